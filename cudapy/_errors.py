@@ -1,0 +1,99 @@
+"""From a status to an exception: the second layer, between the C functions and core.
+
+It stands below the modules of functions, because their raising face (`driver.checked`) needs it too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import Any
+
+from ._ffi.library import Library, SymbolNotFound
+
+STICKY = frozenset({700, 702, 714, 715, 716, 717, 718, 719, 720, 721})
+"""The CUresult values after which the context, and with it the process, is of no more use."""
+
+
+class CUDAError(RuntimeError):
+    """A CUDA function failed.
+
+    code: the status, an enum member (an int). name: its C name. function: the C function that returned it.
+    """
+
+    def __init__(self, message: str, code: Any = None, function: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.name = getattr(code, "name", "")
+        self.function = function
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.code, self.function)
+
+
+class CUDAOutOfMemoryError(CUDAError, MemoryError):
+    """CUDA_ERROR_OUT_OF_MEMORY, caught as a MemoryError too."""
+
+
+class Raiser:
+    """Makes the exceptions of one library.
+
+    meanings: returns {status name: (a sentence, a hint or "")}, asked for at the first failure.
+    log: returns what the library itself says about the failure, or "".
+    """
+
+    def __init__(self, meanings: Any, log: Any = None) -> None:
+        self.meanings = meanings
+        self.log = log
+
+    def __call__(self, function: str, status: Any, arguments: Mapping[str, Any]) -> CUDAError:
+        """The exception for `function`, called with `arguments`, having returned `status`."""
+        sentence, hint = self.meanings().get(
+            status.name, ("an error that this version of cudapy does not know.", "")
+        )
+        parts = [f"{function}: {status.name} ({int(status)}): {sentence}"]
+        if arguments:
+            parts.append("Called with " + ", ".join(f"{k}={shorten(v)}" for k, v in arguments.items()) + ".")
+        said = self.log() if self.log else ""
+        if said:
+            parts.append(f"The driver says: {said}")
+        if type(status).__name__ == "CUresult" and status in STICKY:
+            parts.append(
+                "The fault happened in earlier asynchronous work, and every later call in this process will "
+                "fail with it: restart the process."
+            )
+        if hint:
+            parts.append(f"Hint: {hint}")
+        cls = (
+            CUDAOutOfMemoryError if status.name.endswith(("OUT_OF_MEMORY", "MemoryAllocation")) else CUDAError
+        )
+        return cls(" ".join(parts), status, function)
+
+
+def shorten(value: Any, limit: int = 60) -> str:
+    """`repr(value)` on one line, cut in the middle when it is long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= limit else f"{text[: limit - 20]} ... {text[-14:]}"
+
+
+class DriverLog:
+    """What the driver wrote to its error log (CUDA 12.9 and newer) since the last time it was asked.
+
+    Source: cuLogsDumpToMemory.
+    """
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.iterator = ctypes.c_uint(0)
+
+    def __call__(self) -> str:
+        """The last line that is new, or ""."""
+        try:
+            dump = self.library.symbol("cuLogsDumpToMemory", None)
+        except (SymbolNotFound, RuntimeError):
+            return ""
+        size = ctypes.c_size_t(25600)  # the size of the driver's log
+        buffer = ctypes.create_string_buffer(size.value)
+        status = dump(ctypes.byref(self.iterator), buffer, ctypes.byref(size), ctypes.c_uint(0))
+        lines = buffer.value.decode(errors="replace").splitlines() if not status else []
+        return lines[-1].strip() if lines else ""

@@ -1,0 +1,218 @@
+"""The fields of structs: descriptors that check what goes in and give what Python expects out.
+
+Each is a `property` whose getter is ctypes' own where that gives the right type already, so that reading a
+scalar costs what it costs in ctypes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from typing import Any
+
+from . import convert
+from .enums import Enum
+from .handles import Handle
+from .scalars import SCALARS, char_p, void_p, void_pp
+
+_ARRAY = re.compile(r"(.+?)\[(\w+)\]$")
+
+
+def plain(cls: Any) -> tuple[Any, Any]:
+    """The storage of a field of type `cls`, and the descriptor to be made from ctypes' one."""
+    if issubclass(cls, Enum):
+        storage = ctypes.c_int if max(cls._by_value, default=0) < 1 << 31 else ctypes.c_uint
+        return storage, lambda raw: EnumField(raw, cls)
+    if issubclass(cls, void_p):
+        return ctypes.c_size_t, lambda raw: (Pointers if cls is void_pp else Pointer)(raw)
+    if issubclass(cls, Handle):
+        return cls, lambda raw: HandleField(raw, cls)
+    if issubclass(cls, (ctypes.Structure, ctypes.Union)):
+        return cls, lambda raw: Nested(raw, cls)
+    if cls is char_p:
+        return cls, Text
+    return cls, lambda raw: Scalar(raw, cls)
+
+
+def annotated(c_type: str, extra: str | None, body: dict[str, Any], scope: dict[str, Any]) -> tuple[Any, Any]:
+    """The same for an array ("char[64]") or a pointer to structs ("T *", counted by the field `extra`)."""
+    array = _ARRAY.match(c_type)
+    name = (array[1] if array else c_type).rstrip("* ")
+    cls = SCALARS.get(name) or body.get(name) or scope.get(name) or void_p
+    if not array:
+        return (ctypes.c_size_t, lambda raw: Structs(raw, cls, extra)) if "*" in c_type else plain(cls)
+    length = int(array[2])
+    if "*" in array[1]:
+        return ctypes.c_size_t * length, lambda raw: Items(raw, ctypes.c_size_t, length)
+    if cls in (ctypes.c_char, ctypes.c_ubyte):
+        return ctypes.c_ubyte * length, lambda raw: Bytes(raw, length, extra == "text")
+    storage = ctypes.c_int if issubclass(cls, Enum) else cls
+    return storage * length, lambda raw: Items(raw, cls, length)
+
+
+def keep(owner: Any, raw: Any, thing: Any) -> None:
+    """Keep `thing` alive as long as the memory of `owner`, in place of what the field `raw` kept before."""
+    root = owner
+    while root._b_base_ is not None:
+        root = root._b_base_
+    try:
+        kept = root._keep_
+    except AttributeError:
+        kept = root._keep_ = {}
+    kept[ctypes.addressof(owner) - ctypes.addressof(root) + raw.offset] = thing
+
+
+class Field(property):
+    """Base: `raw` is ctypes' descriptor, `cls` the type of the value."""
+
+    raw: Any
+    cls: Any
+    what = ""  # how messages call this field
+
+    def __init__(self, raw: Any, cls: Any = None, get: Any = None) -> None:
+        super().__init__(get or raw.__get__)
+        self.raw = raw
+        self.cls = cls
+
+
+class Scalar(Field):
+    """A number."""
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        cls = self.cls
+        if cls in (ctypes.c_float, ctypes.c_double):
+            value = convert.real(value, cls._type_, self.what).value
+        elif cls is not ctypes.c_bool:
+            value = convert.integer(value, *convert.limits(cls), self.what)
+        self.raw.__set__(owner, value)
+
+
+class EnumField(Field):
+    """An enum: a member when read, a member or an int when set."""
+
+    def __init__(self, raw: Any, cls: Any) -> None:
+        read = raw.__get__
+        super().__init__(raw, cls, lambda owner: cls(read(owner)))
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        self.raw.__set__(owner, convert.integer(value, -(1 << 31), (1 << 32) - 1, self.what))
+
+
+class HandleField(Field):
+    """A handle: a view of the field when read; None, an int or a handle when set."""
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        self.raw.__set__(owner, convert.handle(value, self.cls, self.what))
+
+
+class Nested(Field):
+    """A struct or union inside: a view when read, copied when set."""
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        self.raw.__set__(owner, convert.by_value(value, self.cls, self.what))
+        keep(owner, self.raw, value)
+
+
+class Text(Field):
+    """`const char *`: bytes or None."""
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        self.raw.__set__(owner, convert.text(value, self.what))
+
+
+class Pointer(Field):
+    """`void *`: an address when read; an int, None, a handle, a struct or a buffer when set."""
+
+    def convert(self, value: Any) -> Any:
+        return convert.pointer(value, None, True, self.what)
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        if type(value) is not int:
+            kept = self.convert(value)
+            keep(owner, self.raw, (kept, value))
+            value = 0 if kept is None else ctypes.cast(kept, ctypes.c_void_p).value or 0
+        self.raw.__set__(owner, convert.integer(value, 0, (1 << 64) - 1, self.what))
+
+
+class Pointers(Pointer):
+    """`void **`: as `Pointer`, and the ((values...), (types...)) of kernel arguments."""
+
+    def convert(self, value: Any) -> Any:
+        return convert.pointers(value, None, self.what)
+
+
+class Structs(Field):
+    """A pointer to `count` structs: a list of views when read; a list, a struct or None when set."""
+
+    def __init__(self, raw: Any, cls: Any, count: str | None) -> None:
+        super().__init__(raw, cls, self.read)
+        self.count = count
+
+    def read(self, owner: Any) -> Any:
+        address = self.raw.__get__(owner)
+        if self.count is None:
+            return self.cls.from_address(address) if address else None
+        root = owner
+        while root._b_base_ is not None:
+            root = root._b_base_
+        kept = getattr(root, "_keep_", {}).get(
+            ctypes.addressof(owner) - ctypes.addressof(root) + self.raw.offset
+        )
+        if kept is not None and ctypes.addressof(kept) == address:
+            return list(kept)
+        return list((self.cls * getattr(owner, self.count)).from_address(address)) if address else []
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        if isinstance(value, self.cls):
+            value = [value]
+        if value is None or not len(value):
+            self.raw.__set__(owner, 0)
+            keep(owner, self.raw, None)
+            return
+        items = convert.array(value, self.cls, None, self.what)
+        items.keep = list(value)
+        keep(owner, self.raw, items)
+        self.raw.__set__(owner, ctypes.addressof(items))
+
+
+class Bytes(Field):
+    """`char[n]`: bytes. Text ends at its NUL, anything else has all n bytes; what is set is padded with 0."""
+
+    def __init__(self, raw: Any, length: int, text: bool) -> None:
+        read = raw.__get__
+        super().__init__(
+            raw,
+            bytes,
+            (lambda owner: bytes(read(owner)).split(b"\0")[0]) if text else lambda o: bytes(read(o)),
+        )
+        self.length = length
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        try:
+            data = bytes(memoryview(value))
+        except TypeError:
+            raise TypeError(f"{self.what} must be bytes, not {type(value).__name__}") from None
+        if len(data) > self.length:
+            raise ValueError(f"{self.what} holds {self.length} bytes, not {len(data)}")
+        ctypes.memmove(self.raw.__get__(owner), data.ljust(self.length, b"\0"), self.length)
+
+
+class Items(Field):
+    """`T[n]`: a list when read, a list of at most n items when set; the rest becomes 0."""
+
+    def __init__(self, raw: Any, cls: Any, length: int) -> None:
+        read = raw.__get__
+        as_enum = issubclass(cls, Enum)
+        super().__init__(
+            raw,
+            cls,
+            (lambda owner: [cls(item) for item in read(owner)]) if as_enum else lambda o: list(read(o)),
+        )
+        self.item = ctypes.c_int if as_enum else cls
+        self.length = length
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        if len(value) > self.length:
+            raise ValueError(f"{self.what} holds {self.length} items, not {len(value)}")
+        items = [convert.element(v, self.item, f"{self.what}[{i}]") for i, v in enumerate(value)]
+        self.raw.__set__(owner, (self.item * self.length)(*items))

@@ -1,0 +1,316 @@
+"""Writes the Python function that a C prototype describes, the way a person would have written it.
+
+    @libcuda("CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)")
+    def cuMemAlloc(bytesize: int) -> tuple[CUresult, CUdeviceptr]: ...
+
+becomes, at the first call,
+
+    def cuMemAlloc(bytesize):
+        if type(bytesize) is not int or bytesize >> 64:
+            bytesize = _integer(bytesize, 0, 18446744073709551615, 'cuMemAlloc: bytesize')
+        dptr = _new(CUdeviceptr)
+        err = _c_cuMemAlloc_v2(_byref(dptr), _c_ulong(bytesize))
+        if err:
+            return CUresult(err), None
+        return _success, dptr
+
+A parameter that the Python signature names is an input; one that it leaves out is an output. A pointer to
+one number, handle or enum that is named all the same is both: given by value, returned after the status.
+`sizes` says how many items an array has (bytes, for a `void *` or `char *`): a parameter, a number, or an
+expression like "tensorRank - 1". `variants` says which attribute decides the type behind a `void *`.
+`in_place` names handles that C takes by address and may change: those of the caller, not returned.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import Any
+
+from . import convert, results
+from .enums import Enum
+from .handles import Callback, Handle
+from .prototypes import CParameter, parse
+from .scalars import SCALARS
+
+HELPERS: dict[str, Any] = {
+    "_array": convert.array,
+    "_by_value": convert.by_value,
+    "_byref": ctypes.byref,
+    "_callback": convert.callback,
+    "_copies": results.copies,
+    "_handle": convert.handle,
+    "_integer": convert.integer,
+    "_items": results.items,
+    "_new": ctypes.c_size_t.__new__,
+    "_new_struct": ctypes.Structure.__new__,
+    "_pointer": convert.pointer,
+    "_pointers": convert.pointers,
+    "_real": convert.real,
+    "_reference": convert.reference,
+    "_text": convert.text,
+    "_texts": convert.texts,
+    "_variant": results.variant,
+    "_void_p": ctypes.c_void_p,
+}
+"""What generated functions call, under the names that they use."""
+
+
+class Writer:
+    """Writes one function. `scope` is the module's namespace, which gets the helpers that the body needs."""
+
+    def __init__(
+        self,
+        name: str,
+        inputs: tuple[str, ...],
+        prototype: str,
+        scope: dict[str, Any],
+        sizes: Mapping[str, str | int],
+        variants: Mapping[str, tuple[str, Any]],
+        in_place: tuple[str, ...],
+    ) -> None:
+        self.name = name
+        self.inputs = inputs
+        self.prototype = parse(prototype)
+        self.scope = scope
+        by_c_name = {p.c_name: p for p in self.prototype.parameters}
+        self.sizes = {by_c_name[k].name: by_c_name.get(v, v) for k, v in sizes.items()}  # type: ignore[call-overload]
+        self.variants = variants
+        self.in_place = in_place
+        self.before: list[str] = []  # numbers first: they measure what follows
+        self.lines: list[str] = []
+        self.arguments: list[str] = []
+        self.results: list[str] = []
+        missing = set(inputs) - {p.name for p in self.prototype.parameters}
+        if missing:
+            raise TypeError(f"{name}: the prototype has no parameter {', '.join(sorted(missing))}")
+
+    def source(self, status: str, raising: bool) -> str:
+        """The text of the function. `status` is the enum of the library's status codes."""
+        for parameter in self.prototype.parameters:
+            if parameter.name not in self.inputs:
+                self.output(parameter)
+            elif self.is_in_out(parameter):
+                self.in_out(parameter)
+            else:
+                self.input(parameter)
+        returns, symbol = self.prototype.returns, self.prototype.symbol
+        call = f"_c_{symbol}({', '.join(self.arguments)})"
+        body = self.combined() + self.lines
+        if returns != status:
+            body.append(f"value = {call}" if returns != "void" else call)
+            results = [*self.results, *(["value"] if returns != "void" else [])]
+        else:
+            body += [f"err = {call}", "if err:"]
+            if raising:
+                values = ", ".join(f"{name!r}: {name}" for name in self.inputs)
+                body.append(f"    raise _failed({self.name!r}, {status}(err), {{{values}}})")
+            else:
+                body.append("    return " + tuple_text([f"{status}(err)"] + ["None"] * len(self.results)))
+            results = self.results
+        if raising:
+            body.append("return " + (", ".join(results) or "None"))
+        else:
+            body.append(
+                "return " + (tuple_text([f"_{status}_ok", *results]) if results else f"_{status}_only")
+            )
+        return f"def {self.name}({', '.join(self.inputs)}):\n    " + "\n    ".join(body) + "\n"
+
+    # -- types ------------------------------------------------------------------------------------
+
+    def type_of(self, parameter: CParameter) -> Any:
+        """The class of the parameter's base type: an enum, handle, struct or ctypes scalar; None for void."""
+        if parameter.type == "void":
+            return None
+        cls = SCALARS.get(parameter.type) or self.scope.get(parameter.type)
+        if cls is None:
+            raise TypeError(f"{self.name}: unknown C type {parameter.type!r}")
+        return cls
+
+    def put(self, cls: Any) -> str:
+        """The name by which generated code reaches `cls`."""
+        name: str = cls.__name__
+        if self.scope.get(name) is not cls:
+            name = "_" + name
+            self.scope[name] = cls
+        return name
+
+    def what(self, parameter: CParameter) -> str:
+        return repr(f"{self.name}: {parameter.name}")
+
+    def size(self, parameter: CParameter) -> str:
+        count = self.sizes.get(parameter.name)
+        if isinstance(count, CParameter):
+            return count.name if count.name in self.inputs else "None"
+        return str(count)
+
+    def is_in_out(self, parameter: CParameter) -> bool:
+        if parameter.stars != 1 or parameter.const or parameter.name in (*self.sizes, *self.in_place):
+            return False
+        cls = self.type_of(parameter)
+        return cls is not None and cls is not ctypes.c_char and not issubclass(cls, convert.AGGREGATES)
+
+    # -- inputs -----------------------------------------------------------------------------------
+
+    def input(self, parameter: CParameter) -> None:
+        name, what, cls = parameter.name, self.what(parameter), self.type_of(parameter)
+        if name in self.in_place:
+            cls_name = self.put(cls)
+            self.arguments.append(f"_byref({name})")
+            self.lines.append(
+                f"if type({name}) is not {cls_name}: {name} = _handle({name}, {cls_name}, {what})"
+            )
+        elif parameter.stars:
+            self.arguments.append(name)
+            self.lines += self.pointer_input(parameter, cls)
+        elif issubclass(cls, convert.AGGREGATES):
+            self.arguments.append(name)
+            self.lines.append(f"{name} = _by_value({name}, {self.put(cls)}, {what})")
+        elif issubclass(cls, Handle):
+            convert_ = "_callback" if issubclass(cls, Callback) else "_handle"
+            cls_name = self.put(cls)
+            self.arguments.append(name)
+            self.lines.append(
+                f"if type({name}) is not {cls_name}: {name} = {convert_}({name}, {cls_name}, {what})"
+            )
+        elif cls in (ctypes.c_float, ctypes.c_double):
+            self.arguments.append(name)
+            self.lines.append(f"{name} = _real({name}, {cls._type_!r}, {what})")
+        else:
+            self.before.append(self.check(name, cls, what))
+            wide = not issubclass(cls, Enum) and ctypes.sizeof(cls) == 8
+            self.arguments.append(f"{self.put(cls)}({name})" if wide else name)
+
+    def check(self, name: str, cls: Any, what: str) -> str:
+        """The line that makes sure that `name` is an int that C can hold."""
+        if issubclass(cls, Enum):
+            return (
+                f"if type({name}) is not {self.put(cls)}: "
+                f"{name} = _integer({name}, -2147483648, 4294967295, {what})"
+            )
+        low, high = convert.limits(cls)
+        wrong = f"{name} >> {8 * ctypes.sizeof(cls)}" if low == 0 else f"not {low} <= {name} <= {high}"
+        return f"if type({name}) is not int or {wrong}: {name} = _integer({name}, {low}, {high}, {what})"
+
+    def combined(self) -> list[str]:
+        """The number checks; many of one width are tested at once, as a launch's are."""
+        many = [line for line in self.before if " >> 32: " in line]
+        if len(many) < 3:
+            return self.before
+        names = [line.split("(")[1].split(")")[0] for line in many]
+        return [
+            *(line for line in self.before if line not in many),
+            "try:",
+            f"    bits = {' | '.join(names)}",
+            "except TypeError:",
+            "    bits = None",
+            "if type(bits) is not int or bits >> 32:",
+            *("    " + line for line in many),
+        ]
+
+    def pointer_input(self, parameter: CParameter, cls: Any) -> list[str]:
+        name, what, size = parameter.name, self.what(parameter), self.size(parameter)
+        if name in self.variants:
+            key = self.variants[name][0]
+            return [f"{name} = _byref(_variant({self.table(name)}, {key}, {what}).set({name}, {what}))"]
+        if parameter.stars == 2:
+            if cls is ctypes.c_char:
+                return [f"{name} = _texts({name}, {size}, {what})"]
+            if cls is None:
+                return [
+                    f"if type({name}) is int and not {name} >> 64: {name} = _void_p({name}) if {name} else None",
+                    f"else: {name} = _pointers({name}, {size}, {what})",
+                ]
+            return [f"{name} = _pointer({name}, None, True, {what})"]
+        if cls is None:
+            return [
+                f"if type({name}) is int and not {name} >> 64: {name} = _void_p({name}) if {name} else None",
+                f"else: {name} = _pointer({name}, {size}, {parameter.const}, {what})",
+            ]
+        if cls is ctypes.c_char:
+            if parameter.const and name not in self.sizes:
+                return [f"if type({name}) is not bytes: {name} = _text({name}, {what})"]
+            return [f"{name} = _pointer({name}, {size}, {parameter.const}, {what})"]
+        if issubclass(cls, convert.AGGREGATES) and name not in self.sizes:
+            cls_name = self.put(cls)
+            return [
+                f"if type({name}) is {cls_name}: {name} = _byref({name})",
+                f"else: {name} = _reference({name}, {cls_name}, {what})",
+            ]
+        return [f"{name} = _array({name}, {self.put(results.storage(cls))}, {size}, {what})"]
+
+    # -- outputs ----------------------------------------------------------------------------------
+
+    def in_out(self, parameter: CParameter) -> None:
+        name, what, cls = parameter.name, self.what(parameter), self.type_of(parameter)
+        storage = results.storage(cls)
+        if issubclass(cls, Handle):
+            self.lines.append(f"{name} = _handle({name}, {self.put(cls)}, {what})")
+            self.lines.append(f"{name}_ = {self.put(cls)}({name})")
+            self.arguments.append(f"_byref({name}_)")
+            self.results.append(f"{name}_")
+            return
+        self.before.append(self.check(name, cls, what))
+        self.lines.append(f"{name}_ = {self.put(results.one(storage))}({name})")
+        self.arguments.append(f"{name}_")
+        self.results.append(f"{self.put(cls)}({name}_[0])" if issubclass(cls, Enum) else f"{name}_[0]")
+
+    def output(self, parameter: CParameter) -> None:
+        name, cls, stars = parameter.name, self.type_of(parameter), parameter.stars
+        counter = self.sizes.get(name)
+        if name in self.variants:
+            key = self.variants[name][0]
+            self.lines.append(f"{name} = _variant({self.table(name)}, {key}, {self.what(parameter)}).new()")
+            self.arguments.append(f"_byref({name})")
+            self.results.append(f"_variant({self.table(name)}, {key}, '').get({name})")
+        elif counter is not None and stars == 2:
+            self.cell(name, ctypes.c_void_p)
+            self.results.append(f"_copies({name}[0], {self.put(cls)}, {counter.name}[0])")
+        elif counter is not None:
+            count = counter.name if isinstance(counter, CParameter) else str(counter)
+            storage = self.put(results.storage(cls))
+            self.lines.append(f"{name} = ({storage} * {count})() if {count} else None")
+            self.arguments.append(name)
+            if cls is ctypes.c_char:
+                self.results.append(f"{name}.raw if {name} else b''")
+            else:
+                in_out = isinstance(counter, CParameter) and counter.stars
+                have = f"min({count}_[0], {count})" if in_out else count
+                self.results.append(f"_items({name}, {have}, {self.put(cls)})")
+        elif stars == 2 and cls in (None, ctypes.c_char):
+            self.cell(name, ctypes.c_char_p if cls else ctypes.c_void_p)
+            self.results.append(f"{name}[0]" if cls else f"{name}[0] or 0")
+        elif stars == 1 and cls is not None and issubclass(cls, convert.AGGREGATES):
+            aligned = getattr(cls, "_alignment_", 0)
+            self.lines.append(
+                f"{name} = {self.put(cls)}()" if aligned else f"{name} = _new_struct({self.put(cls)})"
+            )
+            self.arguments.append(f"_byref({name})")
+            self.results.append(name)
+        elif stars == 1 and cls is not None and issubclass(cls, Handle):
+            self.lines.append(f"{name} = _new({self.put(cls)})")
+            self.arguments.append(f"_byref({name})")
+            self.results.append(name)
+        elif stars == 1 and cls not in (None, ctypes.c_char):
+            self.cell(name, results.storage(cls))
+            self.results.append(f"{self.put(cls)}({name}[0])" if issubclass(cls, Enum) else f"{name}[0]")
+        else:
+            raise TypeError(
+                f"{self.name}: no rule for the output {name!r}; name it and write the rest by hand"
+            )
+
+    def cell(self, name: str, storage: Any) -> None:
+        """An array of one: ctypes passes its address without being asked, and reads it fastest."""
+        self.lines.append(f"{name} = {self.put(results.one(storage))}()")
+        self.arguments.append(name)
+
+    def table(self, name: str) -> str:
+        """The global that holds the table of a variant parameter."""
+        key = f"_{self.name}_{name}"
+        self.scope[key] = self.variants[name][1]
+        return key
+
+
+def tuple_text(items: list[str]) -> str:
+    """The source of a tuple."""
+    return ", ".join(items) if len(items) > 1 else f"({items[0]},)"

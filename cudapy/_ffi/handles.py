@@ -1,0 +1,111 @@
+"""Handles: classes around one C scalar, compared by value, that know the address of their storage."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from typing import Any
+
+Thunk: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every ctypes function object derives from
+_thunks: dict[int, Any] = {}  # ctypes callbacks that C may still call, by address: kept for good
+
+
+class Handle:
+    """What every handle can do.
+
+    `Class(init_value=0)` holds a value; `Class(_ptr=address)` is a view of the storage at `address`.
+    Accepts an int, anything with `__index__`, None (0), the class itself and its twin in the other API.
+    Raises TypeError for a handle of another kind, OverflowError for a value that C cannot hold.
+    """
+
+    _twin_ = False
+    value: int
+
+    def __init_subclass__(cls, twin: bool = False, **kwargs: Any) -> None:
+        """`twin=True`: the class and its base name the same thing, as cudaStream_t and CUstream do."""
+        super().__init_subclass__(**kwargs)
+        cls._twin_ = twin
+
+    def __new__(cls, init_value: Any = 0, _ptr: int = 0) -> Any:
+        return cls.from_address(_ptr) if _ptr else super().__new__(cls)  # type: ignore[attr-defined]
+
+    def __init__(self, init_value: Any = 0, _ptr: int = 0) -> None:
+        if init_value and not _ptr:
+            self.value = number = self._number(init_value)
+            if self.value != number:
+                self.value = 0
+                raise OverflowError(f"{number} does not fit a {type(self).__name__}")
+
+    @classmethod
+    def _number(cls, value: Any) -> int:
+        if isinstance(value, Handle) and not isinstance(value, cls):
+            if not (cls._twin_ and isinstance(value, cls.__bases__[0])):
+                raise TypeError(f"a {type(value).__name__} is not a {cls.__name__}")
+        try:
+            return cls._index(value)
+        except TypeError:
+            raise TypeError(
+                f"a {cls.__name__} is made from {cls._made_from}, not {type(value).__name__}"
+            ) from None
+
+    _made_from = "an integer"
+
+    @staticmethod
+    def _index(value: Any) -> int:
+        return int(operator.index(value))
+
+    def getPtr(self) -> int:
+        """The address of the storage that holds the value."""
+        return ctypes.addressof(self)  # type: ignore[arg-type]
+
+    def __int__(self) -> int:
+        return self.value
+
+    __index__ = __int__
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (int, type(self))):
+            return self.value == int(other)
+        return NotImplemented  # then Python asks `other`, which knows a twin derived from it
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.value}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.value,)
+
+
+class Pointer(Handle, ctypes.c_size_t):
+    """An opaque C pointer: `typedef struct X_st *X`."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.value:#x}>"
+
+
+class Int(Handle, ctypes.c_int):
+    """A typedef of `int`."""
+
+
+class UInt(Handle, ctypes.c_uint32):
+    """A typedef of a 32-bit unsigned integer."""
+
+
+class UInt64(Handle, ctypes.c_uint64):
+    """A typedef of a 64-bit unsigned integer."""
+
+
+class Callback(Pointer):
+    """A pointer to a C function. Takes a ctypes function object too, and keeps that one alive for good."""
+
+    _made_from = "an address or a ctypes function object (see ctypes.CFUNCTYPE)"
+
+    @staticmethod
+    def _index(value: Any) -> int:
+        if isinstance(value, Thunk):
+            address = ctypes.cast(value, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
+            _thunks[address] = value
+            return address
+        return int(operator.index(value))

@@ -1,0 +1,224 @@
+"""A C library: the decorator that declares its functions, and the symbols behind them."""
+
+from __future__ import annotations
+
+import ctypes
+import linecache
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from .functions import HELPERS, Writer
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_Function: Any = type(lambda: None)
+_RESTYPES = {"void": None, "const char *": ctypes.c_char_p, "char*": ctypes.c_char_p}
+
+
+class SymbolNotFound(RuntimeError):
+    """The library that was loaded lacks a function. Has `.symbol`; the message says which version has it."""
+
+    def __init__(self, symbol: str, message: str) -> None:
+        super().__init__(message)
+        self.symbol = symbol
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.symbol, str(self))
+
+
+class Library:
+    """A shared library whose functions a module declares.
+
+    load: returns the ctypes.CDLL, or raises; called at the first call of any function.
+    status: the name of the enum that functions return.
+    describe: returns what messages call the loaded library, e.g. "libcuda.so.1 (CUDA 12.4)".
+    error: makes the exception of the raising face from (function name, status, arguments).
+    suffixes: tried before the bare symbol, e.g. ("_ptsz",) for the per-thread default stream.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], ctypes.CDLL],
+        status: str,
+        describe: Callable[[], str],
+        error: Callable[[str, Any, dict[str, Any]], Exception],
+        suffixes: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
+        self.load = load
+        self.status = status
+        self.describe = describe
+        self.error = error
+        self.suffixes = suffixes
+
+    def __call__(
+        self,
+        prototype: str,
+        *,
+        sizes: Mapping[str, str | int] | None = None,
+        variants: Mapping[str, tuple[str, Any]] | None = None,
+        in_place: tuple[str, ...] = (),
+        since: str | None = None,
+    ) -> Callable[[F], F]:
+        """Declare the function below by its C prototype, letter for letter as the header has it.
+
+        sizes: C names of arrays to that of their count (of bytes, for `void *` and `char *`), or to a number.
+        variants: `void *` parameters to (attribute parameter, table of types by attribute).
+        in_place: handles that C takes by address and may change where they are, as a destructor does.
+        since: the first CUDA version that has the symbol, where 12.0 lacks it.
+        """
+
+        def declare(stub: F) -> F:
+            Declaration(self, prototype, stub, sizes or {}, variants or {}, in_place, since)
+            return stub
+
+        return declare
+
+    def symbol(self, name: str, since: str | None) -> Any:
+        """The C function `name`. Raises SymbolNotFound, or what `load` raises."""
+        library = self.load()
+        for suffix in (*self.suffixes(), ""):
+            try:
+                return library[name + suffix]
+            except AttributeError:
+                continue
+        needs = f": it needs CUDA {since} or newer" if since else ""
+        raise SymbolNotFound(name, f'Function "{name}" not found in {self.describe()}{needs}')
+
+
+class Declaration:
+    """A prototype and the Python function that stands for it until, and after, the first call."""
+
+    __slots__ = ("in_place", "inputs", "library", "prototype", "since", "sizes", "stub", "variants")
+
+    def __init__(
+        self,
+        library: Library,
+        prototype: str,
+        stub: Any,
+        sizes: Mapping[str, str | int],
+        variants: Mapping[str, tuple[str, Any]],
+        in_place: tuple[str, ...],
+        since: str | None,
+    ) -> None:
+        self.library = library
+        self.prototype = prototype
+        self.stub = stub
+        self.sizes = sizes
+        self.variants = variants
+        self.in_place = in_place
+        self.since = since
+        code = stub.__code__
+        self.inputs = code.co_varnames[: code.co_argcount]
+        wrapped = _Function(code, stub.__globals__, stub.__name__, stub.__defaults__)  # for `inspect`
+        wrapped.__annotations__ = stub.__annotations__
+        stub.__wrapped__ = wrapped
+        stub.__declaration__ = self
+        stub.__kwdefaults__ = {"declaration": self}
+        stub.__code__ = _first_call.__code__
+
+    def source(self, raising: bool = False) -> str:
+        """The Python text of the function."""
+        writer = Writer(
+            self.stub.__name__,
+            self.inputs,
+            self.prototype,
+            self.stub.__globals__,
+            self.sizes,
+            self.variants,
+            self.in_place,
+        )
+        return writer.source(self.library.status, raising)
+
+    def write(self, raising: bool = False) -> Any:
+        """The function itself, its C symbol found, its text where tracebacks look for it."""
+        scope = self.stub.__globals__
+        scope.update(HELPERS)
+        status = self.library.status
+        success = scope[status](0)
+        scope[f"_{status}_ok"], scope[f"_{status}_only"] = success, (success,)
+        scope["_failed"] = self.library.error
+        source = self.source(raising)
+        returns, symbol = self.prototype.split("(")[0].rsplit(None, 1)
+        returns, symbol = returns + symbol.count("*") * "*", symbol.lstrip("*")
+        if f"_c_{symbol}" not in scope or raising is False:
+            function = self.library.symbol(symbol, self.since)
+            if returns != status:
+                name = returns.replace("const ", "").replace(" ", "")
+                function.restype = _RESTYPES[name] if name in _RESTYPES else scope[name]
+            scope[f"_c_{symbol}"] = function
+        filename = f"<cudapy {'checked ' if raising else ''}{symbol}>"
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+        made: dict[str, Any] = {}
+        exec(compile(source, filename, "exec"), scope, made)
+        return made[self.stub.__name__]
+
+
+def _first_call(*args: Any, declaration: Declaration, **kwargs: Any) -> Any:
+    declaration.stub.__code__ = declaration.write().__code__
+    return declaration.stub(*args, **kwargs)
+
+
+class Checked:
+    """The raising face of a module: the same functions, results alone, an exception for a failure.
+
+    `checked.cuMemAlloc(n)` returns the pointer: nothing, one value or a tuple, where the function itself
+    returns the status before them.
+    """
+
+    def __init__(
+        self, module: dict[str, Any], error: Callable[[str, Any, dict[str, Any]], Exception]
+    ) -> None:
+        self._module = module
+        self._error = error
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        function = self._module.get(name)
+        if function is None or name.startswith("_") or not callable(function):
+            raise AttributeError(f"{self._module['__name__']} has no function {name!r}")
+        declaration = getattr(function, "__declaration__", None)
+        raising = declaration.write(raising=True) if declaration else self._wrap(function)
+        if declaration:
+            raising.__defaults__ = function.__defaults__
+        raising.__doc__ = function.__doc__
+        self.__dict__[name] = raising
+        return raising  # type: ignore[no-any-return]
+
+    def _wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function written by hand returns its tuple; take that apart."""
+
+        def raising(*args: Any, **kwargs: Any) -> Any:
+            status, *results = function(*args, **kwargs)
+            if status:
+                raise self._error(function.__name__, status, {**dict(enumerate(args)), **kwargs})  # type: ignore[dict-item]
+            return results[0] if len(results) == 1 else tuple(results) or None
+
+        return raising
+
+
+def either(
+    name: str, newer: Callable[..., Any], older: Callable[..., Any], extra: str | None
+) -> Callable[..., Any]:
+    """The function `name` whose signature changed between CUDA versions: `newer`, and `older` where it fits.
+
+    A call with as many arguments as `older` has is meant for it. So is one that leaves the argument `extra`,
+    which `newer` added, at None, when the library has no `newer`.
+    """
+    declaration: Declaration = newer.__declaration__  # type: ignore[attr-defined]
+    count = len(older.__declaration__.inputs)  # type: ignore[attr-defined]
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) + len(kwargs) == count:
+            return older(*args, **kwargs)
+        try:
+            return newer(*args, **kwargs)
+        except SymbolNotFound:
+            arguments = {**dict(zip(declaration.inputs, args, strict=False)), **kwargs}
+            if extra is None or arguments.pop(extra) is not None:
+                raise
+            return older(**arguments)
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = newer.__module__
+    function.__doc__ = newer.__doc__
+    function.__wrapped__ = newer  # type: ignore[attr-defined]
+    return function

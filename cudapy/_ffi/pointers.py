@@ -1,0 +1,99 @@
+"""Arrays of pointers to values: the `kernelParams` of a launch, from ((values...), (ctypes types...))."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import Any
+
+_packers: dict[tuple[Any, ...], Any] = {}
+
+_FORMATS = {"P": "Q", "z": "Q"}  # ctypes type codes that `struct` spells differently
+
+
+def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
+    """The array of pointers to `values`, each stored as the type beside it: ((values...), (types...)).
+
+    The type None stands for an object that is passed as it is: one with `getPtr()`, a ctypes instance, or
+    an enum member. The array and the copies of the values live in one block, alive as long as the result.
+    """
+    values, types = value
+    if len(values) != len(types):
+        raise ValueError(f"{what}: {len(values)} values for {len(types)} types")
+    types = tuple(types)
+    if not types:
+        return None
+    try:
+        pack = _packers[types]
+    except KeyError:
+        pack = _packers[types] = _packer(types, what)
+    try:
+        return pack(*values)
+    except (struct.error, TypeError, OverflowError, AttributeError):
+        return pack(
+            *[_plain(v, t, f"{what}[{i}]") for i, (v, t) in enumerate(zip(values, types, strict=True))]
+        )
+
+
+def _packer(types: tuple[Any, ...], what: str) -> Any:
+    """A function of as many values as `types`, written for these types."""
+    format, offsets = f"{len(types)}Q", []
+    for i, cls in enumerate(types):
+        code = "i" if cls is None else getattr(cls, "_type_", None)
+        code = _FORMATS.get(code, code)  # type: ignore[arg-type]
+        if not isinstance(code, str) or code not in "?cbBhHiIlLqQfd":
+            raise TypeError(f"{what}[{i}]: {cls!r} is not the ctypes type of a kernel argument")
+        offsets.append(struct.calcsize(f"{format}0{code}"))
+        format += code
+    names = [f"v{i}" for i in range(len(types))]
+    body = [f"def pack({', '.join(names)}):", "    block = Block()", "    base = addressof(block)"]
+    table, stored = [f"base + {offset}" for offset in offsets], list(names)
+    for i, cls in enumerate(types):
+        if cls is None:
+            body.append(f"    p{i}, {names[i]}, k{i} = as_it_is({names[i]}, base + {offsets[i]})")
+            table[i] = f"p{i}"
+    body.append(f"    pack_into(block, 0, {', '.join(table + stored)})")
+    body.append("    return block")
+    scope = {
+        "Block": ctypes.c_char * struct.calcsize(format),
+        "addressof": ctypes.addressof,
+        "as_it_is": _as_it_is,
+        "pack_into": struct.Struct(format).pack_into,
+    }
+    exec("\n".join(body), scope)
+    return scope["pack"]
+
+
+def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
+    """Where an argument of type None lies, what its slot in the block holds, and what must stay alive."""
+    if isinstance(value, int):  # an enum member
+        return slot, int(value), None
+    get_ptr = getattr(value, "getPtr", None)
+    if get_ptr is not None:
+        return get_ptr(), 0, value
+    if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array, ctypes.c_int.__mro__[1])):
+        return ctypes.addressof(value), 0, value
+    raise TypeError(
+        f"the type None takes an object with getPtr(), a ctypes.Structure or an enum, not {value!r}"
+    )
+
+
+def _plain(value: Any, cls: Any, what: str) -> Any:
+    """`value` as `struct` takes it for `cls`, or the error that says why not."""
+    if cls is None:
+        if isinstance(value, (int, ctypes.Structure, ctypes.Union)) or hasattr(value, "getPtr"):
+            return value
+        _as_it_is(value, 0)
+    if value is None and cls._type_ in "Pz":
+        return 0
+    if isinstance(value, ctypes.c_int.__mro__[1]) and not hasattr(value, "getPtr"):
+        value = value.value or 0
+    format = _FORMATS.get(cls._type_, cls._type_)
+    try:
+        struct.pack(format, value)
+    except (struct.error, TypeError, OverflowError) as error:
+        wrong = (
+            OverflowError if hasattr(value, "__index__") or isinstance(error, OverflowError) else TypeError
+        )
+        raise wrong(f"{what} = {value!r} does not fit {cls.__name__}") from None
+    return value

@@ -1,0 +1,73 @@
+"""What comes back from C: the storage that outputs are written to, and Python values out of it."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from typing import Any
+
+from . import convert
+from .enums import Enum
+
+_ones: dict[Any, Any] = {}
+
+
+def storage(cls: Any) -> Any:
+    """The ctypes class in which C keeps a `cls`: an enum is an int."""
+    return ctypes.c_int if issubclass(cls, Enum) else cls
+
+
+def one(cls: Any) -> Any:
+    """The array of one `cls`, under a name of its own."""
+    if cls not in _ones:
+        _ones[cls] = type(f"{cls.__name__}_1", (cls * 1,), {})
+    return _ones[cls]
+
+
+def items(array: Any, count: int, cls: Any) -> list[Any]:
+    """The first `count` items of an output array, as a list."""
+    if not count:
+        return []
+    found = array[:count]
+    return [cls(item) for item in found] if issubclass(cls, Enum) else list(found)
+
+
+def copies(address: int | None, cls: Any, count: int) -> list[Any]:
+    """`count` items copied from memory that belongs to the library."""
+    if not address or not count:
+        return []
+    array = (storage(cls) * count)()
+    ctypes.memmove(array, address, ctypes.sizeof(array))
+    return items(array, count, cls)
+
+
+class Variant:
+    """The type behind a `void *`: a ctypes scalar, an enum, a handle, a struct; or bool, of any width in C."""
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+        self.storage = ctypes.c_uint64 if cls is bool else storage(cls)
+        self.is_plain = cls is bool or self.storage.__base__ is convert.SimpleData
+
+    def new(self) -> Any:
+        """Zeroed storage."""
+        return self.storage()
+
+    def get(self, value: Any) -> Any:
+        """The Python value in `value`, a thing that `new` made."""
+        if not self.is_plain:
+            return value
+        return value.value if self.cls is self.storage else self.cls(value.value)
+
+    def set(self, value: Any, what: str) -> Any:
+        """Storage that holds `value`."""
+        item = convert.element(value, self.storage, what)
+        return self.storage(item) if self.is_plain else item
+
+
+def variant(table: Mapping[int, Any], key: int, what: str) -> Variant:
+    """The type that attribute `key` has by `table`. Raises ValueError for an attribute it does not know."""
+    try:
+        return Variant(table[key])
+    except KeyError:
+        raise ValueError(f"{what}: the type of attribute {key!r} is not known") from None

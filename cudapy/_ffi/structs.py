@@ -1,0 +1,132 @@
+"""C structs and unions as Python classes whose annotations are the fields.
+
+    class CUmemLocation(Struct):
+        type: CUmemLocationType
+        id: c_int
+
+A field's type is a scalar of `scalars`, an enum, a handle or another struct; or, in the form
+`Annotated[what Python sees, "what C has"]`, an array ("char[64]", "unsigned int[4]") or a pointer to structs
+("CUlaunchAttribute *", "numAttrs": the field that counts them). Neighbours that end in "union" share their
+memory, as the members of an anonymous union do. Reading a struct inside a struct gives a view that keeps the
+outer one alive. `class CUtensorMap(Struct, align=64)` is allocated at multiples of 64 bytes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import sys
+from typing import Any
+
+from . import fields
+
+_ANNOTATED = re.compile(r"Annotated\[.*?, '([^']+)'(?:, '(\w+)')?\]$")  # as Python spells it out again
+
+
+class _Declared:
+    """Makes ctypes' `_fields_` of the annotations, and puts our descriptors in front of those of ctypes."""
+
+    def __new__(meta, name: str, bases: tuple[type, ...], body: dict[str, Any], align: int = 0) -> Any:
+        scope = sys.modules[body["__module__"]].__dict__
+        makers: dict[str, Any] = {}
+        declared: list[tuple[str, Any]] = []
+        anonymous: list[str] = []
+        open_union: list[tuple[str, Any]] | None = None
+        for field, text in body.get("__annotations__", {}).items():
+            cls = body.get(text) or scope.get(text)
+            extra = None
+            if cls is not None:
+                storage, makers[field] = fields.plain(cls)
+            else:
+                match = _ANNOTATED.match(text)
+                if match is None:
+                    raise TypeError(f"{name}.{field}: {text!r} is not a C type")
+                extra = match[2]
+                storage, makers[field] = fields.annotated(match[1], extra, body, scope)
+            if extra != "union":
+                open_union = None
+                declared.append((field, storage))
+                continue
+            if open_union is None:
+                open_union = []
+                anonymous.append(f"_anonymous{len(anonymous)}")
+                declared.append((anonymous[-1], open_union))
+            open_union.append((field, storage))
+        body["_fields_"] = [
+            (field, type(ctypes.Union)(field, (ctypes.Union,), {"_fields_": storage}))
+            if isinstance(storage, list)
+            else (field, storage)
+            for field, storage in declared
+        ]
+        body["_anonymous_"] = anonymous
+        body["_makers_"] = makers
+        body["_alignment_"] = align
+        body.setdefault("__slots__", ())
+        return super().__new__(meta, name, bases, body)  # type: ignore[call-arg]
+
+    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], align: int = 0) -> None:
+        super().__init__(name, bases, body)  # type: ignore[call-arg]  # ctypes lays the fields out by now
+        for field, maker in body["_makers_"].items():
+            descriptor = maker(cls.__dict__[field])
+            descriptor.what = f"{name}.{field}"
+            setattr(cls, field, descriptor)
+
+
+class StructType(_Declared, type(ctypes.Structure)):  # type: ignore[misc]
+    """The type of struct classes."""
+
+
+class UnionType(_Declared, type(ctypes.Union)):  # type: ignore[misc]
+    """The type of union classes."""
+
+
+class Aggregate:
+    """What structs and unions share.
+
+    `Class(field=value, ...)` starts from zero; `Class(_ptr=address)` is a view of the struct at `address`.
+    """
+
+    __slots__ = ()
+    _makers_: dict[str, Any]
+    _alignment_: int
+
+    def __new__(cls, _ptr: int = 0, **values: Any) -> Any:
+        if _ptr:
+            return cls.from_address(_ptr)  # type: ignore[attr-defined]
+        if cls._alignment_:
+            block = ctypes.create_string_buffer(ctypes.sizeof(cls) + cls._alignment_)  # type: ignore[arg-type]
+            return cls.from_buffer(block, -ctypes.addressof(block) % cls._alignment_)  # type: ignore[attr-defined]
+        return super().__new__(cls)
+
+    def __init__(self, _ptr: int = 0, **values: Any) -> None:
+        for name, value in values.items():
+            if not isinstance(getattr(type(self), name, None), property):
+                raise TypeError(f"{type(self).__name__} has no field {name!r}")
+            setattr(self, name, value)
+
+    def getPtr(self) -> int:
+        """The address of the struct."""
+        return ctypes.addressof(self)  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        lines = []
+        for name in self._makers_:
+            value = getattr(self, name)
+            if isinstance(value, Aggregate):
+                lines.append(f"{name} :")
+                lines += ["    " + line for line in repr(value).splitlines()]
+            else:
+                lines.append(f"{name} : {value!r}")
+        return "\n".join(lines)
+
+
+class Struct(Aggregate, ctypes.Structure, metaclass=StructType):
+    """Base of every C struct."""
+
+    __slots__ = ("__weakref__", "_keep_")
+
+
+class Union(Aggregate, ctypes.Union, metaclass=UnionType):
+    """Base of every C union."""
+
+    __slots__ = ("__weakref__", "_keep_")

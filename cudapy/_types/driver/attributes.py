@@ -1,0 +1,94 @@
+"""What C type stands behind the `void *` of an attribute or a shareable handle."""
+
+from __future__ import annotations
+
+import ctypes
+
+from .enums import (
+    CUDA_POINTER_ATTRIBUTE_ACCESS_FLAGS,
+    CUgraphMem_attribute,
+    CUlogicalEndpointIpcHandleType,
+    CUmem_range_attribute,
+    CUmemAllocationHandleType,
+    CUmemAllocationType,
+    CUmemLocationType,
+    CUmemorytype,
+    CUmemPool_attribute,
+    CUmemRangeHandleType,
+    CUpointer_attribute,
+)
+from .handles import CUcontext, CUdeviceptr, CUmemoryPool
+from .structs import CUDA_POINTER_ATTRIBUTE_P2P_TOKENS, CUlogicalEndpointFabricHandle, CUmemFabricHandle
+
+_POINTER = CUpointer_attribute
+POINTER_ATTRIBUTES = {
+    _POINTER.CU_POINTER_ATTRIBUTE_CONTEXT: CUcontext,
+    _POINTER.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: CUmemorytype,
+    _POINTER.CU_POINTER_ATTRIBUTE_DEVICE_POINTER: CUdeviceptr,
+    _POINTER.CU_POINTER_ATTRIBUTE_HOST_POINTER: ctypes.c_size_t,
+    _POINTER.CU_POINTER_ATTRIBUTE_P2P_TOKENS: CUDA_POINTER_ATTRIBUTE_P2P_TOKENS,
+    _POINTER.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: bool,
+    _POINTER.CU_POINTER_ATTRIBUTE_BUFFER_ID: ctypes.c_ulonglong,
+    _POINTER.CU_POINTER_ATTRIBUTE_IS_MANAGED: bool,
+    _POINTER.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: ctypes.c_int,
+    _POINTER.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: bool,
+    _POINTER.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: CUdeviceptr,
+    _POINTER.CU_POINTER_ATTRIBUTE_RANGE_SIZE: ctypes.c_size_t,
+    _POINTER.CU_POINTER_ATTRIBUTE_MAPPED: bool,
+    _POINTER.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: ctypes.c_ulonglong,
+    _POINTER.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: bool,
+    _POINTER.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: CUDA_POINTER_ATTRIBUTE_ACCESS_FLAGS,
+    _POINTER.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: CUmemoryPool,
+    _POINTER.CU_POINTER_ATTRIBUTE_MAPPING_SIZE: ctypes.c_size_t,
+    _POINTER.CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: CUdeviceptr,
+    _POINTER.CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: ctypes.c_ulonglong,
+    _POINTER.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: bool,
+    _POINTER.CU_POINTER_ATTRIBUTE_LOCALITY_DOMAIN_ORDINAL: ctypes.c_int,
+}
+
+_POOL = CUmemPool_attribute
+MEMPOOL_ATTRIBUTES = {
+    _POOL.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: ctypes.c_int,
+    _POOL.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: ctypes.c_int,
+    _POOL.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: ctypes.c_int,
+    _POOL.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: ctypes.c_ulonglong,
+    _POOL.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: ctypes.c_ulonglong,
+    _POOL.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: ctypes.c_ulonglong,
+    _POOL.CU_MEMPOOL_ATTR_USED_MEM_CURRENT: ctypes.c_ulonglong,
+    _POOL.CU_MEMPOOL_ATTR_USED_MEM_HIGH: ctypes.c_ulonglong,
+    _POOL.CU_MEMPOOL_ATTR_ALLOCATION_TYPE: CUmemAllocationType,
+    _POOL.CU_MEMPOOL_ATTR_EXPORT_HANDLE_TYPES: CUmemAllocationHandleType,
+    _POOL.CU_MEMPOOL_ATTR_LOCATION_ID: ctypes.c_int,
+    _POOL.CU_MEMPOOL_ATTR_LOCATION_TYPE: CUmemLocationType,
+    _POOL.CU_MEMPOOL_ATTR_MAX_POOL_SIZE: ctypes.c_ulonglong,
+    _POOL.CU_MEMPOOL_ATTR_HW_DECOMPRESS_ENABLED: ctypes.c_int,
+    _POOL.CU_MEMPOOL_ATTR_LOCALITY_DOMAIN_ID: ctypes.c_int,
+}
+
+GRAPH_MEM_ATTRIBUTES = {attribute: ctypes.c_ulonglong for attribute in CUgraphMem_attribute}
+
+_RANGE = CUmem_range_attribute
+MEM_RANGE_ATTRIBUTES = {
+    _RANGE.CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY: ctypes.c_int,
+    _RANGE.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION: ctypes.c_int,
+    _RANGE.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION: ctypes.c_int,
+    _RANGE.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE: CUmemLocationType,
+    _RANGE.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_ID: ctypes.c_int,
+    _RANGE.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE: CUmemLocationType,
+    _RANGE.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID: ctypes.c_int,
+}
+"""Those of one value; CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY is a list of device ordinals."""
+
+_HANDLE = CUmemAllocationHandleType
+SHAREABLE_HANDLES = {
+    _HANDLE.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: ctypes.c_int,
+    _HANDLE.CU_MEM_HANDLE_TYPE_WIN32: ctypes.c_size_t,
+    _HANDLE.CU_MEM_HANDLE_TYPE_WIN32_KMT: ctypes.c_uint,
+    _HANDLE.CU_MEM_HANDLE_TYPE_FABRIC: CUmemFabricHandle,
+}
+
+RANGE_HANDLES = {CUmemRangeHandleType.CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD: ctypes.c_int}
+
+ENDPOINT_HANDLES = {
+    CUlogicalEndpointIpcHandleType.CU_LOGICAL_ENDPOINT_IPC_HANDLE_TYPE_FABRIC: CUlogicalEndpointFabricHandle
+}

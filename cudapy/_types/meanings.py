@@ -1,0 +1,494 @@
+"""What each status means, in a sentence of our own, and what to do about it where that is known."""
+
+from __future__ import annotations
+
+CURESULT = {
+    "CUDA_SUCCESS": (
+        "The call did what it was asked to do; for a query, the work it asks about has finished.",
+        "",
+    ),
+    "CUDA_ERROR_INVALID_VALUE": (
+        "An argument is out of range, null where it must not be, or does not fit the others.",
+        "check sizes, pointers, flags and struct fields; the driver log may say which one",
+    ),
+    "CUDA_ERROR_OUT_OF_MEMORY": (
+        "The driver could not get enough device or host memory for this call.",
+        "free buffers, trim memory pools, or see what else is on the GPU with nvidia-smi",
+    ),
+    "CUDA_ERROR_NOT_INITIALIZED": (
+        "The driver was used before cuInit, or cuInit failed.",
+        "call cuInit(0) once before any other driver call",
+    ),
+    "CUDA_ERROR_DEINITIALIZED": (
+        "The driver is shutting down, so no more calls can be served.",
+        "do not call CUDA from atexit hooks or late finalizers; release objects earlier",
+    ),
+    "CUDA_ERROR_PROFILER_DISABLED": (
+        "The profiler cannot run now, for example because another profiling tool is attached.",
+        "run without the outer profiler, or let that tool do the profiling",
+    ),
+    "CUDA_ERROR_PROFILER_NOT_INITIALIZED": (
+        "An old profiler code for starting or stopping before initializing; recent drivers do not return it.",
+        "",
+    ),
+    "CUDA_ERROR_PROFILER_ALREADY_STARTED": (
+        "An old profiler code for starting twice; recent drivers do not return it.",
+        "",
+    ),
+    "CUDA_ERROR_PROFILER_ALREADY_STOPPED": (
+        "An old profiler code for stopping twice; recent drivers do not return it.",
+        "",
+    ),
+    "CUDA_ERROR_STUB_LIBRARY": (
+        "The libcuda that was loaded is the toolkit's link-time stub, not a real driver.",
+        "take the toolkit's stubs folder out of LD_LIBRARY_PATH so the driver's own libcuda.so.1 is found",
+    ),
+    "CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER": (
+        "The installed driver is too old for this call.",
+        "update the NVIDIA driver, or compare cuDriverGetVersion() before using this call",
+    ),
+    "CUDA_ERROR_DEVICE_UNAVAILABLE": (
+        "The device exists but cannot be used now: its compute mode is exclusive and it is taken, or prohibited.",
+        "check the compute mode and the running processes with nvidia-smi",
+    ),
+    "CUDA_ERROR_MULTICAST_RESOURCE_FULL": (
+        "The hardware has no room left to bind more memory to a multicast object.",
+        "unbind or free other multicast memory first",
+    ),
+    "CUDA_ERROR_NO_DEVICE": (
+        "The driver is loaded but sees no usable CUDA device.",
+        "check nvidia-smi, CUDA_VISIBLE_DEVICES and the container's GPU settings",
+    ),
+    "CUDA_ERROR_INVALID_DEVICE": (
+        "The device number does not name a visible device, or the device cannot do what was asked.",
+        "use a number from 0 to cuDeviceGetCount() - 1",
+    ),
+    "CUDA_ERROR_DEVICE_NOT_LICENSED": (
+        "The GPU has no valid license for compute work, as can happen with a virtual GPU.",
+        "set up the vGPU or GRID license on this machine",
+    ),
+    "CUDA_ERROR_INVALID_IMAGE": (
+        "The module's bytes are not a valid cubin, fat binary or PTX text.",
+        "check that the data is complete and that PTX text ends with a null byte",
+    ),
+    "CUDA_ERROR_INVALID_CONTEXT": (
+        "No usable context is current in this thread, or the one passed in is gone.",
+        "make one current: cuDevicePrimaryCtxRetain, then cuCtxSetCurrent, in every thread",
+    ),
+    "CUDA_ERROR_CONTEXT_ALREADY_CURRENT": (
+        "An old code for pushing a context that is already current; drivers since CUDA 3.2 do not return it.",
+        "",
+    ),
+    "CUDA_ERROR_MAP_FAILED": (
+        "A resource or memory range could not be mapped.",
+        "check that the resource is registered and that the system has resources left",
+    ),
+    "CUDA_ERROR_UNMAP_FAILED": (
+        "A mapped resource or memory range could not be unmapped.",
+        "check that nothing still uses it; an earlier asynchronous error may be the cause",
+    ),
+    "CUDA_ERROR_ARRAY_IS_MAPPED": ("The array is mapped now, so it cannot be destroyed.", "unmap it first"),
+    "CUDA_ERROR_ALREADY_MAPPED": ("The resource is mapped already.", "unmap it before mapping it again"),
+    "CUDA_ERROR_NO_BINARY_FOR_GPU": (
+        "The module has no code that this GPU can run, and no PTX it could be compiled from.",
+        "compile for this device: arch=sm_XY, or to PTX",
+    ),
+    "CUDA_ERROR_ALREADY_ACQUIRED": (
+        "The resource has been acquired already and not yet released.",
+        "release it before acquiring it again",
+    ),
+    "CUDA_ERROR_NOT_MAPPED": (
+        "The resource is not mapped, so it can be neither used nor unmapped.",
+        "map it first",
+    ),
+    "CUDA_ERROR_NOT_MAPPED_AS_ARRAY": (
+        "The mapped resource is a buffer and cannot be reached as an array.",
+        "ask for its device pointer instead",
+    ),
+    "CUDA_ERROR_NOT_MAPPED_AS_POINTER": (
+        "The mapped resource is an image and cannot be reached as a pointer.",
+        "ask for its array instead",
+    ),
+    "CUDA_ERROR_ECC_UNCORRECTABLE": (
+        "GPU memory had an error that ECC could not correct, and the data may be wrong.",
+        "restart the process; look at nvidia-smi -q -d ECC, the GPU may need a reset or replacement",
+    ),
+    "CUDA_ERROR_UNSUPPORTED_LIMIT": (
+        "This device does not have the limit that was asked about or set.",
+        "leave this limit alone on this device",
+    ),
+    "CUDA_ERROR_CONTEXT_ALREADY_IN_USE": (
+        "The context can be current in one thread only, and another thread has it.",
+        "pop it from the other thread first",
+    ),
+    "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED": (
+        "These two devices cannot reach each other's memory.",
+        "ask cuDeviceCanAccessPeer first, and copy through the host where it says no",
+    ),
+    "CUDA_ERROR_INVALID_PTX": (
+        "The driver's compiler rejected the PTX code.",
+        "read the JIT error log; common causes are a syntax error or a target above this GPU",
+    ),
+    "CUDA_ERROR_INVALID_GRAPHICS_CONTEXT": (
+        "The OpenGL or Direct3D context is missing or not valid in this thread.",
+        "make the graphics context current before the interop call",
+    ),
+    "CUDA_ERROR_NVLINK_UNCORRECTABLE": (
+        "NVLink had an error that it could not correct.",
+        "restart the process and check the links with nvidia-smi nvlink -e",
+    ),
+    "CUDA_ERROR_JIT_COMPILER_NOT_FOUND": (
+        "The driver's PTX compiler library could not be found.",
+        "install libnvidia-ptxjitcompiler from the same driver version, or load a cubin",
+    ),
+    "CUDA_ERROR_UNSUPPORTED_PTX_VERSION": (
+        "The PTX is of a newer version than this driver can compile.",
+        "update the driver, use an older compiler, or compile to a cubin: arch=sm_XY",
+    ),
+    "CUDA_ERROR_JIT_COMPILATION_DISABLED": (
+        "PTX needs compiling, but that is switched off.",
+        "unset CUDA_DISABLE_PTX_JIT, or load a cubin for this GPU",
+    ),
+    "CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY": (
+        "This device or setup cannot limit a context in the way that was asked for.",
+        "check cuDeviceGetExecAffinitySupport; SM-count limits need MPS",
+    ),
+    "CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC": (
+        "The PTX calls cudaDeviceSynchronize in device code, which is no longer supported.",
+        "remove the device-side synchronize from the kernel",
+    ),
+    "CUDA_ERROR_CONTAINED": (
+        "A hardware or peer memory fault was contained by the GPU, but this process's CUDA state is lost.",
+        "restart the process; check NVLink and the system log for Xid messages",
+    ),
+    "CUDA_ERROR_INSUFFICIENT_LOADER_VERSION": (
+        "The fat binary needs a newer loader than this driver has.",
+        "update the driver, or build with a matching toolkit",
+    ),
+    "CUDA_ERROR_INVALID_SOURCE": (
+        "The device code that was given is not valid, or it did not compile or link.",
+        "read the JIT error log, and check what was passed to the module, library or linker call",
+    ),
+    "CUDA_ERROR_FILE_NOT_FOUND": (
+        "The file to load does not exist or cannot be read.",
+        "check the path; a relative one starts from the current folder",
+    ),
+    "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND": (
+        "A shared library was found, but a symbol needed from it was not.",
+        "check for mixed driver or library versions",
+    ),
+    "CUDA_ERROR_SHARED_OBJECT_INIT_FAILED": (
+        "A shared library that the driver needs could not be set up.",
+        "check that all driver libraries are installed and of one version",
+    ),
+    "CUDA_ERROR_OPERATING_SYSTEM": (
+        "A system call made by the driver failed.",
+        "check permissions on /dev/nvidia*, ulimits, shared memory and file handles",
+    ),
+    "CUDA_ERROR_INVALID_HANDLE": (
+        "A handle passed in is not valid: null, destroyed, or from another context.",
+        "check that the object is still alive and belongs to the current context",
+    ),
+    "CUDA_ERROR_ILLEGAL_STATE": (
+        "Something the call needs is not in a state that allows this operation.",
+        "check the order of the calls, such as what must be finished or ended first",
+    ),
+    "CUDA_ERROR_LOSSY_QUERY": (
+        "The query would leave out something important about the object.",
+        "pass the optional outputs too, or use a newer version of the query",
+    ),
+    "CUDA_ERROR_NOT_FOUND": (
+        "The named kernel, variable, symbol or other item does not exist.",
+        "check the name; C++ names are mangled, so use extern 'C' or the lowered name",
+    ),
+    "CUDA_ERROR_NOT_READY": (
+        "The work asked about is still running; this is a status and no failure.",
+        "query again later, or synchronize to wait",
+    ),
+    "CUDA_ERROR_ILLEGAL_ADDRESS": (
+        "A kernel or copy used a device address it may not use; the context is lost.",
+        "restart the process; run compute-sanitizer to find the access",
+    ),
+    "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": (
+        "The launch needs more registers, shared memory or threads than a block can have, or bad arguments.",
+        "use a smaller block or fewer registers, and check the kernel's arguments",
+    ),
+    "CUDA_ERROR_LAUNCH_TIMEOUT": (
+        "The kernel ran longer than the display watchdog allows; the context is lost.",
+        "split the work into shorter kernels, or use a GPU that drives no display",
+    ),
+    "CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING": (
+        "The kernel's texture references do not match the way the textures were bound.",
+        "rebind the textures, or use texture objects",
+    ),
+    "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED": ("This context can reach that peer already.", "safe to ignore"),
+    "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED": (
+        "Peer access cannot be disabled, for it was never enabled.",
+        "call cuCtxEnablePeerAccess first",
+    ),
+    "CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE": (
+        "The device's primary context is in use, so its setup cannot change.",
+        "set the flags before the first retain, or reset the primary context",
+    ),
+    "CUDA_ERROR_CONTEXT_IS_DESTROYED": (
+        "The context current in this thread has been destroyed or not yet set up.",
+        "make another context current",
+    ),
+    "CUDA_ERROR_ASSERT": (
+        "An assert in a kernel failed; the context is lost.",
+        "read the assert message on stderr, then restart the process",
+    ),
+    "CUDA_ERROR_TOO_MANY_PEERS": (
+        "The hardware cannot give this context access to any more peers.",
+        "disable peer access to devices no longer used",
+    ),
+    "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED": (
+        "This host memory, or part of it, is page-locked already.",
+        "register each range once, without overlap",
+    ),
+    "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED": (
+        "This host memory is not registered, so it cannot be unregistered or used as such.",
+        "pass the address that was given to cuMemHostRegister",
+    ),
+    "CUDA_ERROR_HARDWARE_STACK_ERROR": (
+        "The call stack on the device is broken or overflowed; the context is lost.",
+        "raise CU_LIMIT_STACK_SIZE or recurse less, and restart the process",
+    ),
+    "CUDA_ERROR_ILLEGAL_INSTRUCTION": (
+        "A kernel met an instruction the GPU cannot run; the context is lost.",
+        "check that the code was built for this GPU, then restart the process",
+    ),
+    "CUDA_ERROR_MISALIGNED_ADDRESS": (
+        "A kernel used an address that is not a multiple of the access size; the context is lost.",
+        "align pointers to the type's size, such as 16 bytes for float4; restart the process",
+    ),
+    "CUDA_ERROR_INVALID_ADDRESS_SPACE": (
+        "An instruction met an address from the wrong memory space; the context is lost.",
+        "check casts between shared, local and global pointers; restart the process",
+    ),
+    "CUDA_ERROR_INVALID_PC": (
+        "The device jumped to an address that holds no code; the context is lost.",
+        "check function pointers and stack overwrites; restart the process",
+    ),
+    "CUDA_ERROR_LAUNCH_FAILED": (
+        "A kernel failed on the device for a reason with no code of its own; the context is lost.",
+        "restart the process; run compute-sanitizer or cuda-gdb to find the cause",
+    ),
+    "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE": (
+        "The cooperative grid has more blocks than the device can hold at once.",
+        "use at most blocks per SM (from the occupancy call) times the number of SMs",
+    ),
+    "CUDA_ERROR_TENSOR_MEMORY_LEAK": (
+        "A kernel ended without freeing all of its tensor memory; the process's CUDA state is lost.",
+        "free all tensor memory in the kernel before it exits; restart the process",
+    ),
+    "CUDA_ERROR_NOT_PERMITTED": (
+        "The call is not allowed here: missing rights, a callback, or the object's current state.",
+        "check privileges, and do not call CUDA from host functions or callbacks",
+    ),
+    "CUDA_ERROR_NOT_SUPPORTED": (
+        "This device, driver or system cannot do what was asked.",
+        "query the matching device attribute before using the feature",
+    ),
+    "CUDA_ERROR_SYSTEM_NOT_READY": (
+        "The system is not set up to run CUDA work yet, as when its NVSwitch fabric is not up.",
+        "check that the fabric manager (nvidia-fabricmanager) is running",
+    ),
+    "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": (
+        "The kernel driver and the user-mode libcuda are of different versions.",
+        "reboot after a driver update, or match the container's libcuda to the host",
+    ),
+    "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE": (
+        "The forward compatibility libcuda is in use, but this GPU does not support that.",
+        "remove the cuda-compat folder from LD_LIBRARY_PATH, or update the driver",
+    ),
+    "CUDA_ERROR_MPS_CONNECTION_FAILED": (
+        "This process could not connect to the MPS control daemon or server.",
+        "check that nvidia-cuda-mps-control runs and CUDA_MPS_PIPE_DIRECTORY is right",
+    ),
+    "CUDA_ERROR_MPS_RPC_FAILURE": (
+        "A request between this process and the MPS server failed.",
+        "look at the MPS server's log and restart the daemon",
+    ),
+    "CUDA_ERROR_MPS_SERVER_NOT_READY": (
+        "The MPS server takes no new clients now, as while it recovers from a fault.",
+        "try again later",
+    ),
+    "CUDA_ERROR_MPS_MAX_CLIENTS_REACHED": (
+        "The MPS server has as many clients as it can have.",
+        "end another client first",
+    ),
+    "CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED": (
+        "The device has no hardware connections left for another MPS client.",
+        "end another client, or lower CUDA_DEVICE_MAX_CONNECTIONS",
+    ),
+    "CUDA_ERROR_MPS_CLIENT_TERMINATED": (
+        "The MPS server ended this client, perhaps on an administrator's request.",
+        "restart the process",
+    ),
+    "CUDA_ERROR_CDP_NOT_SUPPORTED": (
+        "The module launches kernels from the device, which is not supported here.",
+        "build without dynamic parallelism, or leave MPS where that is the cause",
+    ),
+    "CUDA_ERROR_CDP_VERSION_MISMATCH": (
+        "The module mixes two versions of dynamic parallelism that do not work together.",
+        "rebuild all device code with one toolkit",
+    ),
+    "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED": (
+        "This call cannot be made on a stream that is being captured.",
+        "move the call out of the capture",
+    ),
+    "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED": (
+        "An earlier error spoiled this capture, so it yields no graph.",
+        "end the capture, then find the first call in it that failed",
+    ),
+    "CUDA_ERROR_STREAM_CAPTURE_MERGE": (
+        "The call would join two separate captures into one.",
+        "do not wait in one capture on an event of another",
+    ),
+    "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED": (
+        "The capture was not begun in this stream.",
+        "end the capture on the stream it was begun on",
+    ),
+    "CUDA_ERROR_STREAM_CAPTURE_UNJOINED": (
+        "The capture forked into other streams that were never joined back.",
+        "record an event in each forked stream and wait for it in the first stream",
+    ),
+    "CUDA_ERROR_STREAM_CAPTURE_ISOLATION": (
+        "The captured work would depend on work outside the capture.",
+        "wait only on events recorded within the same capture",
+    ),
+    "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT": (
+        "The call would make the capture depend on the legacy default stream.",
+        "create streams as non-blocking, and keep the default stream out of the capture",
+    ),
+    "CUDA_ERROR_CAPTURED_EVENT": (
+        "The event was last recorded in a capture, so it cannot be used this way.",
+        "use another event, recorded outside the capture",
+    ),
+    "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD": (
+        "The capture was begun in another thread and must be ended there.",
+        "end it in the same thread, or begin it in relaxed mode",
+    ),
+    "CUDA_ERROR_TIMEOUT": (
+        "The wait went past the time that was allowed for it.",
+        "allow more time, or find out why the other side is late",
+    ),
+    "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE": (
+        "The new graph differs too much from the instantiated one to update it in place.",
+        "read the update's result info, then instantiate the graph anew",
+    ),
+    "CUDA_ERROR_EXTERNAL_DEVICE": (
+        "A device other than the GPU failed, and data it shares may be invalid.",
+        "check the other device; after an asynchronous failure restart the process",
+    ),
+    "CUDA_ERROR_INVALID_CLUSTER_SIZE": (
+        "The kernel cannot be launched with this cluster size.",
+        "use a smaller cluster that divides the grid, or allow non-portable sizes",
+    ),
+    "CUDA_ERROR_FUNCTION_NOT_LOADED": (
+        "The kernel is not loaded yet, and this call does not load it.",
+        "call cuFuncLoad first, or set CUDA_MODULE_LOADING=EAGER",
+    ),
+    "CUDA_ERROR_INVALID_RESOURCE_TYPE": (
+        "A device resource is not of a type that this operation takes.",
+        "check the type field, such as CU_DEV_RESOURCE_TYPE_SM",
+    ),
+    "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION": (
+        "The device resources are too small for the operation or do not go together.",
+        "ask for SM counts that fit the minimum and the alignment of the device",
+    ),
+    "CUDA_ERROR_KEY_ROTATION": (
+        "Changing the encryption keys of confidential computing failed.",
+        "restart the process, and check the GPU's confidential computing state",
+    ),
+    "CUDA_ERROR_STREAM_DETACHED": (
+        "The stream has lost its green context, so it can do little more.",
+        "destroy the stream, and keep the green context alive longer than its streams",
+    ),
+    "CUDA_ERROR_GRAPH_RECAPTURE_FAILURE": (
+        "Capturing into an existing graph failed and was stopped.",
+        "make the same nodes in the same order, or capture a new graph",
+    ),
+    "CUDA_ERROR_FABRIC_NOT_READY": (
+        "The GPU's fabric did not come up within the time that the driver waits.",
+        "try again later, check the fabric manager, or raise CUDA_FABRIC_INIT_TIMEOUT_MS",
+    ),
+    "CUDA_ERROR_UNKNOWN": (
+        "Something failed inside the driver, for a reason it does not name.",
+        "check the system log (dmesg) for Xid messages; a reboot or driver reload may help",
+    ),
+}
+
+NVRTCRESULT = {
+    "NVRTC_SUCCESS": ("The call did what it was asked to do.", ""),
+    "NVRTC_ERROR_OUT_OF_MEMORY": (
+        "The compiler could not get enough host memory.",
+        "free memory, or compile fewer programs at once",
+    ),
+    "NVRTC_ERROR_PROGRAM_CREATION_FAILURE": (
+        "The program object could not be made from the source and headers.",
+        "check the source text, the header list and the program's name",
+    ),
+    "NVRTC_ERROR_INVALID_INPUT": (
+        "An argument is not valid, such as a null pointer or a negative count.",
+        "check the arguments, and that the result was asked for by the options used",
+    ),
+    "NVRTC_ERROR_INVALID_PROGRAM": (
+        "The program handle is null, destroyed or not a program.",
+        "create the program first, and use it only until it is destroyed",
+    ),
+    "NVRTC_ERROR_INVALID_OPTION": (
+        "The compiler does not know one of the options, or its value is wrong.",
+        "check spelling and arch; an older NVRTC may not know a newer GPU",
+    ),
+    "NVRTC_ERROR_COMPILATION": ("The source did not compile.", "read the program log for the errors"),
+    "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE": (
+        "The compiler could not load or use its own built-in code.",
+        "put libnvrtc-builtins of the same version beside libnvrtc",
+    ),
+    "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION": (
+        "A name expression was added after the program had been compiled.",
+        "add all name expressions before compiling",
+    ),
+    "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION": (
+        "A lowered name was asked for before the program was compiled.",
+        "compile the program first",
+    ),
+    "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID": (
+        "This name expression was not added, or it names no kernel or variable of the program.",
+        "pass exactly the text that was added before compiling",
+    ),
+    "NVRTC_ERROR_INTERNAL_ERROR": (
+        "The compiler failed inside itself.",
+        "read the program log, try simpler source or options, or another NVRTC version",
+    ),
+    "NVRTC_ERROR_TIME_FILE_WRITE_FAILED": (
+        "The timing file named by the --time option could not be written.",
+        "check that the path exists and can be written",
+    ),
+    "NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED": (
+        "No precompiled header was tried, so there is no result or heap size to report.",
+        "compile with --pch or --create-pch first",
+    ),
+    "NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED": (
+        "The precompiled header did not fit in the heap set aside for it.",
+        "ask for the needed size, set the PCH heap size to it and compile again",
+    ),
+    "NVRTC_ERROR_PCH_CREATE": (
+        "The precompiled header could not be made.",
+        "read the program log; the PCH folder must be writable",
+    ),
+    "NVRTC_ERROR_CANCELLED": (
+        "The compilation was stopped by the flow callback.",
+        "compile again if it was not meant to stop",
+    ),
+    "NVRTC_ERROR_TIME_TRACE_FILE_WRITE_FAILED": (
+        "The trace file named by the time trace option could not be written.",
+        "check that the path exists and can be written",
+    ),
+    "NVRTC_ERROR_BUSY": (
+        "The program is in use by another call that has not finished.",
+        "let the other thread's call end, or use one program per thread",
+    ),
+}

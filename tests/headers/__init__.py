@@ -1,0 +1,1 @@
+"""CUDA's C headers as data: `reader` reads them, `wheels` fetches them."""

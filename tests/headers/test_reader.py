@@ -1,0 +1,417 @@
+"""The header reader on small headers of our own, and the unpacking of wheels."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from . import wheels
+from .reader import Field, Header, Struct, read
+
+Parse = Callable[..., Header]
+
+
+@pytest.fixture
+def parse(tmp_path: Path) -> Parse:
+    """Reads texts, each as a file, in order."""
+
+    def parse(*texts: str, **defines: str) -> Header:
+        paths = [tmp_path / f"{number}.h" for number in range(len(texts))]
+        for path, text in zip(paths, texts, strict=True):
+            path.write_text(text)
+        return read(paths, defines)
+
+    return parse
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("CUresult CUDAAPI f(CUstream s, size_t n);", "CUresult f(CUstream s, size_t n)"),
+        ("extern __host__ __cudart_builtin__ int CUDARTAPI f(int a);", "int f(int a)"),
+        ("__attribute__((deprecated)) int f(void);", "int f(void)"),
+        ("int f();", "int f(void)"),
+        ("int f ( int\n  a,\tint b ) ;", "int f(int a, int b)"),
+        ("const char* f(char ** out, void*const*p);", "const char *f(char **out, void *const *p)"),
+        ("int f(const N * const * x);", "int f(const N *const *x)"),
+        ("int f(struct S *s, const enum E *e, union U u);", "int f(S *s, const E *e, U u)"),
+        ("int f(int x[], char y[4]);", "int f(int x[], char y[4])"),
+        ("int f(const char *, unsigned int);", "int f(const char *, unsigned int)"),
+        ("int f(int (*call)(void*, int), ...);", "int f(int (*call)(void *, int), ...)"),
+        ("int f(int a /* the, (first) */, // and\n int b);", "int f(int a, int b)"),
+        ("#define __dv(v)\nint f(int a __dv(0), int b __dv((1, 2)));", "int f(int a, int b)"),
+        ("#define LONG(a, \\\n b) a b\nint f(LONG(const, int) x);", "int f(const int x)"),
+        ("#define BYTES 40\nint f(char x[BYTES]);", "int f(char x[40])"),
+        ('#define API(s) int\nAPI("// no comment") f(void);', "int f(void)"),
+        ("#define IN(x) x\nint f(int IN, IN(int b));", "int f(int IN, int b)"),
+    ],
+)
+def test_prototype(parse: Parse, text: str, expected: str) -> None:
+    assert parse(text).functions == {"f": expected}
+
+
+DRIVER = """
+#if defined(__CUDA_API_VERSION_INTERNAL) || defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
+    #define __CUDA_API_PER_THREAD_DEFAULT_STREAM
+    #define __CUDA_API_PTSZ(api) api ## _ptsz
+#else
+    #define __CUDA_API_PTSZ(api) api
+#endif
+#define cuAlloc       cuAlloc_v2
+#define cuCreate      cuCreate_v4
+#define cuCopy        __CUDA_API_PTSZ(cuCopy_v2)
+#define cuInfo        __CUDA_API_PTSZ(cuInfo_v2)
+#define cuInfo_v2     __CUDA_API_PTSZ(cuInfo_v2)
+#if defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
+    #define cuQuery   __CUDA_API_PTSZ(cuQuery)
+#endif
+CUresult CUDAAPI cuInit(unsigned int Flags);
+CUresult CUDAAPI cuAlloc(CUdeviceptr *p, size_t n);
+CUresult CUDAAPI cuCreate(CUcontext *c, CUparams *p);
+CUresult CUDAAPI cuCopy(CUdeviceptr p, CUstream s);
+CUresult CUDAAPI cuInfo(CUstream s, int flags);
+CUresult CUDAAPI cuQuery(CUstream s);
+#if defined(__CUDA_API_VERSION_INTERNAL)
+    #undef cuAlloc
+    #undef cuCreate
+    #undef cuCopy
+    #undef cuQuery
+    CUresult CUDAAPI cuAlloc(CUdeviceptr_v1 *p, unsigned int n);
+    CUresult CUDAAPI cuCreate(CUcontext *c);
+    CUresult CUDAAPI cuCreate_v2(CUcontext *c, unsigned int flags);
+    CUresult CUDAAPI cuCopy(CUdeviceptr_v1 p, CUstream s);
+    CUresult CUDAAPI cuCopy_ptsz(CUdeviceptr_v1 p, CUstream s);
+    CUresult CUDAAPI cuCopy_v2(CUdeviceptr other, CUstream s);
+    CUresult CUDAAPI cuQuery(CUstream other);
+#if 0
+    CUresult CUDAAPI cuHidden(void);
+#endif
+#endif
+"""
+
+
+def test_functions_have_the_symbols_that_the_header_renames_to(parse: Parse) -> None:
+    header = parse(DRIVER)
+    assert list(header.functions.values()) == [
+        "CUresult cuInit(unsigned int Flags)",
+        "CUresult cuAlloc_v2(CUdeviceptr *p, size_t n)",
+        "CUresult cuCreate_v4(CUcontext *c, CUparams *p)",
+        "CUresult cuCopy_v2(CUdeviceptr p, CUstream s)",
+        "CUresult cuInfo_v2(CUstream s, int flags)",
+        "CUresult cuQuery(CUstream s)",
+        "CUresult cuCreate_v2(CUcontext *c, unsigned int flags)",
+    ]
+    assert all(text.startswith(f"CUresult {symbol}(") for symbol, text in header.functions.items())
+    assert header.renames == {
+        "cuAlloc": "cuAlloc_v2",
+        "cuCreate": "cuCreate_v4",
+        "cuCopy": "cuCopy_v2",
+        "cuInfo": "cuInfo_v2",
+    }
+
+
+def test_legacy_holds_the_unversioned_symbols_alone(parse: Parse) -> None:
+    assert parse(DRIVER).legacy == {
+        "cuAlloc": "CUresult cuAlloc(CUdeviceptr_v1 *p, unsigned int n)",
+        "cuCreate": "CUresult cuCreate(CUcontext *c)",
+        "cuCopy": "CUresult cuCopy(CUdeviceptr_v1 p, CUstream s)",
+    }
+
+
+def test_nvml_shows_its_legacy_functions_by_another_macro(parse: Parse) -> None:
+    header = parse(
+        "#ifndef NVML_NO_UNVERSIONED_FUNC_DEFS\n#define nvmlInit nvmlInit_v2\n#endif\nint nvmlInit_v2(void);\n"
+        "#ifdef NVML_NO_UNVERSIONED_FUNC_DEFS\nint nvmlInit(int a);\n#endif"
+    )
+    assert header.functions == {"nvmlInit_v2": "int nvmlInit_v2(void)"}
+    assert header.renames == {"nvmlInit": "nvmlInit_v2"}
+    assert header.legacy == {"nvmlInit": "int nvmlInit(int a)"}
+
+
+def test_rename_between_two_declarations_makes_two_symbols(parse: Parse) -> None:
+    header = parse("int cuClose(void);\n#define cuClose cuClose_v2\nint cuClose(void);")
+    assert header.functions == {"cuClose": "int cuClose(void)", "cuClose_v2": "int cuClose_v2(void)"}
+
+
+def test_inline_wrapper_is_a_rename_and_not_a_function(parse: Parse) -> None:
+    header = parse(
+        "extern int __nvCreate_13_0(int *h);\n"
+        "static inline int nvCreate(int *h) { if (h) { return __nvCreate_13_0 (h); } }\n"
+        'static inline const char *nvName(int e) { switch (e) { case 1: return "one"; } }\n'
+        "int nvLast(void);"
+    )
+    assert list(header.functions) == ["__nvCreate_13_0", "nvLast"]
+    assert header.renames == {"nvCreate": "__nvCreate_13_0"}
+
+
+def test_files_are_read_as_one(parse: Parse) -> None:
+    header = parse(
+        "#define cuF cuF_v2\ntypedef enum { A = 4 } E;", "int cuF(void);\n#define B (A + 1)\n#undef cuF"
+    )
+    assert header.functions == {"cuF_v2": "int cuF_v2(void)"}
+    assert header.macros == {"B": 5}
+    assert header.renames == {}
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("#if 1", True),
+        ("#if 0", False),
+        ("#ifdef X", True),
+        ("#ifdef NO", False),
+        ("#ifndef NO", True),
+        ("#if defined(X) && !defined NO", True),
+        ("#if defined(NO) || NO", False),
+        ("#if X >= 11010 && X < 12000", True),
+        ("#if (X / 1000) * 10 == 110", True),
+        ("#if X == 11020\n#elif X == 11030", False),
+        ("#if X == 11020\n#elif X == 11010", True),
+        ("#if X == 11010\n#elif 1\n#else\n#endif\n#if NO\n#else", True),
+        ("#if 1\n#else", False),
+        ("#if 1\n#elif 1", False),
+        ("#if 0\n#if 1\n#else\n#endif\n#elif 0\n#else", True),
+        ("#if 0\n#if 1", False),
+        ("#if 0\n#define NO\n#undef X\n#error never\n#endif\n#if defined(X) && !defined(NO)", True),
+        ("#undef X\n#ifdef X", False),
+        ("#if defined(__LP64__) && !defined(_WIN32) && !defined(__cplusplus)", True),
+    ],
+)
+def test_condition(parse: Parse, condition: str, holds: bool) -> None:
+    ends = "\n#endif" * (condition.count("#if") - condition.count("#endif"))
+    header = parse(f"{condition}\nint f(void);{ends}\nint last(void);", X="11010")
+    assert list(header.functions) == ["f", "last"] if holds else ["last"]
+
+
+def test_error_directive_in_a_branch_that_is_read(parse: Parse) -> None:
+    with pytest.raises(ValueError, match="not this way"):
+        parse("#ifndef X\n#error not this way\n#endif")
+
+
+def test_enums_by_tag_typedef_and_alias(parse: Parse) -> None:
+    header = parse(
+        "typedef enum A_enum { A0, A1 } A;\nenum B { B0 };\ntypedef enum { C0 } C;\n"
+        "typedef enum B B_t;\ntypedef A A_alias;\n#define A_macro A_alias"
+    )
+    a, b, c = {"A0": 0, "A1": 1}, {"B0": 0}, {"C0": 0}
+    assert header.enums == {"A_enum": a, "A": a, "A_alias": a, "A_macro": a, "B": b, "B_t": b, "C": c}
+    assert header.typedefs == {"B_t": "B", "A_alias": "A", "A_macro": "A_alias"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("7", 7),
+        ("0x1F", 31),
+        ("010", 8),
+        ("-2", -2),
+        ("1 << 4", 16),
+        ("(1u << 31)", 1 << 31),
+        ("1 << 31", -(1 << 31)),  # an int, as compilers have it
+        ("0x80000000", 1 << 31),
+        ("0xFFFFFFFFFFFFFFFF", (1 << 64) - 1),
+        ("~0u", (1 << 32) - 1),
+        ("~0", -1),
+        ("1ll << 40", 1 << 40),
+        ("FIRST + 1", 41),
+        ("FIRST | SECOND", 42 | 40),
+        ("(FIRST) - 1", 39),
+        ("(int)-1", -1),
+        ("((CUstream)0x2)", 2),
+        ("(unsigned int)(FIRST * SIZE)", 1280),
+        ("SIZE / 3 % 4", 2),
+        ("sizeof(unsigned int)", 4),
+        ("64 - sizeof(struct S **) - 2 * sizeof(CUhandle)", 40),
+    ],
+)
+def test_constant_in_an_enum_and_in_a_macro(parse: Parse, expression: str, value: int) -> None:
+    header = parse(
+        "#define SIZE 32\ntypedef struct H_st *CUhandle;\nenum E { FIRST = 40, SECOND = FIRST + 2,\n"
+        f"LAST = {expression}, NEXT }};\n#define MACRO {expression}"
+    )
+    assert header.enums["E"] == {"FIRST": 40, "SECOND": 42, "LAST": value, "NEXT": value + 1}
+    assert header.macros == {"SIZE": 32, "MACRO": value}
+
+
+def test_enum_with_conditions_and_macros_inside(parse: Parse) -> None:
+    header = parse(
+        "#define ENTRIES ENTRY(1, A) ENTRY(2, B)\nenum E {\n#define ENTRY(code, name) name = code,\nENTRIES\n"
+        "#undef ENTRY\n#ifdef __CUDA_API_VERSION_INTERNAL\nMAX,\n#endif\nC,\n};"
+    )
+    assert header.enums["E"] == {"A": 1, "B": 2, "C": 3}
+
+
+def test_macros_are_the_constants_left_at_the_end(parse: Parse) -> None:
+    header = parse(
+        "#define VERSION(type, n) (unsigned int)(sizeof(nv ## type ## _v ## n) | (n << 24U))\n"
+        "typedef struct { int version; char *name; } nvMemory_v2;\n#define nvMemory VERSION(Memory, 2)\n"
+        '#define GONE 1\n#undef GONE\n#define GUARD\n#define TEXT "1"\n#define RANGE 0:0\n#define SELF SELF\n'
+        "#define REAL 1.5f\n#define CALL f(1)\n#define EMPTY_SUM (1 +)\n#define UNKNOWN sizeof(nvOther)"
+    )
+    assert header.macros == {"nvMemory": 2 << 24 | 16}
+
+
+def test_struct_members(parse: Parse) -> None:
+    header = parse(
+        "#define N 4\ntypedef struct S_st {\n  unsigned int a, b;\n  const struct S_st *next, **list;\n"
+        "  char name[N][2 * N];\n  char pad[16 - sizeof(struct S_st **)];\n  enum E kind;\n  char *flexible[];\n"
+        "  const char* (*call)(void *data, int x[2]);\n} S;"
+    )
+    assert header.structs["S"] == Struct(
+        "struct",
+        "S",
+        [
+            Field("unsigned int", 0, "a", []),
+            Field("unsigned int", 0, "b", []),
+            Field("const S_st", 1, "next", []),
+            Field("const S_st", 2, "list", []),
+            Field("char", 0, "name", [4, 8]),
+            Field("char", 0, "pad", [8]),
+            Field("E", 0, "kind", []),
+            Field("char", 1, "flexible", [0]),
+            Field("const char *(*)(void *data, int x[2])", 0, "call", []),
+        ],
+    )
+
+
+def test_nested_structs_and_unions(parse: Parse) -> None:
+    header = parse(
+        "struct Outer {\n  union {\n    struct { int x; } named;\n    struct Tagged { long y; } tagged[2];\n"
+        "  };\n  union { int fd; } *handle;\n  enum Inner { I = 3 } kind;\n};"
+    )
+    named = Struct("struct", "", [Field("int", 0, "x", [])])
+    tagged = Struct("struct", "Tagged", [Field("long", 0, "y", [])])
+    anonymous = Struct(
+        "union", "", [Field("struct", 0, "named", [], named), Field("Tagged", 0, "tagged", [2], tagged)]
+    )
+    handle = Struct("union", "", [Field("int", 0, "fd", [])])
+    assert header.structs["Outer"].fields == [
+        Field("union", 0, "", [], anonymous),
+        Field("union", 1, "handle", [], handle),
+        Field("Inner", 0, "kind", []),
+    ]
+    assert header.structs["Tagged"] == tagged
+    assert header.enums == {"Inner": {"I": 3}}
+
+
+def test_struct_names(parse: Parse) -> None:
+    header = parse(
+        "typedef __device_builtin__ union U_st { int a; } U;\nstruct __builtin_align__(8) T { int b; };\n"
+        "typedef struct { int c; } V_v1;\ntypedef V_v1 V;\ntypedef struct T T_t;\n"
+        "#define _JOIN(a, b) a ## b\n#define JOIN(a, b) _JOIN(a, b)\n#define NUMBER 1\n"
+        "typedef struct W_st { int d; } JOIN(W_v, NUMBER);\ntypedef JOIN(W_v, NUMBER) W;"
+    )
+    names = {name: (struct.kind, struct.name) for name, struct in header.structs.items()}
+    assert names == {
+        **{"U_st": ("union", "U"), "U": ("union", "U"), "T": ("struct", "T"), "T_t": ("struct", "T")},
+        **{"V_v1": ("struct", "V_v1"), "V": ("struct", "V_v1")},
+        **{"W_st": ("struct", "W_v1"), "W_v1": ("struct", "W_v1"), "W": ("struct", "W_v1")},
+    }
+    assert header.typedefs == {"V": "V_v1", "T_t": "T", "W": "W_v1"}
+
+
+def test_typedefs_handles_and_callbacks(parse: Parse) -> None:
+    header = parse(
+        "typedef unsigned long long CUptr_v2;\ntypedef CUptr_v2 CUptr;\ntypedef void* Any_t;\n"
+        "typedef struct CUctx_st *CUcontext;\ntypedef const struct Array *Array_const_t;\n"
+        "typedef void (CUDART_CB *CUhostFn)(void *data, struct S *);"
+    )
+    assert header.typedefs == {"CUptr_v2": "unsigned long long", "CUptr": "CUptr_v2", "Any_t": "void *"}
+    assert header.handles == {"CUcontext": "CUctx_st", "Array_const_t": "const Array"}
+    assert header.callbacks == {"CUhostFn": "void (*)(void *data, S *)"}
+    assert header.functions == {}
+
+
+def test_groups(parse: Parse) -> None:
+    header = parse(
+        "int before(void);\n/**\n * \\defgroup MEM Memory Management */\n/** @{ */\n/** brief */\nint alloc(void);\n"
+        "typedef enum { /** @ref alloc */ A } E;\n//! @defgroup PEER Peer Access\n//! @{\nint peer(void);\n/** @} */\n"
+        "int free(void);\n/** @} */ // @defgroup MEM\nint between(void);\n/** \\addtogroup MEM\n @{ */\n"
+        "int copy(void);\n/*! @} */\n/** \\ingroup PEER */\nint own(void);\nint after(void);\n"
+        "#if 0\n/** @{ */\n#endif\n/** \\ingroup MEM\n * \\defgroup ERR Errors\n * @{ */\nint error(void);"
+    )
+    assert header.groups == [
+        ("before", ""),
+        ("alloc", "Memory Management"),
+        ("peer", "Peer Access"),
+        ("free", "Memory Management"),
+        ("between", ""),
+        ("copy", "Memory Management"),
+        ("own", "Peer Access"),
+        ("after", ""),
+        ("error", "Errors"),
+    ]
+
+
+def test_unbalanced_bracket(parse: Parse) -> None:
+    with pytest.raises(ValueError, match="unbalanced bracket"):
+        parse("#define M(x) x\nint f(M(F(1);")
+
+
+# -- Wheels -----------------------------------------------------------------------------------------
+
+
+def wheel(folder: Path, *names: str) -> Path:
+    path = folder / "some.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, name)
+    return path
+
+
+def test_unpack_keeps_headers_alone(tmp_path: Path) -> None:
+    headers = ["nvidia/cu13/include/cuda.h", "nvidia/cu13/include/crt/x.hpp", "nvidia/other/y.h"]
+    path = wheel(tmp_path, *headers, "nvidia/cu13/lib/libcuda.so", "nvidia/cu13/include/", "include")
+    wheels.unpack(path, tmp_path / "out")
+    found = [file.relative_to(tmp_path / "out").as_posix() for file in (tmp_path / "out").rglob("*.*")]
+    assert sorted(found) == sorted(headers)
+
+
+@pytest.mark.parametrize("name", ["../up.h", "a/../../up.h", "/etc/up.h", "a\\up.h", "C:/up.h"])
+def test_unpack_refuses_paths_that_lead_out(tmp_path: Path, name: str) -> None:
+    path = wheel(tmp_path, name)
+    with pytest.raises(ValueError, match="unsafe path"):
+        wheels.unpack(path, tmp_path / "out")
+    assert list((tmp_path / "out").rglob("*")) == []
+
+
+def test_requirement_for_every_release() -> None:
+    assert wheels.requirement("12.4", "runtime") == "nvidia-cuda-runtime-cu12==12.4.127"
+    assert wheels.requirement("13.0", "nvvm") == "nvidia-nvvm==13.0.88"
+    assert wheels.requirement("12.0", "cufile") is None
+    for _, versions in wheels.PACKAGES.values():
+        assert len(versions.split()) == len(wheels.RELEASES)
+
+
+def test_fetch_downloads_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def download(wanted: str, folder: Path) -> Path:
+        asked.append(wanted)
+        return wheel(folder, "nvidia/cu13/include/cuda.h")
+
+    monkeypatch.setenv("CUDAPY_HEADER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(wheels, "_download", download)
+    for _ in range(2):
+        folders = wheels.fetch("13.0", "runtime")
+        assert folders == [tmp_path / "cache/nvidia-cuda-runtime-13.0.96/nvidia/cu13/include"]
+        assert (folders[0] / "cuda.h").is_file()
+    assert asked == ["nvidia-cuda-runtime==13.0.96"]
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["nvidia-cuda-runtime-13.0.96"]
+
+
+def test_fetch_of_a_wheel_that_does_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDAPY_HEADER_CACHE", str(tmp_path))
+    with pytest.raises(LookupError, match="cufile headers of CUDA 12.0"):
+        wheels.fetch("12.0", "cufile")
+
+
+def test_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDAPY_HEADER_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert wheels._cache() == tmp_path / "cudapy" / "headers"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert wheels._cache() == Path.home() / ".cache" / "cudapy" / "headers"
