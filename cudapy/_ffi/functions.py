@@ -30,7 +30,7 @@ from typing import Any
 from . import convert, results
 from .enums import Enum
 from .handles import Callback, Handle
-from .prototypes import CParameter, parse
+from .prototypes import FUNCTION_POINTER, CParameter, parse
 from .scalars import SCALARS
 
 HELPERS: dict[str, Any] = {
@@ -122,6 +122,8 @@ class Writer:
         """The class of the parameter's base type: an enum, handle, struct or ctypes scalar; None for void."""
         if parameter.type == "void":
             return None
+        if parameter.type == FUNCTION_POINTER:
+            return Callback
         cls = SCALARS.get(parameter.type) or self.scope.get(parameter.type)
         if cls is None:
             raise TypeError(f"{self.name}: unknown C type {parameter.type!r}")
@@ -268,6 +270,9 @@ class Writer:
             self.results.append(f"_copies({name}[0], {self.put(cls)}, {counter.name}[0])")
         elif counter is not None:
             count = counter.name if isinstance(counter, CParameter) else str(counter)
+            if "(" in count:
+                self.lines.append(f"{name}_count = {count}")
+                count = f"{name}_count"
             storage = self.put(results.storage(cls))
             self.lines.append(f"{name} = ({storage} * {count})() if {count} else None")
             self.arguments.append(name)

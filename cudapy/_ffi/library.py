@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from .functions import HELPERS, Writer
+from .prototypes import parse
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _Function: Any = type(lambda: None)
-_RESTYPES = {"void": None, "const char *": ctypes.c_char_p, "char*": ctypes.c_char_p}
+_RESTYPES = {"void": None, "char*": ctypes.c_char_p}
 
 
 class SymbolNotFound(RuntimeError):
@@ -138,14 +139,11 @@ class Declaration:
         scope[f"_{status}_ok"], scope[f"_{status}_only"] = success, (success,)
         scope["_failed"] = self.library.error
         source = self.source(raising)
-        returns, symbol = self.prototype.split("(")[0].rsplit(None, 1)
-        returns, symbol = returns + symbol.count("*") * "*", symbol.lstrip("*")
-        if f"_c_{symbol}" not in scope or raising is False:
-            function = self.library.symbol(symbol, self.since)
-            if returns != status:
-                name = returns.replace("const ", "").replace(" ", "")
-                function.restype = _RESTYPES[name] if name in _RESTYPES else scope[name]
-            scope[f"_c_{symbol}"] = function
+        returns, symbol, _ = parse(self.prototype)
+        function = self.library.symbol(symbol, self.since)
+        if returns != status:
+            function.restype = _RESTYPES[returns] if returns in _RESTYPES else scope[returns]
+        scope[f"_c_{symbol}"] = function
         filename = f"<cudapy {'checked ' if raising else ''}{symbol}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         made: dict[str, Any] = {}

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 _PROTOTYPE = re.compile(r"(?:const )?(\w[\w ]*?) ?(\**)(\w+)\((.*)\)$")
 _PARAMETER = re.compile(r"(.+?) ?(\**)(\w+)((?:\[\w*\])*)$")
+_FUNCTION = re.compile(r"\w[\w ]* ?\**\(\*(\w+)\)\(.*\)$")
+FUNCTION_POINTER = "(*)"
 
 PYTHON_NAMES = {
     "bytes": "numbytes",
@@ -47,11 +49,19 @@ def parse(text: str) -> Prototype:
     return Prototype(
         returns + stars,
         symbol,
-        tuple(_parameter(item, text) for item in parameters.split(",")) if parameters != "void" else (),
+        tuple(_parameter(item, text) for item in _split(parameters)) if parameters != "void" else (),
     )
 
 
+def _split(parameters: str) -> list[str]:
+    """Split at the commas that are not inside the parentheses of a function pointer."""
+    return re.split(r",(?![^()]*\)(?!\())", parameters)
+
+
 def _parameter(text: str, prototype: str) -> CParameter:
+    function = _FUNCTION.match(text.strip())
+    if function:
+        return CParameter(FUNCTION_POINTER, 0, False, function[1], function[1])
     const = text.strip().startswith("const ")
     bare = re.sub(r"\bconst\b", " ", text)
     bare = re.sub(r"\s*\*\s*", "*", " ".join(bare.split())).replace("*", " *").replace("* *", "**")
