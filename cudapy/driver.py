@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ._errors import DriverLog, Raiser
 from ._ffi.convert import integer, pointers
-from ._ffi.library import Checked, Library, SymbolNotFound, either
+from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after
 from ._ffi.results import variant
 from ._types.driver import *
 
@@ -319,7 +319,7 @@ def cuCtxCreate_v3(
     """
 
 
-cuCtxCreate = either("cuCtxCreate", cuCtxCreate_v4, cuCtxCreate_v2, "ctxCreateParams")
+cuCtxCreate = either(cuCtxCreate_v4, cuCtxCreate_v2, "ctxCreateParams")
 
 
 @libcuda("CUresult cuCtxDestroy_v2(CUcontext ctx)")
@@ -2435,7 +2435,7 @@ def cuMemPrefetchAsync_v2(
     """
 
 
-cuMemPrefetchAsync = either("cuMemPrefetchAsync", cuMemPrefetchAsync_v2, _cuMemPrefetchAsync_12, None)
+cuMemPrefetchAsync = either(cuMemPrefetchAsync_v2, _cuMemPrefetchAsync_12, None)
 
 
 @libcuda("CUresult cuMemAdvise(CUdeviceptr devPtr, size_t count, CUmem_advise advice, CUdevice device)")
@@ -2898,7 +2898,6 @@ def cuStreamUpdateCaptureDependencies_v2(
 
 
 cuStreamUpdateCaptureDependencies = either(
-    "cuStreamUpdateCaptureDependencies",
     cuStreamUpdateCaptureDependencies_v2,
     _cuStreamUpdateCaptureDependencies_12,
     "dependencyData",
@@ -3001,7 +3000,11 @@ def cuEventDestroy(hEvent: CUevent | int | None) -> tuple[CUresult]:
 cuEventDestroy_v2 = cuEventDestroy
 
 
-@libcuda("CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)", since="12.8")
+@libcuda(
+    "CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)",
+    since="12.8",
+    before="cuEventElapsedTime",
+)
 def cuEventElapsedTime(hStart: CUevent | int | None, hEnd: CUevent | int | None) -> tuple[CUresult, float]:
     """Return the milliseconds from `hStart` to `hEnd`, to about half a microsecond; both must have been
     recorded and completed with timing enabled.
@@ -3933,21 +3936,52 @@ def cuGraphGetRootNodes(
     """
 
 
+def _with_edge_data(newer: Any, older: Any) -> Any:
+    """`newer`; or `older`, where drivers before CUDA 12.3 know no edge data, with the data of plain edges."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return newer(*args, **kwargs)
+        except SymbolNotFound:
+            err, *nodes, count = older(*args, **kwargs)
+            return err, *nodes, None if err else [CUgraphEdgeData() for _ in nodes[0]], count
+
+    return named_after(newer, function)
+
+
+@libcuda(
+    "CUresult cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges)",
+    sizes={"from": "numEdges", "to": "numEdges"},
+)
+def _cuGraphGetEdges_12(
+    hGraph: CUgraph | int | None, numEdges: int = 0
+) -> tuple[CUresult, list[CUgraphNode], list[CUgraphNode], int]: ...
+
+
 @libcuda(
     "CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData "
     "*edgeData, size_t *numEdges)",
     sizes={"from": "numEdges", "to": "numEdges", "edgeData": "numEdges"},
     since="12.3",
 )
-def cuGraphGetEdges(
+def cuGraphGetEdges_v2(
     hGraph: CUgraph | int | None, numEdges: int = 0
 ) -> tuple[CUresult, list[CUgraphNode], list[CUgraphNode], list[CUgraphEdgeData], int]:
-    """Fill `from_`, `to` and optional `edgeData`, with room for `numEdges` entries each, with the edges of
-    `hGraph` and return how many; with all None, return just their count.
+    """Return the edges of `hGraph` as lists of the nodes they leave, the nodes they enter and their data, up to
+    `numEdges` of each, and how many there are; 0 only asks for the number.
     """
 
 
-cuGraphGetEdges_v2 = cuGraphGetEdges
+cuGraphGetEdges = _with_edge_data(cuGraphGetEdges_v2, _cuGraphGetEdges_12)
+
+
+@libcuda(
+    "CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t *numDependencies)",
+    sizes={"dependencies": "numDependencies"},
+)
+def _cuGraphNodeGetDependencies_12(
+    hNode: CUgraphNode | int | None, numDependencies: int = 0
+) -> tuple[CUresult, list[CUgraphNode], int]: ...
 
 
 @libcuda(
@@ -3956,15 +3990,25 @@ cuGraphGetEdges_v2 = cuGraphGetEdges
     sizes={"dependencies": "numDependencies", "edgeData": "numDependencies"},
     since="12.3",
 )
-def cuGraphNodeGetDependencies(
+def cuGraphNodeGetDependencies_v2(
     hNode: CUgraphNode | int | None, numDependencies: int = 0
 ) -> tuple[CUresult, list[CUgraphNode], list[CUgraphEdgeData], int]:
-    """Fill `dependencies` and optional `edgeData`, with room for `numDependencies` entries, with the nodes
-    `hNode` follows and return how many; with both None, return just their count.
+    """Return up to `numDependencies` nodes that `hNode` waits for, the data of those edges, and how many there
+    are; 0 only asks for the number.
     """
 
 
-cuGraphNodeGetDependencies_v2 = cuGraphNodeGetDependencies
+cuGraphNodeGetDependencies = _with_edge_data(cuGraphNodeGetDependencies_v2, _cuGraphNodeGetDependencies_12)
+
+
+@libcuda(
+    "CUresult cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode *dependentNodes, "
+    "size_t *numDependentNodes)",
+    sizes={"dependentNodes": "numDependentNodes"},
+)
+def _cuGraphNodeGetDependentNodes_12(
+    hNode: CUgraphNode | int | None, numDependentNodes: int = 0
+) -> tuple[CUresult, list[CUgraphNode], int]: ...
 
 
 @libcuda(
@@ -3973,15 +4017,17 @@ cuGraphNodeGetDependencies_v2 = cuGraphNodeGetDependencies
     sizes={"dependentNodes": "numDependentNodes", "edgeData": "numDependentNodes"},
     since="12.3",
 )
-def cuGraphNodeGetDependentNodes(
+def cuGraphNodeGetDependentNodes_v2(
     hNode: CUgraphNode | int | None, numDependentNodes: int = 0
 ) -> tuple[CUresult, list[CUgraphNode], list[CUgraphEdgeData], int]:
-    """Fill `dependentNodes` and optional `edgeData`, with room for `numDependentNodes` entries, with the
-    nodes that follow `hNode` and return how many; with both None, return just their count.
+    """Return up to `numDependentNodes` nodes that wait for `hNode`, the data of those edges, and how many there
+    are; 0 only asks for the number.
     """
 
 
-cuGraphNodeGetDependentNodes_v2 = cuGraphNodeGetDependentNodes
+cuGraphNodeGetDependentNodes = _with_edge_data(
+    cuGraphNodeGetDependentNodes_v2, _cuGraphNodeGetDependentNodes_12
+)
 
 
 @libcuda(
@@ -4015,9 +4061,7 @@ def cuGraphAddDependencies_v2(
     """
 
 
-cuGraphAddDependencies = either(
-    "cuGraphAddDependencies", cuGraphAddDependencies_v2, _cuGraphAddDependencies_12, "edgeData"
-)
+cuGraphAddDependencies = either(cuGraphAddDependencies_v2, _cuGraphAddDependencies_12, "edgeData")
 
 
 @libcuda(
@@ -4051,9 +4095,7 @@ def cuGraphRemoveDependencies_v2(
     """
 
 
-cuGraphRemoveDependencies = either(
-    "cuGraphRemoveDependencies", cuGraphRemoveDependencies_v2, _cuGraphRemoveDependencies_12, "edgeData"
-)
+cuGraphRemoveDependencies = either(cuGraphRemoveDependencies_v2, _cuGraphRemoveDependencies_12, "edgeData")
 
 
 @libcuda("CUresult cuGraphDestroyNode(CUgraphNode hNode)")
@@ -4369,6 +4411,7 @@ def cuGraphReleaseUserObject(
     "CUresult cuGraphAddNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
     "*dependencies, size_t numDependencies, CUgraphNodeParams *nodeParams)",
     sizes={"dependencies": "numDependencies"},
+    since="12.2",
 )
 def _cuGraphAddNode_12(
     hGraph: CUgraph | int | None,
@@ -4398,7 +4441,7 @@ def cuGraphAddNode_v2(
     """
 
 
-cuGraphAddNode = either("cuGraphAddNode", cuGraphAddNode_v2, _cuGraphAddNode_12, "dependencyData")
+cuGraphAddNode = either(cuGraphAddNode_v2, _cuGraphAddNode_12, "dependencyData")
 
 
 @libcuda(

@@ -158,6 +158,29 @@ def nvrtcGetCUBIN(
     return _fill(_nvrtcGetCUBIN, prog, cubin)
 
 
+@libnvrtc("nvrtcResult nvrtcGetNVVMSize(nvrtcProgram prog, size_t *nvvmSizeRet)")
+def nvrtcGetNVVMSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, int]:
+    """Return the number of bytes of the NVVM IR of `prog` (CUDA 12 only; deprecated for nvrtcGetLTOIRSize)."""
+
+
+@libnvrtc(
+    "nvrtcResult nvrtcGetNVVM(nvrtcProgram prog, char *nvvm)",
+    sizes={"nvvm": "_needs(nvrtcGetNVVMSize, prog)"},
+)
+def _nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: void_p) -> tuple[nvrtcResult]: ...
+
+
+@overload
+def nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: int) -> tuple[nvrtcResult, bytes]: ...
+@overload
+def nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: void_p) -> tuple[nvrtcResult]: ...
+def nvrtcGetNVVM(
+    prog: nvrtcProgram | int | None, nvvm: Any
+) -> tuple[nvrtcResult, bytes] | tuple[nvrtcResult]:
+    """Write the NVVM IR of `prog` to the buffer `nvvm`; or return it, for a number of bytes (CUDA 12 only)."""
+    return _fill(_nvrtcGetNVVM, prog, nvvm)
+
+
 @libnvrtc("nvrtcResult nvrtcGetLTOIRSize(nvrtcProgram prog, size_t *LTOIRSizeRet)")
 def nvrtcGetLTOIRSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, int]:
     """Return the number of bytes of the LTO-IR that `prog` was compiled to; 0 unless the option was -dlto."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import linecache
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -59,6 +60,7 @@ class Library:
         variants: Mapping[str, tuple[str, Any]] | None = None,
         in_place: tuple[str, ...] = (),
         since: str | None = None,
+        before: str | None = None,
     ) -> Callable[[F], F]:
         """Declare the function below by its C prototype, letter for letter as the header has it.
 
@@ -66,22 +68,24 @@ class Library:
         variants: `void *` parameters to (attribute parameter, table of types by attribute).
         in_place: handles that C takes by address and may change where they are, as a destructor does.
         since: the first CUDA version that has the symbol, where 12.0 lacks it.
+        before: the symbol that older libraries have in its place, with the same parameters.
         """
 
         def declare(stub: F) -> F:
-            Declaration(self, prototype, stub, sizes or {}, variants or {}, in_place, since)
+            Declaration(self, prototype, stub, sizes or {}, variants or {}, in_place, since, before)
             return stub
 
         return declare
 
-    def symbol(self, name: str, since: str | None) -> Any:
-        """The C function `name`. Raises SymbolNotFound, or what `load` raises."""
+    def symbol(self, name: str, since: str | None = None, before: str | None = None) -> Any:
+        """The C function `name`, else `before`. Raises SymbolNotFound, or what `load` raises."""
         library = self.load()
-        for suffix in (*self.suffixes(), ""):
-            try:
-                return library[name + suffix]
-            except AttributeError:
-                continue
+        for symbol in (name, before) if before else (name,):
+            for suffix in (*self.suffixes(), ""):
+                try:
+                    return library[symbol + suffix]
+                except AttributeError:
+                    continue
         needs = f": it needs CUDA {since} or newer" if since else ""
         raise SymbolNotFound(name, f'Function "{name}" not found in {self.describe()}{needs}')
 
@@ -89,7 +93,7 @@ class Library:
 class Declaration:
     """A prototype and the Python function that stands for it until, and after, the first call."""
 
-    __slots__ = ("in_place", "inputs", "library", "prototype", "since", "sizes", "stub", "variants")
+    __slots__ = ("before", "in_place", "inputs", "library", "prototype", "since", "sizes", "stub", "variants")
 
     def __init__(
         self,
@@ -100,6 +104,7 @@ class Declaration:
         variants: Mapping[str, tuple[str, Any]],
         in_place: tuple[str, ...],
         since: str | None,
+        before: str | None,
     ) -> None:
         self.library = library
         self.prototype = prototype
@@ -108,6 +113,7 @@ class Declaration:
         self.variants = variants
         self.in_place = in_place
         self.since = since
+        self.before = before
         code = stub.__code__
         self.inputs = code.co_varnames[: code.co_argcount]
         wrapped = _Function(code, stub.__globals__, stub.__name__, stub.__defaults__)  # for `inspect`
@@ -140,7 +146,7 @@ class Declaration:
         scope["_failed"] = self.library.error
         source = self.source(raising)
         returns, symbol, _ = parse(self.prototype)
-        function = self.library.symbol(symbol, self.since)
+        function = self.library.symbol(symbol, self.since, self.before)
         if returns != status:
             function.restype = _RESTYPES[returns] if returns in _RESTYPES else scope[returns]
         scope[f"_c_{symbol}"] = function
@@ -193,15 +199,13 @@ class Checked:
         return raising
 
 
-def either(
-    name: str, newer: Callable[..., Any], older: Callable[..., Any], extra: str | None
-) -> Callable[..., Any]:
-    """The function `name` whose signature changed between CUDA versions: `newer`, and `older` where it fits.
+def either(newer: Callable[..., Any], older: Callable[..., Any], extra: str | None) -> Callable[..., Any]:
+    """A function whose signature changed between CUDA versions: `newer`, and `older` where it fits.
 
     A call with as many arguments as `older` has is meant for it. So is one that leaves the argument `extra`,
     which `newer` added, at None, when the library has no `newer`.
     """
-    declaration: Declaration = newer.__declaration__  # type: ignore[attr-defined]
+    inputs = newer.__declaration__.inputs  # type: ignore[attr-defined]
     count = len(older.__declaration__.inputs)  # type: ignore[attr-defined]
 
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -210,13 +214,18 @@ def either(
         try:
             return newer(*args, **kwargs)
         except SymbolNotFound:
-            arguments = {**dict(zip(declaration.inputs, args, strict=False)), **kwargs}
+            arguments = {**dict(zip(inputs, args, strict=False)), **kwargs}
             if extra is None or arguments.pop(extra) is not None:
                 raise
             return older(**arguments)
 
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = newer.__module__
-    function.__doc__ = newer.__doc__
-    function.__wrapped__ = newer  # type: ignore[attr-defined]
+    return named_after(newer, function)
+
+
+def named_after(newest: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` under the public name of `newest`, without its version, and with its signature."""
+    function.__name__ = function.__qualname__ = re.sub(r"_v\d+$", "", newest.__name__)
+    function.__module__ = newest.__module__
+    function.__doc__ = newest.__doc__
+    function.__wrapped__ = newest  # type: ignore[attr-defined]
     return function

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +34,7 @@ def parse(tmp_path: Path) -> Parse:
         ("CUresult CUDAAPI f(CUstream s, size_t n);", "CUresult f(CUstream s, size_t n)"),
         ("extern __host__ __cudart_builtin__ int CUDARTAPI f(int a);", "int f(int a)"),
         ("__attribute__((deprecated)) int f(void);", "int f(void)"),
-        ("int f();", "int f(void)"),
+        ("int f();;", "int f(void)"),
         ("int f ( int\n  a,\tint b ) ;", "int f(int a, int b)"),
         ("const char* f(char ** out, void*const*p);", "const char *f(char **out, void *const *p)"),
         ("int f(const N * const * x);", "int f(const N *const *x)"),
@@ -122,13 +123,24 @@ def test_legacy_holds_the_unversioned_symbols_alone(parse: Parse) -> None:
 
 
 def test_nvml_shows_its_legacy_functions_by_another_macro(parse: Parse) -> None:
-    header = parse(
-        "#ifndef NVML_NO_UNVERSIONED_FUNC_DEFS\n#define nvmlInit nvmlInit_v2\n#endif\nint nvmlInit_v2(void);\n"
-        "#ifdef NVML_NO_UNVERSIONED_FUNC_DEFS\nint nvmlInit(int a);\n#endif"
-    )
+    header = parse("""
+        #ifndef NVML_NO_UNVERSIONED_FUNC_DEFS
+            #define nvmlInit nvmlInit_v2
+        #endif
+        int nvmlInit_v2(void);
+        #ifdef NVML_NO_UNVERSIONED_FUNC_DEFS
+        int nvmlInit(int a);
+        #endif
+    """)
     assert header.functions == {"nvmlInit_v2": "int nvmlInit_v2(void)"}
     assert header.renames == {"nvmlInit": "nvmlInit_v2"}
     assert header.legacy == {"nvmlInit": "int nvmlInit(int a)"}
+
+
+def test_defines_hold_for_the_legacy_functions_too(parse: Parse) -> None:
+    text = "#if defined(__CUDA_API_VERSION_INTERNAL) && WANTED\nint cuF_v2(void);\n#endif"
+    assert parse(text, WANTED="1").functions == {"cuF_v2": "int cuF_v2(void)"}
+    assert parse(text).functions == {}
 
 
 def test_rename_between_two_declarations_makes_two_symbols(parse: Parse) -> None:
@@ -137,20 +149,20 @@ def test_rename_between_two_declarations_makes_two_symbols(parse: Parse) -> None
 
 
 def test_inline_wrapper_is_a_rename_and_not_a_function(parse: Parse) -> None:
-    header = parse(
-        "extern int __nvCreate_13_0(int *h);\n"
-        "static inline int nvCreate(int *h) { if (h) { return __nvCreate_13_0 (h); } }\n"
-        'static inline const char *nvName(int e) { switch (e) { case 1: return "one"; } }\n'
-        "int nvLast(void);"
-    )
-    assert list(header.functions) == ["__nvCreate_13_0", "nvLast"]
+    header = parse("""
+        extern int __nvCreate_13_0(int *h);
+        static inline int nvCreate(int *h) { if (h) { return __nvCreate_13_0 (h); } }
+        static inline const char *nvName(int e) { switch (e) { case 1: return "one"; } }
+        int nvLast(void);
+    """)
+    assert list(header.functions.values()) == ["int __nvCreate_13_0(int *h)", "int nvLast(void)"]
     assert header.renames == {"nvCreate": "__nvCreate_13_0"}
 
 
 def test_files_are_read_as_one(parse: Parse) -> None:
-    header = parse(
-        "#define cuF cuF_v2\ntypedef enum { A = 4 } E;", "int cuF(void);\n#define B (A + 1)\n#undef cuF"
-    )
+    first = "#define cuF cuF_v2\ntypedef enum { A = 4 } E;"
+    second = "int cuF(void);\n#define B (A /* and\n */ + 1)\n#undef cuF"
+    header = parse(first, second)
     assert header.functions == {"cuF_v2": "int cuF_v2(void)"}
     assert header.macros == {"B": 5}
     assert header.renames == {}
@@ -173,6 +185,7 @@ def test_files_are_read_as_one(parse: Parse) -> None:
         ("#if X == 11010\n#elif 1\n#else\n#endif\n#if NO\n#else", True),
         ("#if 1\n#else", False),
         ("#if 1\n#elif 1", False),
+        ("#if 0\n#elif 1\n#else", False),
         ("#if 0\n#if 1\n#else\n#endif\n#elif 0\n#else", True),
         ("#if 0\n#if 1", False),
         ("#if 0\n#define NO\n#undef X\n#error never\n#endif\n#if defined(X) && !defined(NO)", True),
@@ -183,7 +196,7 @@ def test_files_are_read_as_one(parse: Parse) -> None:
 def test_condition(parse: Parse, condition: str, holds: bool) -> None:
     ends = "\n#endif" * (condition.count("#if") - condition.count("#endif"))
     header = parse(f"{condition}\nint f(void);{ends}\nint last(void);", X="11010")
-    assert list(header.functions) == ["f", "last"] if holds else ["last"]
+    assert list(header.functions) == (["f", "last"] if holds else ["last"])
 
 
 def test_error_directive_in_a_branch_that_is_read(parse: Parse) -> None:
@@ -192,10 +205,14 @@ def test_error_directive_in_a_branch_that_is_read(parse: Parse) -> None:
 
 
 def test_enums_by_tag_typedef_and_alias(parse: Parse) -> None:
-    header = parse(
-        "typedef enum A_enum { A0, A1 } A;\nenum B { B0 };\ntypedef enum { C0 } C;\n"
-        "typedef enum B B_t;\ntypedef A A_alias;\n#define A_macro A_alias"
-    )
+    header = parse("""
+        typedef enum A_enum { A0, A1 } A;
+        enum B { B0 };
+        typedef enum { C0 } C;
+        typedef enum B B_t;
+        typedef A A_alias;
+        #define A_macro A_alias
+    """)
     a, b, c = {"A0": 0, "A1": 1}, {"B0": 0}, {"C0": 0}
     assert header.enums == {"A_enum": a, "A": a, "A_alias": a, "A_macro": a, "B": b, "B_t": b, "C": c}
     assert header.typedefs == {"B_t": "B", "A_alias": "A", "A_macro": "A_alias"}
@@ -212,6 +229,7 @@ def test_enums_by_tag_typedef_and_alias(parse: Parse) -> None:
         ("(1u << 31)", 1 << 31),
         ("1 << 31", -(1 << 31)),  # an int, as compilers have it
         ("0x80000000", 1 << 31),
+        ("0x80000000 * 2", 0),
         ("0xFFFFFFFFFFFFFFFF", (1 << 64) - 1),
         ("~0u", (1 << 32) - 1),
         ("~0", -1),
@@ -228,38 +246,81 @@ def test_enums_by_tag_typedef_and_alias(parse: Parse) -> None:
     ],
 )
 def test_constant_in_an_enum_and_in_a_macro(parse: Parse, expression: str, value: int) -> None:
-    header = parse(
-        "#define SIZE 32\ntypedef struct H_st *CUhandle;\nenum E { FIRST = 40, SECOND = FIRST + 2,\n"
-        f"LAST = {expression}, NEXT }};\n#define MACRO {expression}"
-    )
+    header = parse(f"""
+        #define SIZE 32
+        typedef struct H_st *CUhandle;
+        enum E {{ FIRST = 40, SECOND = FIRST + 2, LAST = {expression}, NEXT }};
+        #define MACRO {expression}
+    """)
     assert header.enums["E"] == {"FIRST": 40, "SECOND": 42, "LAST": value, "NEXT": value + 1}
     assert header.macros == {"SIZE": 32, "MACRO": value}
 
 
 def test_enum_with_conditions_and_macros_inside(parse: Parse) -> None:
-    header = parse(
-        "#define ENTRIES ENTRY(1, A) ENTRY(2, B)\nenum E {\n#define ENTRY(code, name) name = code,\nENTRIES\n"
-        "#undef ENTRY\n#ifdef __CUDA_API_VERSION_INTERNAL\nMAX,\n#endif\nC,\n};"
-    )
+    header = parse("""
+        #define ENTRIES ENTRY(1, A) ENTRY(2, B)
+        enum E {
+            #define ENTRY(code, name) name = code,
+            ENTRIES
+            #undef ENTRY
+        #ifdef __CUDA_API_VERSION_INTERNAL
+            MAX,
+        #endif
+            C,
+        };
+    """)
     assert header.enums["E"] == {"A": 1, "B": 2, "C": 3}
 
 
 def test_macros_are_the_constants_left_at_the_end(parse: Parse) -> None:
-    header = parse(
-        "#define VERSION(type, n) (unsigned int)(sizeof(nv ## type ## _v ## n) | (n << 24U))\n"
-        "typedef struct { int version; char *name; } nvMemory_v2;\n#define nvMemory VERSION(Memory, 2)\n"
-        '#define GONE 1\n#undef GONE\n#define GUARD\n#define TEXT "1"\n#define RANGE 0:0\n#define SELF SELF\n'
-        "#define REAL 1.5f\n#define CALL f(1)\n#define EMPTY_SUM (1 +)\n#define UNKNOWN sizeof(nvOther)"
-    )
-    assert header.macros == {"nvMemory": 2 << 24 | 16}
+    header = parse("""
+        #define KEPT 1
+        #define GONE 1
+        #undef GONE
+        #define GUARD
+        #define TEXT "1" + 1
+        #define RANGE 0:0
+        #define SELF SELF
+        #define REAL 1.5f
+        #define CALL f(1)
+        #define HALF (1 +)
+        #define UNKNOWN sizeof(Other)
+    """)
+    assert header.macros == {"KEPT": 1}
+
+
+def test_size_of_a_struct_in_a_macro(parse: Parse) -> None:
+    header = parse("""
+        #define VERSION(type, n) (unsigned int)(sizeof(nv ## type ## _v ## n) | (n << 24U))
+        typedef short count_t;
+        typedef enum { A } Kind;
+        typedef void (*Call)(void);
+        typedef struct {
+            count_t counts[2][3];
+            Kind kind;
+            char *name;
+            Call call;
+            void (*other)(int);
+            union { long long a; char b; } value;
+        } nvMemory_v2;
+        #define nvMemory VERSION(Memory, 2)
+    """)
+    assert header.macros == {"nvMemory": 2 << 24 | 48}
 
 
 def test_struct_members(parse: Parse) -> None:
-    header = parse(
-        "#define N 4\ntypedef struct S_st {\n  unsigned int a, b;\n  const struct S_st *next, **list;\n"
-        "  char name[N][2 * N];\n  char pad[16 - sizeof(struct S_st **)];\n  enum E kind;\n  char *flexible[];\n"
-        "  const char* (*call)(void *data, int x[2]);\n} S;"
-    )
+    header = parse("""
+        #define N 4
+        typedef struct S_st {
+            unsigned int a, b;
+            const struct S_st *next, **list;
+            char name[N][2 * N];
+            char pad[16 - sizeof(struct S_st **)];
+            enum E kind;
+            char *flexible[];
+            const char* (*call)(void *data, int x[2]);
+        } S;
+    """)
     assert header.structs["S"] == Struct(
         "struct",
         "S",
@@ -278,18 +339,22 @@ def test_struct_members(parse: Parse) -> None:
 
 
 def test_nested_structs_and_unions(parse: Parse) -> None:
-    header = parse(
-        "struct Outer {\n  union {\n    struct { int x; } named;\n    struct Tagged { long y; } tagged[2];\n"
-        "  };\n  union { int fd; } *handle;\n  enum Inner { I = 3 } kind;\n};"
-    )
+    header = parse("""
+        struct Outer {
+            union {
+                struct { int x; } named;
+                struct Tagged { long y; } tagged[2];
+            };
+            union { int fd; } *handle;
+            enum Inner { I = 3 } kind;
+        };
+    """)
     named = Struct("struct", "", [Field("int", 0, "x", [])])
     tagged = Struct("struct", "Tagged", [Field("long", 0, "y", [])])
-    anonymous = Struct(
-        "union", "", [Field("struct", 0, "named", [], named), Field("Tagged", 0, "tagged", [2], tagged)]
-    )
+    members = [Field("struct", 0, "named", [], named), Field("Tagged", 0, "tagged", [2], tagged)]
     handle = Struct("union", "", [Field("int", 0, "fd", [])])
     assert header.structs["Outer"].fields == [
-        Field("union", 0, "", [], anonymous),
+        Field("union", 0, "", [], Struct("union", "", members)),
         Field("union", 1, "handle", [], handle),
         Field("Inner", 0, "kind", []),
     ]
@@ -298,27 +363,35 @@ def test_nested_structs_and_unions(parse: Parse) -> None:
 
 
 def test_struct_names(parse: Parse) -> None:
-    header = parse(
-        "typedef __device_builtin__ union U_st { int a; } U;\nstruct __builtin_align__(8) T { int b; };\n"
-        "typedef struct { int c; } V_v1;\ntypedef V_v1 V;\ntypedef struct T T_t;\n"
-        "#define _JOIN(a, b) a ## b\n#define JOIN(a, b) _JOIN(a, b)\n#define NUMBER 1\n"
-        "typedef struct W_st { int d; } JOIN(W_v, NUMBER);\ntypedef JOIN(W_v, NUMBER) W;"
-    )
-    names = {name: (struct.kind, struct.name) for name, struct in header.structs.items()}
-    assert names == {
-        **{"U_st": ("union", "U"), "U": ("union", "U"), "T": ("struct", "T"), "T_t": ("struct", "T")},
-        **{"V_v1": ("struct", "V_v1"), "V": ("struct", "V_v1")},
-        **{"W_st": ("struct", "W_v1"), "W_v1": ("struct", "W_v1"), "W": ("struct", "W_v1")},
-    }
-    assert header.typedefs == {"V": "V_v1", "T_t": "T", "W": "W_v1"}
+    header = parse("""
+        typedef __device_builtin__ union U_st { int a; } U;
+        struct __builtin_align__(8) T { int b; };
+        typedef struct T T_t;
+        typedef struct { int c; } V_v1;
+        typedef V_v1 V;
+        #define _JOIN(a, b) a ## b
+        #define JOIN(a, b) _JOIN(a, b)
+        #define NUMBER 1
+        typedef struct W_st { int d; } JOIN(W_v, NUMBER);
+        typedef JOIN(W_v, NUMBER) W;
+        #define W_macro W_v1
+    """)
+    names = {name: struct.name for name, struct in header.structs.items()}
+    w = dict.fromkeys(("W_st", "W_v1", "W", "W_macro"), "W_v1")
+    assert names == {"U_st": "U", "U": "U", "T": "T", "T_t": "T", "V_v1": "V_v1", "V": "V_v1", **w}
+    assert (header.structs["U"].kind, header.structs["T"].kind) == ("union", "struct")
+    assert header.typedefs == {"T_t": "T", "V": "V_v1", "W": "W_v1", "W_macro": "W_v1"}
 
 
 def test_typedefs_handles_and_callbacks(parse: Parse) -> None:
-    header = parse(
-        "typedef unsigned long long CUptr_v2;\ntypedef CUptr_v2 CUptr;\ntypedef void* Any_t;\n"
-        "typedef struct CUctx_st *CUcontext;\ntypedef const struct Array *Array_const_t;\n"
-        "typedef void (CUDART_CB *CUhostFn)(void *data, struct S *);"
-    )
+    header = parse("""
+        typedef unsigned long long CUptr_v2;
+        typedef CUptr_v2 CUptr;
+        typedef void* Any_t;
+        typedef struct CUctx_st *CUcontext;
+        typedef const struct Array *Array_const_t;
+        typedef void (CUDART_CB *CUhostFn)(void *data, struct S *);
+    """)
     assert header.typedefs == {"CUptr_v2": "unsigned long long", "CUptr": "CUptr_v2", "Any_t": "void *"}
     assert header.handles == {"CUcontext": "CUctx_st", "Array_const_t": "const Array"}
     assert header.callbacks == {"CUhostFn": "void (*)(void *data, S *)"}
@@ -326,13 +399,39 @@ def test_typedefs_handles_and_callbacks(parse: Parse) -> None:
 
 
 def test_groups(parse: Parse) -> None:
-    header = parse(
-        "int before(void);\n/**\n * \\defgroup MEM Memory Management */\n/** @{ */\n/** brief */\nint alloc(void);\n"
-        "typedef enum { /** @ref alloc */ A } E;\n//! @defgroup PEER Peer Access\n//! @{\nint peer(void);\n/** @} */\n"
-        "int free(void);\n/** @} */ // @defgroup MEM\nint between(void);\n/** \\addtogroup MEM\n @{ */\n"
-        "int copy(void);\n/*! @} */\n/** \\ingroup PEER */\nint own(void);\nint after(void);\n"
-        "#if 0\n/** @{ */\n#endif\n/** \\ingroup MEM\n * \\defgroup ERR Errors\n * @{ */\nint error(void);"
-    )
+    header = parse(r"""
+        /** @{ */
+        int before(void);
+        /** @} */
+        /**
+         * \defgroup MEM Memory Management */
+        /** @{ */
+        int alloc(void);
+        //! @defgroup PEER Peer Access
+        //! @{
+        int peer(void);
+        /** @} */
+        /** @{ */
+        int free(void);
+        /** @} */
+        /** @} */ // @defgroup MEM
+        int between(void);
+        /** \addtogroup MEM
+            @{ */
+        int copy(void);
+        /*! @} */
+        /** \ingroup PEER */
+        int own(void);
+        int after(void);
+        #if 0
+        /** @{ */
+        #endif
+        /** \ingroup MEM
+         *  \defgroup ERR Errors
+         *  @{ */
+        int error(void);
+    """)
+    assert header.functions["free"] == "int free(void)"
     assert header.groups == [
         ("before", ""),
         ("alloc", "Memory Management"),
@@ -405,8 +504,25 @@ def test_fetch_downloads_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_fetch_of_a_wheel_that_does_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDAPY_HEADER_CACHE", str(tmp_path))
-    with pytest.raises(LookupError, match="cufile headers of CUDA 12.0"):
+    with pytest.raises(LookupError, match="cufile headers of CUDA 12"):
         wheels.fetch("12.0", "cufile")
+
+
+@pytest.mark.parametrize(("status", "found"), [(0, True), (0, False), (1, False)])
+def test_pip_downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, found: bool) -> None:
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        assert command[1:4] == ["-m", "pip", "download"]
+        assert {"--no-deps", "--platform=manylinux2014_x86_64", "name==1.0"} < set(command)
+        if found:
+            wheel(Path(command[command.index("-d") + 1]))
+        return subprocess.CompletedProcess(command, status, "", "no such wheel")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    if found:
+        assert wheels._download("name==1.0", tmp_path) == tmp_path / "some.whl"
+    else:
+        with pytest.raises(RuntimeError, match=r"could not download name==1\.0:\nno such wheel"):
+            wheels._download("name==1.0", tmp_path)
 
 
 def test_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""What `cudapy.core` is made of: one noun for each file."""

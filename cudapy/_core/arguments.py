@@ -1,0 +1,126 @@
+"""Kernel arguments on their way to the device: what each Python type is in memory.
+
+A parameter's size comes from the kernel itself where the driver tells it (CUDA 12.4 and newer), so that a
+Python float is a `float` or a `double` as the kernel has it, and a value of the wrong size is an error.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+from typing import Any, NamedTuple
+
+from .._ffi.handles import Handle
+from .buffer import Buffer
+
+SIGNED = {1: "b", 2: "h", 4: "i", 8: "q"}
+UNSIGNED = {1: "B", 2: "H", 4: "I", 8: "Q"}
+FLOATS = {2: "e", 4: "f", 8: "d"}
+
+_ScalarData: Any = ctypes.c_int.__base__
+
+
+class Encoding(NamedTuple):
+    """How a value is packed: the `struct` codes, their size in bytes, and the expressions that fill them."""
+
+    codes: str
+    size: int
+    expressions: tuple[str, ...] = ("{0}",)
+
+
+def encoding(value: Any, size: int | None) -> Encoding:
+    """The encoding of `value`, and of every value of its type, in a parameter of `size` bytes (None: unknown).
+
+    Raises TypeError for what is not a kernel argument, or does not fit the parameter.
+    """
+    cls = type(value)
+    if cls is float:
+        codes = FLOATS.get(size or 8)
+        return _fit(Encoding(codes or "d", size if codes and size else 8), size)
+    if isinstance(value, Buffer):
+        return _fit(Encoding("Q", 8, ("{0}._address",)), size)
+    if isinstance(value, Handle):
+        width = ctypes.sizeof(value)  # type: ignore[arg-type]
+        return _fit(Encoding(UNSIGNED[width], width, ("{0}.value",)), size)
+    if cls is bool:
+        return _fit(Encoding(SIGNED.get(size or 1, "b"), size if size in SIGNED else 1), size)
+    if isinstance(value, int):
+        return _fit(Encoding(SIGNED.get(size or 8, "q"), size if size in SIGNED else 8), size)
+    if value is None:
+        return _fit(Encoding("8x", 8, ()), size)
+    if cls is complex:
+        code = "f" if size == 8 else "d"
+        return _fit(Encoding(2 * code, 8 if size == 8 else 16, ("{0}.real", "{0}.imag")), size)
+    if isinstance(value, _ScalarData):
+        width = ctypes.sizeof(value)
+        code = {"f": "f", "d": "d", "?": "?", "c": "c"}.get(value._type_)
+        if code is None:
+            code = (SIGNED if value._type_ in "bhilq" else UNSIGNED)[width]
+        return _fit(
+            Encoding(code, width, ("({0}.value or 0)",) if value._type_ in "PzZ" else ("{0}.value",)), size
+        )
+    if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array)):
+        width = ctypes.sizeof(value)
+        return _fit(Encoding(f"{width}s", width, ("bytes({0})",)), size)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        return _fit(_numpy_scalar(value), size)
+    if hasattr(cls, "__cuda_array_interface__"):
+        return _fit(Encoding("Q", 8, ("{0}.__cuda_array_interface__['data'][0]",)), size)
+    if numpy is not None and isinstance(value, numpy.ndarray):
+        raise TypeError(
+            "a NumPy array lies in host memory: copy it to a Buffer, or pass a scalar such as x[0]"
+        )
+    if isinstance(value, bytes):
+        return _fit(Encoding(f"{len(value)}s", len(value)), size)
+    raise TypeError(f"a {cls.__name__} is not a kernel argument")
+
+
+def _numpy_scalar(value: Any) -> Encoding:
+    kind, width = value.dtype.kind, value.dtype.itemsize
+    if kind == "c":
+        code = {8: "f", 16: "d"}[width]
+        return Encoding(2 * code, width, ("{0}.real", "{0}.imag"))
+    table = {"i": SIGNED, "u": UNSIGNED, "f": FLOATS, "b": {1: "?"}}.get(kind, {})
+    if width in table:
+        return Encoding(table[width], width)
+    return Encoding(f"{width}s", width, ("{0}.tobytes()",))
+
+
+def _fit(made: Encoding, size: int | None) -> Encoding:
+    if size is not None and made.size != size:
+        raise TypeError(f"it takes {made.size} bytes, the kernel's parameter has {size}")
+    return made
+
+
+def encode(value: Any, size: int | None) -> bytes:
+    """The bytes of one argument. Raises TypeError, or OverflowError for an integer that does not fit."""
+    made = encoding(value, size)
+    fields = [eval(expression.format("value"), {"value": value}) for expression in made.expressions]
+    try:
+        return struct.pack("=" + made.codes, *fields)
+    except struct.error:
+        if type(value) is Buffer:
+            value.handle  # noqa: B018  # raises what a closed buffer has to say
+        if made.codes in SIGNED.values() and isinstance(value, int):
+            try:
+                return value.to_bytes(made.size, sys.byteorder, signed=False)
+            except OverflowError:
+                raise OverflowError(f"{value} does not fit the {made.size} bytes of the parameter") from None
+        raise TypeError(f"{value!r} cannot be packed as {made.codes!r}") from None
+    except OverflowError:
+        raise OverflowError(f"{value!r} does not fit a {made.size}-byte float") from None
+
+
+def layout(encodings: list[Encoding], parameters: list[tuple[int, int]] | None) -> list[int]:
+    """The offset of each argument: as the kernel has it, or by C's rule of natural alignment."""
+    if parameters is not None:
+        return [offset for offset, _ in parameters]
+    offsets, end = [], 0
+    for made in encodings:
+        alignment = min(made.size, 16) if made.codes[-1] != "s" else 8
+        end = -(-end // alignment) * alignment
+        offsets.append(end)
+        end += made.size
+    return offsets

@@ -1,0 +1,76 @@
+"""Contexts: the driver's state for one device in this process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..driver import CUcontext, checked
+from .current import Entered
+
+if TYPE_CHECKING:
+    from .device import Device
+    from .stream import Stream, StreamOptions
+
+_primary: dict[int, Context] = {}
+
+
+class Context:
+    """A context of the driver. `Device.context` gives one; this class makes none.
+
+    The primary context of a device is shared by all of the process, other libraries included, and stays
+    retained until the process ends.
+    """
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: CUcontext) -> None:
+        self._handle = handle
+
+    @property
+    def handle(self) -> CUcontext:
+        """The CUcontext."""
+        return self._handle
+
+    @property
+    def device(self) -> Device:
+        """The device that it belongs to. Source: cuCtxGetDevice."""
+        from .device import Device
+
+        with Entered(int(self._handle)):
+            return Device(int(checked.cuCtxGetDevice()))
+
+    @property
+    def is_closed(self) -> bool:
+        """False: a primary context is there as long as the process."""
+        return False
+
+    @property
+    def is_green(self) -> bool:
+        """False: it has all of the device."""
+        return False
+
+    def create_stream(self, options: StreamOptions | None = None) -> Stream:
+        """A new stream in this context."""
+        from .stream import Stream
+
+        with Entered(int(self._handle)):
+            return Stream(options)
+
+    def close(self) -> None:
+        """Nothing to do: a primary context belongs to all of the process."""
+
+    def __eq__(self, other: object) -> bool:
+        return self._handle == other._handle if isinstance(other, Context) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._handle)
+
+    def __repr__(self) -> str:
+        return f"<Context {int(self._handle):#x}>"
+
+
+def primary(device_id: int) -> Context:
+    """The primary context of a device, retained for good. Source: cuDevicePrimaryCtxRetain."""
+    if device_id not in _primary:
+        _primary[device_id] = Context(checked.cuDevicePrimaryCtxRetain(device_id))
+    return _primary[device_id]

@@ -1,0 +1,69 @@
+"""What is current: CUDA in this process, a context and a capture mode in this thread."""
+
+from __future__ import annotations
+
+import os
+
+from .._errors import CUDAError
+from ..driver import CUresult, CUstreamCaptureMode, checked
+
+_process = 0  # the one in which cuInit succeeded; 0: none yet
+
+
+def initialise() -> None:
+    """Start CUDA in this process, unless that was done. Source: cuInit.
+
+    Raises CUDAError in a process forked from one that has used CUDA, pathfinder.LibraryNotFound without a
+    driver.
+    """
+    global _process
+    process = os.getpid()
+    if _process == process:
+        return
+    if _process:
+        raise CUDAError(
+            f"cuInit: process {_process} used CUDA before it forked this one ({process}), and a fork "
+            "inherits nothing of CUDA that works. Hint: start the processes that use CUDA with "
+            "multiprocessing.get_context('spawn'), or fork before the first use of CUDA",
+            CUresult.CUDA_ERROR_NOT_INITIALIZED,
+            "cuInit",
+        )
+    checked.cuInit(0)
+    _process = process
+
+
+class Entered:
+    """`with Entered(context):` makes a context current, and afterwards the caller's again; 0: none needed.
+
+    Source: cuCtxPushCurrent, cuCtxPopCurrent; neither is called if the context is current already.
+    """
+
+    __slots__ = ("_context", "_pushed")
+
+    def __init__(self, context: int) -> None:
+        self._context = context
+
+    def __enter__(self) -> None:
+        self._pushed = bool(self._context) and int(checked.cuCtxGetCurrent()) != self._context
+        if self._pushed:
+            checked.cuCtxPushCurrent(self._context)
+
+    def __exit__(self, *exception: object) -> None:
+        if self._pushed:
+            checked.cuCtxPopCurrent()
+
+
+class Uncaptured:
+    """`with Uncaptured():` lets this thread make calls that would otherwise spoil a capture under way.
+
+    For what is freed whenever the garbage collector runs. Source: cuThreadExchangeStreamCaptureMode.
+    """
+
+    __slots__ = ("_mode",)
+
+    def __enter__(self) -> None:
+        relaxed = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        self._mode = checked.cuThreadExchangeStreamCaptureMode(relaxed)
+
+    def __exit__(self, *exception: object) -> None:
+        checked.cuThreadExchangeStreamCaptureMode(self._mode)

@@ -1,0 +1,224 @@
+"""Devices: where everything starts."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from .._errors import CUDAError
+from ..driver import CUresult, checked
+from .buffer import Buffer
+from .context import Context, primary
+from .current import Entered, initialise
+from .device_properties import DeviceProperties
+from .event import Event, EventOptions
+from .lifetime import let_go
+from .memory import DeviceMemoryResource, MemoryResource, _SynchronousMemoryResource
+from .stream import IsStreamType, Stream, StreamOptions, default_stream
+
+__all__ = ["ComputeCapability", "Device", "DeviceProperties"]
+
+
+class ComputeCapability(NamedTuple):
+    """The version of a device's instruction set and features: (9, 0) is a Hopper."""
+
+    major: int
+    minor: int
+
+
+class _Devices(threading.local):
+    """The devices of the calling thread, by ordinal."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, Device] = {}
+
+
+_devices = _Devices()
+
+
+class Device:
+    """A GPU. `Device(1)` is that with ordinal 1, `Device()` the current one, or 0 where none is.
+
+    In one thread there is one Device for each ordinal: `Device(0) is Device(0)`. Making it starts CUDA but
+    makes no context; `set_current()` does, and has to be called in each thread before streams, memory and
+    kernels are used.
+
+    Raises ValueError for an ordinal that does not exist, pathfinder.LibraryNotFound without a driver,
+    CUDAError in a process forked from one that has used CUDA.
+    """
+
+    _device_id: int
+    _context: Context | None
+    _memory_resource: MemoryResource | None
+
+    def __new__(cls, device_id: Device | int | None = None) -> Device:
+        initialise()
+        ordinal = _current_ordinal() if device_id is None else int(device_id)
+        found = _devices.known.get(ordinal)
+        if found is None:
+            count = checked.cuDeviceGetCount()
+            if not 0 <= ordinal < count:
+                raise ValueError(f"there is no device {ordinal}: this machine has {count}, counted from 0")
+            found = super().__new__(cls)
+            found._device_id = ordinal
+            found._context = None
+            found._memory_resource = None
+            _devices.known[ordinal] = found
+        return found
+
+    @classmethod
+    def get_all_devices(cls) -> tuple[Device, ...]:
+        """All devices that CUDA shows this process. Source: cuDeviceGetCount."""
+        initialise()
+        return tuple(cls(ordinal) for ordinal in range(checked.cuDeviceGetCount()))
+
+    # -- what it is -------------------------------------------------------------------------------
+
+    @property
+    def device_id(self) -> int:
+        """Its ordinal, counted from 0 among the devices that CUDA_VISIBLE_DEVICES shows."""
+        return self._device_id
+
+    @cached_property
+    def name(self) -> str:
+        """What NVIDIA calls it, e.g. "NVIDIA H200". Source: cuDeviceGetName."""
+        return _text(checked.cuDeviceGetName(256, self._device_id))
+
+    @cached_property
+    def uuid(self) -> str:
+        """Its identity, the same on every start, as 8-4-4-4-12 hexadecimal digits.
+
+        Source: cuDeviceGetUuid.
+        """
+        digits = bytes(checked.cuDeviceGetUuid(self._device_id).bytes).hex()
+        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+    @cached_property
+    def pci_bus_id(self) -> str:
+        """Where it is on the PCI bus, as domain:bus:device.function. Source: cuDeviceGetPCIBusId."""
+        return _text(checked.cuDeviceGetPCIBusId(16, self._device_id))
+
+    @cached_property
+    def compute_capability(self) -> ComputeCapability:
+        """The version of its instruction set and features."""
+        properties = self.properties
+        return ComputeCapability(properties.compute_capability_major, properties.compute_capability_minor)
+
+    @property
+    def arch(self) -> str:
+        """The compute capability as in `sm_90`: "90"."""
+        return f"{self.compute_capability.major}{self.compute_capability.minor}"
+
+    @cached_property
+    def properties(self) -> DeviceProperties:
+        """What it can do, e.g. `properties.multiprocessor_count`."""
+        return DeviceProperties(self._device_id)
+
+    def can_access_peer(self, peer: Device | int) -> bool:
+        """Whether its kernels can be let use the memory of device `peer`. Source: cuDeviceCanAccessPeer."""
+        return bool(checked.cuDeviceCanAccessPeer(self._device_id, int(Device(peer))))
+
+    # -- its context ------------------------------------------------------------------------------
+
+    def set_current(self, ctx: Context | None = None) -> Context | None:
+        """Make this device the current one of the calling thread, with its primary context or with `ctx`.
+
+        Returns the context that was current before, if `ctx` was given and there was one.
+        Source: cuDevicePrimaryCtxRetain, cuCtxSetCurrent.
+        """
+        if ctx is None:
+            self._context = primary(self._device_id)
+            checked.cuCtxSetCurrent(self._context.handle)
+            return None
+        if ctx.device is not self:
+            raise ValueError(f"set_current: {ctx!r} is a context of {ctx.device!r}, not of {self!r}")
+        before = checked.cuCtxGetCurrent()
+        checked.cuCtxSetCurrent(ctx.handle)
+        self._context = ctx
+        return Context(before) if int(before) else None
+
+    @property
+    def context(self) -> Context:
+        """The context that the calling thread uses of this device.
+
+        Raises CUDAError before `set_current()`.
+        """
+        current = checked.cuCtxGetCurrent()
+        if int(current) and int(checked.cuCtxGetDevice()) == self._device_id:
+            return Context(current)
+        if self._context is None:
+            raise CUDAError(
+                f"{self!r} has no context in this thread. Hint: call its set_current() first",
+                CUresult.CUDA_ERROR_INVALID_CONTEXT,
+                "cuCtxGetCurrent",
+            )
+        return self._context
+
+    def sync(self) -> None:
+        """Wait until all work of all streams of the device has run. Source: cuCtxSynchronize."""
+        with Entered(int(self.context.handle)):
+            checked.cuCtxSynchronize()
+        let_go()
+
+    # -- what it makes ----------------------------------------------------------------------------
+
+    def create_stream(
+        self, obj: IsStreamType | StreamOptions | None = None, options: StreamOptions | None = None
+    ) -> Stream:
+        """A new stream; or with `obj`, which has `__cuda_stream__`, the stream that it stands for."""
+        if isinstance(obj, StreamOptions):
+            options = obj
+        elif obj is not None:
+            if options is not None:
+                raise ValueError("create_stream: options are for a new stream, and obj stands for an old one")
+            return Stream._accept(obj)
+        return self.context.create_stream(options)
+
+    def create_event(self, options: EventOptions | None = None) -> Event:
+        """A new event, to be recorded with `stream.record(event)`."""
+        return Event._in(int(self.context.handle), options)
+
+    def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
+        """A Buffer of `size` bytes on the device, for later work in `stream` (None: the default stream)."""
+        return self.memory_resource.allocate(size, stream=stream)
+
+    @property
+    def memory_resource(self) -> MemoryResource:
+        """Where `allocate` gets its memory; may be set.
+
+        The default pool of the device, where it has pools.
+        """
+        if self._memory_resource is None:
+            pools = self.properties.memory_pools_supported
+            make = DeviceMemoryResource if pools else _SynchronousMemoryResource
+            self._memory_resource = make(self._device_id)
+        return self._memory_resource
+
+    @memory_resource.setter
+    def memory_resource(self, resource: MemoryResource) -> None:
+        if not isinstance(resource, MemoryResource):
+            raise TypeError(f"memory_resource must be a MemoryResource, not {type(resource).__name__}")
+        self._memory_resource = resource
+
+    @property
+    def default_stream(self) -> Stream:
+        """The default stream, which has no need to be made."""
+        return default_stream()
+
+    def __int__(self) -> int:
+        return self._device_id
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Device, (self._device_id,)
+
+    def __repr__(self) -> str:
+        return f"<Device {self._device_id} ({self.name})>"
+
+
+def _current_ordinal() -> int:
+    return int(checked.cuCtxGetDevice()) if int(checked.cuCtxGetCurrent()) else 0
+
+
+def _text(padded: bytes) -> str:
+    return padded.split(b"\0")[0].decode()

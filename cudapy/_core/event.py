@@ -1,0 +1,183 @@
+"""Events: points in a stream that can be waited for, and timed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .. import driver
+from .._errors import CUDAError
+from ..driver import CUevent, CUevent_flags, CUipcEventHandle, CUresult, checked
+from .context import Context
+from .current import Entered
+from .lifetime import Closable, Ownership
+from .waiting import SPIN, wait
+
+if TYPE_CHECKING:
+    from .device import Device
+
+
+@dataclass(init=False)
+class EventOptions:
+    """How an event is made.
+
+    timing_enabled (or enable_timing): whether `end - start` works. blocking_sync (or busy_waited_sync):
+    whether `sync` gives up the CPU at once instead of asking without a pause first. ipc_enabled: whether
+    another process can open it; such an event has no timing.
+    """
+
+    timing_enabled: bool
+    blocking_sync: bool
+    ipc_enabled: bool
+
+    def __init__(
+        self,
+        timing_enabled: bool = False,
+        blocking_sync: bool = False,
+        ipc_enabled: bool = False,
+        *,
+        enable_timing: bool = False,
+        busy_waited_sync: bool = False,
+    ) -> None:
+        self.timing_enabled = bool(timing_enabled or enable_timing)
+        self.blocking_sync = bool(blocking_sync or busy_waited_sync)
+        self.ipc_enabled = bool(ipc_enabled)
+        if self.timing_enabled and self.ipc_enabled:
+            raise ValueError("EventOptions: an event with ipc_enabled cannot have timing_enabled")
+
+    @property
+    def flags(self) -> int:
+        """The CUevent_flags of cuEventCreate."""
+        return (
+            (0 if self.timing_enabled else CUevent_flags.CU_EVENT_DISABLE_TIMING)
+            | (CUevent_flags.CU_EVENT_BLOCKING_SYNC if self.blocking_sync else 0)
+            | (CUevent_flags.CU_EVENT_INTERPROCESS if self.ipc_enabled else 0)
+        )
+
+
+_DEFAULT = EventOptions()
+
+_NO_TIME = {
+    CUresult.CUDA_ERROR_NOT_READY: "The work before an event still runs. Hint: call sync() on the later one",
+    CUresult.CUDA_ERROR_INVALID_HANDLE: (
+        "An event has no time. Hint: record both on one device, with EventOptions(timing_enabled=True)"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class IPCEventDescriptor:
+    """What another process opens an event with: `Event.from_ipc_descriptor`. Can be pickled."""
+
+    reserved: bytes
+    is_blocking_sync: bool
+
+
+class Event(Closable):
+    """A point in the work of a stream: `stream.record()` makes one, `Device.create_event` one for later.
+
+    `Event(options)` is made in the current context. `end - start` is the time between two events in
+    milliseconds. Closed with its last reference or by `close`. Source: cuEventCreate.
+    """
+
+    __slots__ = ("_context", "_handle", "_options")
+    _handle: CUevent
+
+    def __init__(self, options: EventOptions | None = None) -> None:
+        options = options or _DEFAULT
+        self._set(checked.cuEventCreate(options.flags), int(checked.cuCtxGetCurrent()), options)
+
+    def _set(self, handle: CUevent, context: int, options: EventOptions) -> None:
+        self._handle = handle
+        self._context = context
+        self._options = options
+        self._ownership = Ownership(checked.cuEventDestroy, handle, context=context)
+
+    @classmethod
+    def _in(cls, context: int, options: EventOptions | None) -> Event:
+        """A new event in `context`."""
+        with Entered(context):
+            return cls(options)
+
+    @property
+    def handle(self) -> CUevent:
+        """The CUevent."""
+        return self._handle
+
+    @property
+    def is_timing_enabled(self) -> bool:
+        """Whether it can be subtracted."""
+        return self._options.timing_enabled
+
+    @property
+    def is_blocking_sync(self) -> bool:
+        """Whether `sync` gives up the CPU at once."""
+        return self._options.blocking_sync
+
+    @property
+    def is_ipc_enabled(self) -> bool:
+        """Whether another process can open it."""
+        return self._options.ipc_enabled
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the work before it has run; True if it was never recorded. Source: cuEventQuery."""
+        handle = self._handle
+        (status,) = driver.cuEventQuery(handle)
+        if status not in (CUresult.CUDA_SUCCESS, CUresult.CUDA_ERROR_NOT_READY):
+            checked.cuEventQuery(handle)  # raises
+        return status == CUresult.CUDA_SUCCESS
+
+    def sync(self) -> None:
+        """Wait until the work before it has run. Source: cuEventSynchronize; Ctrl-C ends the wait."""
+        spin = 0 if self._options.blocking_sync else SPIN
+        wait(driver.cuEventQuery, checked.cuEventSynchronize, self._handle, spin)
+
+    def __sub__(self, other: Event) -> float:
+        """Milliseconds from `other` to this event, to about half a microsecond.
+
+        Source: cuEventElapsedTime.
+        """
+        if not isinstance(other, Event):
+            return NotImplemented
+        try:
+            return float(checked.cuEventElapsedTime(other._handle, self._handle))
+        except CUDAError as error:
+            if error.code not in _NO_TIME:
+                raise
+            message = f"cuEventElapsedTime: {error.name} ({int(error.code)}): {_NO_TIME[error.code]}"
+            raise CUDAError(message, error.code, error.function) from None
+
+    @property
+    def ipc_descriptor(self) -> IPCEventDescriptor:
+        """What another process opens this event with. Needs ipc_enabled. Source: cuIpcGetEventHandle."""
+        handle = self._handle
+        if not self.is_ipc_enabled:
+            raise RuntimeError("this Event is for one process: make it with EventOptions(ipc_enabled=True)")
+        return IPCEventDescriptor(bytes(checked.cuIpcGetEventHandle(handle).reserved), self.is_blocking_sync)
+
+    def get_ipc_descriptor(self) -> IPCEventDescriptor:
+        """The same as `ipc_descriptor`."""
+        return self.ipc_descriptor
+
+    @classmethod
+    def from_ipc_descriptor(cls, ipc_descriptor: IPCEventDescriptor) -> Event:
+        """Open an event of another process in the current context. Source: cuIpcOpenEventHandle."""
+        handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
+        options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
+        event = cls.__new__(cls)
+        event._set(checked.cuIpcOpenEventHandle(handle), int(checked.cuCtxGetCurrent()), options)
+        return event
+
+    @property
+    def context(self) -> Context:
+        """The context it was made in."""
+        return Context(driver.CUcontext(self._context))
+
+    @property
+    def device(self) -> Device:
+        """The device it was made on."""
+        return self.context.device
+
+    def __repr__(self) -> str:
+        return "<Event, closed>" if self.is_closed else f"<Event {int(self._handle):#x}>"

@@ -1,0 +1,250 @@
+"""launch: the hot path.
+
+The first launch of a kernel with arguments of certain types writes a function for exactly these types, in
+which every argument is one expression, one `struct` call packs them all, and one foreign call starts the
+kernel. Later launches with the same types go straight there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import linecache
+import struct
+from typing import TYPE_CHECKING, Any
+
+from .. import driver
+from .arguments import encode, encoding, layout
+from .launch_config import LaunchConfig
+from .module import Kernel
+from .stream import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_PACK_ERRORS = (struct.error, TypeError, OverflowError, AttributeError, ValueError)
+
+
+def launch(stream: Stream, config: LaunchConfig, kernel: Kernel, *args: Any) -> None:
+    """Start `kernel` on `stream` with `args`, asynchronously.
+
+    stream: a Stream, a GraphBuilder, or any object with `__cuda_stream__`.
+    args: one for each parameter of the kernel. Buffers and objects with `__cuda_array_interface__` pass their
+    device address; int, float, bool and complex take the parameter's own size; NumPy and ctypes scalars,
+    ctypes structs and structured NumPy scalars pass their bytes; None is a null pointer.
+
+    Raises TypeError for a wrong number, type or size of arguments, OverflowError for an integer that does not
+    fit, CUDAError when the driver refuses the launch. Source: cuLaunchKernelEx.
+    """
+    try:
+        run = kernel._launch or _dispatch
+    except AttributeError:
+        raise TypeError(f"launch takes a Kernel third, not {type(kernel).__name__}") from None
+    run(kernel, stream, config, args)
+
+
+def prepare(stream: Stream, config: LaunchConfig, kernel: Kernel, *args: Any) -> Callable[..., None]:
+    """Make a function of the kernel's arguments alone, for a loop that launches it again and again.
+
+    `args` are an example: `run = prepare(stream, config, kernel, 2.0, x, y)`, then `run(a, x, y)`. Calls are
+    faster with arguments of the same types, and right with any others. Raises as `launch` does.
+    """
+    _check(config, kernel)
+    return _Writer(kernel, args).prepared(config, _reference(stream, config))
+
+
+def _check(config: Any, kernel: Any) -> None:
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"launch takes a Kernel third, not {type(kernel).__name__}")
+    if not isinstance(config, LaunchConfig):
+        raise TypeError(f"launch takes a LaunchConfig second, not {type(config).__name__}")
+
+
+def _dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) -> None:
+    """Launch with arguments whose types the last launch of this kernel did not have."""
+    _check(config, kernel)
+    types = tuple(map(type, args))
+    run = kernel._packers.get(types)
+    if run is None:
+        run = kernel._packers[types] = _Writer(kernel, args).general()
+    kernel._launch = run
+    run(kernel, stream, config, args)
+
+
+def _reference(stream: Any, config: LaunchConfig) -> Any:
+    """`config` with `stream` as what C takes, made once for each stream."""
+    if isinstance(stream, Stream) or hasattr(stream, "handle"):
+        handle = int(stream.handle)  # raises what a closed stream has to say
+    elif hasattr(stream, "__cuda_stream__"):
+        _, handle = stream.__cuda_stream__()
+    else:
+        raise TypeError(f"launch takes a Stream first, not {type(stream).__name__}")
+    reference = config._by_stream.get(handle)
+    if reference is None:
+        if len(config._by_stream) > 256:  # handles of streams that are long gone
+            config._by_stream.clear()
+        reference = config._by_stream[handle] = ctypes.byref(_c_config(handle, config))
+    return reference
+
+
+def _c_config(stream: int, config: LaunchConfig) -> driver.CUlaunchConfig:
+    """The CUlaunchConfig of a launch. The grid counts clusters where there are any."""
+    attribute = driver.CUlaunchAttributeID
+    attrs = []
+    grid = config.grid
+    if config.cluster:
+        grid = tuple(g * c for g, c in zip(grid, config.cluster, strict=True))  # type: ignore[assignment]
+        attrs.append(driver.CUlaunchAttribute(id=attribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION))
+        size = attrs[-1].value.clusterDim
+        size.x, size.y, size.z = config.cluster
+    if config.is_cooperative:
+        attrs.append(driver.CUlaunchAttribute(id=attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE))
+        attrs[-1].value.cooperative = 1
+    if config.programmatic_stream_serialization:
+        attrs.append(
+            driver.CUlaunchAttribute(id=attribute.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+        )
+        attrs[-1].value.programmaticStreamSerializationAllowed = 1
+    made = driver.CUlaunchConfig(
+        sharedMemBytes=config.shmem_size, hStream=stream, numAttrs=len(attrs), attrs=attrs
+    )
+    made.gridDimX, made.gridDimY, made.gridDimZ = grid
+    made.blockDimX, made.blockDimY, made.blockDimZ = config.block
+    return made
+
+
+class _Writer:
+    """Writes the launch function of `kernel` for the types of `args`.
+
+    The values lie behind a table of pointers to them, in blocks that are taken from a list and put back: the
+    foreign call gives up the GIL before the driver reads them, so two threads must not share one.
+    """
+
+    def __init__(self, kernel: Kernel, args: tuple[Any, ...]) -> None:
+        parameters = kernel._parameters
+        if parameters is not None and len(args) != len(parameters):
+            raise TypeError(f"{kernel.name} takes {len(parameters)} arguments, not {len(args)}")
+        self.kernel = kernel
+        self.types = tuple(map(type, args))
+        self.sizes = [size for _, size in parameters] if parameters is not None else [None] * len(args)
+        self.encodings = [
+            _told(kernel, i, encoding, arg, size)
+            for i, (arg, size) in enumerate(zip(args, self.sizes, strict=True))
+        ]
+        self.base = -(-8 * len(args) // 16) * 16
+        self.offsets = layout(self.encodings, parameters)
+        self.names = [f"a{i}" for i in range(len(args))]
+        self.scope: dict[str, Any] = {
+            "IndexError": IndexError,
+            "PACK_ERRORS": _PACK_ERRORS,
+            "dispatch": _dispatch,
+            "failed": _failed,
+            "fill": self.fill,
+            "function": kernel._function,
+            "launch_ex": driver.libcuda.symbol("cuLaunchKernelEx", None),
+            "make": self.make,
+            "pack_into": struct.Struct(self.format()).pack_into,
+            "resolve": _reference,
+            **{f"T{i}": cls for i, cls in enumerate(self.types)},
+        }
+        free: list[Any] = []
+        self.scope["pop"], self.scope["push"] = free.pop, free.append
+
+    def format(self) -> str:
+        """The `struct` format of the values, with the gaps that the kernel has between them."""
+        text, end = "=", 0
+        for made, offset in zip(self.encodings, self.offsets, strict=True):
+            text += f"{offset - end}x{made.codes}" if offset > end else made.codes
+            end = offset + made.size
+        self.size = end
+        return text
+
+    def make(self) -> Any:
+        """A block: the table of pointers, and room for the values."""
+        block = (ctypes.c_char * (self.base + self.size + 16))()
+        first = ctypes.addressof(block) + self.base
+        struct.pack_into(f"{len(self.offsets)}Q", block, 0, *[first + offset for offset in self.offsets])
+        return block
+
+    def fill(self, block: Any, *args: Any) -> None:
+        """Pack the values one by one: what the single call would not take, or the error that says why."""
+        for i, (arg, size, made) in enumerate(zip(args, self.sizes, self.encodings, strict=True)):
+            data = _told(self.kernel, i, encode, arg, made.size if size is None else size)
+            ctypes.memmove(ctypes.addressof(block) + self.base + self.offsets[i], data, len(data))
+
+    def core(self) -> list[str]:
+        """The lines that pack the arguments and launch."""
+        if not self.names:
+            return ["err = launch_ex(reference, function, None, None)"]
+        values = [
+            e.format(n) for n, made in zip(self.names, self.encodings, strict=True) for e in made.expressions
+        ]
+        return [
+            "try:",
+            "    block = pop()",
+            "except IndexError:",
+            "    block = make()",
+            "try:",
+            f"    pack_into(block, {self.base}, {', '.join(values)})",
+            "except PACK_ERRORS:",
+            f"    fill(block, {', '.join(self.names)})",
+            "err = launch_ex(reference, function, block, None)",
+            "push(block)",
+        ]
+
+    def general(self) -> Any:
+        """The function behind `launch`."""
+        unpack = [f"{', '.join(self.names)}, = args"] if self.names else []
+        checks = " or ".join(f"type({name}) is not T{i}" for i, name in enumerate(self.names))
+        return self.compile(
+            "def run(kernel, stream, config, args):",
+            [
+                f"if len(args) != {len(self.names)}:",
+                "    return dispatch(kernel, stream, config, args)",
+                *unpack,
+                *([f"if {checks}:", "    return dispatch(kernel, stream, config, args)"] if checks else []),
+                "try:",
+                "    reference = config._by_stream[stream._handle.value]",
+                "except (AttributeError, KeyError):",
+                "    reference = resolve(stream, config)",
+                *self.core(),
+                "if err:",
+                "    raise failed(err, kernel, config)",
+            ],
+        )
+
+    def prepared(self, config: LaunchConfig, reference: Any) -> Any:
+        """The function that `prepare` returns."""
+        self.scope.update(config=config, reference=reference, kernel=self.kernel)
+        return self.compile(
+            f"def run({', '.join(self.names)}):",
+            [*self.core(), "if err:", "    raise failed(err, kernel, config)"],
+        )
+
+    def compile(self, head: str, body: list[str]) -> Any:
+        source = head + "\n    " + "\n    ".join(body) + "\n"
+        filename = f"<cudapy launch of {self.kernel.name}>"
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+        exec(compile(source, filename, "exec"), self.scope)
+        return self.scope["run"]
+
+
+def _told(
+    kernel: Kernel, index: int, function: Callable[[Any, int | None], Any], value: Any, size: int | None
+) -> Any:
+    """`function(value, size)`, its error saying which argument of which kernel it is about."""
+    try:
+        return function(value, size)
+    except (TypeError, OverflowError) as error:
+        raise type(error)(f"{kernel.name}: argument {index}: {error}") from None
+
+
+def _failed(err: int, kernel: Kernel, config: LaunchConfig) -> Exception:
+    arguments = {
+        "kernel": kernel.name,
+        "grid": config.grid,
+        "block": config.block,
+        "shmem_size": config.shmem_size,
+    }
+    if config.cluster:
+        arguments["cluster"] = config.cluster
+    return driver.libcuda.error("cuLaunchKernelEx", driver.CUresult(err), arguments)

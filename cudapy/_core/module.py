@@ -1,0 +1,199 @@
+"""Object code: what compilers make, and kernels are found in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from .._errors import CUDAError
+from ..driver import CUjit_option, CUlibrary, CUmodule, CUresult, checked
+from .current import Uncaptured, initialise
+from .kernel import Kernel, kernel_names
+from .lifetime import Ownership
+
+__all__ = ["Kernel", "ObjectCode"]
+
+LOADABLE = ("cubin", "ptx", "fatbin")
+
+Code = bytes | bytearray | str | os.PathLike[str]
+
+
+class ObjectCode:
+    """Compiled code: `Program.compile` makes it, `from_cubin` and its siblings take it from bytes or a file.
+
+    Loaded at the first use of a kernel, once for all contexts; unloaded when neither it nor a kernel of it is
+    referred to any more. Can be pickled. Source: cuLibraryLoadData.
+    """
+
+    __slots__ = ("__weakref__", "_code", "_code_type", "_library", "_name", "_ownership", "_symbol_mapping")
+
+    _code: bytes
+    _code_type: str
+    _library: CUlibrary | None
+    _name: str
+    _ownership: Ownership | None
+    _symbol_mapping: dict[str, str]
+
+    def __init__(self) -> None:
+        raise TypeError("an ObjectCode comes from Program.compile() or ObjectCode.from_cubin() and the like")
+
+    @classmethod
+    def _of(
+        cls, code: bytes, code_type: str, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+    ) -> ObjectCode:
+        made = cls.__new__(cls)
+        made._code = code
+        made._code_type = code_type
+        made._name = name
+        made._symbol_mapping = dict(symbol_mapping or {})
+        made._library = None
+        made._ownership = None
+        return made
+
+    @staticmethod
+    def from_cubin(
+        module: Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+    ) -> ObjectCode:
+        """Machine code of one architecture, as bytes or the path of a file.
+
+        symbol_mapping: names for `get_kernel`, and the (mangled) names in the code that they stand for.
+        """
+        return ObjectCode._of(_read(module), "cubin", name, symbol_mapping)
+
+    @staticmethod
+    def from_ptx(
+        module: Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+    ) -> ObjectCode:
+        """PTX, which the driver compiles when it is loaded: bytes, the path of a file, or the text itself."""
+        if isinstance(module, str) and "\n" in module:
+            module = module.encode()
+        return ObjectCode._of(_read(module), "ptx", name, symbol_mapping)
+
+    @staticmethod
+    def from_ltoir(
+        module: Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+    ) -> ObjectCode:
+        """Code to be optimised and linked together with other code; it cannot be loaded as it is."""
+        return ObjectCode._of(_read(module), "ltoir", name, symbol_mapping)
+
+    @staticmethod
+    def from_fatbin(
+        module: Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+    ) -> ObjectCode:
+        """Machine code and PTX of several architectures."""
+        return ObjectCode._of(_read(module), "fatbin", name, symbol_mapping)
+
+    @staticmethod
+    def from_object(
+        module: Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+    ) -> ObjectCode:
+        """A host object file with device code in it; it has to be linked."""
+        return ObjectCode._of(_read(module), "object", name, symbol_mapping)
+
+    @staticmethod
+    def from_library(
+        module: Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+    ) -> ObjectCode:
+        """An archive of such object files; it has to be linked."""
+        return ObjectCode._of(_read(module), "library", name, symbol_mapping)
+
+    def get_kernel(self, name: str | bytes) -> Kernel:
+        """The kernel `name`: as in `symbol_mapping` or in the code itself. Source: cuLibraryGetKernel."""
+        asked = name.decode() if isinstance(name, bytes) else name
+        symbol = self._symbol_mapping.get(asked, asked)
+        library = self.handle
+        try:
+            return Kernel(checked.cuLibraryGetKernel(library, symbol.encode()), symbol, self)
+        except CUDAError as error:
+            if error.code != CUresult.CUDA_ERROR_NOT_FOUND:
+                raise
+            raise CUDAError(self._not_found(asked, library), error.code, error.function) from None
+
+    def _not_found(self, name: str, library: CUlibrary) -> str:
+        there = [*self._symbol_mapping, *kernel_names(library)]
+        return (
+            f"cuLibraryGetKernel: CUDA_ERROR_NOT_FOUND (500): {self!r} has no kernel {name!r}. "
+            + (f"It has: {', '.join(there)}. " if there else "")
+            + 'Hint: the names of C++ functions are mangled: declare the kernel extern "C", or name it in '
+            "name_expressions when you compile"
+        )
+
+    def get_module(self) -> CUmodule:
+        """The code as a module of the current context. Source: cuLibraryGetModule."""
+        module: CUmodule = checked.cuLibraryGetModule(self.handle)
+        return module
+
+    @property
+    def handle(self) -> CUlibrary:
+        """The CUlibrary, loaded if it is not yet.
+
+        Raises CUDAError, with the log of the driver's compiler for PTX.
+        """
+        if self._library is None:
+            if self._code_type not in LOADABLE:
+                raise RuntimeError(f"{self!r} cannot be loaded as it is: link it to a cubin first")
+            initialise()
+            self._library = load(self._code)
+            self._ownership = Ownership(_unload, self._library)
+        return self._library
+
+    @property
+    def code(self) -> bytes:
+        """The bytes."""
+        return self._code
+
+    @property
+    def code_type(self) -> str:
+        """'cubin', 'ptx', 'ltoir', 'fatbin', 'object' or 'library'."""
+        return self._code_type
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self._name
+
+    @property
+    def symbol_mapping(self) -> dict[str, str]:
+        """Names for `get_kernel`, and those in the code that they stand for."""
+        return dict(self._symbol_mapping)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ObjectCode._of, (self._code, self._code_type, self._name, self._symbol_mapping)
+
+    def __repr__(self) -> str:
+        return f"<ObjectCode {self._name!r}, {self._code_type}, {len(self._code)} bytes>"
+
+
+def _read(module: Code) -> bytes:
+    if isinstance(module, (bytes, bytearray)):
+        return bytes(module)
+    with open(module, "rb") as file:
+        return file.read()
+
+
+def _unload(library: CUlibrary) -> None:
+    with Uncaptured():
+        checked.cuLibraryUnload(library)
+
+
+LOG_SIZE = 16384  # bytes; the driver cuts what is longer
+
+
+def load(code: bytes) -> CUlibrary:
+    """The library that the driver makes of a cubin, fatbin or PTX. Source: cuLibraryLoadData."""
+    log = bytearray(LOG_SIZE)
+    options = [CUjit_option.CU_JIT_ERROR_LOG_BUFFER, CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
+    try:
+        library: CUlibrary = checked.cuLibraryLoadData(code, options, [log, LOG_SIZE], 2, None, None, 0)
+    except CUDAError as error:
+        said = log_text(log)
+        if not said:
+            raise
+        raise CUDAError(f"{error}\nLog:\n{said}", error.code, error.function) from None
+    return library
+
+
+def log_text(log: bytes | bytearray) -> str:
+    """What is in the buffer of a log."""
+    return log.split(b"\0")[0].decode(errors="replace").strip()

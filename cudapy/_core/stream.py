@@ -1,0 +1,192 @@
+"""Streams: queues of work that a device runs in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from .. import driver
+from ..driver import CUcontext, CUstream, CUstream_flags, checked
+from .context import Context
+from .event import Event, EventOptions
+from .lifetime import Closable, Ownership
+from .waiting import wait
+
+if TYPE_CHECKING:
+    from .device import Device
+
+
+@dataclass
+class StreamOptions:
+    """How a stream is made.
+
+    nonblocking: whether it runs beside the legacy default stream, instead of waiting for it and being waited
+    for. priority: a lower number is served first; None is the device's default, 0.
+    """
+
+    nonblocking: bool = True
+    priority: int | None = None
+
+
+@runtime_checkable
+class IsStreamType(Protocol):
+    """Anything that says which stream it stands for, as streams of other libraries do."""
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """(0, the address of the CUstream): the version of this protocol, and the stream."""
+        ...
+
+
+class Stream(Closable):
+    """A queue of work that the device runs in order, beside that of other streams.
+
+    `Stream(options)` is made in the current context; `Device.create_stream` makes one on a device,
+    `from_handle` takes one of another library. Closed with its last reference or by `close`; work that was
+    queued still runs. Source: cuStreamCreateWithPriority.
+    """
+
+    __slots__ = ("_context", "_handle", "_owner", "_twin")
+    _handle: CUstream
+
+    def __init__(self, options: StreamOptions | None = None) -> None:
+        options = options or StreamOptions()
+        flags = CUstream_flags.CU_STREAM_NON_BLOCKING if options.nonblocking else 0
+        priority = 0 if options.priority is None else options.priority
+        if priority:  # the driver would take the nearest one it has, and not say so
+            lowest, highest = checked.cuCtxGetStreamPriorityRange()
+            if not highest <= priority <= lowest:
+                raise ValueError(f"StreamOptions: priority = {priority} is outside {highest} .. {lowest}")
+        handle = checked.cuStreamCreateWithPriority(flags, priority)
+        context = int(checked.cuCtxGetCurrent())
+        self._set(handle, context, Ownership(checked.cuStreamDestroy, handle, context=context))
+
+    def _set(
+        self, handle: CUstream, context: int = 0, ownership: Ownership | None = None, owner: object = None
+    ) -> Stream:
+        self._handle = handle
+        self._context = context  # 0: that of the driver's answer
+        self._ownership = ownership
+        self._owner = owner  # kept alive, as the stream is its
+        self._twin: Stream | None = None
+        return self
+
+    @staticmethod
+    def from_handle(handle: int | CUstream) -> Stream:
+        """The stream at this address. It stays its maker's, who must not destroy it while it is used here."""
+        return Stream.__new__(Stream)._set(CUstream(int(handle)))
+
+    @staticmethod
+    def _accept(stream: Stream | IsStreamType | None) -> Stream:
+        """The Stream that is meant: by itself, by its `__cuda_stream__`, by None (the default stream)."""
+        if isinstance(stream, Stream):
+            return stream
+        if stream is None:
+            return default_stream()
+        try:
+            version, handle = stream.__cuda_stream__()
+        except AttributeError:
+            raise TypeError(
+                f"a stream must be a Stream or have __cuda_stream__(), which {type(stream).__name__} has not"
+            ) from None
+        if version:
+            raise TypeError(f"{type(stream).__name__}.__cuda_stream__() has version {version}, not 0")
+        return Stream.__new__(Stream)._set(CUstream(int(handle)), owner=stream)
+
+    def _lasting(self) -> Stream:
+        """This stream for those who need it beyond `close`: the buffers that are freed in it."""
+        if self in _DEFAULTS:
+            return self
+        if self._twin is None:
+            twin = Stream.__new__(Stream)
+            self._twin = twin._set(self._handle, self._context, self._ownership, self._owner)
+        return self._twin
+
+    def close(self) -> None:
+        """Let go of the stream: it is destroyed as soon as no buffer is left that has to be freed in it.
+
+        Work that was queued still runs. Using a closed stream is a RuntimeError; closing it again, or closing
+        a default stream, does nothing.
+        """
+        if self not in _DEFAULTS and not self.is_closed:
+            del self._handle
+            self._ownership = self._owner = self._twin = None
+
+    @property
+    def handle(self) -> CUstream:
+        """The CUstream."""
+        return self._handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, int(self._handle)
+
+    @property
+    def is_nonblocking(self) -> bool:
+        """Whether it runs beside the legacy default stream. Source: cuStreamGetFlags."""
+        return bool(checked.cuStreamGetFlags(self._handle) & CUstream_flags.CU_STREAM_NON_BLOCKING)
+
+    @property
+    def priority(self) -> int:
+        """A lower number is served first. Source: cuStreamGetPriority."""
+        return int(checked.cuStreamGetPriority(self._handle))
+
+    def sync(self) -> None:
+        """Wait until all its work has run. Source: cuStreamSynchronize; Ctrl-C ends the wait."""
+        wait(driver.cuStreamQuery, checked.cuStreamSynchronize, self._handle)
+
+    def record(self, event: Event | None = None, options: EventOptions | None = None) -> Event:
+        """Mark the point that the stream's work has got to, in `event` or a new one.
+
+        Source: cuEventRecord.
+        """
+        handle = self._handle
+        if event is None:
+            event = Event._in(self._context_handle, options)
+        checked.cuEventRecord(event._handle, handle)
+        return event
+
+    def wait(self, event_or_stream: Event | Stream | IsStreamType) -> None:
+        """Let later work wait for an event, or for the work that another stream has so far.
+
+        The caller does not wait. Source: cuStreamWaitEvent.
+        """
+        if isinstance(event_or_stream, Event):
+            checked.cuStreamWaitEvent(self._handle, event_or_stream._handle, 0)
+        else:
+            with Stream._accept(event_or_stream).record() as event:
+                self.wait(event)
+
+    @property
+    def _context_handle(self) -> int:
+        return self._context or int(checked.cuStreamGetCtx(self._handle))
+
+    @property
+    def context(self) -> Context:
+        """The context it was made in; for a default stream, the current one. Source: cuStreamGetCtx."""
+        return Context(CUcontext(self._context_handle))
+
+    @property
+    def device(self) -> Device:
+        """The device that runs its work."""
+        return self.context.device
+
+    def __repr__(self) -> str:
+        if self in _DEFAULTS:
+            return "LEGACY_DEFAULT_STREAM" if self is LEGACY_DEFAULT_STREAM else "PER_THREAD_DEFAULT_STREAM"
+        return "<Stream, closed>" if self.is_closed else f"<Stream {int(self._handle):#x}>"
+
+
+LEGACY_DEFAULT_STREAM = Stream.from_handle(1)
+"""The default stream that all threads share; blocking streams wait for it, and it for them.
+
+CU_STREAM_LEGACY.
+"""
+
+PER_THREAD_DEFAULT_STREAM = Stream.from_handle(2)
+"""The default stream that the calling thread has to itself. CU_STREAM_PER_THREAD."""
+
+_DEFAULTS = frozenset({LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM})
+
+
+def default_stream() -> Stream:
+    """LEGACY_DEFAULT_STREAM; with CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=1 PER_THREAD_DEFAULT_STREAM."""
+    return PER_THREAD_DEFAULT_STREAM if driver._PER_THREAD_DEFAULT_STREAM else LEGACY_DEFAULT_STREAM

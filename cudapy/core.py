@@ -1,0 +1,81 @@
+"""CUDA from Python, object by object: devices, streams, events, memory, programs and launches.
+
+    from cudapy.core import Device, LaunchConfig, Program, ProgramOptions, launch
+
+    dev = Device()                                  # the current GPU, or the first
+    dev.set_current()                               # makes its context; once in each thread
+    stream = dev.create_stream()                    # a queue of work; the calls below return at once
+
+    code = 'extern "C" __global__ void twice(float *x) { x[threadIdx.x] *= 2; }'
+    program = Program(code, "c++", ProgramOptions(std="c++17"))
+    kernel = program.compile("cubin").get_kernel("twice")
+
+    numbers = numpy.arange(256, dtype=numpy.float32)
+    buffer = dev.allocate(numbers.nbytes, stream)
+    buffer.copy_from(numbers, stream=stream)
+    launch(stream, LaunchConfig(grid=1, block=256), kernel, buffer)
+    buffer.copy_to(numbers, stream=stream)
+    stream.sync()                                   # now `numbers` has the result
+
+Device, Context              GPUs, what they can do (`dev.properties`), and what makes one current
+Stream, Event                order, waiting and timing: `end - start` is in milliseconds
+Buffer, MemoryResource       memory: device memory by default, page-locked host memory
+Program, ProgramOptions      from CUDA C++ or PTX to ObjectCode; CompileError has the compiler's log
+ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
+LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
+
+Everything is given back with its last reference, or earlier by `close()` or a `with` block. What fails raises
+CUDAError, running out of memory a MemoryError too.
+"""
+
+from __future__ import annotations
+
+from ._core.buffer import Buffer
+from ._core.context import Context
+from ._core.device import ComputeCapability, Device
+from ._core.device_properties import DeviceProperties
+from ._core.event import Event, EventOptions, IPCEventDescriptor
+from ._core.kernel import Kernel
+from ._core.launch import launch, prepare
+from ._core.launch_config import LaunchConfig
+from ._core.memory import DeviceMemoryResource, LegacyPinnedMemoryResource, MemoryResource
+from ._core.module import ObjectCode
+from ._core.program import CompileError, Program
+from ._core.program_options import ProgramOptions
+from ._core.stream import (
+    LEGACY_DEFAULT_STREAM,
+    PER_THREAD_DEFAULT_STREAM,
+    Stream,
+    StreamOptions,
+    default_stream,
+)
+from ._errors import CUDAError, CUDAOutOfMemoryError
+
+__all__ = [
+    "LEGACY_DEFAULT_STREAM",
+    "PER_THREAD_DEFAULT_STREAM",
+    "Buffer",
+    "CUDAError",
+    "CUDAOutOfMemoryError",
+    "CompileError",
+    "ComputeCapability",
+    "Context",
+    "Device",
+    "DeviceMemoryResource",
+    "DeviceProperties",
+    "Event",
+    "EventOptions",
+    "IPCEventDescriptor",
+    "Kernel",
+    "LaunchConfig",
+    "LegacyPinnedMemoryResource",
+    "MemoryResource",
+    "ObjectCode",
+    "Program",
+    "ProgramOptions",
+    "Stream",
+    "StreamOptions",
+    "default_stream",
+    "launch",
+    "prepare",
+]

@@ -1,0 +1,265 @@
+"""Every declaration against the real headers of eight CUDA releases: `nox -s headers`.
+
+Prototypes are compared as text, enum values and constants as numbers; sizes and offsets of structs are
+judged by gcc. Needs the network once, for the header wheels, and gcc for the layouts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import pytest
+
+import cudapy.driver
+import cudapy.nvrtc
+from cudapy._ffi.library import Declaration
+
+from . import wheels
+from .reader import Field, Header, Struct, read
+
+
+class Api(NamedTuple):
+    """A module, and where its headers are."""
+
+    module: ModuleType
+    components: tuple[str, ...]
+    headers: tuple[str, ...]
+    releases: tuple[str, ...] = wheels.RELEASES
+
+
+APIS = {
+    "driver": Api(
+        cudapy.driver,
+        ("runtime", "profiler"),
+        ("cuda.h", "cudaGL.h", "cudaEGL.h", "cudaVDPAU.h", "cudaProfiler.h"),
+    ),
+    "nvrtc": Api(cudapy.nvrtc, ("nvrtc",), ("nvrtc.h",), ("12.9", "13.0", "13.5")),
+}
+"""NVRTC's wheel is 60 to 90 MB: the releases that the tests install, and the newest."""
+
+CASES = [
+    pytest.param(name, release, id=f"{name}-{release}")
+    for name, api in APIS.items()
+    for release in api.releases
+]
+
+NOT_DECLARED = re.compile(
+    r"cuGL(CtxCreate|Init|RegisterBuffer|MapBuffer|UnmapBuffer|UnregisterBuffer|SetBuffer)"
+    r"|cuDeviceGetUuid$|cuEventElapsedTime$"
+)
+"""Replaced by cuGraphicsGL* and cuDeviceGetUuid_v2 before CUDA 12; and what is some declaration's `before`."""
+
+OLD_SPELLING = {"cuDevSmResourceSplitByCount": ("remaining", "useFlags")}
+"""Functions whose parameters had other names before: the names that are gone."""
+
+MOVING = re.compile(
+    r"_MAX$|_MAX_ENUM$|_NUM_OPTIONS$|_FLAGS_MASK$|^CU_COREDUMP_LIGHTWEIGHT_FLAGS$|^CUDA_VERSION$"
+)
+"""Members that change their value with every release; ours is that of the newest."""
+
+
+@functools.cache
+def header(name: str, release: str) -> Header:
+    return read(files(name, release))
+
+
+def files(name: str, release: str) -> list[Path]:
+    api = APIS[name]
+    folders = [folder for component in api.components for folder in wheels.fetch(release, component)]
+    found = [folder / file for file in api.headers for folder in folders if (folder / file).exists()]
+    assert found, f"no headers of {name} in the wheels of CUDA {release}"
+    return found
+
+
+def number(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
+
+
+def declarations(name: str) -> dict[str, Declaration]:
+    """The declarations of a module by C symbol."""
+    found = {}
+    for value in vars(APIS[name].module).values():
+        declaration = getattr(value, "__declaration__", None)
+        if declaration is not None:
+            found[re.search(r"(\w+)\(", declaration.prototype)[1]] = declaration  # type: ignore[index]
+    return found
+
+
+@pytest.mark.parametrize(("name", "release"), CASES)
+def test_prototypes(name: str, release: str) -> None:
+    """Every function that the header has is declared, letter for letter."""
+    real = {**header(name, release).legacy, **header(name, release).functions}
+    ours = declarations(name)
+    differ = []
+    for symbol, prototype in real.items():
+        if symbol not in ours:
+            if symbol in header(name, release).functions and not NOT_DECLARED.match(symbol):
+                differ.append(f"{symbol} is not declared")
+            continue
+        text = " ".join(ours[symbol].prototype.split())
+        if (
+            symbol in header(name, release).legacy
+            and symbol not in header(name, wheels.RELEASES[3]).functions
+        ):
+            continue  # an ABI older than CUDA 12
+        if text != prototype and not all(gone in prototype for gone in OLD_SPELLING.get(symbol, ("\0",))):
+            differ.append(f"{text}\n      is {prototype}")
+    assert not differ, "\n".join(differ)
+
+
+@pytest.mark.parametrize(("name", "release"), CASES)
+def test_since(name: str, release: str) -> None:
+    """`since` says which releases lack a function."""
+    real = {**header(name, release).legacy, **header(name, release).functions}
+    wrong = []
+    for symbol, declaration in declarations(name).items():
+        expected = declaration.since is None or number(declaration.since) <= number(release)
+        if expected and symbol not in real and not ever_gone(name, symbol, release):
+            wrong.append(f"{symbol} is not in {release}, declared since {declaration.since}")
+        if not expected and symbol in real:
+            wrong.append(f"{symbol} is in {release}, declared since {declaration.since}")
+    assert not wrong, "\n".join(wrong)
+
+
+def ever_gone(name: str, symbol: str, release: str) -> bool:
+    """Whether the headers dropped a symbol that the library still has."""
+    before = [r for r in APIS[name].releases if number(r) < number(release)]
+    return any(symbol in header(name, r).functions or symbol in header(name, r).legacy for r in before)
+
+
+@pytest.mark.parametrize(("name", "release"), CASES)
+def test_enums(name: str, release: str) -> None:
+    wrong = []
+    for enum, members in header(name, release).enums.items():
+        if enum.endswith(("_enum", "_st")):  # tags
+            continue
+        ours = getattr(APIS[name].module, enum, None)
+        if ours is None:
+            wrong.append(f"{enum} is missing")
+            continue
+        for member, value in members.items():
+            have = ours.__members__.get(member)
+            if have is None or (int(have) != value and not MOVING.search(member)):
+                wrong.append(f"{enum}.{member} is {value}, not {have!r}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(("name", "release"), CASES)
+def test_constants(name: str, release: str) -> None:
+    prefix = ("CU_", "CUDA_", "MAX_", "NVRTC_")
+    wrong = [
+        f"{macro} is {value}, not {getattr(APIS[name].module, macro, None)}"
+        for macro, value in header(name, release).macros.items()
+        if macro.startswith(prefix)
+        and not MOVING.search(macro)
+        and getattr(APIS[name].module, macro, None) != value
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(("name", "release"), CASES)
+def test_layouts(name: str, release: str, tmp_path: Path) -> None:
+    """Sizes and offsets, as `_Static_assert`s that gcc judges."""
+    gcc = shutil.which("gcc")
+    if gcc is None:
+        pytest.skip("there is no gcc to judge the layouts")
+    real = header(name, release)
+    newest = header(name, APIS[name].releases[-1])
+    lines, missing = [], []
+    for struct, declared in real.structs.items():
+        cls = getattr(APIS[name].module, struct, None)
+        if cls is None:
+            if struct in newest.structs and struct in real.typedefs.values():
+                missing.append(struct)
+            continue
+        c_name = struct if struct in typedef_names(real) else f"{declared.kind} {struct}"
+        same = struct not in newest.structs or members(declared, real) == members(
+            newest.structs[struct], newest
+        )
+        lines += asserts(c_name, cls, declared, exact=same)
+    assert not missing, missing
+    source = tmp_path / "layouts.c"
+    for path, text in STAND_INS.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    includes = '#include "vdpau/vdpau.h"\n' + "".join(f'#include "{path}"\n' for path in files(name, release))
+    source.write_text(f"#include <stddef.h>\n{includes}" + "\n".join(lines) + "\n")
+    folders = {str(path.parent) for path in files(name, release)} | {str(tmp_path)}
+    command = [gcc, "-std=gnu11", "-fsyntax-only", "-w", *(f"-I{folder}" for folder in folders), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:4000]
+    assert len(lines) >= len(real.structs)
+
+
+STAND_INS = {
+    "GL/gl.h": "typedef unsigned int GLenum; typedef unsigned int GLuint;",
+    "EGL/egl.h": "typedef int EGLint; typedef void *EGLStreamKHR, *EGLImageKHR, *EGLSyncKHR;",
+    "EGL/eglext.h": "",
+    "vdpau/vdpau.h": "typedef unsigned VdpDevice, VdpVideoSurface, VdpOutputSurface;"
+    "typedef int VdpStatus; typedef VdpStatus VdpGetProcAddress(VdpDevice, unsigned, void **);",
+}
+"""What cudaGL.h and its kin include of other projects, which a machine with gcc need not have."""
+
+
+def typedef_names(real: Header) -> set[str]:
+    """The struct names that C knows without the word `struct`."""
+    return {name for name in real.structs if not name.endswith(("_st", "_union", "_struct"))}
+
+
+def members(struct: Struct, real: Header) -> list[Any]:
+    """What decides the layout of a struct, the structs inside it included."""
+    found = []
+    for field in struct.fields:
+        inside = field.nested or (real.structs.get(field.type) if not field.stars else None)
+        found.append((field.type, field.stars, field.name, field.dims, inside and members(inside, real)))
+    return found
+
+
+def asserts(c_name: str, cls: Any, declared: Struct, exact: bool) -> list[str]:
+    """The assertions about one struct; a smaller layout of an older release only bounds the size."""
+    size = ctypes.sizeof(cls)
+    test = f"sizeof({c_name}) == {size}" if exact else f"sizeof({c_name}) <= {size}"
+    lines = [f'_Static_assert({test}, "size of {c_name}");']
+    for path, offset, width in offsets(cls, declared, exact):
+        lines.append(f'_Static_assert(offsetof({c_name}, {path}) == {offset}, "{c_name}.{path}");')
+        if exact and width is not None:
+            lines.append(
+                f'_Static_assert(sizeof((({c_name} *)0)->{path}) == {width}, "size of {c_name}.{path}");'
+            )
+    return lines
+
+
+def offsets(
+    cls: Any, declared: Struct, exact: bool, path: str = "", base: int = 0
+) -> list[tuple[str, int, int | None]]:
+    """(member path, offset, size) of every field of `declared`, from our class.
+
+    Reserved space is what newer releases take their new fields from: it moves, unless `exact`.
+    """
+    found: list[tuple[str, int, int | None]] = []
+    for field in flat(declared):
+        if not exact and re.search(r"reserved|pad", field.name):
+            continue
+        name = field.name + "_" if field.name in ("default",) else field.name
+        descriptor = getattr(cls, name, None)
+        assert descriptor is not None, f"{cls.__name__} has no field {name}"
+        raw = descriptor.raw
+        here = base + raw.offset
+        found.append((path + field.name, here, raw.size))
+        if field.nested is not None:
+            found += offsets(descriptor.cls, field.nested, exact, path + field.name + ".", here)
+    return found
+
+
+def flat(struct: Struct) -> list[Field]:
+    """The fields, those of anonymous members among them."""
+    return [
+        g for f in struct.fields for g in (flat(f.nested) if f.nested is not None and not f.name else [f])
+    ]
