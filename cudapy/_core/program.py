@@ -94,7 +94,9 @@ class Program(Closable):
         handle, target = self._handle, str(target_type).lower()
         if target not in TARGETS[self._code_type]:
             possible = " or ".join(TARGETS[self._code_type])
-            raise ValueError(f"Program.compile: {self._code_type} compiles to {possible}, not {target_type!r}")
+            raise ValueError(
+                f"Program.compile: {self._code_type} compiles to {possible}, not {target_type!r}"
+            )
         names = [name_expressions] if isinstance(name_expressions, str) else list(name_expressions)
         if handle is None:
             if names:
@@ -225,5 +227,8 @@ def link_ptx(ptx: bytes, options: ProgramOptions) -> tuple[bytes, str]:
 
 
 def jit_target(arch: str) -> int:
-    """The CUjit_target of an architecture: 90 is 90, "90a" and "100f" are 90 and 100 with a bit of their own."""
-    return CUjit_target[f"CU_TARGET_COMPUTE_{arch.upper()}"]
+    """The CUjit_target of an architecture such as "90a". Raises ValueError for an unknown one."""
+    name = f"CU_TARGET_COMPUTE_{arch.upper()}"
+    if name not in CUjit_target.__members__:
+        raise ValueError(f"ProgramOptions: the driver has no target for arch {arch!r}")
+    return CUjit_target[name]

@@ -122,6 +122,8 @@ class ProgramOptions:
                 raise ValueError(f"ProgramOptions: {name} is for NVVM programs, not for C++")
         if self.use_bundled_headers:
             raise ValueError("ProgramOptions: use_bundled_headers does not work yet; use include_path")
+        if self.link_time_optimization and target_type not in (None, "ltoir"):
+            raise ValueError("ProgramOptions: link_time_optimization makes LTO-IR: compile to 'ltoir'")
         # PTX is for an architecture as the compiler sees it, a cubin for one as it is made.
         flags = [f"--gpu-architecture={'compute' if target_type == 'ptx' else 'sm'}_{self.arch_number()}"]
         if target_type == "ltoir" and not self.link_time_optimization:

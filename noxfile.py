@@ -1,0 +1,85 @@
+"""The project's tasks: `nox -l` lists them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nox
+
+nox.options.sessions = ["lint", "tests", "samples"]
+nox.options.default_venv_backend = "venv"
+
+PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
+HERE = Path(__file__).parent
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """The tests, on the CUDA 13 libraries from PyPI; GPU tests where there is a GPU."""
+    session.install("-e", ".[cuda13,test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(python=PYTHONS)
+def pythons(session: nox.Session) -> None:
+    """The tests on every Python that is installed."""
+    session.install("-e", ".[cuda13,test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def cuda12(session: nox.Session) -> None:
+    """The tests on the CUDA 12 libraries from PyPI."""
+    session.install("-e", ".[cuda12,test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """ruff and mypy."""
+    session.install("-e", ".[dev]")
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+    session.run("mypy")
+
+
+@nox.session
+def samples(session: nox.Session) -> None:
+    """Run every sample; on a machine without a GPU they end with status 77."""
+    session.install("-e", ".[cuda13]")
+    for path in sorted(Path("samples").glob("*.py")):
+        session.run("python", str(path), success_codes=[0, 77])
+
+
+@nox.session
+def headers(session: nox.Session) -> None:
+    """Check every declaration against the headers of eight CUDA releases (downloaded once, then cached)."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "tests/headers/check_declarations.py", *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure: `nox -s bench -- --help` says what can be asked for."""
+    session.install("-e", ".[cuda13,bench]")
+    session.run("python", "-m", "benchmark", *session.posargs)
+
+
+@nox.session
+def vendored(session: nox.Session) -> None:
+    """Copy the package into another project under another name, and use it there."""
+    session.install("numpy", "nvidia-cuda-nvrtc>=13,<14")
+    project = Path(session.create_tmp())
+    shutil.rmtree(project / "theirs", ignore_errors=True)
+    (project / "theirs").mkdir()
+    (project / "theirs" / "__init__.py").touch()
+    shutil.copytree(HERE / "cudapy", project / "theirs" / "gpu", ignore=shutil.ignore_patterns("__pycache__"))
+    program = (
+        "from theirs.gpu import nvrtc; from theirs.gpu.core import Program, ProgramOptions; import sys; "
+        "code = Program('extern \"C\" __global__ void k() {}', 'c++', ProgramOptions(arch='sm_90')).compile('cubin'); "
+        "assert code.code[:4] == b'\\x7fELF' and 'cudapy' not in sys.modules; print(nvrtc.__name__, 'works')"
+    )
+    with session.chdir(project):
+        session.run("python", "-c", program)
+
