@@ -77,9 +77,9 @@ def vendored(session: nox.Session) -> None:
     shutil.copytree(HERE / "cudapy", project / "theirs" / "gpu", ignore=shutil.ignore_patterns("__pycache__"))
     program = (
         "from theirs.gpu import nvrtc; from theirs.gpu.core import Program, ProgramOptions; import sys; "
-        "code = Program('extern \"C\" __global__ void k() {}', 'c++', ProgramOptions(arch='sm_90')).compile('cubin'); "
+        "program = Program('extern \"C\" __global__ void k() {}', 'c++', ProgramOptions(arch='sm_90')); "
+        "code = program.compile('cubin'); "
         "assert code.code[:4] == b'\\x7fELF' and 'cudapy' not in sys.modules; print(nvrtc.__name__, 'works')"
     )
     with session.chdir(project):
         session.run("python", "-c", program)
-

@@ -87,7 +87,7 @@ class DriverLog:
         self.iterator = ctypes.c_uint(0)
 
     def __call__(self) -> str:
-        """The last line that is new, or ""."""
+        """What the last call that failed had to say, or ""."""
         try:
             dump = self.library.symbol("cuLogsDumpToMemory", None)
         except (SymbolNotFound, RuntimeError):
@@ -95,5 +95,14 @@ class DriverLog:
         size = ctypes.c_size_t(25600)  # the size of the driver's log
         buffer = ctypes.create_string_buffer(size.value)
         status = dump(ctypes.byref(self.iterator), buffer, ctypes.byref(size), ctypes.c_uint(0))
-        lines = buffer.value.decode(errors="replace").splitlines() if not status else []
-        return lines[-1].strip() if lines else ""
+        if status:
+            return ""
+        said: list[str] = []
+        reason: list[str] = []
+        for line in buffer.value.decode(errors="replace").splitlines():
+            text = line.rpartition("] ")[2].strip()  # after [time][thread][CUDA][E]
+            if text.startswith("Returning "):  # the last line of every failed call
+                reason, said = said, []
+            else:
+                said.append(text)
+        return "; ".join(reason)

@@ -16,7 +16,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ._errors import DriverLog, Raiser
-from ._ffi.convert import integer, pointers
+from ._ffi.convert import integer, pointers, word
 from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after
 from ._ffi.results import variant
 from ._types.driver import *
@@ -2466,7 +2466,8 @@ def cuMemAdvise(
     """As `cuMemAdvise_v2`; or, with a device in place of a location, as CUDA 12 had it."""
     if isinstance(location, CUmemLocation):
         return cuMemAdvise_v2(devPtr, count, advice, location)
-    return _cuMemAdvise_12(devPtr, count, advice, location if device is None else device)  # type: ignore[arg-type]
+    where: Any = location if device is None else device
+    return _cuMemAdvise_12(devPtr, count, advice, where)
 
 
 @libcuda(
@@ -2566,7 +2567,7 @@ def cuMemGetLocationInfo(
     """Fill `location_out` with where most of each `summaryGranularity` bytes of the `size` bytes at `ptr`
     reside, sampled every `samplingGranularity` bytes (0: driver choice)."""
     entries = [location_out] if isinstance(location_out, CUmemLocation) else list(location_out)
-    filled: Any = (CUmemLocation * len(entries))(*entries)  # type: ignore[operator]
+    filled: Any = (CUmemLocation * len(entries))(*entries)
     (err,) = _cuMemGetLocationInfo(ptr, size, summaryGranularity, samplingGranularity, filled)
     for entry, new in zip(entries, filled, strict=True):
         ctypes.memmove(entry.getPtr(), new.getPtr(), ctypes.sizeof(new))
@@ -2650,7 +2651,8 @@ def cuPointerSetAttribute(
 
 
 @libcuda(
-    "CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, "
+    "CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute "
+    "*attributes, void **data, "
     "CUdeviceptr ptr)",
     sizes={"attributes": "numAttributes", "data": "numAttributes"},
 )
@@ -3255,6 +3257,21 @@ def cuFuncLoad(function: CUfunction | int | None) -> tuple[CUresult]:
     "int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned "
     "int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)"
 )
+def _cuLaunchKernel(
+    f: CUfunction | int | None,
+    gridDimX: int,
+    gridDimY: int,
+    gridDimZ: int,
+    blockDimX: int,
+    blockDimY: int,
+    blockDimZ: int,
+    sharedMemBytes: int,
+    hStream: CUstream | int | None,
+    kernelParams: void_pp,
+    extra: void_pp,
+) -> tuple[CUresult]: ...
+
+
 def cuLaunchKernel(
     f: CUfunction | int | None,
     gridDimX: int,
@@ -3270,7 +3287,58 @@ def cuLaunchKernel(
 ) -> tuple[CUresult]:
     """Launch kernel `f` on `hStream` with a grid in blocks, a block in threads and `sharedMemBytes` of
     dynamic shared memory; pass arguments in `kernelParams` or packed in `extra`.
+
+    A launch that repeats the last but for its arguments goes through cuLaunchKernelEx: less to pass.
     """
+    kernel, gx, gy, gz, bx, by, bz, shared, queue, no_extra, value, config, address, table, launch_ex = (
+        _last_launch
+    )
+    if (
+        f is kernel
+        and hStream is queue
+        and gridDimX is gx
+        and blockDimX is bx
+        and sharedMemBytes is shared
+        and gridDimY is gy
+        and gridDimZ is gz
+        and blockDimY is by
+        and blockDimZ is bz
+        and extra is no_extra
+        and hStream.value == value
+    ):
+        if kernelParams is not address:
+            table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
+        err = launch_ex(config, f, table, None)
+        return (CUresult(err),) if err else _SUCCESS
+    shape = (gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes)
+    result = _cuLaunchKernel(f, *shape, hStream, kernelParams, extra)
+    if not result[0]:
+        _remember_launch((f, *shape, hStream, extra), kernelParams)
+    return result
+
+
+_SUCCESS = (CUresult.CUDA_SUCCESS,)
+_NO_LAUNCH: tuple[Any, ...] = (object(), *[None] * 14)  # no argument is this object
+_last_launch = _launch_before = _NO_LAUNCH
+
+
+def _remember_launch(now: tuple[Any, ...], kernelParams: Any) -> None:
+    """Make ready for a launch like this one, once there were two in a row."""
+    global _last_launch, _launch_before
+    f, *shape, hStream, extra = now
+    if any(a is not b for a, b in zip(now, _launch_before, strict=False)):
+        _launch_before = now
+    elif (
+        type(f) is CUfunction
+        and type(hStream) is CUstream
+        and (extra is None or (type(extra) is int and not extra))
+    ):
+        names = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ", "sharedMemBytes")
+        config = CUlaunchConfig(hStream=hStream, **dict(zip(names, shape, strict=True)))
+        address = kernelParams if type(kernelParams) is int else object()
+        table = word(kernelParams) if type(kernelParams) is int else None
+        launch_ex = libcuda.symbol("cuLaunchKernelEx")
+        _last_launch = (*now, hStream.value, ctypes.byref(config), address, table, launch_ex)
 
 
 @libcuda(
@@ -3967,8 +4035,8 @@ def _cuGraphGetEdges_12(
 def cuGraphGetEdges_v2(
     hGraph: CUgraph | int | None, numEdges: int = 0
 ) -> tuple[CUresult, list[CUgraphNode], list[CUgraphNode], list[CUgraphEdgeData], int]:
-    """Return the edges of `hGraph` as lists of the nodes they leave, the nodes they enter and their data, up to
-    `numEdges` of each, and how many there are; 0 only asks for the number.
+    """Return the edges of `hGraph` as lists of the nodes they leave, the nodes they enter and their data,
+    up to `numEdges` of each, and how many there are; 0 only asks for the number.
     """
 
 
@@ -3976,7 +4044,8 @@ cuGraphGetEdges = _with_edge_data(cuGraphGetEdges_v2, _cuGraphGetEdges_12)
 
 
 @libcuda(
-    "CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t *numDependencies)",
+    "CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode *dependencies, size_t "
+    "*numDependencies)",
     sizes={"dependencies": "numDependencies"},
 )
 def _cuGraphNodeGetDependencies_12(
@@ -3993,8 +4062,8 @@ def _cuGraphNodeGetDependencies_12(
 def cuGraphNodeGetDependencies_v2(
     hNode: CUgraphNode | int | None, numDependencies: int = 0
 ) -> tuple[CUresult, list[CUgraphNode], list[CUgraphEdgeData], int]:
-    """Return up to `numDependencies` nodes that `hNode` waits for, the data of those edges, and how many there
-    are; 0 only asks for the number.
+    """Return up to `numDependencies` nodes that `hNode` waits for, the data of those edges, and how many
+    there are; 0 only asks for the number.
     """
 
 
@@ -4020,8 +4089,8 @@ def _cuGraphNodeGetDependentNodes_12(
 def cuGraphNodeGetDependentNodes_v2(
     hNode: CUgraphNode | int | None, numDependentNodes: int = 0
 ) -> tuple[CUresult, list[CUgraphNode], list[CUgraphEdgeData], int]:
-    """Return up to `numDependentNodes` nodes that wait for `hNode`, the data of those edges, and how many there
-    are; 0 only asks for the number.
+    """Return up to `numDependentNodes` nodes that wait for `hNode`, the data of those edges, and how many
+    there are; 0 only asks for the number.
     """
 
 

@@ -47,7 +47,7 @@ libnvrtc = Library(_load, "nvrtcResult", _describe, _raiser)
 checked = Checked(globals(), _raiser)
 
 
-# -- Error Handling --------------------------------------------------------------------------------------------
+# -- Error Handling ----------------------------------------------------------------------------------
 
 
 @libnvrtc("const char *nvrtcGetErrorString(nvrtcResult result)")
@@ -55,7 +55,7 @@ def nvrtcGetErrorString(result: nvrtcResult | int) -> tuple[nvrtcResult, bytes]:
     """Return the name of the status `result`, such as b"NVRTC_ERROR_COMPILATION"."""
 
 
-# -- General Information Query ---------------------------------------------------------------------------------
+# -- General Information Query -----------------------------------------------------------------------
 
 
 @libnvrtc("nvrtcResult nvrtcVersion(int *major, int *minor)")
@@ -79,7 +79,7 @@ def _count_archs() -> int:
     return nvrtcGetNumSupportedArchs()[1] or 0
 
 
-# -- Compilation -----------------------------------------------------------------------------------------------
+# -- Compilation -------------------------------------------------------------------------------------
 
 
 @libnvrtc(
@@ -130,8 +130,8 @@ def _nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: void_p) -> tuple[nvrtcRes
 def nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: int) -> tuple[nvrtcResult, bytes]: ...
 @overload
 def nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: void_p) -> tuple[nvrtcResult]: ...
-def nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: Any) -> tuple[nvrtcResult, bytes] | tuple[nvrtcResult]:
-    """Write the PTX of `prog` to the buffer `ptx`; or return it, for a number of bytes."""
+def nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: Any) -> Any:
+    """Write the PTX of `prog` to the buffer `ptx`; or return it, for a byte count."""
     return _fill(_nvrtcGetPTX, prog, ptx)
 
 
@@ -151,16 +151,14 @@ def _nvrtcGetCUBIN(prog: nvrtcProgram | int | None, cubin: void_p) -> tuple[nvrt
 def nvrtcGetCUBIN(prog: nvrtcProgram | int | None, cubin: int) -> tuple[nvrtcResult, bytes]: ...
 @overload
 def nvrtcGetCUBIN(prog: nvrtcProgram | int | None, cubin: void_p) -> tuple[nvrtcResult]: ...
-def nvrtcGetCUBIN(
-    prog: nvrtcProgram | int | None, cubin: Any
-) -> tuple[nvrtcResult, bytes] | tuple[nvrtcResult]:
-    """Write the cubin of `prog` to the buffer `cubin`; or return it, for a number of bytes."""
+def nvrtcGetCUBIN(prog: nvrtcProgram | int | None, cubin: Any) -> Any:
+    """Write the cubin of `prog` to the buffer `cubin`; or return it, for a byte count."""
     return _fill(_nvrtcGetCUBIN, prog, cubin)
 
 
 @libnvrtc("nvrtcResult nvrtcGetNVVMSize(nvrtcProgram prog, size_t *nvvmSizeRet)")
 def nvrtcGetNVVMSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, int]:
-    """Return the number of bytes of the NVVM IR of `prog` (CUDA 12 only; deprecated for nvrtcGetLTOIRSize)."""
+    """Return the number of bytes of the NVVM IR of `prog` (CUDA 12 only; see nvrtcGetLTOIRSize)."""
 
 
 @libnvrtc(
@@ -174,10 +172,8 @@ def _nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: void_p) -> tuple[nvrtcR
 def nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: int) -> tuple[nvrtcResult, bytes]: ...
 @overload
 def nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: void_p) -> tuple[nvrtcResult]: ...
-def nvrtcGetNVVM(
-    prog: nvrtcProgram | int | None, nvvm: Any
-) -> tuple[nvrtcResult, bytes] | tuple[nvrtcResult]:
-    """Write the NVVM IR of `prog` to the buffer `nvvm`; or return it, for a number of bytes (CUDA 12 only)."""
+def nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: Any) -> Any:
+    """Write the NVVM IR of `prog` to the buffer `nvvm`; or return it, for a byte count (CUDA 12 only)."""
     return _fill(_nvrtcGetNVVM, prog, nvvm)
 
 
@@ -197,10 +193,8 @@ def _nvrtcGetLTOIR(prog: nvrtcProgram | int | None, LTOIR: void_p) -> tuple[nvrt
 def nvrtcGetLTOIR(prog: nvrtcProgram | int | None, LTOIR: int) -> tuple[nvrtcResult, bytes]: ...
 @overload
 def nvrtcGetLTOIR(prog: nvrtcProgram | int | None, LTOIR: void_p) -> tuple[nvrtcResult]: ...
-def nvrtcGetLTOIR(
-    prog: nvrtcProgram | int | None, LTOIR: Any
-) -> tuple[nvrtcResult, bytes] | tuple[nvrtcResult]:
-    """Write the LTO-IR of `prog` to the buffer `LTOIR`; or return it, for a number of bytes."""
+def nvrtcGetLTOIR(prog: nvrtcProgram | int | None, LTOIR: Any) -> Any:
+    """Write the LTO-IR of `prog` to the buffer `LTOIR`; or return it, for a byte count."""
     return _fill(_nvrtcGetLTOIR, prog, LTOIR)
 
 
@@ -220,10 +214,8 @@ def _nvrtcGetOptiXIR(prog: nvrtcProgram | int | None, optixir: void_p) -> tuple[
 def nvrtcGetOptiXIR(prog: nvrtcProgram | int | None, optixir: int) -> tuple[nvrtcResult, bytes]: ...
 @overload
 def nvrtcGetOptiXIR(prog: nvrtcProgram | int | None, optixir: void_p) -> tuple[nvrtcResult]: ...
-def nvrtcGetOptiXIR(
-    prog: nvrtcProgram | int | None, optixir: Any
-) -> tuple[nvrtcResult, bytes] | tuple[nvrtcResult]:
-    """Write the OptiX-IR of `prog` to the buffer `optixir`; or return it, for a number of bytes."""
+def nvrtcGetOptiXIR(prog: nvrtcProgram | int | None, optixir: Any) -> Any:
+    """Write the OptiX-IR of `prog` to the buffer `optixir`; or return it, for a byte count."""
     return _fill(_nvrtcGetOptiXIR, prog, optixir)
 
 
@@ -244,10 +236,8 @@ def _nvrtcGetTileIR(prog: nvrtcProgram | int | None, TileIR: void_p) -> tuple[nv
 def nvrtcGetTileIR(prog: nvrtcProgram | int | None, TileIR: int) -> tuple[nvrtcResult, bytes]: ...
 @overload
 def nvrtcGetTileIR(prog: nvrtcProgram | int | None, TileIR: void_p) -> tuple[nvrtcResult]: ...
-def nvrtcGetTileIR(
-    prog: nvrtcProgram | int | None, TileIR: Any
-) -> tuple[nvrtcResult, bytes] | tuple[nvrtcResult]:
-    """Write the tile IR of `prog` to the buffer `TileIR`; or return it, for a number of bytes."""
+def nvrtcGetTileIR(prog: nvrtcProgram | int | None, TileIR: Any) -> Any:
+    """Write the tile IR of `prog` to the buffer `TileIR`; or return it, for a byte count."""
     return _fill(_nvrtcGetTileIR, prog, TileIR)
 
 
@@ -267,10 +257,8 @@ def _nvrtcGetProgramLog(prog: nvrtcProgram | int | None, log: void_p) -> tuple[n
 def nvrtcGetProgramLog(prog: nvrtcProgram | int | None, log: int) -> tuple[nvrtcResult, bytes]: ...
 @overload
 def nvrtcGetProgramLog(prog: nvrtcProgram | int | None, log: void_p) -> tuple[nvrtcResult]: ...
-def nvrtcGetProgramLog(
-    prog: nvrtcProgram | int | None, log: Any
-) -> tuple[nvrtcResult, bytes] | tuple[nvrtcResult]:
-    """Write the compiler's messages about `prog` to the buffer `log`; or return them, for a number of bytes."""
+def nvrtcGetProgramLog(prog: nvrtcProgram | int | None, log: Any) -> Any:
+    """Write the compiler's messages about `prog` to the buffer `log`; or return them, for a byte count."""
     return _fill(_nvrtcGetProgramLog, prog, log)
 
 
@@ -282,7 +270,8 @@ def nvrtcAddNameExpression(
 
 
 @libnvrtc(
-    "nvrtcResult nvrtcGetLoweredName(nvrtcProgram prog, const char *const name_expression, const char **lowered_name)"
+    "nvrtcResult nvrtcGetLoweredName(nvrtcProgram prog, const char *const name_expression, "
+    "const char **lowered_name)"
 )
 def nvrtcGetLoweredName(
     prog: nvrtcProgram | int | None, name_expression: bytes | None
@@ -290,7 +279,7 @@ def nvrtcGetLoweredName(
     """Return the mangled name that `name_expression`, as it was added before compiling, has in the result."""
 
 
-# -- Precompiled Headers ---------------------------------------------------------------------------------------
+# -- Precompiled Headers -----------------------------------------------------------------------------
 
 
 @libnvrtc("nvrtcResult nvrtcGetPCHHeapSize(size_t *ret)", since="12.8")
@@ -300,7 +289,7 @@ def nvrtcGetPCHHeapSize() -> tuple[nvrtcResult, int]:
 
 @libnvrtc("nvrtcResult nvrtcSetPCHHeapSize(size_t size)", since="12.8")
 def nvrtcSetPCHHeapSize(size: int) -> tuple[nvrtcResult]:
-    """Set the size of the heap for precompiled headers to at least `size` bytes, rounded up to whole pages."""
+    """Set the size of the heap for precompiled headers to at least `size` bytes, in whole pages."""
 
 
 @libnvrtc("nvrtcResult nvrtcGetPCHCreateStatus(nvrtcProgram prog)", since="12.8")
@@ -320,14 +309,15 @@ def nvrtcGetPCHHeapSizeRequired(prog: nvrtcProgram | int | None) -> tuple[nvrtcR
 def nvrtcSetFlowCallback(
     prog: nvrtcProgram | int | None, callback: Any, payload: void_p
 ) -> tuple[nvrtcResult]:
-    """Have `callback`, a ctypes function `int (payload, reserved)`, asked now and then; 1 cancels compiling."""
+    """Have `callback`, a ctypes function `int (payload, reserved)`, asked now and then; 1 cancels."""
 
 
-# -- Bundled Headers -------------------------------------------------------------------------------------------
+# -- Bundled Headers ---------------------------------------------------------------------------------
 
 
 @libnvrtc(
-    "nvrtcResult nvrtcInstallBundledHeaders(const char *installPath, unsigned int flags, const char **errorLog)",
+    "nvrtcResult nvrtcInstallBundledHeaders(const char *installPath, unsigned int flags, const "
+    "char **errorLog)",
     since="13.4",
 )
 def nvrtcInstallBundledHeaders(installPath: bytes | None, flags: int) -> tuple[nvrtcResult, bytes]:
@@ -349,10 +339,10 @@ def nvrtcGetBundledHeadersInfo() -> tuple[nvrtcResult, nvrtcBundledHeadersInfo, 
     "nvrtcResult nvrtcRemoveBundledHeaders(const char *installPath, const char **errorLog)", since="13.4"
 )
 def nvrtcRemoveBundledHeaders(installPath: bytes | None) -> tuple[nvrtcResult, bytes]:
-    """Remove the headers that nvrtcInstallBundledHeaders unpacked into `installPath`. Returns the messages."""
+    """Remove the headers that nvrtcInstallBundledHeaders unpacked into `installPath`; return the messages."""
 
 
-# -- Buffers ---------------------------------------------------------------------------------------------------
+# -- Buffers -----------------------------------------------------------------------------------------
 
 
 def _needs(size: Callable[..., tuple[nvrtcResult, int]], prog: nvrtcProgram | int | None) -> int:

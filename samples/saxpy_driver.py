@@ -56,7 +56,8 @@ def main() -> int:
     try:
         check(driver.cuInit(0))
     except LibraryNotFound as missing:
-        print(f"NVRTC compiled saxpy for sm_90: a cubin of {len(compile_cubin('sm_90'))} bytes. It cannot run here:")
+        code = compile_cubin("sm_90")
+        print(f"NVRTC compiled saxpy for sm_90: a cubin of {len(code)} bytes. It cannot run here:")
         print(missing)
         return 77
 

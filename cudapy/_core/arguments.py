@@ -9,10 +9,13 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._ffi.handles import Handle
 from .buffer import Buffer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SIGNED = {1: "b", 2: "h", 4: "i", 8: "q"}
 UNSIGNED = {1: "B", 2: "H", 4: "I", 8: "Q"}
@@ -22,15 +25,19 @@ _ScalarData: Any = ctypes.c_int.__base__
 
 
 class Encoding(NamedTuple):
-    """How a value is packed: the `struct` codes, their size in bytes, and the expressions that fill them."""
+    """How a value is packed: the `struct` codes, their size in bytes, and the expressions that fill them.
+
+    A strict encoding is right for values of the same type alone; the others refuse what they would get wrong.
+    """
 
     codes: str
     size: int
     expressions: tuple[str, ...] = ("{0}",)
+    is_strict: bool = False
 
 
 def encoding(value: Any, size: int | None) -> Encoding:
-    """The encoding of `value`, and of every value of its type, in a parameter of `size` bytes (None: unknown).
+    """How values of this type go into a parameter of `size` bytes (None: unknown).
 
     Raises TypeError for what is not a kernel argument, or does not fit the parameter.
     """
@@ -48,21 +55,21 @@ def encoding(value: Any, size: int | None) -> Encoding:
     if isinstance(value, int):
         return _fit(Encoding(SIGNED.get(size or 8, "q"), size if size in SIGNED else 8), size)
     if value is None:
-        return _fit(Encoding("8x", 8, ()), size)
+        return _fit(Encoding("8x", 8, (), True), size)
     if cls is complex:
         code = "f" if size == 8 else "d"
         return _fit(Encoding(2 * code, 8 if size == 8 else 16, ("{0}.real", "{0}.imag")), size)
     if isinstance(value, _ScalarData):
         width = ctypes.sizeof(value)
-        code = {"f": "f", "d": "d", "?": "?", "c": "c"}.get(value._type_)
-        if code is None:
-            code = (SIGNED if value._type_ in "bhilq" else UNSIGNED)[width]
+        code = value._type_
+        if code not in ("f", "d", "?", "c"):
+            code = (SIGNED if code in "bhilq" else UNSIGNED)[width]
         return _fit(
             Encoding(code, width, ("({0}.value or 0)",) if value._type_ in "PzZ" else ("{0}.value",)), size
         )
     if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array)):
         width = ctypes.sizeof(value)
-        return _fit(Encoding(f"{width}s", width, ("bytes({0})",)), size)
+        return _fit(Encoding(f"{width}s", width, ("bytes({0})",), True), size)
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
         return _fit(_numpy_scalar(value), size)
@@ -73,7 +80,7 @@ def encoding(value: Any, size: int | None) -> Encoding:
             "a NumPy array lies in host memory: copy it to a Buffer, or pass a scalar such as x[0]"
         )
     if isinstance(value, bytes):
-        return _fit(Encoding(f"{len(value)}s", len(value)), size)
+        return _fit(Encoding(f"{len(value)}s", len(value), ("{0}",), True), size)
     raise TypeError(f"a {cls.__name__} is not a kernel argument")
 
 
@@ -85,7 +92,7 @@ def _numpy_scalar(value: Any) -> Encoding:
     table = {"i": SIGNED, "u": UNSIGNED, "f": FLOATS, "b": {1: "?"}}.get(kind, {})
     if width in table:
         return Encoding(table[width], width)
-    return Encoding(f"{width}s", width, ("{0}.tobytes()",))
+    return Encoding(f"{width}s", width, ("{0}.tobytes()",), True)
 
 
 def _fit(made: Encoding, size: int | None) -> Encoding:
@@ -113,7 +120,7 @@ def encode(value: Any, size: int | None) -> bytes:
         raise OverflowError(f"{value!r} does not fit a {made.size}-byte float") from None
 
 
-def layout(encodings: list[Encoding], parameters: list[tuple[int, int]] | None) -> list[int]:
+def layout(encodings: list[Encoding], parameters: Sequence[tuple[int, int]] | None) -> list[int]:
     """The offset of each argument: as the kernel has it, or by C's rule of natural alignment."""
     if parameters is not None:
         return [offset for offset, _ in parameters]

@@ -85,7 +85,7 @@ class Buffer(Closable):
         before = self._ownership
         if before is not None and address:
             self._own()
-            before.hand_over()
+            before.forget()
 
     def close(self, stream: Stream | IsStreamType | None = None) -> None:
         """Free the memory in `stream`, or in the one it was allocated in; closing again does nothing."""
@@ -284,15 +284,15 @@ def is_capturing(stream: Stream) -> bool:
 _captured: list[object] = []
 
 
-def _keep_for(stream: Stream, buffer: Buffer, other: object) -> None:
-    """Keep `other` alive while a copy between it and `buffer` is under way.
+def _keep_for(stream: Stream, *operands: object) -> None:
+    """Keep alive what a copy in `stream` reads or writes, except for buffers that are freed in stream order.
 
-    A Buffer freed in stream order need not be. What a graph copies is kept for good, as it may run at any
-    time.
+    What a graph copies is kept for good, as the graph may run at any time.
     """
-    if isinstance(other, Buffer) and not (other.is_host_accessible or buffer.is_host_accessible):
+    kept = [thing for thing in operands if not isinstance(thing, Buffer) or thing.is_host_accessible]
+    if not kept:
         return
     if is_capturing(stream):
-        _captured.append((buffer, other))
+        _captured.append(kept)
     else:
-        keep_until(stream.record(), buffer, other)
+        keep_until(stream.record(), *kept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..driver import CUcontext, checked
-from .current import Entered
+from .current import within
 
 if TYPE_CHECKING:
     from .device import Device
@@ -36,8 +36,7 @@ class Context:
         """The device that it belongs to. Source: cuCtxGetDevice."""
         from .device import Device
 
-        with Entered(int(self._handle)):
-            return Device(int(checked.cuCtxGetDevice()))
+        return Device(int(within(int(self._handle), checked.cuCtxGetDevice)))
 
     @property
     def is_closed(self) -> bool:
@@ -53,8 +52,7 @@ class Context:
         """A new stream in this context."""
         from .stream import Stream
 
-        with Entered(int(self._handle)):
-            return Stream(options)
+        return within(int(self._handle), Stream, options)
 
     def close(self) -> None:
         """Nothing to do: a primary context belongs to all of the process."""

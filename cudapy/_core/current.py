@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from .._errors import CUDAError
 from ..driver import CUresult, CUstreamCaptureMode, checked
+
+T = TypeVar("T")
 
 _process = 0  # the one in which cuInit succeeded; 0: none yet
 
@@ -32,25 +36,18 @@ def initialise() -> None:
     _process = process
 
 
-class Entered:
-    """`with Entered(context):` makes a context current, and afterwards the caller's again; 0: none needed.
+def within(context: int, function: Callable[..., T], *args: Any) -> T:
+    """`function(*args)` with `context` current, and the caller's afterwards as it was; 0: none is needed.
 
     Source: cuCtxPushCurrent, cuCtxPopCurrent; neither is called if the context is current already.
     """
-
-    __slots__ = ("_context", "_pushed")
-
-    def __init__(self, context: int) -> None:
-        self._context = context
-
-    def __enter__(self) -> None:
-        self._pushed = bool(self._context) and int(checked.cuCtxGetCurrent()) != self._context
-        if self._pushed:
-            checked.cuCtxPushCurrent(self._context)
-
-    def __exit__(self, *exception: object) -> None:
-        if self._pushed:
-            checked.cuCtxPopCurrent()
+    if not context or int(checked.cuCtxGetCurrent()) == context:
+        return function(*args)
+    checked.cuCtxPushCurrent(context)
+    try:
+        return function(*args)
+    finally:
+        checked.cuCtxPopCurrent()
 
 
 class Uncaptured:

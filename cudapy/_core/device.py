@@ -10,7 +10,7 @@ from .._errors import CUDAError
 from ..driver import CUresult, checked
 from .buffer import Buffer
 from .context import Context, primary
-from .current import Entered, initialise
+from .current import initialise, within
 from .device_properties import DeviceProperties
 from .event import Event, EventOptions
 from .lifetime import let_go
@@ -157,8 +157,7 @@ class Device:
 
     def sync(self) -> None:
         """Wait until all work of all streams of the device has run. Source: cuCtxSynchronize."""
-        with Entered(int(self.context.handle)):
-            checked.cuCtxSynchronize()
+        within(int(self.context.handle), checked.cuCtxSynchronize)
         let_go()
 
     # -- what it makes ----------------------------------------------------------------------------

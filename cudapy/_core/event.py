@@ -9,7 +9,7 @@ from .. import driver
 from .._errors import CUDAError
 from ..driver import CUevent, CUevent_flags, CUipcEventHandle, CUresult, checked
 from .context import Context
-from .current import Entered
+from .current import within
 from .lifetime import Closable, Ownership
 from .waiting import SPIN, wait
 
@@ -56,6 +56,7 @@ class EventOptions:
 
 
 _DEFAULT = EventOptions()
+_DEFAULT_FLAGS = _DEFAULT.flags
 
 _NO_TIME = {
     CUresult.CUDA_ERROR_NOT_READY: "The work before an event still runs. Hint: call sync() on the later one",
@@ -84,20 +85,23 @@ class Event(Closable):
     _handle: CUevent
 
     def __init__(self, options: EventOptions | None = None) -> None:
-        options = options or _DEFAULT
-        self._set(checked.cuEventCreate(options.flags), int(checked.cuCtxGetCurrent()), options)
+        self._make(int(checked.cuCtxGetCurrent()), options)
 
-    def _set(self, handle: CUevent, context: int, options: EventOptions) -> None:
+    def _make(self, context: int, options: EventOptions | None) -> Event:
+        options, flags = (_DEFAULT, _DEFAULT_FLAGS) if options is None else (options, options.flags)
+        return self._set(checked.cuEventCreate(flags), context, options)
+
+    def _set(self, handle: CUevent, context: int, options: EventOptions) -> Event:
         self._handle = handle
         self._context = context
         self._options = options
         self._ownership = Ownership(checked.cuEventDestroy, handle, context=context)
+        return self
 
     @classmethod
     def _in(cls, context: int, options: EventOptions | None) -> Event:
         """A new event in `context`."""
-        with Entered(context):
-            return cls(options)
+        return within(context, cls.__new__(cls)._make, context, options)
 
     @property
     def handle(self) -> CUevent:
@@ -165,9 +169,8 @@ class Event(Closable):
         """Open an event of another process in the current context. Source: cuIpcOpenEventHandle."""
         handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
-        event = cls.__new__(cls)
-        event._set(checked.cuIpcOpenEventHandle(handle), int(checked.cuCtxGetCurrent()), options)
-        return event
+        opened = checked.cuIpcOpenEventHandle(handle)
+        return cls.__new__(cls)._set(opened, int(checked.cuCtxGetCurrent()), options)
 
     @property
     def context(self) -> Context:

@@ -13,6 +13,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from .. import driver
+from .._ffi.convert import word
 from .arguments import encode, encoding, layout
 from .launch_config import LaunchConfig
 from .module import Kernel
@@ -21,6 +22,7 @@ from .stream import Stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_DISPATCH = "return dispatch(kernel, stream, config, args)"
 _PACK_ERRORS = (struct.error, TypeError, OverflowError, AttributeError, ValueError)
 
 
@@ -49,7 +51,8 @@ def prepare(stream: Stream, config: LaunchConfig, kernel: Kernel, *args: Any) ->
     faster with arguments of the same types, and right with any others. Raises as `launch` does.
     """
     _check(config, kernel)
-    return _Writer(kernel, args).prepared(config, _reference(stream, config))
+    run: Callable[..., None] = _Writer(kernel, args).prepared(config, _reference(stream, config))
+    return run
 
 
 def _check(config: Any, kernel: Any) -> None:
@@ -139,11 +142,12 @@ class _Writer:
             "dispatch": _dispatch,
             "failed": _failed,
             "fill": self.fill,
-            "function": kernel._function,
-            "launch_ex": driver.libcuda.symbol("cuLaunchKernelEx", None),
+            "function": word(int(kernel._function)),
+            "launch_ex": driver.libcuda.symbol("cuLaunchKernelEx"),
             "make": self.make,
             "pack_into": struct.Struct(self.format()).pack_into,
-            "resolve": _reference,
+            "resolve": self.resolve,
+            "types": self.types,
             **{f"T{i}": cls for i, cls in enumerate(self.types)},
         }
         free: list[Any] = []
@@ -159,11 +163,11 @@ class _Writer:
         return text
 
     def make(self) -> Any:
-        """A block: the table of pointers, and room for the values."""
+        """A block, which is the table of pointers and room for the values, and what C takes for it."""
         block = (ctypes.c_char * (self.base + self.size + 16))()
         first = ctypes.addressof(block) + self.base
         struct.pack_into(f"{len(self.offsets)}Q", block, 0, *[first + offset for offset in self.offsets])
-        return block
+        return block, ctypes.byref(block)
 
     def fill(self, block: Any, *args: Any) -> None:
         """Pack the values one by one: what the single call would not take, or the error that says why."""
@@ -171,8 +175,8 @@ class _Writer:
             data = _told(self.kernel, i, encode, arg, made.size if size is None else size)
             ctypes.memmove(ctypes.addressof(block) + self.base + self.offsets[i], data, len(data))
 
-    def core(self) -> list[str]:
-        """The lines that pack the arguments and launch."""
+    def core(self, otherwise: list[str]) -> list[str]:
+        """The lines that pack the arguments and launch; `otherwise`: those for what one call cannot pack."""
         if not self.names:
             return ["err = launch_ex(reference, function, None, None)"]
         values = [
@@ -180,44 +184,54 @@ class _Writer:
         ]
         return [
             "try:",
-            "    block = pop()",
+            "    block, table = slot = pop()",
             "except IndexError:",
-            "    block = make()",
+            "    block, table = slot = make()",
             "try:",
             f"    pack_into(block, {self.base}, {', '.join(values)})",
             "except PACK_ERRORS:",
+            *("    " + line for line in otherwise),
             f"    fill(block, {', '.join(self.names)})",
-            "err = launch_ex(reference, function, block, None)",
-            "push(block)",
+            "err = launch_ex(reference, function, table, None)",
+            "push(slot)",
         ]
 
     def general(self) -> Any:
         """The function behind `launch`."""
-        unpack = [f"{', '.join(self.names)}, = args"] if self.names else []
-        checks = " or ".join(f"type({name}) is not T{i}" for i, name in enumerate(self.names))
+        self.scope["last"] = (None, None, None)
+        unpack = ["try:", f"    {', '.join(self.names)}, = args", "except ValueError:", "    " + _DISPATCH]
+        strict = [i for i, made in enumerate(self.encodings) if made.is_strict]
+        checks = " or ".join(f"type(a{i}) is not T{i}" for i in strict)
         return self.compile(
             "def run(kernel, stream, config, args):",
             [
-                f"if len(args) != {len(self.names)}:",
-                "    return dispatch(kernel, stream, config, args)",
-                *unpack,
-                *([f"if {checks}:", "    return dispatch(kernel, stream, config, args)"] if checks else []),
+                *(unpack if self.names else ["if args:", "    " + _DISPATCH]),
+                *([f"if {checks}:", "    " + _DISPATCH] if checks else []),
                 "try:",
-                "    reference = config._by_stream[stream._handle.value]",
-                "except (AttributeError, KeyError):",
+                "    handle, known, reference = last",
+                "    if stream._handle is not handle or config is not known:",
+                "        reference = resolve(stream, config)",
+                "except AttributeError:",
                 "    reference = resolve(stream, config)",
-                *self.core(),
+                *self.core(["if tuple(map(type, args)) != types:", "    push(slot)", "    " + _DISPATCH]),
                 "if err:",
                 "    raise failed(err, kernel, config)",
             ],
         )
+
+    def resolve(self, stream: Any, config: Any) -> Any:
+        """`_reference`, remembered for the next launch in this stream with this configuration."""
+        _check(config, self.kernel)
+        reference = _reference(stream, config)
+        self.scope["last"] = (getattr(stream, "_handle", None), config, reference)
+        return reference
 
     def prepared(self, config: LaunchConfig, reference: Any) -> Any:
         """The function that `prepare` returns."""
         self.scope.update(config=config, reference=reference, kernel=self.kernel)
         return self.compile(
             f"def run({', '.join(self.names)}):",
-            [*self.core(), "if err:", "    raise failed(err, kernel, config)"],
+            [*self.core([]), "if err:", "    raise failed(err, kernel, config)"],
         )
 
     def compile(self, head: str, body: list[str]) -> Any:

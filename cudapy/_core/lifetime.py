@@ -16,6 +16,7 @@ refers to the ownership any more, in whatever thread that happens.
 
 from __future__ import annotations
 
+import atexit
 import os
 import weakref
 from collections import deque
@@ -24,46 +25,65 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .._errors import STICKY, CUDAError
 from ..driver import CUresult
-from .current import Entered
+from .current import within
 
 GONE = STICKY | {CUresult.CUDA_ERROR_DEINITIALIZED, CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED}
 CAPTURING = range(900, 909)  # CUDA_ERROR_STREAM_CAPTURE_*: not now, but later
 
-Release = tuple[Callable[..., object], tuple[object, ...], int, int]  # function, arguments, context, process
-
-_postponed: deque[Release] = deque()
-_reported: set[tuple[str, str]] = set()
+Release = tuple[int, Callable[..., object], tuple[object, ...]]  # context, function, arguments
 
 
 class Ownership:
     """One thing of CUDA's, given back once by `release(*handles)` in `context` (0: it needs none)."""
 
-    __slots__ = ("__weakref__", "_finalizer")
+    __slots__ = ("__weakref__", "_last")
 
     def __init__(self, release: Callable[..., object], *handles: object, context: int = 0) -> None:
         if _postponed:
             retry()
-        self._finalizer = weakref.finalize(self, _give_back_last, (release, handles, context, os.getpid()))
-        self._finalizer.atexit = False
+        self._last = _Last(self, _gone)
+        self._last.what = (context, release, handles)
+        _owned.add(self._last)
 
     def close(self) -> None:
         """Give it back now, unless that was done. Raises CUDAError."""
-        found = self._finalizer.detach()
-        if found is not None:
-            _give_back(*found[2])
+        if self.forget():
+            _give_back(self._last.what)
 
-    def hand_over(self) -> None:
-        """Forget it without giving it back: somebody else does that now."""
-        self._finalizer.detach()
+    def forget(self) -> bool:
+        """Leave it to somebody else; False if it was given back already."""
+        try:
+            _owned.remove(self._last)
+        except KeyError:
+            return False
+        return True
+
+
+class _Last(weakref.ref[Ownership]):
+    """What is to be done when an ownership is gone: weakref.finalize, at a third of its cost."""
+
+    __slots__ = ("what",)
+    what: Release
+
+
+_owned: set[_Last] = set()
+_postponed: deque[Release] = deque()
+_reported: set[tuple[str, str]] = set()
+
+
+def _gone(last: _Last) -> None:
+    """Called with the last reference to an ownership, or by the garbage collector."""
+    try:
+        _owned.remove(last)
+    except KeyError:
+        return
+    _give_back_last(last.what)
 
 
 def _give_back(what: Release) -> None:
-    release, handles, context, process = what
-    if process != os.getpid():
-        return
+    context, release, handles = what
     try:
-        with Entered(context):
-            release(*handles)
+        within(context, release, *handles)
     except CUDAError as error:
         if error.code in CAPTURING:
             _postponed.append(what)
@@ -72,7 +92,7 @@ def _give_back(what: Release) -> None:
 
 
 def _give_back_last(what: Release) -> None:
-    """What a finalizer calls; Python hands what it raises to sys.unraisablehook."""
+    """The same where nobody can catch an exception: Python hands it to sys.unraisablehook."""
     try:
         _give_back(what)
     except CUDAError as error:
@@ -169,3 +189,15 @@ def let_go() -> None:
                 _in_use.append((done, things))
         except CUDAError:  # a lost context does nothing with anything any more
             continue
+
+
+def _disown() -> None:
+    """Give nothing back any more of what there is now."""
+    _owned.clear()
+    _postponed.clear()
+    _in_use.clear()
+
+
+atexit.register(_disown)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_disown)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..driver import CUdeviceptr, CUmemoryPool, CUmemPool_attribute, checked
 from .buffer import Buffer, byte_count
-from .current import Entered, Uncaptured
+from .current import Uncaptured, within
 from .stream import IsStreamType, Stream
 
 if TYPE_CHECKING:
@@ -123,9 +123,9 @@ class _SynchronousMemoryResource(_OnDevice):
         from .context import primary
 
         number = byte_count(size)
-        with Entered(int(primary(self._device_id).handle)):
-            address = checked.cuMemAlloc(number) if number else 0
-            return Buffer.from_handle(address, number, self, stream=Stream._accept(stream))
+        context = int(primary(self._device_id).handle)
+        address = within(context, checked.cuMemAlloc, number) if number else 0
+        return Buffer.from_handle(address, number, self, stream=Stream._accept(stream))
 
     def deallocate(
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None

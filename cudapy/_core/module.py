@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._errors import CUDAError
@@ -26,11 +26,21 @@ class ObjectCode:
     referred to any more. Can be pickled. Source: cuLibraryLoadData.
     """
 
-    __slots__ = ("__weakref__", "_code", "_code_type", "_library", "_name", "_ownership", "_symbol_mapping")
+    __slots__ = (
+        "__weakref__",
+        "_code",
+        "_code_type",
+        "_library",
+        "_log",
+        "_name",
+        "_ownership",
+        "_symbol_mapping",
+    )
 
     _code: bytes
     _code_type: str
     _library: CUlibrary | None
+    _log: bytearray
     _name: str
     _ownership: Ownership | None
     _symbol_mapping: dict[str, str]
@@ -48,6 +58,7 @@ class ObjectCode:
         made._name = name
         made._symbol_mapping = dict(symbol_mapping or {})
         made._library = None
+        made._log = bytearray()
         made._ownership = None
         return made
 
@@ -104,7 +115,7 @@ class ObjectCode:
         symbol = self._symbol_mapping.get(asked, asked)
         library = self.handle
         try:
-            return Kernel(checked.cuLibraryGetKernel(library, symbol.encode()), symbol, self)
+            return Kernel(self._logged(checked.cuLibraryGetKernel, library, symbol.encode()), symbol, self)
         except CUDAError as error:
             if error.code != CUresult.CUDA_ERROR_NOT_FOUND:
                 raise
@@ -134,9 +145,30 @@ class ObjectCode:
             if self._code_type not in LOADABLE:
                 raise RuntimeError(f"{self!r} cannot be loaded as it is: link it to a cubin first")
             initialise()
-            self._library = load(self._code)
-            self._ownership = Ownership(_unload, self._library)
+            self._load()
+        assert self._library is not None
         return self._library
+
+    def _load(self) -> None:
+        options: dict[CUjit_option, Any] = {}
+        if self._code_type != "cubin":
+            self._log = bytearray(LOG_SIZE)
+            options[CUjit_option.CU_JIT_ERROR_LOG_BUFFER] = self._log
+            options[CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES] = LOG_SIZE
+        settings = list(options), list(options.values()), len(options)
+        self._library = self._logged(checked.cuLibraryLoadData, self._code, *settings, None, None, 0)
+        # The driver compiles PTX when a kernel is first asked for, and then writes to the log.
+        self._ownership = Ownership(_unload, self._library, self._log)
+
+    def _logged(self, function: Callable[..., Any], *args: Any) -> Any:
+        """`function(*args)`; its exception has the log of the driver's compiler."""
+        try:
+            return function(*args)
+        except CUDAError as error:
+            said = log_text(self._log)
+            if not said:
+                raise
+            raise CUDAError(f"{error}\nLog:\n{said}", error.code, error.function) from None
 
     @property
     def code(self) -> bytes:
@@ -172,26 +204,12 @@ def _read(module: Code) -> bytes:
         return file.read()
 
 
-def _unload(library: CUlibrary) -> None:
+def _unload(library: CUlibrary, log: bytearray) -> None:
     with Uncaptured():
         checked.cuLibraryUnload(library)
 
 
 LOG_SIZE = 16384  # bytes; the driver cuts what is longer
-
-
-def load(code: bytes) -> CUlibrary:
-    """The library that the driver makes of a cubin, fatbin or PTX. Source: cuLibraryLoadData."""
-    log = bytearray(LOG_SIZE)
-    options = [CUjit_option.CU_JIT_ERROR_LOG_BUFFER, CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
-    try:
-        library: CUlibrary = checked.cuLibraryLoadData(code, options, [log, LOG_SIZE], 2, None, None, 0)
-    except CUDAError as error:
-        said = log_text(log)
-        if not said:
-            raise
-        raise CUDAError(f"{error}\nLog:\n{said}", error.code, error.function) from None
-    return library
 
 
 def log_text(log: bytes | bytearray) -> str:

@@ -23,11 +23,16 @@ def wait(
     while one C call lasts. So there the wait is in slices: first without a pause, then with pauses of 2% of
     the time that has passed.
     """
-    if threading.current_thread() is threading.main_thread():
-        start = time.perf_counter()
-        while query(handle)[0] == CUresult.CUDA_ERROR_NOT_READY:
-            waited = time.perf_counter() - start
-            if waited >= spin:
-                time.sleep(min(max(waited / 50, 1e-5), SLEEP))
-    synchronize(handle)
+    if threading.current_thread() is not threading.main_thread() or not _watched(query, handle, spin):
+        synchronize(handle)
     let_go()
+
+
+def _watched(query: Callable[[Any], Any], handle: Any, spin: float) -> bool:
+    """Ask until the work is done; False if it failed."""
+    start = time.perf_counter()
+    while (status := query(handle)[0]) == CUresult.CUDA_ERROR_NOT_READY:
+        waited = time.perf_counter() - start
+        if waited >= spin:
+            time.sleep(min(max(waited / 50, 1e-5), SLEEP))
+    return not status

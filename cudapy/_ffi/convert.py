@@ -19,6 +19,7 @@ from .pointers import pack_pointers
 
 SimpleData: Any = ctypes.c_int.__base__  # what every ctypes scalar derives from
 AGGREGATES = (ctypes.Structure, ctypes.Union)
+word = ctypes.c_void_p.from_param  # how ctypes takes a pointer or a 64-bit number fastest
 
 
 def integer(value: Any, low: int, high: int, what: str) -> int:
@@ -34,17 +35,17 @@ def integer(value: Any, low: int, high: int, what: str) -> int:
     return number
 
 
-def real(value: Any, format: str, what: str) -> Any:
-    """`value` as a C float (`format` "f") or double ("d"). Raises OverflowError rather than send infinity."""
+def real(value: Any, code: str, what: str) -> Any:
+    """`value` as a C float (`code` "f") or double ("d"). Raises OverflowError rather than send infinity."""
     if isinstance(value, SimpleData):
         value = value.value
     try:
-        struct.pack(format, value)
+        struct.pack(code, value)
     except struct.error:
         raise TypeError(f"{what} must be a number, not {kind(value)}") from None
     except OverflowError:
         raise OverflowError(f"{what} = {value} does not fit a C float") from None
-    return ctypes.c_float(value) if format == "f" else ctypes.c_double(value)
+    return ctypes.c_float(value) if code == "f" else ctypes.c_double(value)
 
 
 def handle(value: Any, cls: type[Handle], what: str) -> Handle:
@@ -138,7 +139,7 @@ def array(value: Any, cls: Any, size: int | None, what: str) -> Any:
         measure(what, ctypes.sizeof(value), size and size * ctypes.sizeof(cls))
         return value
     if not isinstance(value, (list, tuple)):
-        if isinstance(value, (str, int)):
+        if isinstance(value, (str, int)) or is_numpy_scalar(value):
             raise TypeError(f"{what} must be a list of {type_name(cls)}, not {kind(value)}")
         data, length = address_of(value, True, what)
         measure(what, length, size and size * ctypes.sizeof(cls))
@@ -161,7 +162,9 @@ def element(value: Any, cls: Any, what: str) -> Any:
 
 
 def pointers(value: Any, size: int | None, what: str) -> Any:
-    """`value` as a `void **`: None, an address, a buffer of addresses, a list of pointers, (values, types)."""
+    """`value` as a `void **`: None, an address, a buffer or list of addresses, or (values, types)."""
+    if type(value) is int and not value >> 64:
+        return word(value) if value else None
     if value is None:
         return None
     if type(value) is tuple and len(value) == 2 and isinstance(value[0], (tuple, list)):
@@ -176,7 +179,7 @@ def pointers(value: Any, size: int | None, what: str) -> Any:
 
 
 def slot(value: Any, what: str) -> Any:
-    """One item of a `void **`: an address or a buffer; or, as JIT options do, a number or a list in its place."""
+    """One item of a `void **`: an address or a buffer; or, as in JIT options, a number or a list."""
     if isinstance(value, float):
         return ctypes.c_void_p(struct.unpack("I", struct.pack("f", value))[0])
     if isinstance(value, (list, tuple)):

@@ -23,7 +23,7 @@ def plain(cls: Any) -> tuple[Any, Any]:
     if issubclass(cls, Enum):
         storage = ctypes.c_int if max(cls._by_value, default=0) < 1 << 31 else ctypes.c_uint
         return storage, lambda raw: EnumField(raw, cls)
-    if issubclass(cls, void_p):
+    if issubclass(cls, void_p):  # type: ignore[misc]
         return ctypes.c_size_t, lambda raw: (Pointers if cls is void_pp else Pointer)(raw)
     if issubclass(cls, Handle):
         return cls, lambda raw: HandleField(raw, cls)
@@ -38,7 +38,7 @@ def annotated(c_type: str, extra: str | None, body: dict[str, Any], scope: dict[
     """The same for an array ("char[64]") or a pointer to structs ("T *", counted by the field `extra`)."""
     array = _ARRAY.match(c_type)
     name = (array[1] if array else c_type).rstrip("* ")
-    cls = SCALARS.get(name) or body.get(name) or scope.get(name) or void_p
+    cls: Any = SCALARS.get(name) or body.get(name) or scope.get(name) or void_p
     if not array:
         return (ctypes.c_size_t, lambda raw: Structs(raw, cls, extra)) if "*" in c_type else plain(cls)
     length = int(array[2])

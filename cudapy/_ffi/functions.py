@@ -9,7 +9,7 @@ becomes, at the first call,
         if type(bytesize) is not int or bytesize >> 64:
             bytesize = _integer(bytesize, 0, 18446744073709551615, 'cuMemAlloc: bytesize')
         dptr = _new(CUdeviceptr)
-        err = _c_cuMemAlloc_v2(_byref(dptr), _c_ulong(bytesize))
+        err = _c_cuMemAlloc_v2(_byref(dptr), _word(bytesize))
         if err:
             return CUresult(err), None
         return _success, dptr
@@ -24,6 +24,7 @@ expression like "tensorRank - 1". `variants` says which attribute decides the ty
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,7 +52,7 @@ HELPERS: dict[str, Any] = {
     "_text": convert.text,
     "_texts": convert.texts,
     "_variant": results.variant,
-    "_void_p": ctypes.c_void_p,
+    "_word": convert.word,
 }
 """What generated functions call, under the names that they use."""
 
@@ -74,7 +75,7 @@ class Writer:
         self.prototype = parse(prototype)
         self.scope = scope
         by_c_name = {p.c_name: p for p in self.prototype.parameters}
-        self.sizes = {by_c_name[k].name: by_c_name.get(v, v) for k, v in sizes.items()}  # type: ignore[call-overload]
+        self.sizes: dict[str, Any] = {by_c_name[k].name: by_c_name.get(str(v), v) for k, v in sizes.items()}
         self.variants = variants
         self.in_place = in_place
         self.before: list[str] = []  # numbers first: they measure what follows
@@ -104,7 +105,7 @@ class Writer:
             body += [f"err = {call}", "if err:"]
             if raising:
                 values = ", ".join(f"{name!r}: {name}" for name in self.inputs)
-                body.append(f"    raise _failed({self.name!r}, {status}(err), {{{values}}})")
+                body.append(f"    raise _failed({self.public_name!r}, {status}(err), {{{values}}})")
             else:
                 body.append("    return " + tuple_text([f"{status}(err)"] + ["None"] * len(self.results)))
             results = self.results
@@ -137,14 +138,27 @@ class Writer:
             self.scope[name] = cls
         return name
 
+    @property
+    def public_name(self) -> str:
+        """The name for messages: a private stub completes the public function of that name."""
+        return self.name.lstrip("_").removesuffix("_12")
+
     def what(self, parameter: CParameter) -> str:
-        return repr(f"{self.name}: {parameter.name}")
+        return repr(f"{self.public_name}: {parameter.name}")
 
     def size(self, parameter: CParameter) -> str:
         count = self.sizes.get(parameter.name)
         if isinstance(count, CParameter):
-            return count.name if count.name in self.inputs else "None"
-        return str(count)
+            count = count.name if count.name in self.inputs else "None"
+        return re.sub(r"[^\W\d]\w*", lambda match: self.as_number(match[0]), str(count))
+
+    def as_number(self, name: str) -> str:
+        """`name`, or the number in it where it is a typedef such as cuuint32_t, an object."""
+        typedef = any(
+            p.name == name and p.stars == 0 and issubclass(self.type_of(p) or int, Handle)
+            for p in self.prototype.parameters
+        )
+        return f"{name}.value" if typedef else name
 
     def is_in_out(self, parameter: CParameter) -> bool:
         if parameter.stars != 1 or parameter.const or parameter.name in (*self.sizes, *self.in_place):
@@ -181,7 +195,7 @@ class Writer:
         else:
             self.before.append(self.check(name, cls, what))
             wide = not issubclass(cls, Enum) and ctypes.sizeof(cls) == 8
-            self.arguments.append(f"{self.put(cls)}({name})" if wide else name)
+            self.arguments.append(f"_word({name})" if wide else name)
 
     def check(self, name: str, cls: Any, what: str) -> str:
         """The line that makes sure that `name` is an int that C can hold."""
@@ -192,6 +206,8 @@ class Writer:
             )
         low, high = convert.limits(cls)
         wrong = f"{name} >> {8 * ctypes.sizeof(cls)}" if low == 0 else f"not {low} <= {name} <= {high}"
+        if low and any(c.name == name for c in self.sizes.values() if isinstance(c, CParameter)):
+            low, wrong = 0, f"not 0 <= {name} <= {high}"
         return f"if type({name}) is not int or {wrong}: {name} = _integer({name}, {low}, {high}, {what})"
 
     def combined(self) -> list[str]:
@@ -204,7 +220,7 @@ class Writer:
             *(line for line in self.before if line not in many),
             "try:",
             f"    bits = {' | '.join(names)}",
-            "except TypeError:",
+            "except (TypeError, OverflowError):",  # NumPy raises the latter
             "    bits = None",
             "if type(bits) is not int or bits >> 32:",
             *("    " + line for line in many),
@@ -215,20 +231,15 @@ class Writer:
         if name in self.variants:
             key = self.variants[name][0]
             return [f"{name} = _byref(_variant({self.table(name)}, {key}, {what}).set({name}, {what}))"]
+        address = f"if type({name}) is int and not {name} >> 64: {name} = _word({name}) if {name} else None"
         if parameter.stars == 2:
             if cls is ctypes.c_char:
                 return [f"{name} = _texts({name}, {size}, {what})"]
             if cls is None:
-                return [
-                    f"if type({name}) is int and not {name} >> 64: {name} = _void_p({name}) if {name} else None",
-                    f"else: {name} = _pointers({name}, {size}, {what})",
-                ]
+                return [address, f"else: {name} = _pointers({name}, {size}, {what})"]
             return [f"{name} = _pointer({name}, None, True, {what})"]
         if cls is None:
-            return [
-                f"if type({name}) is int and not {name} >> 64: {name} = _void_p({name}) if {name} else None",
-                f"else: {name} = _pointer({name}, {size}, {parameter.const}, {what})",
-            ]
+            return [address, f"else: {name} = _pointer({name}, {size}, {parameter.const}, {what})"]
         if cls is ctypes.c_char:
             if parameter.const and name not in self.sizes:
                 return [f"if type({name}) is not bytes: {name} = _text({name}, {what})"]
@@ -286,13 +297,13 @@ class Writer:
             self.cell(name, ctypes.c_char_p if cls else ctypes.c_void_p)
             self.results.append(f"{name}[0]" if cls else f"{name}[0] or 0")
         elif stars == 1 and cls is not None and issubclass(cls, convert.AGGREGATES):
-            aligned = getattr(cls, "_alignment_", 0)
+            slow = issubclass(cls, ctypes.Union) or getattr(cls, "_alignment_", False)
             self.lines.append(
-                f"{name} = {self.put(cls)}()" if aligned else f"{name} = _new_struct({self.put(cls)})"
+                f"{name} = {self.put(cls)}()" if slow else f"{name} = _new_struct({self.put(cls)})"
             )
             self.arguments.append(f"_byref({name})")
             self.results.append(name)
-        elif stars == 1 and cls is not None and issubclass(cls, Handle):
+        elif cls is not None and issubclass(cls, Handle):  # 2 stars: `cls` stands for the struct behind it
             self.lines.append(f"{name} = _new({self.put(cls)})")
             self.arguments.append(f"_byref({name})")
             self.results.append(name)

@@ -30,7 +30,7 @@ class Handle:
         return cls.from_address(_ptr) if _ptr else super().__new__(cls)  # type: ignore[attr-defined]
 
     def __init__(self, init_value: Any = 0, _ptr: int = 0) -> None:
-        if init_value and not _ptr:
+        if ((type(init_value) is not int and init_value is not None) or init_value) and not _ptr:
             self.value = number = self._number(init_value)
             if self.value != number:
                 self.value = 0
@@ -38,9 +38,9 @@ class Handle:
 
     @classmethod
     def _number(cls, value: Any) -> int:
-        if isinstance(value, Handle) and not isinstance(value, cls):
-            if not (cls._twin_ and isinstance(value, cls.__bases__[0])):
-                raise TypeError(f"a {type(value).__name__} is not a {cls.__name__}")
+        stranger = isinstance(value, Handle) and not isinstance(value, cls)
+        if stranger and not (cls._twin_ and isinstance(value, cls.__bases__[0])):
+            raise TypeError(f"a {type(value).__name__} is not a {cls.__name__}")
         try:
             return cls._index(value)
         except TypeError:
@@ -105,7 +105,7 @@ class Callback(Pointer):
     @staticmethod
     def _index(value: Any) -> int:
         if isinstance(value, Thunk):
-            address = ctypes.cast(value, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
+            address = ctypes.cast(value, ctypes.c_void_p).value or 0
             _thunks[address] = value
             return address
         return int(operator.index(value))

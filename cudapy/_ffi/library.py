@@ -36,6 +36,7 @@ class Library:
     describe: returns what messages call the loaded library, e.g. "libcuda.so.1 (CUDA 12.4)".
     error: makes the exception of the raising face from (function name, status, arguments).
     suffixes: tried before the bare symbol, e.g. ("_ptsz",) for the per-thread default stream.
+    major: returns the CUDA major of the loaded library, where one symbol is not the same function in each.
     """
 
     def __init__(
@@ -45,12 +46,14 @@ class Library:
         describe: Callable[[], str],
         error: Callable[[str, Any, dict[str, Any]], Exception],
         suffixes: Callable[[], Iterable[str]] = tuple,
+        major: Callable[[], int | None] = lambda: None,
     ) -> None:
         self.load = load
         self.status = status
         self.describe = describe
         self.error = error
         self.suffixes = suffixes
+        self.major = major
 
     def __call__(
         self,
@@ -61,6 +64,7 @@ class Library:
         in_place: tuple[str, ...] = (),
         since: str | None = None,
         before: str | None = None,
+        symbols: Mapping[int, str | None] | None = None,
     ) -> Callable[[F], F]:
         """Declare the function below by its C prototype, letter for letter as the header has it.
 
@@ -69,31 +73,54 @@ class Library:
         in_place: handles that C takes by address and may change where they are, as a destructor does.
         since: the first CUDA version that has the symbol, where 12.0 lacks it.
         before: the symbol that older libraries have in its place, with the same parameters.
+        symbols: CUDA majors to the symbol there, where it is another one; to None, where there is none.
         """
 
         def declare(stub: F) -> F:
-            Declaration(self, prototype, stub, sizes or {}, variants or {}, in_place, since, before)
+            Declaration(
+                self, prototype, stub, sizes or {}, variants or {}, in_place, since, before, symbols or {}
+            )
             return stub
 
         return declare
 
-    def symbol(self, name: str, since: str | None = None, before: str | None = None) -> Any:
+    def symbol(
+        self,
+        name: str,
+        since: str | None = None,
+        before: str | None = None,
+        symbols: Mapping[int, str | None] | None = None,
+    ) -> Any:
         """The C function `name`, else `before`. Raises SymbolNotFound, or what `load` raises."""
         library = self.load()
-        for symbol in (name, before) if before else (name,):
+        here = symbols.get(self.major() or 0, name) if symbols else name
+        for symbol in filter(None, (here, before)):
             for suffix in (*self.suffixes(), ""):
                 try:
                     return library[symbol + suffix]
                 except AttributeError:
                     continue
         needs = f": it needs CUDA {since} or newer" if since else ""
+        if here is None:
+            needs = ", where that name has other parameters"
         raise SymbolNotFound(name, f'Function "{name}" not found in {self.describe()}{needs}')
 
 
 class Declaration:
     """A prototype and the Python function that stands for it until, and after, the first call."""
 
-    __slots__ = ("before", "in_place", "inputs", "library", "prototype", "since", "sizes", "stub", "variants")
+    __slots__ = (
+        "before",
+        "in_place",
+        "inputs",
+        "library",
+        "prototype",
+        "since",
+        "sizes",
+        "stub",
+        "symbols",
+        "variants",
+    )
 
     def __init__(
         self,
@@ -105,6 +132,7 @@ class Declaration:
         in_place: tuple[str, ...],
         since: str | None,
         before: str | None,
+        symbols: Mapping[int, str | None],
     ) -> None:
         self.library = library
         self.prototype = prototype
@@ -114,6 +142,7 @@ class Declaration:
         self.in_place = in_place
         self.since = since
         self.before = before
+        self.symbols = symbols
         code = stub.__code__
         self.inputs = code.co_varnames[: code.co_argcount]
         wrapped = _Function(code, stub.__globals__, stub.__name__, stub.__defaults__)  # for `inspect`
@@ -146,7 +175,7 @@ class Declaration:
         scope["_failed"] = self.library.error
         source = self.source(raising)
         returns, symbol, _ = parse(self.prototype)
-        function = self.library.symbol(symbol, self.since, self.before)
+        function = self.library.symbol(symbol, self.since, self.before, self.symbols)
         if returns != status:
             function.restype = _RESTYPES[returns] if returns in _RESTYPES else scope[returns]
         scope[f"_c_{symbol}"] = function
@@ -185,15 +214,20 @@ class Checked:
             raising.__defaults__ = function.__defaults__
         raising.__doc__ = function.__doc__
         self.__dict__[name] = raising
-        return raising  # type: ignore[no-any-return]
+        return raising
 
     def _wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function written by hand returns its tuple; take that apart."""
 
+        newest = getattr(function, "__wrapped__", function)
+        code = getattr(newest, "__wrapped__", newest).__code__
+        names = code.co_varnames[: code.co_argcount]
+
         def raising(*args: Any, **kwargs: Any) -> Any:
             status, *results = function(*args, **kwargs)
             if status:
-                raise self._error(function.__name__, status, {**dict(enumerate(args)), **kwargs})  # type: ignore[dict-item]
+                named = dict(zip(names, args, strict=False))
+                raise self._error(function.__name__, status, {**named, **kwargs})
             return results[0] if len(results) == 1 else tuple(results) or None
 
         return raising
@@ -202,15 +236,21 @@ class Checked:
 def either(newer: Callable[..., Any], older: Callable[..., Any], extra: str | None) -> Callable[..., Any]:
     """A function whose signature changed between CUDA versions: `newer`, and `older` where it fits.
 
-    A call with as many arguments as `older` has is meant for it. So is one that leaves the argument `extra`,
-    which `newer` added, at None, when the library has no `newer`.
+    A call with as many arguments as `older` has is meant for it. The argument `extra`, which `newer` added,
+    is left out or made None when the library has only the other of the two.
     """
     inputs = newer.__declaration__.inputs  # type: ignore[attr-defined]
     count = len(older.__declaration__.inputs)  # type: ignore[attr-defined]
 
     def function(*args: Any, **kwargs: Any) -> Any:
         if len(args) + len(kwargs) == count:
-            return older(*args, **kwargs)
+            try:
+                return older(*args, **kwargs)
+            except SymbolNotFound:
+                if extra is None:
+                    raise
+                names = older.__declaration__.inputs  # type: ignore[attr-defined]
+                return newer(**{extra: None}, **dict(zip(names, args, strict=False)), **kwargs)
         try:
             return newer(*args, **kwargs)
         except SymbolNotFound:

@@ -6,6 +6,7 @@ import ctypes
 import struct
 from typing import Any
 
+_ScalarData: Any = ctypes.c_int.__mro__[1]  # what every ctypes scalar derives from
 _packers: dict[tuple[Any, ...], Any] = {}
 
 _FORMATS = {"P": "Q", "z": "Q"}  # ctypes type codes that `struct` spells differently
@@ -37,14 +38,14 @@ def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
 
 def _packer(types: tuple[Any, ...], what: str) -> Any:
     """A function of as many values as `types`, written for these types."""
-    format, offsets = f"{len(types)}Q", []
+    layout, offsets = f"{len(types)}Q", []
     for i, cls in enumerate(types):
         code = "i" if cls is None else getattr(cls, "_type_", None)
         code = _FORMATS.get(code, code)  # type: ignore[arg-type]
         if not isinstance(code, str) or code not in "?cbBhHiIlLqQfd":
             raise TypeError(f"{what}[{i}]: {cls!r} is not the ctypes type of a kernel argument")
-        offsets.append(struct.calcsize(f"{format}0{code}"))
-        format += code
+        offsets.append(struct.calcsize(f"{layout}0{code}"))
+        layout += code
     names = [f"v{i}" for i in range(len(types))]
     body = [f"def pack({', '.join(names)}):", "    block = Block()", "    base = addressof(block)"]
     table, stored = [f"base + {offset}" for offset in offsets], list(names)
@@ -55,10 +56,10 @@ def _packer(types: tuple[Any, ...], what: str) -> Any:
     body.append(f"    pack_into(block, 0, {', '.join(table + stored)})")
     body.append("    return block")
     scope = {
-        "Block": ctypes.c_char * struct.calcsize(format),
+        "Block": ctypes.c_char * struct.calcsize(layout),
         "addressof": ctypes.addressof,
         "as_it_is": _as_it_is,
-        "pack_into": struct.Struct(format).pack_into,
+        "pack_into": struct.Struct(layout).pack_into,
     }
     exec("\n".join(body), scope)
     return scope["pack"]
@@ -71,7 +72,7 @@ def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
     get_ptr = getattr(value, "getPtr", None)
     if get_ptr is not None:
         return get_ptr(), 0, value
-    if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array, ctypes.c_int.__mro__[1])):
+    if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array, _ScalarData)):
         return ctypes.addressof(value), 0, value
     raise TypeError(
         f"the type None takes an object with getPtr(), a ctypes.Structure or an enum, not {value!r}"
@@ -86,11 +87,11 @@ def _plain(value: Any, cls: Any, what: str) -> Any:
         _as_it_is(value, 0)
     if value is None and cls._type_ in "Pz":
         return 0
-    if isinstance(value, ctypes.c_int.__mro__[1]) and not hasattr(value, "getPtr"):
+    if isinstance(value, _ScalarData) and not hasattr(value, "getPtr"):
         value = value.value or 0
-    format = _FORMATS.get(cls._type_, cls._type_)
+    code = _FORMATS.get(cls._type_, cls._type_)
     try:
-        struct.pack(format, value)
+        struct.pack(code, value)
     except (struct.error, TypeError, OverflowError) as error:
         wrong = (
             OverflowError if hasattr(value, "__index__") or isinstance(error, OverflowError) else TypeError

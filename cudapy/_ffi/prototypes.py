@@ -22,7 +22,7 @@ PYTHON_NAMES = {
 
 
 class CParameter(NamedTuple):
-    """One parameter: `const CUgraphNode *from` is type "CUgraphNode", 1 star, const, names "from_", "from"."""
+    """One parameter: `const CUgraphNode *from` is type "CUgraphNode", 1 star, const, name "from_"."""
 
     type: str
     stars: int

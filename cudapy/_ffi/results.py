@@ -42,7 +42,7 @@ def copies(address: int | None, cls: Any, count: int) -> list[Any]:
 
 
 class Variant:
-    """The type behind a `void *`: a ctypes scalar, an enum, a handle, a struct; or bool, of any width in C."""
+    """The type behind a `void *`: a ctypes scalar, an enum, a handle, a struct; or bool, of any width."""
 
     def __init__(self, cls: Any) -> None:
         self.cls = cls
@@ -65,7 +65,7 @@ class Variant:
         return self.storage(item) if self.is_plain else item
 
 
-def variant(table: Mapping[int, Any], key: int, what: str) -> Variant:
+def variant(table: Mapping[Any, Any], key: Any, what: str) -> Variant:
     """The type that attribute `key` has by `table`. Raises ValueError for an attribute it does not know."""
     try:
         return Variant(table[key])

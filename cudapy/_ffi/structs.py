@@ -16,11 +16,14 @@ from __future__ import annotations
 import ctypes
 import re
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import fields
 
 _ANNOTATED = re.compile(r"Annotated\[.*?, '([^']+)'(?:, '(\w+)')?\]$")  # as Python spells it out again
+
+
+_UnionMeta: Any = type(ctypes.Union)
 
 
 class _Declared:
@@ -53,7 +56,7 @@ class _Declared:
                 declared.append((anonymous[-1], open_union))
             open_union.append((field, storage))
         body["_fields_"] = [
-            (field, type(ctypes.Union)(field, (ctypes.Union,), {"_fields_": storage}))
+            (field, _UnionMeta(field, (ctypes.Union,), {"_fields_": storage}))
             if isinstance(storage, list)
             else (field, storage)
             for field, storage in declared
@@ -120,13 +123,26 @@ class Aggregate:
         return "\n".join(lines)
 
 
-class Struct(Aggregate, ctypes.Structure, metaclass=StructType):
-    """Base of every C struct."""
+if TYPE_CHECKING:
 
-    __slots__ = ("__weakref__", "_keep_")
+    class Struct(Aggregate, ctypes.Structure):
+        """Base of every C struct."""
 
+        def __init_subclass__(cls, align: int = 0) -> None: ...
 
-class Union(Aggregate, ctypes.Union, metaclass=UnionType):
-    """Base of every C union."""
+    class Union(Aggregate, ctypes.Union):
+        """Base of every C union."""
 
-    __slots__ = ("__weakref__", "_keep_")
+        def __init_subclass__(cls, align: int = 0) -> None: ...
+
+else:
+
+    class Struct(Aggregate, ctypes.Structure, metaclass=StructType):
+        """Base of every C struct."""
+
+        __slots__ = ("__weakref__", "_keep_")
+
+    class Union(Aggregate, ctypes.Union, metaclass=UnionType):
+        """Base of every C union."""
+
+        __slots__ = ("__weakref__", "_keep_")

@@ -65,7 +65,7 @@ MEMPOOL_ATTRIBUTES = {
     _POOL.CU_MEMPOOL_ATTR_LOCALITY_DOMAIN_ID: ctypes.c_int,
 }
 
-GRAPH_MEM_ATTRIBUTES = {attribute: ctypes.c_ulonglong for attribute in CUgraphMem_attribute}
+GRAPH_MEM_ATTRIBUTES = dict.fromkeys(CUgraphMem_attribute, ctypes.c_ulonglong)
 
 _RANGE = CUmem_range_attribute
 MEM_RANGE_ATTRIBUTES = {

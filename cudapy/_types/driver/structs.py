@@ -25,6 +25,8 @@ from .handles import *
 if TYPE_CHECKING:
     from typing import Annotated
 
+    from ..._ffi.scalars import Bytes
+
 
 class CUuuid(Struct):
     """A 16-byte identifier, unique to a device or to a GPU instance."""
