@@ -2456,18 +2456,16 @@ def cuMemAdvise_v2(
     """
 
 
-def cuMemAdvise(
-    devPtr: CUdeviceptr | int,
-    count: int,
-    advice: CUmem_advise | int,
-    location: CUmemLocation | CUdevice | int | None = None,
-    device: CUdevice | int | None = None,
-) -> tuple[CUresult]:
-    """As `cuMemAdvise_v2`; or, with a device in place of a location, as CUDA 12 had it."""
-    if isinstance(location, CUmemLocation):
-        return cuMemAdvise_v2(devPtr, count, advice, location)
-    where: Any = location if device is None else device
-    return _cuMemAdvise_12(devPtr, count, advice, where)
+def _advise(*args: Any, **kwargs: Any) -> tuple[CUresult]:
+    """With a location, as CUDA 13 has it; with a device in its place, as CUDA 12 had it."""
+    if any(isinstance(value, CUmemLocation) for value in (*args, *kwargs.values())):
+        return cuMemAdvise_v2(*args, **kwargs)
+    if "location" in kwargs:
+        kwargs["device"] = kwargs.pop("location")
+    return _cuMemAdvise_12(*args, **kwargs)
+
+
+cuMemAdvise = named_after(cuMemAdvise_v2, _advise)
 
 
 @libcuda(

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import driver
 from .._errors import CUDAError
 from ..driver import CUdeviceptr, CUmemorytype, CUpointer_attribute, CUresult, CUstreamCaptureStatus, checked
+from .current import Uncaptured
 from .lifetime import Closable, Ownership, keep_until
-from .stream import LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM, IsStreamType, Stream
+from .stream import (
+    DEFAULT_STREAMS,
+    LEGACY_DEFAULT_STREAM,
+    PER_THREAD_DEFAULT_STREAM,
+    IsStreamType,
+    Stream,
+)
 
 if TYPE_CHECKING:
     from .memory import MemoryResource
@@ -264,13 +271,28 @@ def byte_count(size: int) -> int:
 
 
 def _deallocate(resource: MemoryResource, address: int, size: int, stream: Stream | None) -> None:
-    """Free what nobody refers to any more; never into a capture, which would make it part of the graph."""
-    if stream is not None and is_capturing(stream):
-        raise CUDAError(
-            "a Buffer cannot be freed in a stream that is being captured",
-            CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-        )
-    resource.deallocate(address, size, stream=stream)
+    """Free what nobody refers to any more, without harm to a capture under way, and never into it."""
+    if stream in DEFAULT_STREAMS and stream is not None:
+        # What is done in a default stream spoils the capture of another one, unless the thread says otherwise.
+        if is_capturing(stream):
+            raise _captured_error()
+        with Uncaptured():
+            resource.deallocate(address, size, stream=stream)
+        return
+    try:
+        resource.deallocate(address, size, stream=stream)
+    except CUDAError as error:
+        # In a stream that is being captured the driver frees nothing but the memory of graphs.
+        if error.code == CUresult.CUDA_ERROR_INVALID_VALUE and stream is not None and is_capturing(stream):
+            raise _captured_error() from None
+        raise
+
+
+def _captured_error() -> CUDAError:
+    return CUDAError(
+        "a Buffer cannot be freed in a stream that is being captured",
+        CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+    )
 
 
 def is_capturing(stream: Stream) -> bool:

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .._errors import STICKY, CUDAError
 from ..driver import CUresult
-from .current import within
+from .current import Uncaptured, within
 
 GONE = STICKY | {CUresult.CUDA_ERROR_DEINITIALIZED, CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED}
 CAPTURING = range(900, 909)  # CUDA_ERROR_STREAM_CAPTURE_*: not now, but later
@@ -179,16 +179,19 @@ def keep_until(done: Finishing, *things: object) -> None:
 
 def let_go() -> None:
     """Drop what CUDA has done with. Called whenever something was waited for, or is to be kept."""
-    for _ in range(len(_in_use)):
-        try:
-            done, things = _in_use.popleft()
-        except IndexError:  # another thread was here
-            return
-        try:
-            if not done.is_done:
-                _in_use.append((done, things))
-        except CUDAError:  # a lost context does nothing with anything any more
-            continue
+    if not _in_use:
+        return
+    with Uncaptured():
+        for _ in range(len(_in_use)):
+            try:
+                done, things = _in_use.popleft()
+            except IndexError:  # another thread was here
+                return
+            try:
+                if not done.is_done:
+                    _in_use.append((done, things))
+            except CUDAError:  # a lost context does nothing with anything any more
+                continue
 
 
 def _disown() -> None:

@@ -94,7 +94,7 @@ class Stream(Closable):
 
     def _lasting(self) -> Stream:
         """This stream for those who need it beyond `close`: the buffers that are freed in it."""
-        if self in _DEFAULTS:
+        if self in DEFAULT_STREAMS:
             return self
         if self._twin is None:
             twin = Stream.__new__(Stream)
@@ -107,7 +107,7 @@ class Stream(Closable):
         Work that was queued still runs. Using a closed stream is a RuntimeError; closing it again, or closing
         a default stream, does nothing.
         """
-        if self not in _DEFAULTS and not self.is_closed:
+        if self not in DEFAULT_STREAMS and not self.is_closed:
             del self._handle
             self._ownership = self._owner = self._twin = None
 
@@ -170,7 +170,7 @@ class Stream(Closable):
         return self.context.device
 
     def __repr__(self) -> str:
-        if self in _DEFAULTS:
+        if self in DEFAULT_STREAMS:
             return "LEGACY_DEFAULT_STREAM" if self is LEGACY_DEFAULT_STREAM else "PER_THREAD_DEFAULT_STREAM"
         return "<Stream, closed>" if self.is_closed else f"<Stream {int(self._handle):#x}>"
 
@@ -184,7 +184,7 @@ CU_STREAM_LEGACY.
 PER_THREAD_DEFAULT_STREAM = Stream.from_handle(2)
 """The default stream that the calling thread has to itself. CU_STREAM_PER_THREAD."""
 
-_DEFAULTS = frozenset({LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM})
+DEFAULT_STREAMS = frozenset({LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM})
 
 
 def default_stream() -> Stream:

@@ -1,0 +1,1 @@
+"""What `cuda.bindings` offers: names, parameters and numbers of results, recorded as data."""

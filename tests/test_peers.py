@@ -1,0 +1,99 @@
+"""Names, parameters and numbers of results are those of `cuda.bindings` 12.9, 13.0 and 13.5."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+PEERS = Path(__file__).parent / "peers"
+RELEASES = ("12.9.10", "13.0.3", "13.5.0")
+MODULES = ("driver", "nvrtc")
+CASES = [(release, name) for release in RELEASES for name in MODULES]
+
+OLD_PARAMETERS = {"cuDevSmResourceSplitByCount": "nbGroups input_ useFlags minCount"}
+"""Functions that had another name for a parameter before CUDA 13.2; they take it by position."""
+
+LESS_BEFORE = re.compile(r"GetEdges$|NodeGetDepend|StreamGetCaptureInfo$|Memcpy(3D)?BatchAsync$")
+"""Functions whose results, not parameters, changed in CUDA 13: these have the form of 13."""
+
+
+def peer(release: str, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((PEERS / f"bindings-{release}.json").read_text())[name]
+    return found
+
+
+def ours(name: str) -> ModuleType:
+    return importlib.import_module(f"cudapy.{name}")
+
+
+def forms(module: ModuleType, function: str) -> list[Any]:
+    """The functions behind a name: the newest, and those of CUDA 12 where they differ."""
+    earlier = {"cuCtxCreate": "cuCtxCreate_v2"}.get(function, f"_{function}_12")
+    return [getattr(module, function), *filter(None, [getattr(module, earlier, None)])]
+
+
+def parameters(function: Any) -> str:
+    return " ".join(inspect.signature(function).parameters)
+
+
+def results(function: Any) -> int | None:
+    """The number of results after the status, by the annotation; None where it is open."""
+    text = inspect.signature(function).return_annotation
+    if not isinstance(text, str) or not text.startswith("tuple["):
+        return None
+    return re.sub(r"\[[^\[\]]*\]", "", text[len("tuple[") : -1]).count(",")
+
+
+@pytest.mark.parametrize(("release", "name"), CASES)
+def test_no_name_is_missing(release: str, name: str) -> None:
+    wanted = peer(release, name)
+    missing = [
+        key for key in [*wanted["functions"], *wanted["types"].split()] if not hasattr(ours(name), key)
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize(("release", "name"), CASES)
+def test_parameters(release: str, name: str) -> None:
+    differ = []
+    for function, signature in peer(release, name)["functions"].items():
+        wanted = signature.split(" -> ")[0].strip()
+        have = [parameters(form) for form in forms(ours(name), function)]
+        if wanted not in (*have, OLD_PARAMETERS.get(function)):
+            differ.append(f"{function}({wanted}), ours is {have}")
+    assert not differ, "\n".join(differ)
+
+
+@pytest.mark.parametrize(("release", "name"), CASES)
+def test_results(release: str, name: str) -> None:
+    differ = []
+    for function, signature in peer(release, name)["functions"].items():
+        wanted = int(signature.split(" -> ")[1])
+        have = results(getattr(ours(name), function))
+        if (
+            have != wanted
+            and have is not None
+            and not (release.startswith("12") and LESS_BEFORE.search(function))
+        ):
+            differ.append(f"{function}: {wanted} results, ours has {have}")
+    assert not differ, "\n".join(differ)
+
+
+def test_every_result_count_is_known() -> None:
+    """An annotation that says nothing would pass `test_results`: only the overloaded nvrtcGet* may."""
+    unknown = {
+        function
+        for name in MODULES
+        for function in peer("13.5.0", name)["functions"]
+        if results(getattr(ours(name), function)) is None
+    }
+    assert all(re.match(r"nvrtcGet(PTX|CUBIN|LTOIR|OptiXIR|TileIR|ProgramLog)$", name) for name in unknown), (
+        unknown
+    )
