@@ -54,7 +54,7 @@ NOT_DECLARED = re.compile(
     r"cuGL(CtxCreate|Init|RegisterBuffer|MapBuffer|UnmapBuffer|UnregisterBuffer|SetBuffer)"
     r"|cuDeviceGetUuid$|cuEventElapsedTime$"
 )
-"""Replaced by cuGraphicsGL* and cuDeviceGetUuid_v2 before CUDA 12; and what is some declaration's `before`."""
+"""Replaced by cuGraphicsGL* and cuDeviceGetUuid_v2 before CUDA 12; and the `before` of a declaration."""
 
 OLD_SPELLING = {"cuDevSmResourceSplitByCount": ("remaining", "useFlags")}
 """Functions whose parameters had other names before: the names that are gone."""
