@@ -271,9 +271,9 @@ def byte_count(size: int) -> int:
 
 
 def _deallocate(resource: MemoryResource, address: int, size: int, stream: Stream | None) -> None:
-    """Free what nobody refers to any more, without harm to a capture under way, and never into it."""
-    if stream in DEFAULT_STREAMS and stream is not None:
-        # What is done in a default stream spoils the capture of another one, unless the thread says otherwise.
+    """Free what nobody refers to any more: not into a capture, and without harm to one under way."""
+    if stream is not None and stream in DEFAULT_STREAMS:
+        # What is done in a default stream spoils the capture of another, unless the thread is relaxed.
         if is_capturing(stream):
             raise _captured_error()
         with Uncaptured():
@@ -283,7 +283,8 @@ def _deallocate(resource: MemoryResource, address: int, size: int, stream: Strea
         resource.deallocate(address, size, stream=stream)
     except CUDAError as error:
         # In a stream that is being captured the driver frees nothing but the memory of graphs.
-        if error.code == CUresult.CUDA_ERROR_INVALID_VALUE and stream is not None and is_capturing(stream):
+        refused = error.code == CUresult.CUDA_ERROR_INVALID_VALUE
+        if refused and stream is not None and is_capturing(stream):
             raise _captured_error() from None
         raise
 

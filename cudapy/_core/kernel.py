@@ -266,7 +266,7 @@ class KernelOccupancy:
 
 
 def _c_launch(config: LaunchConfig, stream: Stream | IsStreamType | None) -> driver.CUlaunchConfig:
-    from .launch import _c_config
+    from .launch_config import c_config
     from .stream import Stream
 
-    return _c_config(int(Stream._accept(stream)._handle), config)
+    return c_config(config, int(Stream._accept(stream)._handle))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .. import driver
 from .._ffi.convert import word
 from .arguments import encode, encoding, layout
-from .launch_config import LaunchConfig
+from .launch_config import LaunchConfig, c_config
 from .module import Kernel
 from .stream import Stream
 
@@ -85,34 +85,8 @@ def _reference(stream: Any, config: LaunchConfig) -> Any:
     if reference is None:
         if len(config._by_stream) > 256:  # handles of streams that are long gone
             config._by_stream.clear()
-        reference = config._by_stream[handle] = ctypes.byref(_c_config(handle, config))
+        reference = config._by_stream[handle] = ctypes.byref(c_config(config, handle))
     return reference
-
-
-def _c_config(stream: int, config: LaunchConfig) -> driver.CUlaunchConfig:
-    """The CUlaunchConfig of a launch. The grid counts clusters where there are any."""
-    attribute = driver.CUlaunchAttributeID
-    attrs = []
-    grid = config.grid
-    if config.cluster:
-        grid = tuple(g * c for g, c in zip(grid, config.cluster, strict=True))  # type: ignore[assignment]
-        attrs.append(driver.CUlaunchAttribute(id=attribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION))
-        size = attrs[-1].value.clusterDim
-        size.x, size.y, size.z = config.cluster
-    if config.is_cooperative:
-        attrs.append(driver.CUlaunchAttribute(id=attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE))
-        attrs[-1].value.cooperative = 1
-    if config.programmatic_stream_serialization:
-        attrs.append(
-            driver.CUlaunchAttribute(id=attribute.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
-        )
-        attrs[-1].value.programmaticStreamSerializationAllowed = 1
-    made = driver.CUlaunchConfig(
-        sharedMemBytes=config.shmem_size, hStream=stream, numAttrs=len(attrs), attrs=attrs
-    )
-    made.gridDimX, made.gridDimY, made.gridDimZ = grid
-    made.blockDimX, made.blockDimY, made.blockDimZ = config.block
-    return made
 
 
 class _Writer:

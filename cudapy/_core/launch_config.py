@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any, NoReturn
 
+from ..driver import CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig
+
 Extent = int | tuple[int, ...] | list[int]
 
 
@@ -115,3 +117,25 @@ def three(name: str, extent: Extent) -> tuple[int, int, int]:
         raise ValueError(f"LaunchConfig: {name} = {extent!r} must be at least 1 in each direction")
     x, y, z = (*sizes, 1, 1)[:3]
     return x, y, z
+
+
+def c_config(config: LaunchConfig, stream: int) -> CUlaunchConfig:
+    """The CUlaunchConfig of a launch. The grid counts clusters where there are any."""
+    attribute = CUlaunchAttributeID
+    attrs = []
+    grid = config.grid
+    if config.cluster:
+        grid = tuple(g * c for g, c in zip(grid, config.cluster, strict=True))  # type: ignore[assignment]
+        attrs.append(CUlaunchAttribute(id=attribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION))
+        size = attrs[-1].value.clusterDim
+        size.x, size.y, size.z = config.cluster
+    if config.is_cooperative:
+        attrs.append(CUlaunchAttribute(id=attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE))
+        attrs[-1].value.cooperative = 1
+    if config.programmatic_stream_serialization:
+        attrs.append(CUlaunchAttribute(id=attribute.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION))
+        attrs[-1].value.programmaticStreamSerializationAllowed = 1
+    made = CUlaunchConfig(sharedMemBytes=config.shmem_size, hStream=stream, numAttrs=len(attrs), attrs=attrs)
+    made.gridDimX, made.gridDimY, made.gridDimZ = grid
+    made.blockDimX, made.blockDimY, made.blockDimZ = config.block
+    return made

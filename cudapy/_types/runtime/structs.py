@@ -1,7 +1,7 @@
 """The structs and unions of the Runtime API, as CUDA 13.5 lays them out.
 
-A field that an older release lacks lies at the end of what that release knows, and is zero. The one struct that
-changed otherwise, cudaDeviceProp, is here twice.
+A field that an older release lacks lies at the end of what that release knows, and is zero. The one struct
+that changed otherwise, cudaDeviceProp, is here twice.
 """
 
 from __future__ import annotations
@@ -21,12 +21,19 @@ from ..._ffi.scalars import (
     void_pp,
 )
 from ..._ffi.structs import Struct, Union
-from ..driver.structs import CUuuid
 from .enums import *
 from .handles import *
 
 if TYPE_CHECKING:
     from typing import Annotated
+
+    from ..._ffi.scalars import Bytes
+
+
+class CUuuid(Struct):
+    """A 16-byte identifier, unique to a device or to a GPU instance."""
+
+    bytes: Annotated[Bytes, "char[16]"]
 
 
 CUuuid_st = CUuuid
