@@ -6,10 +6,13 @@ It stands below the modules of functions, because their raising face (`driver.ch
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
-from typing import Any
 
 from ._ffi.library import Library, SymbolNotFound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 STICKY = frozenset({700, 702, 714, 715, 716, 717, 718, 719, 720, 721})
 """The CUresult values after which the context, and with it the process, is of no more use."""

@@ -13,19 +13,24 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from ._errors import DriverLog, Raiser
 from ._ffi.convert import integer, pointers, word
+from ._ffi.demand import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after
 from ._ffi.results import variant
 from ._types.driver import *
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from ._ffi.scalars import void_p, void_pp
+    from ._types.driver.attributes import *
+    from ._types.driver.structs import *
+else:
+    __getattr__, __dir__ = on_demand(globals(), "._types.driver.structs", "._types.driver.attributes")
 
 
 def _load() -> ctypes.CDLL:
@@ -1746,7 +1751,7 @@ def cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray | int | None) -> t
 @libcuda(
     "CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr dptr, size_t size, "
     "CUmemRangeHandleType handleType, unsigned long long flags)",
-    variants={"handle": ("handleType", RANGE_HANDLES)},
+    variants={"handle": ("handleType", "RANGE_HANDLES")},
 )
 def cuMemGetHandleForAddressRange(
     dptr: CUdeviceptr | int, size: int, handleType: CUmemRangeHandleType | int, flags: int
@@ -1862,7 +1867,7 @@ def cuMemGetAccess(location: CUmemLocation | None, ptr: CUdeviceptr | int) -> tu
 @libcuda(
     "CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle "
     "handle, CUmemAllocationHandleType handleType, unsigned long long flags)",
-    variants={"shareableHandle": ("handleType", SHAREABLE_HANDLES)},
+    variants={"shareableHandle": ("handleType", "SHAREABLE_HANDLES")},
 )
 def cuMemExportToShareableHandle(
     handle: CUmemGenericAllocationHandle | int, handleType: CUmemAllocationHandleType | int, flags: int
@@ -1939,7 +1944,7 @@ def cuMemPoolTrimTo(pool: CUmemoryPool | int | None, minBytesToKeep: int) -> tup
 
 @libcuda(
     "CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)",
-    variants={"value": ("attr", MEMPOOL_ATTRIBUTES)},
+    variants={"value": ("attr", "MEMPOOL_ATTRIBUTES")},
 )
 def cuMemPoolSetAttribute(
     pool: CUmemoryPool | int | None, attr: CUmemPool_attribute | int, value: Any
@@ -1951,7 +1956,7 @@ def cuMemPoolSetAttribute(
 
 @libcuda(
     "CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)",
-    variants={"value": ("attr", MEMPOOL_ATTRIBUTES)},
+    variants={"value": ("attr", "MEMPOOL_ATTRIBUTES")},
 )
 def cuMemPoolGetAttribute(
     pool: CUmemoryPool | int | None, attr: CUmemPool_attribute | int
@@ -2048,7 +2053,7 @@ def cuMemAllocFromPoolAsync(
 @libcuda(
     "CUresult cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool, "
     "CUmemAllocationHandleType handleType, unsigned long long flags)",
-    variants={"handle_out": ("handleType", SHAREABLE_HANDLES)},
+    variants={"handle_out": ("handleType", "SHAREABLE_HANDLES")},
 )
 def cuMemPoolExportToShareableHandle(
     pool: CUmemoryPool | int | None, handleType: CUmemAllocationHandleType | int, flags: int
@@ -2334,7 +2339,7 @@ def cuLogicalEndpointUnbind(
 @libcuda(
     "CUresult cuLogicalEndpointExport(void *handle, CUlogicalEndpointId leId, "
     "CUlogicalEndpointIpcHandleType handleType)",
-    variants={"handle": ("handleType", ENDPOINT_HANDLES)},
+    variants={"handle": ("handleType", "ENDPOINT_HANDLES")},
     since="13.3",
 )
 def cuLogicalEndpointExport(
@@ -2404,7 +2409,7 @@ def cuFabricCpyBatchAsync(
 
 @libcuda(
     "CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)",
-    variants={"data": ("attribute", POINTER_ATTRIBUTES)},
+    variants={"data": ("attribute", "POINTER_ATTRIBUTES")},
 )
 def cuPointerGetAttribute(
     attribute: CUpointer_attribute | int, ptr: CUdeviceptr | int
@@ -2458,6 +2463,8 @@ def cuMemAdvise_v2(
 
 def _advise(*args: Any, **kwargs: Any) -> tuple[CUresult]:
     """With a location, as CUDA 13 has it; with a device in its place, as CUDA 12 had it."""
+    from ._types.driver.structs import CUmemLocation
+
     if any(isinstance(value, CUmemLocation) for value in (*args, *kwargs.values())):
         return cuMemAdvise_v2(*args, **kwargs)
     if "location" in kwargs:
@@ -2564,6 +2571,8 @@ def cuMemGetLocationInfo(
 ) -> tuple[CUresult]:
     """Fill `location_out` with where most of each `summaryGranularity` bytes of the `size` bytes at `ptr`
     reside, sampled every `samplingGranularity` bytes (0: driver choice)."""
+    from ._types.driver.structs import CUmemLocation
+
     entries = [location_out] if isinstance(location_out, CUmemLocation) else list(location_out)
     filled: Any = (CUmemLocation * len(entries))(*entries)
     (err,) = _cuMemGetLocationInfo(ptr, size, summaryGranularity, samplingGranularity, filled)
@@ -2632,13 +2641,15 @@ def _range_value(attribute: int, data: Any) -> Any:
     """What `_range_storage` holds: one value, or the list of devices that access the range."""
     if attribute == CUmem_range_attribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
         return list(data)
+    from ._types.driver.attributes import MEM_RANGE_ATTRIBUTES
+
     cls = MEM_RANGE_ATTRIBUTES.get(attribute)  # type: ignore[call-overload]
     return CUmemLocationType(data[0]) if cls is CUmemLocationType else data[0]
 
 
 @libcuda(
     "CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr ptr)",
-    variants={"value": ("attribute", POINTER_ATTRIBUTES)},
+    variants={"value": ("attribute", "POINTER_ATTRIBUTES")},
 )
 def cuPointerSetAttribute(
     value: Any, attribute: CUpointer_attribute | int, ptr: CUdeviceptr | int
@@ -2667,6 +2678,8 @@ def cuPointerGetAttributes(
 ) -> tuple[CUresult, list[Any]]:
     """Write `numAttributes` `attributes` of address `ptr` to the buffers listed in `data`; an address
     unknown to CUDA yields zero values, not an error."""
+    from ._types.driver.attributes import POINTER_ATTRIBUTES
+
     variants = [variant(POINTER_ATTRIBUTES, attribute, "cuPointerGetAttributes") for attribute in attributes]
     data = [v.new() for v in variants]
     (err,) = _cuPointerGetAttributes(numAttributes, attributes, [ctypes.addressof(d) for d in data], ptr)
@@ -3331,6 +3344,8 @@ def _remember_launch(now: tuple[Any, ...], kernelParams: Any) -> None:
         and type(hStream) is CUstream
         and (extra is None or (type(extra) is int and not extra))
     ):
+        from ._types.driver.structs import CUlaunchConfig
+
         names = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ", "sharedMemBytes")
         config = CUlaunchConfig(hStream=hStream, **dict(zip(names, shape, strict=True)))
         address = kernelParams if type(kernelParams) is int else object()
@@ -3908,7 +3923,7 @@ def cuDeviceGraphMemTrim(device: CUdevice | int) -> tuple[CUresult]:
 
 @libcuda(
     "CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)",
-    variants={"value": ("attr", GRAPH_MEM_ATTRIBUTES)},
+    variants={"value": ("attr", "GRAPH_MEM_ATTRIBUTES")},
 )
 def cuDeviceGetGraphMemAttribute(
     device: CUdevice | int, attr: CUgraphMem_attribute | int
@@ -3920,7 +3935,7 @@ def cuDeviceGetGraphMemAttribute(
 
 @libcuda(
     "CUresult cuDeviceSetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr, void *value)",
-    variants={"value": ("attr", GRAPH_MEM_ATTRIBUTES)},
+    variants={"value": ("attr", "GRAPH_MEM_ATTRIBUTES")},
 )
 def cuDeviceSetGraphMemAttribute(
     device: CUdevice | int, attr: CUgraphMem_attribute | int, value: Any
@@ -4009,6 +4024,8 @@ def _with_edge_data(newer: Any, older: Any) -> Any:
         try:
             return newer(*args, **kwargs)
         except SymbolNotFound:
+            from ._types.driver.structs import CUgraphEdgeData
+
             err, *nodes, count = older(*args, **kwargs)
             return err, *nodes, None if err else [CUgraphEdgeData() for _ in nodes[0]], count
 

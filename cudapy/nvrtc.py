@@ -10,12 +10,12 @@ the number of bytes, and return them.
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, overload
 
 from ._errors import Raiser
 from ._ffi.library import Checked, Library
 from ._types.nvrtc import *
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
@@ -126,10 +126,6 @@ def nvrtcGetPTXSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, int]:
 def _nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: void_p) -> tuple[nvrtcResult]: ...
 
 
-@overload
-def nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: int) -> tuple[nvrtcResult, bytes]: ...
-@overload
-def nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: Any) -> Any:
     """Write the PTX of `prog` to the buffer `ptx`; or return it, for a byte count."""
     return _fill(_nvrtcGetPTX, prog, ptx)
@@ -147,10 +143,6 @@ def nvrtcGetCUBINSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, int
 def _nvrtcGetCUBIN(prog: nvrtcProgram | int | None, cubin: void_p) -> tuple[nvrtcResult]: ...
 
 
-@overload
-def nvrtcGetCUBIN(prog: nvrtcProgram | int | None, cubin: int) -> tuple[nvrtcResult, bytes]: ...
-@overload
-def nvrtcGetCUBIN(prog: nvrtcProgram | int | None, cubin: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetCUBIN(prog: nvrtcProgram | int | None, cubin: Any) -> Any:
     """Write the cubin of `prog` to the buffer `cubin`; or return it, for a byte count."""
     return _fill(_nvrtcGetCUBIN, prog, cubin)
@@ -168,10 +160,6 @@ def nvrtcGetNVVMSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, int]
 def _nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: void_p) -> tuple[nvrtcResult]: ...
 
 
-@overload
-def nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: int) -> tuple[nvrtcResult, bytes]: ...
-@overload
-def nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: Any) -> Any:
     """Write the NVVM IR of `prog` to the buffer `nvvm`; or return it, for a byte count (CUDA 12 only)."""
     return _fill(_nvrtcGetNVVM, prog, nvvm)
@@ -189,10 +177,6 @@ def nvrtcGetLTOIRSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, int
 def _nvrtcGetLTOIR(prog: nvrtcProgram | int | None, LTOIR: void_p) -> tuple[nvrtcResult]: ...
 
 
-@overload
-def nvrtcGetLTOIR(prog: nvrtcProgram | int | None, LTOIR: int) -> tuple[nvrtcResult, bytes]: ...
-@overload
-def nvrtcGetLTOIR(prog: nvrtcProgram | int | None, LTOIR: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetLTOIR(prog: nvrtcProgram | int | None, LTOIR: Any) -> Any:
     """Write the LTO-IR of `prog` to the buffer `LTOIR`; or return it, for a byte count."""
     return _fill(_nvrtcGetLTOIR, prog, LTOIR)
@@ -210,10 +194,6 @@ def nvrtcGetOptiXIRSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, i
 def _nvrtcGetOptiXIR(prog: nvrtcProgram | int | None, optixir: void_p) -> tuple[nvrtcResult]: ...
 
 
-@overload
-def nvrtcGetOptiXIR(prog: nvrtcProgram | int | None, optixir: int) -> tuple[nvrtcResult, bytes]: ...
-@overload
-def nvrtcGetOptiXIR(prog: nvrtcProgram | int | None, optixir: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetOptiXIR(prog: nvrtcProgram | int | None, optixir: Any) -> Any:
     """Write the OptiX-IR of `prog` to the buffer `optixir`; or return it, for a byte count."""
     return _fill(_nvrtcGetOptiXIR, prog, optixir)
@@ -232,10 +212,6 @@ def nvrtcGetTileIRSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, in
 def _nvrtcGetTileIR(prog: nvrtcProgram | int | None, TileIR: void_p) -> tuple[nvrtcResult]: ...
 
 
-@overload
-def nvrtcGetTileIR(prog: nvrtcProgram | int | None, TileIR: int) -> tuple[nvrtcResult, bytes]: ...
-@overload
-def nvrtcGetTileIR(prog: nvrtcProgram | int | None, TileIR: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetTileIR(prog: nvrtcProgram | int | None, TileIR: Any) -> Any:
     """Write the tile IR of `prog` to the buffer `TileIR`; or return it, for a byte count."""
     return _fill(_nvrtcGetTileIR, prog, TileIR)
@@ -253,10 +229,6 @@ def nvrtcGetProgramLogSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult
 def _nvrtcGetProgramLog(prog: nvrtcProgram | int | None, log: void_p) -> tuple[nvrtcResult]: ...
 
 
-@overload
-def nvrtcGetProgramLog(prog: nvrtcProgram | int | None, log: int) -> tuple[nvrtcResult, bytes]: ...
-@overload
-def nvrtcGetProgramLog(prog: nvrtcProgram | int | None, log: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetProgramLog(prog: nvrtcProgram | int | None, log: Any) -> Any:
     """Write the compiler's messages about `prog` to the buffer `log`; or return them, for a byte count."""
     return _fill(_nvrtcGetProgramLog, prog, log)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _View: Any = ctypes.c_char * 0  # an array of unknown length: ctypes passes its address
 

@@ -10,12 +10,15 @@ import ctypes
 import operator
 import struct
 import sys
-from typing import Any
 
 from .buffers import address_of
 from .enums import Enum
 from .handles import Callback, Handle
 from .pointers import pack_pointers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SimpleData: Any = ctypes.c_int.__base__  # what every ctypes scalar derives from
 AGGREGATES = (ctypes.Structure, ctypes.Union)
@@ -40,7 +43,7 @@ def real(value: Any, code: str, what: str) -> Any:
     if isinstance(value, SimpleData):
         value = value.value
     try:
-        struct.pack(code, value)
+        struct.pack("=" + code, value)  # without "=" what is too large becomes infinity
     except struct.error:
         raise TypeError(f"{what} must be a number, not {kind(value)}") from None
     except OverflowError:

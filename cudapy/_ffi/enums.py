@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from enum import IntEnum as Enum
+    from typing import Any
 else:
 
     class EnumType(type):
@@ -41,6 +42,8 @@ else:
                 number = operator.index(value)
             except TypeError:
                 raise ValueError(f"{value!r} is not a valid {cls.__name__}") from None
+            if number in cls._by_value:
+                return cls._by_value[number]
             member = int.__new__(cls, number)
             member.name = f"{cls.__name__}_{number}"
             return member

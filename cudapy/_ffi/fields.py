@@ -7,15 +7,15 @@ scalar costs what it costs in ctypes.
 from __future__ import annotations
 
 import ctypes
-import re
-from typing import Any
 
 from . import convert
 from .enums import Enum
 from .handles import Handle
 from .scalars import SCALARS, char_p, void_p, void_pp
 
-_ARRAY = re.compile(r"(.+?)\[(\w+)\]$")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def plain(cls: Any) -> tuple[Any, Any]:
@@ -34,15 +34,15 @@ def plain(cls: Any) -> tuple[Any, Any]:
     return cls, lambda raw: Scalar(raw, cls)
 
 
-def annotated(c_type: str, extra: str | None, body: dict[str, Any], scope: dict[str, Any]) -> tuple[Any, Any]:
+def annotated(c_type: str, extra: str, body: dict[str, Any], scope: dict[str, Any]) -> tuple[Any, Any]:
     """The same for an array ("char[64]") or a pointer to structs ("T *", counted by the field `extra`)."""
-    array = _ARRAY.match(c_type)
-    name = (array[1] if array else c_type).rstrip("* ")
+    item, _, count = c_type.rstrip("]").partition("[")
+    name = item.rstrip("* ")
     cls: Any = SCALARS.get(name) or body.get(name) or scope.get(name) or void_p
-    if not array:
+    if not count:
         return (ctypes.c_size_t, lambda raw: Structs(raw, cls, extra)) if "*" in c_type else plain(cls)
-    length = int(array[2])
-    if "*" in array[1]:
+    length = int(count)
+    if "*" in item:
         return ctypes.c_size_t * length, lambda raw: Items(raw, ctypes.c_size_t, length)
     if cls in (ctypes.c_char, ctypes.c_ubyte):
         return ctypes.c_ubyte * length, lambda raw: Bytes(raw, length, extra == "text")
@@ -144,13 +144,13 @@ class Pointers(Pointer):
 class Structs(Field):
     """A pointer to `count` structs: a list of views when read; a list, a struct or None when set."""
 
-    def __init__(self, raw: Any, cls: Any, count: str | None) -> None:
+    def __init__(self, raw: Any, cls: Any, count: str) -> None:
         super().__init__(raw, cls, self.read)
         self.count = count
 
     def read(self, owner: Any) -> Any:
         address = self.raw.__get__(owner)
-        if self.count is None:
+        if not self.count:
             return self.cls.from_address(address) if address else None
         root = owner
         while root._b_base_ is not None:

@@ -67,7 +67,7 @@ class Writer:
         prototype: str,
         scope: dict[str, Any],
         sizes: Mapping[str, str | int],
-        variants: Mapping[str, tuple[str, Any]],
+        variants: Mapping[str, tuple[str, str]],
         in_place: tuple[str, ...],
     ) -> None:
         self.name = name
@@ -125,10 +125,11 @@ class Writer:
             return None
         if parameter.type == FUNCTION_POINTER:
             return Callback
-        cls = SCALARS.get(parameter.type) or self.scope.get(parameter.type)
-        if cls is None:
-            raise TypeError(f"{self.name}: unknown C type {parameter.type!r}")
-        return cls
+        return SCALARS.get(parameter.type) or self.find(parameter.type)
+
+    def find(self, name: str) -> Any:
+        """What the module calls `name`, brought in if need be. Raises AttributeError."""
+        return self.scope[name] if name in self.scope else self.scope["__getattr__"](name)
 
     def put(self, cls: Any) -> str:
         """The name by which generated code reaches `cls`."""
@@ -322,8 +323,8 @@ class Writer:
 
     def table(self, name: str) -> str:
         """The global that holds the table of a variant parameter."""
-        key = f"_{self.name}_{name}"
-        self.scope[key] = self.variants[name][1]
+        key = self.variants[name][1]
+        self.find(key)
         return key
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import operator
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 Thunk: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every ctypes function object derives from
 _thunks: dict[int, Any] = {}  # ctypes callbacks that C may still call, by address: kept for good

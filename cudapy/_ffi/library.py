@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import linecache
-import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
 
-from .functions import HELPERS, Writer
-from .prototypes import parse
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any, TypeVar
 
-F = TypeVar("F", bound=Callable[..., Any])
+    F = TypeVar("F", bound=Callable[..., Any])
 
 _Function: Any = type(lambda: None)
 _RESTYPES = {"void": None, "char*": ctypes.c_char_p}
@@ -60,7 +58,7 @@ class Library:
         prototype: str,
         *,
         sizes: Mapping[str, str | int] | None = None,
-        variants: Mapping[str, tuple[str, Any]] | None = None,
+        variants: Mapping[str, tuple[str, str]] | None = None,
         in_place: tuple[str, ...] = (),
         since: str | None = None,
         before: str | None = None,
@@ -69,7 +67,7 @@ class Library:
         """Declare the function below by its C prototype, letter for letter as the header has it.
 
         sizes: C names of arrays to that of their count (of bytes, for `void *` and `char *`), or to a number.
-        variants: `void *` parameters to (attribute parameter, table of types by attribute).
+        variants: `void *` parameters to (attribute parameter, name of the table of its types).
         in_place: handles that C takes by address and may change where they are, as a destructor does.
         since: the first CUDA version that has the symbol, where 12.0 lacks it.
         before: the symbol that older libraries have in its place, with the same parameters.
@@ -128,7 +126,7 @@ class Declaration:
         prototype: str,
         stub: Any,
         sizes: Mapping[str, str | int],
-        variants: Mapping[str, tuple[str, Any]],
+        variants: Mapping[str, tuple[str, str]],
         in_place: tuple[str, ...],
         since: str | None,
         before: str | None,
@@ -154,6 +152,8 @@ class Declaration:
 
     def source(self, raising: bool = False) -> str:
         """The Python text of the function."""
+        from .functions import Writer  # not before it is needed: most functions never are
+
         writer = Writer(
             self.stub.__name__,
             self.inputs,
@@ -167,6 +167,11 @@ class Declaration:
 
     def write(self, raising: bool = False) -> Any:
         """The function itself, its C symbol found, its text where tracebacks look for it."""
+        import linecache
+
+        from .functions import HELPERS
+        from .prototypes import parse
+
         scope = self.stub.__globals__
         scope.update(HELPERS)
         status = self.library.status
@@ -264,7 +269,8 @@ def either(newer: Callable[..., Any], older: Callable[..., Any], extra: str | No
 
 def named_after(newest: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` under the public name of `newest`, without its version, and with its signature."""
-    function.__name__ = function.__qualname__ = re.sub(r"_v\d+$", "", newest.__name__)
+    base, _, version = newest.__name__.rpartition("_v")
+    function.__name__ = function.__qualname__ = base if version.isdigit() else newest.__name__
     function.__module__ = newest.__module__
     function.__doc__ = newest.__doc__
     function.__wrapped__ = newest  # type: ignore[attr-defined]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _ScalarData: Any = ctypes.c_int.__mro__[1]  # what every ctypes scalar derives from
 _packers: dict[tuple[Any, ...], Any] = {}
@@ -82,9 +85,13 @@ def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
 def _plain(value: Any, cls: Any, what: str) -> Any:
     """`value` as `struct` takes it for `cls`, or the error that says why not."""
     if cls is None:
-        if isinstance(value, (int, ctypes.Structure, ctypes.Union)) or hasattr(value, "getPtr"):
+        try:
+            _as_it_is(value, 0)
+        except TypeError as error:
+            raise TypeError(f"{what}: {error}") from None
+        if not isinstance(value, int):
             return value
-        _as_it_is(value, 0)
+        cls = ctypes.c_int
     if value is None and cls._type_ in "Pz":
         return 0
     if isinstance(value, _ScalarData) and not hasattr(value, "getPtr"):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
-from typing import Any
 
 from . import convert
 from .enums import Enum
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 _ones: dict[Any, Any] = {}
 

@@ -6,8 +6,8 @@ For a type checker a field of type `size_t` is an int; at run time it is the cty
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 

@@ -14,14 +14,13 @@ outer one alive. `class CUtensorMap(Struct, align=64)` is allocated at multiples
 from __future__ import annotations
 
 import ctypes
-import re
 import sys
-from typing import TYPE_CHECKING, Any
 
 from . import fields
 
-_ANNOTATED = re.compile(r"Annotated\[.*?, '([^']+)'(?:, '(\w+)')?\]$")  # as Python spells it out again
-
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _UnionMeta: Any = type(ctypes.Union)
 
@@ -37,15 +36,15 @@ class _Declared:
         open_union: list[tuple[str, Any]] | None = None
         for field, text in body.get("__annotations__", {}).items():
             cls = body.get(text) or scope.get(text)
-            extra = None
+            extra = ""
             if cls is not None:
                 storage, makers[field] = fields.plain(cls)
             else:
-                match = _ANNOTATED.match(text)
-                if match is None:
+                what, *c_text = text[:-1].split(", '")  # Annotated[what, 'C type', 'extra']
+                if not what.startswith("Annotated[") or not c_text:
                     raise TypeError(f"{name}.{field}: {text!r} is not a C type")
-                extra = match[2]
-                storage, makers[field] = fields.annotated(match[1], extra, body, scope)
+                c_type, extra = [part.rstrip("'") for part in (*c_text, "")][:2]
+                storage, makers[field] = fields.annotated(c_type, extra, body, scope)
             if extra != "union":
                 open_union = None
                 declared.append((field, storage))

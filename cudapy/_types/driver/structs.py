@@ -4,8 +4,6 @@ A field that an older release lacks lies at the end of what that release knows, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..._ffi.scalars import (
     c_float,
     c_int,
@@ -22,6 +20,7 @@ from ..._ffi.structs import Struct, Union
 from .enums import *
 from .handles import *
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Annotated
 
