@@ -269,4 +269,7 @@ def _c_launch(config: LaunchConfig, stream: Stream | IsStreamType | None) -> dri
     from .launch_config import c_config
     from .stream import Stream
 
-    return c_config(config, int(Stream._accept(stream)._handle))
+    made: driver.CUlaunchConfig = driver.CUlaunchConfig.from_buffer_copy(
+        c_config(config, int(Stream._accept(stream)._handle))
+    )
+    return made

@@ -73,20 +73,10 @@ def _dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) -
     run(kernel, stream, config, args)
 
 
-def _reference(stream: Any, config: LaunchConfig) -> Any:
-    """`config` with `stream` as what C takes, made once for each stream."""
-    if isinstance(stream, Stream) or hasattr(stream, "handle"):
-        handle = int(stream.handle)  # raises what a closed stream has to say
-    elif hasattr(stream, "__cuda_stream__"):
-        _, handle = stream.__cuda_stream__()
-    else:
-        raise TypeError(f"launch takes a Stream first, not {type(stream).__name__}")
-    reference = config._by_stream.get(handle)
-    if reference is None:
-        if len(config._by_stream) > 256:  # handles of streams that are long gone
-            config._by_stream.clear()
-        reference = config._by_stream[handle] = ctypes.byref(c_config(config, handle))
-    return reference
+def _reference(stream: Any, config: LaunchConfig) -> bytes:
+    """`config` with `stream` as what C takes."""
+    handle = stream._handle if type(stream) is Stream else Stream._accept(stream)._handle
+    return c_config(config, handle.value)
 
 
 class _Writer:

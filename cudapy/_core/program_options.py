@@ -47,7 +47,9 @@ class ProgramOptions:
     """How a Program is compiled. None leaves an option to the compiler.
 
     name: what messages call the program. arch: "sm_90", "compute_90" or "90"; None is the current device's.
-    include_path: folders to look for headers in. define_macro: "NAME", ("NAME", "value"), or a list of those.
+    include_path: folders to look for headers in. cuda_headers: False keeps CUDA's own headers (cuda_fp16.h,
+    cooperative_groups.h, cuda/std/...), which are found without a word and come after include_path, from
+    being looked for. define_macro: "NAME", ("NAME", "value"), or a list of those.
     link_time_optimization: make LTO-IR, as the target "ltoir" does. The other names are those of NVRTC's
     options.
     """
@@ -72,6 +74,7 @@ class ProgramOptions:
     define_macro: Macro | Sequence[Macro] | None = field(default=None, metadata={"flag": _macros})
     undefine_macro: str | Sequence[str] | None = _each("--undefine-macro")
     include_path: str | Sequence[str] | None = _each("--include-path")
+    cuda_headers: bool | None = None
     use_bundled_headers: bool | None = None
     pre_include: str | Sequence[str] | None = _each("--pre-include")
     no_source_include: bool | None = _flag("--no-source-include")
