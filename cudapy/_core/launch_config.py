@@ -138,14 +138,14 @@ def _c_attributes(config: LaunchConfig) -> Any:
     if config.programmatic_stream_serialization:
         attributes.append(CUlaunchAttribute(id=kind.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION))
         attributes[-1].value.programmaticStreamSerializationAllowed = 1
-    return (CUlaunchAttribute * len(attributes))(*attributes)  # type: ignore[operator]
+    return (CUlaunchAttribute * len(attributes))(*attributes)
 
 
 _pack = struct.Struct("7I4xQQI4x").pack  # a CUlaunchConfig
 
 
 def c_config(config: LaunchConfig, stream: int) -> bytes:
-    """The CUlaunchConfig of a launch, good for as long as `config` is. The grid counts clusters if there are any.
+    """The CUlaunchConfig of a launch, good for as long as `config` is; the grid counts clusters, if any.
 
     One `struct` call is thirty times faster than a struct that is filled field by field.
     """
