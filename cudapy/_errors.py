@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-STICKY = frozenset({700, 702, 714, 715, 716, 717, 718, 719, 720, 721})
-"""The CUresult values after which the context, and with it the process, is of no more use."""
+STICKY = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 721})
+"""The CUresult and cudaError_t values after which the context, and with it the process, is of no more use."""
 
 
 class CUDAError(RuntimeError):
@@ -60,7 +60,7 @@ class Raiser:
         said = self.log() if self.log else ""
         if said:
             parts.append(f"The driver says: {said}")
-        if type(status).__name__ == "CUresult" and status in STICKY:
+        if type(status).__name__ in ("CUresult", "cudaError_t") and status in STICKY:
             parts.append(
                 "The fault happened in earlier asynchronous work, and every later call in this process will "
                 "fail with it: restart the process."

@@ -583,25 +583,14 @@ cuModuleGetGlobal_v2 = cuModuleGetGlobal
     "CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **optionValues, "
     "CUlinkState *stateOut)",
     sizes={"options": "numOptions", "optionValues": "numOptions"},
+    keeps=("optionValues",),
 )
-def _cuLinkCreate(
-    numOptions: int, options: Sequence[CUjit_option | int] | None, optionValues: void_pp
-) -> tuple[CUresult, CUlinkState]: ...
-
-
 def cuLinkCreate(
     numOptions: int, options: Sequence[CUjit_option | int] | None, optionValues: void_pp
 ) -> tuple[CUresult, CUlinkState]:
     """Open a JIT linker session with `numOptions` settings (keys in `options`, values in `optionValues`)
-    and return its state; keep the option storage alive until `cuLinkDestroy`."""
-    values = pointers(optionValues, numOptions, "cuLinkCreate: optionValues")
-    err, state = _cuLinkCreate(numOptions, options, values)
-    if not err:
-        _link_options[int(state)] = values  # the linker writes its logs there until it is destroyed
-    return err, state
+    and return its state; what they point at is kept until `cuLinkDestroy`."""
 
-
-_link_options: dict[int, Any] = {}
 
 cuLinkCreate_v2 = cuLinkCreate
 
@@ -657,15 +646,9 @@ def cuLinkComplete(state: CUlinkState | int | None) -> tuple[CUresult, int, int]
     """
 
 
-@libcuda("CUresult cuLinkDestroy(CUlinkState state)")
-def _cuLinkDestroy(state: CUlinkState | int | None) -> tuple[CUresult]: ...
-
-
+@libcuda("CUresult cuLinkDestroy(CUlinkState state)", frees="state")
 def cuLinkDestroy(state: CUlinkState | int | None) -> tuple[CUresult]:
     """Destroy linker session `state` and free the cubin that it produced."""
-    result = _cuLinkDestroy(state)
-    _link_options.pop(int(state or 0), None)
-    return result
 
 
 # -- Module Management [DEPRECATED] ----------------------------------------------------------------------
@@ -698,6 +681,7 @@ def cuModuleGetSurfRef(hmod: CUmodule | int | None, name: bytes | None) -> tuple
         "libraryOptions": "numLibraryOptions",
         "libraryOptionValues": "numLibraryOptions",
     },
+    keeps=("jitOptionsValues",),
 )
 def cuLibraryLoadData(
     code: void_p,
@@ -723,6 +707,7 @@ def cuLibraryLoadData(
         "libraryOptions": "numLibraryOptions",
         "libraryOptionValues": "numLibraryOptions",
     },
+    keeps=("jitOptionsValues",),
 )
 def cuLibraryLoadFromFile(
     fileName: bytes | None,
@@ -738,7 +723,7 @@ def cuLibraryLoadFromFile(
     """
 
 
-@libcuda("CUresult cuLibraryUnload(CUlibrary library)")
+@libcuda("CUresult cuLibraryUnload(CUlibrary library)", frees="library")
 def cuLibraryUnload(library: CUlibrary | int | None) -> tuple[CUresult]:
     """Unload `library` from every context; kernels and globals taken from it become invalid."""
 
@@ -1756,9 +1741,7 @@ def cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray | int | None) -> t
 def cuMemGetHandleForAddressRange(
     dptr: CUdeviceptr | int, size: int, handleType: CUmemRangeHandleType | int, flags: int
 ) -> tuple[CUresult, Any]:
-    """Write an OS handle of kind `handleType` (a dma_buf file descriptor) for the `size` bytes at `dptr`,
-    both host-page aligned, into `handle`; `flags` is 0 or asks for a PCIe mapping.
-    """
+    """Return a handle of kind `handleType`, a dma-buf file descriptor, for the `size` bytes at `dptr`."""
 
 
 @libcuda(
@@ -1872,8 +1855,8 @@ def cuMemGetAccess(location: CUmemLocation | None, ptr: CUdeviceptr | int) -> tu
 def cuMemExportToShareableHandle(
     handle: CUmemGenericAllocationHandle | int, handleType: CUmemAllocationHandleType | int, flags: int
 ) -> tuple[CUresult, Any]:
-    """Write an OS handle of kind `handleType` (such as a file descriptor) for allocation `handle` into
-    `shareableHandle`, ready for another process; `flags` must be 0.
+    """Return a handle of kind `handleType` for the allocation `handle`: a file descriptor, a
+    CUmemFabricHandle. `flags` must be 0.
     """
 
 
@@ -1961,9 +1944,7 @@ def cuMemPoolSetAttribute(
 def cuMemPoolGetAttribute(
     pool: CUmemoryPool | int | None, attr: CUmemPool_attribute | int
 ) -> tuple[CUresult, Any]:
-    """Read property `attr` of `pool` into `value`: a 64-bit byte count for thresholds and usage figures, an
-    int flag for the reuse policies.
-    """
+    """Return attribute `attr` of memory pool `pool`: a flag as an int, a size in bytes, an enum."""
 
 
 @libcuda(
@@ -2058,8 +2039,8 @@ def cuMemAllocFromPoolAsync(
 def cuMemPoolExportToShareableHandle(
     pool: CUmemoryPool | int | None, handleType: CUmemAllocationHandleType | int, flags: int
 ) -> tuple[CUresult, Any]:
-    """Write to `handle_out` an OS handle of kind `handleType` (such as a file descriptor) by which another
-    process can open `pool`; `flags` must be 0.
+    """Return a handle of kind `handleType` for memory pool `pool`, such as a file descriptor; `flags` must
+    be 0.
     """
 
 
@@ -2235,9 +2216,7 @@ def cuDeviceGetCliqueCount(dev: CUdevice | int) -> tuple[CUresult, int]:
     since="13.4",
 )
 def cuDeviceGetCliqueInfo(count: int, dev: CUdevice | int) -> tuple[CUresult, list[CUcliqueInfo], int]:
-    """Fill `cliqueInfo`, which has room for `count` entries, with the fabric cliques of device `dev`, and
-    return the number of entries written.
-    """
+    """Return up to `count` fabric cliques of `dev`, and how many it is in; 0 only asks for the number."""
 
 
 # -- Logical Endpoint ------------------------------------------------------------------------------------
@@ -2345,9 +2324,7 @@ def cuLogicalEndpointUnbind(
 def cuLogicalEndpointExport(
     leId: CUlogicalEndpointId | int, handleType: CUlogicalEndpointIpcHandleType | int
 ) -> tuple[CUresult, Any]:
-    """Write to `handle` an IPC handle of kind `handleType`, which fixes its size, by which another process
-    can open logical endpoint `leId`.
-    """
+    """Return a handle of kind `handleType` by which other processes can import endpoint `leId`."""
 
 
 @libcuda(
@@ -2414,9 +2391,7 @@ def cuFabricCpyBatchAsync(
 def cuPointerGetAttribute(
     attribute: CUpointer_attribute | int, ptr: CUdeviceptr | int
 ) -> tuple[CUresult, Any]:
-    """Write the value of `attribute` for address `ptr` to `data`, whose size and type depend on the
-    attribute; an address unknown to CUDA is an error.
-    """
+    """Return the value of `attribute` of the memory at `ptr`, of the type that this attribute has."""
 
 
 @libcuda(
@@ -2551,7 +2526,7 @@ def cuMemDiscardAndPrefetchBatchAsync(
     "CUresult cuMemGetLocationInfo(CUdeviceptr ptr, size_t size, size_t summaryGranularity, "
     "size_t samplingGranularity, CUmemLocation *location_out)",
     sizes={"location_out": "-(-size // summaryGranularity) if summaryGranularity else 0"},
-    since="13.3",
+    since="13.4",
 )
 def _cuMemGetLocationInfo(
     ptr: CUdeviceptr | int,
@@ -2594,8 +2569,9 @@ def _cuMemRangeGetAttribute(
 def cuMemRangeGetAttribute(
     dataSize: int, attribute: CUmem_range_attribute | int, devPtr: CUdeviceptr | int, count: int
 ) -> tuple[CUresult, Any]:
-    """Write `attribute` of the `count` bytes of managed or pageable memory at `devPtr` to `data`, a buffer
-    of `dataSize` bytes."""
+    """Return `attribute` of the `count` bytes of managed memory at `devPtr`; `dataSize` is 4, or 4 for each
+    device that CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY is to list.
+    """
     data = _range_storage(attribute, dataSize)
     (err,) = _cuMemRangeGetAttribute(data, dataSize, attribute, devPtr, count)
     return err, None if err else _range_value(attribute, data)
@@ -2623,8 +2599,9 @@ def cuMemRangeGetAttributes(
     devPtr: CUdeviceptr | int,
     count: int,
 ) -> tuple[CUresult, list[Any]]:
-    """Write `numAttributes` `attributes` of the `count` bytes of managed memory at `devPtr` to the buffers
-    listed in `data`, of the byte sizes in `dataSizes`."""
+    """Return `numAttributes` attributes of the `count` bytes of managed memory at `devPtr`, with `dataSizes`
+    as `cuMemRangeGetAttribute` has it.
+    """
     data = [_range_storage(attribute, size) for attribute, size in zip(attributes, dataSizes, strict=True)]
     (err,) = _cuMemRangeGetAttributes(data, dataSizes, attributes, numAttributes, devPtr, count)
     if err:
@@ -2676,8 +2653,7 @@ def _cuPointerGetAttributes(
 def cuPointerGetAttributes(
     numAttributes: int, attributes: Sequence[CUpointer_attribute | int], ptr: CUdeviceptr | int
 ) -> tuple[CUresult, list[Any]]:
-    """Write `numAttributes` `attributes` of address `ptr` to the buffers listed in `data`; an address
-    unknown to CUDA yields zero values, not an error."""
+    """Return the values of `numAttributes` attributes of the memory at `ptr`, each of the type it has."""
     from ._types.driver.attributes import POINTER_ATTRIBUTES
 
     variants = [variant(POINTER_ATTRIBUTES, attribute, "cuPointerGetAttributes") for attribute in attributes]
@@ -2852,7 +2828,7 @@ def cuStreamIsCapturing(hStream: CUstream | int | None) -> tuple[CUresult, CUstr
     sizes={"dependencies_out": "numDependencies_out", "edgeData_out": "numDependencies_out"},
     since="12.3",
 )
-def cuStreamGetCaptureInfo(
+def cuStreamGetCaptureInfo_v3(
     hStream: CUstream | int | None,
 ) -> tuple[
     CUresult, CUstreamCaptureStatus, cuuint64_t, CUgraph, list[CUgraphNode], list[CUgraphEdgeData], int
@@ -2860,9 +2836,6 @@ def cuStreamGetCaptureInfo(
     """Return the capture status of `hStream` and, while it captures, the capture id, the graph, and the
     list, edge data and count of nodes the next node will depend on.
     """
-
-
-cuStreamGetCaptureInfo_v3 = cuStreamGetCaptureInfo
 
 
 @libcuda(
@@ -2877,6 +2850,24 @@ def cuStreamGetCaptureInfo_v2(
     """Return the capture status of `hStream` and, while active, its sequence id, graph and current
     dependency nodes with their count; the CUDA 11.3 form, without edge data.
     """
+
+
+def _with_edge_data(newer: Any, older: Any) -> Any:
+    """`newer`; or `older`, where drivers before CUDA 12.3 know no edge data, with the data of plain edges."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return newer(*args, **kwargs)
+        except SymbolNotFound:
+            from ._types.driver.structs import CUgraphEdgeData
+
+            err, *nodes, count = older(*args, **kwargs)
+            return err, *nodes, None if err else [CUgraphEdgeData() for _ in nodes[-1]], count
+
+    return named_after(newer, function)
+
+
+cuStreamGetCaptureInfo = _with_edge_data(cuStreamGetCaptureInfo_v3, cuStreamGetCaptureInfo_v2)
 
 
 @libcuda(
@@ -3928,9 +3919,7 @@ def cuDeviceGraphMemTrim(device: CUdevice | int) -> tuple[CUresult]:
 def cuDeviceGetGraphMemAttribute(
     device: CUdevice | int, attr: CUgraphMem_attribute | int
 ) -> tuple[CUresult, Any]:
-    """Read graph memory attribute `attr` of `device` into `value`, a 64-bit byte count (used or reserved,
-    now or at its highest).
-    """
+    """Return attribute `attr` of the memory that graphs use on `device`: current or highest bytes."""
 
 
 @libcuda(
@@ -4000,9 +3989,7 @@ def cuGraphExecGetId(hGraphExec: CUgraphExec | int | None) -> tuple[CUresult, in
 def cuGraphGetNodes(
     hGraph: CUgraph | int | None, numNodes: int = 0
 ) -> tuple[CUresult, list[CUgraphNode], int]:
-    """Fill `nodes`, with room for `numNodes` entries, with the nodes of `hGraph` and return how many were
-    written; with `nodes` None, return just the node count.
-    """
+    """Return up to `numNodes` nodes of `hGraph`, and how many it has; 0 only asks for the number."""
 
 
 @libcuda(
@@ -4012,24 +3999,9 @@ def cuGraphGetNodes(
 def cuGraphGetRootNodes(
     hGraph: CUgraph | int | None, numRootNodes: int = 0
 ) -> tuple[CUresult, list[CUgraphNode], int]:
-    """Fill `rootNodes`, with room for `numRootNodes` entries, with the nodes of `hGraph` that depend on none
-    and return how many; with None, return just their count.
+    """Return up to `numRootNodes` nodes of `hGraph` that wait for no other, and how many there are; 0 only
+    asks for the number.
     """
-
-
-def _with_edge_data(newer: Any, older: Any) -> Any:
-    """`newer`; or `older`, where drivers before CUDA 12.3 know no edge data, with the data of plain edges."""
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return newer(*args, **kwargs)
-        except SymbolNotFound:
-            from ._types.driver.structs import CUgraphEdgeData
-
-            err, *nodes, count = older(*args, **kwargs)
-            return err, *nodes, None if err else [CUgraphEdgeData() for _ in nodes[0]], count
-
-    return named_after(newer, function)
 
 
 @libcuda(
@@ -4399,9 +4371,8 @@ def cuGraphDestroy(hGraph: CUgraph | int | None) -> tuple[CUresult]:
 def cuGraphExecUpdate(
     hGraphExec: CUgraphExec | int | None, hGraph: CUgraph | int | None
 ) -> tuple[CUresult, CUgraphExecUpdateResultInfo]:
-    """Try to rewrite the executable graph `hGraphExec` in place with the parameters of the identically
-    shaped `hGraph`. Return a result record saying whether it worked, and which node or edge blocked it if
-    not.
+    """Change executable `hGraphExec` to do what `hGraph`, of the same shape, does. Return what the result
+    is; a failure returns None for it, as everywhere.
     """
 
 
@@ -4510,7 +4481,7 @@ def _cuGraphAddNode_12(
     "*dependencies, const CUgraphEdgeData *dependencyData, size_t numDependencies, CUgraphNodeParams "
     "*nodeParams)",
     sizes={"dependencies": "numDependencies", "dependencyData": "numDependencies"},
-    since="12.2",
+    since="12.3",
 )
 def cuGraphAddNode_v2(
     hGraph: CUgraph | int | None,
@@ -5291,21 +5262,30 @@ def _cuCoredumpGetAttribute(
 
 
 def cuCoredumpGetAttribute(attrib: CUcoredumpSettings | int) -> tuple[CUresult, Any, int]:
-    """Return the coredump setting `attrib` of the current context; `value` is a buffer of `size` bytes, or
-    NULL to learn the size needed."""
+    """Return core dump setting `attrib` of the current context, and its size in bytes: a path, the
+    generation flags, or a bool.
+    """
     return _coredump_value(_cuCoredumpGetAttribute, attrib)
 
 
 def _coredump_value(function: Any, attrib: int) -> tuple[CUresult, Any, int]:
-    """A core dump setting: a path is bytes, anything else a bool or the generation flags."""
-    value = bytearray(1024)  # the longest path that the driver stores
+    """A core dump setting: a path is bytes without a NUL, anything else a bool or the generation flags."""
+    attrib = integer(attrib, 0, 1 << 31, f"{function.__name__.lstrip('_')}: attrib")
+    value = bytearray(_coredump_size(attrib))
     err, size = function(attrib, value, len(value))
     if err:
         return err, None, None  # type: ignore[return-value]
     if attrib in _COREDUMP_PATHS:
-        return err, bytes(value[:size]), size
+        return err, bytes(value[:size]).split(b"\0")[0], size
     number = int.from_bytes(value[:size], sys.byteorder)
     return err, number if attrib == CUcoredumpSettings.CU_COREDUMP_GENERATION_FLAGS else bool(number), size
+
+
+def _coredump_size(attrib: int) -> int:
+    """How many bytes a setting takes; for a path, the longest that the driver stores."""
+    if attrib in _COREDUMP_PATHS:
+        return 1024
+    return 4 if attrib == CUcoredumpSettings.CU_COREDUMP_GENERATION_FLAGS else 1
 
 
 _COREDUMP_PATHS = (CUcoredumpSettings.CU_COREDUMP_FILE, CUcoredumpSettings.CU_COREDUMP_PIPE)
@@ -5321,8 +5301,9 @@ def _cuCoredumpGetAttributeGlobal(
 
 
 def cuCoredumpGetAttributeGlobal(attrib: CUcoredumpSettings | int) -> tuple[CUresult, Any, int]:
-    """Return the coredump setting `attrib` that holds for the whole process; `value` is a buffer of `size`
-    bytes, or NULL to learn the size needed."""
+    """Return core dump setting `attrib` of this process, and its size in bytes: a path, the
+    generation flags, or a bool.
+    """
     return _coredump_value(_cuCoredumpGetAttributeGlobal, attrib)
 
 
@@ -5338,6 +5319,7 @@ def _cuCoredumpSetAttribute(
 def cuCoredumpSetAttribute(attrib: CUcoredumpSettings | int, value: bytes | int) -> tuple[CUresult, int]:
     """Set the coredump setting `attrib` of the current context from the `size` bytes at `value`;
     environment variables set before initialization still win."""
+    attrib = integer(attrib, 0, 1 << 31, "cuCoredumpSetAttribute: attrib")
     return _cuCoredumpSetAttribute(attrib, *_coredump_storage(attrib, value))
 
 
@@ -5348,7 +5330,7 @@ def _coredump_storage(attrib: int, value: bytes | int) -> tuple[bytearray, int]:
             raise TypeError(f"a core dump path must be bytes, not {type(value).__name__}: use .encode()")
         data = bytearray(value.rstrip(b"\0") + b"\0")
         return data, len(data)
-    size = 4 if attrib == CUcoredumpSettings.CU_COREDUMP_GENERATION_FLAGS else 1
+    size = _coredump_size(attrib)
     return bytearray(integer(value, 0, (1 << 8 * size) - 1, "value").to_bytes(size, sys.byteorder)), size
 
 
@@ -5366,6 +5348,7 @@ def cuCoredumpSetAttributeGlobal(
 ) -> tuple[CUresult, int]:
     """Set the coredump setting `attrib` for the whole process from the `size` bytes at `value`;
     environment variables set before initialization still win."""
+    attrib = integer(attrib, 0, 1 << 31, "cuCoredumpSetAttributeGlobal: attrib")
     return _cuCoredumpSetAttributeGlobal(attrib, *_coredump_storage(attrib, value))
 
 

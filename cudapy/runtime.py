@@ -15,18 +15,23 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import TYPE_CHECKING
 
 from ._errors import DriverLog, Raiser
 from ._ffi.convert import integer
+from ._ffi.demand import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after
 from ._types.runtime import *
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
     from ._ffi.scalars import void_p, void_pp
+    from ._types.runtime.attributes import *
+    from ._types.runtime.structs import *
+else:
+    __getattr__, __dir__ = on_demand(globals(), "._types.runtime.structs", "._types.runtime.attributes")
 
 
 def _load() -> ctypes.CDLL:
@@ -333,6 +338,8 @@ cudaGetDeviceProperties_v2 = cudaGetDeviceProperties
 
 def _device_prop() -> Any:
     """The layout of device properties that the loaded libcudart has."""
+    from ._types.runtime.structs import cudaDeviceProp, cudaDeviceProp_12
+
     return cudaDeviceProp_12 if _major() == 12 else cudaDeviceProp
 
 
@@ -418,6 +425,8 @@ def cudaChooseDevice(prop: cudaDeviceProp | cudaDeviceProp_12 | None) -> tuple[c
     """Return the ordinal of the installed device whose properties come closest to those requested in
     `prop`.
     """
+    from ._types.runtime.structs import cudaDeviceProp, cudaDeviceProp_12
+
     if prop is None:
         return _cudaChooseDevice(None)
     if not isinstance(prop, (cudaDeviceProp, cudaDeviceProp_12)):
@@ -674,6 +683,8 @@ def _with_edge_data(newer: Any, older: Any) -> Any:
         try:
             return newer(*args, **kwargs)
         except SymbolNotFound:
+            from ._types.runtime.structs import cudaGraphEdgeData
+
             err, *found, count = older(*args, **kwargs)
             return err, *found, None if err else [cudaGraphEdgeData() for _ in found[-1]], count
 
@@ -683,11 +694,12 @@ def _with_edge_data(newer: Any, older: Any) -> Any:
 @libcudart(
     "cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCaptureStatus "
     "*captureStatus_out, unsigned long long *id_out, cudaGraph_t *graph_out, const cudaGraphNode_t "
-    "**dependencies_out, size_t *numDependencies_out)"
+    "**dependencies_out, size_t *numDependencies_out)",
+    sizes={"dependencies_out": "numDependencies_out"},
 )
 def cudaStreamGetCaptureInfo_v2(
     stream: cudaStream_t | int | None,
-) -> tuple[cudaError_t, cudaStreamCaptureStatus, int, cudaGraph_t, cudaGraphNode_t, int]:
+) -> tuple[cudaError_t, cudaStreamCaptureStatus, int, cudaGraph_t, list[cudaGraphNode_t], int]:
     """As `cudaStreamGetCaptureInfo`, without the edge data; CUDA 13 no longer has it."""
 
 
@@ -960,6 +972,8 @@ def cudaLaunchKernel(
 
 
 def _dim3(value: dim3 | Sequence[int] | int) -> dim3:
+    from ._types.runtime.structs import dim3
+
     if isinstance(value, dim3):
         return value
     return dim3(*value) if isinstance(value, (tuple, list)) else dim3(value)  # type: ignore[arg-type]
@@ -1833,33 +1847,31 @@ def cudaMemPrefetchAsync_v2(
     """
 
 
-def cudaMemPrefetchAsync(
-    devPtr: void_p,
-    count: int,
-    location: cudaMemLocation | int | None = None,
-    flags: Any = None,
-    stream: cudaStream_t | int | None = None,
-    dstDevice: int | None = None,
-) -> tuple[cudaError_t]:
-    """As `cudaMemPrefetchAsync_v2`; or (devPtr, count, dstDevice, stream), as CUDA 12 had it."""
-    if isinstance(location, cudaMemLocation):
-        return cudaMemPrefetchAsync_v2(devPtr, count, location, flags or 0, stream)
-    device: Any = location if dstDevice is None else dstDevice
-    last = stream if flags is None else flags
+def _prefetch(*args: Any, **kwargs: Any) -> tuple[cudaError_t]:
+    """With a location, as CUDA 13 has it; with a device in its place and no flags, as CUDA 12 had it."""
+    from ._types.runtime.structs import cudaMemLocation
+
+    if any(isinstance(value, cudaMemLocation) for value in (*args, *kwargs.values())):
+        return cudaMemPrefetchAsync_v2(*args, **kwargs)
     try:
-        return _cudaMemPrefetchAsync_12(devPtr, count, device, last)
+        return _cudaMemPrefetchAsync_12(*args, **kwargs)
     except SymbolNotFound:
-        return cudaMemPrefetchAsync_v2(devPtr, count, _location(device), 0, last)
+        names = ("devPtr", "count", "dstDevice", "stream")
+        arguments: dict[str, Any] = {**dict(zip(names, args, strict=False)), **kwargs}
+        location = _location(arguments.pop("dstDevice"))
+        return cudaMemPrefetchAsync_v2(location=location, flags=0, **arguments)
+
+
+cudaMemPrefetchAsync = named_after(cudaMemPrefetchAsync_v2, _prefetch)
 
 
 def _location(device: int) -> cudaMemLocation:
     """What CUDA 13 has for the device ordinals of CUDA 12, cudaCpuDeviceId among them."""
-    kind = cudaMemLocationType
-    on_host = integer(device, -(1 << 31), (1 << 31) - 1, "device") == cudaCpuDeviceId
-    return cudaMemLocation(
-        type=kind.cudaMemLocationTypeHost if on_host else kind.cudaMemLocationTypeDevice,
-        id=0 if on_host else device,
-    )
+    from ._types.runtime.structs import cudaMemLocation
+
+    if integer(device, -(1 << 31), (1 << 31) - 1, "device") == cudaCpuDeviceId:
+        return cudaMemLocation(type=cudaMemLocationType.cudaMemLocationTypeHost)
+    return cudaMemLocation(type=cudaMemLocationType.cudaMemLocationTypeDevice, id=device)
 
 
 @libcudart(
@@ -1951,8 +1963,10 @@ def cudaMemGetLocationInfo(
     """Set the entries of `location_out` to the commonest location in each `summaryGranularity` bytes of the
     `size` bytes at `devPtr`, looked at every `samplingGranularity` bytes.
     """
+    from ._types.runtime.structs import cudaMemLocation
+
     entries = [location_out] if isinstance(location_out, cudaMemLocation) else list(location_out)
-    filled: Any = (cudaMemLocation * len(entries))(*entries)  # type: ignore[operator]
+    filled: Any = (cudaMemLocation * len(entries))(*entries)
     (err,) = _cudaMemGetLocationInfo(devPtr, size, summaryGranularity, samplingGranularity, filled)
     for entry, new in zip(entries, filled, strict=True):
         ctypes.memmove(entry.getPtr(), new.getPtr(), ctypes.sizeof(new))
@@ -1982,21 +1996,23 @@ def cudaMemAdvise_v2(
     """
 
 
-def cudaMemAdvise(
-    devPtr: void_p,
-    count: int,
-    advice: cudaMemoryAdvise | int,
-    location: cudaMemLocation | int | None = None,
-    device: int | None = None,
-) -> tuple[cudaError_t]:
-    """As `cudaMemAdvise_v2`; or, with a device in place of a location, as CUDA 12 had it."""
-    if isinstance(location, cudaMemLocation):
-        return cudaMemAdvise_v2(devPtr, count, advice, location)
-    ordinal: Any = location if device is None else device
+def _advise(*args: Any, **kwargs: Any) -> tuple[cudaError_t]:
+    """With a location, as CUDA 13 has it; with a device in its place, as CUDA 12 had it."""
+    from ._types.runtime.structs import cudaMemLocation
+
+    if any(isinstance(value, cudaMemLocation) for value in (*args, *kwargs.values())):
+        return cudaMemAdvise_v2(*args, **kwargs)
+    if "location" in kwargs:
+        kwargs["device"] = kwargs.pop("location")
     try:
-        return _cudaMemAdvise_12(devPtr, count, advice, ordinal)
+        return _cudaMemAdvise_12(*args, **kwargs)
     except SymbolNotFound:
-        return cudaMemAdvise_v2(devPtr, count, advice, _location(ordinal))
+        names = ("devPtr", "count", "advice", "device")
+        arguments: dict[str, Any] = {**dict(zip(names, args, strict=False)), **kwargs}
+        return cudaMemAdvise_v2(location=_location(arguments.pop("device")), **arguments)
+
+
+cudaMemAdvise = named_after(cudaMemAdvise_v2, _advise)
 
 
 @libcudart(
@@ -2062,6 +2078,8 @@ def _range_value(attribute: int, data: Any) -> Any:
     """What `_range_storage` holds: one value, or the list of devices that access the range."""
     if attribute == cudaMemRangeAttribute.cudaMemRangeAttributeAccessedBy:
         return list(data)
+    from ._types.runtime.attributes import MEM_RANGE_ATTRIBUTES
+
     cls = MEM_RANGE_ATTRIBUTES.get(attribute)  # type: ignore[call-overload]
     return cudaMemLocationType(data[0]) if cls is cudaMemLocationType else data[0]
 
@@ -2186,7 +2204,7 @@ def cudaMemPoolTrimTo(memPool: cudaMemPool_t | int | None, minBytesToKeep: int) 
 
 @libcudart(
     "cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t memPool, cudaMemPoolAttr attr, void *value)",
-    variants={"value": ("attr", MEMPOOL_ATTRIBUTES)},
+    variants={"value": ("attr", "MEMPOOL_ATTRIBUTES")},
 )
 def cudaMemPoolSetAttribute(
     memPool: cudaMemPool_t | int | None, attr: cudaMemPoolAttr | int, value: Any
@@ -2198,7 +2216,7 @@ def cudaMemPoolSetAttribute(
 
 @libcudart(
     "cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t memPool, cudaMemPoolAttr attr, void *value)",
-    variants={"value": ("attr", MEMPOOL_ATTRIBUTES)},
+    variants={"value": ("attr", "MEMPOOL_ATTRIBUTES")},
 )
 def cudaMemPoolGetAttribute(
     memPool: cudaMemPool_t | int | None, attr: cudaMemPoolAttr | int
@@ -2298,7 +2316,7 @@ def cudaMallocFromPoolAsync(
 @libcudart(
     "cudaError_t cudaMemPoolExportToShareableHandle(void *shareableHandle, cudaMemPool_t memPool, "
     "cudaMemAllocationHandleType handleType, unsigned int flags)",
-    variants={"shareableHandle": ("handleType", SHAREABLE_HANDLES)},
+    variants={"shareableHandle": ("handleType", "SHAREABLE_HANDLES")},
 )
 def cudaMemPoolExportToShareableHandle(
     memPool: cudaMemPool_t | int | None, handleType: cudaMemAllocationHandleType | int, flags: int
@@ -3137,7 +3155,7 @@ def cudaDeviceGraphMemTrim(device: int) -> tuple[cudaError_t]:
 
 @libcudart(
     "cudaError_t cudaDeviceGetGraphMemAttribute(int device, cudaGraphMemAttributeType attr, void *value)",
-    variants={"value": ("attr", GRAPH_MEM_ATTRIBUTES)},
+    variants={"value": ("attr", "GRAPH_MEM_ATTRIBUTES")},
 )
 def cudaDeviceGetGraphMemAttribute(
     device: int, attr: cudaGraphMemAttributeType | int
@@ -3149,7 +3167,7 @@ def cudaDeviceGetGraphMemAttribute(
 
 @libcudart(
     "cudaError_t cudaDeviceSetGraphMemAttribute(int device, cudaGraphMemAttributeType attr, void *value)",
-    variants={"value": ("attr", GRAPH_MEM_ATTRIBUTES)},
+    variants={"value": ("attr", "GRAPH_MEM_ATTRIBUTES")},
 )
 def cudaDeviceSetGraphMemAttribute(
     device: int, attr: cudaGraphMemAttributeType | int, value: Any
@@ -4499,14 +4517,20 @@ def cudaProfilerStop() -> tuple[cudaError_t]:
 
 def make_cudaPitchedPtr(d: void_p, p: int, xsz: int, ysz: int) -> cudaPitchedPtr:
     """A cudaPitchedPtr: the address `d`, rows `p` bytes apart, `xsz` by `ysz` elements. No status."""
+    from ._types.runtime.structs import cudaPitchedPtr
+
     return cudaPitchedPtr(ptr=d, pitch=p, xsize=xsz, ysize=ysz)
 
 
 def make_cudaPos(x: int, y: int, z: int) -> cudaPos:
     """A cudaPos. No status."""
+    from ._types.runtime.structs import cudaPos
+
     return cudaPos(x=x, y=y, z=z)
 
 
 def make_cudaExtent(w: int, h: int, d: int) -> cudaExtent:
     """A cudaExtent of width `w`, height `h` and depth `d`. No status."""
+    from ._types.runtime.structs import cudaExtent
+
     return cudaExtent(width=w, height=h, depth=d)

@@ -19,6 +19,7 @@ one number, handle or enum that is named all the same is both: given by value, r
 `sizes` says how many items an array has (bytes, for a `void *` or `char *`): a parameter, a number, or an
 expression like "tensorRank - 1". `variants` says which attribute decides the type behind a `void *`.
 `in_place` names handles that C takes by address and may change: those of the caller, not returned.
+`keeps` names arguments that C uses as long as the handle it returns lives: until a function `frees` that one.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ HELPERS: dict[str, Any] = {
     "_handle": convert.handle,
     "_integer": convert.integer,
     "_items": results.items,
+    "_keep": results.keep,
+    "_let_go": results.let_go,
     "_new": ctypes.c_size_t.__new__,
     "_new_struct": ctypes.Structure.__new__,
     "_pointer": convert.pointer,
@@ -69,6 +72,8 @@ class Writer:
         sizes: Mapping[str, str | int],
         variants: Mapping[str, tuple[str, str]],
         in_place: tuple[str, ...],
+        keeps: tuple[str, ...] = (),
+        frees: str = "",
     ) -> None:
         self.name = name
         self.inputs = inputs
@@ -78,6 +83,8 @@ class Writer:
         self.sizes: dict[str, Any] = {by_c_name[k].name: by_c_name.get(str(v), v) for k, v in sizes.items()}
         self.variants = variants
         self.in_place = in_place
+        self.keeps = keeps
+        self.frees = frees
         self.before: list[str] = []  # numbers first: they measure what follows
         self.lines: list[str] = []
         self.arguments: list[str] = []
@@ -109,6 +116,11 @@ class Writer:
             else:
                 body.append("    return " + tuple_text([f"{status}(err)"] + ["None"] * len(self.results)))
             results = self.results
+        if self.keeps:
+            (handle,) = self.results
+            body.append(f"_keep({handle}, {', '.join(self.keeps)})")
+        if self.frees:
+            body.append(f"_let_go({self.frees})")
         if raising:
             body.append("return " + (", ".join(results) or "None"))
         else:
@@ -304,7 +316,8 @@ class Writer:
             )
             self.arguments.append(f"_byref({name})")
             self.results.append(name)
-        elif cls is not None and issubclass(cls, Handle):  # 2 stars: `cls` stands for the struct behind it
+        elif cls is not None and issubclass(cls, Handle) and (stars == 1 or parameter.type != cls.__name__):
+            # `T **`, where T is an alias for the handle: the struct that the handle points to.
             self.lines.append(f"{name} = _new({self.put(cls)})")
             self.arguments.append(f"_byref({name})")
             self.results.append(name)

@@ -60,6 +60,8 @@ class Library:
         sizes: Mapping[str, str | int] | None = None,
         variants: Mapping[str, tuple[str, str]] | None = None,
         in_place: tuple[str, ...] = (),
+        keeps: tuple[str, ...] = (),
+        frees: str = "",
         since: str | None = None,
         before: str | None = None,
         symbols: Mapping[int, str | None] | None = None,
@@ -69,15 +71,26 @@ class Library:
         sizes: C names of arrays to that of their count (of bytes, for `void *` and `char *`), or to a number.
         variants: `void *` parameters to (attribute parameter, name of the table of its types).
         in_place: handles that C takes by address and may change where they are, as a destructor does.
+        keeps: arguments that C uses as long as the handle it returns lives.
+        frees: the handle that is no more after the call, and with it what was kept for it.
         since: the first CUDA version that has the symbol, where 12.0 lacks it.
         before: the symbol that older libraries have in its place, with the same parameters.
         symbols: CUDA majors to the symbol there, where it is another one; to None, where there is none.
         """
 
+        options = {
+            "sizes": sizes or {},
+            "variants": variants or {},
+            "in_place": in_place,
+            "keeps": keeps,
+            "frees": frees,
+            "since": since,
+            "before": before,
+            "symbols": symbols or {},
+        }
+
         def declare(stub: F) -> F:
-            Declaration(
-                self, prototype, stub, sizes or {}, variants or {}, in_place, since, before, symbols or {}
-            )
+            Declaration(self, prototype, stub, options)
             return stub
 
         return declare
@@ -109,8 +122,10 @@ class Declaration:
 
     __slots__ = (
         "before",
+        "frees",
         "in_place",
         "inputs",
+        "keeps",
         "library",
         "prototype",
         "since",
@@ -119,28 +134,21 @@ class Declaration:
         "symbols",
         "variants",
     )
+    before: str | None
+    frees: str
+    in_place: tuple[str, ...]
+    keeps: tuple[str, ...]
+    since: str | None
+    sizes: Mapping[str, str | int]
+    symbols: Mapping[int, str | None]
+    variants: Mapping[str, tuple[str, str]]
 
-    def __init__(
-        self,
-        library: Library,
-        prototype: str,
-        stub: Any,
-        sizes: Mapping[str, str | int],
-        variants: Mapping[str, tuple[str, str]],
-        in_place: tuple[str, ...],
-        since: str | None,
-        before: str | None,
-        symbols: Mapping[int, str | None],
-    ) -> None:
+    def __init__(self, library: Library, prototype: str, stub: Any, options: dict[str, Any]) -> None:
         self.library = library
         self.prototype = prototype
         self.stub = stub
-        self.sizes = sizes
-        self.variants = variants
-        self.in_place = in_place
-        self.since = since
-        self.before = before
-        self.symbols = symbols
+        for name, value in options.items():
+            setattr(self, name, value)
         code = stub.__code__
         self.inputs = code.co_varnames[: code.co_argcount]
         wrapped = _Function(code, stub.__globals__, stub.__name__, stub.__defaults__)  # for `inspect`
@@ -162,6 +170,8 @@ class Declaration:
             self.sizes,
             self.variants,
             self.in_place,
+            self.keeps,
+            self.frees,
         )
         return writer.source(self.library.status, raising)
 
@@ -182,7 +192,8 @@ class Declaration:
         returns, symbol, _ = parse(self.prototype)
         function = self.library.symbol(symbol, self.since, self.before, self.symbols)
         if returns != status:
-            function.restype = _RESTYPES[returns] if returns in _RESTYPES else scope[returns]
+            struct = None if returns in _RESTYPES else scope.get(returns) or scope["__getattr__"](returns)
+            function.restype = struct or _RESTYPES[returns]
         scope[f"_c_{symbol}"] = function
         filename = f"<cudapy {'checked ' if raising else ''}{symbol}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)

@@ -27,6 +27,19 @@ def one(cls: Any) -> Any:
     return _ones[cls]
 
 
+_kept: dict[tuple[str, int], Any] = {}
+
+
+def keep(handle: Any, *things: Any) -> None:
+    """Keep arguments alive that C uses as long as `handle` lives."""
+    _kept[type(handle).__name__, handle.value] = things
+
+
+def let_go(handle: Any) -> None:
+    """Drop what was kept for a handle that is no more."""
+    _kept.pop((type(handle).__name__, handle.value), None)
+
+
 def items(array: Any, count: int, cls: Any) -> list[Any]:
     """The first `count` items of an output array, as a list."""
     if not count:

@@ -787,3 +787,165 @@ CUDAERROR = {
         "",
     ),
 }
+
+NVJITLINKRESULT = {
+    "NVJITLINK_SUCCESS": ("The call did what it was asked to do.", ""),
+    "NVJITLINK_ERROR_UNRECOGNIZED_OPTION": (
+        "The linker does not know one of the options.",
+        "check the spelling; an option starts with one dash, and its value follows '=' without a space",
+    ),
+    "NVJITLINK_ERROR_MISSING_ARCH": (
+        "No architecture was given.",
+        "add the option -arch=sm_XY, such as -arch=sm_90",
+    ),
+    "NVJITLINK_ERROR_INVALID_INPUT": (
+        "An argument is not valid, or this result does not exist for the options used.",
+        "check the handle, the input and its type; PTX can be had with -lto and -ptx only",
+    ),
+    "NVJITLINK_ERROR_PTX_COMPILE": (
+        "A PTX input did not compile.",
+        "read the error log; PTX may be newer than this library, or for a newer architecture",
+    ),
+    "NVJITLINK_ERROR_NVVM_COMPILE": (
+        "An LTO-IR input did not compile.",
+        "read the error log; LTO-IR must not come from a compiler newer than this library",
+    ),
+    "NVJITLINK_ERROR_INTERNAL": (
+        "The linker failed inside itself, or could not use its input.",
+        "read the error log",
+    ),
+    "NVJITLINK_ERROR_THREADPOOL": (
+        "The linker's threads failed.",
+        "try without -split-compile",
+    ),
+    "NVJITLINK_ERROR_UNRECOGNIZED_INPUT": (
+        "The input is of no kind that the linker knows.",
+        "check what the data is, and name its type",
+    ),
+    "NVJITLINK_ERROR_FINALIZE": (
+        "The last step, from the linked code to the final cubin, failed.",
+        "read the error log",
+    ),
+    "NVJITLINK_ERROR_NULL_INPUT": ("An argument is null or empty.", "check the handle, data and options"),
+    "NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS": (
+        "Two of the options exclude each other, or one needs another.",
+        "-ptx needs -lto, for instance",
+    ),
+    "NVJITLINK_ERROR_INCORRECT_INPUT_TYPE": (
+        "The data is not of the type that it was said to be.",
+        "name the right input type, or ANY",
+    ),
+    "NVJITLINK_ERROR_ARCH_MISMATCH": (
+        "An input was made for another architecture than the one linked for.",
+        "compile all inputs for the architecture of -arch",
+    ),
+    "NVJITLINK_ERROR_OUTDATED_LIBRARY": (
+        "An input was made by a newer CUDA release than this library.",
+        "install an nvJitLink at least as new as the compiler of every input",
+    ),
+    "NVJITLINK_ERROR_MISSING_FATBIN": (
+        "The host object or library holds no device code.",
+        "compile it with nvcc -dc or -rdc=true",
+    ),
+    "NVJITLINK_ERROR_UNRECOGNIZED_ARCH": (
+        "The value of -arch is not the name of an architecture.",
+        "write sm_XY or, for PTX alone, compute_XY",
+    ),
+    "NVJITLINK_ERROR_UNSUPPORTED_ARCH": (
+        "This library does not link for the architecture of -arch.",
+        "newer GPUs need a newer nvJitLink, GPUs no longer supported an older one",
+    ),
+    "NVJITLINK_ERROR_LTO_NOT_ENABLED": (
+        "There is an LTO-IR input, and the linker was made without -lto.",
+        "add the option -lto",
+    ),
+}
+
+NVVMRESULT = {
+    "NVVM_SUCCESS": ("The call did what it was asked to do.", ""),
+    "NVVM_ERROR_OUT_OF_MEMORY": (
+        "The compiler could not get enough host memory.",
+        "free memory, or compile fewer programs at once",
+    ),
+    "NVVM_ERROR_PROGRAM_CREATION_FAILURE": ("The program object could not be made.", ""),
+    "NVVM_ERROR_IR_VERSION_MISMATCH": (
+        "The module's NVVM IR is of a version that this library does not read.",
+        "compare its !nvvmir.version with nvvmIRVersion()",
+    ),
+    "NVVM_ERROR_INVALID_INPUT": (
+        "An argument is not valid, such as a null pointer or an empty module.",
+        "check the arguments",
+    ),
+    "NVVM_ERROR_INVALID_PROGRAM": (
+        "The program handle is null, destroyed or not a program.",
+        "create the program first, and use it only until it is destroyed",
+    ),
+    "NVVM_ERROR_INVALID_IR": (
+        "The module is not valid NVVM IR.",
+        "read the program log, which names the line",
+    ),
+    "NVVM_ERROR_INVALID_OPTION": (
+        "The compiler does not know one of the options, or its value is wrong.",
+        "read the program log; an architecture is written compute_XY, as in -arch=compute_90",
+    ),
+    "NVVM_ERROR_NO_MODULE_IN_PROGRAM": (
+        "The program holds no module, or only lazily added ones.",
+        "add a module with nvvmAddModuleToProgram first",
+    ),
+    "NVVM_ERROR_COMPILATION": ("The program did not compile.", "read the program log for the errors"),
+    "NVVM_ERROR_CANCELLED": ("The compilation was stopped from outside.", ""),
+}
+
+NVFATBINRESULT = {
+    "NVFATBIN_SUCCESS": ("The call did what it was asked to do.", ""),
+    "NVFATBIN_ERROR_INTERNAL": ("The library failed inside itself, or could not read an input.", ""),
+    "NVFATBIN_ERROR_ELF_ARCH_MISMATCH": (
+        "The cubin was made for another architecture than the one named.",
+        "give the number of the architecture that the cubin was compiled for",
+    ),
+    "NVFATBIN_ERROR_ELF_SIZE_MISMATCH": (
+        "The cubin is longer or shorter than the size given.",
+        "give the number of bytes that the cubin has",
+    ),
+    "NVFATBIN_ERROR_MISSING_PTX_VERSION": (
+        "The PTX has no .version line.",
+        "check that the text is PTX and is complete",
+    ),
+    "NVFATBIN_ERROR_NULL_POINTER": ("An argument is null that must not be.", "check the handle and data"),
+    "NVFATBIN_ERROR_COMPRESSION_FAILED": ("An entry could not be compressed.", "try -compress=false"),
+    "NVFATBIN_ERROR_COMPRESSED_SIZE_EXCEEDED": (
+        "The compressed entry is too large for the format.",
+        "try -compress=false",
+    ),
+    "NVFATBIN_ERROR_UNRECOGNIZED_OPTION": (
+        "The library does not know one of the options.",
+        "check the spelling; an option starts with one dash, and its value follows '=' without a space",
+    ),
+    "NVFATBIN_ERROR_INVALID_ARCH": (
+        "The architecture is not one that the library knows.",
+        "write its number alone, such as 90 for sm_90",
+    ),
+    "NVFATBIN_ERROR_INVALID_NVVM": ("The data is not LTO-IR.", "check what the data is"),
+    "NVFATBIN_ERROR_EMPTY_INPUT": ("The input has no bytes.", "check the data and its size"),
+    "NVFATBIN_ERROR_MISSING_PTX_ARCH": (
+        "The PTX has no .target line.",
+        "check that the text is PTX and is complete",
+    ),
+    "NVFATBIN_ERROR_PTX_ARCH_MISMATCH": (
+        "The PTX was made for another architecture than the one named.",
+        "give the number of its .target line",
+    ),
+    "NVFATBIN_ERROR_MISSING_FATBIN": (
+        "The host object holds no device code.",
+        "compile it with nvcc, and not for the host alone",
+    ),
+    "NVFATBIN_ERROR_INVALID_INDEX": ("The data is not an index file.", "check what the data is"),
+    "NVFATBIN_ERROR_IDENTIFIER_REUSE": (
+        "Two entries for the same architecture have the same identifier.",
+        "give each entry an identifier of its own",
+    ),
+    "NVFATBIN_ERROR_INTERNAL_PTX_OPTION": (
+        "The options for compiling the PTX later are not valid.",
+        "check them against those of ptxas",
+    ),
+}

@@ -18,8 +18,11 @@ from typing import Any, NamedTuple
 import pytest
 
 import cudapy.driver
+import cudapy.nvfatbin
+import cudapy.nvjitlink
 import cudapy.nvrtc
-from cudapy._ffi.library import Declaration
+import cudapy.nvvm
+import cudapy.runtime
 
 from . import wheels
 from .reader import Field, Header, Struct, read
@@ -40,9 +43,27 @@ APIS = {
         ("runtime", "profiler"),
         ("cuda.h", "cudaGL.h", "cudaEGL.h", "cudaVDPAU.h", "cudaProfiler.h"),
     ),
+    "runtime": Api(
+        cudapy.runtime,
+        ("runtime", "crt", "profiler"),
+        (
+            "driver_types.h",
+            "surface_types.h",
+            "texture_types.h",
+            "library_types.h",
+            "cuda_runtime_api.h",
+            "cuda_gl_interop.h",
+            "cuda_egl_interop.h",
+            "cuda_vdpau_interop.h",
+            "cuda_profiler_api.h",
+        ),
+    ),
     "nvrtc": Api(cudapy.nvrtc, ("nvrtc",), ("nvrtc.h",), ("12.9", "13.0", "13.5")),
+    "nvjitlink": Api(cudapy.nvjitlink, ("nvjitlink",), ("nvJitLink.h",), ("12.9", "13.0", "13.5")),
+    "nvvm": Api(cudapy.nvvm, ("nvvm",), ("nvvm.h",), ("12.9", "13.0", "13.5")),
+    "nvfatbin": Api(cudapy.nvfatbin, ("nvfatbin",), ("nvFatbin.h",), wheels.RELEASES[1:]),
 }
-"""NVRTC's wheel is 60 to 90 MB: the releases that the tests install, and the newest."""
+"""The wheels of NVRTC, nvJitLink and NVVM are large: the releases that the tests install, and the newest."""
 
 CASES = [
     pytest.param(name, release, id=f"{name}-{release}")
@@ -56,23 +77,36 @@ NOT_DECLARED = re.compile(
 )
 """Replaced by cuGraphicsGL* and cuDeviceGetUuid_v2 before CUDA 12; and the `before` of a declaration."""
 
-OLD_SPELLING = {"cuDevSmResourceSplitByCount": ("remaining", "useFlags")}
-"""Functions whose parameters had other names before: the names that are gone."""
+OLD_SPELLING = {
+    "cuDevSmResourceSplitByCount": ("remaining", "useFlags"),
+    "nvJitLinkCreate": ("const char **options",),
+    "cudaGraphKernelNodeCopyAttributes": ("(cudaGraphNode_t hSrc, cudaGraphNode_t hDst)",),
+}
+"""Functions whose parameters had other names or types before: what is gone."""
 
 MOVING = re.compile(
-    r"_MAX$|_MAX_ENUM$|_NUM_OPTIONS$|_FLAGS_MASK$|^CU_COREDUMP_LIGHTWEIGHT_FLAGS$|^CUDA_VERSION$"
+    r"_MAX$|_MAX_ENUM$|_NUM_OPTIONS$|_FLAGS_MASK$|^CU_COREDUMP_LIGHTWEIGHT_FLAGS$|^CUDA(RT)?_VERSION$"
+    r"|^cuda.*(Max|Count)$|^cudaDeviceMask$"
 )
 """Members that change their value with every release; ours is that of the newest."""
 
 
 @functools.cache
 def header(name: str, release: str) -> Header:
-    return read(files(name, release))
+    found = read(files(name, release))
+    for public, symbol in found.renames.items():
+        if symbol.startswith(f"__{public}_"):  # nvJitLink's, which have one more name for each release
+            found.functions[public] = found.functions.pop(symbol).replace(symbol, public)
+    return found
+
+
+def folders_of(name: str, release: str) -> list[Path]:
+    return [folder for part in APIS[name].components for folder in wheels.fetch(release, part)]
 
 
 def files(name: str, release: str) -> list[Path]:
     api = APIS[name]
-    folders = [folder for component in api.components for folder in wheels.fetch(release, component)]
+    folders = folders_of(name, release)
     found = [folder / file for file in api.headers for folder in folders if (folder / file).exists()]
     assert found, f"no headers of {name} in the wheels of CUDA {release}"
     return found
@@ -82,13 +116,25 @@ def number(release: str) -> tuple[int, ...]:
     return tuple(map(int, release.split(".")))
 
 
-def declarations(name: str) -> dict[str, Declaration]:
-    """The declarations of a module by C symbol."""
+class Declared(NamedTuple):
+    """A declaration as one release has it: there the symbol, and so the prototype, may go by another name."""
+
+    prototype: str
+    since: str | None
+
+
+def declarations(name: str, release: str) -> dict[str, Declared]:
+    """The declarations of a module by the C symbol that they have in a release."""
     found = {}
     for value in vars(APIS[name].module).values():
         declaration = getattr(value, "__declaration__", None)
-        if declaration is not None:
-            found[re.search(r"(\w+)\(", declaration.prototype)[1]] = declaration  # type: ignore[index]
+        if declaration is None:
+            continue
+        text = " ".join(declaration.prototype.split())
+        newest = re.search(r"(\w+)\(", text)[1]  # type: ignore[index]
+        symbol = declaration.symbols.get(number(release)[0], newest)
+        if symbol is not None:
+            found[symbol] = Declared(text.replace(f"{newest}(", f"{symbol}("), declaration.since)
     return found
 
 
@@ -96,14 +142,14 @@ def declarations(name: str) -> dict[str, Declaration]:
 def test_prototypes(name: str, release: str) -> None:
     """Every function that the header has is declared, letter for letter."""
     real = {**header(name, release).legacy, **header(name, release).functions}
-    ours = declarations(name)
+    ours = declarations(name, release)
     differ = []
     for symbol, prototype in real.items():
         if symbol not in ours:
             if symbol in header(name, release).functions and not NOT_DECLARED.match(symbol):
                 differ.append(f"{symbol} is not declared")
             continue
-        text = " ".join(ours[symbol].prototype.split())
+        text = ours[symbol].prototype
         if (
             symbol in header(name, release).legacy
             and symbol not in header(name, wheels.RELEASES[3]).functions
@@ -119,7 +165,7 @@ def test_since(name: str, release: str) -> None:
     """`since` says which releases lack a function."""
     real = {**header(name, release).legacy, **header(name, release).functions}
     wrong = []
-    for symbol, declaration in declarations(name).items():
+    for symbol, declaration in declarations(name, release).items():
         expected = declaration.since is None or number(declaration.since) <= number(release)
         if expected and symbol not in real and not ever_gone(name, symbol, release):
             wrong.append(f"{symbol} is not in {release}, declared since {declaration.since}")
@@ -172,17 +218,19 @@ def test_layouts(name: str, release: str, tmp_path: Path) -> None:
         pytest.skip("there is no gcc to judge the layouts")
     real = header(name, release)
     newest = header(name, APIS[name].releases[-1])
+    tagged = tags(name, release)
     lines, missing = [], []
     for struct, declared in real.structs.items():
-        cls = getattr(APIS[name].module, struct, None)
+        ours = f"{struct}_12" if struct in TWO_LAYOUTS and number(release)[0] == 12 else struct
+        cls = getattr(APIS[name].module, ours, None)
         if cls is None:
             if struct in newest.structs and struct in real.typedefs.values():
                 missing.append(struct)
             continue
-        c_name = struct if struct in typedef_names(real) else f"{declared.kind} {struct}"
-        same = struct not in newest.structs or members(declared, real) == members(
-            newest.structs[struct], newest
-        )
+        c_name = f"{declared.kind} {struct}" if struct in tagged else struct
+        reference = newest if ours == struct else header(name, "12.9")  # whose layout is ours
+        known = reference.structs.get(struct)
+        same = known is None or members(declared, real) == members(known, reference)
         lines += asserts(c_name, cls, declared, exact=same)
     assert not missing, missing
     source = tmp_path / "layouts.c"
@@ -191,12 +239,15 @@ def test_layouts(name: str, release: str, tmp_path: Path) -> None:
         (tmp_path / path).write_text(text)
     includes = '#include "vdpau/vdpau.h"\n' + "".join(f'#include "{path}"\n' for path in files(name, release))
     source.write_text(f"#include <stddef.h>\n{includes}" + "\n".join(lines) + "\n")
-    folders = {str(path.parent) for path in files(name, release)} | {str(tmp_path)}
+    folders = [tmp_path, *folders_of(name, release)]
     command = [gcc, "-std=gnu11", "-fsyntax-only", "-w", *(f"-I{folder}" for folder in folders), str(source)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:4000]
     assert len(lines) >= len(real.structs)
 
+
+TWO_LAYOUTS = ("cudaDeviceProp",)
+"""Structs that CUDA 13 made another thing of: that of 12 has a class of its own."""
 
 STAND_INS = {
     "GL/gl.h": "typedef unsigned int GLenum; typedef unsigned int GLuint;",
@@ -208,9 +259,10 @@ STAND_INS = {
 """What cudaGL.h and its kin include of other projects, which a machine with gcc need not have."""
 
 
-def typedef_names(real: Header) -> set[str]:
-    """The struct names that C knows without the word `struct`."""
-    return {name for name in real.structs if not name.endswith(("_st", "_union", "_struct"))}
+def tags(name: str, release: str) -> set[str]:
+    """The names that C knows only behind the word `struct` or `union`."""
+    text = "".join(path.read_text(errors="replace") for path in files(name, release))
+    return set(re.findall(r"\b(?:struct|union)\s+(?:__\w+\s+)*(\w+)\s*\{", text))
 
 
 def members(struct: Struct, real: Header) -> list[Any]:

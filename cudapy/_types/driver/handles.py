@@ -61,7 +61,7 @@ class CUlibrary(Pointer):
     """Handle of a loaded library: code that is not tied to any one context."""
 
 
-class CUkernel(Pointer):
+class CUkernel(CUfunction):
     """Handle of a kernel in a library, usable in any context."""
 
 

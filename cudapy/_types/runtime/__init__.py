@@ -1,9 +1,7 @@
-"""The types of the Runtime API: constants, enums, handles, structs."""
+"""The types of the Runtime API: constants, enums and handles; structs and attribute tables are modules of their own."""
 
 from __future__ import annotations
 
-from .attributes import *
 from .constants import *
 from .enums import *
 from .handles import *
-from .structs import *

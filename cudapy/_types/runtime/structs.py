@@ -6,8 +6,6 @@ that changed otherwise, cudaDeviceProp, is here twice.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..._ffi.scalars import (
     c_float,
     c_int,
@@ -24,6 +22,7 @@ from ..._ffi.structs import Struct, Union
 from .enums import *
 from .handles import *
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Annotated
 

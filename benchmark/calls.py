@@ -1,0 +1,214 @@
+"""The driver calls that are measured: as a user of a binding writes them, and by hand with ctypes.
+
+By hand means the fastest call of the same C function in plain ctypes: no argtypes; Python's ints and None
+where C takes an int or a null pointer; and for everything else, where a result goes included, an object that
+was made before. It is not safe between threads, and checks nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Call(NamedTuple):
+    """One measured call. name: its case in cpp/launch.cpp, where that has one."""
+
+    name: str
+    statement: str
+    by_hand: str | None
+    calls: int = 200
+
+
+GETTERS_AND_QUEUES = (
+    Call("cuCtxGetCurrent", "cuCtxGetCurrent()", "cuCtxGetCurrent(handle_at); handle.value"),
+    Call(
+        "cuDeviceGetAttribute",
+        "cuDeviceGetAttribute(attribute, device)",
+        "cuDeviceGetAttribute(number_at, 16, 0); number.value",
+    ),
+    Call(
+        "cuPointerGetAttribute",
+        "cuPointerGetAttribute(memory_type, pointer)",
+        "cuPointerGetAttribute(number_at, 2, pointer); number.value",
+    ),
+    Call("cuStreamQuery", "cuStreamQuery(stream)", "cuStreamQuery(stream)"),
+    Call("cuEventRecord", "cuEventRecord(event, stream)", "cuEventRecord(event, stream)"),
+    Call(
+        "cuMemAllocAsync+cuMemFreeAsync",
+        "err, memory = cuMemAllocAsync(4096, stream); err, = cuMemFreeAsync(memory, stream)",
+        "cuMemAllocAsync(memory_at, size, stream); cuMemFreeAsync(memory, stream)",
+    ),
+    Call(
+        "cuMemcpyHtoDAsync",
+        "cuMemcpyHtoDAsync(pointer, host, 4096, stream)",
+        "cuMemcpyHtoDAsync_v2(pointer, host, size, stream)",
+    ),
+)
+
+GRAPH = Call("cuGraphLaunch", "cuGraphLaunch(graph, stream)", "cuGraphLaunch(graph, stream)", 50)
+
+POINTERS = Call(
+    "cuLaunchKernel, pointers made before",
+    "cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, stream, pointers, 0)",
+    "cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, stream, pointers, None)",
+)
+TUPLES = Call(
+    "cuLaunchKernel, ctypes tuples",
+    "cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, stream, (values, types), 0)",
+    None,
+)
+ARRAYS = Call(
+    "cuLaunchKernel, new numpy arrays",
+    "arrays = [array(v, t) for v, t in zip(values, dtypes)]; "
+    "addresses = array([a.ctypes.data for a in arrays], uint64); "
+    "err, = cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, stream, addresses.ctypes.data, 0)",
+    None,
+)
+EX = Call(
+    "cuLaunchKernelEx, pointers made before",
+    "cuLaunchKernelEx(config, f, pointers, 0)",
+    "cuLaunchKernelEx(config_at, f, pointers, None)",
+)
+
+LAUNCH = Call("core.launch", "launch(stream, config, kernel, *ARGUMENTS)", None)
+LAUNCH_CONFIG = Call(
+    "core.launch, new LaunchConfig",
+    "launch(stream, LaunchConfig(grid=1, block=32), kernel, *ARGUMENTS)",
+    None,
+)
+
+FUNCTIONS = (
+    "cuCtxGetCurrent",
+    "cuDeviceGetAttribute",
+    "cuPointerGetAttribute",
+    "cuStreamQuery",
+    "cuEventRecord",
+    "cuMemAllocAsync",
+    "cuMemFreeAsync",
+    "cuMemcpyHtoDAsync",
+    "cuGraphLaunch",
+    "cuLaunchKernel",
+    "cuLaunchKernelEx",
+    "cuModuleLoadData",
+    "cuModuleUnload",
+)
+
+
+class Arguments:
+    """Kernel arguments in every form: the values, their ctypes types, and an array of pointers to them."""
+
+    def __init__(self, values: Sequence[Any] = (), types: Sequence[Any] = ()) -> None:
+        self.values = tuple(values)
+        self.types = tuple(types)
+        self.objects = [v if t is None else t(v) for v, t in zip(values, types, strict=True)]
+        self.pointers = (ctypes.c_void_p * len(self.objects))(*map(ctypes.addressof, self.objects))
+        self.address = ctypes.addressof(self.pointers)
+
+
+@dataclass
+class Handles:
+    """What the calls are made with, as plain numbers."""
+
+    stream: int
+    event: int
+    function: int
+    graph: int
+    pointer: int
+    arguments: Arguments = field(default_factory=Arguments)
+    host: Any = field(default_factory=lambda: ctypes.create_string_buffer(4096))
+
+
+class Config(ctypes.Structure):
+    """`CUlaunchConfig`, of cuda.h."""
+
+    _fields_ = [
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared", ctypes.c_uint),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.c_void_p),
+        ("count", ctypes.c_uint),
+    ]
+
+
+def scope_of(driver: Any, handles: Handles) -> dict[str, Any]:
+    """What the statements mean with `driver`: cudapy.driver, or cuda.bindings.driver."""
+    config = driver.CUlaunchConfig()
+    config.gridDimX = config.gridDimY = config.gridDimZ = config.blockDimY = config.blockDimZ = 1
+    config.blockDimX = 32
+    config.hStream = driver.CUstream(handles.stream)
+    return {
+        **{name: getattr(driver, name) for name in FUNCTIONS},
+        "attribute": driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+        "config": config,
+        "device": driver.CUdevice(0),
+        "event": driver.CUevent(handles.event),
+        "f": driver.CUfunction(handles.function),
+        "graph": driver.CUgraphExec(handles.graph),
+        "host": ctypes.addressof(handles.host),
+        "memory_type": driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        "pointer": driver.CUdeviceptr(handles.pointer),
+        "pointers": handles.arguments.address,
+        "stream": driver.CUstream(handles.stream),
+        "types": handles.arguments.types,
+        "values": handles.arguments.values,
+    }
+
+
+def scope_of_core(
+    core: Any, cubin: bytes, kernel: str, handles: Handles, buffers: bool = False
+) -> dict[str, Any]:
+    """What the statements mean with `core`: cudapy.core, or cuda.core; pointers are numbers, or buffers."""
+    device = core.Device(0)
+    device.set_current()
+    stream = core.Stream.from_handle(handles.stream)
+    values = list(handles.arguments.values)
+    if kernel == "saxpy":
+        import numpy
+
+        values[0] = numpy.float32(values[0])  # cuda.core takes a float of Python for a double
+        if buffers:
+            values[1:4] = [device.allocate(4096, stream=stream) for _ in range(3)]
+    return {
+        "LaunchConfig": core.LaunchConfig,
+        "config": core.LaunchConfig(grid=1, block=32),
+        "kernel": core.ObjectCode.from_cubin(cubin).get_kernel(kernel),
+        "launch": core.launch,
+        "stream": stream,
+        **{f"a{i}": value for i, value in enumerate(values)},
+    }
+
+
+def with_arguments(call: Call, scope: dict[str, Any]) -> str:
+    """The statement of a launch with core, with the arguments that its scope has."""
+    arguments = (f", {name}" for name in scope if name[0] == "a" and name[1:].isdigit())
+    return call.statement.replace(", *ARGUMENTS", "".join(arguments))
+
+
+def scope_by_hand(path: str, handles: Handles) -> dict[str, Any]:
+    """What the statements by hand mean; `path` is that of libcuda."""
+    library = ctypes.CDLL(path)  # an object of our own: its functions have no argtypes, whatever others do
+    config = Config((1, 1, 1), (32, 1, 1), 0, handles.stream, None, 0)
+    handle, number, memory = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_uint64()
+    functions = [name for name in FUNCTIONS if name != "cuMemcpyHtoDAsync"] + ["cuMemcpyHtoDAsync_v2"]
+    return {
+        **{name: getattr(library, name) for name in functions},
+        "config_at": ctypes.byref(config),
+        "event": ctypes.c_void_p(handles.event),
+        "f": ctypes.c_void_p(handles.function),
+        "graph": ctypes.c_void_p(handles.graph),
+        "handle": handle,
+        "handle_at": ctypes.byref(handle),
+        "host": ctypes.c_void_p(ctypes.addressof(handles.host)),
+        "memory": memory,
+        "memory_at": ctypes.byref(memory),
+        "number": number,
+        "number_at": ctypes.byref(number),
+        "pointer": ctypes.c_uint64(handles.pointer),
+        "pointers": ctypes.c_void_p(handles.arguments.address),
+        "size": ctypes.c_size_t(4096),
+        "stream": ctypes.c_void_p(handles.stream),
+    }

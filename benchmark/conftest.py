@@ -1,0 +1,142 @@
+"""Fixtures, options and the report of the benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from . import machine, report
+from .gpu import Gpu
+from .record import CUDAPY, Record
+from .timing import Contender, Timed, Turns, undisturbed
+from .twin import Twin, build
+
+Rivals = Mapping[str, Callable[[], Contender]]
+"""What makes each rival; what it raises is why that one is absent."""
+
+RECORDS = pytest.StashKey[list[Record]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("cudapy's benchmark")
+    group.addoption("--quick", action="store_true", help="a fifth of the rounds: a look, not a record")
+    group.addoption("--json", type=Path, metavar="PATH", help="write machine, ratios and raw times there")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[RECORDS] = []
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:  # what other packages warn of is not the subject here
+        item.add_marker(pytest.mark.filterwarnings("default"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_benchmark_update_machine_info(machine_info: dict[str, Any]) -> None:
+    machine_info["cudapy"] = machine.describe()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    records = config.stash[RECORDS]
+    skipped = {
+        item.nodeid.rpartition("/")[2]: str(item.longrepr[2]).removeprefix("Skipped: ")
+        for item in terminalreporter.stats.get("skipped", [])
+    }
+    if records or skipped:
+        facts = machine.describe()
+        terminalreporter.section("cudapy's benchmark")
+        terminalreporter.write_line(report.text(facts, records, skipped))
+        if path := config.getoption("--json"):
+            report.write_json(path, facts, records, skipped)
+
+
+def ready(rivals: Rivals) -> tuple[dict[str, Contender], dict[str, str]]:
+    """The rivals that can take part, and for the others why they cannot."""
+    contenders: dict[str, Contender] = {}
+    missing: dict[str, str] = {}
+    for who, make in rivals.items():
+        try:
+            contenders[who] = make()
+        except Exception as error:
+            missing[who] = machine.reason(error)
+    return contenders, missing
+
+
+class Race:
+    """Runs cudapy as a row of pytest-benchmark, and its rivals in the same rounds."""
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self.request = request
+        self.quick: bool = request.config.getoption("--quick")
+
+    def rounds(self, full: int) -> int:
+        """How many rounds to run, where `full` is enough for a record."""
+        return max(5, full // 5) if self.quick else full
+
+    def __call__(
+        self,
+        group: str,
+        name: str,
+        mine: Timed,
+        rivals: Rivals,
+        rounds: int = 201,
+        baseline: str | None = None,
+    ) -> None:
+        """Time `mine` and its rivals in turns, `rounds` times; one of the rivals may be the `baseline`."""
+        contenders, missing = ready(rivals)
+        benchmark = self.request.getfixturevalue("benchmark")
+        benchmark.group = group
+        benchmark.name = name
+        turns = Turns(contenders)
+
+        def setup() -> None:
+            turns.round()
+            mine.prepare()
+
+        with undisturbed():
+            benchmark.pedantic(mine.batch, setup=setup, rounds=self.rounds(rounds), warmup_rounds=1)
+        mine.drain()
+        if benchmark.disabled:
+            return
+        times = {CUDAPY: [seconds / mine.calls for seconds in benchmark.stats.stats.data]}
+        times |= {who: seconds[1:] for who, seconds in turns.times.items()}
+        record = Record(group, name, times, baseline=baseline, missing=missing)
+        benchmark.extra_info["calls"] = mine.calls
+        benchmark.extra_info["ratios"] = {who: ratio.median for who, ratio in record.ratios().items()}
+        self.add(record)
+
+    def add(self, record: Record) -> None:
+        """Put a line in the report."""
+        self.request.config.stash[RECORDS].append(record)
+
+
+@pytest.fixture
+def race(request: pytest.FixtureRequest) -> Race:
+    """What runs a comparison."""
+    return Race(request)
+
+
+@pytest.fixture(scope="session")
+def gpu() -> Gpu:
+    """The GPU, or a skip that says why there is none."""
+    try:
+        return Gpu()
+    except RuntimeError as error:
+        pytest.skip(f"no GPU: {machine.reason(error)}")
+
+
+@pytest.fixture(scope="session")
+def twin(gpu: Gpu) -> Callable[[str, int], Contender]:
+    """What makes a C++ contender: `twin(case, calls)`; it raises why there is none."""
+    running: list[Twin] = []
+
+    def contender(case: str, calls: int) -> Contender:
+        if not running:
+            running.append(Twin(build("launch.cpp"), str(gpu.cubin_file)))
+        return running[0].contender(case, calls)
+
+    return contender

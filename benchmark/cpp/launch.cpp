@@ -1,0 +1,164 @@
+// The C++ twin of test_launch.py, test_calls.py and of the kernel times of test_saxpy.py: the same calls, the same
+// kernels (the cubin whose path is the first argument), the same loop.
+#include <algorithm>
+#include <cuda.h>
+#include <vector>
+
+#include "round.h"
+
+static CUdevice device;
+static CUstream stream;
+static CUmodule module_;
+static std::vector<char> cubin;
+
+static CUfunction kernel(const char *name) {
+    CUfunction function;
+    CHECK(cuModuleGetFunction(&function, module_, name));
+    return function;
+}
+
+static void drain() { CHECK(cuStreamSynchronize(stream)); }
+
+static void launch(CUfunction f, void **pointers) {
+    CHECK(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, stream, pointers, nullptr));
+}
+
+// -- kernel times, by events --------------------------------------------------------------------------------
+
+static CUdeviceptr allocate(size_t bytes) {
+    CUdeviceptr memory;
+    CHECK(cuMemAlloc(&memory, bytes));
+    return memory;
+}
+
+// Median seconds of one of 16 launches, each between two events. Memory is set first, which takes the device long
+// enough for the host to be ahead of it.
+static double kernel_seconds(size_t n) {
+    static const size_t ahead = 256 << 20;
+    static CUdeviceptr busy = allocate(ahead);
+    static CUfunction saxpy = kernel("saxpy");
+    static CUdeviceptr x = 0, y = 0, out = 0;
+    static size_t have = 0;
+    if (have != n) {
+        for (CUdeviceptr old : {x, y, out}) CHECK(old ? cuMemFree(old) : CUDA_SUCCESS);
+        x = y = out = 0;
+        have = 0;
+        x = allocate(4 * n), y = allocate(4 * n), out = allocate(4 * n);
+        CHECK(cuMemsetD32(x, 0x3fc00000, n));
+        CHECK(cuMemsetD32(y, 0x40100000, n));
+        have = n;
+    }
+    static std::vector<CUevent> events;
+    while (events.size() < 17) {
+        events.emplace_back();
+        CHECK(cuEventCreate(&events.back(), CU_EVENT_DEFAULT));
+    }
+    float a = 2.0f;
+    void *pointers[] = {&a, &x, &y, &out, &n};
+    unsigned blocks = static_cast<unsigned>((n + 255) / 256);
+    for (int i = 0; i < 4; ++i) CHECK(cuMemsetD8Async(busy, 0, ahead, stream));
+    CHECK(cuEventRecord(events[0], stream));
+    for (int i = 1; i < 17; ++i) {
+        CHECK(cuLaunchKernel(saxpy, blocks, 1, 1, 256, 1, 1, 0, stream, pointers, nullptr));
+        CHECK(cuEventRecord(events[i], stream));
+    }
+    drain();
+    std::vector<float> ms(16);
+    for (int i = 0; i < 16; ++i) CHECK(cuEventElapsedTime(&ms[i], events[i], events[i + 1]));
+    std::sort(ms.begin(), ms.end());
+    return (ms[7] + ms[8]) / 2 * 1e-3;
+}
+
+// -- host times ---------------------------------------------------------------------------------------------
+
+static CUgraphExec graph_of_20() {
+    CUgraph graph;
+    CUgraphExec executable;
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    for (int i = 0; i < 20; ++i) launch(kernel("empty"), nullptr);
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphInstantiate(&executable, graph, 0));
+    return executable;
+}
+
+static double many(const std::string &name, long long calls) {
+    std::vector<size_t> values(std::stoul(name.substr(4)));
+    std::vector<void *> pointers;
+    for (size_t i = 0; i < values.size(); ++i) values[i] = i, pointers.push_back(&values[i]);
+    CUfunction f = kernel(name.c_str());
+    return batch(calls, [&] { launch(f, pointers.data()); }, drain);
+}
+
+static double run(const std::string &name, long long calls) {
+    static CUdeviceptr x = allocate(4096), y = allocate(4096), out = allocate(4096);
+    static CUfunction empty = kernel("empty"), saxpy = kernel("saxpy"), large = kernel("large");
+    static CUgraphExec graph = graph_of_20();
+    static CUevent event = [] { CUevent made; CHECK(cuEventCreate(&made, CU_EVENT_DEFAULT)); return made; }();
+    static char host[4096];
+    if (name == "kernel") return kernel_seconds(calls);
+    if (name.rfind("many", 0) == 0) return many(name, calls);
+    auto measure = [&](auto body) { return batch(calls, body, drain); };
+
+    if (name == "empty") return measure([] { launch(empty, nullptr); });
+    float a = 2.0f;
+    size_t n = 32;
+    void *pointers[] = {&a, &x, &y, &out, &n};
+    if (name == "saxpy") return measure([&] { launch(saxpy, pointers); });
+    if (name == "saxpy_ex") {
+        CUlaunchConfig config = {1, 1, 1, 32, 1, 1, 0, stream, nullptr, 0};
+        return measure([&] { CHECK(cuLaunchKernelEx(&config, saxpy, pointers, nullptr)); });
+    }
+    if (name == "large") {
+        static size_t words[256];
+        void *pointer[] = {words};
+        return measure([&] { launch(large, pointer); });
+    }
+    if (name == "cuGraphLaunch") return measure([] { CHECK(cuGraphLaunch(graph, stream)); });
+    if (name == "cuCtxGetCurrent") return measure([] { CUcontext now; CHECK(cuCtxGetCurrent(&now)); });
+    if (name == "cuDeviceGetAttribute")
+        return measure([] {
+            int value;
+            CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+        });
+    if (name == "cuPointerGetAttribute")
+        return measure([] {
+            unsigned type;
+            CHECK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, x));
+        });
+    if (name == "cuStreamQuery") return measure([] { CHECK(cuStreamQuery(stream)); });
+    if (name == "cuEventRecord") return measure([] { CHECK(cuEventRecord(event, stream)); });
+    if (name == "cuMemAllocAsync+cuMemFreeAsync")
+        return measure([] {
+            CUdeviceptr memory;
+            CHECK(cuMemAllocAsync(&memory, 4096, stream));
+            CHECK(cuMemFreeAsync(memory, stream));
+        });
+    if (name == "cuMemcpyHtoDAsync") return measure([] { CHECK(cuMemcpyHtoDAsync(x, host, 4096, stream)); });
+    if (name == "cuModuleLoadData")
+        return measure([] {
+            CUmodule made;
+            CHECK(cuModuleLoadData(&made, cubin.data()));
+            CHECK(cuModuleUnload(made));
+        });
+    throw std::runtime_error("there is no case " + name);
+}
+
+int main(int, char **argv) {
+    FILE *file = std::fopen(argv[1], "rb");
+    if (!file) return 2;
+    for (int byte; (byte = std::fgetc(file)) != EOF;) cubin.push_back(static_cast<char>(byte));
+    std::fclose(file);
+    CUcontext context;
+    try {
+        CHECK(cuInit(0));
+        CHECK(cuDeviceGet(&device, 0));
+        CHECK(cuDevicePrimaryCtxRetain(&context, device));
+        CHECK(cuCtxSetCurrent(context));
+        CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+        CHECK(cuModuleLoadData(&module_, cubin.data()));
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+    return serve(run);
+}

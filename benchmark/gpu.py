@@ -1,0 +1,126 @@
+"""The GPU that is measured: its primary context, which all Python packages share, and what the calls need."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+from cudapy import pathfinder
+from cudapy.driver import (
+    CUdevice_attribute,
+    CUevent,
+    CUfunction,
+    CUgraphExec,
+    CUstream,
+    CUstream_flags,
+    CUstreamCaptureMode,
+    checked,
+)
+
+from . import kernels
+from .calls import Arguments, Handles
+from .twin import folder
+
+ELEMENTS = 32
+"""Of the arrays of the SAXPY launches: so few that the host is slower than the device."""
+
+
+class Gpu:
+    """Device 0. RuntimeError, with the reason, where there is none that works."""
+
+    def __init__(self) -> None:
+        checked.cuInit(0)
+        if not checked.cuDeviceGetCount():
+            raise RuntimeError("the driver sees no device")
+        self.device = checked.cuDeviceGet(0)
+        checked.cuCtxSetCurrent(checked.cuDevicePrimaryCtxRetain(self.device))
+        self.stream: CUstream = checked.cuStreamCreate(CUstream_flags.CU_STREAM_NON_BLOCKING)
+        self.event: CUevent = checked.cuEventCreate(0)
+        self.memory = [checked.cuMemAlloc(4096) for _ in range(3)]
+
+    @cached_property
+    def library(self) -> str:
+        """The path of libcuda."""
+        return pathfinder.load("cuda").path
+
+    @cached_property
+    def arch(self) -> str:
+        """For instance "sm_90"."""
+        major, minor = (
+            checked.cuDeviceGetAttribute(attribute, self.device)
+            for attribute in (
+                CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+                CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+            )
+        )
+        return f"sm_{major}{minor}"
+
+    @cached_property
+    def cubin(self) -> bytes:
+        """The kernels."""
+        return kernels.cubin(self.arch)
+
+    @cached_property
+    def cubin_file(self) -> Path:
+        """The kernels in a file."""
+        path = folder() / "kernels.cubin"
+        path.write_bytes(self.cubin)
+        return path
+
+    @cached_property
+    def graph(self) -> CUgraphExec:
+        """Twenty launches of the empty kernel."""
+        empty = self.function("empty")
+        checked.cuStreamBeginCapture(self.stream, CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+        for _ in range(20):
+            checked.cuLaunchKernel(empty, 1, 1, 1, 32, 1, 1, 0, self.stream, 0, 0)
+        graph: CUgraphExec = checked.cuGraphInstantiate(checked.cuStreamEndCapture(self.stream), 0)
+        return graph
+
+    @cached_property
+    def _module(self) -> object:
+        return checked.cuModuleLoadData(self.cubin)
+
+    def function(self, name: str) -> CUfunction:
+        """A kernel."""
+        function: CUfunction = checked.cuModuleGetFunction(self._module, name.encode())
+        return function
+
+    @property
+    def drain(self) -> Callable[[], object]:
+        """Waits until the stream is empty; RuntimeError if something in it failed."""
+        stream, wait = self.stream, checked.cuStreamSynchronize
+        return lambda: wait(stream)
+
+    def handles(self, kernel: str = "empty") -> Handles:
+        """What the calls need, with a kernel and its arguments."""
+        return Handles(
+            int(self.stream),
+            int(self.event),
+            int(self.function(kernel)),
+            int(self.graph),
+            int(self.memory[0]),
+            self.arguments(kernel),
+        )
+
+    def arguments(self, kernel: str) -> Arguments:
+        """The arguments of a kernel of kernels.py."""
+        if kernel == "saxpy":
+            pointer, x, y, out = ctypes.c_void_p, *map(int, self.memory)
+            return Arguments(
+                (2.0, x, y, out, ELEMENTS), (ctypes.c_float, pointer, pointer, pointer, ctypes.c_size_t)
+            )
+        if kernel == "large":
+            return Arguments((Large(),), (None,))
+        if kernel.startswith("many"):
+            count = int(kernel.removeprefix("many"))
+            return Arguments(range(count), (ctypes.c_size_t,) * count)
+        return Arguments()
+
+
+class Large(ctypes.Structure):
+    """The 2 KB struct."""
+
+    _fields_ = [("words", ctypes.c_size_t * 256)]

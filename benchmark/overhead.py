@@ -1,0 +1,95 @@
+"""The calls against a libcuda that does nothing: test_overhead.py runs this where the loader finds that one.
+
+    LD_LIBRARY_PATH=FOLDER python -m benchmark.overhead driver|core ROUNDS
+
+prints a JSON list of [name, times by contender, reason by absent contender].
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+from importlib import import_module
+
+import cudapy.driver
+from cudapy import pathfinder
+
+from . import calls
+from .calls import Arguments, Handles, scope_by_hand, scope_of, scope_of_core, with_arguments
+from .machine import reason
+from .record import CUDAPY
+from .timing import Contender, Loop, interleave
+
+NULL_COUNT = 424242
+"""How many devices cpp/null.c says there are."""
+
+
+Row = tuple[str, dict[str, list[float]], dict[str, str]]
+
+
+def saxpy() -> Handles:
+    """Made-up handles, and the arguments of SAXPY."""
+    pointer = ctypes.c_void_p
+    types = (ctypes.c_float, pointer, pointer, pointer, ctypes.c_size_t)
+    arguments = Arguments((2.0, 0x1000, 0x2000, 0x3000, 32), types)
+    return Handles(stream=0x10, event=0x20, function=0x30, graph=0x40, pointer=0x1000, arguments=arguments)
+
+
+def driver_rows(rounds: int) -> list[Row]:
+    """The functions of the driver."""
+    mine = scope_of(cudapy.driver, saxpy())
+    by_hand = scope_by_hand(pathfinder.load("cuda").path, saxpy())
+    missing = {}
+    try:
+        bindings = import_module("cuda.bindings.driver")
+        status, count = bindings.cuDeviceGetCount()
+        if status.value or count != NULL_COUNT:
+            raise RuntimeError(f"its libcuda is not the null one: cuDeviceGetCount gave {status!r}, {count}")
+        peer = scope_of(bindings, saxpy())
+    except Exception as error:
+        missing["cuda.bindings"] = reason(error)
+    rows = []
+    for call in (*calls.GETTERS_AND_QUEUES, calls.GRAPH, calls.POINTERS, calls.TUPLES, calls.EX):
+        contenders: dict[str, Contender] = {CUDAPY: Loop(call.statement, mine)}
+        if call.by_hand:
+            contenders["plain ctypes"] = Loop(call.by_hand, by_hand)
+        if not missing:
+            contenders["cuda.bindings"] = Loop(call.statement, peer)
+        rows.append((call.name, interleave(contenders, rounds), missing))
+    return rows
+
+
+def core_rows(rounds: int) -> list[Row]:
+    """Launches with core. By hand they are cuLaunchKernelEx with everything made before: the floor."""
+    by_hand = scope_by_hand(pathfinder.load("cuda").path, saxpy())
+
+    def loop(package: str, call: calls.Call, buffers: bool) -> Loop:
+        scope = scope_of_core(import_module(package), b"no cubin", "saxpy", saxpy(), buffers)
+        return Loop(with_arguments(call, scope), scope)
+
+    rows = []
+    for call, buffers in ((calls.LAUNCH, False), (calls.LAUNCH, True), (calls.LAUNCH_CONFIG, True)):
+        contenders: dict[str, Contender] = {
+            CUDAPY: loop("cudapy.core", call, buffers),
+            "plain ctypes": Loop(calls.EX.by_hand or "", by_hand),
+        }
+        missing = {}
+        try:
+            contenders["cuda.core"] = loop("cuda.core", call, buffers)
+        except Exception as error:
+            missing["cuda.core"] = reason(error)
+        name = f"{call.name}, 5 arguments, {'buffers' if buffers else 'ints'}"
+        rows.append((name, interleave(contenders, rounds), missing))
+    return rows
+
+
+def main(layer: str, rounds: int) -> None:
+    """Measure, and print."""
+    if cudapy.driver.checked.cuDeviceGetCount() != NULL_COUNT:
+        raise SystemExit(f"the libcuda found is {pathfinder.load('cuda').path}, not the null one")
+    print(json.dumps(driver_rows(rounds) if layer == "driver" else core_rows(rounds)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

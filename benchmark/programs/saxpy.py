@@ -1,0 +1,103 @@
+"""The whole SAXPY job: source, NVRTC, launch, check. The twin of cpp/saxpy.cpp.
+
+    python saxpy.py PACKAGE DATA
+
+PACKAGE is `cudapy` or `cuda.bindings`: the program is the same for both. DATA is what holds the host's data:
+`numpy`, or `array`, which is in the standard library.
+"""
+
+import ctypes
+import sys
+from importlib import import_module
+from typing import Any
+
+PACKAGE, DATA = sys.argv[1:]
+driver: Any = import_module(f"{PACKAGE}.driver")
+nvrtc: Any = import_module(f"{PACKAGE}.nvrtc")
+
+SAXPY = b"""
+extern "C" __global__ void saxpy(float a, const float *x, const float *y, float *out, size_t n)
+{
+    size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = a * x[i] + y[i];
+}
+"""
+PERIOD = 1024
+N = 1 << 24
+BYTES = 4 * N
+A = 2.0
+
+
+def check(result: Any) -> Any:
+    """The result without its status, which must be success."""
+    if result[0].value:
+        raise SystemExit(f"{result[0]!r}")
+    return result[1] if len(result) == 2 else result[1:]
+
+
+def numpy_data() -> tuple[Any, Any, Any]:
+    """x, y, and room for the result."""
+    import numpy as np
+
+    ramp = np.arange(PERIOD, dtype=np.float32)
+    return np.tile(ramp, N // PERIOD), np.tile(ramp[::-1], N // PERIOD), np.empty(N, np.float32)
+
+
+def array_data() -> tuple[Any, Any, Any]:
+    """x, y, and room for the result."""
+    from array import array
+
+    ramp = array("f", range(PERIOD))
+    return ramp * (N // PERIOD), ramp[::-1] * (N // PERIOD), array("f", bytes(4)) * N
+
+
+def address(data: Any) -> int:
+    """Where the data is."""
+    return int(data.ctypes.data if DATA == "numpy" else data.buffer_info()[0])
+
+
+def is_right(x: Any, y: Any, out: Any) -> bool:
+    """Whether out is A * x + y."""
+    if DATA == "numpy":
+        return bool((out == A * x + y).all())
+    ramp = type(x)("f", [A * xi + yi for xi, yi in zip(x[:PERIOD], y[:PERIOD], strict=True)])
+    return bytes(out) == bytes(ramp) * (N // PERIOD)
+
+
+check(driver.cuInit(0))
+device = check(driver.cuDeviceGet(0))
+attribute = driver.CUdevice_attribute
+major = check(driver.cuDeviceGetAttribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device))
+minor = check(driver.cuDeviceGetAttribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device))
+
+program = check(nvrtc.nvrtcCreateProgram(SAXPY, b"saxpy.cu", 0, None, None))
+check(nvrtc.nvrtcCompileProgram(program, 1, [f"--gpu-architecture=compute_{major}{minor}".encode()]))
+ptx = b" " * check(nvrtc.nvrtcGetPTXSize(program))
+check(nvrtc.nvrtcGetPTX(program, ptx))
+check(nvrtc.nvrtcDestroyProgram(program))
+
+check(driver.cuCtxSetCurrent(check(driver.cuDevicePrimaryCtxRetain(device))))
+stream = check(driver.cuStreamCreate(0))
+module = check(driver.cuModuleLoadData(ptx))
+saxpy = check(driver.cuModuleGetFunction(module, b"saxpy"))
+
+hx, hy, hout = numpy_data() if DATA == "numpy" else array_data()
+x, y, out = (check(driver.cuMemAlloc(BYTES)) for _ in range(3))
+check(driver.cuMemcpyHtoDAsync(x, address(hx), BYTES, stream))
+check(driver.cuMemcpyHtoDAsync(y, address(hy), BYTES, stream))
+pointer = ctypes.c_void_p
+arguments = (
+    (A, int(x), int(y), int(out), N),
+    (ctypes.c_float, pointer, pointer, pointer, ctypes.c_size_t),
+)
+check(driver.cuLaunchKernel(saxpy, N // 256, 1, 1, 256, 1, 1, 0, stream, arguments, 0))
+check(driver.cuMemcpyDtoHAsync(address(hout), out, BYTES, stream))
+check(driver.cuStreamSynchronize(stream))
+if not is_right(hx, hy, hout):
+    raise SystemExit("the result is wrong")
+
+for memory in (x, y, out):
+    check(driver.cuMemFree(memory))
+check(driver.cuModuleUnload(module))
+check(driver.cuStreamDestroy(stream))
+check(driver.cuDevicePrimaryCtxRelease(device))

@@ -1,0 +1,61 @@
+"""What was measured: a line of the report for each comparison, raw times included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .timing import Spread, spread
+
+CUDAPY = "cudapy"
+
+
+@dataclass
+class Record:
+    """One comparison: the times of cudapy and of its rivals in the same rounds.
+
+    group, name: where it stands in the report. times: seconds (bytes where `unit` is "B") for each contender,
+    cudapy among them, one value a round. baseline: the contender whose time is subtracted from all others
+    first, such as a bare interpreter for imports. note: what else is to be said.
+    """
+
+    group: str
+    name: str
+    times: dict[str, list[float]]
+    unit: str = "s"
+    baseline: str | None = None
+    note: str = ""
+    missing: dict[str, str] = field(default_factory=dict)  # rivals that could not take part, and why
+
+    def values(self, who: str) -> list[float]:
+        """The sample of a contender, the baseline subtracted."""
+        if self.baseline is None or who == self.baseline:
+            return self.times[who]
+        return [t - b for t, b in zip(self.times[who], self.times[self.baseline], strict=True)]
+
+    def cost(self) -> Spread:
+        """What cudapy takes."""
+        return spread(self.values(CUDAPY))
+
+    def ratios(self) -> dict[str, Spread]:
+        """cudapy's time over that of each rival, taken round by round: below 1 cudapy is faster."""
+        mine = self.values(CUDAPY)
+        return {
+            who: spread([m / t for m, t in zip(mine, self.values(who), strict=True)])
+            for who in self.times
+            if who not in (CUDAPY, self.baseline)
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data: medians and ratios for people, every round for programs (nanoseconds, or bytes)."""
+        scale, digits = (1e9, 1) if self.unit == "s" else (1, 0)
+        return {
+            "group": self.group,
+            "name": self.name,
+            "unit": "ns" if self.unit == "s" else self.unit,
+            "ratios": {who: [round(x, 4) for x in r] for who, r in self.ratios().items()},
+            "baseline": self.baseline,
+            "note": self.note,
+            "missing": self.missing,
+            "rounds": {who: [round(t * scale, digits) for t in times] for who, times in self.times.items()},
+        }

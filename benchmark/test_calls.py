@@ -1,0 +1,89 @@
+"""What other calls cost the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import cudapy.driver
+import cudapy.nvrtc
+from cudapy import pathfinder
+
+from .calls import GETTERS_AND_QUEUES, Call, scope_by_hand, scope_of
+from .conftest import Race
+from .gpu import Gpu
+from .kernels import SAXPY
+from .timing import Contender, Loop
+from .twin import Twin, build
+
+GROUP = "calls"
+
+MODULE = Call(
+    "cuModuleLoadData",
+    "err, module = cuModuleLoadData(cubin); err, = cuModuleUnload(module)",
+    "cuModuleLoadData(handle_at, cubin); cuModuleUnload(handle)",
+    20,
+)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("call", [*GETTERS_AND_QUEUES, MODULE], ids=lambda call: call.name)
+def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) -> None:
+    handles = gpu.handles()
+
+    def loop(statement: str, scope: dict[str, Any]) -> Loop:
+        return Loop(statement, scope | {"cubin": gpu.cubin}, call.calls, gpu.drain)
+
+    rivals: dict[str, Callable[[], Contender]] = {
+        "C++": lambda: twin(call.name, call.calls),
+        "cuda.bindings": lambda: loop(
+            call.statement, scope_of(import_module("cuda.bindings.driver"), handles)
+        ),
+        "plain ctypes": lambda: loop(call.by_hand or "", scope_by_hand(gpu.library, handles)),
+    }
+    name = "cuModuleLoadData+cuModuleUnload" if call is MODULE else call.name
+    race(GROUP, name, loop(call.statement, scope_of(cudapy.driver, handles)), rivals)
+
+
+OPTION = "--gpu-architecture=compute_80"
+
+
+def with_nvrtc(nvrtc: Any) -> Loop:
+    """SAXPY from source to PTX with a package that has the functions of NVRTC."""
+
+    def to_ptx(source: bytes, option: bytes) -> bytes:
+        def check(result: Any) -> Any:
+            if result[0].value:
+                raise RuntimeError(f"{result[0]!r}")
+            return result[-1]
+
+        program = check(nvrtc.nvrtcCreateProgram(source, b"saxpy.cu", 0, None, None))
+        check(nvrtc.nvrtcCompileProgram(program, 1, [option]))
+        ptx: bytes = b" " * check(nvrtc.nvrtcGetPTXSize(program))
+        check(nvrtc.nvrtcGetPTX(program, ptx))
+        check(nvrtc.nvrtcDestroyProgram(program))
+        return ptx
+
+    scope = {"to_ptx": to_ptx, "source": SAXPY.encode(), "option": OPTION.encode()}
+    return Loop("ptx = to_ptx(source, option)", scope, calls=1)
+
+
+def test_nvrtc(race: Race) -> None:
+    try:
+        library = pathfinder.load("nvrtc").path
+    except pathfinder.LibraryNotFound as error:
+        pytest.skip(str(error).splitlines()[0])
+
+    def twin() -> Contender:
+        return Twin(build("compile.cpp", needs_driver=False), library, SAXPY, OPTION).contender("compile", 1)
+
+    race(
+        GROUP,
+        "NVRTC: SAXPY to PTX",
+        with_nvrtc(cudapy.nvrtc),
+        {"C++": twin, "cuda.bindings": lambda: with_nvrtc(import_module("cuda.bindings.nvrtc"))},
+        rounds=31,
+    )

@@ -1,0 +1,77 @@
+"""What importing costs, over an interpreter that imports nothing; and what is installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from .conftest import Race
+from .record import CUDAPY, Record
+from .timing import ROOT, Contender, Program
+
+GROUP = "import"
+BARE = "bare interpreter"
+
+
+def importing(module: str) -> Program:
+    """A fresh process that imports `module`, from start to exit. ImportError if there is no such module."""
+    parts = module.split(".")
+    for i in range(len(parts)):
+        name = ".".join(parts[: i + 1])
+        if not find_spec(name):
+            raise ImportError(f"No module named {name!r}")
+    return Program([sys.executable, "-c", f"import {module}"])
+
+
+@pytest.mark.parametrize(
+    ("module", "peer"),
+    [("cudapy", None), ("cudapy.driver", "cuda.bindings.driver"), ("cudapy.core", "cuda.core")],
+)
+def test_import(race: Race, module: str, peer: str | None) -> None:
+    try:
+        mine = importing(module)
+    except ImportError as error:
+        pytest.skip(str(error))
+    rivals: dict[str, Callable[[], Contender]] = {BARE: lambda: Program([sys.executable, "-c", "pass"])}
+    if peer:
+        rivals[peer.removesuffix(".driver")] = lambda: importing(peer)
+    race(GROUP, f"import {module}", mine, rivals, rounds=31, baseline=BARE)
+
+
+def test_wheel(race: Race, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--disable-pip-version-check"]
+    command += ["--wheel-dir", str(tmp_path), str(ROOT)]
+    impatient = {**os.environ, "PIP_RETRIES": "0", "PIP_TIMEOUT": "5"}  # it may need hatchling, and the net
+    try:
+        done = subprocess.run(command, env=impatient, capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        pytest.skip("pip wheel did not finish in 60 seconds")
+    wheels = list(tmp_path.glob("*.whl"))
+    if done.returncode or not wheels:
+        said = [line for line in done.stderr.splitlines() if "rror" in line] or ["no reason given"]
+        pytest.skip(f"pip wheel failed: {said[-1].strip()}")
+    with zipfile.ZipFile(wheels[0]) as wheel:
+        unpacked = sum(entry.file_size for entry in wheel.infolist())
+    times = {CUDAPY: [float(unpacked)]}
+    missing = {}
+    for peer in ("cuda-bindings", "cuda-core"):
+        try:
+            times[peer.replace("-", ".")] = [installed(peer)]
+        except metadata.PackageNotFoundError:
+            missing[peer.replace("-", ".")] = f"{peer} is not installed"
+    note = f"{wheels[0].name}: {wheels[0].stat().st_size / 1000:.0f} KB"
+    race.add(Record(GROUP, "size, unpacked", times, unit="B", note=note, missing=missing))
+
+
+def installed(name: str) -> float:
+    """Bytes of the files of a distribution, without those that Python made of them."""
+    files = metadata.distribution(name).files or []
+    return float(sum(Path(str(file.locate())).stat().st_size for file in files if file.suffix != ".pyc"))

@@ -1,0 +1,145 @@
+"""What a kernel launch costs the host."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+import cudapy.driver
+
+from .calls import (
+    ARRAYS,
+    EX,
+    GRAPH,
+    LAUNCH,
+    LAUNCH_CONFIG,
+    POINTERS,
+    TUPLES,
+    Call,
+    scope_by_hand,
+    scope_of,
+    scope_of_core,
+    with_arguments,
+)
+from .conftest import Race, Rivals
+from .gpu import ELEMENTS, Gpu
+from .kernels import MANY
+from .timing import Contender, Loop
+
+pytestmark = pytest.mark.gpu
+
+NAMES = {
+    "empty": "no arguments",
+    "saxpy": "5 arguments",
+    "large": "2 KB struct",
+    **{f"many{n}": f"{n} arguments" for n in MANY},
+}
+GROUP = "launch"
+
+
+def with_driver(gpu: Gpu, driver: Any, kernel: str, call: Call) -> Loop:
+    """`call` with a package that has the functions of the driver."""
+    import numpy
+
+    arguments = gpu.arguments(kernel)
+    scope = scope_of(driver, gpu.handles(kernel)) | {
+        "array": numpy.array,
+        "uint64": numpy.uint64,
+        "dtypes": [numpy.dtype("u8" if t is ctypes.c_void_p else t) for t in arguments.types if t],
+    }
+    return Loop(call.statement, scope, call.calls, gpu.drain)
+
+
+def driver_rivals(gpu: Gpu, twin: Callable[..., Contender], kernel: str, call: Call, case: str) -> Rivals:
+    """C++, cuda.bindings, and ctypes where the call can be made by hand."""
+    rivals: dict[str, Callable[[], Contender]] = {
+        "C++": lambda: twin(case, call.calls),
+        "cuda.bindings": lambda: with_driver(gpu, import_module("cuda.bindings.driver"), kernel, call),
+    }
+    if by_hand := call.by_hand:
+        scope = scope_by_hand(gpu.library, gpu.handles(kernel))
+        rivals["plain ctypes"] = lambda: Loop(by_hand, scope, call.calls, gpu.drain)
+    return rivals
+
+
+@pytest.mark.parametrize(
+    ("kernel", "call"),
+    [
+        ("empty", POINTERS),
+        ("saxpy", POINTERS),
+        ("saxpy", TUPLES),
+        ("saxpy", ARRAYS),
+        ("saxpy", EX),
+        *((f"many{n}", call) for n in MANY for call in (POINTERS, TUPLES)),
+        ("large", POINTERS),
+        ("large", TUPLES),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.name.replace(" ", "-"),
+)
+def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: str, call: Call) -> None:
+    case = "saxpy_ex" if call is EX else kernel
+    race(
+        GROUP,
+        f"{NAMES[kernel]}: {call.name}",
+        with_driver(gpu, cudapy.driver, kernel, call),
+        driver_rivals(gpu, twin, kernel, call, case),
+    )
+
+
+def with_cupy(gpu: Gpu, kernel: str) -> Contender:
+    """CuPy's launch of a raw kernel, on its own arrays."""
+    cupy: Any = import_module("cupy")
+    arguments: tuple[Any, ...] = ()
+    if kernel == "saxpy":
+        x, y, out = (cupy.zeros(ELEMENTS, cupy.float32) for _ in range(3))
+        arguments = (cupy.float32(2), x, y, out, cupy.uint64(ELEMENTS))
+    module = cupy.RawModule(path=str(gpu.cubin_file))
+    scope = {"kernel": module.get_function(kernel), "arguments": arguments}
+    stream = cupy.cuda.ExternalStream(int(gpu.stream))
+    loop = Loop("kernel((1,), (32,), arguments)", scope, drain=gpu.drain)
+
+    def contender() -> float:
+        with stream:
+            return loop()
+
+    return contender
+
+
+@pytest.mark.parametrize(
+    ("kernel", "call", "buffers"),
+    [
+        ("empty", LAUNCH, False),
+        ("saxpy", LAUNCH, False),
+        ("saxpy", LAUNCH, True),
+        ("saxpy", LAUNCH_CONFIG, True),
+        *((f"many{n}", LAUNCH, False) for n in MANY),
+    ],
+    ids=lambda value: value.name.replace(" ", "-") if isinstance(value, Call) else str(value),
+)
+def test_core(
+    race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: str, call: Call, buffers: bool
+) -> None:
+    core = pytest.importorskip("cudapy.core", exc_type=ImportError)
+
+    def loop(core: Any) -> Loop:
+        scope = scope_of_core(core, gpu.cubin, kernel, gpu.handles(kernel), buffers)
+        return Loop(with_arguments(call, scope), scope, call.calls, gpu.drain)
+
+    rivals: dict[str, Callable[[], Contender]] = {
+        "C++": lambda: twin(kernel, call.calls),
+        "cuda.core": lambda: loop(import_module("cuda.core")),
+    }
+    if kernel == "empty" or (buffers and call is LAUNCH):
+        rivals["CuPy"] = lambda: with_cupy(gpu, kernel)
+    what = ", buffers" if buffers else ", ints" if kernel != "empty" else ""
+    race(GROUP, f"{NAMES[kernel]}: {call.name}{what}", loop(core), rivals)
+
+
+def test_graph(race: Race, gpu: Gpu, twin: Callable[..., Contender]) -> None:
+    mine = with_driver(gpu, cudapy.driver, "empty", GRAPH)
+    rivals = driver_rivals(gpu, twin, "empty", GRAPH, GRAPH.name)
+    race(GROUP, "graph of 20 kernels: cuGraphLaunch", mine, rivals)

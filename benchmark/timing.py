@@ -1,0 +1,173 @@
+"""Rounds, and what is made of them.
+
+A contender is a callable that runs one batch and returns the seconds that one call took. Contenders take
+turns, round by round, so that whatever drifts (clocks, caches, neighbours) drifts for all of them; a ratio is
+taken in each round, and its median and quartiles are what is reported.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import repeat
+from pathlib import Path
+from statistics import quantiles
+from time import perf_counter
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+
+Contender = Callable[[], float]
+
+CALLS = 200
+"""Calls in a batch, the stream drained before and after."""
+
+
+class Spread(NamedTuple):
+    """The quartiles of a sample."""
+
+    low: float
+    median: float
+    high: float
+
+    @property
+    def half(self) -> float:
+        """Half of the range that the middle half of the sample covers."""
+        return (self.high - self.low) / 2
+
+
+def spread(sample: Sequence[float]) -> Spread:
+    """The quartiles of `sample`; those of a single value are that value."""
+    if len(sample) == 1:
+        return Spread(sample[0], sample[0], sample[0])
+    return Spread(*quantiles(sample, n=4, method="inclusive"))
+
+
+class Timed:
+    """A contender whose time is that of `batch`, which is `calls` calls, between `prepare` and `drain`."""
+
+    calls = 1
+
+    def prepare(self) -> None:
+        """What comes before a batch, and is not timed."""
+
+    def batch(self) -> None:
+        """The batch, and nothing else: this is what is timed."""
+        raise NotImplementedError
+
+    def drain(self) -> object:
+        """What comes after a batch, and is not timed."""
+
+    def __call__(self) -> float:
+        self.prepare()
+        start = perf_counter()
+        self.batch()
+        seconds = perf_counter() - start
+        self.drain()
+        return seconds / self.calls
+
+
+class Loop(Timed):
+    """A Python statement, run `calls` times in a loop, the way timeit does it.
+
+    statement: one line; the names in it that `scope` has are local variables of the loop, as in a function
+    that a person would write. drain: waits until the device has nothing left to do; it is called before the
+    batch, after a warm-up of a quarter as many calls, and after it.
+    """
+
+    def __init__(
+        self,
+        statement: str,
+        scope: Mapping[str, Any],
+        calls: int = CALLS,
+        drain: Callable[[], object] = int,
+    ) -> None:
+        self.statement = statement
+        self.scope = dict(scope)
+        self.calls = calls
+        self.drain = drain  # type: ignore[method-assign]
+        known = [name for name in compile(statement, "<statement>", "exec").co_names if name in scope]
+        source = f"def loop({', '.join(['times', *(f'{name}={name}' for name in known)])}):\n"
+        source += f"    for _ in times: {statement}"
+        made: dict[str, Any] = {}
+        exec(compile(source, f"<{statement}>", "exec"), self.scope, made)
+        self._loop = made["loop"]
+        self._try()
+
+    def _try(self) -> None:
+        """Run the statement once. RuntimeError if it yields a status that is a failure, or `err` is `err`."""
+        names = dict(self.scope)
+        try:
+            result = eval(self.statement, names)
+        except SyntaxError:  # not an expression
+            exec(self.statement, names)
+            result = names.get("err")
+        status = result[0] if isinstance(result, tuple) else result
+        if isinstance(status, int) and status:
+            raise RuntimeError(f"{self.statement} failed with {status!r}")
+        self.drain()
+
+    def prepare(self) -> None:
+        self._loop(repeat(None, self.calls // 4 + 1))
+        self.drain()
+
+    def batch(self) -> None:
+        self._loop(repeat(None, self.calls))
+
+
+class Program(Timed):
+    """A whole process, from start to exit."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.command = command
+        path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has been compiled
+        self.batch()
+
+    def batch(self) -> None:
+        done = subprocess.run(self.command, cwd=ROOT, env=self.environment, capture_output=True, text=True)
+        if done.returncode:
+            last = (done.stderr or done.stdout).strip().splitlines()[-1:]
+            raise RuntimeError(f"exit code {done.returncode}: {''.join(last)}")
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Without the garbage collector, which would visit one contender and not the other."""
+    gc.collect()
+    gc.freeze()
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+        gc.unfreeze()
+
+
+class Turns:
+    """Lets contenders take turns, another one first in each round, and keeps their times."""
+
+    def __init__(self, contenders: Mapping[str, Contender]) -> None:
+        self.contenders = list(contenders.items())
+        self.times: dict[str, list[float]] = {name: [] for name in contenders}
+
+    def round(self) -> None:
+        """One turn for each."""
+        for name, contender in self.contenders:
+            self.times[name].append(contender())
+        self.contenders = self.contenders[1:] + self.contenders[:1]
+
+
+def interleave(contenders: Mapping[str, Contender], rounds: int) -> dict[str, list[float]]:
+    """The seconds of a call in each of `rounds` rounds, for each contender; a first round is not counted."""
+    turns = Turns(contenders)
+    with undisturbed():
+        for _ in range(rounds + 1):
+            turns.round()
+    return {name: times[1:] for name, times in turns.times.items()}

@@ -1,0 +1,158 @@
+"""The face that `cuda.bindings` gives some modules: short names, results alone, an exception for a failure.
+
+    @face(nvJitLinkCreate)
+    def create(num_options: int, options: Sequence[str | bytes] | None) -> int: ...
+
+becomes, at the first call,
+
+    def create(num_options, options):
+        err, *values = nvJitLinkCreate(num_options, _encoded(options))
+        if err:
+            raise _face.failure('nvJitLinkCreate', err, {'num_options': num_options, 'options': options})
+        return _alone(values)
+
+A handle is an int there, and a `char *` takes a str as well and comes back as one.
+"""
+
+from __future__ import annotations
+
+from .enums import Enum
+from .handles import Handle
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType
+    from typing import Any, ClassVar, TypeVar
+
+    F = TypeVar("F", bound=Callable[..., Any])
+
+
+class FaceError(RuntimeError):
+    """A function failed: what the exceptions of all faces are. `status` says why, an int."""
+
+    statuses: ClassVar[type[Enum]]
+
+    def __init__(self, status: int) -> None:
+        self.status = self.statuses(status)
+        super().__init__(f"{self.status.name} ({int(status)})")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (int(self.status),)
+
+
+class Face:
+    """A module's face.
+
+    error: the class of its exceptions.
+    explain: makes the exception that says more from (C function, status, arguments): the `__cause__`.
+    """
+
+    def __init__(
+        self, error: type[FaceError], explain: Callable[[str, Any, dict[str, Any]], Exception]
+    ) -> None:
+        self.error = error
+        self.explain = explain
+
+    def __call__(self, function: Callable[..., tuple[Any, ...]]) -> Callable[[F], F]:
+        """Make the stub below the face of `function`: the same parameters, whatever their names are."""
+
+        def declare(stub: Any) -> Any:
+            code = stub.__code__
+            stub.__wrapped__ = copy = _Function(code, stub.__globals__, stub.__name__)  # for `inspect`
+            copy.__annotations__ = stub.__annotations__
+            names = code.co_varnames[: code.co_argcount]
+            inputs = inputs_of(function)
+            text = stub.__doc__ or function.__doc__ or ""  # nothing under -OO
+            for name, c_name in zip(names, inputs, strict=True):
+                text = text.replace(f"`{c_name}`", f"`{name}`")
+            stub.__doc__ = text
+            stub.__kwdefaults__ = {"face": self, "stub": stub, "function": function, "names": names}
+            stub.__code__ = _first_call.__code__
+            return stub
+
+        return declare
+
+    def write(self, function: Any, name: str, names: tuple[str, ...]) -> Any:
+        """The function itself, its text where tracebacks look for it."""
+        import linecache
+
+        texts = texts_of(function)
+        given = [
+            f"_encoded({name})" if c_name in texts else name
+            for name, c_name in zip(names, inputs_of(function), strict=True)
+        ]
+        arguments = ", ".join(f"{name!r}: {name}" for name in names)
+        source = (
+            f"def {name}({', '.join(names)}):\n"
+            f"    err, *values = {function.__name__}({', '.join(given)})\n"
+            "    if err:\n"
+            f"        raise _face.failure({function.__name__!r}, err, {{{arguments}}})\n"
+            "    return _alone(values)\n"
+        )
+        scope = function.__globals__
+        scope.update(_face=self, _alone=alone, _encoded=encoded)
+        filename = f"<cudapy {function.__module__} {name}>"
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+        made: dict[str, Any] = {}
+        exec(compile(source, filename, "exec"), scope, made)
+        return made[name]
+
+    def failure(self, function: str, status: Any, arguments: dict[str, Any]) -> FaceError:
+        """The exception for a C function that returned `status`."""
+        error = self.error(status)
+        error.__cause__ = self.explain(function, status, arguments)
+        return error
+
+
+_Function: Any = type(lambda: None)
+
+
+def _first_call(*args: Any, face: Face, stub: Any, function: Any, names: Any, **kwargs: Any) -> Any:
+    stub.__code__ = face.write(function, stub.__name__, names).__code__
+    return stub(*args, **kwargs)
+
+
+def inputs_of(function: Any) -> tuple[str, ...]:
+    """The names of the parameters of a C-named function, one written by hand included."""
+    declaration = getattr(function, "__declaration__", None)
+    if declaration is not None:
+        return tuple(declaration.inputs)
+    code: CodeType = function.__code__
+    return code.co_varnames[: code.co_argcount]
+
+
+def texts_of(function: Any) -> set[str]:
+    """The parameters that are C strings or arrays of them; a `char *` with a size is data."""
+    from .prototypes import parse
+
+    declaration = getattr(function, "__declaration__", None)
+    if declaration is None:
+        return set()
+    return {
+        p.name
+        for p in parse(declaration.prototype).parameters
+        if p.type == "char" and p.const and (p.stars == 2 or p.c_name not in declaration.sizes)
+    }
+
+
+def encoded(value: Any) -> Any:
+    """`value` with bytes for str, in a list or tuple too."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape")  # a file name need not be UTF-8
+    if isinstance(value, (list, tuple)):
+        return [encoded(item) for item in value]
+    return value
+
+
+def alone(values: list[Any]) -> Any:
+    """Nothing, one value or a tuple, of plain Python types."""
+    found = [plain(value) for value in values]
+    return found[0] if len(found) == 1 else tuple(found) or None
+
+
+def plain(value: Any) -> Any:
+    """`value` with an int for a handle, and a str for the bytes of a C string."""
+    if isinstance(value, Handle):
+        return value.value
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

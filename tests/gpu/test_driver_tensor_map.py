@@ -1,0 +1,190 @@
+"""Tensor maps: what the Tensor Memory Accelerator is told about a tensor."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cudapy import driver
+from cudapy.driver import (
+    CU_TENSOR_MAP_NUM_QWORDS,
+    CUdevice_attribute,
+    CUdeviceptr,
+    CUresult,
+    CUtensorMap,
+    CUtensorMapDataType,
+    CUtensorMapFloatOOBfill,
+    CUtensorMapInterleave,
+    CUtensorMapL2promotion,
+    CUtensorMapSwizzle,
+    cuuint32_t,
+    cuuint64_t,
+)
+
+from .kernels import context as context
+from .kernels import function, memory, needs, ok, read, write
+
+pytestmark = pytest.mark.gpu
+
+WIDTH, HEIGHT = 64, 32  # of a tensor of floats, of which boxes of 16 x 8 are copied
+SOURCE = r"""
+struct __align__(64) TensorMap { unsigned long long words[16]; };
+
+extern "C" __global__ void copy_box(const __grid_constant__ TensorMap map, int x, int y, float *out)
+{
+    __shared__ __align__(128) float box[8 * 16];
+    __shared__ __align__(8) unsigned long long barrier;
+    unsigned box_at = (unsigned)__cvta_generic_to_shared(box);
+    unsigned barrier_at = (unsigned)__cvta_generic_to_shared(&barrier);
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(barrier_at) : "memory");
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 512;" :: "r"(barrier_at) : "memory");
+        asm volatile(
+            "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+            " [%0], [%1, {%2, %3}], [%4];"
+            :: "r"(box_at), "l"(&map), "r"(x), "r"(y), "r"(barrier_at) : "memory");
+    }
+    __syncthreads();
+    unsigned done = 0;
+    while (!done)
+        asm volatile(
+            "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+            : "=r"(done) : "r"(barrier_at) : "memory");
+    out[threadIdx.x] = box[threadIdx.x];
+}
+"""
+
+
+@pytest.fixture
+def tensor() -> Iterator[CUdeviceptr]:
+    needs(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED)
+    with memory(4 * WIDTH * HEIGHT) as pointer:
+        write(pointer, range(WIDTH * HEIGHT), np.float32)
+        yield pointer
+
+
+def encode(address: Any, **changes: Any) -> tuple[CUresult, CUtensorMap]:
+    """Of the tensor at `address`, unless `changes` say otherwise."""
+    arguments: dict[str, Any] = {
+        "tensorDataType": CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+        "tensorRank": 2,
+        "globalAddress": address,
+        "globalDim": [WIDTH, HEIGHT],
+        "globalStrides": [4 * WIDTH],
+        "boxDim": [16, 8],
+        "elementStrides": [1, 1],
+        "interleave": CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+        "swizzle": CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_NONE,
+        "l2Promotion": CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        "oobFill": CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+    }
+    return driver.cuTensorMapEncodeTiled(**{**arguments, **changes})
+
+
+def test_a_map_is_aligned_and_depends_on_its_arguments(tensor: CUdeviceptr) -> None:
+    first, again = ok(encode(tensor)), ok(encode(int(tensor)))
+    assert [made.getPtr() % 64 for made in (first, again, CUtensorMap())] == [0, 0, 0]
+    assert len(first.opaque) == CU_TENSOR_MAP_NUM_QWORDS
+    assert any(int(word) for word in first.opaque)
+    assert bytes(first) == bytes(again)
+    assert bytes(first) != bytes(ok(encode(tensor, boxDim=[8, 8])))
+    numbers = [cuuint64_t(WIDTH), cuuint64_t(HEIGHT)], [cuuint32_t(16), cuuint32_t(8)]
+    assert bytes(first) == bytes(ok(encode(tensor, globalDim=numbers[0], boxDim=numbers[1])))
+
+
+def test_the_address_can_be_replaced(tensor: CUdeviceptr) -> None:
+    made, other = ok(encode(tensor)), ok(encode(int(tensor) + 1024))
+    assert bytes(made) != bytes(other)
+    ok(driver.cuTensorMapReplaceAddress(made, int(tensor) + 1024))
+    assert bytes(made) == bytes(other)
+    assert driver.cuTensorMapReplaceAddress(made, int(tensor) + 4) == (CUresult.CUDA_ERROR_INVALID_VALUE,)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tensorRank": 0},
+        {
+            "tensorRank": 6,
+            "globalDim": [16] * 6,
+            "globalStrides": [64] * 5,
+            "boxDim": [1] * 6,
+            "elementStrides": [1] * 6,
+        },
+        {"globalStrides": [4 * WIDTH + 4]},
+        {"boxDim": [16, 257]},
+        {"boxDim": [0, 8]},
+        {"elementStrides": [1, 9]},
+        {"globalDim": [0, HEIGHT]},
+        {"tensorDataType": 99},
+        {"interleave": CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_32B},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_what_the_hardware_cannot_do(tensor: CUdeviceptr, changes: dict[str, Any]) -> None:
+    assert encode(tensor, **changes) == (CUresult.CUDA_ERROR_INVALID_VALUE, None)
+
+
+def test_an_address_off_its_alignment(tensor: CUdeviceptr) -> None:
+    assert encode(int(tensor) + 8) == (CUresult.CUDA_ERROR_INVALID_VALUE, None)
+
+
+@pytest.mark.parametrize("short", ["globalDim", "globalStrides", "boxDim", "elementStrides"])
+def test_a_list_shorter_than_the_rank_is_refused(short: str) -> None:
+    with pytest.raises(ValueError, match=short):
+        encode(
+            4096,
+            tensorRank=3,
+            **{
+                name: [16] * (length - (name == short))
+                for name, length in [
+                    ("globalDim", 3),
+                    ("globalStrides", 2),
+                    ("boxDim", 3),
+                    ("elementStrides", 3),
+                ]
+            },
+        )
+
+
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (16, 8), (4, 3), (56, 28)])
+def test_a_kernel_copies_a_box(tensor: CUdeviceptr, x: int, y: int) -> None:
+    whole = np.zeros((HEIGHT + 8, WIDTH + 16))  # outside the tensor there is 0
+    whole[:HEIGHT, :WIDTH] = np.arange(WIDTH * HEIGHT).reshape(HEIGHT, WIDTH)
+    made = ok(encode(tensor))
+    with memory(512) as out:
+        arguments = (made, x, y, int(out)), (None, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+        ok(driver.cuLaunchKernel(function("copy_box", SOURCE), 1, 1, 1, 128, 1, 1, 0, 0, arguments, 0))
+        assert read(out, 128, np.float32) == whole[y : y + 8, x : x + 16].ravel().tolist()
+
+
+def test_windows_of_pictures(tensor: CUdeviceptr) -> None:
+    def encode_windows(**changes: Any) -> tuple[CUresult, CUtensorMap]:
+        arguments: dict[str, Any] = {
+            "tensorDataType": CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+            "tensorRank": 4,
+            "globalAddress": tensor,
+            "globalDim": [8, 8, 8, 2],  # channels, width, height, pictures
+            "globalStrides": [16, 128, 1024],
+            "pixelBoxLowerCorner": [-1, -1],
+            "pixelBoxUpperCorner": [-1, -1],
+            "channelsPerPixel": 8,
+            "pixelsPerColumn": 16,
+            "elementStrides": [1, 1, 1, 1],
+            "interleave": CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+            "swizzle": CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_NONE,
+            "l2Promotion": CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_NONE,
+            "oobFill": CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+        }
+        return driver.cuTensorMapEncodeIm2col(**{**arguments, **changes})
+
+    made = ok(encode_windows())
+    assert bytes(made) != bytes(ok(encode_windows(pixelBoxLowerCorner=[0, 0])))
+    assert encode_windows(channelsPerPixel=257) == (CUresult.CUDA_ERROR_INVALID_VALUE, None)
+    with pytest.raises(ValueError, match="pixelBoxUpperCorner"):
+        encode_windows(pixelBoxUpperCorner=[-1])
