@@ -79,6 +79,8 @@ def test_results(release: str, name: str) -> None:
     differ = []
     for function, signature in peer(release, name)["functions"].items():
         wanted = int(signature.split(" -> ")[1])
+        if wanted < 0:  # the peer does not document what it returns
+            continue
         have = results(getattr(ours(name), function))
         if (
             have != wanted
