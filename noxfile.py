@@ -60,6 +60,15 @@ def headers(session: nox.Session) -> None:
 
 
 @nox.session
+def all_headers(session: nox.Session) -> None:
+    """The same for older releases of NVRTC, nvJitLink and NVVM too, whose wheels are large."""
+    session.install("-e", ".[test]")
+    session.run(
+        "pytest", "tests/headers/check_declarations.py", *session.posargs, env={"CUDAPY_HEADERS": "all"}
+    )
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure: `nox -s bench -- --help` says what can be asked for."""
     session.install("-e", ".[cuda13,bench]")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import re
 import shutil
 import subprocess
@@ -37,6 +38,9 @@ class Api(NamedTuple):
     releases: tuple[str, ...] = wheels.RELEASES
 
 
+LARGE = ("12.9", "13.0", "13.5") if os.environ.get("CUDAPY_HEADERS") == "all" else ("13.5",)
+"""The releases of wheels of 20 to 90 MB: the one that the tests install, or with `nox -s all_headers` more."""
+
 APIS = {
     "driver": Api(
         cudapy.driver,
@@ -58,12 +62,11 @@ APIS = {
             "cuda_profiler_api.h",
         ),
     ),
-    "nvrtc": Api(cudapy.nvrtc, ("nvrtc",), ("nvrtc.h",), ("12.9", "13.0", "13.5")),
-    "nvjitlink": Api(cudapy.nvjitlink, ("nvjitlink",), ("nvJitLink.h",), ("12.9", "13.0", "13.5")),
-    "nvvm": Api(cudapy.nvvm, ("nvvm",), ("nvvm.h",), ("12.9", "13.0", "13.5")),
+    "nvrtc": Api(cudapy.nvrtc, ("nvrtc",), ("nvrtc.h",), LARGE),
+    "nvjitlink": Api(cudapy.nvjitlink, ("nvjitlink",), ("nvJitLink.h",), LARGE),
+    "nvvm": Api(cudapy.nvvm, ("nvvm",), ("nvvm.h",), LARGE),
     "nvfatbin": Api(cudapy.nvfatbin, ("nvfatbin",), ("nvFatbin.h",), wheels.RELEASES[1:]),
 }
-"""The wheels of NVRTC, nvJitLink and NVVM are large: the releases that the tests install, and the newest."""
 
 CASES = [
     pytest.param(name, release, id=f"{name}-{release}")
