@@ -184,8 +184,12 @@ def nvJitLinkGetErrorLogSize(handle: nvJitLinkHandle | int | None) -> tuple[nvJi
     sizes={"log": "_needs(nvJitLinkGetErrorLogSize, handle)"},
     before="__nvJitLinkGetErrorLog_12_0",
 )
+def _nvJitLinkGetErrorLog(handle: nvJitLinkHandle | int | None, log: void_p) -> tuple[nvJitLinkResult]: ...
+
+
 def nvJitLinkGetErrorLog(handle: nvJitLinkHandle | int | None, log: void_p) -> tuple[nvJitLinkResult]:
     """Write the errors and warnings to the buffer `log`."""
+    return _nvJitLinkGetErrorLog(handle, _with_room(log))
 
 
 @libnvjitlink(
@@ -201,8 +205,20 @@ def nvJitLinkGetInfoLogSize(handle: nvJitLinkHandle | int | None) -> tuple[nvJit
     sizes={"log": "_needs(nvJitLinkGetInfoLogSize, handle)"},
     before="__nvJitLinkGetInfoLog_12_0",
 )
+def _nvJitLinkGetInfoLog(handle: nvJitLinkHandle | int | None, log: void_p) -> tuple[nvJitLinkResult]: ...
+
+
 def nvJitLinkGetInfoLog(handle: nvJitLinkHandle | int | None, log: void_p) -> tuple[nvJitLinkResult]:
     """Write the other messages, those that -verbose and -time ask for, to the buffer `log`."""
+    return _nvJitLinkGetInfoLog(handle, _with_room(log))
+
+
+def _with_room(log: Any) -> Any:
+    """`log`, or the bytes for which a scratch byte is made: of a log whose size is 0, the NUL is written."""
+    try:
+        return b"" if memoryview(log).nbytes == 0 else log
+    except TypeError:
+        return log  # an address, or what will be refused
 
 
 @libnvjitlink("nvJitLinkResult nvJitLinkVersion(unsigned int *major, unsigned int *minor)", since="12.3")

@@ -33,9 +33,8 @@ def snake(name: str) -> str:
 
 
 def c_functions(prefix: str) -> list[str]:
-    return [
-        n for n, f in vars(MODULES[prefix]).items() if hasattr(f, "__declaration__") and n.startswith(prefix)
-    ]
+    found = vars(MODULES[prefix]).items()
+    return [name for name, value in found if name.startswith(prefix) and inspect.isfunction(value)]
 
 
 CASES = [(prefix, name) for prefix in MODULES for name in c_functions(prefix)]
@@ -45,10 +44,10 @@ CASES = [(prefix, name) for prefix in MODULES for name in c_functions(prefix)]
 def test_every_function_has_a_face(prefix: str, name: str) -> None:
     """Under its name without the prefix, with as many parameters, in their order."""
     function = getattr(MODULES[prefix], name)
-    face = getattr(MODULES[prefix], snake(name[len(prefix) :]).replace("tile_ir", "tile_ir"))
+    face = getattr(MODULES[prefix], snake(name[len(prefix) :]))
     ours = list(inspect.signature(face).parameters)
     expected = [snake(p).replace("handle_indirect", "handle") for p in inspect.signature(function).parameters]
-    assert ours == [p.replace("input_type", "input_type") for p in expected]
+    assert ours == expected
     assert face.__doc__
     for c_name in inspect.signature(function).parameters:
         assert c_name in ours or f"`{c_name}`" not in face.__doc__

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from cudapy import nvjitlink, nvrtc, pathfinder
+from cudapy._errors import CUDAError
 from cudapy._ffi.library import SymbolNotFound
 from cudapy.nvjitlink import InputType, Result, nvJitLinkError, nvJitLinkResult
 
@@ -242,9 +243,7 @@ def test_no_architecture() -> None:
     with pytest.raises(nvJitLinkError, match=r"^ERROR_MISSING_ARCH \(2\)$") as caught:
         nvjitlink.create(1, ["-lto"])
     assert "add the option -arch=sm_XY" in str(caught.value.__cause__)
-    with pytest.raises(
-        nvrtc.checked._error("f", SUCCESS, {}).__class__, match="NVJITLINK_ERROR_MISSING_ARCH"
-    ):
+    with pytest.raises(CUDAError, match="NVJITLINK_ERROR_MISSING_ARCH"):
         nvjitlink.checked.nvJitLinkCreate(1, [b"-lto"])
 
 
@@ -405,8 +404,9 @@ def test_missing_library(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    if "found" in lines:
-        pytest.skip("the system's loader has these libraries")
     for line, name in zip(lines, ("nvJitLink", "nvJitLink", "nvvm", "nvvm", "nvfatbin"), strict=True):
-        assert line.startswith(f"{name} was not found. Places tried:")
-        assert "pip install" in line
+        if line != "found":  # else the system's loader has it
+            assert line.startswith(f"{name} was not found. Places tried:")
+            assert "pip install" in line
+    if "found" in lines[:2]:
+        pytest.skip("the system's loader has nvJitLink")

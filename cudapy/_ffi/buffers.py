@@ -35,8 +35,8 @@ def address_of(value: Any, const: bool, what: str) -> tuple[Any, int]:
         raise TypeError(f"{what} must be an address or a buffer, not {type(value).__name__}") from None
     if not view.c_contiguous:
         raise ValueError(f"{what} must be contiguous memory: copy it first")
-    if view.nbytes == 0:  # a library may write the NUL of an empty text all the same
-        return None if const else ctypes.create_string_buffer(1), 0
+    if view.nbytes == 0:
+        return None, 0
     if not view.readonly:
         return _View.from_buffer(view), view.nbytes
     if not const:
