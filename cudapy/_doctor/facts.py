@@ -1,0 +1,100 @@
+"""The facts of a machine, as plain data: what tests make up, and what --json prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .._pathfinder.headers import Release, version
+
+VARIABLES = (
+    "CUDA_PATH", "CUDA_HOME", "CONDA_PREFIX", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LibraryFacts:
+    """A library of `pathfinder.LIBRARIES`."""
+
+    name: str
+    path: str = ""  # "": there is none that can be loaded
+    found_by: str = ""
+    version: Release | None = None  # by its own account: of CUDA, except for cufile
+    major: int | None = None  # of CUDA
+    broken: tuple[str, ...] = ()  # the files that should have been loaded, each with the reason
+
+    @property
+    def release(self) -> str:
+        """What a report calls it: "13.0", or "CUDA 13" if only that is known."""
+        if self.version:
+            return version(self.version)
+        return f"CUDA {self.major}" if self.major else "version unknown"
+
+
+@dataclass(frozen=True)
+class DeviceFacts:
+    """A device that the driver shows."""
+
+    ordinal: int
+    name: str
+    compute_capability: tuple[int, int]
+    memory: int  # in bytes
+
+
+@dataclass(frozen=True)
+class DriverFacts:
+    """What the driver says: nothing, if there is none."""
+
+    status: str = ""  # of cuInit and cuDeviceGetCount: "CUDA_SUCCESS" or the failure
+    error: str = ""  # the failure in words
+    devices: tuple[DeviceFacts, ...] = ()
+    package: str = ""  # the number of its own release, such as "580.65.06"
+
+
+@dataclass(frozen=True)
+class CompilerFacts:
+    """What NVRTC does with a small kernel."""
+
+    works: bool = False
+    error: str = ""
+    architectures: tuple[int, ...] = ()  # 90 is sm_90
+
+
+@dataclass(frozen=True)
+class JobFacts:
+    """The main job: a kernel compiled by NVRTC, run on a device, its result read back."""
+
+    works: bool = False
+    device: int | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class ToolkitFacts:
+    """CUDA's own headers: a toolkit, an environment or a wheel."""
+
+    found_by: str
+    path: str  # of the headers
+    release: Release | None
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that the report is made of."""
+
+    cudapy: str
+    python: str
+    platform: str
+    libraries: tuple[LibraryFacts, ...] = ()
+    driver: DriverFacts = field(default_factory=DriverFacts)
+    compiler: CompilerFacts = field(default_factory=CompilerFacts)
+    job: JobFacts = field(default_factory=JobFacts)
+    headers: tuple[str, ...] = ()  # the folders that go with NVRTC
+    toolkits: tuple[ToolkitFacts, ...] = ()
+    wheels: dict[str, str] = field(default_factory=dict)  # those of NVIDIA that cudapy uses, with versions
+    environment: dict[str, str] = field(default_factory=dict)  # those of VARIABLES that are set
+    absent: tuple[str, ...] = ()  # variables that name a folder which is not there
+    stubs: tuple[tuple[str, str], ...] = ()  # (variable, entry): folders of link-time stubs of libcuda
+
+    def library(self, name: str) -> LibraryFacts:
+        """That of `libraries`; an empty one if it is not there."""
+        return next((library for library in self.libraries if library.name == name), LibraryFacts(name))

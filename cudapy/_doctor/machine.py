@@ -1,0 +1,115 @@
+"""Collects the facts of this machine. Nothing that is missing or broken stops it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version as version_of
+from typing import Any
+
+from .. import __version__
+from .._pathfinder.headers import HEADERS, directories, matching
+from ..pathfinder import LIBRARIES, find, this_host
+from .facts import (
+    VARIABLES,
+    CompilerFacts,
+    DeviceFacts,
+    DriverFacts,
+    Facts,
+    JobFacts,
+    LibraryFacts,
+    ToolkitFacts,
+)
+from .probe import ask as ask_in_a_process
+
+Ask = Callable[[str, str], "dict[str, Any]"]
+
+
+def this_machine(ask: Ask = ask_in_a_process) -> Facts:
+    """The facts; `ask(question, argument)` answers what libraries must be opened for."""
+    host = this_host()
+    with ThreadPoolExecutor() as pool:
+        answers = pool.map(lambda name: _library(name, ask("library", name)), LIBRARIES)
+        libraries = {library.name: library for library in answers}
+    nvrtc = libraries["nvrtc"]
+    driver = _driver(ask("devices", "")) if libraries["cuda"].path else DriverFacts()
+    compiler = _compiler(ask("compiler", "")) if nvrtc.path else CompilerFacts()
+    job = JobFacts()
+    for device in driver.devices if compiler.works else ():
+        answer = ask("job", str(device.ordinal))
+        if not job.error or answer.get("works"):
+            job = JobFacts(bool(answer.get("works")), answer.get("device"), answer.get("error", ""))
+        if job.works:
+            break
+    found = directories(HEADERS["cudart"], None, host)
+    return Facts(
+        cudapy=__version__,
+        python=f"{platform.python_version()} ({platform.python_implementation()}), {sys.executable}",
+        platform=platform.platform(),
+        libraries=tuple(libraries.values()),
+        driver=driver,
+        compiler=compiler,
+        job=job,
+        headers=matching(nvrtc.version, nvrtc.path, host).folders if nvrtc.version else (),
+        toolkits=tuple(ToolkitFacts(d.found_by, d.path, d.release) for d in found if not d.refused),
+        wheels=_wheels(),
+        environment={name: host.environ[name] for name in VARIABLES if name in host.environ},
+        absent=tuple(
+            name for name in VARIABLES[:3] if os.path.isabs(value := host.environ.get(name, ""))
+            and not os.path.isdir(value)
+        ),
+        stubs=tuple(_stubs(host.environ.get)),
+    )  # fmt: skip
+
+
+def _library(name: str, answer: dict[str, Any]) -> LibraryFacts:
+    broken = tuple(answer.get("broken", ()))
+    if "error" in answer:
+        files = (c for c in find(name) if not c.refused and os.path.isabs(c.path))
+        broken = (f"{next(map(str, files), name)}: {answer['error']}",)
+    path, found_by, major = answer.get("path", ""), answer.get("found_by", ""), answer.get("major")
+    version = tuple(answer.get("version") or ()) or None
+    return LibraryFacts(name, path, found_by, version, major, broken)
+
+
+def _driver(answer: dict[str, Any]) -> DriverFacts:
+    devices = tuple(
+        DeviceFacts(d["ordinal"], d["name"], tuple(d["compute_capability"]), d["memory"])
+        for d in answer.get("devices", ())
+    )
+    status, error, package = (answer.get(key, "") for key in ("status", "error", "package"))
+    return DriverFacts(status, error, devices, package)
+
+
+def _compiler(answer: dict[str, Any]) -> CompilerFacts:
+    architectures = tuple(answer.get("architectures", ()))
+    return CompilerFacts(bool(answer.get("works")), answer.get("error", ""), architectures)
+
+
+def _wheels() -> dict[str, str]:
+    """The versions of NVIDIA's wheels that cudapy uses, of both majors."""
+    names = [name for library in LIBRARIES.values() for name in library.packages]
+    names += [name for header in HEADERS.values() for name in header.packages]
+    found = {}
+    for name in dict.fromkeys(names):
+        try:
+            found[name] = str(version_of(name))
+        except Exception:  # not there, or not readable: what cudapy needs is looked for, not this
+            continue
+    return found
+
+
+def _stubs(environ: Callable[[str], str | None]) -> list[tuple[str, str]]:
+    """The entries of the library paths that hold a stub of libcuda."""
+    found = []
+    for variable in ("LD_LIBRARY_PATH", "LIBRARY_PATH"):
+        for entry in re.split("[:;]", environ(variable) or ""):
+            names = {os.path.basename(os.path.normpath(path)) for path in (entry, os.path.realpath(entry))}
+            files = (os.path.join(entry, name) for name in ("libcuda.so", "libcuda.so.1"))
+            if entry and "stubs" in names and any(map(os.path.exists, files)):
+                found.append((variable, entry))
+    return found

@@ -1,0 +1,77 @@
+"""The report, for people and for bug reports."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from .._pathfinder.libraries import LIBRARIES
+from .facts import Facts, LibraryFacts
+from .problem import Problem
+
+WIDTH = 110
+
+
+def as_json(facts: Facts, problems: list[Problem]) -> str:
+    """Everything: the facts, the problems, and whether the main job runs."""
+    whole = {"works": facts.job.works, **asdict(facts), "problems": [asdict(p) for p in problems]}
+    return json.dumps(whole, indent=2)
+
+
+def as_text(facts: Facts, problems: list[Problem]) -> str:
+    """The same for people."""
+    return "\n".join([*_machine(facts), "", *_problems(problems), "", _verdict(facts)])
+
+
+def _machine(facts: Facts) -> Iterator[str]:
+    yield f"cudapy {facts.cudapy}"
+    yield f"Python {facts.python}"
+    yield facts.platform
+    for title, driver in (("Driver", True), ("Libraries", False)):
+        yield f"\n{title}"
+        for library in facts.libraries:
+            if LIBRARIES[library.name].from_driver is driver:
+                yield f"  {library.name:<10} {_library(library)}"
+        if driver and facts.driver.package:
+            yield f"  {'release':<10} {facts.driver.package}"
+    yield "\nHeaders for NVRTC"
+    yield from (f"  {folder}" for folder in facts.headers or ("none",))
+    yield "\nDevices"
+    for device in facts.driver.devices:
+        major, minor = device.compute_capability
+        memory = f"{device.memory / 2**30:.1f} GiB"
+        yield f"  {device.ordinal}  {device.name}, compute capability {major}.{minor}, {memory}"
+    if not facts.driver.devices:
+        yield "  none"
+
+
+def _library(library: LibraryFacts) -> str:
+    if not library.path:
+        return "broken" if library.broken else "not found"
+    return f"{library.release:<15} {library.found_by:<9} {library.path}"
+
+
+def _problems(problems: list[Problem]) -> Iterator[str]:
+    yield "Problems" if problems else "No problems."
+    for number, problem in enumerate(problems, 1):
+        mark = " [stops the main job]" if problem.stops else ""
+        yield _wrap(f"{problem.text}.{mark}", f"  {number}. ", "     ")
+        yield f"     Fix: {problem.fix}"  # not wrapped: it is to be copied
+
+
+def _wrap(text: str, first: str, rest: str) -> str:
+    return textwrap.fill(
+        text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+
+
+def _verdict(facts: Facts) -> str:
+    job = "compile a kernel with NVRTC and run it on a device"
+    if facts.job.works:
+        return f"The main job, {job}, works: it was done on device {facts.job.device}."
+    done = "NVRTC compiles" if facts.compiler.works else "nothing was compiled"
+    ran = f"but: {facts.job.error.splitlines()[0]}" if facts.job.error else "nothing was run"
+    return f"The main job, {job}, cannot be done here ({done}, {ran})."

@@ -1,0 +1,60 @@
+"""What to do about a header that the compiler did not find."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from .headers import HEADERS, Release, matching, version
+from .places import Host
+
+_KINDS = (  # of the first of HEADERS whose pattern fits the name in #include
+    ("cccl", r"(cuda|cub|thrust|nv)/.*"),
+    ("crt", r"crt/.*"),
+    ("curand", r"curand.*"),
+    ("cudart", r"(cuda|cooperative_groups|mma|cuComplex|math_|vector_|device_|driver_|texture_|surface_"
+     r"|sm_\d\d_|builtin_types|channel_descriptor|library_types|host_).*"),
+)  # fmt: skip
+_STANDARD = r"[a-z_]+|c?(assert|float|limits|math|stddef|stdint|stdio|stdlib|string)\.h"
+
+
+def advice(log: str, release: Release, library: str, host: Host) -> str:
+    """A hint for the log of a compilation by the NVRTC of `release` at the path `library`.
+
+    Names the package that has the header that was not found; "" if it is none of CUDA's, or all were found.
+    """
+    lost = re.search(r'(?:could |can)not open source file "([^"]+)"', log)
+    if lost is None:
+        return ""
+    kind = next((kind for kind, pattern in _KINDS if re.fullmatch(pattern, lost[1])), "")
+    if not kind and re.fullmatch(_STANDARD, lost[1]):
+        name = lost[1] if not lost[1].endswith(".h") else f"c{lost[1][:-2]}"
+        install = requirement("cccl", release)
+        return (
+            f"NVRTC has no C++ standard library: #include <cuda/std/{name}> is CCCL's, if it has that one "
+            f'(pip install "{install}")'
+        )
+    if not kind:
+        return ""
+    found = matching(release, library, host)
+    for folder in found.folders:
+        if os.path.isfile(os.path.join(folder, lost[1])):
+            return (
+                f"{folder} has <{lost[1]}>, but cuda_headers=False, or an include_path with the headers of "
+                "another release, keeps it from being used"
+            )
+    text = f'pip install "{requirement(kind, release)}" has <{lost[1]}> for NVRTC {version(release)}'
+    if not found.other:
+        return text
+    others = ", ".join(map(str, found.other))
+    return (
+        f"headers and compiler must be of one release, so those of {others} are not used with NVRTC "
+        f"{version(release)} ({library}): {text}"
+    )
+
+
+def requirement(kind: str, release: Release) -> str:
+    """What to ask pip for, to have the headers `kind`, a key of HEADERS, of a release."""
+    package = HEADERS[kind].packages[release[0] == 12]
+    # cuRAND counts its versions otherwise.
+    return package if kind == "curand" else f"{package}=={version(release)}.*"

@@ -1,0 +1,102 @@
+"""Fixtures of all tests, and when those that need a GPU are skipped."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import itertools
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from .stub import REPOSITORY, module, vendored
+from .stub.build import build
+from .stub.record import Stub
+
+_PROBE = """
+from cudapy import driver, pathfinder
+try:
+    (status,) = driver.cuInit(0)
+except pathfinder.LibraryNotFound as error:
+    print(str(error).splitlines()[0])
+else:
+    print("" if not status and driver.cuDeviceGetCount()[1] else f"no CUDA device: {status.name}")
+"""
+
+
+@functools.cache
+def _no_gpu() -> str:
+    """Why there is no GPU to test on; "" if there is one. Asked in another process: cuInit is for good."""
+    command = [sys.executable, "-c", _PROBE]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"the search for a GPU failed:\n{done.stderr}"
+    return done.stdout.strip()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("gpu") is not None and _no_gpu():
+        pytest.skip(_no_gpu())
+
+
+@pytest.fixture(scope="session")
+def nvrtc() -> ModuleType:
+    """`cudapy.nvrtc`, with a library behind it."""
+    from cudapy import nvrtc, pathfinder
+
+    try:
+        pathfinder.load("nvrtc")
+    except pathfinder.LibraryNotFound as error:
+        pytest.skip(str(error).splitlines()[0])
+    return nvrtc
+
+
+@pytest.fixture(scope="session")
+def gcc() -> str:
+    """The path of gcc."""
+    path = shutil.which("gcc")
+    if path is None:
+        pytest.skip("there is no gcc to compile the stub library with")
+    return path
+
+
+@pytest.fixture(scope="session")
+def stub_path(gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A stub of the whole of libcuda."""
+    return build(module("driver"), tmp_path_factory.mktemp("stub") / "libcuda_stub.so")
+
+
+@pytest.fixture(scope="session")
+def _stub(stub_path: Path) -> Stub:
+    return Stub(stub_path)
+
+
+@pytest.fixture
+def stub(_stub: Stub) -> Iterator[Stub]:
+    """The stub libcuda that the driver functions of `cudapy_stubbed` call, with an empty record."""
+    _stub.reset()
+    yield _stub
+    _stub.reset()
+
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def fresh() -> Iterator[ModuleType]:
+    """The driver module of a copy of the package none of whose functions was ever called."""
+    package = vendored(f"cudapy_fresh_{next(_numbers)}").__name__
+    yield importlib.import_module(f"{package}.driver")
+    for name in [name for name in sys.modules if name.split(".")[0] == package]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def d(fresh: ModuleType, stub: Stub) -> ModuleType:
+    """`fresh`, on the stub."""
+    fresh.libcuda.load = lambda: stub.library
+    return fresh

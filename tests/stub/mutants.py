@@ -1,0 +1,126 @@
+"""Declarations with one type changed, and whether echo sees it.
+
+    python -m tests.stub.mutants LIBRARY PART PARTS
+
+takes every PARTS-th function and prints, as JSON, the number of mutants and those that survived. A mutant of
+an output may let the stub write past the end of memory, so each of those runs in a process of its own; its
+death counts as being seen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from . import module
+from .build import Parameter, declared, is_aggregate, parameters
+from .echo import cases, echo, refuses_unknown_attribute
+from .record import Stub
+from .values import enums, handles
+
+NARROWER = {
+    "size_t": "unsigned int",
+    "unsigned long long": "unsigned int",
+    "unsigned int": "unsigned short",
+    "unsigned": "unsigned short",
+    "int": "short",
+    "unsigned short": "unsigned char",
+}
+WIDER = {
+    "unsigned int": "size_t",
+    "unsigned": "size_t",
+    "int": "long long",
+    "unsigned short": "unsigned int",
+    "unsigned char": "unsigned int",
+    "float": "double",
+}
+
+
+class Mutant(NamedTuple):
+    """The prototype of `symbol` with another type for the parameter `name`."""
+
+    symbol: str
+    name: str
+    role: str
+    prototype: str
+
+
+def mutants(function: Any, symbol: str, table: dict[str, str]) -> Iterator[Mutant]:
+    """The mutants of a function: one for every integer, handle, enum and `void *` that `table` can change."""
+    prototype = function.__declaration__.prototype
+    head, _, rest = prototype.partition("(")
+    for p in parameters(function):
+        other = _other(p, table)
+        if not other:
+            continue
+        texts = rest[:-1].split(", ")
+        old = r"(const )?void \*" if p.cls is None else rf"\b{p.c.type}\b"
+        texts[p.index] = re.sub(old, other, texts[p.index], count=1)
+        changed = f"{head}({', '.join(texts)})"
+        assert changed != prototype, prototype
+        yield Mutant(symbol, p.c.c_name, p.role, changed)
+
+
+def _other(p: Parameter, table: dict[str, str]) -> str | None:
+    """The type that takes the place of a parameter's own; None for what has no width to change."""
+    if p.c.type in table or is_aggregate(p.cls):
+        return table.get(p.c.type)
+    narrow = table is NARROWER
+    if p.cls is None:
+        return "unsigned int " if narrow and p.c.stars == 1 and p.role == "input" and not p.variants else None
+    if issubclass(p.cls, enums.Enum):
+        return "short" if narrow else "size_t"
+    if not issubclass(p.cls, handles.Handle):
+        return None
+    if issubclass(p.cls, (handles.Int, handles.UInt)):
+        return "unsigned short" if narrow else "size_t"
+    return "unsigned int" if narrow else None
+
+
+def survives(stub: Stub, function: Any, mutant: Mutant) -> bool:
+    """Whether echo takes the mutant for the function."""
+    declaration = function.__declaration__
+    changed: Any = FunctionType(
+        function.__wrapped__.__code__, function.__globals__, function.__name__, function.__defaults__
+    )
+    options = {"sizes": declaration.sizes, "variants": declaration.variants, "in_place": declaration.in_place}
+    declaration.library(mutant.prototype, **options)(changed)
+    try:
+        for made in cases(function):
+            echo(stub, made, changed)
+        return refuses_unknown_attribute(changed)
+    except Exception:
+        return False
+
+
+def survives_alone(stub: Stub, function: Any, mutant: Mutant) -> bool:
+    """The same in a child process."""
+    child = os.fork()
+    if not child:
+        os._exit(10 if survives(stub, function, mutant) else 0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 10
+
+
+def main(path: str, part: str, parts: str) -> None:
+    stub = Stub(path)
+    functions = declared(module("driver"))
+    total, survivors = 0, []
+    for symbol in list(functions)[int(part) :: int(parts)]:
+        function = functions[symbol]
+        unchanged = Mutant(symbol, "", "", function.__declaration__.prototype)
+        assert survives(stub, function, unchanged), f"echo fails for {symbol} as it is"
+        for mutant in mutants(function, symbol, NARROWER):
+            total += 1
+            alone = mutant.role != "input"
+            if (survives_alone if alone else survives)(stub, function, mutant):
+                survivors.append(f"{symbol}: {mutant.name}")
+    print(json.dumps({"total": total, "survivors": survivors}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

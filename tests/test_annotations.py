@@ -1,0 +1,55 @@
+"""The annotations of every declared function say what its prototype says."""
+
+from __future__ import annotations
+
+import pytest
+
+from .stub import module
+from .stub.build import Parameter, declared, is_aggregate, parameters
+from .stub.values import enums, handles
+
+driver = module("driver")
+
+
+def annotated(p: Parameter) -> str:
+    """The annotation that a parameter must have, by its C type."""
+    name, cls = p.c.type, p.cls
+    number = "float" if name in ("float", "double") else "int"
+    if p.variants or (cls and issubclass(cls, handles.Callback) and p.role != "in place"):
+        return "Any"
+    if cls is None:
+        return "void_p" if p.c.stars == 1 else "void_pp"
+    if name == "char":
+        return "bytes | None" if p.c.const and not p.count else "void_p"
+    typed = is_aggregate(cls) or issubclass(cls, (enums.Enum, handles.Handle))
+    if p.count:
+        item = number if not typed else name if is_aggregate(cls) else f"{name} | int"
+        return f"Sequence[{item}] | None"
+    if not typed:
+        return number
+    if p.role == "in place" or is_aggregate(cls):
+        return f"{name} | None" if p.c.stars and p.role == "input" else name
+    return f"{name} | int | None" if issubclass(cls, handles.Pointer) else f"{name} | int"
+
+
+def annotated_result(p: Parameter) -> str:
+    """The annotation that an output must have."""
+    if p.variants:
+        return "Any"
+    if p.cls is None:
+        return "int"
+    if p.c.type == "char":
+        return "bytes"
+    typed = is_aggregate(p.cls) or issubclass(p.cls, (enums.Enum, handles.Handle))
+    item = p.c.type if typed else "float" if p.c.type in ("float", "double") else "int"
+    return f"list[{item}]" if p.count else item
+
+
+@pytest.mark.parametrize("symbol", declared(driver))
+def test_annotations(symbol: str) -> None:
+    function = declared(driver)[symbol]
+    found = parameters(function)
+    expected = {p.c.name: annotated(p) for p in found if p.role != "output"}
+    results = [annotated_result(p) for p in found if p.role in ("output", "in out")]
+    expected["return"] = f"tuple[{', '.join([function.__declaration__.library.status, *results])}]"
+    assert function.__annotations__ == expected

@@ -1,0 +1,199 @@
+"""Arguments that are wrong are refused in words, and never by a signal; those that are right arrive."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import json
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from .stub import REPOSITORY, module
+from .stub.record import Stub
+
+driver = module("driver")
+OK = driver.CUresult.CUDA_SUCCESS
+PARTS = 4
+UNNAMED = {
+    "cuCoredumpSetAttribute",
+    "cuCoredumpSetAttributeGlobal",
+    "cuMemGetLocationInfo",
+    "cuMemRangeGetAttribute",
+    "cuMemRangeGetAttributes",
+    "cuPointerGetAttributes",
+}
+"""Functions written by hand with messages that do not say which function and parameter: to be made empty."""
+
+
+@pytest.fixture(scope="module")
+def swept(stub_path: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What each part of the sweep found. Each part is a process: a signal ends that one."""
+    pytest.importorskip("numpy")
+    folder = tmp_path_factory.mktemp("sweep")
+    found = []
+    for part in range(PARTS):
+        progress = folder / str(part)
+        command = ["-m", "tests.stub.sweep", str(stub_path), str(progress), str(part), str(PARTS)]
+        done = subprocess.run([sys.executable, *command], cwd=REPOSITORY, capture_output=True, text=True)
+        last = progress.read_bytes().rstrip(b"\0").decode() if progress.exists() else "before the first call"
+        if done.returncode < 0:
+            pytest.fail(f"{signal.Signals(-done.returncode).name} in {last}")
+        assert done.returncode == 0, f"{last}\n{done.stderr}"
+        found.append(json.loads(done.stdout))
+    return found
+
+
+def test_bad_arguments(swept: list[dict[str, Any]]) -> None:
+    """For every parameter of every function: a tuple, TypeError, ValueError or OverflowError, in words."""
+    assert sum(part["calls"] for part in swept) > 25_000
+    wrong = [text for part in swept for text in part["wrong"]]
+    unnamed = {text.split("(")[0] for text in wrong if text.endswith("which function and parameter")}
+    assert [text for text in wrong if text.split("(")[0] not in unnamed & UNNAMED] == []
+    assert unnamed == UNNAMED, "take those that are named now off the list"
+
+
+MEASURED: dict[str, Any] = {
+    "cuMemcpyHtoD": lambda memory: driver.cuMemcpyHtoD(1, memory, 9),
+    "cuMemcpyDtoH": lambda memory: driver.cuMemcpyDtoH(memory, 1, 9),
+    "cuMemcpyHtoA": lambda memory: driver.cuMemcpyHtoA(1, 0, memory, 9),
+    "cuMemcpyAtoH": lambda memory: driver.cuMemcpyAtoH(memory, 1, 0, 9),
+    "cuMemcpyHtoDAsync": lambda memory: driver.cuMemcpyHtoDAsync(1, memory, 9, 0),
+    "cuMemcpyDtoHAsync": lambda memory: driver.cuMemcpyDtoHAsync(memory, 1, 9, 0),
+    "cuMemcpyHtoAAsync": lambda memory: driver.cuMemcpyHtoAAsync(1, 0, memory, 9, 0),
+    "cuMemcpyAtoHAsync": lambda memory: driver.cuMemcpyAtoHAsync(memory, 1, 0, 9, 0),
+    "cuMemHostRegister": lambda memory: driver.cuMemHostRegister(memory, 9, 0),
+    "cuLinkAddData": lambda memory: driver.cuLinkAddData(1, 1, memory, 9, None, 0, None, None),
+    "cuParamSetv": lambda memory: driver.cuParamSetv(1, 0, memory, 9),
+    "cuGraphInstantiate_v2": lambda memory: driver.cuGraphInstantiate_v2(1, memory, 9),
+    "cuLogsDumpToMemory": lambda memory: driver.cuLogsDumpToMemory(0, memory, 9, 0),
+}
+"""The memory of the caller that cuda.h gives with its size."""
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_memory_that_is_too_small(name: str, stub: Stub) -> None:
+    with pytest.raises(ValueError, match=rf"{name}: \w+ holds 8 bytes, the call needs 9"):
+        MEASURED[name](bytearray(8))
+    assert stub.calls() == []
+    assert MEASURED[name](bytearray(9))[0] is OK
+
+
+# -- round trips -----------------------------------------------------------------------------------------
+
+budget = settings(
+    max_examples=100,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+anything = st.integers(-(2**66), 2**66)
+WIDTHS: dict[str, tuple[str, Any]] = {
+    "unsigned char": ("B", lambda n: ("uc", driver.cuMemsetD8(1, n, 1))),
+    "unsigned short": ("H", lambda n: ("us", driver.cuMemsetD16(1, n, 1))),
+    "unsigned int": ("I", lambda n: ("ui", driver.cuMemsetD32(1, n, 1))),
+    "int": ("i", lambda n: ("ordinal", driver.cuDeviceGet(n))),
+    "size_t": ("Q", lambda n: ("bytesize", driver.cuMemAlloc(n))),
+    "unsigned long long": ("Q", lambda n: ("dptr", driver.cuMemFree(n))),
+}
+
+
+@pytest.mark.parametrize("c_type", WIDTHS)
+@budget
+@given(value=anything | st.integers(-300, 300) | st.integers(2**31 - 2, 2**32 + 1))
+def test_integers_arrive_or_raise(c_type: str, value: int, stub: Stub) -> None:
+    code, call = WIDTHS[c_type]
+    try:
+        expected = struct.pack(code, value)
+    except struct.error:
+        with pytest.raises(OverflowError, match=str(value)):
+            call(value)
+        assert stub.calls() == []
+    else:
+        name, (status, *_) = call(value)
+        (recorded,) = stub.calls()
+        assert (status, recorded.arguments[name].raw) == (OK, expected)
+
+
+@budget
+@given(values=st.lists(st.integers(-1, 2**64), max_size=20), extra=st.integers(-2, 2))
+def test_lists_arrive_or_raise(values: list[int], extra: int, stub: Stub) -> None:
+    """A list of numbers with a count that may be too large or too small for it."""
+    count = max(0, len(values) + extra)
+    arguments = (values, [0] * count, count, 0, None)
+    if len(values) < count:
+        with pytest.raises(ValueError, match=f"cuMemDiscardBatchAsync: dptrs holds {len(values)} item"):
+            driver.cuMemDiscardBatchAsync(*arguments)
+    elif any(not 0 <= value < 2**64 for value in values):
+        with pytest.raises(OverflowError, match=r"cuMemDiscardBatchAsync: dptrs\[\d+\]"):
+            driver.cuMemDiscardBatchAsync(*arguments)
+    else:
+        assert driver.cuMemDiscardBatchAsync(*arguments) == (OK,)
+        (recorded,) = stub.calls()
+        seen = recorded.arguments["dptrs"].memory or b""
+        assert seen == struct.pack(f"{count}Q", *values[:count])
+
+
+@budget
+@given(data=st.binary(max_size=600), kind=st.sampled_from([bytes, bytearray, memoryview, "array", "numpy"]))
+def test_bytes_arrive(data: bytes, kind: Any, stub: Stub) -> None:
+    """Memory to copy from, in any object with the buffer protocol."""
+    numpy = pytest.importorskip("numpy")
+    makers = {"array": lambda d: array.array("B", d), "numpy": lambda d: numpy.frombuffer(d, numpy.uint8)}
+    value = makers.get(kind, kind)(data)
+    assert driver.cuMemcpyHtoD(1, value, len(data)) == (OK,)
+    (recorded,) = stub.calls()
+    assert (recorded.arguments["srcHost"].memory or b"") == data
+    with pytest.raises(ValueError, match=f"cuMemcpyHtoD: srcHost holds {len(data)} byte"):
+        driver.cuMemcpyHtoD(1, value, len(data) + 1)
+
+
+@budget
+@given(text=st.binary(max_size=60).filter(lambda text: b"\0" not in text))
+def test_text_arrives(text: bytes, stub: Stub) -> None:
+    for value in (text, bytearray(text)):
+        status, _ = driver.cuModuleLoad(value)
+        (recorded,) = stub.calls()
+        assert (status, recorded.arguments["fname"].memory) == (OK, text + b"\0")
+
+
+uint = st.integers(0, 2**32 - 1)
+size = st.integers(0, 2**64 - 1)
+
+
+@budget
+@given(x=size, y=size, memory=st.integers(0, 2**31 - 1), device=size, pitch=size, width=size)
+def test_structs_arrive(x: int, y: int, memory: int, device: int, pitch: int, width: int, stub: Stub) -> None:
+    """The fields of CUDA_MEMCPY2D, where cuda.h has them."""
+    copy = driver.CUDA_MEMCPY2D(
+        srcXInBytes=x, srcY=y, srcMemoryType=memory, srcDevice=device, srcPitch=pitch, WidthInBytes=width
+    )
+    assert driver.cuMemcpy2D(copy) == (OK,)
+    (recorded,) = stub.calls()
+    seen = recorded.arguments["pCopy"].memory
+    half = struct.pack("QQI4xQQQQ", x, y, memory, 0, device, 0, pitch)
+    assert seen == half + bytes(len(half)) + struct.pack("QQ", width, 0)
+    assert (copy.srcXInBytes, copy.srcY, copy.srcDevice, copy.WidthInBytes) == (x, y, device, width)
+    assert (copy.srcMemoryType, copy.srcPitch) == (memory, pitch)
+
+
+@budget
+@given(values=st.lists(st.one_of(st.integers(-(2**31), 2**31 - 1), st.floats(width=32)), max_size=8))
+def test_kernel_arguments_arrive(values: list[Any]) -> None:
+    """((values...), (types...)): an array of pointers, each to a value of the type beside it."""
+    types = tuple(ctypes.c_int if isinstance(value, int) else ctypes.c_float for value in values)
+    block = module("_ffi.convert").pointers((tuple(values), types), len(values), "test")
+    if not values:
+        assert block is None
+        return
+    pointers = (ctypes.c_void_p * len(values)).from_buffer(block)
+    read = [cls.from_address(pointer).value for cls, pointer in zip(types, pointers, strict=True)]
+    assert [struct.pack("d", value) for value in read] == [struct.pack("d", value) for value in values]

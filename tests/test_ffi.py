@@ -1,0 +1,303 @@
+"""Enums, handles, buffers and kernel arguments: the parts that declarations are made of."""
+
+from __future__ import annotations
+
+import array
+import copy
+import ctypes
+import gc
+import pickle
+import weakref
+from typing import Any
+
+import pytest
+
+from .stub import module
+from .stub.record import Stub
+from .stub.values import Index
+
+driver = module("driver")
+convert, enums, handles = module("_ffi.convert"), module("_ffi.enums"), module("_ffi.handles")
+address_of = module("_ffi.buffers").address_of
+CUresult = driver.CUresult
+
+
+# -- enums -----------------------------------------------------------------------------------------------
+
+
+class Colour(enums.Enum):  # type: ignore[misc]
+    """An enum with two names for one value and a negative value."""
+
+    RED = 1
+    CRIMSON = 1
+    GREEN = 2
+    NONE = -1
+
+
+def test_enum_members() -> None:
+    assert list(Colour) == [1, 2, -1]
+    assert [member.name for member in Colour] == ["RED", "GREEN", "NONE"]
+    assert list(Colour.__members__) == ["RED", "CRIMSON", "GREEN", "NONE"]
+    assert Colour.CRIMSON is Colour.RED is Colour(1) is Colour["RED"] is Colour["CRIMSON"]
+    assert len(Colour) == 3
+    assert type(Colour.RED) is Colour
+    assert isinstance(Colour.RED, int)
+    assert type(Colour.RED.value) is int
+    assert (Colour.NONE.name, Colour.NONE.value) == ("NONE", -1)
+
+
+def test_enum_members_are_in_dir_and_cannot_change() -> None:
+    assert {"RED", "CRIMSON", "GREEN"} <= set(dir(Colour))
+    with pytest.raises(AttributeError, match=r"Colour\.RED"):
+        Colour.RED = 5
+    with pytest.raises(KeyError):
+        Colour["BLUE"]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(1, True), (3, False), ("GREEN", True), ("BLUE", False), (Colour.RED, True)]
+)
+def test_enum_in(value: Any, expected: bool) -> None:
+    assert (value in Colour) is expected
+
+
+def test_unknown_value_is_a_member_named_after_its_number() -> None:
+    member = Colour(77)
+    assert type(member) is Colour
+    assert (member, member.value, member.name) == (77, 77, "Colour_77")
+    assert member == Colour(77)
+    assert 77 not in Colour
+    assert list(Colour) == [1, 2, -1]
+    assert Colour(Index(2)) is Colour.GREEN
+    with pytest.raises(ValueError, match="'x' is not a valid Colour"):
+        Colour("x")
+
+
+def test_enum_as_text() -> None:
+    """As `enum.IntEnum` has it since Python 3.11."""
+    assert repr(CUresult.CUDA_ERROR_NOT_FOUND) == "<CUresult.CUDA_ERROR_NOT_FOUND: 500>"
+    assert str(CUresult.CUDA_ERROR_NOT_FOUND) == f"{CUresult.CUDA_ERROR_NOT_FOUND}" == "500"
+    assert f"{CUresult.CUDA_ERROR_NOT_FOUND:5d}" == "  500"
+    assert repr(CUresult(12345)) == "<CUresult.CUresult_12345: 12345>"
+
+
+@pytest.mark.parametrize("value", [0, 2, 98765])
+def test_enum_copies(value: int) -> None:
+    member = CUresult(value)
+    for again in (pickle.loads(pickle.dumps(member)), copy.copy(member), copy.deepcopy(member)):
+        assert type(again) is CUresult
+        assert (again, again.name) == (member, member.name)
+        assert (again is member) or value not in CUresult
+
+
+def test_every_enum_of_the_driver_knows_its_members() -> None:
+    found = [cls for cls in vars(driver).values() if isinstance(cls, type) and issubclass(cls, enums.Enum)]
+    assert len(set(found)) > 100
+    for cls in found:
+        for name, member in cls.__members__.items():
+            assert getattr(cls, name) is member is cls(int(member)) is cls[name]
+
+
+# -- handles ---------------------------------------------------------------------------------------------
+
+
+class First(handles.Pointer):  # type: ignore[misc]
+    """A handle of one API."""
+
+
+class Twin(First, twin=True):
+    """The same handle in the other API."""
+
+
+class Other(handles.Pointer):  # type: ignore[misc]
+    """A handle of another kind."""
+
+
+LIMITS = {
+    driver.CUdevice: (-(2**31), 2**31 - 1),
+    driver.cuuint32_t: (0, 2**32 - 1),
+    driver.CUdeviceptr: (0, 2**64 - 1),
+    driver.CUstream: (0, 2**64 - 1),
+    driver.CUhostFn: (0, 2**64 - 1),
+}
+
+
+@pytest.mark.parametrize("cls", LIMITS)
+def test_handle_range(cls: Any) -> None:
+    low, high = LIMITS[cls]
+    for value in (low, 0, 1, high):
+        assert int(cls(value)) == int(cls(Index(value))) == value
+        assert ctypes.sizeof(cls) == (8 if high >> 32 else 4)
+    for value in (low - 1, high + 1, 2**80):
+        with pytest.raises(OverflowError, match=f"{value} does not fit a {cls.__name__}"):
+            cls(value)
+    for wrong in ("5", 1.0, b"", [], (), {}, object()):
+        with pytest.raises(TypeError, match=f"a {cls.__name__} is made from"):
+            cls(wrong)
+    assert int(cls()) == int(cls(None)) == 0
+
+
+def test_handle_at_an_address_is_a_view() -> None:
+    storage = ctypes.c_uint64(5)
+    stream = driver.CUstream(_ptr=ctypes.addressof(storage))
+    assert (int(stream), stream.getPtr()) == (5, ctypes.addressof(storage))
+    storage.value = 6
+    assert int(stream) == 6
+    own = driver.CUstream(7)
+    assert ctypes.c_uint64.from_address(own.getPtr()).value == 7
+
+
+def test_handles_are_compared_by_value() -> None:
+    assert driver.CUstream(5) == driver.CUstream(5) == 5
+    assert driver.CUstream(5) != driver.CUstream(6)
+    assert driver.CUstream(5) != driver.CUevent(5)
+    assert driver.CUstream(5) != "5"
+    assert {driver.CUstream(5): "found"}[5] == "found"
+    assert hash(driver.CUdevice(-1)) == hash(-1)
+    assert list(range(8))[driver.CUdevice(3)] == 3
+
+
+def test_twins() -> None:
+    assert Twin(5) == First(5)
+    assert First(5) == Twin(5)
+    assert hash(Twin(5)) == hash(First(5))
+    assert type(Twin(First(5))) is Twin
+    assert int(Twin(First(5))) == int(First(Twin(5))) == 5
+    assert convert.handle(Twin(5), First, "f: x") == 5
+    assert convert.handle(First(5), Twin, "f: x") == 5
+    assert First(5) != Other(5)
+    for cls, wrong in ((First, Other(5)), (Twin, Other(5)), (Other, Twin(5))):
+        with pytest.raises(TypeError, match=f"f: x: a {type(wrong).__name__} is not a {cls.__name__}"):
+            convert.handle(wrong, cls, "f: x")
+
+
+def test_handle_as_text_and_copied() -> None:
+    assert repr(driver.CUstream(255)) == "<CUstream 0xff>"
+    assert repr(driver.CUdevice(-3)) == "<CUdevice -3>"
+    again = pickle.loads(pickle.dumps(driver.CUstream(255)))
+    assert (type(again), int(again)) == (driver.CUstream, 255)
+
+
+def test_callbacks_live_as_long_as_c_may_call_them() -> None:
+    called = []
+    thunk = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(called.append)
+    callback = driver.CUhostFn(thunk)
+    address = ctypes.cast(thunk, ctypes.c_void_p).value
+    assert int(callback) == address
+    assert driver.CUhostFn(_ptr=ctypes.addressof(thunk)) == address
+    kept = weakref.ref(thunk)
+    del thunk, callback
+    gc.collect()
+    assert kept() is not None
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)(9)
+    assert called == [9]
+
+
+# -- buffers ---------------------------------------------------------------------------------------------
+
+
+def where(pointer: Any) -> int:
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+
+
+@pytest.mark.parametrize("const", [True, False])
+def test_address_of_writable_memory(const: bool) -> None:
+    numpy = pytest.importorskip("numpy")
+    for value in (bytearray(b"abcd"), memoryview(bytearray(b"abcd")), array.array("B", b"abcd"),
+                  numpy.frombuffer(bytearray(b"abcd"), numpy.uint8)):  # fmt: skip
+        pointer, size = address_of(value, const, "f: x")
+        assert (ctypes.string_at(pointer, size), size) == (b"abcd", 4)
+        ctypes.memset(where(pointer), 0x41, 4)
+        assert bytes(value) == b"AAAA"
+
+
+def test_address_of_read_only_memory() -> None:
+    owner = array.array("B", range(200))
+    pointer, size = address_of(memoryview(owner).toreadonly()[10:], True, "f: x")
+    kept = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert kept() is not None
+    assert ctypes.string_at(pointer, size) == bytes(range(10, 200))
+    with pytest.raises(ValueError, match="f: x must be writable"):
+        address_of(memoryview(bytes(8)), False, "f: x")
+
+
+def test_address_of_bytes_to_write_to() -> None:
+    """Ports of C programs hand out bytes as buffers; the interpreter's shared one-byte objects are spared."""
+    data = b" " * 9
+    assert address_of(data, False, "f: x") == (data, 9)
+    shared = bytes([65])
+    pointer, size = address_of(shared, False, "f: x")
+    assert where(pointer) != where(ctypes.c_char_p(shared))
+    assert (ctypes.sizeof(pointer), size) == (1, 1)
+
+
+def test_address_of_what_is_not_one_block() -> None:
+    numpy = pytest.importorskip("numpy")
+    for value in (numpy.arange(8)[::2], numpy.zeros((3, 4)).T, memoryview(bytearray(8))[::2]):
+        with pytest.raises(ValueError, match="f: x must be contiguous"):
+            address_of(value, True, "f: x")
+    assert address_of(bytearray(), True, "f: x") == (None, 0)
+    assert address_of(bytearray(), False, "f: x")[1] == 0
+    with pytest.raises(TypeError, match="f: x must be an address or a buffer, not float"):
+        address_of(1.0, True, "f: x")
+
+
+# -- kernel arguments ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "address"), [(None, 0), (0, 0), (0x1234, 0x1234), (Index(0x1234), 0x1234), (((), ()), 0)]
+)
+def test_kernel_parameters_as_an_address(given: Any, address: int, stub: Stub) -> None:
+    driver.cuLaunchCooperativeKernel(1, 1, 1, 1, 1, 1, 1, 0, None, given)
+    (call,) = stub.calls()
+    assert call.arguments["kernelParams"].raw == address.to_bytes(8, "little")
+
+
+def test_kernel_parameters_as_a_buffer_of_addresses(stub: Stub) -> None:
+    numpy = pytest.importorskip("numpy")
+    for table in (numpy.array([3, 2**63], dtype=numpy.uint64), array.array("Q", [3, 2**63])):
+        driver.cuLaunchCooperativeKernel(1, 1, 1, 1, 1, 1, 1, 0, None, table)
+        (call,) = stub.calls()
+        expected = address_of(table, True, "")[0]
+        assert call.arguments["kernelParams"].raw == where(expected).to_bytes(8, "little")
+
+
+def test_kernel_parameters_as_values_and_types() -> None:
+    pointer, place, number = driver.CUdeviceptr(2**63), driver.CUmemLocation(id=4), ctypes.c_short(-3)
+    member = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    values = (7, 2.5, True, None, Index(9), pointer, pointer, place, member, number, ctypes.c_float(0.5))
+    types = (ctypes.c_int8, ctypes.c_double, ctypes.c_bool, ctypes.c_void_p, ctypes.c_uint64,
+             ctypes.c_uint64, None, None, None, None, ctypes.c_float)  # fmt: skip
+    block = convert.pointers((values, types), None, "f: kernelParams")
+    table = (ctypes.c_size_t * len(values)).from_buffer(block)
+    stored = [c.from_address(at).value for c, at in zip(types, table, strict=True) if c]
+    assert stored == [7, 2.5, True, None, 9, 2**63, 0.5]
+    for cls, at in zip(types, table, strict=True):
+        assert cls is None or at % ctypes.alignment(cls) == 0
+    assert (table[6], table[7], table[9]) == (pointer.getPtr(), place.getPtr(), ctypes.addressof(number))
+    assert ctypes.c_int.from_address(table[8]).value == member
+
+
+@pytest.mark.parametrize(
+    ("values", "types", "error", "message"),
+    [
+        ((1, 2), (ctypes.c_int,), ValueError, "2 values for 1 types"),
+        ((1, "x"), (ctypes.c_int, ctypes.c_int), TypeError, r"\[1\] = 'x' does not fit c_int"),
+        ((1.5,), (ctypes.c_int,), TypeError, r"\[0\] = 1.5 does not fit c_int"),
+        ((2**31,), (ctypes.c_int,), OverflowError, r"\[0\] = 2147483648 does not fit c_int"),
+        ((-1,), (ctypes.c_uint,), OverflowError, r"\[0\] = -1 does not fit c_uint"),
+        ((1,), (int,), TypeError, r"\[0\]: <class 'int'> is not the ctypes type"),
+        ((1,), (driver.CUmemLocation,), TypeError, r"\[0\]: .*is not the ctypes type"),
+        (("x",), (None,), TypeError, r"\[0\]: the type None takes"),
+        ((2**40,), (None,), OverflowError, r"\[0\] = 1099511627776 does not fit c_int"),
+    ],
+)
+def test_kernel_parameters_that_do_not_fit(
+    values: Any, types: Any, error: type[Exception], message: str, stub: Stub
+) -> None:
+    with pytest.raises(error, match="cuLaunchKernel: kernelParams.*" + message):
+        driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, None, (values, types), None)
+    assert stub.calls() == []

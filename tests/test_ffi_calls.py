@@ -1,0 +1,218 @@
+"""What happens at and after the first call of a declared function; the raising face; memory."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import re
+import sys
+import threading
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from .stub import module, python
+from .stub.build import declared, pattern
+from .stub.record import Stub
+
+driver = module("driver")
+OK, FAILED = driver.CUresult.CUDA_SUCCESS, driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY
+
+
+# -- the first call --------------------------------------------------------------------------------------
+
+
+def test_a_function_stays_the_same_object(d: ModuleType, stub: Stub) -> None:
+    function, before = d.cuMemAlloc, d.cuMemAlloc.__code__
+    assert function(16)[0] == 0
+    assert function is d.cuMemAlloc is d.cuMemAlloc_v2
+    assert function.__code__ is not before
+    after = function.__code__
+    assert function(16)[0] == 0
+    assert function.__code__ is after
+    assert function.__doc__.startswith("Allocate")
+    assert (function.__name__, function.__module__) == ("cuMemAlloc", d.__name__)
+
+
+def test_signature_before_and_after(d: ModuleType, stub: Stub) -> None:
+    before = inspect.signature(d.cuGraphGetNodes), inspect.signature(d.cuCtxCreate)
+    assert str(before[0]).startswith("(hGraph: 'CUgraph | int | None', numNodes: 'int' = 0) -> 'tuple[")
+    d.cuGraphGetNodes(1)
+    d.cuCtxCreate(None, 0, 0)
+    assert (inspect.signature(d.cuGraphGetNodes), inspect.signature(d.cuCtxCreate)) == before
+
+
+def test_keywords_and_defaults(stub: Stub) -> None:
+    expected = driver.cuGraphGetNodes(1, 3)
+    assert driver.cuGraphGetNodes(hGraph=1, numNodes=3) == driver.cuGraphGetNodes(1, numNodes=3) == expected
+    assert driver.cuGraphGetNodes(1) == (OK, [], 0)
+    with pytest.raises(TypeError, match="cuGraphGetNodes"):
+        driver.cuGraphGetNodes()
+    with pytest.raises(TypeError, match="nonsense"):
+        driver.cuGraphGetNodes(1, nonsense=1)
+
+
+def test_wrong_keywords_at_the_first_call(d: ModuleType, stub: Stub) -> None:
+    for _ in range(2):
+        with pytest.raises(TypeError, match="cuMemAlloc"):
+            d.cuMemAlloc(1, 2)
+    assert d.cuMemAlloc(bytesize=1)[0] == 0
+
+
+def test_a_traceback_shows_the_line_that_was_written(d: ModuleType, stub: Stub) -> None:
+    for _ in range(2):
+        with pytest.raises(TypeError) as caught:
+            d.cuMemAlloc("16")
+        text = "".join(traceback.format_exception(caught.value))
+        assert 'File "<cudapy cuMemAlloc_v2>"' in text
+        assert re.search(r"in cuMemAlloc\n    if type\(bytesize\) is not int.*_integer\(bytesize", text)
+
+
+def test_threads_that_call_first_at_once(d: ModuleType, stub: Stub) -> None:
+    functions = [f for f in declared(d).values() if not f.__declaration__.inputs]
+    barrier, wrong = threading.Barrier(8), []
+
+    def work() -> None:
+        for function in functions:
+            barrier.wait()
+            try:
+                assert function()[0] is d.CUresult.CUDA_SUCCESS
+            except Exception as error:
+                wrong.append((function.__name__, error))
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(interval)
+    assert wrong == []
+    assert len(stub.calls()) == 8 * len(functions) > 100
+
+
+def test_optimised_python(stub_path: Path) -> None:
+    """`python -OO` drops docstrings and asserts; nothing rests on them."""
+    code = """
+import sys
+from tests.stub import module
+from tests.stub.echo import cases
+from tests.stub.build import declared
+from tests.stub.record import Stub
+stub = Stub(sys.argv[1])
+d = module("driver")
+for function in list(declared(d).values())[::4]:
+    for made in cases(function):
+        status, *results = function(*made.arguments())
+        print(status.name, [type(result).__name__ for result in results])
+print(d.checked.cuMemAlloc(5), d.cuMemAlloc.__doc__ is None)
+stub.status = 2
+try:
+    d.checked.cuMemAlloc(5)
+except d.checked._error.__call__.__globals__["CUDAError"] as error:
+    print(error)
+"""
+    plain, optimised = python(code, stub_path), python(code, stub_path, flags=("-OO",))
+    assert plain.returncode == optimised.returncode == 0, plain.stderr + optimised.stderr
+    assert plain.stdout.replace(" False\n", " True\n") == optimised.stdout
+    assert plain.stdout.count("CUDA_SUCCESS") > 500
+
+
+# -- the raising face ------------------------------------------------------------------------------------
+
+
+def test_checked_returns_results_alone(stub: Stub) -> None:
+    checked = driver.checked
+    assert checked.cuCtxSynchronize() is None
+    assert checked.cuMemAlloc(16) == driver.CUdeviceptr(int.from_bytes(pattern(0, 8), "little"))
+    free, total = checked.cuMemGetInfo()
+    assert (free, total) == driver.cuMemGetInfo()[1:]
+    assert checked.cuGraphGetNodes(1) == ([], 0)
+    assert checked.cuMemAdvise(1, 1, 1, 0) is None  # by hand
+    assert checked.cuMemAlloc is checked.cuMemAlloc
+    with pytest.raises(AttributeError, match="no function 'cuNonsense'"):
+        checked.cuNonsense  # noqa: B018
+
+
+@pytest.mark.parametrize(("name", "argument"), [("cuMemAlloc", 4096), ("cuCoredumpGetAttribute", 4)])
+def test_checked_raises(name: str, argument: int, stub: Stub) -> None:
+    """A function that is declared, and one that is written by hand."""
+    errors = module("_errors")
+    stub.status = driver.CUresult.CUDA_ERROR_INVALID_VALUE
+    with pytest.raises(errors.CUDAError) as caught:
+        getattr(driver.checked, name)(argument)
+    error = caught.value
+    assert error.code is driver.CUresult.CUDA_ERROR_INVALID_VALUE
+    assert (error.name, error.function) == ("CUDA_ERROR_INVALID_VALUE", name)
+    assert not isinstance(error, MemoryError)
+    assert str(error).startswith(f"{name}: CUDA_ERROR_INVALID_VALUE (1): ")
+    assert f"={argument}" in str(error)
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.code, again.name, again.function) == (
+        type(error), str(error), error.code, error.name, name,
+    )  # fmt: skip
+
+
+def test_checked_raises_memory_error_when_there_is_none(stub: Stub) -> None:
+    stub.status = FAILED
+    with pytest.raises(MemoryError) as caught:
+        driver.checked.cuMemAlloc(1 << 60)
+    assert isinstance(caught.value, module("_errors").CUDAError)
+    assert pickle.loads(pickle.dumps(caught.value)).code is FAILED
+
+
+def test_an_unknown_status_is_a_status(stub: Stub) -> None:
+    stub.status = 12345
+    status, pointer = driver.cuMemAlloc(1)
+    assert (status, status.name, pointer) == (12345, "CUresult_12345", None)
+    with pytest.raises(module("_errors").CUDAError, match=r"CUresult_12345 \(12345\)"):
+        driver.checked.cuMemAlloc(1)
+
+
+# -- memory ----------------------------------------------------------------------------------------------
+
+GUARDED = '''
+import ctypes, os, sys
+from tests.stub import module
+from tests.stub.build import declared, is_aggregate, parameters
+from tests.stub.echo import cases
+from tests.stub.record import Stub
+
+def is_large(p):
+    """A struct that is returned; those of up to 16 bytes lie inside their object, aligned ones amid slack."""
+    struct = p.role == "output" and p.c.stars == 1 and is_aggregate(p.cls)
+    return struct and ctypes.sizeof(p.cls) > 16 and not p.cls._alignment_
+
+stub = Stub(sys.argv[1])
+for symbol, function in declared(module("driver")).items():
+    if sys.argv[2] == "all":
+        for made in cases(function):
+            function(*made.arguments())
+            stub.calls()
+    elif any(is_large(p) for p in parameters(function)):
+        child = os.fork()
+        if not child:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            stub.overrun = 1
+            made = next(cases(function))
+            function(*made.arguments())
+            os._exit(0)
+        print(symbol, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+'''
+
+
+def test_nothing_is_written_past_the_end_of_an_output(stub_path: Path) -> None:
+    """Python's debug allocator keeps guard bytes around every block, and looks at them when it is freed."""
+    done = python(GUARDED, stub_path, "all", PYTHONMALLOC="debug")
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_guard_bytes_see_what_is_written_past_the_end_of_a_struct(stub_path: Path) -> None:
+    done = python(GUARDED, stub_path, "overrun", PYTHONMALLOC="debug")
+    assert done.returncode == 0, done.stderr
+    found = [line.split() for line in done.stdout.splitlines()]
+    assert len(found) > 30
+    assert [symbol for symbol, code in found if code != "-6"] == []  # SIGABRT

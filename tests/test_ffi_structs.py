@@ -1,0 +1,296 @@
+"""Structs and unions: fields, views, arrays, pointers to other structs, construction, and how they print."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import struct
+import weakref
+from typing import Annotated, Any
+
+import pytest
+
+from .stub import module
+from .stub.record import Stub
+from .stub.values import Index
+
+driver = module("driver")
+structs, scalars = module("_ffi.structs"), module("_ffi.scalars")
+Struct, Union = structs.Struct, structs.Union
+c_uint, c_float, c_double, c_short = ctypes.c_uint, ctypes.c_float, ctypes.c_double, ctypes.c_short
+size_t, char_p, void_p, void_pp = ctypes.c_size_t, scalars.char_p, scalars.void_p, scalars.void_pp
+CUstream, CUmemLocationType = driver.CUstream, driver.CUmemLocationType
+
+
+class Point(Struct):  # type: ignore[misc]
+    x: c_short
+    y: c_double
+
+
+class Everything(Struct):  # type: ignore[misc]
+    """A field of every kind."""
+
+    class _choice(Union):  # type: ignore[misc]
+        whole: size_t
+        parts: Annotated[list[int], "unsigned char[8]"]
+        point: Point
+
+    number: c_uint
+    real: c_float
+    kind: CUmemLocationType
+    stream: CUstream
+    inner: Point
+    choice: _choice
+    low: Annotated[int, "unsigned int", "union"]
+    wide: Annotated[int, "unsigned long long", "union"]
+    name: Annotated[bytes, "char[8]", "text"]
+    raw: Annotated[bytes, "char[4]"]
+    numbers: Annotated[list[int], "int[3]"]
+    kinds: Annotated[list[Any], "CUmemLocationType[2]"]
+    count: c_uint
+    points: Annotated[list[Point], "Point *", "count"]
+    address: void_p
+    text: char_p
+    arguments: void_pp
+
+
+class Aligned(Struct, align=64):  # type: ignore[misc]
+    word: size_t
+
+
+NATIVE = struct.Struct("@IfiQ h6xd 16s Q 8s4s3i2iI4xQQQQ")
+
+
+def test_layout_is_that_of_c() -> None:
+    assert ctypes.sizeof(Everything) == NATIVE.size
+    assert ctypes.sizeof(Everything._choice) == 16
+
+
+# -- scalars ---------------------------------------------------------------------------------------------
+
+
+def test_scalar_fields() -> None:
+    whole = Everything(number=2**32 - 1, real=0.5)
+    assert (whole.number, whole.real) == (2**32 - 1, 0.5)
+    whole.number = Index(3)
+    assert NATIVE.unpack(bytes(whole))[:2] == (3, 0.5)
+    for value, error in ((2**32, OverflowError), (-1, OverflowError), ("1", TypeError), (1.5, TypeError)):
+        with pytest.raises(error, match=r"Everything\.number"):
+            whole.number = value
+    for value, error in ((1e300, OverflowError), ("1", TypeError), (None, TypeError)):
+        with pytest.raises(error, match=r"Everything\.real"):
+            whole.real = value
+    assert (whole.number, whole.real) == (3, 0.5)
+
+
+def test_enum_fields() -> None:
+    whole = Everything(kind=CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE)
+    assert whole.kind is CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    whole.kind = 2**31 - 1
+    assert type(whole.kind) is CUmemLocationType
+    assert whole.kind == 2**31 - 1
+    with pytest.raises(TypeError, match=r"Everything\.kind"):
+        whole.kind = "x"
+
+
+def test_handle_fields() -> None:
+    whole = Everything(stream=CUstream(5))
+    assert type(whole.stream) is CUstream
+    for value, expected in ((None, 0), (7, 7), (Index(8), 8), (CUstream(9), 9)):
+        whole.stream = value
+        assert whole.stream == expected
+    assert whole.stream.getPtr() == whole.getPtr() + 16
+    with pytest.raises(TypeError, match=r"Everything\.stream: a CUevent is not a CUstream"):
+        whole.stream = driver.CUevent(1)
+    with pytest.raises(OverflowError, match=r"Everything\.stream"):
+        whole.stream = 2**64
+
+
+# -- structs inside structs ------------------------------------------------------------------------------
+
+
+def test_nested_structs_are_views() -> None:
+    whole = Everything()
+    whole.inner.x = -3
+    whole.choice.point.y = 2.0
+    assert (whole.inner.x, whole.choice.point.y) == (-3, 2.0)
+    point = Point(x=4, y=5.0)
+    whole.inner = point
+    point.x = 0
+    assert (whole.inner.x, whole.inner.y) == (4, 5.0)
+    with pytest.raises(TypeError, match=r"Everything\.inner must be a Point, not Everything"):
+        whole.inner = whole
+
+
+def test_a_view_keeps_its_struct_alive() -> None:
+    whole = Everything()
+    whole.choice.point.x = 77
+    gone = weakref.ref(whole)
+    view = whole.choice.point
+    del whole
+    gc.collect()
+    assert gone() is not None
+    _ = [bytearray(ctypes.sizeof(Everything)) for _ in range(100)]
+    assert view.x == 77
+    del view
+    gc.collect()
+    assert gone() is None
+
+
+def test_unions_share_their_memory() -> None:
+    whole = Everything()
+    whole.choice.whole = 0x0807060504030201
+    assert whole.choice.parts == bytes(range(1, 9))
+    whole.wide = 2**40 + 5
+    assert (whole.low, whole.wide) == (5, 2**40 + 5)
+    operation = driver.CUstreamBatchMemOpParams()
+    operation.waitValue.value64 = 2**40 + 6
+    assert operation.waitValue.value == 6
+
+
+# -- arrays ----------------------------------------------------------------------------------------------
+
+
+def test_char_arrays_are_bytes() -> None:
+    whole = Everything(name=b"abc", raw=b"d")
+    assert (whole.name, whole.raw) == (b"abc", b"d\0\0\0")
+    whole.name = bytearray(b"12345678")
+    assert whole.name == b"12345678"
+    whole.name = b"x"
+    assert NATIVE.unpack(bytes(whole))[8] == b"x" + bytes(7)
+    with pytest.raises(ValueError, match=r"Everything\.name holds 8 bytes, not 9"):
+        whole.name = b"123456789"
+    with pytest.raises(TypeError, match=r"Everything\.name must be bytes, not str"):
+        whole.name = "abc"
+    assert driver.CUuuid(bytes=b"0123456789abcdef").bytes == b"0123456789abcdef"
+
+
+def test_arrays_are_lists() -> None:
+    whole = Everything(numbers=[1, -2, 3], kinds=[1])
+    assert (whole.numbers, whole.kinds) == ([1, -2, 3], [1, 0])
+    assert type(whole.kinds[0]) is CUmemLocationType
+    whole.numbers = (4,)
+    assert whole.numbers == [4, 0, 0]
+    with pytest.raises(ValueError, match=r"Everything\.numbers holds 3 items, not 4"):
+        whole.numbers = [1, 2, 3, 4]
+    with pytest.raises(OverflowError, match=r"Everything\.numbers\[1\]"):
+        whole.numbers = [1, 2**31]
+
+
+# -- pointers --------------------------------------------------------------------------------------------
+
+
+def test_pointers_to_structs_are_lists() -> None:
+    whole = Everything(count=2, points=[Point(x=1), Point(x=2, y=9.0)])
+    gc.collect()
+    _ = [bytearray(32) for _ in range(100)]
+    at = NATIVE.unpack(bytes(whole))[-4]
+    assert ctypes.string_at(at, 32) == struct.pack("h6xd h6xd", 1, 0.0, 2, 9.0)
+    assert [point.x for point in whole.points] == [1, 2]
+    whole.points[1].x = 5
+    assert ctypes.string_at(at + 16, 2) == b"\5\0"
+    for nothing in (None, []):
+        whole.points = nothing
+        assert (whole.points, NATIVE.unpack(bytes(whole))[-4]) == ([], 0)
+    whole.points = Point(x=6)
+    assert whole.points[0].x == 6
+    with pytest.raises(TypeError, match=r"Everything\.points\[1\] must be a Point, not int"):
+        whole.points = [Point(), 5]
+
+
+def test_structs_that_c_points_to_are_read_by_their_count() -> None:
+    theirs = (Point * 3)(Point(x=1), Point(x=2), Point(x=3))
+    whole = Everything(count=2)
+    field = ctypes.c_uint64.from_address(whole.getPtr() + Everything.points.raw.offset)
+    field.value = ctypes.addressof(theirs)
+    assert [point.x for point in whole.points] == [1, 2]
+
+
+def test_launch_attributes(stub: Stub) -> None:
+    """The list of a launch configuration, as C sees it."""
+    names = driver.CUlaunchAttributeID
+    attributes = [
+        driver.CUlaunchAttribute(id=names.CU_LAUNCH_ATTRIBUTE_COOPERATIVE),
+        driver.CUlaunchAttribute(id=names.CU_LAUNCH_ATTRIBUTE_PRIORITY),
+    ]
+    attributes[0].value.cooperative = 1
+    attributes[1].value.priority = -5
+    config = driver.CUlaunchConfig(gridDimX=7, attrs=attributes, numAttrs=2)
+    driver.cuLaunchKernelEx(config, 1, None, None)
+    (call,) = stub.calls()
+    memory = call.arguments["config"].memory
+    assert memory is not None
+    grid, at, count = struct.unpack("I36xQI4x", memory)
+    assert (grid, count) == (7, 2)
+    assert ctypes.string_at(at, 144) == b"".join(map(bytes, attributes))
+
+
+def test_addresses_and_text() -> None:
+    buffer = bytearray(b"data")
+    whole = Everything(address=buffer, text=b"text")
+    assert ctypes.string_at(whole.address, 4) == b"data"
+    with pytest.raises(BufferError):
+        buffer.clear()
+    assert whole.text == b"text"
+    for value, expected in ((None, 0), (2**64 - 1, 2**64 - 1), (CUstream(5), 5), (Index(6), 6)):
+        whole.address = value
+        assert whole.address == expected
+    buffer.clear()
+    with pytest.raises(OverflowError, match=r"Everything\.address"):
+        whole.address = 2**64
+    with pytest.raises(TypeError, match=r"Everything\.address .*not str"):
+        whole.address = "x"
+    with pytest.raises(TypeError, match=r"Everything\.text must be bytes, not str"):
+        whole.text = "x"
+
+
+def test_kernel_arguments_as_a_field() -> None:
+    whole = Everything(arguments=((5, 2.5), (ctypes.c_int, ctypes.c_double)))
+    gc.collect()
+    first, second = struct.unpack("QQ", ctypes.string_at(whole.arguments, 16))
+    assert (ctypes.c_int.from_address(first).value, ctypes.c_double.from_address(second).value) == (5, 2.5)
+    whole.arguments = None
+    assert whole.arguments == 0
+
+
+# -- construction, printing, alignment -------------------------------------------------------------------
+
+
+def test_construction() -> None:
+    assert bytes(Everything()) == bytes(ctypes.sizeof(Everything))
+    for make in (lambda: Everything(nonsense=1), lambda: Everything(_fields_=1), lambda: Point(z=1)):
+        with pytest.raises(TypeError, match="has no field"):
+            make()
+    with pytest.raises(AttributeError, match="nonsense"):
+        Everything().nonsense = 1
+
+
+def test_a_struct_at_an_address_is_a_view() -> None:
+    memory = ctypes.create_string_buffer(struct.pack("h6xd", 3, 4.0))
+    point = Point(_ptr=ctypes.addressof(memory))
+    assert (point.x, point.y, point.getPtr()) == (3, 4.0, ctypes.addressof(memory))
+    point.x = 5
+    assert memory.raw[:2] == b"\5\0"
+
+
+def test_repr_has_one_field_a_line() -> None:
+    whole = Everything(number=3, stream=255, inner=Point(x=1, y=2.0), name=b"n")
+    lines = repr(whole).splitlines()
+    assert lines[:4] == ["number : 3", "real : 0.0", f"kind : {whole.kind!r}", "stream : <CUstream 0xff>"]
+    assert lines[4:7] == ["inner :", "    x : 1", "    y : 2.0"]
+    assert "name : b'n'" in lines
+    assert "points : []" in lines
+
+
+def test_alignment(stub: Stub) -> None:
+    """A tensor map lies at a multiple of 64 bytes, whether we or the driver's call made it."""
+    assert {Aligned().getPtr() % 64 for _ in range(20)} == {0}
+    kept = [driver.CUtensorMap() for _ in range(20)]
+    assert {item.getPtr() % 64 for item in kept} == {0}
+    arguments = (0, 2, 4096, [8, 8], [64], [8, 8], [1, 1], 0, 0, 0, 0)
+    for _ in range(20):
+        status, made = driver.cuTensorMapEncodeTiled(*arguments)
+        (call,) = stub.calls()
+        assert (status, made.getPtr() % 64) == (0, 0)
+        assert call.arguments["tensorMap"].raw == made.getPtr().to_bytes(8, "little")
+        kept.append(made)

@@ -1,0 +1,162 @@
+"""The arrows of the house: who imports whom, what importing costs, and that a vendored copy works."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "cudapy"
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
+
+ALLOWED = {
+    "_ffi": {"_ffi"},
+    "_types": {"_types", "_ffi"},
+    "_errors": {"_ffi", "_types"},
+    "pathfinder": {"pathfinder"},
+    "functions": {"_types", "_ffi", "_errors", "pathfinder"},
+    "_core": {"_core", "functions", "_types", "_ffi", "_errors", "pathfinder"},
+    "core": {"_core", "functions", "_errors"},
+    "simulator": {"simulator", "functions", "_types", "_ffi", "_errors", "pathfinder"},
+    "__init__": set(),
+    "doctor": {"doctor", "__init__", "_core", "core", "functions", "_types", "pathfinder"},
+}
+"""Each layer, and those it may import. "functions" are the modules that mirror a header."""
+SAME = {"_pathfinder": "pathfinder", "_doctor": "doctor", "__main__": "doctor"}
+"""Folders and files that belong to a layer of another name."""
+
+
+class Import(NamedTuple):
+    """`from ..driver import checked` in _core: level 2, module "driver"; names ("checked",)."""
+
+    level: int
+    module: str
+    names: tuple[str, ...]
+    line: int
+    at_import: bool  # whether it runs when the file is imported
+
+
+def layer(path: Path) -> str:
+    top = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    top = SAME.get(top, top)
+    return top if top in ALLOWED else "functions"
+
+
+def imports(path: Path) -> list[Import]:
+    return list(_imports(ast.parse(path.read_text()), True))
+
+
+def _imports(node: ast.AST, at_import: bool) -> Iterator[Import]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield Import(0, alias.name, (), node.lineno, at_import)
+    elif isinstance(node, ast.ImportFrom):
+        names = tuple(alias.name for alias in node.names)
+        yield Import(node.level, node.module or "", names, node.lineno, at_import)
+    typing_only = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+    function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    for child in ast.iter_child_nodes(node):
+        later = function or (typing_only and child not in node.orelse)  # type: ignore[attr-defined]
+        yield from _imports(child, at_import and not later)
+
+
+def targets(path: Path, found: Import) -> Iterator[str]:
+    """The layers that a relative import reaches."""
+    folder = path.parents[found.level - 1].relative_to(PACKAGE)
+    for name in found.names if not found.module else (found.module,):
+        yield layer(PACKAGE / folder / name.replace(".", "/"))
+
+
+def test_the_reader_of_imports() -> None:
+    blocks = ["from ..a import b", "if TYPE_CHECKING: import x", "else: import y", "def f(): from . import z"]
+    found = list(_imports(ast.parse("\n".join(blocks)), True))
+    assert [(i.level, i.module, i.names, i.at_import) for i in found] == [
+        (2, "a", ("b",), True),
+        (0, "x", (), False),
+        (0, "y", (), True),
+        (1, "", ("z",), False),
+    ]
+    for file, example, expected in (
+        ("_core/event.py", found[0]._replace(module="driver"), "functions"),
+        ("_types/driver/x.py", found[0]._replace(level=3, module="_ffi.y"), "_ffi"),
+        ("driver.py", found[3]._replace(names=("pathfinder",)), "pathfinder"),
+    ):
+        assert list(targets(PACKAGE / file, example)) == [expected]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_arrows(path: Path) -> None:
+    """Inside cudapy relative imports alone, each to a layer below; else the standard library, and numpy."""
+    wrong = []
+    for found in imports(path):
+        if found.level:
+            reached = set(targets(path, found)) - ALLOWED[layer(path)]
+            wrong += [f"line {found.line}: {layer(path)} imports {name}" for name in sorted(reached)]
+            continue
+        top = found.module.split(".")[0]
+        if top == "numpy":
+            if found.at_import or layer(path) not in ("_core", "simulator"):
+                wrong.append(f"line {found.line}: numpy is for core and the simulator, on first need")
+        elif top not in sys.stdlib_module_names:
+            wrong.append(f"line {found.line}: {top} is not in the standard library")
+    assert wrong == []
+
+
+def python(code: str, *arguments: Any, **environment: str) -> Any:
+    """What Python code prints, as JSON."""
+    environ = {**os.environ, **environment}
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    done = subprocess.run(command, env=environ, cwd="/", capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("module", ["driver", "nvrtc", "runtime", "pathfinder"])
+def test_importing_is_light(module: str) -> None:
+    code = f"import json, sys, cudapy.{module}; print(json.dumps(list(sys.modules)))"
+    loaded = set(python(code, PYTHONPATH=str(PACKAGE.parent)))
+    heavy = {"numpy", "dataclasses", "inspect", "asyncio", "logging", "pickle", "cudapy.core", "cudapy._core"}
+    assert f"cudapy.{module}" in loaded
+    assert loaded & heavy == set()
+    assert not any(name.startswith("cudapy.simulator") for name in loaded)
+
+
+def test_core_does_not_import_numpy() -> None:
+    code = "import json, sys, cudapy.core; print(json.dumps('numpy' in sys.modules))"
+    assert python(code, PYTHONPATH=str(PACKAGE.parent)) is False
+
+
+VENDORED = """
+import ctypes, json, sys
+from host._vendor.cuda import driver, nvrtc, core, pathfinder, runtime
+library = ctypes.CDLL(sys.argv[1])
+driver.libcuda.load = lambda: library
+status, pointer = driver.cuMemAlloc(16)
+ctypes.c_int.in_dll(library, "stub_status").value = 2
+try:
+    driver.checked.cuMemAlloc(16)
+except core.CUDAError as error:
+    failure = [type(error).__module__, error.name]
+foreign = [name for name in sys.modules if name.split(".")[0] == "cudapy"]
+print(json.dumps([status, type(pointer).__module__, int(pointer) != 0, failure, foreign]))
+"""
+
+
+def test_a_vendored_copy_works(stub_path: Path, tmp_path: Path) -> None:
+    """The folder, copied into another project under another name; no package called cudapy is there."""
+    vendor = tmp_path / "host" / "_vendor"
+    shutil.copytree(PACKAGE, vendor / "cuda", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (vendor, vendor.parent):
+        (folder / "__init__.py").touch()
+    status, where, filled, failure, foreign = python(VENDORED, stub_path, PYTHONPATH=str(tmp_path))
+    assert (status, where, filled) == (0, "host._vendor.cuda._types.driver.handles", True)
+    assert failure == ["host._vendor.cuda._errors", "CUDA_ERROR_OUT_OF_MEMORY"]
+    assert foreign == []
