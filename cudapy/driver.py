@@ -40,6 +40,8 @@ def _load() -> ctypes.CDLL:
 
 
 def _describe() -> str:
+    if not hasattr(libcuda.load(), "cuDriverGetVersion"):
+        return "this driver, which does not tell its version"
     version = cuDriverGetVersion()[1] or 0
     return f"this driver, which has CUDA {version // 1000}.{version % 1000 // 10}"
 
@@ -2611,7 +2613,7 @@ def cuMemRangeGetAttributes(
 
 def _range_storage(attribute: int, size: int) -> Any:
     """Where a managed range's attribute of `size` bytes is written."""
-    return (ctypes.c_int * max(1, integer(size, 0, 1 << 20, "dataSize") // 4))()
+    return (ctypes.c_int * max(1, (integer(size, 0, 1 << 20, "dataSize") + 3) // 4))()
 
 
 def _range_value(attribute: int, data: Any) -> Any:

@@ -78,6 +78,7 @@ def _stub(stub_path: Path) -> Stub:
 @pytest.fixture
 def stub(_stub: Stub) -> Iterator[Stub]:
     """The stub libcuda that the driver functions of `cudapy_stubbed` call, with an empty record."""
+    module("driver").libcuda.load = lambda: _stub.library  # another test may have loaded another one since
     _stub.reset()
     yield _stub
     _stub.reset()

@@ -109,7 +109,11 @@ class Writer:
             body.append(f"value = {call}" if returns != "void" else call)
             results = [*self.results, *(["value"] if returns != "void" else [])]
         else:
+            if self.frees:
+                body.append(f"kept = _let_go({self.frees})")
             body += [f"err = {call}", "if err:"]
+            if self.frees:
+                body.append(f"    if kept: _keep({self.frees}, *kept)")
             if raising:
                 values = ", ".join(f"{name!r}: {name}" for name in self.inputs)
                 body.append(f"    raise _failed({self.public_name!r}, {status}(err), {{{values}}})")
@@ -119,8 +123,6 @@ class Writer:
         if self.keeps:
             (handle,) = self.results
             body.append(f"_keep({handle}, {', '.join(self.keeps)})")
-        if self.frees:
-            body.append(f"_let_go({self.frees})")
         if raising:
             body.append("return " + (", ".join(results) or "None"))
         else:

@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 _ScalarData: Any = ctypes.c_int.__mro__[1]  # what every ctypes scalar derives from
 _packers: dict[tuple[Any, ...], Any] = {}
 
-_FORMATS = {"P": "Q", "z": "Q"}  # ctypes type codes that `struct` spells differently
+_LONG = ("i", "I") if ctypes.sizeof(ctypes.c_long) == 4 else ("q", "Q")
+_FORMATS = {
+    "P": "Q",
+    "z": "Q",
+    "l": _LONG[0],
+    "L": _LONG[1],
+}  # ctypes' codes as `struct` has them in any width
 
 
 def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
@@ -41,14 +47,17 @@ def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
 
 def _packer(types: tuple[Any, ...], what: str) -> Any:
     """A function of as many values as `types`, written for these types."""
-    layout, offsets = f"{len(types)}Q", []
+    layout, end, offsets = f"={len(types)}Q", 8 * len(types), []  # "=": a float that is too large is an error
     for i, cls in enumerate(types):
         code = "i" if cls is None else getattr(cls, "_type_", None)
         code = _FORMATS.get(code, code)  # type: ignore[arg-type]
-        if not isinstance(code, str) or code not in "?cbBhHiIlLqQfd":
+        if not isinstance(code, str) or code not in "?cbBhHiIqQfd":
             raise TypeError(f"{what}[{i}]: {cls!r} is not the ctypes type of a kernel argument")
-        offsets.append(struct.calcsize(f"{layout}0{code}"))
-        layout += code
+        size = struct.calcsize("=" + code)
+        offset = -(-end // size) * size
+        layout += f"{offset - end}x{code}"
+        offsets.append(offset)
+        end = offset + size
     names = [f"v{i}" for i in range(len(types))]
     body = [f"def pack({', '.join(names)}):", "    block = Block()", "    base = addressof(block)"]
     table, stored = [f"base + {offset}" for offset in offsets], list(names)
@@ -59,7 +68,7 @@ def _packer(types: tuple[Any, ...], what: str) -> Any:
     body.append(f"    pack_into(block, 0, {', '.join(table + stored)})")
     body.append("    return block")
     scope = {
-        "Block": ctypes.c_char * struct.calcsize(layout),
+        "Block": ctypes.c_char * end,
         "addressof": ctypes.addressof,
         "as_it_is": _as_it_is,
         "pack_into": struct.Struct(layout).pack_into,
@@ -98,7 +107,7 @@ def _plain(value: Any, cls: Any, what: str) -> Any:
         value = value.value or 0
     code = _FORMATS.get(cls._type_, cls._type_)
     try:
-        struct.pack(code, value)
+        struct.pack("=" + code, value)
     except (struct.error, TypeError, OverflowError) as error:
         wrong = (
             OverflowError if hasattr(value, "__index__") or isinstance(error, OverflowError) else TypeError

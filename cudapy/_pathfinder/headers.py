@@ -93,8 +93,9 @@ def _directory(place: Place | Candidate, header: Header, majors: tuple[int, ...]
         return Directory(place.found_by, place.path, refused=place.refused)
     for include in ("include", *([] if host.windows else [f"{host.target}/include"])):
         for folder in header.folders:
-            path = os.path.realpath(os.path.join(place.root, folder.format(include=include)))
+            path = os.path.join(place.root, folder.format(include=include))
             if os.path.isfile(os.path.join(path, header.marker)):
+                path = os.path.realpath(path)
                 release = release_of(path) or release_of(os.path.join(place.root, include))
                 major = place.major or (release[0] if release else None)
                 # A toolkit may be of any major; one that does not tell is better than nothing.
@@ -135,14 +136,18 @@ def matching(release: Release, library: str, host: Host) -> Matching:
     those of a wheel that does not tell its release (CCCL and cuRAND count otherwise), of the same major.
     """
     beside = Place("beside NVRTC", _root_of(library, host), release[0])
-    folders: list[str] = []
+    folders: dict[str, None] = {}
     other: list[Directory] = []
     for name in ("cudart", "crt", "cccl", "curand"):
-        found = [d for d in directories(HEADERS[name], None, host, beside) if not d.refused]
-        fitting = [d.path for d in found if (d.release or (d.major, release[1])) == release]
-        folders += [path for path in fitting[:1] if path not in folders]
-        if name == "cudart" and not fitting:
-            other = found
+        for directory in directories(HEADERS[name], None, host, beside):
+            if directory.refused:
+                continue
+            if (directory.release or (directory.major, release[1])) == release:
+                folders[directory.path] = None
+                other = [] if name == "cudart" else other
+                break
+            if name == "cudart":
+                other.append(directory)
     return Matching(tuple(folders), tuple(other))
 
 
