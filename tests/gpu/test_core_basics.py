@@ -37,6 +37,8 @@ from cudapy.core import (
     launch,
 )
 
+from .kernels import needs_no_sanitizer
+
 pytestmark = pytest.mark.gpu
 
 ROOT = Path(__file__).parents[2]
@@ -735,6 +737,7 @@ def test_ctrl_c_ends_a_wait(wait) -> None:
 
 
 def test_an_illegal_address_is_one_clear_error() -> None:
+    needs_no_sanitizer()
     process = run(
         "b = dev.allocate(64, s)\n"
         "k = start('*p = 1;', 0xdead0000)\n"
