@@ -148,6 +148,7 @@ def scope_of(driver: Any, handles: Handles) -> dict[str, Any]:
         "event": driver.CUevent(handles.event),
         "f": driver.CUfunction(handles.function),
         "graph": driver.CUgraphExec(handles.graph),
+        "handles": handles,  # whose memory `pointers` and `host` are addresses of
         "host": ctypes.addressof(handles.host),
         "memory_type": driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
         "pointer": driver.CUdeviceptr(handles.pointer),
@@ -197,6 +198,7 @@ def scope_by_hand(path: str, handles: Handles) -> dict[str, Any]:
     return {
         **{name: getattr(library, name) for name in functions},
         "config_at": ctypes.byref(config),
+        "handles": handles,
         "event": ctypes.c_void_p(handles.event),
         "f": ctypes.c_void_p(handles.function),
         "graph": ctypes.c_void_p(handles.graph),

@@ -139,6 +139,28 @@ def test_core(
     race(GROUP, f"{NAMES[kernel]}: {call.name}{what}", loop(core), rivals)
 
 
+@pytest.mark.parametrize(("kernel", "buffers"), [("empty", False), ("saxpy", False), ("saxpy", True)])
+def test_prepared(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: str, buffers: bool) -> None:
+    """A launch made ready once, next to those of the others, which have nothing of the kind."""
+    from cudapy import core
+
+    scope = scope_of_core(core, gpu.cubin, kernel, gpu.handles(kernel), buffers)
+    names = [name for name in scope if name[0] == "a" and name[1:].isdigit()]
+    scope["run"] = core.prepare(scope["stream"], scope["config"], scope["kernel"], *map(scope.get, names))
+    mine = Loop(f"run({', '.join(names)})", scope, LAUNCH.calls, gpu.drain)
+
+    def theirs() -> Loop:
+        scope = scope_of_core(import_module("cuda.core"), gpu.cubin, kernel, gpu.handles(kernel), buffers)
+        return Loop(with_arguments(LAUNCH, scope), scope, LAUNCH.calls, gpu.drain)
+
+    rivals: dict[str, Callable[[], Contender]] = {
+        "C++": lambda: twin(kernel, LAUNCH.calls),
+        "cuda.core": theirs,
+    }
+    what = ", buffers" if buffers else ", ints" if kernel != "empty" else ""
+    race(GROUP, f"{NAMES[kernel]}: prepared launch{what}", mine, rivals)
+
+
 def test_graph(race: Race, gpu: Gpu, twin: Callable[..., Contender]) -> None:
     mine = with_driver(gpu, cudapy.driver, "empty", GRAPH)
     rivals = driver_rivals(gpu, twin, "empty", GRAPH, GRAPH.name)

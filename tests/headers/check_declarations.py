@@ -78,7 +78,7 @@ NOT_DECLARED = re.compile(
     r"cuGL(CtxCreate|Init|RegisterBuffer|MapBuffer|UnmapBuffer|UnregisterBuffer|SetBuffer)"
     r"|cuDeviceGetUuid$|cuEventElapsedTime$"
 )
-"""Replaced by cuGraphicsGL* and cuDeviceGetUuid_v2 before CUDA 12; and the `before` of a declaration."""
+"""Replaced by cuGraphicsGL* and cuDeviceGetUuid_v2 before CUDA 12, or the `before` of a declaration."""
 
 GONE = {"nvrtcGetNVVM", "nvrtcGetNVVMSize"}
 """What CUDA 13 dropped, where no header of CUDA 12 is read that would tell."""
