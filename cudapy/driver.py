@@ -17,7 +17,7 @@ import sys
 from ._errors import DriverLog, Raiser
 from ._ffi.convert import integer, pointers, word
 from ._ffi.demand import on_demand
-from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after
+from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded
 from ._ffi.results import variant
 from ._types.driver import *
 
@@ -2854,22 +2854,7 @@ def cuStreamGetCaptureInfo_v2(
     """
 
 
-def _with_edge_data(newer: Any, older: Any) -> Any:
-    """`newer`; or `older`, where drivers before CUDA 12.3 know no edge data, with the data of plain edges."""
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return newer(*args, **kwargs)
-        except SymbolNotFound:
-            from ._types.driver.structs import CUgraphEdgeData
-
-            err, *nodes, count = older(*args, **kwargs)
-            return err, *nodes, None if err else [CUgraphEdgeData() for _ in nodes[-1]], count
-
-    return named_after(newer, function)
-
-
-cuStreamGetCaptureInfo = _with_edge_data(cuStreamGetCaptureInfo_v3, cuStreamGetCaptureInfo_v2)
+cuStreamGetCaptureInfo = padded(cuStreamGetCaptureInfo_v3, cuStreamGetCaptureInfo_v2, "CUgraphEdgeData")
 
 
 @libcuda(
@@ -4029,7 +4014,7 @@ def cuGraphGetEdges_v2(
     """
 
 
-cuGraphGetEdges = _with_edge_data(cuGraphGetEdges_v2, _cuGraphGetEdges_12)
+cuGraphGetEdges = padded(cuGraphGetEdges_v2, _cuGraphGetEdges_12, "CUgraphEdgeData")
 
 
 @libcuda(
@@ -4056,7 +4041,9 @@ def cuGraphNodeGetDependencies_v2(
     """
 
 
-cuGraphNodeGetDependencies = _with_edge_data(cuGraphNodeGetDependencies_v2, _cuGraphNodeGetDependencies_12)
+cuGraphNodeGetDependencies = padded(
+    cuGraphNodeGetDependencies_v2, _cuGraphNodeGetDependencies_12, "CUgraphEdgeData"
+)
 
 
 @libcuda(
@@ -4083,8 +4070,8 @@ def cuGraphNodeGetDependentNodes_v2(
     """
 
 
-cuGraphNodeGetDependentNodes = _with_edge_data(
-    cuGraphNodeGetDependentNodes_v2, _cuGraphNodeGetDependentNodes_12
+cuGraphNodeGetDependentNodes = padded(
+    cuGraphNodeGetDependentNodes_v2, _cuGraphNodeGetDependentNodes_12, "CUgraphEdgeData"
 )
 
 

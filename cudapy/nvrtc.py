@@ -317,11 +317,6 @@ def nvrtcRemoveBundledHeaders(installPath: bytes | None) -> tuple[nvrtcResult, b
 # -- Buffers -----------------------------------------------------------------------------------------
 
 
-def _needs(size: Callable[..., tuple[nvrtcResult, int]], prog: nvrtcProgram | int | None) -> int:
-    """How many bytes a buffer must have; 0 where NVRTC has nothing to write, and will say why."""
-    return size(prog)[1] or 0
-
-
 def _fill(function: Callable[..., tuple[nvrtcResult]], prog: nvrtcProgram | int | None, buffer: Any) -> Any:
     """Call `function` with a buffer; make and return one for a number of bytes."""
     if not isinstance(buffer, int):

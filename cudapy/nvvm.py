@@ -21,8 +21,7 @@ from ._types.nvvm import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
     from ._ffi.scalars import void_p
 
@@ -46,11 +45,6 @@ def _meanings() -> dict[str, tuple[str, str]]:
     from ._types.meanings import NVVMRESULT
 
     return NVVMRESULT
-
-
-def _needs(size: Callable[..., tuple[Any, ...]], prog: int) -> int:
-    """How many bytes a buffer must have; 0 where there is nothing to write, and the library will say why."""
-    return size(prog)[1] or 0
 
 
 _raiser = Raiser(_meanings)

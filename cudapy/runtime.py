@@ -19,7 +19,7 @@ import os
 from ._errors import DriverLog, Raiser
 from ._ffi.convert import integer
 from ._ffi.demand import on_demand
-from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after
+from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded
 from ._types.runtime import *
 
 TYPE_CHECKING = False
@@ -676,21 +676,6 @@ def cudaStreamIsCapturing(stream: cudaStream_t | int | None) -> tuple[cudaError_
     """Return the capture status of `stream`: none, active or invalidated."""
 
 
-def _with_edge_data(newer: Any, older: Any) -> Any:
-    """`newer`; or `older`, where CUDA before 12.3 knows no edge data, with the data of plain edges."""
-
-    def function(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return newer(*args, **kwargs)
-        except SymbolNotFound:
-            from ._types.runtime.structs import cudaGraphEdgeData
-
-            err, *found, count = older(*args, **kwargs)
-            return err, *found, None if err else [cudaGraphEdgeData() for _ in found[-1]], count
-
-    return named_after(newer, function)
-
-
 @libcudart(
     "cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCaptureStatus "
     "*captureStatus_out, unsigned long long *id_out, cudaGraph_t *graph_out, const cudaGraphNode_t "
@@ -727,7 +712,9 @@ def cudaStreamGetCaptureInfo_v3(
     """
 
 
-cudaStreamGetCaptureInfo = _with_edge_data(cudaStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo_v2)
+cudaStreamGetCaptureInfo = padded(
+    cudaStreamGetCaptureInfo_v3, cudaStreamGetCaptureInfo_v2, "cudaGraphEdgeData"
+)
 
 
 @libcudart(
@@ -3287,7 +3274,7 @@ def cudaGraphGetEdges_v2(
     """
 
 
-cudaGraphGetEdges = _with_edge_data(cudaGraphGetEdges_v2, _cudaGraphGetEdges_12)
+cudaGraphGetEdges = padded(cudaGraphGetEdges_v2, _cudaGraphGetEdges_12, "cudaGraphEdgeData")
 
 
 @libcudart(
@@ -3316,8 +3303,8 @@ def cudaGraphNodeGetDependencies_v2(
     """
 
 
-cudaGraphNodeGetDependencies = _with_edge_data(
-    cudaGraphNodeGetDependencies_v2, _cudaGraphNodeGetDependencies_12
+cudaGraphNodeGetDependencies = padded(
+    cudaGraphNodeGetDependencies_v2, _cudaGraphNodeGetDependencies_12, "cudaGraphEdgeData"
 )
 
 
@@ -3347,8 +3334,8 @@ def cudaGraphNodeGetDependentNodes_v2(
     """
 
 
-cudaGraphNodeGetDependentNodes = _with_edge_data(
-    cudaGraphNodeGetDependentNodes_v2, _cudaGraphNodeGetDependentNodes_12
+cudaGraphNodeGetDependentNodes = padded(
+    cudaGraphNodeGetDependentNodes_v2, _cudaGraphNodeGetDependentNodes_12, "cudaGraphEdgeData"
 )
 
 

@@ -8,12 +8,12 @@ kernel. Later launches with the same types go straight there.
 from __future__ import annotations
 
 import ctypes
-import linecache
 import struct
 from typing import TYPE_CHECKING, Any
 
 from .. import driver
 from .._ffi.convert import word
+from .._ffi.generated import function as generated
 from .arguments import encode, encoding, layout
 from .launch_config import LaunchConfig, c_config
 from .module import Kernel
@@ -200,10 +200,7 @@ class _Writer:
 
     def compile(self, head: str, body: list[str]) -> Any:
         source = head + "\n    " + "\n    ".join(body) + "\n"
-        filename = f"<cudapy launch of {self.kernel.name}>"
-        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-        exec(compile(source, filename, "exec"), self.scope)
-        return self.scope["run"]
+        return generated("run", source, f"<cudapy launch of {self.kernel.name}>", self.scope)
 
 
 def _told(

@@ -33,3 +33,8 @@ def on_demand(scope: dict[str, Any], *modules: str) -> tuple[Callable[[str], Any
         return sorted(scope)
 
     return get, directory
+
+
+def find(scope: dict[str, Any], name: str) -> Any:
+    """What the module with namespace `scope` calls `name`, brought in if need be. Raises AttributeError."""
+    return scope[name] if name in scope else scope["__getattr__"](name)

@@ -75,7 +75,7 @@ class Face:
 
     def write(self, function: Any, name: str, names: tuple[str, ...]) -> Any:
         """The function itself, its text where tracebacks look for it."""
-        import linecache
+        from .generated import function as generated
 
         texts = texts_of(function)
         given = [
@@ -92,11 +92,7 @@ class Face:
         )
         scope = function.__globals__
         scope.update(_face=self, _alone=alone, _encoded=encoded)
-        filename = f"<cudapy {function.__module__} {name}>"
-        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-        made: dict[str, Any] = {}
-        exec(compile(source, filename, "exec"), scope, made)
-        return made[name]
+        return generated(name, source, f"<cudapy {function.__module__} {name}>", scope)
 
     def failure(self, function: str, status: Any, arguments: dict[str, Any]) -> FaceError:
         """The exception for a C function that returned `status`."""

@@ -30,6 +30,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import convert, results
+from .demand import find
 from .enums import Enum
 from .handles import Callback, Handle
 from .prototypes import FUNCTION_POINTER, CParameter, parse
@@ -46,6 +47,7 @@ HELPERS: dict[str, Any] = {
     "_items": results.items,
     "_keep": results.keep,
     "_let_go": results.let_go,
+    "_needs": results.needs,
     "_new": ctypes.c_size_t.__new__,
     "_new_struct": ctypes.Structure.__new__,
     "_pointer": convert.pointer,
@@ -139,11 +141,7 @@ class Writer:
             return None
         if parameter.type == FUNCTION_POINTER:
             return Callback
-        return SCALARS.get(parameter.type) or self.find(parameter.type)
-
-    def find(self, name: str) -> Any:
-        """What the module calls `name`, brought in if need be. Raises AttributeError."""
-        return self.scope[name] if name in self.scope else self.scope["__getattr__"](name)
+        return SCALARS.get(parameter.type) or find(self.scope, parameter.type)
 
     def put(self, cls: Any) -> str:
         """The name by which generated code reaches `cls`."""
@@ -339,7 +337,7 @@ class Writer:
     def table(self, name: str) -> str:
         """The global that holds the table of a variant parameter."""
         key = self.variants[name][1]
-        self.find(key)
+        find(self.scope, key)
         return key
 
 

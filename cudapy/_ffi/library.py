@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ctypes
 
+from .demand import find
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any, TypeVar
+
+    from .functions import Writer
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -158,11 +162,11 @@ class Declaration:
         stub.__kwdefaults__ = {"declaration": self}
         stub.__code__ = _first_call.__code__
 
-    def source(self, raising: bool = False) -> str:
-        """The Python text of the function."""
+    def writer(self) -> Writer:
+        """What writes the Python text of the function."""
         from .functions import Writer  # not before it is needed: most functions never are
 
-        writer = Writer(
+        return Writer(
             self.stub.__name__,
             self.inputs,
             self.prototype,
@@ -173,14 +177,11 @@ class Declaration:
             self.keeps,
             self.frees,
         )
-        return writer.source(self.library.status, raising)
 
     def write(self, raising: bool = False) -> Any:
         """The function itself, its C symbol found, its text where tracebacks look for it."""
-        import linecache
-
         from .functions import HELPERS
-        from .prototypes import parse
+        from .generated import function as generated
 
         scope = self.stub.__globals__
         scope.update(HELPERS)
@@ -188,18 +189,15 @@ class Declaration:
         success = scope[status](0)
         scope[f"_{status}_ok"], scope[f"_{status}_only"] = success, (success,)
         scope["_failed"] = self.library.error
-        source = self.source(raising)
-        returns, symbol, _ = parse(self.prototype)
+        writer = self.writer()
+        returns, symbol, _ = writer.prototype
         function = self.library.symbol(symbol, self.since, self.before, self.symbols)
         if returns != status:
-            struct = None if returns in _RESTYPES else scope.get(returns) or scope["__getattr__"](returns)
+            struct = None if returns in _RESTYPES else find(scope, returns)
             function.restype = struct or _RESTYPES[returns]
         scope[f"_c_{symbol}"] = function
         filename = f"<cudapy {'checked ' if raising else ''}{symbol}>"
-        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-        made: dict[str, Any] = {}
-        exec(compile(source, filename, "exec"), scope, made)
-        return made[self.stub.__name__]
+        return generated(self.stub.__name__, writer.source(status, raising), filename, scope)
 
 
 def _first_call(*args: Any, declaration: Declaration, **kwargs: Any) -> Any:
@@ -274,6 +272,23 @@ def either(newer: Callable[..., Any], older: Callable[..., Any], extra: str | No
             if extra is None or arguments.pop(extra) is not None:
                 raise
             return older(**arguments)
+
+    return named_after(newer, function)
+
+
+def padded(newer: Callable[..., Any], older: Callable[..., Any], item: str) -> Callable[..., Any]:
+    """A function that got one more result, a list before its count: `newer`, or `older` for lack of it.
+
+    Each item of the list is then a zeroed struct `item` of the module, one for each in the list before it.
+    """
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return newer(*args, **kwargs)
+        except SymbolNotFound:
+            err, *found, count = older(*args, **kwargs)
+            struct = find(newer.__globals__, item)
+            return err, *found, None if err else [struct() for _ in found[-1]], count
 
     return named_after(newer, function)
 

@@ -9,7 +9,7 @@ from .enums import Enum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 _ones: dict[Any, Any] = {}
@@ -56,6 +56,11 @@ def copies(address: int | None, cls: Any, count: int) -> list[Any]:
     array = (storage(cls) * count)()
     ctypes.memmove(array, address, ctypes.sizeof(array))
     return items(array, count, cls)
+
+
+def needs(size: Callable[..., tuple[Any, ...]], handle: Any) -> int:
+    """How many bytes a buffer must have; 0 where there is nothing to write, and the library will say why."""
+    return size(handle)[1] or 0
 
 
 class Variant:
