@@ -15,22 +15,27 @@ import os
 import sys
 
 from ._errors import DriverLog, Raiser
-from ._ffi.convert import integer, pointers, word
 from ._ffi.demand import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded
-from ._ffi.results import variant
-from ._types.driver import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from ._ffi.convert import pointers as _pointers
     from ._ffi.scalars import void_p, void_pp
     from ._types.driver.attributes import *
+    from ._types.driver.constants import *
+    from ._types.driver.enums import *
+    from ._types.driver.handles import *
     from ._types.driver.structs import *
+
+    _CUresult_only = (CUresult.CUDA_SUCCESS,)  # this and _pointers are here once a function was called
 else:
-    __getattr__, __dir__ = on_demand(globals(), "._types.driver.structs", "._types.driver.attributes")
+    __getattr__, __dir__ = on_demand(
+        globals(), "._types.driver", "constants", "enums", "handles", "structs", "attributes"
+    )
 
 
 def _load() -> ctypes.CDLL:
@@ -2613,15 +2618,18 @@ def cuMemRangeGetAttributes(
 
 def _range_storage(attribute: int, size: int) -> Any:
     """Where a managed range's attribute of `size` bytes is written."""
+    from ._ffi.convert import integer
+
     return (ctypes.c_int * max(1, (integer(size, 0, 1 << 20, "dataSize") + 3) // 4))()
 
 
 def _range_value(attribute: int, data: Any) -> Any:
     """What `_range_storage` holds: one value, or the list of devices that access the range."""
+    from ._types.driver.attributes import MEM_RANGE_ATTRIBUTES
+    from ._types.driver.enums import CUmem_range_attribute, CUmemLocationType
+
     if attribute == CUmem_range_attribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
         return list(data)
-    from ._types.driver.attributes import MEM_RANGE_ATTRIBUTES
-
     cls = MEM_RANGE_ATTRIBUTES.get(attribute)  # type: ignore[call-overload]
     return CUmemLocationType(data[0]) if cls is CUmemLocationType else data[0]
 
@@ -2656,6 +2664,7 @@ def cuPointerGetAttributes(
     numAttributes: int, attributes: Sequence[CUpointer_attribute | int], ptr: CUdeviceptr | int
 ) -> tuple[CUresult, list[Any]]:
     """Return the values of `numAttributes` attributes of the memory at `ptr`, each of the type it has."""
+    from ._ffi.results import variant
     from ._types.driver.attributes import POINTER_ATTRIBUTES
 
     variants = [variant(POINTER_ATTRIBUTES, attribute, "cuPointerGetAttributes") for attribute in attributes]
@@ -3296,9 +3305,9 @@ def cuLaunchKernel(
         and hStream.value == value
     ):
         if kernelParams is not address:
-            table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
+            table = _pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
         err = launch_ex(config, f, table, None)
-        return (CUresult(err),) if err else _SUCCESS
+        return (CUresult(err),) if err else _CUresult_only
     shape = (gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes)
     result = _cuLaunchKernel(f, *shape, hStream, kernelParams, extra)
     if not result[0]:
@@ -3306,7 +3315,6 @@ def cuLaunchKernel(
     return result
 
 
-_SUCCESS = (CUresult.CUDA_SUCCESS,)
 _NO_LAUNCH: tuple[Any, ...] = (object(), *[None] * 14)  # no argument is this object
 _last_launch = _launch_before = _NO_LAUNCH
 
@@ -3314,6 +3322,9 @@ _last_launch = _launch_before = _NO_LAUNCH
 def _remember_launch(now: tuple[Any, ...], kernelParams: Any) -> None:
     """Make ready for a launch like this one, once there were two in a row."""
     global _last_launch, _launch_before
+    from ._ffi.convert import word
+    from ._types.driver.handles import CUfunction, CUstream
+
     f, *shape, hStream, extra = now
     if any(a is not b for a, b in zip(now, _launch_before, strict=False)):
         _launch_before = now
@@ -5259,12 +5270,15 @@ def cuCoredumpGetAttribute(attrib: CUcoredumpSettings | int) -> tuple[CUresult, 
 
 def _coredump_value(function: Any, attrib: int) -> tuple[CUresult, Any, int]:
     """A core dump setting: a path is bytes without a NUL, anything else a bool or the generation flags."""
+    from ._ffi.convert import integer
+    from ._types.driver.enums import CUcoredumpSettings
+
     attrib = integer(attrib, 0, 1 << 31, f"{function.__name__.lstrip('_')}: attrib")
     value = bytearray(_coredump_size(attrib))
     err, size = function(attrib, value, len(value))
     if err:
         return err, None, None  # type: ignore[return-value]
-    if attrib in _COREDUMP_PATHS:
+    if _is_coredump_path(attrib):
         return err, bytes(value[:size]).split(b"\0")[0], size
     number = int.from_bytes(value[:size], sys.byteorder)
     return err, number if attrib == CUcoredumpSettings.CU_COREDUMP_GENERATION_FLAGS else bool(number), size
@@ -5272,12 +5286,17 @@ def _coredump_value(function: Any, attrib: int) -> tuple[CUresult, Any, int]:
 
 def _coredump_size(attrib: int) -> int:
     """How many bytes a setting takes; for a path, the longest that the driver stores."""
-    if attrib in _COREDUMP_PATHS:
+    from ._types.driver.enums import CUcoredumpSettings
+
+    if _is_coredump_path(attrib):
         return 1024
     return 4 if attrib == CUcoredumpSettings.CU_COREDUMP_GENERATION_FLAGS else 1
 
 
-_COREDUMP_PATHS = (CUcoredumpSettings.CU_COREDUMP_FILE, CUcoredumpSettings.CU_COREDUMP_PIPE)
+def _is_coredump_path(attrib: int) -> bool:
+    from ._types.driver.enums import CUcoredumpSettings
+
+    return attrib in (CUcoredumpSettings.CU_COREDUMP_FILE, CUcoredumpSettings.CU_COREDUMP_PIPE)
 
 
 @libcuda(
@@ -5308,19 +5327,23 @@ def _cuCoredumpSetAttribute(
 def cuCoredumpSetAttribute(attrib: CUcoredumpSettings | int, value: bytes | int) -> tuple[CUresult, int]:
     """Set the coredump setting `attrib` of the current context from the `size` bytes at `value`;
     environment variables set before initialization still win."""
-    attrib = integer(attrib, 0, 1 << 31, "cuCoredumpSetAttribute: attrib")
-    return _cuCoredumpSetAttribute(attrib, *_coredump_storage(attrib, value))
+    return _set_coredump(_cuCoredumpSetAttribute, attrib, value)
 
 
-def _coredump_storage(attrib: int, value: bytes | int) -> tuple[bytearray, int]:
-    """A core dump setting as the bytes that C reads, and their number."""
-    if attrib in _COREDUMP_PATHS:
+def _set_coredump(function: Any, attrib: int, value: bytes | int) -> tuple[CUresult, int]:
+    """Pass a core dump setting as the bytes that C reads, and their number."""
+    from ._ffi.convert import integer
+
+    attrib = integer(attrib, 0, 1 << 31, f"{function.__name__.lstrip('_')}: attrib")
+    if _is_coredump_path(attrib):
         if not isinstance(value, (bytes, bytearray)):
             raise TypeError(f"a core dump path must be bytes, not {type(value).__name__}: use .encode()")
-        data = bytearray(value.rstrip(b"\0") + b"\0")
-        return data, len(data)
-    size = _coredump_size(attrib)
-    return bytearray(integer(value, 0, (1 << 8 * size) - 1, "value").to_bytes(size, sys.byteorder)), size
+        data = value.rstrip(b"\0") + b"\0"
+    else:
+        size = _coredump_size(attrib)
+        data = integer(value, 0, (1 << 8 * size) - 1, "value").to_bytes(size, sys.byteorder)
+    result: tuple[CUresult, int] = function(attrib, bytearray(data), len(data))
+    return result
 
 
 @libcuda(
@@ -5337,8 +5360,7 @@ def cuCoredumpSetAttributeGlobal(
 ) -> tuple[CUresult, int]:
     """Set the coredump setting `attrib` for the whole process from the `size` bytes at `value`;
     environment variables set before initialization still win."""
-    attrib = integer(attrib, 0, 1 << 31, "cuCoredumpSetAttributeGlobal: attrib")
-    return _cuCoredumpSetAttributeGlobal(attrib, *_coredump_storage(attrib, value))
+    return _set_coredump(_cuCoredumpSetAttributeGlobal, attrib, value)
 
 
 @libcuda(

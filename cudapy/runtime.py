@@ -17,10 +17,8 @@ import ctypes
 import os
 
 from ._errors import DriverLog, Raiser
-from ._ffi.convert import integer
 from ._ffi.demand import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded
-from ._types.runtime import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +27,14 @@ if TYPE_CHECKING:
 
     from ._ffi.scalars import void_p, void_pp
     from ._types.runtime.attributes import *
+    from ._types.runtime.constants import *
+    from ._types.runtime.enums import *
+    from ._types.runtime.handles import *
     from ._types.runtime.structs import *
 else:
-    __getattr__, __dir__ = on_demand(globals(), "._types.runtime.structs", "._types.runtime.attributes")
+    __getattr__, __dir__ = on_demand(
+        globals(), "._types.runtime", "constants", "enums", "handles", "structs", "attributes"
+    )
 
 
 def _load() -> ctypes.CDLL:
@@ -1854,6 +1857,9 @@ cudaMemPrefetchAsync = named_after(cudaMemPrefetchAsync_v2, _prefetch)
 
 def _location(device: int) -> cudaMemLocation:
     """What CUDA 13 has for the device ordinals of CUDA 12, cudaCpuDeviceId among them."""
+    from ._ffi.convert import integer
+    from ._types.runtime.constants import cudaCpuDeviceId
+    from ._types.runtime.enums import cudaMemLocationType
     from ._types.runtime.structs import cudaMemLocation
 
     if integer(device, -(1 << 31), (1 << 31) - 1, "device") == cudaCpuDeviceId:
@@ -2058,15 +2064,18 @@ def cudaMemRangeGetAttributes(
 
 def _range_storage(size: int) -> Any:
     """Where a managed range's attribute of `size` bytes is written."""
+    from ._ffi.convert import integer
+
     return (ctypes.c_int * max(1, integer(size, 0, 1 << 20, "dataSize") // 4))()
 
 
 def _range_value(attribute: int, data: Any) -> Any:
     """What `_range_storage` holds: one value, or the list of devices that access the range."""
+    from ._types.runtime.attributes import MEM_RANGE_ATTRIBUTES
+    from ._types.runtime.enums import cudaMemLocationType, cudaMemRangeAttribute
+
     if attribute == cudaMemRangeAttribute.cudaMemRangeAttributeAccessedBy:
         return list(data)
-    from ._types.runtime.attributes import MEM_RANGE_ATTRIBUTES
-
     cls = MEM_RANGE_ATTRIBUTES.get(attribute)  # type: ignore[call-overload]
     return cudaMemLocationType(data[0]) if cls is cudaMemLocationType else data[0]
 

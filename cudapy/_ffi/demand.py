@@ -1,6 +1,8 @@
-"""Names that are there when they are asked for: struct classes take as long to make as all the rest."""
+"""Names that are there when they are asked for: a header's types take longer to make than its functions."""
 
 from __future__ import annotations
+
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -8,28 +10,34 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def on_demand(scope: dict[str, Any], *modules: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def on_demand(
+    scope: dict[str, Any], package: str, *modules: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and `__dir__` of the module with namespace `scope`.
 
-    The first name that it lacks brings in all public names of `modules`, given relative to its package.
+    A name that it lacks brings in the public names of the `modules` of `package`, which is relative to its
+    own: of one after the other, until the name is among them; of all for `dir()` and `from module import *`.
     """
+    missing = set(modules)
 
-    def load() -> None:
-        from importlib import import_module
-
-        for module in modules:
-            found = vars(import_module(module, scope["__package__"]))
-            scope.update({name: value for name, value in found.items() if not name.startswith("_")})
+    def load(module: str) -> None:
+        path = f"{scope['__package__']}{package}.{module}"
+        __import__(path)
+        scope.update({k: v for k, v in vars(sys.modules[path]).items() if not k.startswith("_")})
+        missing.discard(module)
 
     def get(name: str) -> Any:
-        load()
-        try:
-            return scope[name]
-        except KeyError:
-            raise AttributeError(f"module {scope['__name__']!r} has no attribute {name!r}") from None
+        if not name.startswith("__") or name == "__all__":  # imports ask for __path__ and the like
+            for module in modules:
+                if module in missing:
+                    load(module)
+                if name in scope:
+                    return scope[name]
+        raise AttributeError(f"module {scope['__name__']!r} has no attribute {name!r}")
 
     def directory() -> list[str]:
-        load()
+        for module in modules:
+            load(module)
         return sorted(scope)
 
     return get, directory

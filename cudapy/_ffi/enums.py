@@ -10,6 +10,15 @@ if TYPE_CHECKING:
     from enum import IntEnum as Enum
     from typing import Any
 else:
+    _made: dict[type, dict[str, Any]] = {}
+
+    class Members(dict):
+        """An enum's members by value. `members[value]` makes a pseudo-member of a value that it lacks."""
+
+        def __missing__(self, number: int) -> Any:
+            member = int.__new__(self.cls, number)
+            member.name = f"{self.cls.__name__}_{number}"
+            return member
 
     class EnumType(type):
         """The type of enum classes. Members are plain class attributes, made once, with no descriptors.
@@ -17,36 +26,48 @@ else:
         `Class(value)`, `Class[name]`, iteration, `len`, `in` and `__members__` work as for `enum.IntEnum`,
         except that a value without a member gives a pseudo-member named after its number: a newer driver
         may answer with a code that this file has never heard of.
+
+        A program needs the members of few of the enums: those of a class are made when one is asked for.
         """
 
         def __new__(meta, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> EnumType:
             values = {key: value for key, value in body.items() if type(value) is int and key[:2] != "__"}
-            cls = super().__new__(meta, name, bases, {k: v for k, v in body.items() if k not in values})
-            cls._by_value = by_value = {}
-            cls.__members__ = members = {}
-            for key, value in values.items():
+            if not values:
+                return super().__new__(meta, name, bases, body)
+            rest = {key: value for key, value in body.items() if key not in values}
+            return super().__new__(meta, name, bases, {**rest, "_values": values})
+
+        def __getattr__(cls, name: str) -> Any:
+            if name not in ("__members__", "_by_value", *cls.__dict__.get("_values", ())):
+                raise AttributeError(f"{cls.__name__} has no attribute {name!r}")
+            return cls._make_members()[name]
+
+        def _make_members(cls) -> dict[str, Any]:
+            """The attributes that the class lacks until then: all members, `__members__` and `_by_value`."""
+            members: dict[str, Any] = {}
+            by_value = Members()
+            by_value.cls = cls
+            for key, value in cls.__dict__.get("_values", {}).items():
                 member = by_value.get(value)
                 if member is None:
                     member = by_value[value] = int.__new__(cls, value)
                     member.name = key
                 members[key] = member
-                type.__setattr__(cls, key, member)
-            return cls
+            attributes = {**members, "__members__": members, "_by_value": by_value}
+            attributes = _made.setdefault(cls, attributes)  # one thread's, for all threads
+            if members:  # the base class would hide them from those derived from it
+                for key, value in attributes.items():
+                    type.__setattr__(cls, key, value)
+            return attributes
+
+        def __dir__(cls) -> list[str]:
+            return [*{*super().__dir__(), *cls.__dict__.get("_values", ())}]
 
         def __call__(cls, value: Any) -> Any:
             try:
-                return cls._by_value[value]
-            except (KeyError, TypeError):
-                pass
-            try:
-                number = operator.index(value)
+                return cls._by_value[operator.index(value)]
             except TypeError:
                 raise ValueError(f"{value!r} is not a valid {cls.__name__}") from None
-            if number in cls._by_value:
-                return cls._by_value[number]
-            member = int.__new__(cls, number)
-            member.name = f"{cls.__name__}_{number}"
-            return member
 
         def __getitem__(cls, name: str) -> Any:
             return cls.__members__[name]
@@ -61,7 +82,7 @@ else:
             return value in cls._by_value or value in cls.__members__
 
         def __setattr__(cls, name: str, value: Any) -> None:
-            if name in getattr(cls, "__members__", ()):
+            if name in cls.__dict__.get("_values", ()):
                 raise AttributeError(f"cannot reassign member {cls.__name__}.{name}")
             super().__setattr__(name, value)
 

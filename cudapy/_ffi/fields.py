@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def plain(cls: Any) -> tuple[Any, Any]:
     """The storage of a field of type `cls`, and the descriptor to be made from ctypes' one."""
     if issubclass(cls, Enum):
-        storage = ctypes.c_int if max(cls._by_value, default=0) < 1 << 31 else ctypes.c_uint
+        storage = ctypes.c_int if max(cls._values.values()) < 1 << 31 else ctypes.c_uint
         return storage, lambda raw: EnumField(raw, cls)
     if issubclass(cls, void_p):  # type: ignore[misc]
         return ctypes.c_size_t, lambda raw: (Pointers if cls is void_pp else Pointer)(raw)

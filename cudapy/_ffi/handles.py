@@ -7,7 +7,10 @@ import operator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _ctypes import _PyCSimpleType as SimpleType
     from typing import Any
+else:
+    SimpleType = type(ctypes.c_size_t)
 
 Thunk: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every ctypes function object derives from
 _thunks: dict[int, Any] = {}  # ctypes callbacks that C may still call, by address: kept for good
@@ -81,22 +84,26 @@ class Handle:
         return type(self), (self.value,)
 
 
-class Pointer(Handle, ctypes.c_size_t):
+class HandleType(SimpleType):
+    """The type of handle classes. Of those of its own type ctypes makes two: one has its bytes swapped."""
+
+
+class Pointer(Handle, ctypes.c_size_t, metaclass=HandleType):
     """An opaque C pointer: `typedef struct X_st *X`."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.value:#x}>"
 
 
-class Int(Handle, ctypes.c_int):
+class Int(Handle, ctypes.c_int, metaclass=HandleType):
     """A typedef of `int`."""
 
 
-class UInt(Handle, ctypes.c_uint32):
+class UInt(Handle, ctypes.c_uint32, metaclass=HandleType):
     """A typedef of a 32-bit unsigned integer."""
 
 
-class UInt64(Handle, ctypes.c_uint64):
+class UInt64(Handle, ctypes.c_uint64, metaclass=HandleType):
     """A typedef of a 64-bit unsigned integer."""
 
 

@@ -9,6 +9,7 @@ from .demand import find
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from types import CodeType
     from typing import Any, TypeVar
 
     from .functions import Writer
@@ -69,7 +70,7 @@ class Library:
         since: str | None = None,
         before: str | None = None,
         symbols: Mapping[int, str | None] | None = None,
-    ) -> Callable[[F], F]:
+    ) -> Declaration:
         """Declare the function below by its C prototype, letter for letter as the header has it.
 
         sizes: C names of arrays to that of their count (of bytes, for `void *` and `char *`), or to a number.
@@ -81,23 +82,9 @@ class Library:
         before: the symbol that older libraries have in its place, with the same parameters.
         symbols: CUDA majors to the symbol there, where it is another one; to None, where there is none.
         """
-
-        options = {
-            "sizes": sizes or {},
-            "variants": variants or {},
-            "in_place": in_place,
-            "keeps": keeps,
-            "frees": frees,
-            "since": since,
-            "before": before,
-            "symbols": symbols or {},
-        }
-
-        def declare(stub: F) -> F:
-            Declaration(self, prototype, stub, options)
-            return stub
-
-        return declare
+        return Declaration(
+            self, prototype, sizes or {}, variants or {}, in_place, keeps, frees, since, before, symbols or {}
+        )
 
     def symbol(
         self,
@@ -122,13 +109,15 @@ class Library:
 
 
 class Declaration:
-    """A prototype and the Python function that stands for it until, and after, the first call."""
+    """A prototype and the Python function that stands for it until, and after, the first call.
+
+    It decorates that function; the other attributes are the options of the decorator.
+    """
 
     __slots__ = (
         "before",
         "frees",
         "in_place",
-        "inputs",
         "keeps",
         "library",
         "prototype",
@@ -138,29 +127,51 @@ class Declaration:
         "symbols",
         "variants",
     )
-    before: str | None
-    frees: str
-    in_place: tuple[str, ...]
-    keeps: tuple[str, ...]
-    since: str | None
-    sizes: Mapping[str, str | int]
-    symbols: Mapping[int, str | None]
-    variants: Mapping[str, tuple[str, str]]
+    stub: Any
 
-    def __init__(self, library: Library, prototype: str, stub: Any, options: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        library: Library,
+        prototype: str,
+        sizes: Mapping[str, str | int],
+        variants: Mapping[str, tuple[str, str]],
+        in_place: tuple[str, ...],
+        keeps: tuple[str, ...],
+        frees: str,
+        since: str | None,
+        before: str | None,
+        symbols: Mapping[int, str | None],
+    ) -> None:
         self.library = library
         self.prototype = prototype
-        self.stub = stub
-        for name, value in options.items():
-            setattr(self, name, value)
-        code = stub.__code__
-        self.inputs = code.co_varnames[: code.co_argcount]
-        wrapped = _Function(code, stub.__globals__, stub.__name__, stub.__defaults__)  # for `inspect`
-        wrapped.__annotations__ = stub.__annotations__
-        stub.__wrapped__ = wrapped
-        stub.__declaration__ = self
-        stub.__kwdefaults__ = {"declaration": self}
-        stub.__code__ = _first_call.__code__
+        self.sizes = sizes
+        self.variants = variants
+        self.in_place = in_place
+        self.keeps = keeps
+        self.frees = frees
+        self.since = since
+        self.before = before
+        self.symbols = symbols
+
+    def __call__(self, stub: F) -> F:
+        """Make `stub` the declared function. An import does this hundreds of times: what can wait, waits."""
+        function: Any = stub
+        self.stub = function
+        original = _Function(
+            function.__code__, function.__globals__, function.__name__, function.__defaults__
+        )
+        original.__annotations__ = function.__annotations__
+        function.__wrapped__ = original  # for `inspect`
+        function.__declaration__ = self
+        function.__kwdefaults__ = {"declaration": self}
+        function.__code__ = _first_call.__code__
+        return stub
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of the parameters that Python has."""
+        code: CodeType = self.stub.__wrapped__.__code__
+        return code.co_varnames[: code.co_argcount]
 
     def writer(self) -> Writer:
         """What writes the Python text of the function."""
@@ -186,7 +197,7 @@ class Declaration:
         scope = self.stub.__globals__
         scope.update(HELPERS)
         status = self.library.status
-        success = scope[status](0)
+        success = find(scope, status)(0)
         scope[f"_{status}_ok"], scope[f"_{status}_only"] = success, (success,)
         scope["_failed"] = self.library.error
         writer = self.writer()

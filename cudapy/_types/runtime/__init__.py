@@ -1,7 +1,1 @@
-"""The types of the Runtime API: constants, enums and handles; structs and attribute tables are modules of their own."""
-
-from __future__ import annotations
-
-from .constants import *
-from .enums import *
-from .handles import *
+"""The types of the Runtime API: constants, enums, handles, structs and attribute tables, a module each."""
