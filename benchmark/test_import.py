@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from .conftest import Race
+from .machine import reason
 from .record import CUDAPY, Record
-from .timing import ROOT, Contender, Program
+from .timing import ROOT, Contender, Program, interleave
 
 GROUP = "import"
 BARE = "bare interpreter"
@@ -44,6 +45,29 @@ def test_import(race: Race, module: str, peer: str | None) -> None:
     if peer:
         rivals[peer.removesuffix(".driver")] = lambda: importing(peer)
     race(GROUP, f"import {module}", mine, rivals, rounds=31, baseline=BARE)
+
+
+class Statement(Program):
+    """The import statement alone, timed inside a fresh process that has imported nothing else yet."""
+
+    def __init__(self, module: str) -> None:
+        code = f"from time import perf_counter as now; start = now(); import {module}; print(now() - start)"
+        super().__init__([sys.executable, "-c", code])
+
+    def __call__(self) -> float:
+        return float(self.output())
+
+
+@pytest.mark.parametrize("name", ["driver", "runtime", "nvrtc"])
+def test_import_statement(race: Race, name: str) -> None:
+    contenders: dict[str, Contender] = {CUDAPY: Statement(f"cudapy.{name}")}
+    missing = {}
+    try:
+        contenders["cuda.bindings"] = Statement(f"cuda.bindings.{name}")
+    except RuntimeError as error:
+        missing["cuda.bindings"] = reason(error)
+    times = interleave(contenders, race.rounds(51))
+    race.add(Record(GROUP, f"the statement: import cudapy.{name}", times, missing=missing))
 
 
 def test_wheel(race: Race, tmp_path: Path) -> None:

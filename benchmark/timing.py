@@ -129,10 +129,15 @@ class Program(Timed):
         self.batch()
 
     def batch(self) -> None:
+        self.output()
+
+    def output(self) -> str:
+        """Run it; what it prints."""
         done = subprocess.run(self.command, cwd=ROOT, env=self.environment, capture_output=True, text=True)
         if done.returncode:
             last = (done.stderr or done.stdout).strip().splitlines()[-1:]
             raise RuntimeError(f"exit code {done.returncode}: {''.join(last)}")
+        return done.stdout
 
 
 @contextmanager

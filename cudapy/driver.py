@@ -2664,15 +2664,16 @@ def cuPointerGetAttributes(
     numAttributes: int, attributes: Sequence[CUpointer_attribute | int], ptr: CUdeviceptr | int
 ) -> tuple[CUresult, list[Any]]:
     """Return the values of `numAttributes` attributes of the memory at `ptr`, each of the type it has."""
-    from ._ffi.results import variant
+    from ._ffi.results import Variants
     from ._types.driver.attributes import POINTER_ATTRIBUTES
 
-    variants = [variant(POINTER_ATTRIBUTES, attribute, "cuPointerGetAttributes") for attribute in attributes]
-    data = [v.new() for v in variants]
+    types = Variants(POINTER_ATTRIBUTES, "cuPointerGetAttributes")
+    variants = [types[attribute] for attribute in attributes]
+    data = [new()[0] for _, _, new, *_ in variants]
     (err,) = _cuPointerGetAttributes(numAttributes, attributes, [ctypes.addressof(d) for d in data], ptr)
     if err:
         return err, None  # type: ignore[return-value]
-    return err, [v.get(d) for v, d in zip(variants[:numAttributes], data, strict=False)]
+    return err, [get(d) for (*_, get, _), d in zip(variants[:numAttributes], data, strict=False)]
 
 
 # -- Stream Management -----------------------------------------------------------------------------------

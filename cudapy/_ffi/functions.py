@@ -29,7 +29,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from . import convert, results
+from . import convert, results, structs
 from .demand import find
 from .enums import Enum
 from .handles import Callback, Handle
@@ -37,6 +37,7 @@ from .prototypes import FUNCTION_POINTER, CParameter, parse
 from .scalars import SCALARS
 
 HELPERS: dict[str, Any] = {
+    "_address": structs.address,
     "_array": convert.array,
     "_by_value": convert.by_value,
     "_byref": ctypes.byref,
@@ -48,7 +49,7 @@ HELPERS: dict[str, Any] = {
     "_keep": results.keep,
     "_let_go": results.let_go,
     "_needs": results.needs,
-    "_new": ctypes.c_size_t.__new__,
+    "_new": results.new_handle,
     "_new_struct": ctypes.Structure.__new__,
     "_pointer": convert.pointer,
     "_pointers": convert.pointers,
@@ -56,7 +57,6 @@ HELPERS: dict[str, Any] = {
     "_reference": convert.reference,
     "_text": convert.text,
     "_texts": convert.texts,
-    "_variant": results.variant,
     "_word": convert.word,
 }
 """What generated functions call, under the names that they use."""
@@ -89,8 +89,10 @@ class Writer:
         self.frees = frees
         self.before: list[str] = []  # numbers first: they measure what follows
         self.lines: list[str] = []
+        self.after: list[str] = []  # the call, if it succeeds
         self.arguments: list[str] = []
         self.results: list[str] = []
+        self.outputs = sum(p.name not in inputs or self.is_in_out(p) for p in self.prototype.parameters)
         missing = set(inputs) - {p.name for p in self.prototype.parameters}
         if missing:
             raise TypeError(f"{name}: the prototype has no parameter {', '.join(sorted(missing))}")
@@ -122,6 +124,7 @@ class Writer:
             else:
                 body.append("    return " + tuple_text([f"{status}(err)"] + ["None"] * len(self.results)))
             results = self.results
+        body += self.after
         if self.keeps:
             (handle,) = self.results
             body.append(f"_keep({handle}, {', '.join(self.keeps)})")
@@ -242,8 +245,8 @@ class Writer:
     def pointer_input(self, parameter: CParameter, cls: Any) -> list[str]:
         name, what, size = parameter.name, self.what(parameter), self.size(parameter)
         if name in self.variants:
-            key = self.variants[name][0]
-            return [f"{name} = _byref(_variant({self.table(name)}, {key}, {what}).set({name}, {what}))"]
+            self.lines.append(f"*_, put = {self.kinds(parameter)}")
+            return [f"{name} = _byref(put({name}, {what}))"]
         address = f"if type({name}) is int and not {name} >> 64: {name} = _word({name}) if {name} else None"
         if parameter.stars == 2:
             if cls is ctypes.c_char:
@@ -259,9 +262,13 @@ class Writer:
             return [f"{name} = _pointer({name}, {size}, {parameter.const}, {what})"]
         if issubclass(cls, convert.AGGREGATES) and name not in self.sizes:
             cls_name = self.put(cls)
+            self.arguments[-1] = f"{name}_at"
             return [
-                f"if type({name}) is {cls_name}: {name} = _byref({name})",
-                f"else: {name} = _reference({name}, {cls_name}, {what})",
+                "try:",
+                f"    {name}_at = {name}._at_ if type({name}) is {cls_name} else "
+                f"_reference({name}, {cls_name}, {what})",
+                "except AttributeError:",
+                f"    {name}_at = _address({name})",
             ]
         return [f"{name} = _array({name}, {self.put(results.storage(cls))}, {size}, {what})"]
 
@@ -279,19 +286,18 @@ class Writer:
         self.before.append(self.check(name, cls, what))
         self.lines.append(f"{name}_ = {self.put(results.one(storage))}({name})")
         self.arguments.append(f"{name}_")
-        self.results.append(f"{self.put(cls)}({name}_[0])" if issubclass(cls, Enum) else f"{name}_[0]")
+        value = f"{name}_[0]"
+        self.results.append(self.member(cls, value) if issubclass(cls, Enum) else value)
 
     def output(self, parameter: CParameter) -> None:
         name, cls, stars = parameter.name, self.type_of(parameter), parameter.stars
         counter = self.sizes.get(name)
         if name in self.variants:
-            key = self.variants[name][0]
-            self.lines.append(f"{name} = _variant({self.table(name)}, {key}, {self.what(parameter)}).new()")
-            self.arguments.append(f"_byref({name})")
-            self.results.append(f"_variant({self.table(name)}, {key}, '').get({name})")
+            self.lines.append(f"take, give, new, get, _ = {self.kinds(parameter)}")
+            self.results.append(self.take(name, "take", "give", "new", f"get({name})"))
         elif counter is not None and stars == 2:
-            self.cell(name, ctypes.c_void_p)
-            self.results.append(f"_copies({name}[0], {self.put(cls)}, {counter.name}[0])")
+            value = self.cell(name, ctypes.c_void_p)
+            self.results.append(f"_copies({value}, {self.put(cls)}, {counter.name}[0])")
         elif counter is not None:
             count = counter.name if isinstance(counter, CParameter) else str(counter)
             if "(" in count:
@@ -307,8 +313,8 @@ class Writer:
                 have = f"min({count}_[0], {count})" if in_out else count
                 self.results.append(f"_items({name}, {have}, {self.put(cls)})")
         elif stars == 2 and cls in (None, ctypes.c_char):
-            self.cell(name, ctypes.c_char_p if cls else ctypes.c_void_p)
-            self.results.append(f"{name}[0]" if cls else f"{name}[0] or 0")
+            value = self.cell(name, ctypes.c_char_p if cls else ctypes.c_void_p)
+            self.results.append(value if cls else f"{value} or 0")
         elif stars == 1 and cls is not None and issubclass(cls, convert.AGGREGATES):
             slow = issubclass(cls, ctypes.Union) or getattr(cls, "_alignment_", False)
             self.lines.append(
@@ -322,23 +328,52 @@ class Writer:
             self.arguments.append(f"_byref({name})")
             self.results.append(name)
         elif stars == 1 and cls not in (None, ctypes.c_char):
-            self.cell(name, results.storage(cls))
-            self.results.append(f"{self.put(cls)}({name}[0])" if issubclass(cls, Enum) else f"{name}[0]")
+            value = self.cell(name, results.storage(cls))
+            self.results.append(self.member(cls, value) if issubclass(cls, Enum) else value)
         else:
             raise TypeError(
                 f"{self.name}: no rule for the output {name!r}; name it and write the rest by hand"
             )
 
-    def cell(self, name: str, storage: Any) -> None:
-        """An array of one: ctypes passes its address without being asked, and reads it fastest."""
-        self.lines.append(f"{name} = {self.put(results.one(storage))}()")
-        self.arguments.append(name)
+    def cell(self, name: str, storage: Any) -> str:
+        """Storage for one scalar, and the expression of what C wrote there.
 
-    def table(self, name: str) -> str:
-        """The global that holds the table of a variant parameter."""
-        key = self.variants[name][1]
-        find(self.scope, key)
-        return key
+        The only output of a function, which C writes whenever it succeeds, is a cell that calls take turns
+        with. One of several may stay as it is, so that it has to be new, and zero: an array of one, as ctypes
+        passes the address of an array without being asked.
+        """
+        if self.outputs > 1:
+            self.lines.append(f"{name} = {self.put(results.one(storage))}()")
+            self.arguments.append(name)
+            return f"{name}[0]"
+        functions = [f"_{verb}_{storage.__name__}" for verb in ("take", "give", "new")]
+        self.scope.update(zip(functions, results.cells(storage), strict=True))
+        return self.take(name, *functions, f"{name}.value")
+
+    def take(self, name: str, take: str, give: str, new: str, value: str) -> str:
+        """A cell that calls take turns with, and the expression of its value after the call."""
+        self.lines += [
+            "try:",
+            f"    {name}, {name}_at = cell = {take}()",
+            "except IndexError:",
+            f"    {name}, {name}_at = cell = {new}()",
+        ]
+        self.arguments.append(f"{name}_at")
+        self.after += [f"result = {value}", f"{give}(cell)"]
+        return "result"
+
+    def member(self, cls: Any, value: str) -> str:
+        """The expression of the member of enum `cls` that has `value`."""
+        self.scope[f"_{cls.__name__}_of"] = cls._by_value
+        return f"_{cls.__name__}_of[{value}]"
+
+    def kinds(self, parameter: CParameter) -> str:
+        """The expression of what `results.Variants` has for a variant parameter."""
+        key, table = self.variants[parameter.name]
+        what = f"{self.public_name}: {parameter.name}"
+        name = f"_{self.public_name}_types"
+        self.scope[name] = results.Variants(find(self.scope, table), what)
+        return f"{name}[{key}]"
 
 
 def tuple_text(items: list[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 
 from . import convert
 from .enums import Enum
@@ -27,6 +28,26 @@ def one(cls: Any) -> Any:
     return _ones[cls]
 
 
+_cells: dict[Any, Any] = {}
+
+
+def cells(cls: Any) -> Any:
+    """Storage for one `cls` that calls reuse: (take, give, new).
+
+    take() is a cell, (the ctypes object, what C takes for its address), or an IndexError when all are in use,
+    which new() helps out of; give(cell) puts it back. Lists do either in one step, whatever the threads.
+    """
+    if cls not in _cells:
+        free: list[Any] = []
+
+        def new() -> tuple[Any, Any]:
+            item = cls()
+            return item, ctypes.byref(item)
+
+        _cells[cls] = free.pop, free.append, new
+    return _cells[cls]
+
+
 _kept: dict[tuple[str, int], Any] = {}
 
 
@@ -46,7 +67,7 @@ def items(array: Any, count: int, cls: Any) -> list[Any]:
     if not count:
         return []
     found = array[:count]
-    return [cls(item) for item in found] if issubclass(cls, Enum) else list(found)
+    return [cls._by_value[item] for item in found] if issubclass(cls, Enum) else list(found)
 
 
 def copies(address: int | None, cls: Any, count: int) -> list[Any]:
@@ -63,33 +84,51 @@ def needs(size: Callable[..., tuple[Any, ...]], handle: Any) -> int:
     return size(handle)[1] or 0
 
 
-class Variant:
-    """The type behind a `void *`: a ctypes scalar, an enum, a handle, a struct; or bool, of any width."""
+class Variants(dict):  # type: ignore[type-arg]
+    """The types behind a `void *`, by attribute; each is a tuple of functions (take, give, new, get, put).
 
-    def __init__(self, cls: Any) -> None:
-        self.cls = cls
-        self.storage = ctypes.c_uint64 if cls is bool else storage(cls)
-        self.is_plain = cls is bool or self.storage.__base__ is convert.SimpleData
+    The first three are as `cells` has them, for zeroed storage; get(storage) is the Python value in it;
+    put(value, what) is storage that holds `value`.
+    `table` has the types: a ctypes scalar, an enum, a handle, a struct; or bool, of any width.
+    Raises ValueError for an attribute that is not in the table.
+    """
 
-    def new(self) -> Any:
-        """Zeroed storage."""
-        return self.storage()
+    def __init__(self, table: Mapping[Any, Any], what: str) -> None:
+        super().__init__({attribute: _variant(cls) for attribute, cls in table.items()})
+        self.what = what
 
-    def get(self, value: Any) -> Any:
-        """The Python value in `value`, a thing that `new` made."""
-        if not self.is_plain:
-            return value
-        return value.value if self.cls is self.storage else self.cls(value.value)
-
-    def set(self, value: Any, what: str) -> Any:
-        """Storage that holds `value`."""
-        item = convert.element(value, self.storage, what)
-        return self.storage(item) if self.is_plain else item
+    def __missing__(self, attribute: Any) -> Any:
+        raise ValueError(f"{self.what}: the type of attribute {attribute!r} is not known")
 
 
-def variant(table: Mapping[Any, Any], key: Any, what: str) -> Variant:
-    """The type that attribute `key` has by `table`. Raises ValueError for an attribute it does not know."""
-    try:
-        return Variant(table[key])
-    except KeyError:
-        raise ValueError(f"{what}: the type of attribute {key!r} is not known") from None
+def _variant(cls: Any) -> tuple[Callable[..., Any], ...]:
+    kind = ctypes.c_uint64 if cls is bool else storage(cls)
+    if kind.__base__ is not convert.SimpleData:  # the result is the storage
+        make = kind.__new__ if issubclass(kind, convert.AGGREGATES) else new_handle
+
+        def new() -> tuple[Any, Any]:
+            item = make(kind)
+            return item, ctypes.byref(item)
+
+        return new, _let_be, new, _let_be, lambda value, what: convert.element(value, kind, what)
+    get: Any = operator.attrgetter("value")
+    if cls is bool:
+
+        def get(item: Any) -> bool:
+            value, item.value = item.value, 0  # the next call may write fewer bytes
+            return bool(value)
+
+    elif cls is not kind:
+        members = cls._by_value
+
+        def get(item: Any) -> Any:
+            return members[item.value]
+
+    return *cells(kind), get, lambda value, what: kind(convert.element(value, kind, what))
+
+
+new_handle: Any = ctypes.c_size_t.__new__  # a handle that is null, without what its constructor does
+
+
+def _let_be(storage: Any) -> Any:
+    return storage

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ctypes
 import sys
 
-from . import fields
+from . import convert, fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,6 +106,9 @@ class Aggregate:
                 raise TypeError(f"{type(self).__name__} has no field {name!r}")
             setattr(self, name, value)
 
+    _at_: Any
+    """What C takes for the address of the struct, once `address` has been asked for it."""
+
     def getPtr(self) -> int:
         """The address of the struct."""
         return ctypes.addressof(self)  # type: ignore[arg-type]
@@ -120,6 +123,12 @@ class Aggregate:
             else:
                 lines.append(f"{name} : {value!r}")
         return "\n".join(lines)
+
+
+def address(struct: Any) -> Any:
+    """What C takes for the address of `struct`, which does not change: kept, since to make it takes time."""
+    struct._at_ = convert.word(ctypes.addressof(struct))
+    return struct._at_
 
 
 if TYPE_CHECKING:
@@ -139,9 +148,9 @@ else:
     class Struct(Aggregate, ctypes.Structure, metaclass=StructType):
         """Base of every C struct."""
 
-        __slots__ = ("__weakref__", "_keep_")
+        __slots__ = ("__weakref__", "_at_", "_keep_")
 
     class Union(Aggregate, ctypes.Union, metaclass=UnionType):
         """Base of every C union."""
 
-        __slots__ = ("__weakref__", "_keep_")
+        __slots__ = ("__weakref__", "_at_", "_keep_")
