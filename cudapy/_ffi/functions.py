@@ -346,9 +346,9 @@ class Writer:
             self.lines.append(f"{name} = {self.put(results.one(storage))}()")
             self.arguments.append(name)
             return f"{name}[0]"
-        functions = [f"_{verb}_{storage.__name__}" for verb in ("take", "give", "new")]
-        self.scope.update(zip(functions, results.cells(storage), strict=True))
-        return self.take(name, *functions, f"{name}.value")
+        take, give, new = (f"_{verb}_{storage.__name__}" for verb in ("take", "give", "new"))
+        self.scope.update(zip((take, give, new), results.cells(storage), strict=True))
+        return self.take(name, take, give, new, f"{name}.value")
 
     def take(self, name: str, take: str, give: str, new: str, value: str) -> str:
         """A cell that calls take turns with, and the expression of its value after the call."""
