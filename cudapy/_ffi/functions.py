@@ -9,10 +9,10 @@ becomes, at the first call,
         if type(bytesize) is not int or bytesize >> 64:
             bytesize = _integer(bytesize, 0, 18446744073709551615, 'cuMemAlloc: bytesize')
         dptr = _new(CUdeviceptr)
-        err = _c_cuMemAlloc_v2(_byref(dptr), _word(bytesize))
+        err = _c_cuMemAlloc(dptr, _word(bytesize))
         if err:
             return CUresult(err), None
-        return _success, dptr
+        return _CUresult_ok, dptr
 
 A parameter that the Python signature names is an input; one that it leaves out is an output. A pointer to
 one number, handle or enum that is named all the same is both: given by value, returned after the status.
@@ -91,6 +91,7 @@ class Writer:
         self.lines: list[str] = []
         self.after: list[str] = []  # the call, if it succeeds
         self.arguments: list[str] = []
+        self.argtypes: list[Any] = []  # of the first arguments, as far as they are outputs that are objects
         self.results: list[str] = []
         self.outputs = sum(p.name not in inputs or self.is_in_out(p) for p in self.prototype.parameters)
         missing = set(inputs) - {p.name for p in self.prototype.parameters}
@@ -106,8 +107,8 @@ class Writer:
                 self.in_out(parameter)
             else:
                 self.input(parameter)
-        returns, symbol = self.prototype.returns, self.prototype.symbol
-        call = f"_c_{symbol}({', '.join(self.arguments)})"
+        returns = self.prototype.returns
+        call = f"_c_{self.name}({', '.join(self.arguments)})"
         body = self.combined() + self.lines
         if returns != status:
             body.append(f"value = {call}" if returns != "void" else call)
@@ -320,13 +321,11 @@ class Writer:
             self.lines.append(
                 f"{name} = {self.put(cls)}()" if slow else f"{name} = _new_struct({self.put(cls)})"
             )
-            self.arguments.append(f"_byref({name})")
-            self.results.append(name)
+            self.by_reference(name, cls)
         elif cls is not None and issubclass(cls, Handle) and (stars == 1 or parameter.type != cls.__name__):
             # `T **`, where T is an alias for the handle: the struct that the handle points to.
             self.lines.append(f"{name} = _new({self.put(cls)})")
-            self.arguments.append(f"_byref({name})")
-            self.results.append(name)
+            self.by_reference(name, cls)
         elif stars == 1 and cls not in (None, ctypes.c_char):
             value = self.cell(name, results.storage(cls))
             self.results.append(self.member(cls, value) if issubclass(cls, Enum) else value)
@@ -334,6 +333,15 @@ class Writer:
             raise TypeError(
                 f"{self.name}: no rule for the output {name!r}; name it and write the rest by hand"
             )
+
+    def by_reference(self, name: str, cls: Any) -> None:
+        """A new object that C fills: ctypes takes the address itself where it knows the type, and faster."""
+        if len(self.arguments) == len(self.argtypes):
+            self.argtypes.append(ctypes.POINTER(cls))
+            self.arguments.append(name)
+        else:
+            self.arguments.append(f"_byref({name})")
+        self.results.append(name)
 
     def cell(self, name: str, storage: Any) -> str:
         """Storage for one scalar, and the expression of what C wrote there.

@@ -206,9 +206,11 @@ class Declaration:
         if returns != status:
             struct = None if returns in _RESTYPES else find(scope, returns)
             function.restype = struct or _RESTYPES[returns]
-        scope[f"_c_{symbol}"] = function
+        source = writer.source(status, raising)
+        function.argtypes = writer.argtypes or None
+        scope[f"_c_{self.stub.__name__}"] = function  # not the symbol: two forms of a function may share that
         filename = f"<cudapy {'checked ' if raising else ''}{symbol}>"
-        return generated(self.stub.__name__, writer.source(status, raising), filename, scope)
+        return generated(self.stub.__name__, source, filename, scope)
 
 
 def _first_call(*args: Any, declaration: Declaration, **kwargs: Any) -> Any:
