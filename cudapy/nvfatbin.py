@@ -15,15 +15,18 @@ from __future__ import annotations
 import ctypes
 
 from ._errors import Raiser
+from ._ffi.demand import on_demand
 from ._ffi.faces import Face, FaceError
 from ._ffi.library import Checked, Library
-from ._types.nvfatbin import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ._ffi.scalars import void_p
+    from ._types.nvfatbin import *
+else:
+    __getattr__, __dir__ = on_demand(globals(), "._types", "nvfatbin")
 
 
 def _load() -> ctypes.CDLL:
@@ -185,7 +188,11 @@ def nvFatbinVersion() -> tuple[nvFatbinResult, int, int]:
 class nvFatbinError(FaceError):
     """An nvFatbin function failed; `status` is the Result."""
 
-    statuses = Result
+    @staticmethod
+    def statuses(status: int) -> Result:
+        from ._types.nvfatbin import Result
+
+        return Result(status)
 
 
 _face = Face(nvFatbinError, _raiser)

@@ -18,9 +18,9 @@ from __future__ import annotations
 import ctypes
 
 from ._errors import Raiser
+from ._ffi.demand import on_demand
 from ._ffi.faces import Face, FaceError
 from ._ffi.library import Checked, Library
-from ._types.nvjitlink import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._ffi.scalars import void_p
+    from ._types.nvjitlink import *
+else:
+    __getattr__, __dir__ = on_demand(globals(), "._types", "nvjitlink")
 
 
 def _load() -> ctypes.CDLL:
@@ -227,7 +230,11 @@ def nvJitLinkVersion() -> tuple[nvJitLinkResult, int, int]:
 class nvJitLinkError(FaceError):
     """An nvJitLink function failed; `status` is the Result."""
 
-    statuses = Result
+    @staticmethod
+    def statuses(status: int) -> Result:
+        from ._types.nvjitlink import Result
+
+        return Result(status)
 
 
 _face = Face(nvJitLinkError, _raiser)

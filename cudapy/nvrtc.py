@@ -12,8 +12,8 @@ from __future__ import annotations
 import ctypes
 
 from ._errors import Raiser
+from ._ffi.demand import on_demand
 from ._ffi.library import Checked, Library
-from ._types.nvrtc import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._ffi.scalars import void_p
+    from ._types.nvrtc import *
+else:
+    __getattr__, __dir__ = on_demand(globals(), "._types", "nvrtc")
 
 
 def _load() -> ctypes.CDLL:

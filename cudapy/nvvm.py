@@ -15,15 +15,18 @@ from __future__ import annotations
 import ctypes
 
 from ._errors import Raiser
+from ._ffi.demand import on_demand
 from ._ffi.faces import Face, FaceError
 from ._ffi.library import Checked, Library
-from ._types.nvvm import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ._ffi.scalars import void_p
+    from ._types.nvvm import *
+else:
+    __getattr__, __dir__ = on_demand(globals(), "._types", "nvvm")
 
 
 def _load() -> ctypes.CDLL:
@@ -164,7 +167,11 @@ def nvvmGetProgramLog(prog: nvvmProgram | int | None, buffer: void_p) -> tuple[n
 class nvvmError(FaceError):
     """A libNVVM function failed; `status` is the Result."""
 
-    statuses = Result
+    @staticmethod
+    def statuses(status: int) -> Result:
+        from ._types.nvvm import Result
+
+        return Result(status)
 
 
 _face = Face(nvvmError, _raiser)

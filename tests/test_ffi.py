@@ -7,7 +7,10 @@ import copy
 import ctypes
 import gc
 import pickle
+import sys
+import threading
 import weakref
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -88,6 +91,36 @@ def test_enum_copies(value: int) -> None:
         assert type(again) is CUresult
         assert (again, again.name) == (member, member.name)
         assert (again is member) or value not in CUresult
+
+
+def test_members_are_made_once_whichever_thread_asks_first(fresh: ModuleType) -> None:
+    found: list[list[Any]] = []
+    classes = [cls for cls in (getattr(fresh, name) for name in dir(fresh)) if is_enum(cls)]
+    assert len(classes) > 100
+    barrier = threading.Barrier(8, timeout=20)
+
+    def work() -> None:
+        mine = []
+        for cls in classes:
+            barrier.wait()
+            mine.append(next(iter(cls)))
+        found.append(mine)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(interval)
+    assert len(found) == 8
+    for members in zip(classes, *found, strict=True):
+        assert len({id(member) for member in members[1:]}) == 1, members[0]
+
+
+def is_enum(cls: Any) -> bool:
+    return isinstance(cls, type) and cls.__module__.endswith("driver.enums") and cls.__bases__[0] is not int
 
 
 def test_every_enum_of_the_driver_knows_its_members() -> None:

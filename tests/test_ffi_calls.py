@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import pickle
 import re
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -119,6 +122,122 @@ except d.checked._error.__call__.__globals__["CUDAError"] as error:
     assert plain.returncode == optimised.returncode == 0, plain.stderr + optimised.stderr
     assert plain.stdout.replace(" False\n", " True\n") == optimised.stdout
     assert plain.stdout.count("CUDA_SUCCESS") > 500
+
+
+# -- storage ---------------------------------------------------------------------------------------------
+
+
+class Answers:
+    """Stands for the CDLL of libcuda: one function, `answer`, whose parameters have the ctypes `types`."""
+
+    def __init__(self, answer: Callable[..., object], *types: Any) -> None:
+        self.thunk = ctypes.CFUNCTYPE(ctypes.c_int, *types)(lambda *args: answer(*args) or 0)
+
+    def __getitem__(self, symbol: str) -> Any:
+        return ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.cast(self.thunk, ctypes.c_void_p).value)
+
+
+def test_a_getter_that_is_called_while_it_runs(fresh: ModuleType) -> None:
+    """Calls reuse storage; those within a call have their own."""
+    depth = 0
+
+    def answer(out: Any) -> None:
+        nonlocal depth
+        depth += 1
+        out[0] = here = depth
+        if here < 4:
+            assert fresh.cuCtxGetFlags()[1] == here + 1
+            depth -= 1
+
+    library = Answers(answer, ctypes.POINTER(ctypes.c_uint))
+    fresh.libcuda.load = lambda: library
+    for _ in range(2):
+        assert fresh.cuCtxGetFlags()[1] == 1
+        depth = 0
+
+
+def test_a_getter_that_threads_call_at_once(fresh: ModuleType) -> None:
+    mine, wrong, barrier = threading.local(), [], threading.Barrier(8, timeout=20)
+
+    def answer(out: Any) -> None:
+        out[0] = mine.number
+        barrier.wait()  # all have written, none has read
+
+    library = Answers(answer, ctypes.POINTER(ctypes.c_int))
+    fresh.libcuda.load = lambda: library
+
+    def work(number: int) -> None:
+        for mine.number in range(number, 200, 8):
+            result = fresh.cuDriverGetVersion()
+            if result != (OK, mine.number):
+                wrong.append((mine.number, result))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_a_getter_after_one_that_failed(d: ModuleType, stub: Stub) -> None:
+    stub.status = FAILED
+    assert d.cuDriverGetVersion() == (FAILED, None)
+    stub.status = 0
+    version = int.from_bytes(pattern(0, 4), "little")
+    assert [d.cuDriverGetVersion() for _ in range(3)] == [(OK, version)] * 3
+
+
+def test_a_truth_value_of_fewer_bytes_than_the_last(fresh: ModuleType) -> None:
+    """The driver writes 1, 4 or 8 bytes for one, and what the last call wrote there must be gone."""
+    answers = iter([(8, 0xFF), (1, 0), (4, 1), (1, 0)])
+
+    def answer(data: int, attribute: int, pointer: int) -> None:
+        size, byte = next(answers)
+        ctypes.memset(data, byte, size)
+
+    library = Answers(answer, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+    fresh.libcuda.load = lambda: library
+    managed = fresh.CUpointer_attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED
+    found = [fresh.cuPointerGetAttribute(managed, 1)[1] for _ in range(4)]
+    assert found == [True, False, True, False]
+    assert {type(value) for value in found} == {bool}
+
+
+def test_what_one_of_several_outputs_is_when_c_leaves_it(fresh: ModuleType) -> None:
+    """Zero, whatever an earlier call wrote: each of several outputs is new."""
+    sizes = iter([(5, 7), (6, None)])
+
+    def answer(free: Any, total: Any) -> None:
+        free[0], rest = next(sizes)
+        if rest is not None:
+            total[0] = rest
+
+    library = Answers(answer, *[ctypes.POINTER(ctypes.c_size_t)] * 2)
+    fresh.libcuda.load = lambda: library
+    assert [fresh.cuMemGetInfo()[1:] for _ in range(2)] == [(5, 7), (6, 0)]
+
+
+def test_handles_and_structs_are_new_in_each_call(d: ModuleType, stub: Stub) -> None:
+    for function in (d.cuCtxGetCurrent, lambda: d.cuDeviceGetUuid(0)):
+        first, second = function()[1], function()[1]
+        assert first is not second
+        assert first.getPtr() != second.getPtr()
+
+
+def test_a_struct_is_passed_by_its_address(d: ModuleType, stub: Stub) -> None:
+    stub.peek = 0
+    config, other = d.CUlaunchConfig(gridDimX=3), d.CUlaunchConfig()
+    view = d.CUlaunchConfig(_ptr=config.getPtr())
+    for struct in (config, view, other, config, None):
+        d.cuLaunchKernelEx(struct, 1, None, None)
+        (call,) = stub.calls()
+        address = struct.getPtr() if struct else 0
+        assert call.arguments["config"].raw == address.to_bytes(8, "little")
+    assert other.getPtr() != config.getPtr() == view.getPtr()
+    for wrong in (d.CUmemLocation(), 1, b"x"):
+        with pytest.raises(TypeError, match="cuLaunchKernelEx: config must be a CUlaunchConfig, not"):
+            d.cuLaunchKernelEx(wrong, 1, None, None)
 
 
 # -- the raising face ------------------------------------------------------------------------------------

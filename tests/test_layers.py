@@ -129,6 +129,70 @@ def test_importing_is_light(module: str) -> None:
     assert not any(name.startswith("cudapy.simulator") for name in loaded)
 
 
+STATUS = {
+    "driver": "CUresult",
+    "runtime": "cudaError_t",
+    "nvrtc": "nvrtcResult",
+    "nvjitlink": "nvJitLinkResult",
+    "nvvm": "nvvmResult",
+    "nvfatbin": "nvFatbinResult",
+}
+"""The modules that mirror a header, and a type of each."""
+
+
+@pytest.mark.parametrize("module", STATUS)
+def test_types_come_when_they_are_asked_for(module: str) -> None:
+    """Not with a function; some with a type that is named; all of them, for `dir` too, with a star."""
+    code = f"""
+import json, sys
+def loaded(): return [name for name in sys.modules if name.startswith("cudapy._types.")]
+found = []
+from cudapy.{module} import checked
+found.append(loaded())
+from cudapy.{module} import {STATUS[module]}
+found.append(isinstance({STATUS[module]}(0), {STATUS[module]}))
+from cudapy.{module} import *
+names = set(dir(sys.modules["cudapy.{module}"]))
+missing = [name for name in names if name[0] != "_" and name not in globals()]
+found.append([missing, len(names) > 20, "{STATUS[module]}" in names])
+try: from cudapy.{module} import nonsense
+except ImportError as error: found.append("nonsense" in str(error))
+print(json.dumps(found))
+"""
+    assert python(code, PYTHONPATH=str(PACKAGE.parent)) == [[], True, [[], True, True], True]
+
+
+GLOBALS = """
+import builtins, dis, importlib, json, sys, types
+module = importlib.import_module(sys.argv[1])
+known = {*vars(module), *vars(builtins)}
+def used(code):
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_GLOBAL":
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from used(constant)
+missing = {}
+for name, value in list(vars(module).items()):
+    if isinstance(value, types.FunctionType) and value.__globals__ is vars(module):
+        names = sorted(set(used(value.__code__)) - known)
+        if names:
+            missing[name] = names
+print(json.dumps(missing))
+"""
+
+
+@pytest.mark.parametrize("module", STATUS)
+def test_functions_by_hand_bring_in_what_they_name(module: str) -> None:
+    """A type that comes on demand is no global of a function: it has to import it.
+
+    cuLaunchKernel has no time for that, and needs it only when a function that was declared has run.
+    """
+    expected = {"cuLaunchKernel": ["CUresult", "_CUresult_only", "_pointers"]} if module == "driver" else {}
+    assert python(GLOBALS, f"cudapy.{module}", PYTHONPATH=str(PACKAGE.parent)) == expected
+
+
 def test_core_does_not_import_numpy() -> None:
     code = "import json, sys, cudapy.core; print(json.dumps('numpy' in sys.modules))"
     assert python(code, PYTHONPATH=str(PACKAGE.parent)) is False

@@ -523,6 +523,17 @@ def test_launch_with_a_config(on13: tuple[ModuleType, Library]) -> None:
 # -- Attributes, callbacks, handles ----------------------------------------------------------------------
 
 
+def test_forms_that_share_a_symbol_stay_apart(on12: tuple[ModuleType, Library]) -> None:
+    """In CUDA 13 cudaMemAdvise is the name of what CUDA 12 calls cudaMemAdvise_v2."""
+    runtime, library = on12
+    library.accept("cudaMemAdvise", *[c_void_p] * 3, c_int)
+    library.accept("cudaMemAdvise_v2", *[c_void_p] * 4)
+    location = runtime.cudaMemLocation(type=1, id=2)
+    for last in (location, 2, location, 2):
+        assert runtime.cudaMemAdvise(1, 1, 1, last) == (0,)
+        assert library.last()[0] == ("cudaMemAdvise" if last == 2 else "cudaMemAdvise_v2")
+
+
 def test_attributes_have_their_own_types(on13: tuple[ModuleType, Library]) -> None:
     rt, library = on13
     stored: dict[int, bytes] = {}

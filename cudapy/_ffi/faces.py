@@ -16,14 +16,15 @@ A handle is an int there, and a `char *` takes a str as well and comes back as o
 
 from __future__ import annotations
 
-from .enums import Enum
 from .handles import Handle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType
-    from typing import Any, ClassVar, TypeVar
+    from typing import Any, TypeVar
+
+    from .enums import Enum
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 class FaceError(RuntimeError):
     """A function failed: what the exceptions of all faces are. `status` says why, an int."""
 
-    statuses: ClassVar[type[Enum]]
+    @staticmethod
+    def statuses(status: int) -> Enum:
+        """The member of the library's enum."""
+        raise NotImplementedError
 
     def __init__(self, status: int) -> None:
         self.status = self.statuses(status)

@@ -207,7 +207,8 @@ class Declaration:
             struct = None if returns in _RESTYPES else find(scope, returns)
             function.restype = struct or _RESTYPES[returns]
         source = writer.source(status, raising)
-        function.argtypes = writer.argtypes or None
+        if writer.argtypes:
+            function.argtypes = writer.argtypes
         scope[f"_c_{self.stub.__name__}"] = function  # not the symbol: two forms of a function may share that
         filename = f"<cudapy {'checked ' if raising else ''}{symbol}>"
         return generated(self.stub.__name__, source, filename, scope)
