@@ -189,8 +189,8 @@ def test_a_getter_after_one_that_failed(d: ModuleType, stub: Stub) -> None:
 
 
 def test_a_truth_value_of_fewer_bytes_than_the_last(fresh: ModuleType) -> None:
-    """The driver writes 1, 4 or 8 bytes for one, and what the last call wrote there must be gone."""
-    answers = iter([(8, 0xFF), (1, 0), (4, 1), (1, 0)])
+    """The driver writes 1, 4 or 8 bytes for one, and what any other call wrote there must be gone."""
+    answers = iter([(8, 0xFF), (1, 0), (8, 0xFF), (1, 0), (4, 1), (1, 0)])
 
     def answer(data: int, attribute: int, pointer: int) -> None:
         size, byte = next(answers)
@@ -199,9 +199,11 @@ def test_a_truth_value_of_fewer_bytes_than_the_last(fresh: ModuleType) -> None:
     library = Answers(answer, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
     fresh.libcuda.load = lambda: library
     managed = fresh.CUpointer_attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED
-    found = [fresh.cuPointerGetAttribute(managed, 1)[1] for _ in range(4)]
-    assert found == [True, False, True, False]
-    assert {type(value) for value in found} == {bool}
+    number = fresh.CUpointer_attribute.CU_POINTER_ATTRIBUTE_BUFFER_ID
+    asked = (managed, managed, number, managed, managed, managed)
+    found = [fresh.cuPointerGetAttribute(attribute, 1)[1] for attribute in asked]
+    assert found == [True, False, 2**64 - 1, False, True, False]
+    assert [type(value) for value in found] == [bool, bool, int, bool, bool, bool]
 
 
 def test_what_one_of_several_outputs_is_when_c_leaves_it(fresh: ModuleType) -> None:

@@ -108,7 +108,7 @@ class Writer:
             else:
                 self.input(parameter)
         returns = self.prototype.returns
-        call = f"_c_{self.name}({', '.join(self.arguments)})"
+        call = f"{self.c_name}({', '.join(self.arguments)})"
         body = self.combined() + self.lines
         if returns != status:
             body.append(f"value = {call}" if returns != "void" else call)
@@ -160,6 +160,11 @@ class Writer:
         """The name for messages: a private stub completes the public function of that name."""
         return self.name.lstrip("_").removesuffix("_12")
 
+    @property
+    def c_name(self) -> str:
+        """The global that holds the C function: one for each declaration, since two may share a symbol."""
+        return f"_c_{self.name}"
+
     def what(self, parameter: CParameter) -> str:
         return repr(f"{self.public_name}: {parameter.name}")
 
@@ -202,7 +207,7 @@ class Writer:
         elif issubclass(cls, Handle):
             convert_ = "_callback" if issubclass(cls, Callback) else "_handle"
             cls_name = self.put(cls)
-            self.arguments.append(name)
+            self.arguments.append(f"{name}.value" if ctypes.sizeof(cls) <= 4 else name)
             self.lines.append(
                 f"if type({name}) is not {cls_name}: {name} = {convert_}({name}, {cls_name}, {what})"
             )
@@ -355,7 +360,7 @@ class Writer:
             self.arguments.append(name)
             return f"{name}[0]"
         take, give, new = (f"_{verb}_{storage.__name__}" for verb in ("take", "give", "new"))
-        self.scope.update(zip((take, give, new), results.cells(storage), strict=True))
+        self.scope.update(zip((take, give, new), results.cells(storage, storage), strict=True))
         return self.take(name, take, give, new, f"{name}.value")
 
     def take(self, name: str, take: str, give: str, new: str, value: str) -> str:

@@ -209,7 +209,7 @@ class Declaration:
         source = writer.source(status, raising)
         if writer.argtypes:
             function.argtypes = writer.argtypes
-        scope[f"_c_{self.stub.__name__}"] = function  # not the symbol: two forms of a function may share that
+        scope[writer.c_name] = function
         filename = f"<cudapy {'checked ' if raising else ''}{symbol}>"
         return generated(self.stub.__name__, source, filename, scope)
 

@@ -31,8 +31,8 @@ def one(cls: Any) -> Any:
 _cells: dict[Any, Any] = {}
 
 
-def cells(cls: Any) -> Any:
-    """Storage for one `cls` that calls reuse: (take, give, new).
+def cells(cls: Any, kind: Any) -> Any:
+    """Storage for one `cls`, a `kind` of ctypes, that calls reuse: (take, give, new).
 
     take() is a cell, (the ctypes object, what C takes for its address), or an IndexError when all are in use,
     which new() helps out of; give(cell) puts it back. Lists do either in one step, whatever the threads.
@@ -41,7 +41,7 @@ def cells(cls: Any) -> Any:
         free: list[Any] = []
 
         def new() -> tuple[Any, Any]:
-            item = cls()
+            item = kind()
             return item, ctypes.byref(item)
 
         _cells[cls] = free.pop, free.append, new
@@ -115,7 +115,7 @@ def _variant(cls: Any) -> tuple[Callable[..., Any], ...]:
     if cls is bool:
 
         def get(item: Any) -> bool:
-            value, item.value = item.value, 0  # the next call may write fewer bytes
+            value, item.value = item.value, 0  # C may write fewer bytes the next time
             return bool(value)
 
     elif cls is not kind:
@@ -124,7 +124,7 @@ def _variant(cls: Any) -> tuple[Callable[..., Any], ...]:
         def get(item: Any) -> Any:
             return members[item.value]
 
-    return *cells(kind), get, lambda value, what: kind(convert.element(value, kind, what))
+    return *cells(cls, kind), get, lambda value, what: kind(convert.element(value, kind, what))
 
 
 new_handle: Any = ctypes.c_size_t.__new__  # a handle that is null, without what its constructor does
