@@ -121,6 +121,12 @@ def reference(value: Any, cls: Any, what: str) -> Any:
     raise TypeError(f"{what} must be a {cls.__name__}, not {kind(value)}")
 
 
+def address(struct: Any) -> Any:
+    """What C takes for the address of `struct`: kept, since it takes time to make and does not change."""
+    struct._at_ = word(ctypes.addressof(struct))
+    return struct._at_
+
+
 def by_value(value: Any, cls: Any, what: str) -> Any:
     """`value` as a struct that C takes by value."""
     if not isinstance(value, cls):

@@ -25,11 +25,10 @@ expression like "tensorRank - 1". `variants` says which attribute decides the ty
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from . import convert, results, structs
+from . import convert, results
 from .demand import find
 from .enums import Enum
 from .handles import Callback, Handle
@@ -37,7 +36,7 @@ from .prototypes import FUNCTION_POINTER, CParameter, parse
 from .scalars import SCALARS
 
 HELPERS: dict[str, Any] = {
-    "_address": structs.address,
+    "_address": convert.address,
     "_array": convert.array,
     "_by_value": convert.by_value,
     "_byref": ctypes.byref,
@@ -172,6 +171,12 @@ class Writer:
         count = self.sizes.get(parameter.name)
         if isinstance(count, CParameter):
             count = count.name if count.name in self.inputs else "None"
+        if str(count).isidentifier():
+            return self.as_number(str(count))
+        if isinstance(count, int):
+            return str(count)
+        import re  # which takes longer to import than this module, for a few expressions
+
         return re.sub(r"[^\W\d]\w*", lambda match: self.as_number(match[0]), str(count))
 
     def as_number(self, name: str) -> str:

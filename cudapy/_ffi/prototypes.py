@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
-_PROTOTYPE = re.compile(r"(?:const )?(\w[\w ]*?) ?(\**)(\w+)\((.*)\)$")
-_PARAMETER = re.compile(r"(.+?) ?(\**)(\w+)((?:\[\w*\])*)$")
-_FUNCTION = re.compile(r"\w[\w ]* ?\**\(\*(\w+)\)\(.*\)$")
 FUNCTION_POINTER = "(*)"
 
 PYTHON_NAMES = {
@@ -42,31 +38,44 @@ class Prototype(NamedTuple):
 def parse(text: str) -> Prototype:
     """Take a prototype apart. Raises ValueError for what is not one."""
     text = " ".join(text.split())
-    match = _PROTOTYPE.match(text)
-    if match is None:
+    head, _, parameters = text.partition("(")
+    kind, stars, _, symbol = _declarator(head)
+    if not symbol or not parameters.endswith(")"):
         raise ValueError(f"not a C prototype: {text!r}")
-    returns, stars, symbol, parameters = match.groups()
-    return Prototype(
-        returns + stars,
-        symbol,
-        tuple(_parameter(item, text) for item in _split(parameters)) if parameters != "void" else (),
-    )
+    items = _split(parameters[:-1]) if parameters != "void)" else []
+    return Prototype(kind + "*" * stars, symbol, tuple(_parameter(item, text) for item in items))
 
 
 def _split(parameters: str) -> list[str]:
     """Split at the commas that are not inside the parentheses of a function pointer."""
-    return re.split(r",(?![^()]*\)(?!\())", parameters)
+    items: list[str] = []
+    depth = 0
+    for part in parameters.split(","):
+        if depth:
+            items[-1] += "," + part
+        else:
+            items.append(part)
+        depth += part.count("(") - part.count(")")
+    return items
 
 
 def _parameter(text: str, prototype: str) -> CParameter:
-    function = _FUNCTION.match(text.strip())
-    if function:
-        return CParameter(FUNCTION_POINTER, 0, False, function[1], function[1])
-    const = text.strip().startswith("const ")
-    bare = re.sub(r"\bconst\b", " ", text)
-    bare = re.sub(r"\s*\*\s*", "*", " ".join(bare.split())).replace("*", " *").replace("* *", "**")
-    match = _PARAMETER.match(re.sub(r"(?<=\*) (?=\*)", "", bare))
-    if match is None:
+    kind, stars, const, name = _declarator(text)
+    if "(" in text:  # int (*callback)(void *, void *)
+        name = text.partition("(*")[2].partition(")")[0].strip()
+        kind, stars, const = FUNCTION_POINTER, 0, False
+    if not name.isidentifier():
         raise ValueError(f"not a C parameter: {text!r} in {prototype!r}")
-    kind, stars, name, array = match.groups()
-    return CParameter(kind.strip(), len(stars) + array.count("["), const, PYTHON_NAMES.get(name, name), name)
+    return CParameter(kind, stars, const, PYTHON_NAMES.get(name, name), name)
+
+
+def _declarator(text: str) -> tuple[str, int, bool, str]:
+    """Type, stars (and brackets), whether it begins with const, and name; "" for that if it is none."""
+    words = text.replace("*", " * ").replace("[", " [").split()
+    const = words[:1] == ["const"]
+    words = [word for word in words if word != "const"]
+    plain = [word for word in words if word != "*" and word[0] != "["]
+    kind = plain[:-1]
+    if not kind or words[: len(kind)] != kind or not all(word.isidentifier() for word in plain):
+        return "", 0, False, ""
+    return " ".join(kind), len(words) - len(plain), const, plain[-1]

@@ -16,7 +16,7 @@ from __future__ import annotations
 import ctypes
 import sys
 
-from . import convert, fields
+from . import fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Aggregate:
             setattr(self, name, value)
 
     _at_: Any
-    """What C takes for the address of the struct, once `address` has been asked for it."""
+    """What C takes for the address of the struct, once `convert.address` has been asked for it."""
 
     def getPtr(self) -> int:
         """The address of the struct."""
@@ -123,12 +123,6 @@ class Aggregate:
             else:
                 lines.append(f"{name} : {value!r}")
         return "\n".join(lines)
-
-
-def address(struct: Any) -> Any:
-    """What C takes for the address of `struct`, which does not change: kept, since to make it takes time."""
-    struct._at_ = convert.word(ctypes.addressof(struct))
-    return struct._at_
 
 
 if TYPE_CHECKING:
