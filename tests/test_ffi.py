@@ -7,6 +7,7 @@ import copy
 import ctypes
 import gc
 import pickle
+import re
 import sys
 import threading
 import weakref
@@ -22,7 +23,42 @@ from .stub.values import Index
 driver = module("driver")
 convert, enums, handles = module("_ffi.convert"), module("_ffi.enums"), module("_ffi.handles")
 address_of = module("_ffi.buffers").address_of
+parse = module("_ffi.prototypes").parse
 CUresult = driver.CUresult
+
+
+# -- prototypes ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "returns", "parameters"),
+    [
+        ("CUresult f(void)", "CUresult", []),
+        ("const char *f(nvrtcResult result)", "char*", [("nvrtcResult", 0, False, "result", "result")]),
+        ("int f(unsigned long long *p)", "int", [("unsigned long long", 1, False, "p", "p")]),
+        ("int f(const char * const* from)", "int", [("char", 2, True, "from_", "from")]),
+        (
+            "int f(char name[64][2], T t)",
+            "int",
+            [("char", 2, False, "name", "name"), ("T", 0, False, "t", "t")],
+        ),
+        (
+            "void f(int (*call)(void *, int (*)(int)),\n  void *payload)",
+            "void",
+            [("(*)", 0, False, "call", "call"), ("void", 1, False, "payload", "payload")],
+        ),
+    ],
+)
+def test_prototype(text: str, returns: str, parameters: list[Any]) -> None:
+    assert parse(text) == (returns, "f", tuple(parameters))
+
+
+@pytest.mark.parametrize("text", ["", "int f", "int f(int a", "f(void)", "int 3(void)", "int f()", "int f(int)",
+                                  "int f(int a,)", "int f(int 3)", "int f(int *a b)", "int f(int a-b)",
+                                  "int f(int (*)(void))"])  # fmt: skip
+def test_what_is_no_prototype(text: str) -> None:
+    with pytest.raises(ValueError, match=f"not a C (prototype|parameter): .*{re.escape(repr(text)[1:-1])}"):
+        parse(text)
 
 
 # -- enums -----------------------------------------------------------------------------------------------
