@@ -53,9 +53,11 @@ def test_prototype(text: str, returns: str, parameters: list[Any]) -> None:
     assert parse(text) == (returns, "f", tuple(parameters))
 
 
-@pytest.mark.parametrize("text", ["", "int f", "int f(int a", "f(void)", "int 3(void)", "int f()", "int f(int)",
-                                  "int f(int a,)", "int f(int 3)", "int f(int *a b)", "int f(int a-b)",
-                                  "int f(int (*)(void))"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    ["", "int f", "int f(int a", "f(void)", "int 3(void)", "int f()", "int f(int)", "int f(int a,)",
+     "int f(int 3)", "int f(int *a b)", "int f(int a-b)", "int f(int (*)(void))"],
+)  # fmt: skip
 def test_what_is_no_prototype(text: str) -> None:
     with pytest.raises(ValueError, match=f"not a C (prototype|parameter): .*{re.escape(repr(text)[1:-1])}"):
         parse(text)

@@ -37,15 +37,13 @@ def cells(cls: Any, kind: Any) -> Any:
     take() is a cell, (the ctypes object, what C takes for its address), or an IndexError when all are in use,
     which new() helps out of; give(cell) puts it back. Lists do either in one step, whatever the threads.
     """
-    if cls not in _cells:
-        free: list[Any] = []
+    free: list[Any] = []
 
-        def new() -> tuple[Any, Any]:
-            item = kind()
-            return item, ctypes.byref(item)
+    def new() -> tuple[Any, Any]:
+        item = kind()
+        return item, ctypes.byref(item)
 
-        _cells[cls] = free.pop, free.append, new
-    return _cells[cls]
+    return _cells.setdefault(cls, (free.pop, free.append, new))
 
 
 _kept: dict[tuple[str, int], Any] = {}
