@@ -8,7 +8,6 @@ import ctypes
 import gc
 import pickle
 import re
-import sys
 import threading
 import weakref
 from types import ModuleType
@@ -19,6 +18,7 @@ import pytest
 from .stub import module
 from .stub.record import Stub
 from .stub.values import Index
+from .threads import at_once
 
 driver = module("driver")
 convert, enums, handles = module("_ffi.convert"), module("_ffi.enums"), module("_ffi.handles")
@@ -132,27 +132,19 @@ def test_enum_copies(value: int) -> None:
 
 
 def test_members_are_made_once_whichever_thread_asks_first(fresh: ModuleType) -> None:
-    found: list[list[Any]] = []
     classes = [cls for cls in (getattr(fresh, name) for name in dir(fresh)) if is_enum(cls)]
     assert len(classes) > 100
     barrier = threading.Barrier(8, timeout=20)
+    found: list[list[Any]] = []
 
-    def work() -> None:
+    def work(number: int) -> None:
         mine = []
         for cls in classes:
             barrier.wait()
             mine.append(next(iter(cls)))
         found.append(mine)
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    sys.setswitchinterval(interval)
-    assert len(found) == 8
+    at_once(work)
     for members in zip(classes, *found, strict=True):
         assert len({id(member) for member in members[1:]}) == 1, members[0]
 

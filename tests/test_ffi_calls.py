@@ -6,7 +6,6 @@ import ctypes
 import inspect
 import pickle
 import re
-import sys
 import threading
 import traceback
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import pytest
 from .stub import module, python
 from .stub.build import declared, pattern
 from .stub.record import Stub
+from .threads import at_once
 
 driver = module("driver")
 OK, FAILED = driver.CUresult.CUDA_SUCCESS, driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY
@@ -75,25 +75,14 @@ def test_a_traceback_shows_the_line_that_was_written(d: ModuleType, stub: Stub) 
 
 def test_threads_that_call_first_at_once(d: ModuleType, stub: Stub) -> None:
     functions = [f for f in declared(d).values() if not f.__declaration__.inputs]
-    barrier, wrong = threading.Barrier(8), []
+    barrier = threading.Barrier(8, timeout=20)
 
-    def work() -> None:
+    def work(number: int) -> None:
         for function in functions:
             barrier.wait()
-            try:
-                assert function()[0] is d.CUresult.CUDA_SUCCESS
-            except Exception as error:
-                wrong.append((function.__name__, error))
+            assert function()[0] is d.CUresult.CUDA_SUCCESS, function.__name__
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    threads = [threading.Thread(target=work) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    sys.setswitchinterval(interval)
-    assert wrong == []
+    at_once(work)
     assert len(stub.calls()) == 8 * len(functions) > 100
 
 
@@ -157,7 +146,7 @@ def test_a_getter_that_is_called_while_it_runs(fresh: ModuleType) -> None:
 
 
 def test_a_getter_that_threads_call_at_once(fresh: ModuleType) -> None:
-    mine, wrong, barrier = threading.local(), [], threading.Barrier(8, timeout=20)
+    mine, barrier = threading.local(), threading.Barrier(8, timeout=20)
 
     def answer(out: Any) -> None:
         out[0] = mine.number
@@ -168,16 +157,9 @@ def test_a_getter_that_threads_call_at_once(fresh: ModuleType) -> None:
 
     def work(number: int) -> None:
         for mine.number in range(number, 200, 8):
-            result = fresh.cuDriverGetVersion()
-            if result != (OK, mine.number):
-                wrong.append((mine.number, result))
+            assert fresh.cuDriverGetVersion() == (OK, mine.number)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    at_once(work)
 
 
 def test_a_getter_after_one_that_failed(d: ModuleType, stub: Stub) -> None:
