@@ -154,7 +154,7 @@ def is_enum(cls: Any) -> bool:
 
 
 def test_every_enum_of_the_driver_knows_its_members() -> None:
-    found = [cls for cls in vars(driver).values() if isinstance(cls, type) and issubclass(cls, enums.Enum)]
+    found = [cls for cls in (getattr(driver, name) for name in dir(driver)) if is_enum(cls)]
     assert len(set(found)) > 100
     for cls in found:
         for name, member in cls.__members__.items():
