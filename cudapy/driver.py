@@ -2445,9 +2445,7 @@ def cuMemAdvise_v2(
 
 def _advise(*args: Any, **kwargs: Any) -> tuple[CUresult]:
     """With a location, as CUDA 13 has it; with a device in its place, as CUDA 12 had it."""
-    from ._types.driver.structs import CUmemLocation
-
-    if any(isinstance(value, CUmemLocation) for value in (*args, *kwargs.values())):
+    if isinstance(args[3] if len(args) > 3 else kwargs.get("location"), ctypes.Structure):
         return cuMemAdvise_v2(*args, **kwargs)
     if "location" in kwargs:
         kwargs["device"] = kwargs.pop("location")
