@@ -8,7 +8,7 @@ becomes, at the first call,
     def cuMemAlloc(bytesize):
         if type(bytesize) is not int or bytesize >> 64:
             bytesize = _integer(bytesize, 0, 18446744073709551615, 'cuMemAlloc: bytesize')
-        dptr = _new(CUdeviceptr)
+        dptr = _new_CUdeviceptr()
         err = _c_cuMemAlloc(dptr, _word(bytesize))
         if err:
             return CUresult(err), None
@@ -31,7 +31,7 @@ from typing import Any
 from . import convert, results
 from .demand import find
 from .enums import Enum
-from .handles import Callback, Handle
+from .handles import Callback, Handle, maker
 from .prototypes import FUNCTION_POINTER, CParameter, parse
 from .scalars import SCALARS
 
@@ -48,7 +48,6 @@ HELPERS: dict[str, Any] = {
     "_keep": results.keep,
     "_let_go": results.let_go,
     "_needs": results.needs,
-    "_new": results.new_handle,
     "_new_struct": ctypes.Structure.__new__,
     "_pointer": convert.pointer,
     "_pointers": convert.pointers,
@@ -334,7 +333,8 @@ class Writer:
             self.by_reference(name, cls)
         elif cls is not None and issubclass(cls, Handle) and (stars == 1 or parameter.type != cls.__name__):
             # `T **`, where T is an alias for the handle: the struct that the handle points to.
-            self.lines.append(f"{name} = _new({self.put(cls)})")
+            self.scope[f"_new_{cls.__name__}"] = maker(cls)
+            self.lines.append(f"{name} = _new_{cls.__name__}()")
             self.by_reference(name, cls)
         elif stars == 1 and cls not in (None, ctypes.c_char):
             value = self.cell(name, results.storage(cls))

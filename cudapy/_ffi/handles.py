@@ -16,6 +16,31 @@ Thunk: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every ctypes function obj
 _thunks: dict[int, Any] = {}  # ctypes callbacks that C may still call, by address: kept for good
 
 
+class HandleType(SimpleType):
+    """The type of handle classes.
+
+    The constructor is here, and not in the classes, where it would slow down `maker`. For a class of its own
+    type ctypes makes another one, with its bytes swapped; not for a class of this type: half the time.
+    """
+
+    if not TYPE_CHECKING:
+
+        def __call__(cls, init_value=0, _ptr=0):  # noqa: N805
+            if _ptr:
+                return cls.from_address(_ptr)
+            handle = type.__call__(cls)
+            if (type(init_value) is not int and init_value is not None) or init_value:
+                handle.value = number = cls._number(init_value)
+                if handle.value != number:
+                    raise OverflowError(f"{number} does not fit a {cls.__name__}")
+            return handle
+
+
+def maker(cls: Any) -> Any:
+    """What makes a null handle of a class: what `type` does for a call, without the constructor."""
+    return type.__call__.__get__(cls)
+
+
 class Handle:
     """What every handle can do.
 
@@ -32,15 +57,9 @@ class Handle:
         super().__init_subclass__(**kwargs)
         cls._twin_ = twin
 
-    def __new__(cls, init_value: Any = 0, _ptr: int = 0) -> Any:
-        return cls.from_address(_ptr) if _ptr else super().__new__(cls)  # type: ignore[attr-defined]
+    if TYPE_CHECKING:
 
-    def __init__(self, init_value: Any = 0, _ptr: int = 0) -> None:
-        if ((type(init_value) is not int and init_value is not None) or init_value) and not _ptr:
-            self.value = number = self._number(init_value)
-            if self.value != number:
-                self.value = 0
-                raise OverflowError(f"{number} does not fit a {type(self).__name__}")
+        def __init__(self, init_value: Any = 0, _ptr: int = 0) -> None: ...
 
     @classmethod
     def _number(cls, value: Any) -> int:
@@ -82,10 +101,6 @@ class Handle:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.value,)
-
-
-class HandleType(SimpleType):
-    """The type of handle classes. Of those of its own type ctypes makes two: one has its bytes swapped."""
 
 
 class Pointer(Handle, ctypes.c_size_t, metaclass=HandleType):

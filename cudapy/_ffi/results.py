@@ -7,6 +7,7 @@ import operator
 
 from . import convert
 from .enums import Enum
+from .handles import Handle, maker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,10 +103,10 @@ class Variants(dict):  # type: ignore[type-arg]
 def _variant(cls: Any) -> tuple[Callable[..., Any], ...]:
     kind = ctypes.c_uint64 if cls is bool else storage(cls)
     if kind.__base__ is not convert.SimpleData:  # the result is the storage
-        make = kind.__new__ if issubclass(kind, convert.AGGREGATES) else new_handle
+        make = maker(kind) if issubclass(kind, Handle) else kind
 
         def new() -> tuple[Any, Any]:
-            item = make(kind)
+            item = make()
             return item, ctypes.byref(item)
 
         return new, _let_be, new, _let_be, lambda value, what: convert.element(value, kind, what)
@@ -123,9 +124,6 @@ def _variant(cls: Any) -> tuple[Callable[..., Any], ...]:
             return members[item.value]
 
     return *cells(cls, kind), get, lambda value, what: kind(convert.element(value, kind, what))
-
-
-new_handle: Any = ctypes.c_size_t.__new__  # a handle that is null, without what its constructor does
 
 
 def _let_be(storage: Any) -> Any:
