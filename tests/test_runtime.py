@@ -389,6 +389,8 @@ def test_advice_in_both_forms_on_both_majors() -> None:
     assert library.last() == ("cudaMemAdvise", 0x1000, 64, 1, -1)
     assert rt.cudaMemAdvise(0x1000, 64, 1, rt.cudaMemLocation(id=4)) == (0,)
     assert library.last()[0] == "cudaMemAdvise_v2" and library.last()[4].id == 4
+    assert rt.cudaMemAdvise(0x1000, 64, 1, 3) == (0,)  # the forms do not get into each other's way
+    assert library.last() == ("cudaMemAdvise", 0x1000, 64, 1, 3)
 
 
 def test_prefetch_in_both_forms_on_both_majors() -> None:

@@ -9,7 +9,7 @@ becomes, at the first call,
         if type(bytesize) is not int or bytesize >> 64:
             bytesize = _integer(bytesize, 0, 18446744073709551615, 'cuMemAlloc: bytesize')
         dptr = _new(CUdeviceptr)
-        err = _c_cuMemAlloc_v2(_byref(dptr), _word(bytesize))
+        err = _c_cuMemAlloc(_byref(dptr), _word(bytesize))
         if err:
             return CUresult(err), None
         return _success, dptr
@@ -104,8 +104,8 @@ class Writer:
                 self.in_out(parameter)
             else:
                 self.input(parameter)
-        returns, symbol = self.prototype.returns, self.prototype.symbol
-        call = f"_c_{symbol}({', '.join(self.arguments)})"
+        returns = self.prototype.returns
+        call = f"{self.c_name}({', '.join(self.arguments)})"
         body = self.combined() + self.lines
         if returns != status:
             body.append(f"value = {call}" if returns != "void" else call)
@@ -155,6 +155,11 @@ class Writer:
     def public_name(self) -> str:
         """The name for messages: a private stub completes the public function of that name."""
         return self.name.lstrip("_").removesuffix("_12")
+
+    @property
+    def c_name(self) -> str:
+        """The global that holds the C function: one for each declaration, since two may share a symbol."""
+        return f"_c_{self.name}"
 
     def what(self, parameter: CParameter) -> str:
         return repr(f"{self.public_name}: {parameter.name}")

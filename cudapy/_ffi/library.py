@@ -195,7 +195,7 @@ class Declaration:
         if returns != status:
             struct = None if returns in _RESTYPES else find(scope, returns)
             function.restype = struct or _RESTYPES[returns]
-        scope[f"_c_{symbol}"] = function
+        scope[writer.c_name] = function
         filename = f"<cudapy {'checked ' if raising else ''}{symbol}>"
         return generated(self.stub.__name__, writer.source(status, raising), filename, scope)
 
