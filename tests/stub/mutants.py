@@ -1,6 +1,6 @@
 """Declarations with one type changed, and whether echo sees it.
 
-    python -m tests.stub.mutants LIBRARY PART PARTS
+    python -m tests.stub.mutants API LIBRARY PART PARTS
 
 takes every PARTS-th function and prints, as JSON, the number of mutants and those that survived. A mutant of
 an output may let the stub write past the end of memory, so each of those runs in a process of its own; its
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from . import module
+from . import source
 from .build import Parameter, declared, is_aggregate, parameters
 from .echo import cases, echo, refuses_unknown_attribute
 from .record import Stub
@@ -88,7 +88,8 @@ def survives(stub: Stub, function: Any, mutant: Mutant) -> bool:
     changed: Any = FunctionType(
         function.__wrapped__.__code__, function.__globals__, function.__name__, function.__defaults__
     )
-    options = {"sizes": declaration.sizes, "variants": declaration.variants, "in_place": declaration.in_place}
+    names = ("sizes", "variants", "in_place", "before", "symbols")
+    options = {name: getattr(declaration, name) for name in names}
     declaration.library(mutant.prototype, **options)(changed)
     try:
         for made in cases(function):
@@ -106,9 +107,9 @@ def survives_alone(stub: Stub, function: Any, mutant: Mutant) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 10
 
 
-def main(path: str, part: str, parts: str) -> None:
-    stub = Stub(path)
-    functions = declared(module("driver"))
+def main(api: str, path: str, part: str, parts: str) -> None:
+    stub = Stub(path, api)
+    functions = declared(source(api))
     total, survivors = 0, []
     for symbol in list(functions)[int(part) :: int(parts)]:
         function = functions[symbol]
