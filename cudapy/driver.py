@@ -15,6 +15,7 @@ import os
 import sys
 
 from ._errors import DriverLog, Raiser
+from ._ffi.by_hand import fill, listed, range_storage
 from ._ffi.convert import integer, pointers, word
 from ._ffi.demand import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded
@@ -2550,12 +2551,10 @@ def cuMemGetLocationInfo(
     reside, sampled every `samplingGranularity` bytes (0: driver choice)."""
     from ._types.driver.structs import CUmemLocation
 
-    entries = [location_out] if isinstance(location_out, CUmemLocation) else list(location_out)
-    filled: Any = (CUmemLocation * len(entries))(*entries)
-    (err,) = _cuMemGetLocationInfo(ptr, size, summaryGranularity, samplingGranularity, filled)
-    for entry, new in zip(entries, filled, strict=True):
-        ctypes.memmove(entry.getPtr(), new.getPtr(), ctypes.sizeof(new))
-    return (err,)
+    def call(filled: Any) -> tuple[CUresult]:
+        return _cuMemGetLocationInfo(ptr, size, summaryGranularity, samplingGranularity, filled)
+
+    return fill(call, location_out, CUmemLocation, "cuMemGetLocationInfo: location_out")
 
 
 @libcuda(
@@ -2574,7 +2573,7 @@ def cuMemRangeGetAttribute(
     """Return `attribute` of the `count` bytes of managed memory at `devPtr`; `dataSize` is 4, or 4 for each
     device that CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY is to list.
     """
-    data = _range_storage(attribute, dataSize)
+    data = range_storage(dataSize, "cuMemRangeGetAttribute: dataSize")
     (err,) = _cuMemRangeGetAttribute(data, dataSize, attribute, devPtr, count)
     return err, None if err else _range_value(attribute, data)
 
@@ -2604,20 +2603,18 @@ def cuMemRangeGetAttributes(
     """Return `numAttributes` attributes of the `count` bytes of managed memory at `devPtr`, with `dataSizes`
     as `cuMemRangeGetAttribute` has it.
     """
-    data = [_range_storage(attribute, size) for attribute, size in zip(attributes, dataSizes, strict=True)]
+    what = "cuMemRangeGetAttributes"
+    attributes = listed(attributes, f"{what}: attributes")
+    dataSizes = listed(dataSizes, f"{what}: dataSizes")
+    data = [range_storage(size, f"{what}: dataSizes[{i}]") for i, size in enumerate(dataSizes)]
     (err,) = _cuMemRangeGetAttributes(data, dataSizes, attributes, numAttributes, devPtr, count)
     if err:
         return err, None  # type: ignore[return-value]
     return err, [_range_value(a, value) for a, value in zip(attributes[:numAttributes], data, strict=False)]
 
 
-def _range_storage(attribute: int, size: int) -> Any:
-    """Where a managed range's attribute of `size` bytes is written."""
-    return (ctypes.c_int * max(1, (integer(size, 0, 1 << 20, "dataSize") + 3) // 4))()
-
-
 def _range_value(attribute: int, data: Any) -> Any:
-    """What `_range_storage` holds: one value, or the list of devices that access the range."""
+    """What `range_storage` holds: one value, or the list of devices that access the range."""
     if attribute == CUmem_range_attribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
         return list(data)
     from ._types.driver.attributes import MEM_RANGE_ATTRIBUTES
@@ -2658,7 +2655,9 @@ def cuPointerGetAttributes(
     """Return the values of `numAttributes` attributes of the memory at `ptr`, each of the type it has."""
     from ._types.driver.attributes import POINTER_ATTRIBUTES
 
-    variants = [variant(POINTER_ATTRIBUTES, attribute, "cuPointerGetAttributes") for attribute in attributes]
+    what = "cuPointerGetAttributes: attributes"
+    attributes = listed(attributes, what)
+    variants = [variant(POINTER_ATTRIBUTES, item, f"{what}[{i}]") for i, item in enumerate(attributes)]
     data = [v.new() for v in variants]
     (err,) = _cuPointerGetAttributes(numAttributes, attributes, [ctypes.addressof(d) for d in data], ptr)
     if err:
@@ -5309,18 +5308,19 @@ def cuCoredumpSetAttribute(attrib: CUcoredumpSettings | int, value: bytes | int)
     """Set the coredump setting `attrib` of the current context from the `size` bytes at `value`;
     environment variables set before initialization still win."""
     attrib = integer(attrib, 0, 1 << 31, "cuCoredumpSetAttribute: attrib")
-    return _cuCoredumpSetAttribute(attrib, *_coredump_storage(attrib, value))
+    storage = _coredump_storage(attrib, value, "cuCoredumpSetAttribute: value")
+    return _cuCoredumpSetAttribute(attrib, *storage)
 
 
-def _coredump_storage(attrib: int, value: bytes | int) -> tuple[bytearray, int]:
+def _coredump_storage(attrib: int, value: bytes | int, what: str) -> tuple[bytearray, int]:
     """A core dump setting as the bytes that C reads, and their number."""
     if attrib in _COREDUMP_PATHS:
         if not isinstance(value, (bytes, bytearray)):
-            raise TypeError(f"a core dump path must be bytes, not {type(value).__name__}: use .encode()")
+            raise TypeError(f"{what}, a path, must be bytes, not {type(value).__name__}: use .encode()")
         data = bytearray(value.rstrip(b"\0") + b"\0")
         return data, len(data)
     size = _coredump_size(attrib)
-    return bytearray(integer(value, 0, (1 << 8 * size) - 1, "value").to_bytes(size, sys.byteorder)), size
+    return bytearray(integer(value, 0, (1 << 8 * size) - 1, what).to_bytes(size, sys.byteorder)), size
 
 
 @libcuda(
@@ -5338,7 +5338,8 @@ def cuCoredumpSetAttributeGlobal(
     """Set the coredump setting `attrib` for the whole process from the `size` bytes at `value`;
     environment variables set before initialization still win."""
     attrib = integer(attrib, 0, 1 << 31, "cuCoredumpSetAttributeGlobal: attrib")
-    return _cuCoredumpSetAttributeGlobal(attrib, *_coredump_storage(attrib, value))
+    storage = _coredump_storage(attrib, value, "cuCoredumpSetAttributeGlobal: value")
+    return _cuCoredumpSetAttributeGlobal(attrib, *storage)
 
 
 @libcuda(

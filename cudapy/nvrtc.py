@@ -10,8 +10,10 @@ the number of bytes, and return them.
 from __future__ import annotations
 
 import ctypes
+import sys
 
 from ._errors import Raiser
+from ._ffi.convert import integer
 from ._ffi.library import Checked, Library
 from ._types.nvrtc import *
 
@@ -321,6 +323,7 @@ def _fill(function: Callable[..., tuple[nvrtcResult]], prog: nvrtcProgram | int 
     """Call `function` with a buffer; make and return one for a number of bytes."""
     if not isinstance(buffer, int):
         return function(prog, buffer)
-    made = bytearray(buffer)
+    *_, parameter = function.__declaration__.inputs  # type: ignore[attr-defined]
+    made = bytearray(integer(buffer, 0, sys.maxsize, f"{function.__name__.lstrip('_')}: {parameter}"))
     (err,) = function(prog, made)
     return err, None if err else bytes(made)

@@ -29,7 +29,8 @@ from cudapy._types.driver import handles as driver_handles
 from cudapy._types.meanings import CUDAERROR
 from cudapy._types.runtime import handles as runtime_handles
 
-from .stub import vendored
+from .stub import APIS, source, vendored
+from .stub.build import by_hand
 
 numbers = itertools.count()
 
@@ -344,6 +345,44 @@ def test_queries_of_edges_where_there_is_no_edge_data() -> None:
     assert [type(item) for item in data] == [rt.cudaGraphEdgeData] * 2
     failed = rt.cudaStreamGetCaptureInfo(0)
     assert failed == (rt.cudaError_t.cudaErrorInvalidResourceHandle, *[None] * 6)
+
+
+@pytest.mark.parametrize("name", ["cudaGraphNodeGetDependencies", "cudaGraphNodeGetDependentNodes"])
+def test_dependencies_in_both_forms(name: str) -> None:
+    nodes = POINTER(c_size_t)
+
+    def found(node: int, out: Any, *rest: Any) -> None:
+        rest[-1][0] = 2
+        if out:
+            out[0], out[1] = node, 0x20
+
+    for version, symbol, extra in (
+        (13000, name, (c_void_p,)),
+        (12090, f"{name}_v2", (c_void_p,)),
+        (12000, name, ()),
+    ):
+        rt, library = runtime_on(version)
+        library.add(symbol, found, c_size_t, nodes, *extra, nodes)
+        err, *lists, count = getattr(rt, name)(0x30, 2)
+        assert (err, count, library.last()[0]) == (0, 2, symbol)
+        assert lists[0] == [0x30, 0x20]
+        assert [type(item) for item in lists[1]] == [rt.cudaGraphEdgeData] * 2
+
+
+def test_capture_dependencies_in_both_forms() -> None:
+    name = "cudaStreamUpdateCaptureDependencies"
+    types = (c_size_t, POINTER(c_size_t), c_size_t, c_uint)
+    for version, newer in ((13000, name), (12090, f"{name}_v2")):
+        rt, library = runtime_on(version)
+        library.accept(newer, *types[:2], c_void_p, *types[2:])
+        assert getattr(rt, name)(5, [7, 8], [rt.cudaGraphEdgeData()] * 2, 2, 1) == (0,)
+        symbol, stream, _, data, count, flags = library.last()
+        assert (symbol, stream, count, flags) == (newer, 5, 2, 1) and data
+        if version < 13000:
+            library.accept(name, *types)
+        assert getattr(rt, name)(5, [7, 8], 2, 1) == (0,)
+        symbol, stream, dependencies, *_, count, flags = library.last()
+        assert (symbol, stream, dependencies[:2], count, flags) == (name, 5, [7, 8], 2, 1)
 
 
 def test_capture_info_of_13(on13: tuple[ModuleType, Library]) -> None:
@@ -820,3 +859,29 @@ def test_what_a_function_says_about_itself() -> None:
         if name.startswith("cuda") and inspect.isfunction(value) and not value.__doc__
     ]
     assert not undocumented or sys.flags.optimize > 1
+
+
+WRITTEN_BY_HAND = {
+    test_properties_have_the_layout_of_12: "cudaGetDeviceProperties",
+    test_choosing_takes_the_properties_of_either_major: "cudaChooseDevice",
+    test_edges_in_both_forms_on_both_majors: "cudaGraphAddDependencies cudaGraphRemoveDependencies",
+    test_nodes_in_both_forms: "cudaGraphAddNode",
+    test_queries_of_edges_where_there_is_no_edge_data: "cudaGraphGetEdges",
+    test_dependencies_in_both_forms: "cudaGraphNodeGetDependencies cudaGraphNodeGetDependentNodes",
+    test_capture_info_of_13: "cudaStreamGetCaptureInfo",
+    test_capture_dependencies_in_both_forms: "cudaStreamUpdateCaptureDependencies",
+    test_advice_in_both_forms_on_both_majors: "cudaMemAdvise",
+    test_prefetch_in_both_forms_on_both_majors: "cudaMemPrefetchAsync",
+    test_batches_on_both_majors: "cudaMemcpyBatchAsync cudaMemcpy3DBatchAsync",
+    test_launches: "cudaLaunchKernel cudaLaunchCooperativeKernel",
+    test_range_attributes: "cudaMemRangeGetAttribute cudaMemRangeGetAttributes",
+    test_locations_are_filled_in_place: "cudaMemGetLocationInfo",
+    test_the_address_a_free_node_frees: "cudaGraphMemFreeNodeGetParams",
+    test_what_needs_no_device: "getLocalRuntimeVersion",
+}
+
+
+@pytest.mark.parametrize("api", ["runtime-12", "runtime-13"])
+def test_every_function_written_by_hand_is_tested(api: str) -> None:
+    """Those without a declaration of their own are above, the others in test_echo.py."""
+    assert by_hand(source(api), APIS[api].names) == set(" ".join(WRITTEN_BY_HAND.values()).split())

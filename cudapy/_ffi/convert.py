@@ -15,7 +15,6 @@ from .buffers import address_of
 from .enums import Enum
 from .handles import Callback, Handle
 from .pointers import pack_pointers
-from .scalars import char_p
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,8 +109,9 @@ def texts(value: Any, size: int | None, what: str) -> Any:
         raise TypeError(f"{what} must be a list of bytes, not {kind(value)}")
     measure(what, len(value), size, "item")
     items = [text(item, f"{what}[{i}]") for i, item in enumerate(value)]
-    items = [ctypes.cast(item, char_p) if isinstance(item, ctypes.c_void_p) else item for item in items]
-    return (char_p * len(items))(*items) if items else None
+    cls = ctypes.c_char_p
+    items = [ctypes.cast(item, cls) if isinstance(item, ctypes.c_void_p) else item for item in items]
+    return (cls * len(items))(*items) if items else None
 
 
 def reference(value: Any, cls: Any, what: str) -> Any:

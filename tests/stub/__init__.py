@@ -1,4 +1,4 @@
-"""Stub libraries that record what they are called with, and the copy of cudapy that the tests call them through.
+"""Stub libraries that record what they are called with, and the copy of cudapy that the tests call them by.
 
 Functions rewrite themselves at their first call, and that binds them to the library they found. So the tests
 on the stub import a second copy of the package, from the same files, under another name: the GPU tests, which
@@ -40,7 +40,7 @@ def module(name: str) -> ModuleType:
 
 
 class Api(NamedTuple):
-    """A library that a stub stands for: the module that declares it, and what its functions' names begin with.
+    """A library that a stub stands for: the module that declares it, and what its functions are called.
 
     major: of CUDA, where one symbol is not the same function in each.
     """
@@ -52,8 +52,8 @@ class Api(NamedTuple):
 
 APIS = {
     "driver": Api("driver", "cu"),
-    "runtime-12": Api("runtime", "(make_)?cuda|getLocal", 12),
-    "runtime-13": Api("runtime", "(make_)?cuda|getLocal", 13),
+    "runtime-12": Api("runtime", "cuda|getLocal", 12),
+    "runtime-13": Api("runtime", "cuda|getLocal", 13),
     "nvrtc": Api("nvrtc", "nvrtc"),
     "nvjitlink": Api("nvjitlink", "nvJitLink"),
     "nvvm": Api("nvvm", "nvvm"),
