@@ -138,10 +138,12 @@ BY_HAND: dict[str, dict[str, Any]] = {
         "stream": 1, "dependencies": [1], "dependencyData": None, "numDependencies": 1, "flags": 0,
     },
     "cudaLaunchKernel": {
-        "func": 1, "gridDim": runtime.dim3(), "blockDim": runtime.dim3(), "args": 0, "sharedMem": 0, "stream": 1,
+        "func": 1, "gridDim": runtime.dim3(), "blockDim": runtime.dim3(), "args": 0,
+        "sharedMem": 0, "stream": 1,
     },
     "cudaLaunchCooperativeKernel": {
-        "func": 1, "gridDim": runtime.dim3(), "blockDim": runtime.dim3(), "args": 0, "sharedMem": 0, "stream": 1,
+        "func": 1, "gridDim": runtime.dim3(), "blockDim": runtime.dim3(), "args": 0,
+        "sharedMem": 0, "stream": 1,
     },
     "cudaMemcpyBatchAsync": {
         "dsts": [1], "srcs": [1], "sizes": [1], "count": 1,
