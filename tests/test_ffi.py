@@ -76,7 +76,8 @@ def test_unknown_value_is_a_member_named_after_its_number() -> None:
 def test_enum_as_text() -> None:
     """As `enum.IntEnum` has it since Python 3.11."""
     assert repr(CUresult.CUDA_ERROR_NOT_FOUND) == "<CUresult.CUDA_ERROR_NOT_FOUND: 500>"
-    assert str(CUresult.CUDA_ERROR_NOT_FOUND) == f"{CUresult.CUDA_ERROR_NOT_FOUND}" == "500"
+    assert str(CUresult.CUDA_ERROR_NOT_FOUND) == f"{CUresult.CUDA_ERROR_NOT_FOUND}" == repr(CUresult(500))
+    assert f"{CUresult.CUDA_ERROR_NOT_FOUND:5}" == "  500"
     assert f"{CUresult.CUDA_ERROR_NOT_FOUND:5d}" == "  500"
     assert repr(CUresult(12345)) == "<CUresult.CUresult_12345: 12345>"
 

@@ -118,7 +118,8 @@ class Aggregate:
                 lines.append(f"{name} :")
                 lines += ["    " + line for line in repr(value).splitlines()]
             else:
-                lines.append(f"{name} : {value!r}")
+                address = isinstance(getattr(type(self), name), fields.Pointer)
+                lines.append(f"{name} : {value:#x}" if address else f"{name} : {value!r}")
         return "\n".join(lines)
 
 
