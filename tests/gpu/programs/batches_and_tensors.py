@@ -1,6 +1,5 @@
 """Batched copies, tensor maps, peer copies, conversions: the newer and rarer calls."""
 
-
 import numpy as np
 from cuda.bindings import driver as cu
 from cuda.bindings import runtime as rt

@@ -1,6 +1,5 @@
 """Events: elapsed time, queries, flags; streams: priorities, ids, flags, waits on values."""
 
-
 from cuda.bindings import driver as cu
 from cuda.bindings import runtime as rt
 

@@ -1,6 +1,5 @@
 """The driver's JIT: options with values and log buffers, linking of PTX and cubins, compile errors."""
 
-
 import numpy as np
 from cuda.bindings import driver, nvrtc
 from cuda.bindings.driver import CUjit_option as O

@@ -1,4 +1,4 @@
-"""One program that goes back and forth between the two APIs, numpy and raw addresses; CUDA streams of others."""
+"""One program that goes back and forth between the two APIs, numpy arrays and raw addresses."""
 
 import ctypes
 
@@ -29,7 +29,6 @@ check(runtime.cudaFree(0))
 prog = check(
     nvrtc.nvrtcCreateProgram(
         rb"""
-#include <cuda_fp16.h>
 extern "C" __global__ void dot(const float *a, const float *b, float *out, int n)
 {
     __shared__ float part[256];
@@ -39,7 +38,7 @@ extern "C" __global__ void dot(const float *a, const float *b, float *out, int n
     __syncthreads();
     for (int s = 128; s; s >>= 1) { if (threadIdx.x < s) part[threadIdx.x] += part[threadIdx.x + s]; __syncthreads(); }
     if (!threadIdx.x) atomicAdd(out, part[0]);
-}""".replace(b"#include <cuda_fp16.h>\n", b""),
+}""",
         b"dot.cu",
         0,
         [],
@@ -116,24 +115,14 @@ check(
 check(driver.cuStreamSynchronize(raw))
 check(driver.cuMemcpyDtoH(result, d_out, 4))
 print(result[0])
-check(
-    runtime.cudaLaunchKernel(
-        dot,
-        *(lambda g, bl: (g, bl))(
-            *[
-                setattr(x, "x", v) or setattr(x, "y", 1) or setattr(x, "z", 1) or x
-                for x, v in ((runtime.dim3(), 1), (runtime.dim3(), 256))
-            ]
-        ),
-        ((d_a, d_b, d_out, 10), (ctypes.c_void_p, None, ctypes.c_void_p, ctypes.c_int)),
-        0,
-        stream,
-    )
-)
+grid, block = runtime.dim3(), runtime.dim3()
+grid.x = grid.y = grid.z = block.y = block.z = 1
+block.x = 256
+args = ((d_a, d_b, d_out, 10), (ctypes.c_void_p, None, ctypes.c_void_p, ctypes.c_int))
+check(runtime.cudaLaunchKernel(dot, grid, block, args, 0, stream))
 check(runtime.cudaStreamSynchronize(stream))
 check(runtime.cudaMemcpy(result, d_out, 4, runtime.cudaMemcpyKind.cudaMemcpyDeviceToHost))
 print(result[0])
-function = check(runtime.cudaGetKernel(int(dot))) if False else None
 event = check(driver.cuEventCreate(driver.CUevent_flags.CU_EVENT_DEFAULT))
 check(runtime.cudaEventRecord(event, stream))
 check(runtime.cudaStreamWaitEvent(0, event, 0))
