@@ -210,11 +210,13 @@ def build(
     without: Iterable[str] = (),
     suffixes: Mapping[str, str] | None = None,
     only: Iterable[str] | None = None,
+    extra: str = "",
 ) -> Path:
     """Compile a stub of the library whose functions `source` declares to `path`.
 
     without: symbols to leave out, as an older library does. suffixes: functions that exist under a longer
     name as well, such as {"cuLaunchKernel": "_ptsz"}. only: the symbols to have; all of them if None.
+    extra: C for the end.
     """
     functions = declared(source)
     chosen = set(functions if only is None else only) - set(without)
@@ -225,7 +227,7 @@ def build(
     for symbol, name in names:
         text += _function(functions[symbol], symbol, name)
     c = path.with_suffix(".c")
-    c.write_text("\n".join(text) + "\n")
+    c.write_text("\n".join([*text, extra]) + "\n")
     gcc = shutil.which("gcc")
     assert gcc is not None, "the fixtures skip where there is no gcc"
     command = [gcc, "-shared", "-fPIC", "-O1", "-w", "-o", str(path), str(c)]
@@ -330,7 +332,7 @@ def _fill(p: Parameter, found: list[Parameter]) -> Iterator[str]:
     elif p.counts and p.c.stars:
         yield f"    COUNT({name}, {p.index});"
     elif size := memory_in_c(p, found):
-        peek = "if (stub_peek) " if p.role == "input" else ""
+        peek = "if (stub_peek == 1) " if p.role == "input" else ""
         yield f"    {peek}stub_fill({name}, {size}, {p.index});"
 
 

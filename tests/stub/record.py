@@ -40,8 +40,9 @@ class _Setting:
 class Stub:
     """The stub library at `path`, which the functions of `api` now find.
 
-    status: what functions return. peek: whether the stub reads and writes the caller's memory. wide_counts:
-    whether a count that goes in and comes out gets a number with all its bytes in use, rather than one less.
+    status: what functions return. peek: whether the stub reads the caller's memory (2), and writes to it
+    too (1). wide_counts: whether a count that goes in and comes out gets a number with all its bytes in use,
+    rather than one less.
     overrun: how many bytes too many are written to each output.
     """
 
