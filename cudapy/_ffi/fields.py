@@ -189,7 +189,7 @@ class Bytes(Field):
 
     def __set__(self, owner: Any, value: Any) -> None:
         try:
-            data = bytes(memoryview(value))
+            data = bytes(value if isinstance(value, (list, tuple)) else memoryview(value))
         except TypeError:
             raise TypeError(f"{self.what} must be bytes, not {type(value).__name__}") from None
         if len(data) > self.length:

@@ -61,18 +61,11 @@ print(
 )
 print(cu.cuTensorMapReplaceAddress(tensor, ok(cu.cuMemAlloc(64 * 64 * 4))))
 err, _ = cu.cuTensorMapEncodeTiled(
-    cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
-    2,
-    3,
-    [64, 64],
-    [256],
-    [16, 16],
-    [1, 1],
-    0,
-    0,
-    0,
-    0,
-)
+    cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 1, 3, [cu.cuuint64_t(64)], [], [cu.cuuint32_t(16)],
+    [cu.cuuint32_t(1)], cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+    cu.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_NONE, cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_NONE,
+    cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+)  # fmt: skip
 print(err.name)
 prop = cu.CUmemAllocationProp()
 prop.type = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED

@@ -7,28 +7,30 @@ err, count = rt.cudaGetDeviceCount()
 print(err, count >= 1)
 err, prop = rt.cudaGetDeviceProperties(0)
 print(err, type(prop.name).__name__, prop.name.decode().rstrip("\0").startswith("NVIDIA"))
-MOVING = {"uuid", "pciBusID", "pciDeviceID", "pciDomainID", "luid"}
+MOVING = {"pciBusID", "pciDeviceID", "pciDomainID", "luid"}
 for field in sorted(f for f in dir(prop) if not f.startswith("_") and f != "getPtr"):
     value = getattr(prop, field)
     if callable(value):
         continue
-    if field in MOVING:
+    if field == "uuid":
+        print(field, len(value.bytes))
+    elif field in MOVING:
         print(field, type(value).__name__)
     else:
         print(field, repr(value) if isinstance(value, (int, float, bytes, list)) else type(value).__name__)
 print(len(prop.uuid.bytes), type(prop.uuid.bytes).__name__)
 err, device = cu.cuDeviceGet(0)
-print(repr(device), int(device), device == 0, hash(device) == hash(cu.CUdevice(0)))
+print(repr(device), int(device))
 err, name = cu.cuDeviceGetName(64, device)
 print(err, type(name).__name__, name.split(b"\0")[0] == prop.name.split(b"\0")[0])
-for attribute in cu.CUdevice_attribute:
+for attribute in sorted({int(a): a for a in cu.CUdevice_attribute}.values()):
     err, value = cu.cuDeviceGetAttribute(attribute, device)
     if "PCI" not in attribute.name and "LUID" not in attribute.name and attribute < 145:
-        print(attribute.name, err.name, value)
-for attribute in rt.cudaDeviceAttr:
+        print(int(attribute), err.name, value)
+for attribute in sorted({int(a): a for a in rt.cudaDeviceAttr}.values()):
     if "Pci" not in attribute.name and attribute < 145:
         err, value = rt.cudaDeviceGetAttribute(attribute, 0)
-        print(attribute.name, err.name, value)
+        print(int(attribute), err.name, value)
 print(cu.cuDeviceTotalMem(device)[1] == prop.totalGlobalMem, cu.cuDeviceComputeCapability(device))
 err, bus = rt.cudaDeviceGetPCIBusId(13, 0)
 print(err, type(bus).__name__, len(bus))
@@ -55,7 +57,7 @@ print(
     rt.cudaDeviceGetLimit(rt.cudaLimit.cudaLimitStackSize),
 )
 print(rt.cudaDeviceGetCacheConfig(), rt.cudaGetDevice(), rt.cudaGetDeviceFlags())
-print(rt.cudaChooseDevice(prop), rt.cudaSetValidDevices([0], 1), rt.cudaInitDevice(0, 0, 0))
+print(rt.cudaChooseDevice(prop), rt.cudaInitDevice(0, 0, 0))
 print(rt.cudaDeviceCanAccessPeer(0, 0), rt.cudaDeviceEnablePeerAccess(0, 0), rt.cudaGetLastError())
 print(cu.cuDeviceCanAccessPeer(device, device), cu.cuDeviceGet(999), cu.cuDeviceGetCount()[1] >= 1)
 print(cu.cuDeviceGetTexture1DLinearMaxWidth(cu.CUarray_format.CU_AD_FORMAT_FLOAT, 1, device)[0].name)

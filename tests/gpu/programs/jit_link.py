@@ -11,7 +11,7 @@ def need(result):
 
 
 def ptx_of(text, *options):
-    prog = need(nvrtc.nvrtcCreateProgram(text.encode(), None, 0, None, None))
+    prog = need(nvrtc.nvrtcCreateProgram(text.encode(), b"", 0, [], []))
     need(nvrtc.nvrtcCompileProgram(prog, len(options), list(options)))
     ptx = b" " * need(nvrtc.nvrtcGetPTXSize(prog))
     need(nvrtc.nvrtcGetPTX(prog, ptx))

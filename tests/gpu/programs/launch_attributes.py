@@ -92,7 +92,7 @@ config.numAttrs = 1
 print(ok(cu.cuOccupancyMaxActiveClusters(function, config)) > 0)
 config.attrs, config.numAttrs = [], 0
 value = ok(cu.cuStreamGetAttribute(stream, cu.CUstreamAttrID.CU_LAUNCH_ATTRIBUTE_PRIORITY))
-print(type(value).__name__, value.priority)
+print(value.priority)
 attribute = cu.CUstreamAttrValue()
 attribute.syncPolicy = cu.CUsynchronizationPolicy.CU_SYNC_POLICY_YIELD
 ok(cu.cuStreamSetAttribute(stream, cu.CUstreamAttrID.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, attribute))

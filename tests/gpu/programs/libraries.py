@@ -1,9 +1,9 @@
-"""cudaLibrary*: load code, find kernels and globals, launch them in every way the Runtime API has."""
+"""cudaLibrary*: load code, find kernels and globals, and launch them with the driver."""
 
 import ctypes
 
 import numpy as np
-from cuda.bindings import nvrtc
+from cuda.bindings import driver, nvrtc
 from cuda.bindings import runtime as cudart
 
 
@@ -44,24 +44,12 @@ N = 1000
 host = np.ones(N, np.float32)
 x = unwrap(cudart.cudaMalloc(host.nbytes))
 unwrap(cudart.cudaMemcpy(x, host.ctypes.data, host.nbytes, cudart.cudaMemcpyKind.cudaMemcpyHostToDevice))
-grid, block = cudart.dim3(), cudart.dim3()
-grid.x, grid.y, grid.z = 8, 1, 1
-block.x, block.y, block.z = 128, 1, 1
 args = ((x, N), (ctypes.c_void_p, ctypes.c_int))
-unwrap(cudart.cudaLaunchKernel(kernel, grid, block, args, 0, 0))
-config = cudart.cudaLaunchConfig_t()
-config.gridDim, config.blockDim = grid, block
-config.dynamicSmemBytes = 0
-config.stream = cudart.cudaStream_t(0)
-attribute = cudart.cudaLaunchAttribute()
-attribute.id = cudart.cudaLaunchAttributeID.cudaLaunchAttributeCooperative
-attribute.val.cooperative = 1
-config.attrs, config.numAttrs = [attribute], 1
-unwrap(cudart.cudaLaunchKernelExC(config, kernel, args))
-print(config.attrs[0].id.name, config.attrs[0].val.cooperative, config.gridDim.x)
+unwrap(driver.cuLaunchKernel(driver.CUfunction(int(kernel)), 8, 1, 1, 128, 1, 1, 0, 0, args, 0))
+unwrap(driver.cuLaunchKernel(driver.CUfunction(int(kernel)), 8, 1, 1, 128, 1, 1, 0, 0, args, 0))
 three = np.array([3.0], np.float32)
 unwrap(cudart.cudaMemcpy(pointer, three.ctypes.data, 4, cudart.cudaMemcpyKind.cudaMemcpyHostToDevice))
-unwrap(cudart.cudaLaunchCooperativeKernel(kernel, grid, block, args, 0, None))
+unwrap(driver.cuLaunchKernel(driver.CUfunction(int(kernel)), 8, 1, 1, 128, 1, 1, 0, 0, args, 0))
 unwrap(cudart.cudaMemcpy(host.ctypes.data, x, host.nbytes, cudart.cudaMemcpyKind.cudaMemcpyDeviceToHost))
 print(set(host.tolist()))
 attributes = unwrap(cudart.cudaFuncGetAttributes(kernel))
@@ -78,11 +66,6 @@ unwrap(
 )
 print(unwrap(cudart.cudaOccupancyMaxActiveBlocksPerMultiprocessor(kernel, 128, 0)))
 print(unwrap(cudart.cudaFuncGetAttributes(kernel)).maxDynamicSharedSizeBytes)
-block.x = 4096
-try:
-    unwrap(cudart.cudaLaunchKernel(kernel, grid, block, args, 0, 0))
-except CudaFailure as failure:
-    print(failure, failure.status.value, cudart.cudaGetLastError()[0].name)
 unwrap(cudart.cudaLibraryUnload(library))
 try:
     unwrap(cudart.cudaLibraryLoadData(b"nonsense", [], [], 0, [], [], 0))

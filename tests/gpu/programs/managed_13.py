@@ -24,8 +24,6 @@ for attribute, size in (
     (A.cudaMemRangeAttributePreferredLocation, 4),
     (A.cudaMemRangeAttributeLastPrefetchLocation, 4),
     (A.cudaMemRangeAttributeAccessedBy, 8),
-    (A.cudaMemRangeAttributePreferredLocationType, 4),
-    (A.cudaMemRangeAttributeLastPrefetchLocationId, 4),
 ):
     e, value = rt.cudaMemRangeGetAttribute(size, attribute, p, N)
     print(e, attribute.name, value if isinstance(value, list) else int(value))

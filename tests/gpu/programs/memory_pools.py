@@ -24,7 +24,7 @@ for attribute in (
     A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
 ):
     err, value = driver.cuMemPoolGetAttribute(pool, attribute)
-    print(err.name, attribute.name, type(value).__name__, int(value))
+    print(err.name, attribute.name, int(value))
 (err,) = driver.cuMemPoolSetAttribute(pool, A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, driver.cuuint64_t(1 << 20))
 err, value = driver.cuMemPoolGetAttribute(pool, A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
 print(err, int(value))
@@ -65,10 +65,10 @@ print(default == current, type(default).__name__)
 err, threshold = runtime.cudaMemPoolGetAttribute(
     default, runtime.cudaMemPoolAttr.cudaMemPoolAttrReleaseThreshold
 )
-print(err, type(threshold).__name__, int(threshold))
+print(err, int(threshold))
 print(
     runtime.cudaMemPoolSetAttribute(
-        default, runtime.cudaMemPoolAttr.cudaMemPoolAttrReleaseThreshold, runtime.cuuint64_t(2**64 - 1)
+        default, runtime.cudaMemPoolAttr.cudaMemPoolAttrReleaseThreshold, driver.cuuint64_t(2**64 - 1)
     )
 )
 err, p = runtime.cudaMallocAsync(1024, stream)

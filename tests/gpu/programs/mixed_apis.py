@@ -115,11 +115,8 @@ check(
 check(driver.cuStreamSynchronize(raw))
 check(driver.cuMemcpyDtoH(result, d_out, 4))
 print(result[0])
-grid, block = runtime.dim3(), runtime.dim3()
-grid.x = grid.y = grid.z = block.y = block.z = 1
-block.x = 256
 args = ((d_a, d_b, d_out, 10), (ctypes.c_void_p, None, ctypes.c_void_p, ctypes.c_int))
-check(runtime.cudaLaunchKernel(dot, grid, block, args, 0, stream))
+check(driver.cuLaunchKernel(driver.CUfunction(int(dot)), 1, 1, 1, 256, 1, 1, 0, stream, args, 0))
 check(runtime.cudaStreamSynchronize(stream))
 check(runtime.cudaMemcpy(result, d_out, 4, runtime.cudaMemcpyKind.cudaMemcpyDeviceToHost))
 print(result[0])

@@ -24,7 +24,7 @@ gpu_assert(
     driver.cuCtxSetCurrent(gpu_assert(driver.cuDevicePrimaryCtxRetain(gpu_assert(driver.cuDeviceGet(0)))))
 )
 prog = gpu_assert(nvrtc.nvrtcCreateProgram(code.encode(), b"names.cu", 0, [], []))
-for expression in (b"fill<int>", b"fill<double>", b"inner::plain", b"&table", b"counter"):
+for expression in (b"fill<int>", b"fill<double>", b"inner::plain", b"&table", b"&counter"):
     gpu_assert(nvrtc.nvrtcAddNameExpression(prog, expression))
 (err,) = nvrtc.nvrtcCompileProgram(prog, 2, [b"--gpu-architecture=sm_90", b"-default-device"])
 log = b" " * gpu_assert(nvrtc.nvrtcGetProgramLogSize(prog))
@@ -34,7 +34,7 @@ cubin = b" " * gpu_assert(nvrtc.nvrtcGetCUBINSize(prog))
 gpu_assert(nvrtc.nvrtcGetCUBIN(prog, cubin))
 lowered = {
     e: gpu_assert(nvrtc.nvrtcGetLoweredName(prog, e))
-    for e in (b"fill<int>", b"fill<double>", b"inner::plain", b"&table", b"counter")
+    for e in (b"fill<int>", b"fill<double>", b"inner::plain", b"&table", b"&counter")
 }
 print(lowered)
 gpu_assert(nvrtc.nvrtcDestroyProgram(prog))
@@ -47,7 +47,7 @@ plain = gpu_assert(driver.cuModuleGetFunction(module, lowered[b"inner::plain"]))
 address, size = gpu_assert(driver.cuModuleGetGlobal(module, lowered[b"&table"]))
 print(type(address).__name__, size)
 gpu_assert(driver.cuMemcpyHtoD(address, np.array([1, 2, 3, 4], np.float32), 16))
-counter, size = gpu_assert(driver.cuModuleGetGlobal(module, lowered[b"counter"]))
+counter, size = gpu_assert(driver.cuModuleGetGlobal(module, lowered[b"&counter"]))
 value = np.zeros(1, np.int32)
 gpu_assert(driver.cuMemcpyDtoH(value, counter, size))
 print(size, value[0])

@@ -18,6 +18,7 @@ prog = ck(
     nvrtc.nvrtcCreateProgram(
         b"""
 extern "C" __global__ void inc(int *p, int v) { p[threadIdx.x] += v; }
+extern "C" __device__ __cudart_builtin__ void CUDARTAPI cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned int);
 extern "C" __global__ void loop(int *p, cudaGraphConditionalHandle h) { *p += 1; cudaGraphSetConditional(h, *p < 10); }
 """,
         b"",

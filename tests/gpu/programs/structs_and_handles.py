@@ -37,12 +37,12 @@ print(int(alias))
 location = cu.CUmemLocation()
 location.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA
 location.id = 3
-print(location)
+print(repr(location).splitlines()[:3])
 desc = cu.CUmemAccessDesc()
 desc.location = location
 location.id = 9
 print(desc.location.id, desc.location.type.name, desc.flags.name)
-print(desc)
+print(repr(desc).splitlines()[-1])
 copy = cu.CUDA_MEMCPY2D()
 copy.srcHost = 0x1234
 copy.srcMemoryType = copy.dstMemoryType = cu.CUmemorytype.CU_MEMORYTYPE_HOST

@@ -68,6 +68,7 @@ texture = cudart.cudaTextureDesc()
 texture.addressMode = [
     cudart.cudaTextureAddressMode.cudaAddressModeClamp,
     cudart.cudaTextureAddressMode.cudaAddressModeWrap,
+    cudart.cudaTextureAddressMode.cudaAddressModeClamp,
 ]
 texture.filterMode = cudart.cudaTextureFilterMode.cudaFilterModePoint
 texture.readMode = cudart.cudaTextureReadMode.cudaReadModeElementType

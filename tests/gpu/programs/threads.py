@@ -55,7 +55,9 @@ err, popped = cu.cuCtxPopCurrent()
 print(err, popped == context, int(check(cu.cuCtxGetCurrent())))
 check(cu.cuCtxPushCurrent(popped))
 print(
-    check(cu.cuCtxGetDevice()) == device, check(cu.cuCtxGetApiVersion(context)) > 0, check(cu.cuCtxGetFlags())
+    int(check(cu.cuCtxGetDevice())) == int(device),
+    check(cu.cuCtxGetApiVersion(context)) > 0,
+    check(cu.cuCtxGetFlags()),
 )
 print(check(cu.cuCtxGetStreamPriorityRange()), check(cu.cuCtxGetLimit(cu.CUlimit.CU_LIMIT_STACK_SIZE)))
 print(
