@@ -1,4 +1,4 @@
-"""Programs written for `cuda.bindings` run on cudapy, not a letter changed, and print what they print on it."""
+"""Programs written for `cuda.bindings` run on cudapy as they are, and print what they print there."""
 
 from __future__ import annotations
 
