@@ -1,4 +1,4 @@
-"""Names, parameters and numbers of results are those of `cuda.bindings` 12.9, 13.0 and 13.5."""
+"""Names, parameters and results are those of `cuda.bindings`, and so is what calls do with arguments of any kind."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import importlib
 import inspect
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from .stub.record import Stub
 
 PEERS = Path(__file__).parent / "peers"
 RELEASES = ("12.9.10", "13.0.3", "13.5.0")
@@ -109,3 +112,29 @@ def test_every_result_count_is_known() -> None:
     assert all(
         re.match(r"nvrtcGet(PTX|CUBIN|LTOIR|OptiXIR|TileIR|ProgramLog)$|make_cuda", name) for name in unknown
     ), unknown
+
+
+def test_calls(stub_of: Callable[[str], Stub]) -> None:
+    """What the peer takes, in any form that people pass, we take: C receives the same, and the same comes back.
+
+    `python -m tests.peers.compare` has recorded it, and shows the difference where this test only says that
+    there is one.
+    """
+    pytest.importorskip("numpy")
+    from .peers.calls import DRIVER, Facts, observe, plan
+
+    recorded = json.loads((PEERS / "calls-13.3.1.json").read_text())
+    stub, facts = stub_of("driver"), Facts()
+    for name, label, arguments in plan():
+        parameter, _, what = label.rpartition("=")
+        if what in recorded.get(name, {}).get(parameter, [""])[0].split(";"):
+            facts.add(name, label, *observe(stub, DRIVER, name, label, arguments))
+    seen = facts.data()
+    differ = [
+        f"{name}({parameter})"
+        for name, expected in recorded.items()
+        for parameter, digest in expected.items()
+        if seen[name].get(parameter) != digest
+    ]
+    assert not differ
+    assert sum(len(labels.split(";")) for of in recorded.values() for labels, _ in of.values()) > 9_000

@@ -7,13 +7,17 @@ Arguments are written down without either package: ["handle", "CUstream", 5], ["
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+from cudapy._ffi.prototypes import PYTHON_NAMES
 from tests.stub import source
 from tests.stub.build import Parameter, attribute_types, is_aggregate
+from tests.stub.record import Stub
 from tests.stub.sweep import BY_HAND
 from tests.stub.values import case, enums, handles
 
@@ -53,7 +57,12 @@ class Pointed:
 CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)
 SHARED = bytearray(4096)  # what an address or a view of is passed
 ADDRESS = ctypes.addressof((ctypes.c_char * len(SHARED)).from_buffer(SHARED))
-STRUCTS: dict[str, int] = {}  # sizes of structs, by name
+dir(DRIVER)
+STRUCTS = {
+    name: ctypes.sizeof(value)
+    for name, value in vars(DRIVER).items()
+    if isinstance(value, type) and is_aggregate(value)
+}
 
 
 def spec(value: Any) -> Spec:
@@ -104,7 +113,7 @@ def build(what: Spec, package: ModuleType) -> Any:
             "address": ADDRESS,
             "bytearray": SHARED,
             "memoryview": memoryview(SHARED),
-            "ctypes": ctypes.c_void_p(ADDRESS),
+            "ctypes": ctypes.c_void_p(0x0102030405060708),
         }[rest[0]]
     return {"index": Index, "int": Int, "pointed": Pointed, "bytearray": bytearray, "ctypes": ctypes.c_int}[
         kind
@@ -230,10 +239,21 @@ def plan() -> Iterator[tuple[str, str, list[tuple[str, Spec]]]]:
                 )
 
 
+# -- what is seen ----------------------------------------------------------------------------------------
+
+
+def observe(
+    stub: Stub, package: ModuleType, name: str, label: str, arguments: list[tuple[str, Spec]]
+) -> tuple[Any, Any]:
+    """Make a call: what came back, or the exception; and what C received."""
+    stub.reset()
+    stub.peek = 2
+    return call(getattr(package, name), label, arguments, package), received(stub, dict(arguments))
+
+
 def call(
     function: Callable[..., Any], label: str, arguments: list[tuple[str, Spec]], package: ModuleType
 ) -> Any:
-    """Make the call; what came back, or the type of the exception."""
     try:
         made = {name: build(value, package) for name, value in arguments}
     except Exception as error:
@@ -244,5 +264,79 @@ def call(
         return ["raised", type(error).__name__, str(error)[:100]]
     try:
         return ["returned", describe(result)]
-    except Exception as error:
+    except Exception as error:  # an enum of the peer that does not know the value
         return ["returned", repr(error)]
+
+
+def received(stub: Stub, inputs: dict[str, Spec]) -> list[Any]:
+    """What C received for the inputs: what lies behind a pointer, or else the argument itself."""
+    found = []
+    for made in stub.calls():
+        arguments: dict[str, str] = {}
+        for c_name, (raw, memory) in made.arguments.items():
+            name = PYTHON_NAMES.get(c_name, c_name)
+            if name not in inputs:
+                continue
+            given = inputs[name]
+            if memory is not None:
+                arguments[name] = memory.hex()[:400]
+            elif int.from_bytes(raw, "little") == ADDRESS:
+                arguments[name] = "the address"
+            elif isinstance(given, bytes) or (
+                isinstance(given, list) and given[0] in ("array", "bytearray", "shared", "callback")
+            ):
+                arguments[name] = "an address"
+            else:
+                arguments[name] = raw.hex()
+        found.append([made.symbol.replace("_recorded", ""), arguments])
+    return found
+
+
+DELIBERATE = {
+    r"=float$": "1.5 is no whole number; the peer cuts it off",
+    r"=stranger$": "a pointer to another kind of thing is refused",
+    r"(allback\w*|fn)=": "the peer puts a function of its own in front of a callback",
+    r"^cuVDPAU": "the address of a function",
+    r"^cuTexRef[SG]etBorderColor": "there are four numbers; the peer has one",
+    r"^cuGraph(Get|Node)\w*(Nodes|Edges|Dependencies)(_v2)?\(": "lists end where the count says",
+    r"^cuDevSmResourceSplitByCount": "the same",
+    r"^cuDeviceGetLuid": "8 bytes; the peer goes on to the next NUL",
+    r"^cu(DeviceGetGraphMemAttribute|MemPoolGetAttribute)": "an int, where the peer has a cuuint64_t",
+    r"^cu(Stream|GraphKernelNode)GetAttribute": "the struct goes by its newest name",
+    r"^cuPointer[GS]etAttribute": "an enum, or a bool of one bit, where the peer has an int",
+    r"handleType=": "nobody knows how large the handle of an unknown type is",
+    r"=(item|shorter|empty)$": "C would read past the list, or what is no address",
+    r"^cuGraphics(Unm|M)apResources\(resources=address": "a number for a list",
+    r"^cuGetProcAddress(_v2)?\(symbol=none": "C takes no null there",
+    r"=numpy uint64$": "the peers of CUDA 12.9 and 13.0 take a NumPy number for a buffer",
+}
+"""Calls in which we differ on purpose, by what they are written as, and why."""
+
+
+class Facts:
+    """What is remembered of the calls that a package took: by function and parameter, their labels and a
+    digest of what C received and what came back.
+    """
+
+    def __init__(self) -> None:
+        self.calls: dict[str, dict[str, tuple[list[str], Any]]] = {}
+
+    def add(self, name: str, label: str, outcome: Any, calls: Any) -> None:
+        """Take a call in, in the order of `plan`."""
+        parameter, _, what = label.rpartition("=")
+        labels, digest = self.calls.setdefault(name, {}).setdefault(parameter, ([], hashlib.sha256()))
+        labels.append(what)
+        digest.update(json.dumps([outcome, calls]).encode())
+
+    def data(self) -> dict[str, dict[str, list[str]]]:
+        return {
+            name: {
+                parameter: [";".join(labels), digest.hexdigest()[:8]]
+                for parameter, (labels, digest) in of.items()
+            }
+            for name, of in self.calls.items()
+        }
+
+
+def on_purpose(name: str, label: str) -> bool:
+    return any(re.search(pattern, f"{name}({label}") for pattern in DELIBERATE)
