@@ -18,7 +18,7 @@ from ._errors import DriverLog, Raiser
 from ._ffi.by_hand import fill, listed, range_storage
 from ._ffi.convert import integer, pointers, word
 from ._ffi.demand import on_demand
-from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded
+from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded, renamed
 from ._ffi.results import variant
 from ._types.driver import *
 
@@ -5456,13 +5456,16 @@ def cuGreenCtxGetDevResource(
     sizes={"result": "nbGroups"},
     since="12.4",
 )
-def cuDevSmResourceSplitByCount(
+def _cuDevSmResourceSplitByCount(
     nbGroups: int, input_: CUdevResource | None, flags: int, minCount: int
 ) -> tuple[CUresult, list[CUdevResource], int, CUdevResource]:
     """Split the multiprocessors in `input_` into up to `nbGroups` equal groups of at least `minCount` each.
-    Return the groups, how many were made and the remainder; `result` NULL only counts; `flags` tune the
-    layout.
+    Return the groups, how many were made and the remainder; 0 groups only count; `flags`, up to CUDA 13.0
+    useFlags, tune the layout.
     """
+
+
+cuDevSmResourceSplitByCount = renamed(_cuDevSmResourceSplitByCount, useFlags="flags")
 
 
 @libcuda(

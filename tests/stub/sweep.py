@@ -219,6 +219,9 @@ BY_HAND: dict[str, dict[str, Any]] = {
         "hGraph": 1, "dependencies": [1], "dependencyData": None, "numDependencies": 1,
         "nodeParams": driver.CUgraphNodeParams(),
     },
+    "cuDevSmResourceSplitByCount": {
+        "nbGroups": 1, "input_": driver.CUdevResource(), "flags": 0, "minCount": 1,
+    },
     "cuCoredumpGetAttribute": {"attrib": 1},
     "cuCoredumpGetAttributeGlobal": {"attrib": 1},
     "cuCoredumpSetAttribute": {"attrib": 1, "value": 1},
@@ -248,7 +251,9 @@ def targets(api: str) -> Iterator[Target]:
         function = getattr(module, name)
         names = named[name] | set(arguments)
         counts = (
-            {a for a in arguments if re.match("p?[nN]um", a)} if re.match("cu(da)?Graph", name) else set()
+            {a for a in arguments if re.match("p?[nN]um|nbGroups", a)}
+            if re.match("cu(da)?Graph|cuDevSm", name)
+            else set()
         )
         if name.startswith("nvrtcGet"):  # an int in place of the buffer: how large to make one
             counts = set(arguments) - {"prog"}

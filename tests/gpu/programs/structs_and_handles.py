@@ -37,7 +37,7 @@ print(int(alias))
 location = cu.CUmemLocation()
 location.type = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA
 location.id = 3
-print(repr(location).splitlines()[:3])
+print(repr(location).splitlines()[:2])
 desc = cu.CUmemAccessDesc()
 desc.location = location
 location.id = 9
