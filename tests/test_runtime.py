@@ -847,6 +847,56 @@ def test_every_function_answers_without_a_gpu() -> None:
     )
 
 
+PLAUSIBLE = """
+import sys
+from cudapy import pathfinder
+from tests.stub import APIS, library_of, source
+from tests.stub.build import attribute_types, by_hand, declared
+from tests.stub.sweep import BY_HAND
+from tests.stub.values import case
+
+library = pathfinder.load("cudart").handle
+module = source(api := sys.argv[1])
+library_of(module).load = lambda: library
+
+
+def calls():
+    for function in declared(module).values():
+        types = attribute_types(function)
+        for style in ("typical", "zero"):
+            made = case(function, style, next(iter(types[1])) if types else None)
+            yield function.__name__, function, made.arguments()
+    for name in sorted(by_hand(module, APIS[api].names)):
+        yield name, getattr(module, name), BY_HAND[name].values()
+
+
+for name, function, arguments in calls():
+    print("calls", name, flush=True)
+    try:
+        print("returned", name, function(*arguments)[0].name)
+    except RuntimeError as error:
+        assert type(error).__name__ == "SymbolNotFound", error
+"""
+
+
+@needs_libcudart
+def test_every_function_takes_plausible_arguments_without_a_driver() -> None:
+    """The real libcudart of either major, arguments as on a GPU: it says that there is no driver, and lives."""
+    try:
+        pathfinder.load("cuda")
+    except pathfinder.LibraryNotFound:
+        pass
+    else:
+        pytest.skip("there is a driver, which would follow handles that lead nowhere")
+    command = [sys.executable, "-c", PLAUSIBLE, f"runtime-{cudapy.runtime._major()}"]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert done.returncode == 0, f"{lines[-1:]}, {done.stderr[-2000:]}"
+    returned = [line[2] for line in lines if line[0] == "returned"]
+    assert returned.count("cudaErrorInsufficientDriver") > 0.95 * len(returned) > 600
+
+
 @needs_libcudart
 def test_what_needs_no_device() -> None:
     vendored(name := f"cudapy_runtime_{next(numbers)}")
