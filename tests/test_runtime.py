@@ -881,7 +881,7 @@ for name, function, arguments in calls():
 
 @needs_libcudart
 def test_every_function_takes_plausible_arguments_without_a_driver() -> None:
-    """The real libcudart of either major, arguments as on a GPU: it says that there is no driver, and lives."""
+    """The real libcudart, arguments as on a GPU: it says that there is no driver, and lives."""
     try:
         pathfinder.load("cuda")
     except pathfinder.LibraryNotFound:
