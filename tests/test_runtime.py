@@ -181,7 +181,7 @@ def test_dim3_is_one_where_nothing_is_said() -> None:
     view = dim3(_ptr=original.getPtr())
     view.y = 8
     assert (original.x, original.y, original.z) == (5, 8, 7)
-    for name in ("cudaKernelNodeParams", "cudaLaunchConfig_t", "cudaLaunchParams"):
+    for name in ("cudaKernelNodeParams", "cudaKernelNodeParamsV2", "cudaLaunchConfig_t", "cudaLaunchParams"):
         made = getattr(cudapy.runtime, name)(blockDim=dim3(128))
         assert (made.gridDim.x, made.gridDim.y, made.gridDim.z, made.blockDim.x, made.blockDim.y) == (
             1,

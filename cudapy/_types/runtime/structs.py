@@ -706,7 +706,7 @@ class cudaKernelNodeParams(_Launch):
     extra: void_pp
 
 
-class cudaKernelNodeParamsV2(Struct):
+class cudaKernelNodeParamsV2(_Launch):
     """A kernel launch in a graph, which also says what kind of handle names the kernel, and the context."""
 
     func: Annotated[void_p, "void_p", "union"]
