@@ -121,20 +121,33 @@ def test_calls(stub_of: Callable[[str], Stub]) -> None:
     there is one.
     """
     pytest.importorskip("numpy")
-    from .peers.calls import DRIVER, Facts, observe, plan
+    from .peers.calls import DRIVER, Facts, Recorded, observe, plan
 
-    recorded = json.loads((PEERS / "calls-13.3.1.json").read_text())
-    stub, facts = stub_of("driver"), Facts()
+    recorded, facts = Recorded(PEERS / "calls-13.3.1.json"), Facts()
+    stub, count = stub_of("driver"), 0
     for name, label, arguments in plan():
-        parameter, _, what = label.rpartition("=")
-        if what in recorded.get(name, {}).get(parameter, [""])[0].split(";"):
+        if recorded.has(name, label):
             facts.add(name, label, *observe(stub, DRIVER, name, label, arguments))
-    seen = facts.data()
-    differ = [
-        f"{name}({parameter})"
-        for name, expected in recorded.items()
-        for parameter, digest in expected.items()
-        if seen[name].get(parameter) != digest
-    ]
-    assert not differ
-    assert sum(len(labels.split(";")) for of in recorded.values() for labels, _ in of.values()) > 8_000
+            count += 1
+    assert not recorded.differ(facts)
+    assert count > 8_000
+
+
+def test_fields() -> None:
+    """What the fields of structs take there, they take here: the same bytes, and the same is read.
+
+    `python -m tests.peers.structs` has recorded it, and shows the differences.
+    """
+    pytest.importorskip("numpy")
+    from .peers.calls import Facts, Recorded
+    from .peers.structs import fields_of
+
+    recorded, facts, count = Recorded(PEERS / "structs-13.3.1.json"), Facts(), 0
+    for name in ("driver", "runtime"):
+        for struct, label, attempt in fields_of(name):
+            if recorded.has(f"{name}.{struct}", label):
+                _, *seen = attempt()
+                facts.add(f"{name}.{struct}", label, *(seen if len(seen) == 2 else (seen, None)))
+                count += 1
+    assert not recorded.differ(facts)
+    assert count > 9_000

@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,20 +20,10 @@ from tests.stub import source
 from tests.stub.build import Parameter, attribute_types, is_aggregate
 from tests.stub.record import Stub
 from tests.stub.sweep import BY_HAND
-from tests.stub.values import case, enums, handles
+from tests.stub.values import Index, case, enums, handles
 
 Spec = Any
 DRIVER = source("driver")
-
-
-class Index:
-    """An object with `__index__` alone."""
-
-    def __init__(self, value: int) -> None:
-        self.value = value
-
-    def __index__(self) -> int:
-        return self.value
 
 
 class Int(Index):
@@ -328,14 +319,49 @@ class Facts:
         labels.append(what)
         digest.update(json.dumps([outcome, calls]).encode())
 
-    def data(self) -> dict[str, dict[str, list[str]]]:
-        return {
+    def digest(self, name: str, parameter: str) -> tuple[list[str], str]:
+        """The labels of the calls that there were, and the digest."""
+        labels, digest = self.calls.get(name, {}).get(parameter, ([], hashlib.sha256()))
+        return labels, digest.hexdigest()[:8]
+
+    def data(self) -> dict[str, Any]:
+        """The same for JSON: a number for each set of labels."""
+        numbers: dict[str, int] = {}
+        calls = {
             name: {
-                parameter: [";".join(labels), digest.hexdigest()[:8]]
-                for parameter, (labels, digest) in of.items()
+                parameter: [numbers.setdefault(";".join(labels), len(numbers)), digest.hexdigest()[:8]]
+                for parameter, (labels, digest) in parameters.items()
             }
-            for name, of in self.calls.items()
+            for name, parameters in self.calls.items()
         }
+        return {"labels": list(numbers), "calls": calls}
+
+    def write(self, path: str) -> None:
+        Path(path).write_text(json.dumps(self.data(), separators=(",", ":")).replace("},", "},\n") + "\n")
+
+
+class Recorded:
+    """What `Facts.write` wrote."""
+
+    def __init__(self, path: Path) -> None:
+        data = json.loads(path.read_text())
+        self.calls = data["calls"]
+        self.labels = [labels.split(";") for labels in data["labels"]]
+
+    def has(self, name: str, label: str) -> bool:
+        """Whether the peer took this call."""
+        parameter, _, what = label.rpartition("=")
+        number, _ = self.calls.get(name, {}).get(parameter, (-1, ""))
+        return number >= 0 and what in self.labels[number]
+
+    def differ(self, facts: Facts) -> list[str]:
+        """Where what is now is not what was recorded."""
+        return [
+            f"{name}({parameter})"
+            for name, parameters in self.calls.items()
+            for parameter, (number, digest) in parameters.items()
+            if facts.digest(name, parameter) != (self.labels[number], digest)
+        ]
 
 
 def on_purpose(name: str, label: str) -> bool:

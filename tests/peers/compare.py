@@ -1,6 +1,8 @@
 """Compare cudapy with the installed `cuda.bindings`, call by call, on a stub of libcuda:
 
-pip install cuda-bindings==13.0.3 numpy && python -m tests.peers.compare
+    pip install cuda-bindings==13.3.1 numpy && python -m tests.peers.compare [RECORD]
+
+prints what a program would notice, and writes what the peer does to the file RECORD, for `test_peers.py`.
 """
 
 from __future__ import annotations
@@ -101,7 +103,7 @@ def record(theirs: dict[tuple[str, str], Any], path: str) -> None:
     for (name, label), (outcome, calls) in theirs.items():
         if outcome[0] == "returned" and not on_purpose(name, label):
             facts.add(name, label, outcome, calls)
-    Path(path).write_text(json.dumps(facts.data(), separators=(",", ":")).replace("},", "},\n") + "\n")
+    facts.write(path)
 
 
 def main(path_of_record: str = "") -> None:

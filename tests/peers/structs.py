@@ -1,8 +1,8 @@
 """Every struct and handle of both packages: each field set in every form, the bytes of it, and what is read.
 
-    python -m tests.peers.structs
+    pip install cuda-bindings==13.3.1 numpy && python -m tests.peers.structs [RECORD]
 
-prints what a program would notice. Run where `cuda.bindings` is installed; nothing needs a library.
+prints what a program would notice, and writes what the peer takes to the file RECORD, for `test_peers.py`.
 """
 
 from __future__ import annotations
@@ -10,35 +10,28 @@ from __future__ import annotations
 import ctypes
 import importlib
 import re
+import sys
 from collections.abc import Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from tests.stub import module
 
-from .calls import ADDRESS, SHARED, Index, Int, build, describe
+from .calls import ADDRESS, Facts, build, describe
 
 fields, enums, handles = module("_ffi.fields"), module("_ffi.enums"), module("_ffi.handles")
 
 
-def structs(ours: ModuleType, theirs: ModuleType) -> Iterator[tuple[str, Any, Any]]:
-    """The struct classes that both have."""
+def structs(ours: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The struct classes of a module, each under its first name."""
     dir(ours)
     seen = set()
     for name, cls in sorted(vars(ours).items()):
-        if (
-            isinstance(cls, type)
-            and issubclass(cls, (ctypes.Structure, ctypes.Union))
-            and hasattr(theirs, name)
-        ):
-            if cls in seen:
-                continue
+        if isinstance(cls, type) and issubclass(cls, (ctypes.Structure, ctypes.Union)) and cls not in seen:
             seen.add(cls)
-            yield name, cls, getattr(theirs, name)
-
-
-def raw(made: Any, size: int) -> bytes:
-    return ctypes.string_at(made.getPtr(), size)
+            if not name.startswith("_"):
+                yield name, cls
 
 
 def leaves(cls: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -127,7 +120,16 @@ def values(field: Any) -> Iterator[tuple[str, Any]]:
             yield f"{form}", form
 
 
-def attempt(package: ModuleType, cls: Any, path: str, field: Any, value: Any, size: int) -> Any:
+def fields_of(name: str) -> Iterator[tuple[str, str, Any]]:
+    """(struct, "field=form", a function that sets it) for every field and form of a module of ours."""
+    ours = module(name)
+    for struct, cls in structs(ours):
+        for path, field in leaves(cls):
+            for label, value in values(field):
+                yield struct, f"{path}={label}", partial(attempt, ours, cls, path, field, value)
+
+
+def attempt(package: ModuleType, cls: Any, path: str, field: Any, value: Any, size: int = 0) -> Any:
     """Set the field of a new struct; the bytes that it has then and what is read back, or the exception."""
     made = cls()
     *outer, name = path.split(".")
@@ -139,46 +141,59 @@ def attempt(package: ModuleType, cls: Any, path: str, field: Any, value: Any, si
         setattr(at, name, given)
     except Exception as error:
         return "raised", type(error).__name__
-    data = raw(made, size)
-    if isinstance(field, (fields.Structs, fields.Text)) or (
-        isinstance(field, fields.Pointer) and not isinstance(given, (int, type(None)))
-    ):
-        data = re.sub(re.escape(ADDRESS.to_bytes(8, "little")), b"=shared=", data)
-        if b"=shared=" not in data and any(data):
-            data = b"an address"
-    if isinstance(field, fields.Structs) and (not any(data) or not field.count):
-        return "set", data, None  # the peer follows the null pointer
+    data = ctypes.string_at(made.getPtr(), size or ctypes.sizeof(made))
+    data = data.replace(ADDRESS.to_bytes(8, "little"), b"=shared=").rstrip(b"\0")
+    pointed = isinstance(field, fields.Pointer) and not isinstance(given, (int, type(None)))
+    if data and b"=shared=" not in data and (pointed or isinstance(field, (fields.Structs, fields.Text))):
+        data = b"an address"
+    if isinstance(field, fields.Structs) and (not data or not field.count):
+        return "set", data.hex(), None  # the peer follows the null pointer
     try:
         back: Any = describe(getattr(at, name))
-        if isinstance(field, fields.Pointer) and back and data == b"an address":
-            back = data
+        if isinstance(field, fields.Pointer) and data in (b"an address", b"=shared="):
+            back = None
     except Exception as error:
         back = "unreadable", type(error).__name__
-    return "set", data, back
+    return "set", data.hex(), back == ADDRESS or back
 
 
-def compare(ours: ModuleType, theirs: ModuleType) -> Iterator[str]:
-    count = 0
-    for name, cls, peer in structs(ours, theirs):
+DELIBERATE = re.compile(
+    r"([lL]oc(ation|Hint)?|^(cuda|CU)[mM]emLocation)\.type="  # the name of 0 is another one
+    r"|^CUctxCreateParams\.cigParams="  # one struct, where the peer has a list
+    r"|^cudaKernelNodeParamsV2\."  # 1 in every direction, as the peers of CUDA 12.9 and 13.0 have it
+    r"|=callback$"  # an address
+)
+
+
+def compare(name: str, theirs: ModuleType, facts: Facts) -> Iterator[str]:
+    """What differs; what the peer takes goes into `facts`."""
+    ours, count = module(name), 0
+    peers = {}
+    for struct, cls in structs(ours):
+        peer = getattr(theirs, struct, None)
         try:
-            peer()
-        except Exception as error:
-            yield f"{name}: the peer makes none: {error!r}"
-            continue
-        missing = {n for n in dir(peer) if not n.startswith("_")} - set(dir(cls))
+            missing = {n for n in dir(peer()) if not n.startswith("_")} - set(dir(cls)) if peer else ()
+        except TypeError:
+            continue  # the peer makes none
+        peers[struct] = peer
         if missing:
-            yield f"{name}: lacks {sorted(missing)}"
-        size = min(ctypes.sizeof(cls), theirs.sizeof(peer))
-        for path, field in leaves(cls):
-            for label, value in values(field):
-                try:
-                    wanted = attempt(theirs, peer, path, field, value, size)
-                except AttributeError:
-                    continue  # a field of a newer CUDA
-                count += 1
-                have = attempt(ours, cls, path, field, value, size)
-                if wanted[0] == "set" and have != wanted:
-                    yield f"{name}.{path} = {label} ({type(field).__name__}): {brief(have, wanted)}"
+            yield f"{struct}: lacks {sorted(missing)}"
+    for struct, label, ours_attempt in fields_of(name):
+        peer = peers.get(struct)
+        if peer is None or DELIBERATE.search(f"{struct}.{label}"):
+            continue
+        _, cls, path, field, value = ours_attempt.args
+        size = min(ctypes.sizeof(cls), theirs.sizeof(peer))  # type: ignore[attr-defined]
+        try:
+            wanted = attempt(theirs, peer, path, field, value, size)
+        except AttributeError:
+            continue  # a field of a newer CUDA
+        if wanted[0] == "set":
+            count += 1
+            have = ours_attempt()
+            facts.add(f"{name}.{struct}", label, *wanted[1:])
+            if have != wanted:
+                yield f"{struct}.{label} ({type(field).__name__}): {brief(have, wanted)}"
     yield f"{count} fields set in both"
 
 
@@ -187,8 +202,7 @@ def brief(have: Any, wanted: Any) -> str:
     if have[0] != "set":
         return f"{have}, not {wanted[-1]}"
     if have[1] != wanted[1]:
-        at = next((i for i, (a, b) in enumerate(zip(have[1], wanted[1], strict=False)) if a != b), 0)
-        return f"byte {at}: {have[1][at : at + 12]!r}, not {wanted[1][at : at + 12]!r}"
+        return f"{have[1][:80]}, not {wanted[1][:80]}"
     return f"read back {str(have[2])[:90]}, not {str(wanted[2])[:90]}"
 
 
@@ -246,10 +260,18 @@ def compare_constants(ours: ModuleType, theirs: ModuleType) -> Iterator[str]:
             yield f"{name}: {getattr(ours, name, None)!r}, not {value!r}"
 
 
+def main(path_of_record: str = "") -> None:
+    facts = Facts()
+    for name in ("driver", "runtime"):
+        ours, theirs = module(name), importlib.import_module(f"cuda.bindings.{name}")
+        for line in compare(name, theirs, facts):
+            print(f"{name}: {line}")
+        for comparison in (compare_handles, compare_enums, compare_constants):
+            for line in comparison(ours, theirs):
+                print(f"{name}: {line}")
+    if path_of_record:
+        facts.write(path_of_record)
+
+
 if __name__ == "__main__":
-    for which in ("driver", "runtime"):
-        pair = module(which), importlib.import_module(f"cuda.bindings.{which}")
-        for comparison in (compare, compare_handles, compare_enums, compare_constants):
-            for line in comparison(*pair):
-                print(f"{which}: {line}")
-    assert SHARED and Index and Int
+    main(*sys.argv[1:])
