@@ -16,7 +16,7 @@ import sys
 
 from ._errors import DriverLog, Raiser
 from ._ffi.demand import on_demand
-from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded
+from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded, renamed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -2551,14 +2551,13 @@ def cuMemGetLocationInfo(
 ) -> tuple[CUresult]:
     """Fill `location_out` with where most of each `summaryGranularity` bytes of the `size` bytes at `ptr`
     reside, sampled every `samplingGranularity` bytes (0: driver choice)."""
+    from ._ffi.by_hand import fill
     from ._types.driver.structs import CUmemLocation
 
-    entries = [location_out] if isinstance(location_out, CUmemLocation) else list(location_out)
-    filled: Any = (CUmemLocation * len(entries))(*entries)
-    (err,) = _cuMemGetLocationInfo(ptr, size, summaryGranularity, samplingGranularity, filled)
-    for entry, new in zip(entries, filled, strict=True):
-        ctypes.memmove(entry.getPtr(), new.getPtr(), ctypes.sizeof(new))
-    return (err,)
+    def call(filled: Any) -> tuple[CUresult]:
+        return _cuMemGetLocationInfo(ptr, size, summaryGranularity, samplingGranularity, filled)
+
+    return fill(call, location_out, CUmemLocation, "cuMemGetLocationInfo: location_out")
 
 
 @libcuda(
@@ -2577,7 +2576,9 @@ def cuMemRangeGetAttribute(
     """Return `attribute` of the `count` bytes of managed memory at `devPtr`; `dataSize` is 4, or 4 for each
     device that CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY is to list.
     """
-    data = _range_storage(attribute, dataSize)
+    from ._ffi.by_hand import range_storage
+
+    data = range_storage(dataSize, "cuMemRangeGetAttribute: dataSize")
     (err,) = _cuMemRangeGetAttribute(data, dataSize, attribute, devPtr, count)
     return err, None if err else _range_value(attribute, data)
 
@@ -2607,22 +2608,20 @@ def cuMemRangeGetAttributes(
     """Return `numAttributes` attributes of the `count` bytes of managed memory at `devPtr`, with `dataSizes`
     as `cuMemRangeGetAttribute` has it.
     """
-    data = [_range_storage(attribute, size) for attribute, size in zip(attributes, dataSizes, strict=True)]
+    from ._ffi.by_hand import listed, range_storage
+
+    what = "cuMemRangeGetAttributes"
+    attributes = listed(attributes, f"{what}: attributes")
+    dataSizes = listed(dataSizes, f"{what}: dataSizes")
+    data = [range_storage(size, f"{what}: dataSizes[{i}]") for i, size in enumerate(dataSizes)]
     (err,) = _cuMemRangeGetAttributes(data, dataSizes, attributes, numAttributes, devPtr, count)
     if err:
         return err, None  # type: ignore[return-value]
     return err, [_range_value(a, value) for a, value in zip(attributes[:numAttributes], data, strict=False)]
 
 
-def _range_storage(attribute: int, size: int) -> Any:
-    """Where a managed range's attribute of `size` bytes is written."""
-    from ._ffi.convert import integer
-
-    return (ctypes.c_int * max(1, (integer(size, 0, 1 << 20, "dataSize") + 3) // 4))()
-
-
 def _range_value(attribute: int, data: Any) -> Any:
-    """What `_range_storage` holds: one value, or the list of devices that access the range."""
+    """What `range_storage` holds: one value, or the list of devices that access the range."""
     from ._types.driver.attributes import MEM_RANGE_ATTRIBUTES
     from ._types.driver.enums import CUmem_range_attribute, CUmemLocationType
 
@@ -2662,11 +2661,13 @@ def cuPointerGetAttributes(
     numAttributes: int, attributes: Sequence[CUpointer_attribute | int], ptr: CUdeviceptr | int
 ) -> tuple[CUresult, list[Any]]:
     """Return the values of `numAttributes` attributes of the memory at `ptr`, each of the type it has."""
+    from ._ffi.by_hand import listed
     from ._ffi.results import Variants
     from ._types.driver.attributes import POINTER_ATTRIBUTES
 
-    types = Variants(POINTER_ATTRIBUTES, "cuPointerGetAttributes")
-    variants = [types[attribute] for attribute in attributes]
+    what = "cuPointerGetAttributes: attributes"
+    attributes = listed(attributes, what)
+    variants = [Variants(POINTER_ATTRIBUTES, f"{what}[{i}]")[item] for i, item in enumerate(attributes)]
     data = [new()[0] for _, _, new, *_ in variants]
     (err,) = _cuPointerGetAttributes(numAttributes, attributes, [ctypes.addressof(d) for d in data], ptr)
     if err:
@@ -5333,14 +5334,17 @@ def _set_coredump(function: Any, attrib: int, value: bytes | int) -> tuple[CUres
     """Pass a core dump setting as the bytes that C reads, and their number."""
     from ._ffi.convert import integer
 
-    attrib = integer(attrib, 0, 1 << 31, f"{function.__name__.lstrip('_')}: attrib")
+    what = function.__name__.lstrip("_")
+    attrib = integer(attrib, 0, 1 << 31, f"{what}: attrib")
     if _is_coredump_path(attrib):
         if not isinstance(value, (bytes, bytearray)):
-            raise TypeError(f"a core dump path must be bytes, not {type(value).__name__}: use .encode()")
+            raise TypeError(
+                f"{what}: value, a path, must be bytes, not {type(value).__name__}: use .encode()"
+            )
         data = value.rstrip(b"\0") + b"\0"
     else:
         size = _coredump_size(attrib)
-        data = integer(value, 0, (1 << 8 * size) - 1, "value").to_bytes(size, sys.byteorder)
+        data = integer(value, 0, (1 << 8 * size) - 1, f"{what}: value").to_bytes(size, sys.byteorder)
     result: tuple[CUresult, int] = function(attrib, bytearray(data), len(data))
     return result
 
@@ -5476,13 +5480,16 @@ def cuGreenCtxGetDevResource(
     sizes={"result": "nbGroups"},
     since="12.4",
 )
-def cuDevSmResourceSplitByCount(
+def _cuDevSmResourceSplitByCount(
     nbGroups: int, input_: CUdevResource | None, flags: int, minCount: int
 ) -> tuple[CUresult, list[CUdevResource], int, CUdevResource]:
     """Split the multiprocessors in `input_` into up to `nbGroups` equal groups of at least `minCount` each.
-    Return the groups, how many were made and the remainder; `result` NULL only counts; `flags` tune the
-    layout.
+    Return the groups, how many were made and the remainder; 0 groups only count; `flags`, up to CUDA 13.0
+    useFlags, tune the layout.
     """
+
+
+cuDevSmResourceSplitByCount = renamed(_cuDevSmResourceSplitByCount, useFlags="flags")
 
 
 @libcuda(

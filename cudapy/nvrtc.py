@@ -10,6 +10,7 @@ the number of bytes, and return them.
 from __future__ import annotations
 
 import ctypes
+import sys
 
 from ._errors import Raiser
 from ._ffi.demand import on_demand
@@ -324,6 +325,9 @@ def _fill(function: Callable[..., tuple[nvrtcResult]], prog: nvrtcProgram | int 
     """Call `function` with a buffer; make and return one for a number of bytes."""
     if not isinstance(buffer, int):
         return function(prog, buffer)
-    made = bytearray(buffer)
+    from ._ffi.convert import integer
+
+    *_, parameter = function.__declaration__.inputs  # type: ignore[attr-defined]
+    made = bytearray(integer(buffer, 0, sys.maxsize, f"{function.__name__.lstrip('_')}: {parameter}"))
     (err,) = function(prog, made)
     return err, None if err else bytes(made)

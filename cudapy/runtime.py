@@ -958,15 +958,19 @@ def cudaLaunchKernel(
     `gridDim` and `blockDim` may be ints and tuples as well: what they leave out is 1. `args` is what
     kernelParams is for `cuLaunchKernel`.
     """
-    return _cudaLaunchKernel(func, _dim3(gridDim), _dim3(blockDim), args, sharedMem, stream)
+    grid, block = _dim3(gridDim, "cudaLaunchKernel: gridDim"), _dim3(blockDim, "cudaLaunchKernel: blockDim")
+    return _cudaLaunchKernel(func, grid, block, args, sharedMem, stream)
 
 
-def _dim3(value: dim3 | Sequence[int] | int) -> dim3:
+def _dim3(value: dim3 | Sequence[int] | int, what: str) -> dim3:
     from ._types.runtime.structs import dim3
 
     if isinstance(value, dim3):
         return value
-    return dim3(*value) if isinstance(value, (tuple, list)) else dim3(value)  # type: ignore[arg-type]
+    try:
+        return dim3(*value) if isinstance(value, (tuple, list)) else dim3(value)  # type: ignore[arg-type]
+    except (TypeError, OverflowError) as error:
+        raise type(error)(f"{what}: {error}") from None
 
 
 @libcudart("cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)")
@@ -1004,7 +1008,9 @@ def cudaLaunchCooperativeKernel(
     `gridDim` and `blockDim` may be ints and tuples as well: what they leave out is 1. `args` is what
     kernelParams is for `cuLaunchKernel`.
     """
-    return _cudaLaunchCooperativeKernel(func, _dim3(gridDim), _dim3(blockDim), args, sharedMem, stream)
+    grid = _dim3(gridDim, "cudaLaunchCooperativeKernel: gridDim")
+    block = _dim3(blockDim, "cudaLaunchCooperativeKernel: blockDim")
+    return _cudaLaunchCooperativeKernel(func, grid, block, args, sharedMem, stream)
 
 
 @libcudart(
@@ -1841,28 +1847,29 @@ def _prefetch(*args: Any, **kwargs: Any) -> tuple[cudaError_t]:
     """With a location, as CUDA 13 has it; with a device in its place and no flags, as CUDA 12 had it."""
     from ._types.runtime.structs import cudaMemLocation
 
-    if any(isinstance(value, cudaMemLocation) for value in (*args, *kwargs.values())):
+    values = (*args, *kwargs.values())
+    if len(values) > 4 or any(isinstance(value, cudaMemLocation) for value in values):
         return cudaMemPrefetchAsync_v2(*args, **kwargs)
     try:
         return _cudaMemPrefetchAsync_12(*args, **kwargs)
     except SymbolNotFound:
         names = ("devPtr", "count", "dstDevice", "stream")
         arguments: dict[str, Any] = {**dict(zip(names, args, strict=False)), **kwargs}
-        location = _location(arguments.pop("dstDevice"))
+        location = _location(arguments.pop("dstDevice"), "cudaMemPrefetchAsync: dstDevice")
         return cudaMemPrefetchAsync_v2(location=location, flags=0, **arguments)
 
 
 cudaMemPrefetchAsync = named_after(cudaMemPrefetchAsync_v2, _prefetch)
 
 
-def _location(device: int) -> cudaMemLocation:
+def _location(device: int, what: str) -> cudaMemLocation:
     """What CUDA 13 has for the device ordinals of CUDA 12, cudaCpuDeviceId among them."""
     from ._ffi.convert import integer
     from ._types.runtime.constants import cudaCpuDeviceId
     from ._types.runtime.enums import cudaMemLocationType
     from ._types.runtime.structs import cudaMemLocation
 
-    if integer(device, -(1 << 31), (1 << 31) - 1, "device") == cudaCpuDeviceId:
+    if integer(device, -(1 << 31), (1 << 31) - 1, what) == cudaCpuDeviceId:
         return cudaMemLocation(type=cudaMemLocationType.cudaMemLocationTypeHost)
     return cudaMemLocation(type=cudaMemLocationType.cudaMemLocationTypeDevice, id=device)
 
@@ -1956,14 +1963,13 @@ def cudaMemGetLocationInfo(
     """Set the entries of `location_out` to the commonest location in each `summaryGranularity` bytes of the
     `size` bytes at `devPtr`, looked at every `samplingGranularity` bytes.
     """
+    from ._ffi.by_hand import fill
     from ._types.runtime.structs import cudaMemLocation
 
-    entries = [location_out] if isinstance(location_out, cudaMemLocation) else list(location_out)
-    filled: Any = (cudaMemLocation * len(entries))(*entries)
-    (err,) = _cudaMemGetLocationInfo(devPtr, size, summaryGranularity, samplingGranularity, filled)
-    for entry, new in zip(entries, filled, strict=True):
-        ctypes.memmove(entry.getPtr(), new.getPtr(), ctypes.sizeof(new))
-    return (err,)
+    def call(filled: Any) -> tuple[cudaError_t]:
+        return _cudaMemGetLocationInfo(devPtr, size, summaryGranularity, samplingGranularity, filled)
+
+    return fill(call, location_out, cudaMemLocation, "cudaMemGetLocationInfo: location_out")
 
 
 @libcudart(
@@ -2002,7 +2008,8 @@ def _advise(*args: Any, **kwargs: Any) -> tuple[cudaError_t]:
     except SymbolNotFound:
         names = ("devPtr", "count", "advice", "device")
         arguments: dict[str, Any] = {**dict(zip(names, args, strict=False)), **kwargs}
-        return cudaMemAdvise_v2(location=_location(arguments.pop("device")), **arguments)
+        location = _location(arguments.pop("device"), "cudaMemAdvise: location")
+        return cudaMemAdvise_v2(location=location, **arguments)
 
 
 cudaMemAdvise = named_after(cudaMemAdvise_v2, _advise)
@@ -2024,7 +2031,9 @@ def cudaMemRangeGetAttribute(
     """Return `attribute` of the `count` bytes of managed or pageable memory at `devPtr`: one value
     (`dataSize` 4), or the list of devices that access it, as many as fit `dataSize` bytes.
     """
-    data = _range_storage(dataSize)
+    from ._ffi.by_hand import range_storage
+
+    data = range_storage(dataSize, "cudaMemRangeGetAttribute: dataSize")
     (err,) = _cudaMemRangeGetAttribute(data, dataSize, attribute, devPtr, count)
     return err, None if err else _range_value(attribute, data)
 
@@ -2054,7 +2063,12 @@ def cudaMemRangeGetAttributes(
     """Return a list of the values that `cudaMemRangeGetAttribute` returns one at a time, for the first
     `numAttributes` of `attributes`, whose sizes in bytes are `dataSizes`.
     """
-    data = [_range_storage(size) for size in dataSizes]
+    from ._ffi.by_hand import listed, range_storage
+
+    what = "cudaMemRangeGetAttributes"
+    attributes = listed(attributes, f"{what}: attributes")
+    dataSizes = listed(dataSizes, f"{what}: dataSizes")
+    data = [range_storage(size, f"{what}: dataSizes[{i}]") for i, size in enumerate(dataSizes)]
     (err,) = _cudaMemRangeGetAttributes(data, dataSizes, attributes, numAttributes, devPtr, count)
     if err:
         return err, None  # type: ignore[return-value]
@@ -2062,15 +2076,8 @@ def cudaMemRangeGetAttributes(
     return err, [_range_value(attribute, value) for attribute, value in pairs]
 
 
-def _range_storage(size: int) -> Any:
-    """Where a managed range's attribute of `size` bytes is written."""
-    from ._ffi.convert import integer
-
-    return (ctypes.c_int * max(1, integer(size, 0, 1 << 20, "dataSize") // 4))()
-
-
 def _range_value(attribute: int, data: Any) -> Any:
-    """What `_range_storage` holds: one value, or the list of devices that access the range."""
+    """What `range_storage` holds: one value, or the list of devices that access the range."""
     from ._types.runtime.attributes import MEM_RANGE_ATTRIBUTES
     from ._types.runtime.enums import cudaMemLocationType, cudaMemRangeAttribute
 

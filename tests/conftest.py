@@ -8,13 +8,13 @@ import itertools
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from .stub import REPOSITORY, module, vendored
+from .stub import REPOSITORY, library_of, source, vendored
 from .stub.build import build
 from .stub.record import Stub
 
@@ -65,23 +65,44 @@ def gcc() -> str:
 
 
 @pytest.fixture(scope="session")
-def stub_path(gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A stub of the whole of libcuda."""
-    return build(module("driver"), tmp_path_factory.mktemp("stub") / "libcuda_stub.so")
+def path_of(gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The path of the stub of a library, all of it: `path_of("runtime-13")`."""
+    folder = tmp_path_factory.mktemp("stub")
+    return functools.cache(lambda api: build(source(api), folder / f"lib_{api}_stub.so"))
 
 
 @pytest.fixture(scope="session")
-def _stub(stub_path: Path) -> Stub:
-    return Stub(stub_path)
+def _stubs(path_of: Callable[[str], Path]) -> Callable[[str], Stub]:
+    return functools.cache(lambda api: Stub(path_of(api), api))
 
 
 @pytest.fixture
-def stub(_stub: Stub) -> Iterator[Stub]:
+def stub_of(_stubs: Callable[[str], Stub]) -> Iterator[Callable[[str], Stub]]:
+    """The stub that the functions of a library in `cudapy_stubbed` call, with an empty record."""
+    used = []
+
+    def get(api: str) -> Stub:
+        stub = _stubs(api)
+        library_of(source(api)).load = lambda: stub.library  # another test may have loaded another one since
+        stub.reset()
+        used.append(stub)
+        return stub
+
+    yield get
+    for stub in used:
+        stub.reset()
+
+
+@pytest.fixture(scope="session")
+def stub_path(path_of: Callable[[str], Path]) -> Path:
+    """A stub of the whole of libcuda."""
+    return path_of("driver")
+
+
+@pytest.fixture
+def stub(stub_of: Callable[[str], Stub]) -> Stub:
     """The stub libcuda that the driver functions of `cudapy_stubbed` call, with an empty record."""
-    module("driver").libcuda.load = lambda: _stub.library  # another test may have loaded another one since
-    _stub.reset()
-    yield _stub
-    _stub.reset()
+    return stub_of("driver")
 
 
 _numbers = itertools.count()

@@ -187,6 +187,20 @@ def test_what_is_captured(stub: Stub) -> None:
     assert driver.cuStreamGetCaptureInfo(5) == (FAILED, *[None] * 6)
 
 
+@covers("cuDevSmResourceSplitByCount")
+@pytest.mark.parametrize("keyword", ["flags", "useFlags"])
+def test_a_keyword_that_had_another_name(keyword: str, stub: Stub) -> None:
+    resource = driver.CUdevResource(type=1)
+    status, groups, count, rest = driver.cuDevSmResourceSplitByCount(
+        nbGroups=3, input_=resource, minCount=4, **{keyword: 5}
+    )
+    assert (status, len(groups), count, type(rest)) == (OK, 2, 2, driver.CUdevResource)
+    _, seen = received(stub)
+    assert (seen["input"], seen["flags"], seen["minCount"]) == (bytes(resource), i(5), i(4))
+    with pytest.raises(TypeError, match="another"):
+        driver.cuDevSmResourceSplitByCount(3, resource, another=5, minCount=4)
+
+
 # -- batches of copies -----------------------------------------------------------------------------------
 
 

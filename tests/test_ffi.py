@@ -117,7 +117,8 @@ def test_unknown_value_is_a_member_named_after_its_number() -> None:
 def test_enum_as_text() -> None:
     """As `enum.IntEnum` has it since Python 3.11."""
     assert repr(CUresult.CUDA_ERROR_NOT_FOUND) == "<CUresult.CUDA_ERROR_NOT_FOUND: 500>"
-    assert str(CUresult.CUDA_ERROR_NOT_FOUND) == f"{CUresult.CUDA_ERROR_NOT_FOUND}" == "500"
+    assert str(CUresult.CUDA_ERROR_NOT_FOUND) == f"{CUresult.CUDA_ERROR_NOT_FOUND}" == repr(CUresult(500))
+    assert f"{CUresult.CUDA_ERROR_NOT_FOUND:5}" == "  500"
     assert f"{CUresult.CUDA_ERROR_NOT_FOUND:5d}" == "  500"
     assert repr(CUresult(12345)) == "<CUresult.CUresult_12345: 12345>"
 
@@ -194,10 +195,60 @@ def test_handle_range(cls: Any) -> None:
     for value in (low - 1, high + 1, 2**80):
         with pytest.raises(OverflowError, match=f"{value} does not fit a {cls.__name__}"):
             cls(value)
-    for wrong in ("5", 1.0, b"", [], (), {}, object()):
+    for wrong in ("5", 1.5, 2.0**60, float("nan"), float("inf"), b"", [], (), {}, object()):
         with pytest.raises(TypeError, match=f"a {cls.__name__} is made from"):
             cls(wrong)
     assert int(cls()) == int(cls(None)) == 0
+
+
+class Int:
+    """A number by `__int__` alone, as a NumPy bool is."""
+
+    def __int__(self) -> int:
+        return 5
+
+
+def test_whole_numbers_of_any_type(stub: Stub) -> None:
+    """What loses nothing as an integer is one: programs compute sizes with `/` too."""
+    numpy = pytest.importorskip("numpy")
+    for value in (5.0, Int(), numpy.float64(5), numpy.float32(5), numpy.uint8(5), numpy.array(5)):
+        assert driver.cuMemAlloc(value)[0] == driver.cuInit(value)[0] == 0
+        assert [list(call.arguments.values())[-1].raw[:4] for call in stub.calls()] == [b"\5\0\0\0"] * 2
+        assert int(driver.CUstream(value)) == 5
+    assert driver.cuInit(numpy.bool_(True))[0] == 0
+
+
+def test_one_handle_is_a_list_of_one(stub: Stub) -> None:
+    resource = driver.CUgraphicsResource(7)
+    assert driver.cuGraphicsMapResources(1, resource, 0)[0] == 0
+    (call,) = stub.calls()
+    assert call.arguments["resources"].memory == (7).to_bytes(8, "little")
+    with pytest.raises(ValueError, match="resources holds 1 item, the call needs 2"):
+        driver.cuGraphicsMapResources(2, resource, 0)
+
+
+def test_a_ctypes_object_is_the_memory_it_occupies(stub: Stub) -> None:
+    for value in (ctypes.c_void_p(5), ctypes.c_uint64(5)):
+        assert driver.cuMemcpyHtoD(1, value, 8)[0] == 0
+        (call,) = stub.calls()
+        assert call.arguments["srcHost"].memory == (5).to_bytes(8, "little")
+
+
+def test_no_iterator_is_not_iterator_0(stub: Stub) -> None:
+    """For cuLogsDumpToFile, null means all there is."""
+    for given, raw in ((None, None), (0, b"\0" * 4)):
+        _, iterator = driver.cuLogsDumpToFile(given, b"path", 0)
+        (call,) = stub.calls()
+        assert call.arguments["iterator"].memory == raw
+        assert (iterator is None) == (given is None)
+
+
+def test_a_number_is_no_opaque_pointer() -> None:
+    """Number typedefs count as numbers; a pointer to another thing is refused."""
+    assert int(driver.CUdeviceptr(driver.cuuint64_t(5))) == int(driver.CUstream(driver.CUdeviceptr(5))) == 5
+    for cls in (driver.CUdevice, driver.CUdeviceptr, driver.CUcontext):
+        with pytest.raises(TypeError, match=f"a CUstream is not a {cls.__name__}"):
+            cls(driver.CUstream(5))
 
 
 def test_handle_at_an_address_is_a_view() -> None:

@@ -294,3 +294,51 @@ def test_alignment(stub: Stub) -> None:
         assert (status, made.getPtr() % 64) == (0, 0)
         assert call.arguments["tensorMap"].raw == made.getPtr().to_bytes(8, "little")
         kept.append(made)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_c_never_reads_past_a_list(before: bool, stub: Stub) -> None:
+    """Where the count says more than the list has, zeros lie behind the list: an attribute to be ignored."""
+    config = driver.CUlaunchConfig()
+    attribute = driver.CUlaunchAttribute(id=1)
+    if before:
+        config.numAttrs = 3
+        config.attrs = [attribute]
+    else:
+        config.attrs = [attribute]
+        config.numAttrs = 3
+    memory = ctypes.string_at(config.attrs[0].getPtr(), 3 * ctypes.sizeof(attribute))
+    assert memory == bytes(attribute) + bytes(2 * ctypes.sizeof(attribute))
+    assert [item.id for item in config.attrs] == [1]
+    config.attrs[0].id = 2  # what is read is what C will see
+    config.numAttrs = 5
+    assert [item.id for item in config.attrs] == [2]
+
+
+def test_every_list_has_the_count_that_its_struct_has() -> None:
+    for name in ("driver", "runtime"):
+        types = module(f"_types.{name}.structs")
+        counted = [
+            (cls, field)
+            for cls in vars(types).values()
+            if isinstance(cls, type) and issubclass(cls, ctypes.Structure)
+            for field in vars(cls).values()
+            if type(field).__name__ == "Structs" and field.count
+        ]
+        assert len(counted) > 5
+        for cls, field in counted:
+            assert field in getattr(cls, field.count).lists
+
+
+def test_repr_follows_no_pointer_that_may_be_wrong() -> None:
+    """A struct that C or a program has filled with anything at all can be printed."""
+    for name in ("driver", "runtime"):
+        types = module(f"_types.{name}.structs")
+        for key, cls in vars(types).items():
+            aggregate = isinstance(cls, type) and issubclass(cls, (ctypes.Structure, ctypes.Union))
+            if aggregate and not key.startswith("_"):
+                made = cls()
+                ctypes.memset(made.getPtr(), 0x5A, ctypes.sizeof(made))
+                assert ":" in repr(made) or not cls._makers_
+    config = driver.CUlaunchConfig(attrs=[driver.CUlaunchAttribute(id=1)], numAttrs=1)
+    assert "attrs : [id : " in repr(config)

@@ -1,4 +1,4 @@
-"""Names, parameters and numbers of results are those of `cuda.bindings` 12.9, 13.0 and 13.5."""
+"""Names, parameters and results are those of `cuda.bindings`, and so is what it does with arguments."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import importlib
 import inspect
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from .stub.record import Stub
 
 PEERS = Path(__file__).parent / "peers"
 RELEASES = ("12.9.10", "13.0.3", "13.5.0")
@@ -109,3 +112,42 @@ def test_every_result_count_is_known() -> None:
     assert all(
         re.match(r"nvrtcGet(PTX|CUBIN|LTOIR|OptiXIR|TileIR|ProgramLog)$|make_cuda", name) for name in unknown
     ), unknown
+
+
+def test_calls(stub_of: Callable[[str], Stub]) -> None:
+    """What the peer takes, in all forms that people pass, we take: C receives and returns the same.
+
+    `python -m tests.peers.compare` has recorded it, and shows the difference where this test only says that
+    there is one.
+    """
+    pytest.importorskip("numpy")
+    from .peers.calls import DRIVER, Facts, Recorded, observe, plan
+
+    recorded, facts = Recorded(PEERS / "calls-13.3.1.json"), Facts()
+    stub, count = stub_of("driver"), 0
+    for name, label, arguments in plan():
+        if recorded.has(name, label):
+            facts.add(name, label, *observe(stub, DRIVER, name, label, arguments))
+            count += 1
+    assert not recorded.differ(facts)
+    assert count > 8_000
+
+
+def test_fields() -> None:
+    """What the fields of structs take there, they take here: the same bytes, and the same is read.
+
+    `python -m tests.peers.structs` has recorded it, and shows the differences.
+    """
+    pytest.importorskip("numpy")
+    from .peers.calls import Facts, Recorded
+    from .peers.structs import fields_of
+
+    recorded, facts, count = Recorded(PEERS / "structs-13.3.1.json"), Facts(), 0
+    for name in ("driver", "runtime"):
+        for struct, label, attempt in fields_of(name):
+            if recorded.has(f"{name}.{struct}", label):
+                _, *seen = attempt()
+                facts.add(f"{name}.{struct}", label, *(seen if len(seen) == 2 else (seen, None)))
+                count += 1
+    assert not recorded.differ(facts)
+    assert count > 9_000

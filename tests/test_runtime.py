@@ -29,7 +29,8 @@ from cudapy._types.driver import handles as driver_handles
 from cudapy._types.meanings import CUDAERROR
 from cudapy._types.runtime import handles as runtime_handles
 
-from .stub import vendored
+from .stub import APIS, source, vendored
+from .stub.build import by_hand
 
 numbers = itertools.count()
 
@@ -180,6 +181,17 @@ def test_dim3_is_one_where_nothing_is_said() -> None:
     view = dim3(_ptr=original.getPtr())
     view.y = 8
     assert (original.x, original.y, original.z) == (5, 8, 7)
+    for name in ("cudaKernelNodeParams", "cudaKernelNodeParamsV2", "cudaLaunchConfig_t", "cudaLaunchParams"):
+        made = getattr(cudapy.runtime, name)(blockDim=dim3(128))
+        assert (made.gridDim.x, made.gridDim.y, made.gridDim.z, made.blockDim.x, made.blockDim.y) == (
+            1,
+            1,
+            1,
+            128,
+            1,
+        )
+        made.gridDim.x = 0
+        assert getattr(cudapy.runtime, name)(_ptr=made.getPtr()).gridDim.x == 0  # a view is left as it is
 
 
 def test_every_status_has_a_meaning() -> None:
@@ -346,6 +358,44 @@ def test_queries_of_edges_where_there_is_no_edge_data() -> None:
     assert failed == (rt.cudaError_t.cudaErrorInvalidResourceHandle, *[None] * 6)
 
 
+@pytest.mark.parametrize("name", ["cudaGraphNodeGetDependencies", "cudaGraphNodeGetDependentNodes"])
+def test_dependencies_in_both_forms(name: str) -> None:
+    nodes = POINTER(c_size_t)
+
+    def found(node: int, out: Any, *rest: Any) -> None:
+        rest[-1][0] = 2
+        if out:
+            out[0], out[1] = node, 0x20
+
+    for version, symbol, extra in (
+        (13000, name, (c_void_p,)),
+        (12090, f"{name}_v2", (c_void_p,)),
+        (12000, name, ()),
+    ):
+        rt, library = runtime_on(version)
+        library.add(symbol, found, c_size_t, nodes, *extra, nodes)
+        err, *lists, count = getattr(rt, name)(0x30, 2)
+        assert (err, count, library.last()[0]) == (0, 2, symbol)
+        assert lists[0] == [0x30, 0x20]
+        assert [type(item) for item in lists[1]] == [rt.cudaGraphEdgeData] * 2
+
+
+def test_capture_dependencies_in_both_forms() -> None:
+    name = "cudaStreamUpdateCaptureDependencies"
+    types = (c_size_t, POINTER(c_size_t), c_size_t, c_uint)
+    for version, newer in ((13000, name), (12090, f"{name}_v2")):
+        rt, library = runtime_on(version)
+        library.accept(newer, *types[:2], c_void_p, *types[2:])
+        assert getattr(rt, name)(5, [7, 8], [rt.cudaGraphEdgeData()] * 2, 2, 1) == (0,)
+        symbol, stream, _, data, count, flags = library.last()
+        assert (symbol, stream, count, flags) == (newer, 5, 2, 1) and data
+        if version < 13000:
+            library.accept(name, *types)
+        assert getattr(rt, name)(5, [7, 8], 2, 1) == (0,)
+        symbol, stream, dependencies, *_, count, flags = library.last()
+        assert (symbol, stream, dependencies[:2], count, flags) == (name, 5, [7, 8], 2, 1)
+
+
 def test_capture_info_of_13(on13: tuple[ModuleType, Library]) -> None:
     rt, library = on13
     nodes, data = (c_size_t * 2)(5, 6), (rt.cudaGraphEdgeData * 2)()
@@ -389,6 +439,8 @@ def test_advice_in_both_forms_on_both_majors() -> None:
     assert library.last() == ("cudaMemAdvise", 0x1000, 64, 1, -1)
     assert rt.cudaMemAdvise(0x1000, 64, 1, rt.cudaMemLocation(id=4)) == (0,)
     assert library.last()[0] == "cudaMemAdvise_v2" and library.last()[4].id == 4
+    assert rt.cudaMemAdvise(0x1000, 64, 1, 3) == (0,)  # the forms do not get into each other's way
+    assert library.last() == ("cudaMemAdvise", 0x1000, 64, 1, 3)
 
 
 def test_prefetch_in_both_forms_on_both_majors() -> None:
@@ -806,6 +858,56 @@ def test_every_function_answers_without_a_gpu() -> None:
     )
 
 
+PLAUSIBLE = """
+import sys
+from cudapy import pathfinder
+from tests.stub import APIS, library_of, source
+from tests.stub.build import attribute_types, by_hand, declared
+from tests.stub.sweep import BY_HAND
+from tests.stub.values import case
+
+library = pathfinder.load("cudart").handle
+module = source(api := sys.argv[1])
+library_of(module).load = lambda: library
+
+
+def calls():
+    for function in declared(module).values():
+        types = attribute_types(function)
+        for style in ("typical", "zero"):
+            made = case(function, style, next(iter(types[1])) if types else None)
+            yield function.__name__, function, made.arguments()
+    for name in sorted(by_hand(module, APIS[api].names)):
+        yield name, getattr(module, name), BY_HAND[name].values()
+
+
+for name, function, arguments in calls():
+    print("calls", name, flush=True)
+    try:
+        print("returned", name, function(*arguments)[0].name)
+    except RuntimeError as error:
+        assert type(error).__name__ == "SymbolNotFound", error
+"""
+
+
+@needs_libcudart
+def test_every_function_takes_plausible_arguments_without_a_driver() -> None:
+    """The real libcudart, arguments as on a GPU: it says that there is no driver, and lives."""
+    try:
+        pathfinder.load("cuda")
+    except pathfinder.LibraryNotFound:
+        pass
+    else:
+        pytest.skip("there is a driver, which would follow handles that lead nowhere")
+    command = [sys.executable, "-c", PLAUSIBLE, f"runtime-{cudapy.runtime._major()}"]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert done.returncode == 0, f"{lines[-1:]}, {done.stderr[-2000:]}"
+    returned = [line[2] for line in lines if line[0] == "returned"]
+    assert returned.count("cudaErrorInsufficientDriver") > 0.95 * len(returned) > 600
+
+
 @needs_libcudart
 def test_what_needs_no_device() -> None:
     vendored(name := f"cudapy_runtime_{next(numbers)}")
@@ -829,3 +931,29 @@ def test_what_a_function_says_about_itself() -> None:
         if name.startswith("cuda") and inspect.isfunction(value) and not value.__doc__
     ]
     assert not undocumented or sys.flags.optimize > 1
+
+
+WRITTEN_BY_HAND = {
+    test_properties_have_the_layout_of_12: "cudaGetDeviceProperties",
+    test_choosing_takes_the_properties_of_either_major: "cudaChooseDevice",
+    test_edges_in_both_forms_on_both_majors: "cudaGraphAddDependencies cudaGraphRemoveDependencies",
+    test_nodes_in_both_forms: "cudaGraphAddNode",
+    test_queries_of_edges_where_there_is_no_edge_data: "cudaGraphGetEdges",
+    test_dependencies_in_both_forms: "cudaGraphNodeGetDependencies cudaGraphNodeGetDependentNodes",
+    test_capture_info_of_13: "cudaStreamGetCaptureInfo",
+    test_capture_dependencies_in_both_forms: "cudaStreamUpdateCaptureDependencies",
+    test_advice_in_both_forms_on_both_majors: "cudaMemAdvise",
+    test_prefetch_in_both_forms_on_both_majors: "cudaMemPrefetchAsync",
+    test_batches_on_both_majors: "cudaMemcpyBatchAsync cudaMemcpy3DBatchAsync",
+    test_launches: "cudaLaunchKernel cudaLaunchCooperativeKernel",
+    test_range_attributes: "cudaMemRangeGetAttribute cudaMemRangeGetAttributes",
+    test_locations_are_filled_in_place: "cudaMemGetLocationInfo",
+    test_the_address_a_free_node_frees: "cudaGraphMemFreeNodeGetParams",
+    test_what_needs_no_device: "getLocalRuntimeVersion",
+}
+
+
+@pytest.mark.parametrize("api", ["runtime-12", "runtime-13"])
+def test_every_function_written_by_hand_is_tested(api: str) -> None:
+    """Those without a declaration of their own are above, the others in test_echo.py."""
+    assert by_hand(source(api), APIS[api].names) == set(" ".join(WRITTEN_BY_HAND.values()).split())

@@ -7,13 +7,13 @@ may take their time. `what` names the function and the parameter, for the messag
 from __future__ import annotations
 
 import ctypes
-import operator
 import struct
 import sys
 
 from .buffers import address_of
 from .enums import Enum
 from .handles import Callback, Handle
+from .integers import whole
 from .pointers import pack_pointers
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ def integer(value: Any, low: int, high: int, what: str) -> int:
     if isinstance(value, SimpleData) and not isinstance(value, Handle):
         value = value.value
     try:
-        number = int(operator.index(value))  # int(): an enum or NumPy subclass becomes a plain int
+        number = whole(value)
     except TypeError:
         raise TypeError(f"{what} must be an integer, not {kind(value)}") from None
     if not low <= number <= high:
@@ -77,7 +77,7 @@ def pointer(value: Any, size: int | None, const: bool, what: str) -> Any:
         return ctypes.byref(value)
     if isinstance(value, (int, Handle)) or is_numpy_scalar(value):
         return ctypes.c_void_p(integer(value, 0, 2**64 - 1, what))
-    if isinstance(value, ctypes.c_void_p) or type(value).__name__ == "CArgObject":  # ctypes.byref(...)
+    if type(value).__name__ == "CArgObject":  # ctypes.byref(...)
         return value
     if hasattr(value, "__index__") and not hasattr(value, "__array_interface__"):
         return ctypes.c_void_p(integer(value, 0, 2**64 - 1, what))
@@ -109,7 +109,9 @@ def texts(value: Any, size: int | None, what: str) -> Any:
         raise TypeError(f"{what} must be a list of bytes, not {kind(value)}")
     measure(what, len(value), size, "item")
     items = [text(item, f"{what}[{i}]") for i, item in enumerate(value)]
-    return (ctypes.c_char_p * len(items))(*items) if items else None
+    cls = ctypes.c_char_p
+    items = [ctypes.cast(item, cls) if isinstance(item, ctypes.c_void_p) else item for item in items]
+    return (cls * len(items))(*items) if items else None
 
 
 def reference(value: Any, cls: Any, what: str) -> Any:
@@ -135,7 +137,7 @@ def by_value(value: Any, cls: Any, what: str) -> Any:
 
 
 def array(value: Any, cls: Any, size: int | None, what: str) -> Any:
-    """`value` as a pointer to `size` items of `cls`: a list or tuple, a single struct, a buffer, None.
+    """`value` as a pointer to `size` items of `cls`: a list or tuple, one struct or handle, a buffer, None.
 
     None and an empty list are the null pointer. A list of fewer items than `size` is a ValueError.
     """
@@ -144,6 +146,8 @@ def array(value: Any, cls: Any, size: int | None, what: str) -> Any:
     if isinstance(value, AGGREGATES):
         measure(what, 1, size, "item")
         return reference(value, cls, what)
+    if isinstance(value, Handle) and issubclass(cls, Handle):
+        value = [value]
     if isinstance(value, ctypes.Array):
         measure(what, ctypes.sizeof(value), size and size * ctypes.sizeof(cls))
         return value

@@ -98,8 +98,7 @@ else:
         def __repr__(self) -> str:
             return f"<{type(self).__name__}.{self.name}: {int(self)}>"
 
-        def __str__(self) -> str:
-            return int.__repr__(self)
+        __str__ = __repr__
 
         def __reduce__(self) -> tuple[Any, ...]:
             return type(self), (int(self),)

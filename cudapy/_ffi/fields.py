@@ -62,6 +62,15 @@ def keep(owner: Any, raw: Any, thing: Any) -> None:
     kept[ctypes.addressof(owner) - ctypes.addressof(root) + raw.offset] = thing
 
 
+def kept(owner: Any, raw: Any) -> Any:
+    """What `keep` keeps for the field."""
+    root = owner
+    while root._b_base_ is not None:
+        root = root._b_base_
+    at = ctypes.addressof(owner) - ctypes.addressof(root) + raw.offset
+    return getattr(root, "_keep_", {}).get(at)
+
+
 class Field(property):
     """Base: `raw` is ctypes' descriptor, `cls` the type of the value."""
 
@@ -73,6 +82,10 @@ class Field(property):
         super().__init__(get or raw.__get__)
         self.raw = raw
         self.cls = cls
+
+    def text(self, owner: Any) -> str:
+        """What `repr` shows. Follows no pointer that may be wrong."""
+        return repr(self.__get__(owner))
 
 
 class Scalar(Field):
@@ -117,7 +130,18 @@ class Text(Field):
     """`const char *`: bytes or None."""
 
     def __set__(self, owner: Any, value: Any) -> None:
-        self.raw.__set__(owner, convert.text(value, self.what))
+        value = convert.text(value, self.what)
+        self.raw.__set__(owner, value)
+        keep(owner, self.raw, value)
+
+    def text(self, owner: Any) -> str:
+        at = ctypes.c_size_t.from_address(ctypes.addressof(owner) + self.raw.offset)
+        value = kept(owner, self.raw)
+        ours = (
+            isinstance(value, bytes)
+            and at.value == ctypes.cast(ctypes.c_char_p(value), ctypes.c_void_p).value
+        )
+        return repr(value) if ours else f"{at.value:#x}"
 
 
 class Pointer(Field):
@@ -125,6 +149,9 @@ class Pointer(Field):
 
     def convert(self, value: Any) -> Any:
         return convert.pointer(value, None, True, self.what)
+
+    def text(self, owner: Any) -> str:
+        return f"{self.raw.__get__(owner):#x}"
 
     def __set__(self, owner: Any, value: Any) -> None:
         if type(value) is not int:
@@ -142,24 +169,28 @@ class Pointers(Pointer):
 
 
 class Structs(Field):
-    """A pointer to `count` structs: a list of views when read; a list, a struct or None when set."""
+    """A pointer to `count` structs: a list of views when read; a list, a struct or None when set.
+
+    The memory behind it is never shorter than the count says: what a list lacks is zero.
+    """
 
     def __init__(self, raw: Any, cls: Any, count: str) -> None:
         super().__init__(raw, cls, self.read)
         self.count = count
 
+    def own(self, owner: Any) -> Any:
+        """The array made of the list that the field was set to; None for a pointer from elsewhere."""
+        array = kept(owner, self.raw)
+        address = self.raw.__get__(owner)
+        return array if address and array is not None and ctypes.addressof(array) == address else None
+
     def read(self, owner: Any) -> Any:
         address = self.raw.__get__(owner)
         if not self.count:
             return self.cls.from_address(address) if address else None
-        root = owner
-        while root._b_base_ is not None:
-            root = root._b_base_
-        kept = getattr(root, "_keep_", {}).get(
-            ctypes.addressof(owner) - ctypes.addressof(root) + self.raw.offset
-        )
-        if kept is not None and ctypes.addressof(kept) == address:
-            return list(kept)
+        array = self.own(owner)
+        if array is not None:
+            return list(array)[: len(array.keep)]
         return list((self.cls * getattr(owner, self.count)).from_address(address)) if address else []
 
     def __set__(self, owner: Any, value: Any) -> None:
@@ -169,10 +200,36 @@ class Structs(Field):
             self.raw.__set__(owner, 0)
             keep(owner, self.raw, None)
             return
-        items = convert.array(value, self.cls, None, self.what)
-        items.keep = list(value)
-        keep(owner, self.raw, items)
-        self.raw.__set__(owner, ctypes.addressof(items))
+        self.hold(owner, list(value), getattr(owner, self.count) if self.count else 0)
+
+    def hold(self, owner: Any, values: list[Any], count: int) -> None:
+        """Point the field to an array of `values`, and of zeros up to `count`."""
+        items = [convert.element(v, self.cls, f"{self.what}[{i}]") for i, v in enumerate(values)]
+        array = (self.cls * max(len(items), count))(*items)
+        array.keep = values
+        keep(owner, self.raw, array)
+        self.raw.__set__(owner, ctypes.addressof(array))
+
+    def grow(self, owner: Any, count: int) -> None:
+        """Make sure that the array, if it is ours, holds `count` structs."""
+        array = self.own(owner)
+        if array is not None and len(array) < count:
+            self.hold(owner, list(array)[: len(array.keep)], count)
+
+    def text(self, owner: Any) -> str:
+        address = self.raw.__get__(owner)
+        return repr(self.read(owner)) if not address or self.own(owner) is not None else f"{address:#x}"
+
+
+class Count(Scalar):
+    """The number of structs that `lists` point to."""
+
+    lists: tuple[Structs, ...]
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        super().__set__(owner, value)
+        for field in self.lists:
+            field.grow(owner, self.raw.__get__(owner))
 
 
 class Bytes(Field):
@@ -189,7 +246,7 @@ class Bytes(Field):
 
     def __set__(self, owner: Any, value: Any) -> None:
         try:
-            data = bytes(memoryview(value))
+            data = bytes(value if isinstance(value, (list, tuple)) else memoryview(value))
         except TypeError:
             raise TypeError(f"{self.what} must be bytes, not {type(value).__name__}") from None
         if len(data) > self.length:

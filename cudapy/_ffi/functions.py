@@ -288,9 +288,11 @@ class Writer:
         name, what, cls = parameter.name, self.what(parameter), self.type_of(parameter)
         storage = results.storage(cls)
         if issubclass(cls, Handle):
-            self.lines.append(f"{name} = _handle({name}, {self.put(cls)}, {what})")
-            self.lines.append(f"{name}_ = {self.put(cls)}({name})")
-            self.arguments.append(f"_byref({name}_)")
+            self.lines += [
+                f"if {name} is None: {name}_ = None",  # the null pointer, which is not a handle that is 0
+                f"else: {name}_ = {self.put(cls)}(_handle({name}, {self.put(cls)}, {what}))",
+            ]
+            self.arguments.append(f"{name} if {name} is None else _byref({name}_)")
             self.results.append(f"{name}_")
             return
         self.before.append(self.check(name, cls, what))

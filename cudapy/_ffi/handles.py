@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import operator
+
+from .integers import whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,8 +64,7 @@ class Handle:
 
     @classmethod
     def _number(cls, value: Any) -> int:
-        stranger = isinstance(value, Handle) and not isinstance(value, cls)
-        if stranger and not (cls._twin_ and isinstance(value, cls.__bases__[0])):
+        if isinstance(value, Pointer) and not cls._takes(value):
             raise TypeError(f"a {type(value).__name__} is not a {cls.__name__}")
         try:
             return cls._index(value)
@@ -73,11 +73,13 @@ class Handle:
                 f"a {cls.__name__} is made from {cls._made_from}, not {type(value).__name__}"
             ) from None
 
-    _made_from = "an integer"
+    @classmethod
+    def _takes(cls, value: Pointer) -> bool:
+        """Whether an opaque pointer may stand for this handle: the class itself and its twin."""
+        return isinstance(value, cls) or (cls._twin_ and isinstance(value, cls.__bases__[0]))
 
-    @staticmethod
-    def _index(value: Any) -> int:
-        return int(operator.index(value))
+    _made_from = "an integer"
+    _index = staticmethod(whole)
 
     def getPtr(self) -> int:
         """The address of the storage that holds the value."""
@@ -133,4 +135,4 @@ class Callback(Pointer):
             address = ctypes.cast(value, ctypes.c_void_p).value or 0
             _thunks[address] = value
             return address
-        return int(operator.index(value))
+        return whole(value)

@@ -307,10 +307,20 @@ def padded(newer: Callable[..., Any], older: Callable[..., Any], item: str) -> C
     return named_after(newer, function)
 
 
+def renamed(function: Callable[..., Any], **names: str) -> Callable[..., Any]:
+    """`function`, a private declaration, under its public name; it takes `names`, older keywords, too."""
+
+    def taking(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **{names.get(name, name): value for name, value in kwargs.items()})
+
+    return named_after(function, taking)
+
+
 def named_after(newest: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` under the public name of `newest`, without its version, and with its signature."""
-    base, _, version = newest.__name__.rpartition("_v")
-    function.__name__ = function.__qualname__ = base if version.isdigit() else newest.__name__
+    name = newest.__name__.lstrip("_")
+    base, _, version = name.rpartition("_v")
+    function.__name__ = function.__qualname__ = base if version.isdigit() else name
     function.__module__ = newest.__module__
     function.__doc__ = newest.__doc__
     function.__wrapped__ = newest  # type: ignore[attr-defined]

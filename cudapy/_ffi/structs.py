@@ -72,6 +72,13 @@ class _Declared:
             descriptor = maker(cls.__dict__[field])
             descriptor.what = f"{name}.{field}"
             setattr(cls, field, descriptor)
+        counted = [item for item in cls.__dict__.values() if isinstance(item, fields.Structs) and item.count]
+        for count in {item.count for item in counted}:
+            number = cls.__dict__[count]
+            descriptor = fields.Count(number.raw, number.cls)
+            descriptor.what = number.what
+            descriptor.lists = tuple(item for item in counted if item.count == count)
+            setattr(cls, count, descriptor)
 
 
 class StructType(_Declared, type(ctypes.Structure)):  # type: ignore[misc]
@@ -116,12 +123,12 @@ class Aggregate:
     def __repr__(self) -> str:
         lines = []
         for name in self._makers_:
-            value = getattr(self, name)
-            if isinstance(value, Aggregate):
+            field = getattr(type(self), name)
+            if isinstance(field, fields.Nested):
                 lines.append(f"{name} :")
-                lines += ["    " + line for line in repr(value).splitlines()]
+                lines += ["    " + line for line in field.text(self).splitlines()]
             else:
-                lines.append(f"{name} : {value!r}")
+                lines.append(f"{name} : {field.text(self)}")
         return "\n".join(lines)
 
 

@@ -124,13 +124,22 @@ def declared(source: ModuleType) -> dict[str, Any]:
     for value in vars(source).values():
         declaration = getattr(value, "__declaration__", None)
         if declaration is not None:
-            found.setdefault(re.search(r"(\w+)\(", declaration.prototype)[1], value)  # type: ignore[index]
+            newest = symbol_of(declaration.prototype)
+            major = declaration.library.major() if declaration.symbols else None
+            symbol = declaration.symbols.get(major, newest)
+            if symbol is not None:
+                found.setdefault(symbol, value)
     return found
 
 
-def by_hand(source: ModuleType) -> set[str]:
-    """The public functions of the driver that have no declaration of their own."""
-    functions = [value for name, value in vars(source).items() if name.startswith("cu") and callable(value)]
+def symbol_of(prototype: str) -> str:
+    """The name of the function in a prototype."""
+    return re.search(r"(\w+)\(", prototype)[1]  # type: ignore[index]
+
+
+def by_hand(source: ModuleType, names: str = "cu") -> set[str]:
+    """The public functions that have no declaration of their own. `names`: what theirs begin with."""
+    functions = [value for name, value in vars(source).items() if re.match(names, name) and callable(value)]
     plain = [f for f in functions if not isinstance(f, type) and not hasattr(f, "__declaration__")]
     return {function.__name__ for function in plain}
 
@@ -139,10 +148,10 @@ def parameters(function: Any) -> list[Parameter]:
     """The parameters of a declared function, in C's order."""
     declaration, names = function.__declaration__, sys.modules[function.__module__]
     parsed = module("_ffi.prototypes").parse(declaration.prototype).parameters
-    scalars = module("_ffi.scalars").SCALARS
+    types = {**module("_ffi.scalars").SCALARS, "void": None, "(*)": module("_ffi.handles").Callback}
     found = []
     for index, c in enumerate(parsed):
-        cls = None if c.type == "void" else scalars.get(c.type) or getattr(names, c.type)
+        cls = types[c.type] if c.type in types else getattr(names, c.type)
         count = str(declaration.sizes.get(c.c_name, ""))
         variants = attribute_types(function) if c.name in declaration.variants else None
         scalar = c.stars == 1 and cls not in (None, ctypes.c_char) and not is_aggregate(cls)
@@ -159,6 +168,29 @@ def parameters(function: Any) -> list[Parameter]:
         counts = next((role for role in ("output", "own", "input") if role in roles), "")
         found[i] = p._replace(counts=counts)
     return found
+
+
+def asks(count: str) -> bool:
+    """Whether a size is asked of the library, by a call of its own."""
+    return "(" in count and count not in _IN_C
+
+
+def asks_for_a_size(function: Any) -> bool:
+    return any(asks(str(count)) for count in function.__declaration__.sizes.values())
+
+
+def returns_text(function: Any) -> bool:
+    """Whether a function returns a C string instead of a status."""
+    return bool(module("_ffi.prototypes").parse(function.__declaration__.prototype).returns == "char*")
+
+
+def struct_of(function: Any) -> Any:
+    """The struct that a function returns by value instead of a status; None for most."""
+    declaration = function.__declaration__
+    returns = module("_ffi.prototypes").parse(declaration.prototype).returns
+    if returns == declaration.library.status or returns_text(function):
+        return None
+    return getattr(sys.modules[function.__module__], returns)
 
 
 def attribute_types(function: Any) -> tuple[str, Mapping[int, Any]] | None:
@@ -178,11 +210,13 @@ def build(
     without: Iterable[str] = (),
     suffixes: Mapping[str, str] | None = None,
     only: Iterable[str] | None = None,
+    extra: str = "",
 ) -> Path:
     """Compile a stub of the library whose functions `source` declares to `path`.
 
     without: symbols to leave out, as an older library does. suffixes: functions that exist under a longer
     name as well, such as {"cuLaunchKernel": "_ptsz"}. only: the symbols to have; all of them if None.
+    extra: C for the end.
     """
     functions = declared(source)
     chosen = set(functions if only is None else only) - set(without)
@@ -193,7 +227,7 @@ def build(
     for symbol, name in names:
         text += _function(functions[symbol], symbol, name)
     c = path.with_suffix(".c")
-    c.write_text("\n".join(text) + "\n")
+    c.write_text("\n".join([*text, extra]) + "\n")
     gcc = shutil.which("gcc")
     assert gcc is not None, "the fixtures skip where there is no gcc"
     command = [gcc, "-shared", "-fPIC", "-O1", "-w", "-o", str(path), str(c)]
@@ -226,6 +260,12 @@ def _types(functions: Iterable[Any]) -> Iterator[str]:
             else:
                 pointer = issubclass(p.cls, module("_ffi.handles").Pointer)
                 yield f"typedef {'void *' if pointer else _C_TYPES[p.cls._type_]} {p.c.type};"
+    for function in functions:
+        returned = struct_of(function)
+        if returned is not None and returned.__name__ not in named:
+            named.add(returned.__name__)
+            yield from _struct(returned, made)
+            yield f"typedef {made[returned]} {returned.__name__};"
     for status in {f.__declaration__.library.status for f in functions} - named:
         yield f"typedef int {status};"
 
@@ -251,7 +291,7 @@ def _struct(cls: Any, made: dict[Any, str]) -> Iterator[str]:
 def _function(function: Any, symbol: str, name: str) -> Iterator[str]:
     prototype = function.__declaration__.prototype
     found = parameters(function)
-    yield re.sub(rf"\b{symbol}\(", f"{name}(", prototype)
+    yield re.sub(rf"\b{symbol_of(prototype)}\(", f"{name}(", prototype)
     yield "{"
     for p in found:
         if p.variants:
@@ -265,7 +305,17 @@ def _function(function: Any, symbol: str, name: str) -> Iterator[str]:
             yield f"    {peek}stub_memory({p.c.c_name}, {size});"
     for p in sorted(found, key=lambda p: bool(p.counts)):  # an array is filled before its count changes
         yield from _fill(p, found)
-    yield "    return stub_end();"
+    returned = struct_of(function)
+    if returned is not None:
+        yield f"    {returned.__name__} value;"
+        yield f"    stub_fill(&value, sizeof value, {len(found)});"
+        yield "    stub_end();"
+        yield "    return value;"
+    elif returns_text(function):
+        yield "    stub_end();"
+        yield '    return "returned as text";'
+    else:
+        yield "    return stub_end();"
     yield "}"
 
 
@@ -281,9 +331,9 @@ def _fill(p: Parameter, found: list[Parameter]) -> Iterator[str]:
         yield f"    *{name} = COPIED;"
     elif p.counts and p.c.stars:
         yield f"    COUNT({name}, {p.index});"
-    else:
-        peek = "if (stub_peek) " if p.role == "input" else ""
-        yield f"    {peek}stub_fill({name}, {memory_in_c(p, found)}, {p.index});"
+    elif size := memory_in_c(p, found):
+        peek = "if (stub_peek == 1) " if p.role == "input" else ""
+        yield f"    {peek}stub_fill({name}, {size}, {p.index});"
 
 
 def is_writable(p: Parameter) -> bool:
@@ -300,6 +350,8 @@ def memory_in_c(p: Parameter, found: list[Parameter]) -> str:
         return f"size_of_{name}"
     if p.role == "output" and p.c.stars == 2:
         return f"sizeof *{name}"
+    if asks(p.count):
+        return ""
     if p.count:
         count = _IN_C.get(p.count, p.count)
         counter = next((c for c in found if c.c.c_name == count), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,15 +23,19 @@ def cases(function: Any) -> Iterator[Case]:
             yield case(function, "typical", key)
 
 
-def echo(stub: Stub, made: Case, function: Any = None) -> None:
-    """Make the call, of `function` if it is given. Raises AssertionError for the first difference."""
+def echo(stub: Stub, made: Case, function: Any = None, symbol: str = "") -> None:
+    """Make the call, of `function` if it is given. Raises AssertionError for the first difference.
+
+    symbol: the one that must have been called.
+    """
     what = f"{made.function.__name__}, {made.style}, {made.key!r}"
     stub.wide_counts = wide = made.style in ("high", "low")
     stub.calls()
     status, *have = (function or made.function)(*made.arguments())
     calls = stub.calls()
-    assert status is module("driver").CUresult.CUDA_SUCCESS, f"{what}: {status!r}"
+    assert status is status_of(made.function)(0), f"{what}: {status!r}"
     assert len(calls) == 1, f"{what}: {calls}"
+    assert calls[0].symbol == symbol or not symbol, f"{what}: C was called as {calls[0].symbol}"
     for p in made.found:
         received = calls[0].arguments[p.c.c_name]
         given = made.inputs.get(p.c.c_name)
@@ -49,6 +54,11 @@ def echo(stub: Stub, made: Case, function: Any = None) -> None:
     assert len(have) == len(expected_results), f"{what}: returned {have}"
     for value, expected in zip(have, expected_results, strict=True):
         assert same(value, expected), f"{what}: returned {brief(value)}, not {brief(expected)}"
+
+
+def status_of(function: Any) -> Any:
+    """The enum of the status codes that a function returns."""
+    return getattr(sys.modules[function.__module__], function.__declaration__.library.status)
 
 
 def refuses_unknown_attribute(function: Any) -> bool:

@@ -38,10 +38,11 @@ class _Setting:
 
 
 class Stub:
-    """The stub library at `path`, which the driver functions of the copy now find.
+    """The stub library at `path`, which the functions of `api` now find.
 
-    status: what functions return. peek: whether the stub reads and writes the caller's memory. wide_counts:
-    whether a count that goes in and comes out gets a number with all its bytes in use, rather than one less.
+    status: what functions return. peek: whether the stub reads the caller's memory (2), and writes to it
+    too (1). wide_counts: whether a count that goes in and comes out gets a number with all its bytes in use,
+    rather than one less.
     overrun: how many bytes too many are written to each output.
     """
 
@@ -50,9 +51,10 @@ class Stub:
     wide_counts = _Setting()
     overrun = _Setting()
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, api: str = "driver") -> None:
         self.path = path
-        self.library = load(path)
+        self.api = api
+        self.library = load(path, api)
         self._used = ctypes.c_size_t.in_dll(self.library, "stub_used")
         self._log = (ctypes.c_char * (1 << 22)).in_dll(self.library, "stub_log")
 

@@ -1,6 +1,6 @@
-"""Bad arguments for every parameter of every function of the driver.
+"""Bad arguments for every parameter of every function.
 
-    python -m tests.stub.sweep LIBRARY PROGRESS PART PARTS
+    python -m tests.stub.sweep API LIBRARY PROGRESS PART PARTS
 
 takes every PARTS-th function and prints, as JSON, the number of calls and what went wrong. PROGRESS is a file
 that says which call is under way, should it be the last one.
@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from . import module
-from .build import Parameter, attribute_types, by_hand, declared, is_aggregate
+from . import APIS, source
+from .build import Parameter, asks_for_a_size, attribute_types, by_hand, declared, is_aggregate
 from .record import Stub
 from .values import case, enums, format_of, handles
 
-driver = module("driver")
+driver, runtime = source("driver"), source("runtime-13")
 UNNAMED = "this does not say which function and parameter"
 REFUSALS = (TypeError, ValueError, OverflowError)
 
@@ -73,6 +73,8 @@ def refused(p: Parameter) -> dict[str, type[Exception]]:
     if aggregate and not p.count:
         wrong = {name: TypeError for name in BAD if name != "None"}
         return wrong if p.c.stars else {**wrong, "None": TypeError}
+    if p.c.stars == 2 and p.cls is ctypes.c_char:
+        return {**always, **dict.fromkeys(("short", "strided", "float"), TypeError)}
     if p.count:
         wrong = {**always, "short": ValueError, "strided": ValueError, "float": TypeError}
         if p.cls not in (None, ctypes.c_char):
@@ -120,6 +122,63 @@ class Target(NamedTuple):
 
 
 BY_HAND: dict[str, dict[str, Any]] = {
+    "nvrtcGetPTX": {"prog": 1, "ptx": None},
+    "nvrtcGetCUBIN": {"prog": 1, "cubin": None},
+    "nvrtcGetNVVM": {"prog": 1, "nvvm": None},
+    "nvrtcGetLTOIR": {"prog": 1, "LTOIR": None},
+    "nvrtcGetOptiXIR": {"prog": 1, "optixir": None},
+    "nvrtcGetTileIR": {"prog": 1, "TileIR": None},
+    "nvrtcGetProgramLog": {"prog": 1, "log": None},
+    "nvJitLinkGetErrorLog": {"handle": 1, "log": None},
+    "nvJitLinkGetInfoLog": {"handle": 1, "log": None},
+    "cudaGetDeviceProperties": {"device": 0},
+    "cudaChooseDevice": {"prop": runtime.cudaDeviceProp()},
+    "cudaStreamGetCaptureInfo": {"stream": 1},
+    "cudaStreamUpdateCaptureDependencies": {
+        "stream": 1, "dependencies": [1], "dependencyData": None, "numDependencies": 1, "flags": 0,
+    },
+    "cudaLaunchKernel": {
+        "func": 1, "gridDim": runtime.dim3(), "blockDim": runtime.dim3(), "args": 0,
+        "sharedMem": 0, "stream": 1,
+    },
+    "cudaLaunchCooperativeKernel": {
+        "func": 1, "gridDim": runtime.dim3(), "blockDim": runtime.dim3(), "args": 0,
+        "sharedMem": 0, "stream": 1,
+    },
+    "cudaMemcpyBatchAsync": {
+        "dsts": [1], "srcs": [1], "sizes": [1], "count": 1,
+        "attrs": [runtime.cudaMemcpyAttributes()], "attrsIdxs": [0], "numAttrs": 1, "stream": 1,
+    },
+    "cudaMemcpy3DBatchAsync": {
+        "numOps": 1, "opList": [runtime.cudaMemcpy3DBatchOp()], "flags": 0, "stream": 1,
+    },
+    "cudaMemPrefetchAsync": {
+        "devPtr": 1, "count": 1, "location": runtime.cudaMemLocation(), "flags": 0, "stream": 1,
+    },
+    "cudaMemAdvise": {"devPtr": 1, "count": 1, "advice": 1, "location": runtime.cudaMemLocation()},
+    "cudaMemGetLocationInfo": {
+        "ptr": 1, "size": 4, "summaryGranularity": 4, "samplingGranularity": 1,
+        "location_out": [runtime.cudaMemLocation()],
+    },
+    "cudaMemRangeGetAttribute": {"dataSize": 4, "attribute": 1, "devPtr": 1, "count": 1},
+    "cudaMemRangeGetAttributes": {
+        "dataSizes": [4], "attributes": [1], "numAttributes": 1, "devPtr": 1, "count": 1,
+    },
+    "getLocalRuntimeVersion": {},
+    "cudaGraphMemFreeNodeGetParams": {"node": 1},
+    "cudaGraphGetEdges": {"graph": 1, "numEdges": 1},
+    "cudaGraphNodeGetDependencies": {"node": 1, "pNumDependencies": 1},
+    "cudaGraphNodeGetDependentNodes": {"node": 1, "pNumDependentNodes": 1},
+    "cudaGraphAddDependencies": {
+        "graph": 1, "from_": [1], "to": [1], "edgeData": None, "numDependencies": 1,
+    },
+    "cudaGraphRemoveDependencies": {
+        "graph": 1, "from_": [1], "to": [1], "edgeData": None, "numDependencies": 1,
+    },
+    "cudaGraphAddNode": {
+        "graph": 1, "pDependencies": [1], "dependencyData": None, "numDependencies": 1,
+        "nodeParams": runtime.cudaGraphNodeParams(),
+    },
     "cuCtxCreate": {"ctxCreateParams": None, "flags": 0, "dev": 0},
     "cuMemcpyBatchAsync": {
         "dsts": [1], "srcs": [1], "sizes": [1], "count": 1,
@@ -160,6 +219,9 @@ BY_HAND: dict[str, dict[str, Any]] = {
         "hGraph": 1, "dependencies": [1], "dependencyData": None, "numDependencies": 1,
         "nodeParams": driver.CUgraphNodeParams(),
     },
+    "cuDevSmResourceSplitByCount": {
+        "nbGroups": 1, "input_": driver.CUdevResource(), "flags": 0, "minCount": 1,
+    },
     "cuCoredumpGetAttribute": {"attrib": 1},
     "cuCoredumpGetAttributeGlobal": {"attrib": 1},
     "cuCoredumpSetAttribute": {"attrib": 1, "value": 1},
@@ -168,9 +230,12 @@ BY_HAND: dict[str, dict[str, Any]] = {
 """Arguments for the functions that have no declaration of their own."""
 
 
-def targets() -> Iterator[Target]:
+def targets(api: str) -> Iterator[Target]:
+    module = source(api)
     named: dict[str, set[str]] = defaultdict(set)  # the parameters of a public function, in all its forms
-    for function in declared(driver).values():
+    for function in declared(module).values():
+        if asks_for_a_size(function):
+            continue
         types = attribute_types(function)
         made = case(function, "typical", next(iter(types[1])) if types else None)
         inputs = [p for p in made.found if p.role != "output"]
@@ -181,11 +246,17 @@ def targets() -> Iterator[Target]:
         names = named[re.sub(r"_v\d$", "", name)]
         names |= {p.c.name for p in made.found}
         yield Target(name, function, arguments, {p.c.name: refused(p) for p in inputs}, names, big)
-    for name in sorted(by_hand(driver)):  # the parts must agree on the order
+    for name in sorted(by_hand(module, APIS[api].names)):  # the parts must agree on the order
         arguments = BY_HAND[name]
-        function = getattr(driver, name)
+        function = getattr(module, name)
         names = named[name] | set(arguments)
-        counts = {a for a in arguments if a.startswith("num")} if name.startswith("cuGraph") else set()
+        counts = (
+            {a for a in arguments if re.match("p?[nN]um|nbGroups", a)}
+            if re.match("cu(da)?Graph|cuDevSm", name)
+            else set()
+        )
+        if name.startswith("nvrtcGet"):  # an int in place of the buffer: how large to make one
+            counts = set(arguments) - {"prog"}
         yield Target(name, function, arguments, {a: {"object": TypeError} for a in arguments}, names, counts)
 
 
@@ -208,13 +279,13 @@ def judge(target: Target, parameter: str, bad: str, call: Any) -> str:
     return "" if isinstance(result, tuple) else f"returned {type(result).__name__}"
 
 
-def main(path: str, progress: str, part: str, parts: str) -> None:
+def main(api: str, path: str, progress: str, part: str, parts: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
-    stub = Stub(path)
+    stub = Stub(path, api)
     Path(progress).write_bytes(bytes(256))
     calls, wrong = 0, []
     with open(progress, "r+b") as file, mmap.mmap(file.fileno(), 256) as now:
-        for target in list(targets())[int(part) :: int(parts)]:
+        for target in list(targets(api))[int(part) :: int(parts)]:
             for parameter in target.arguments:
                 for bad, value in BAD.items():
                     what = f"{target.function.__name__}({parameter}={bad})"

@@ -14,7 +14,16 @@ import struct
 from typing import Any, NamedTuple
 
 from . import module
-from .build import COPIED, Parameter, is_aggregate, parameters, pattern, variant_size
+from .build import (
+    COPIED,
+    Parameter,
+    is_aggregate,
+    parameters,
+    pattern,
+    returns_text,
+    struct_of,
+    variant_size,
+)
 
 STYLES = ("typical", "zero", "high", "low")
 BIG = 70_000
@@ -227,6 +236,8 @@ def _sized(name: str, p: Parameter, made: Case) -> Input:
     style = "typical" if made.style == "low" else made.style
     numbers = [number(f"{name}[{i}]", code, style) for i in range(n)]
     data = struct.pack(f"{n}{code}", *numbers)
+    if made.style == "low" and p.cls is ctypes.c_char:  # where a buffer would be taken for the text itself
+        return Input(tuple(numbers), None, data)
     if made.style == "low":
         return Input(array.array(code.replace("q", "l").replace("Q", "L"), numbers), None, data)
     values = list(numbers)
@@ -272,7 +283,11 @@ class Typed(NamedTuple):
 
 def results(made: Case, wide: bool) -> list[Any]:
     """What the call must return after the status: a `Typed`, a list of them, or the value itself."""
-    return [_result(p, made, wide) for p in made.found if p.role in ("output", "in out")]
+    found = [_result(p, made, wide) for p in made.found if p.role in ("output", "in out")]
+    struct = struct_of(made.function)
+    if struct is not None:
+        found.append(Typed(struct, pattern(len(made.found), ctypes.sizeof(struct))))
+    return [*found, b"returned as text"] if returns_text(made.function) else found
 
 
 def _result(p: Parameter, made: Case, wide: bool) -> Any:
@@ -285,6 +300,8 @@ def _result(p: Parameter, made: Case, wide: bool) -> Any:
     if p.c.stars == 2 and p.role == "output":
         if p.count:
             return _items(p, COPIED)
+        if p.cls is not None and issubclass(p.cls, handles.Handle):
+            return Typed(p.cls, pattern(p.index, 8))
         text = p.cls is ctypes.c_char
         return f"{p.c.c_name} as text".encode() if text else int.from_bytes(pattern(p.index, 8), "little")
     if p.counts == "own":

@@ -1329,7 +1329,7 @@ class CUDA_FABRIC_CPY_BATCH_NODE_PARAMS(Struct):
     """A graph node that makes a batch of fabric copies: their list, count and preferred context."""
 
     numOps: size_t
-    opList: Annotated[list[CUDA_FABRIC_COPY_BATCH_OP], "CUDA_FABRIC_COPY_BATCH_OP *", "count"]
+    opList: Annotated[list[CUDA_FABRIC_COPY_BATCH_OP], "CUDA_FABRIC_COPY_BATCH_OP *", "numOps"]
     flags: c_ulonglong
     ctx: Annotated[CUcontext, "CUcontext", "union"]
     gCtx: Annotated[CUgreenCtx, "CUgreenCtx", "union"]
@@ -1383,7 +1383,9 @@ class CUcheckpointCustomStorageInfo(Struct):
 
     handle: CUcheckpointOperationHandle
     perDeviceData: Annotated[
-        list[CUcheckpointCustomStoragePerDeviceData], "CUcheckpointCustomStoragePerDeviceData *", "numDevices"
+        list[CUcheckpointCustomStoragePerDeviceData],
+        "CUcheckpointCustomStoragePerDeviceData *",
+        "deviceCount",
     ]
     deviceCount: c_uint
 

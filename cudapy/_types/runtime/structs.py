@@ -24,7 +24,7 @@ from .handles import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated
+    from typing import Annotated, Any
 
     from ..._ffi.scalars import Bytes
 
@@ -52,6 +52,13 @@ class dim3(Struct):
     def __init__(self, x: int = 1, y: int = 1, z: int = 1, _ptr: int = 0) -> None:
         if not _ptr:
             super().__init__(x=x, y=y, z=z)
+
+
+class _Launch(Struct):
+    """A struct whose gridDim and blockDim are 1 in every direction, unless they are given: as in C++."""
+
+    def __init__(self, _ptr: int = 0, **values: Any) -> None:
+        super().__init__(_ptr, **(values if _ptr else {"gridDim": dim3(), "blockDim": dim3(), **values}))
 
 
 class cudaChannelFormatDesc(Struct):
@@ -688,7 +695,7 @@ class cudalibraryHostUniversalFunctionAndDataTable(Struct):
     dataWindowSize: size_t
 
 
-class cudaKernelNodeParams(Struct):
+class cudaKernelNodeParams(_Launch):
     """A kernel launch in a graph: kernel, grid in blocks, block in threads, shared memory, arguments."""
 
     func: void_p
@@ -699,7 +706,7 @@ class cudaKernelNodeParams(Struct):
     extra: void_pp
 
 
-class cudaKernelNodeParamsV2(Struct):
+class cudaKernelNodeParamsV2(_Launch):
     """A kernel launch in a graph, which also says what kind of handle names the kernel, and the context."""
 
     func: Annotated[void_p, "void_p", "union"]
@@ -949,7 +956,7 @@ class cudaLaunchAttribute(Struct):
 cudaLaunchAttribute_st = cudaLaunchAttribute
 
 
-class cudaLaunchConfig_t(Struct):
+class cudaLaunchConfig_t(_Launch):
     """A kernel launch: grid in blocks, block in threads, shared memory in bytes, stream, attributes."""
 
     gridDim: dim3
@@ -1036,7 +1043,7 @@ class cudaEglFrame(Struct):
 cudaEglFrame_st = cudaEglFrame
 
 
-class cudaLaunchParams(Struct):
+class cudaLaunchParams(_Launch):
     """One device's part of a multi-device cooperative launch (CUDA 12): kernel, sizes, arguments, stream."""
 
     func: void_p
