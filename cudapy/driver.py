@@ -3288,7 +3288,7 @@ def cuLaunchKernel(
 
     A launch that repeats the last but for its arguments goes through cuLaunchKernelEx: less to pass.
     """
-    kernel, gx, gy, gz, bx, by, bz, shared, queue, no_extra, value, config, address, table, launch_ex = (
+    kernel, gx, gy, gz, bx, by, bz, shared, queue, no_extra, held, then, config, address, table, launch_ex = (
         _last_launch
     )
     if (
@@ -3302,7 +3302,7 @@ def cuLaunchKernel(
         and blockDimY is by
         and blockDimZ is bz
         and extra is no_extra
-        and hStream.value == value
+        and held == then
     ):
         if kernelParams is not address:
             table = _pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
@@ -3315,7 +3315,7 @@ def cuLaunchKernel(
     return result
 
 
-_NO_LAUNCH: tuple[Any, ...] = (object(), *[None] * 14)  # no argument is this object
+_NO_LAUNCH: tuple[Any, ...] = (object(), *[None] * 15)  # no argument is this object
 _last_launch = _launch_before = _NO_LAUNCH
 
 
@@ -3340,7 +3340,9 @@ def _remember_launch(now: tuple[Any, ...], kernelParams: Any) -> None:
         address = kernelParams if type(kernelParams) is int else object()
         table = word(kernelParams) if type(kernelParams) is int else None
         launch_ex = libcuda.symbol("cuLaunchKernelEx")
-        _last_launch = (*now, hStream.value, ctypes.byref(config), address, table, launch_ex)
+        held = memoryview(hStream).cast("B").cast("Q")  # what the object holds, and held then: no int to make
+        then = memoryview(bytes(held)).cast("Q")
+        _last_launch = (*now, held, then, ctypes.byref(config), address, table, launch_ex)
 
 
 @libcuda(
