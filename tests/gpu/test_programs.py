@@ -16,22 +16,26 @@ OURS = {"managed_12"}
 """Programs in the form of CUDA 12, which the peer of CUDA 13 does not take."""
 
 
-def run(package: str, program: str) -> str:
-    command = [sys.executable, str(FOLDER.parent / "run_program.py"), package, str(FOLDER / f"{program}.py")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, f"on {package}: {done.stdout[-1000:]}{done.stderr[-3000:]}"
-    return done.stdout
-
-
-def has_peer() -> bool:
-    return (
-        importlib.util.find_spec("cuda") is not None and importlib.util.find_spec("cuda.bindings") is not None
-    )
+PEER = importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindings")
 
 
 @pytest.mark.parametrize("program", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_program(program: str) -> None:
-    printed = run("cudapy", program)
-    assert printed.strip()
-    if program not in OURS and has_peer():
-        assert printed == run("bindings", program)
+    packages = ["cudapy", "bindings"] if PEER and program not in OURS else ["cudapy"]
+    command = [sys.executable, str(FOLDER.parent / "run_program.py")]
+    running = [
+        subprocess.Popen(
+            [*command, package, str(FOLDER / f"{program}.py")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for package in packages
+    ]
+    printed = []
+    for package, process in zip(packages, running, strict=True):
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, f"on {package}: {out[-1000:]}{err[-3000:]}"
+        printed.append(out)
+    assert printed[0].strip()
+    assert printed[0] == printed[-1]
