@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -19,23 +20,17 @@ OURS = {"managed_12"}
 PEER = importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindings")
 
 
+def run(package: str, program: str) -> str:
+    command = [sys.executable, str(FOLDER.parent / "run_program.py"), package, str(FOLDER / f"{program}.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"on {package}: {done.stdout[-1000:]}{done.stderr[-3000:]}"
+    return done.stdout
+
+
 @pytest.mark.parametrize("program", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_program(program: str) -> None:
     packages = ["cudapy", "bindings"] if PEER and program not in OURS else ["cudapy"]
-    command = [sys.executable, str(FOLDER.parent / "run_program.py")]
-    running = [
-        subprocess.Popen(
-            [*command, package, str(FOLDER / f"{program}.py")],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for package in packages
-    ]
-    printed = []
-    for package, process in zip(packages, running, strict=True):
-        out, err = process.communicate(timeout=120)
-        assert process.returncode == 0, f"on {package}: {out[-1000:]}{err[-3000:]}"
-        printed.append(out)
+    with ThreadPoolExecutor() as pool:
+        printed = list(pool.map(lambda package: run(package, program), packages))
     assert printed[0].strip()
     assert printed[0] == printed[-1]

@@ -67,11 +67,10 @@ def run(package: str, api: str, path: Path) -> dict[tuple[str, str], Any]:
             number, _, text = line.partition(" ")
             if not number.isdigit():
                 continue
+            last = number
             if text:
                 name, label, *rest = json.loads(text)
                 found[name, label] = rest
-            else:
-                last = number
         if not done.returncode:
             return found
         if not last:
