@@ -69,6 +69,15 @@ def all_headers(session: nox.Session) -> None:
 
 
 @nox.session
+@nox.parametrize("release", ["12.9.5", "13.0.3", "13.3.1"])
+def peers(session: nox.Session, release: str) -> None:
+    """Make every call and set every field in cudapy and in cuda.bindings; print what differs. Needs gcc."""
+    session.install("-e", ".", f"cuda-bindings=={release}")
+    session.run("python", "-m", "tests.peers.compare")
+    session.run("python", "-m", "tests.peers.structs")
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure: `nox -s bench -- --help` says what can be asked for."""
     session.install("-e", ".[cuda13,bench]")

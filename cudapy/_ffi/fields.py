@@ -227,9 +227,14 @@ class Count(Scalar):
     lists: tuple[Structs, ...]
 
     def __set__(self, owner: Any, value: Any) -> None:
+        before = self.raw.__get__(owner)
         super().__set__(owner, value)
-        for field in self.lists:
-            field.grow(owner, self.raw.__get__(owner))
+        try:
+            for field in self.lists:
+                field.grow(owner, self.raw.__get__(owner))
+        except MemoryError:
+            self.raw.__set__(owner, before)
+            raise
 
 
 class Bytes(Field):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import importlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -83,9 +84,9 @@ def build(what: Spec, package: ModuleType) -> Any:
     if kind in ("list", "tuple"):
         return (list if kind == "list" else tuple)(build(item, package) for item in rest[0])
     if kind in ("enum", "handle"):
-        return getattr(package, rest[0])(rest[1])
+        return type_of(rest[0], package)(rest[1])
     if kind == "struct":
-        made = getattr(package, rest[0])()
+        made = type_of(rest[0], package)()
         ctypes.memmove(made.getPtr(), rest[1], len(rest[1]))
         return made
     if kind == "callback":
@@ -111,6 +112,14 @@ def build(what: Spec, package: ModuleType) -> Any:
     ](rest[0])
 
 
+def type_of(name: str, package: ModuleType) -> Any:
+    """The class of that name: in the module, or else in the driver module beside it."""
+    if hasattr(package, name):
+        return getattr(package, name)
+    of_peer = package.__name__.startswith("cuda.")
+    return getattr(importlib.import_module("cuda.bindings.driver") if of_peer else DRIVER, name)
+
+
 def describe(value: Any) -> Any:
     """Write a result down: the names of its type and what it holds."""
     name = type(value).__name__
@@ -132,10 +141,10 @@ def describe(value: Any) -> Any:
 # -- arguments -------------------------------------------------------------------------------------------
 
 
-def functions() -> Iterator[tuple[str, dict[str, Spec], list[Parameter]]]:
-    """The public functions of the driver: name, right arguments, and what is known of the parameters."""
-    for name, function in list(vars(DRIVER).items()):
-        if not re.match(r"cu[A-Z]", name) or not callable(function) or isinstance(function, type):
+def functions(api: str) -> Iterator[tuple[str, dict[str, Spec], list[Parameter]]]:
+    """The public functions of a library: name, right arguments, and what is known of the parameters."""
+    for name, function in list(vars(source(api)).items()):
+        if not re.match(r"cu(da)?[A-Z]", name) or not callable(function) or isinstance(function, type):
             continue
         if name in BY_HAND:
             yield name, {k: spec(v) for k, v in BY_HAND[name].items()}, []
@@ -216,9 +225,9 @@ def arrays(p: Parameter, right: Spec) -> Iterator[tuple[str, Spec]]:
             yield "of own", ["list", [["handle", p.cls.__name__, i] for i in range(1, len(items) + 1)]]
 
 
-def plan() -> Iterator[tuple[str, str, list[tuple[str, Spec]]]]:
+def plan(api: str = "driver") -> Iterator[tuple[str, str, list[tuple[str, Spec]]]]:
     """Every call: (function, what is special about it, arguments by name in order)."""
-    for name, right, found in functions():
+    for name, right, found in functions(api):
         yield name, "right", list(right.items())
         yield name, "keywords", list(right.items())
         for p in found:
@@ -297,7 +306,7 @@ DELIBERATE = {
     r"^cuPointer[GS]etAttribute": "an enum, or a bool of one bit, where the peer has an int",
     r"handleType=": "nobody knows how large the handle of an unknown type is",
     r"=(item|shorter|empty)$": "C would read past the list, or what is no address",
-    r"^cuGraphics(Unm|M)apResources\(resources=address": "a number for a list",
+    r"^cu(da)?Graphics(Unm|M)apResources\(resources=address": "a number for a list",
     r"^cuGetProcAddress(_v2)?\(symbol=none": "C takes no null there",
     r"=numpy uint64$": "the peers of CUDA 12.9 and 13.0 take a NumPy number for a buffer",
 }

@@ -38,8 +38,8 @@ int cuGetProcAddress_v2(const char *symbol, void **pfn, int version, unsigned lo
 """How `cuda.bindings` finds the functions: the newest one that there was in a version."""
 
 
-def stub(folder: Path) -> Path:
-    """A stub libcuda that answers cuGetProcAddress with its own functions."""
+def stub(folder: Path) -> dict[str, Path]:
+    """A stub libcuda that answers cuGetProcAddress with its own functions, and one of libcudart, for us."""
     rows = []
     for symbol, function in declared(source("driver")).items():
         base, _, version = re.fullmatch(r"(\w+?)(_v(\d+))?", symbol).groups()  # type: ignore[union-attr]
@@ -47,36 +47,30 @@ def stub(folder: Path) -> Path:
         rows.append((base, int(major) * 1000 + int(minor) * 10, int(version or 1), symbol))
     recorded = {"cuGetProcAddress_v2": "_recorded"}
     table = ", ".join(f'{{"{b}", {v}, {s}{recorded.get(s, "")}}}' for b, v, _, s in sorted(rows))
-    path = folder / "libcuda.so.1"
-    return build(source("driver"), path, without=recorded, suffixes=recorded, extra=RESOLVER % table)
+    driver = folder / "driver" / "libcuda.so.1"
+    driver.parent.mkdir()
+    runtime = build(source("runtime-13"), folder / "libcudart_stub.so")
+    build(source("driver"), driver, without=recorded, suffixes=recorded, extra=RESOLVER % table)
+    return {"driver": driver, "runtime-13": runtime}
 
 
-def run(package: str, path: Path) -> dict[tuple[str, str], Any]:
+def run(package: str, api: str, path: Path) -> dict[tuple[str, str], Any]:
     """Everything that one package does, by (function, what is special about the call)."""
     found: dict[tuple[str, str], Any] = {}
     first, environ = 0, {**os.environ, "LD_LIBRARY_PATH": str(path.parent), "PYTHONPATH": str(REPOSITORY)}
     while True:
-        command = [
-            sys.executable,
-            "-X",
-            "faulthandler",
-            "-m",
-            "tests.peers.worker",
-            package,
-            str(path),
-            str(first),
-        ]
+        worker = [sys.executable, "-X", "faulthandler", "-m", "tests.peers.worker"]
+        command = [*worker, package, api, str(path), str(first)]
         done = subprocess.run(command, cwd=REPOSITORY, env=environ, capture_output=True, text=True)
         last = ""
         for line in done.stdout.split("\n"):
             number, _, text = line.partition(" ")
             if not number.isdigit():
                 continue
+            last = number
             if text:
                 name, label, *rest = json.loads(text)
                 found[name, label] = rest
-            else:
-                last = number
         if not done.returncode:
             return found
         if not last:
@@ -92,6 +86,8 @@ def differences(ours: Any, theirs: Any) -> str:
         return ""
     if outcome[0] != "returned":
         return f"refused: {outcome[1:]}"
+    if not wanted_calls and not calls:  # there is no driver
+        return "" if len(outcome[1][1]) == len(wanted[1][1]) else f"{outcome[1]}, not {wanted[1]}"
     if calls != wanted_calls:
         return f"C got {calls}, not {wanted_calls}"
     return "" if outcome == wanted else f"returned {outcome[1]}, not {wanted[1]}"
@@ -108,16 +104,16 @@ def record(theirs: dict[tuple[str, str], Any], path: str) -> None:
 
 def main(path_of_record: str = "") -> None:
     with tempfile.TemporaryDirectory() as folder:
-        path = stub(Path(folder))
-        theirs, ours = run("bindings", path), run("cudapy", path)
-    if path_of_record:
-        record(theirs, path_of_record)
-    outcomes = Counter(wanted[0][0] for wanted in theirs.values())
-    print(f"{len(theirs)} calls of cuda.bindings: {dict(outcomes)}")
-    for key, wanted in theirs.items():
-        found = differences(ours[key], wanted) if key in ours else "is missing"
-        if found and not on_purpose(*key):
-            print(f"{key[0]}({key[1]}): {found}"[:600])
+        for api, path in stub(Path(folder)).items():
+            theirs, ours = run("bindings", api, path), run("cudapy", api, path)
+            if path_of_record and api == "driver":
+                record(theirs, path_of_record)
+            outcomes = Counter(wanted[0][0] for wanted in theirs.values())
+            print(f"{api}: {len(theirs)} calls of cuda.bindings: {dict(outcomes)}")
+            for key, wanted in theirs.items():
+                found = differences(ours[key], wanted) if key in ours else "is missing"
+                if found and not on_purpose(*key):
+                    print(f"{key[0]}({key[1]}): {found}"[:600])
 
 
 if __name__ == "__main__":

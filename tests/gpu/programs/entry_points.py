@@ -33,9 +33,9 @@ for name in names:
         shown = int(value) in (int(p), int(p) + 16, int(ctx)) or int(value)
     except TypeError:
         shown = value
-    print(name.name, err.name, type(value).__name__, shown)
+    print(name.name, err.name, isinstance(value, int), shown)
 err, values = cu.cuPointerGetAttributes(len(names), names, p)
-print(err, type(values).__name__, len(values), [type(v).__name__ for v in values])
+print(err, type(values).__name__, len(values), [isinstance(v, int) for v in values])
 print(cu.cuPointerSetAttribute(True, P.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p))
 print(cu.cuPointerGetAttribute(P.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p))
 err, values = cu.cuPointerGetAttributes(
@@ -43,7 +43,7 @@ err, values = cu.cuPointerGetAttributes(
 )
 print(err, [int(v) for v in values])
 err, base, size = cu.cuMemGetAddressRange(int(p) + 100)
-print(err, base == p, size, type(base).__name__)
+print(err, int(base) == int(p), size, type(base).__name__)
 err, handle = cu.cuMemGetHandleForAddressRange(
     p, 1 << 16, cu.CUmemRangeHandleType.CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0
 )

@@ -70,7 +70,7 @@ err, module = driver.cuModuleLoadDataEx(
 print(err.name, module, b"absent" in log)
 err, module = driver.cuModuleLoadData(b"this is no PTX\0")
 print(err, module)
-log = np.zeros(2048, dtype=np.uint8)
+log = bytearray(2048)
 plain = ptx_of('extern "C" __global__ void z(float *p) { *p = 1; }', b"-arch=compute_80")
 err, module = driver.cuModuleLoadDataEx(
     plain,
@@ -81,7 +81,7 @@ err, module = driver.cuModuleLoadDataEx(
         O.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
         O.CU_JIT_CACHE_MODE,
     ],
-    [32, log, log.nbytes, driver.CUjit_cacheMode.CU_JIT_CACHE_OPTION_NONE],
+    [32, log, len(log), driver.CUjit_cacheMode.CU_JIT_CACHE_OPTION_NONE],
 )
 print(err)
 library = need(driver.cuLibraryLoadData(plain, [O.CU_JIT_GENERATE_LINE_INFO], [1], 1, [], [], 0))

@@ -27,7 +27,7 @@ prog = gpu_assert(nvrtc.nvrtcCreateProgram(code.encode(), b"names.cu", 0, [], []
 for expression in (b"fill<int>", b"fill<double>", b"inner::plain", b"&table", b"&counter"):
     gpu_assert(nvrtc.nvrtcAddNameExpression(prog, expression))
 (err,) = nvrtc.nvrtcCompileProgram(prog, 2, [b"--gpu-architecture=sm_90", b"-default-device"])
-log = b" " * gpu_assert(nvrtc.nvrtcGetProgramLogSize(prog))
+log = bytearray(gpu_assert(nvrtc.nvrtcGetProgramLogSize(prog)))
 gpu_assert(nvrtc.nvrtcGetProgramLog(prog, log))
 print(err, log)
 cubin = b" " * gpu_assert(nvrtc.nvrtcGetCUBINSize(prog))

@@ -62,8 +62,6 @@ memset.dst, memset.elementSize, memset.width, memset.height, memset.pitch, memse
 last = ck(rt.cudaGraphAddMemsetNode(graph, [record], 1, memset))
 nodes, count = ck(rt.cudaGraphGetNodes(graph, 9))
 print(count, [ck(rt.cudaGraphNodeGetType(n)).name for n in (first, second, third, record, last)])
-params = ck(rt.cudaGraphKernelNodeGetParams(second))
-print(params.blockDim.x, params.gridDim.x, params.sharedMemBytes, type(params.func).__name__)
 print(
     ck(rt.cudaGraphNodeGetDependencies(second, 4))[-1], ck(rt.cudaGraphNodeGetDependentNodes(second, 4))[-1]
 )
