@@ -29,11 +29,13 @@ Row = tuple[str, dict[str, list[float]], dict[str, str]]
 
 
 def saxpy() -> Handles:
-    """Made-up handles, and the arguments of SAXPY."""
+    """Made-up handles, as large as real ones are, and the arguments of SAXPY."""
     pointer = ctypes.c_void_p
     types = (ctypes.c_float, pointer, pointer, pointer, ctypes.c_size_t)
-    arguments = Arguments((2.0, 0x1000, 0x2000, 0x3000, 32), types)
-    return Handles(stream=0x10, event=0x20, function=0x30, graph=0x40, pointer=0x1000, arguments=arguments)
+    device, host = 0x7F0000000000, 0x55D000000000
+    arguments = Arguments((2.0, device + 0x1000, device + 0x2000, device + 0x3000, 32), types)
+    stream, event, function, graph = (host + 0x10 * i for i in range(4))
+    return Handles(stream, event, function, graph, pointer=device, arguments=arguments)
 
 
 def driver_rows(rounds: int) -> list[Row]:
