@@ -7,12 +7,12 @@ import gc
 import struct
 import threading
 import weakref
+from functools import partial
 
 import numpy as np
 import pytest
 
 from cudapy import driver
-from cudapy._core import launch as hot
 from cudapy._core.kernel import Kernel, ParamInfo
 from cudapy._ffi.library import SymbolNotFound
 from cudapy.core import Buffer, LaunchConfig, Stream, launch, prepare
@@ -85,7 +85,9 @@ class Pair(ctypes.Structure):
 
 
 class OnDevice:
-    __cuda_array_interface__ = {"data": (0x7000, False), "shape": (1,), "typestr": "|u1", "version": 3}
+    @property
+    def __cuda_array_interface__(self):
+        return {"data": (0x7000, False), "shape": (1,), "typestr": "|u1", "version": 3}
 
 
 def buffer(address=0x1234):
@@ -158,9 +160,9 @@ def test_what_was_launched_before_changes_nothing(launches, stream, first) -> No
         launches.clear()
         outcomes = []
         for call in (
-            lambda: launch(stream, CONFIG, fresh, value),
-            lambda: launch(stream, CONFIG, used, value),
-            lambda: run(value),
+            partial(launch, stream, CONFIG, fresh, value),
+            partial(launch, stream, CONFIG, used, value),
+            partial(run, value),
         ):
             try:
                 call()
@@ -387,4 +389,3 @@ def test_launches_are_text_that_tracebacks_can_show(launches, stream) -> None:
     k = kernel(launches, 8)
     launch(stream, CONFIG, k, 1)
     assert "launch_ex(" in "".join(linecache.getlines(k._launch.__code__.co_filename))
-    assert hot.launch is launch
