@@ -63,8 +63,8 @@ def test_threads_share_a_kernel(device, code) -> None:
 SCALARS = """
 struct Pair { int first; double second; };
 extern "C" __global__ void scalars(
-    signed char a, bool b, short c, int d, long long e, float f, double g, float2 h, double2 i, Pair p, void *q,
-    double *out)
+    signed char a, bool b, short c, int d, long long e, float f, double g, float2 h, double2 i, Pair p,
+    void *q, double *out)
 {
     double values[] = {
         (double)a, (double)b, (double)c, (double)d, (double)e, f, g, h.x, h.y, i.x, i.y, (double)p.first,
