@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from .._errors import CUDAError
-from ..driver import CUresult, checked, libcuda
+from ..driver import CUresult, libcuda
 
 if TYPE_CHECKING:
     from .kernel import Kernel
@@ -31,7 +31,6 @@ def failed(status: int, kernel: Kernel, config: LaunchConfig) -> Exception:
 
 
 _EXPLAINED = {
-    CUresult.CUDA_ERROR_INVALID_CONTEXT,
     CUresult.CUDA_ERROR_INVALID_VALUE,
     CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
     CUresult.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
@@ -44,9 +43,6 @@ def _reasons(kernel: Kernel, config: LaunchConfig) -> Iterator[str]:
     """A sentence for each limit that the launch goes beyond."""
     from .device import Device
 
-    if not int(checked.cuCtxGetCurrent()):
-        yield "This thread has no context: call Device.set_current() in each thread that launches."
-        return
     device = Device()
     can, needs = device.properties, kernel.attributes
     threads = prod(config.block)
