@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..driver import CUcontext, checked
 from .buffer import Buffer
-from .context import Context, primary
+from .context import Context, primaries, primary
 from .current import initialise, within
 from .device_properties import DeviceProperties
 from .event import Event, EventOptions
@@ -230,7 +230,13 @@ class Device:
 
 
 def _current_ordinal() -> int:
-    return int(checked.cuCtxGetDevice()) if int(checked.cuCtxGetCurrent()) else 0
+    current = int(checked.cuCtxGetCurrent())
+    if not current:
+        return 0
+    for ordinal, context in primaries.items():
+        if context._handle.value == current:
+            return ordinal
+    return int(checked.cuCtxGetDevice())
 
 
 def _context(context: int) -> int:
