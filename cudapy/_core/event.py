@@ -97,7 +97,7 @@ class Event(Closable):
     _spare: list[CUevent] | None  # where the handle goes in the end; None: the event has an Ownership
 
     def __new__(cls, options: EventOptions | None = None) -> Event:
-        context = int(checked.cuCtxGetCurrent())
+        context = checked.cuCtxGetCurrent().value
         if context:
             return cls._new(context, options)
         from .device import Device
@@ -244,7 +244,7 @@ class Event(Closable):
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
         opened = checked.cuIpcOpenEventHandle(handle)
         ownership = Ownership(checked.cuEventDestroy, opened)
-        return Event._of(opened, int(checked.cuCtxGetCurrent()), options, ownership)
+        return Event._of(opened, checked.cuCtxGetCurrent().value, options, ownership)
 
     @property
     def context(self) -> Context:
