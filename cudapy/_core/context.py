@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..driver import CUcontext, checked
 from .current import within
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .device import Device
     from .stream import Stream, StreamOptions
 
@@ -49,7 +51,7 @@ class Context:
         """False: it has all of the device."""
         return False
 
-    def create_stream(self, options: StreamOptions | None = None) -> Stream:
+    def create_stream(self, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
         """A new stream in this context."""
         from .stream import Stream
 

@@ -11,9 +11,12 @@ from ..driver import CUevent, CUevent_flags, CUipcEventHandle, CUresult, checked
 from .context import Context
 from .current import within
 from .lifetime import Closable, Ownership
+from .options import accepted
 from .waiting import SPIN, wait
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .device import Device
 
 
@@ -96,7 +99,7 @@ class Event(Closable):
     _options: EventOptions
     _spare: list[CUevent] | None  # where the handle goes in the end; None: the event has an Ownership
 
-    def __new__(cls, options: EventOptions | None = None) -> Event:
+    def __new__(cls, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
         context = checked.cuCtxGetCurrent().value
         if context:
             return cls._new(context, options)
@@ -105,14 +108,14 @@ class Event(Closable):
         return Device().create_event(options)
 
     @staticmethod
-    def _new(context: int, options: EventOptions | None) -> Event:
+    def _new(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
         """A new event in `context`, which is current."""
-        options = _DEFAULT if options is None else options
+        options = _DEFAULT if options is None else accepted(EventOptions, options)
         handle = checked.cuEventCreate(options.flags)
         return Event._of(handle, context, options, Ownership(checked.cuEventDestroy, handle))
 
     @staticmethod
-    def _to_record(context: int, options: EventOptions | None) -> Event:
+    def _to_record(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
         """An event in `context` that is recorded at once: one that nobody has any more, or a new one.
 
         To make and destroy an event takes far longer than to record it.
@@ -120,6 +123,7 @@ class Event(Closable):
         if options is None:
             options, flags = _DEFAULT, _DEFAULT_FLAGS
         else:
+            options = accepted(EventOptions, options)
             flags = options.flags
             if options.ipc_enabled:
                 return within(context, Event._new, context, options)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from .. import driver
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
 from .context import Context
 from .event import Event, EventOptions
 from .lifetime import Closable, Ownership
+from .options import accepted
 from .waiting import wait
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .device import Device
 
 
@@ -56,7 +59,7 @@ class Stream(Closable):
     _owner: object  # whoever has the stream, kept alive
     _twin: Stream | None
 
-    def __new__(cls, options: StreamOptions | None = None) -> Stream:
+    def __new__(cls, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
         context = checked.cuCtxGetCurrent().value
         if context:
             return cls._new(context, options)
@@ -65,9 +68,9 @@ class Stream(Closable):
         return Device().create_stream(options=options)
 
     @staticmethod
-    def _new(context: int, options: StreamOptions | None = None) -> Stream:
+    def _new(context: int, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
         """A new stream in `context`, which is current."""
-        options = _DEFAULT if options is None else options
+        options = _DEFAULT if options is None else accepted(StreamOptions, options)
         priority = options.priority or 0
         if priority:  # the driver would take the nearest one it has, and not say so
             lowest, highest = checked.cuCtxGetStreamPriorityRange()
@@ -151,7 +154,9 @@ class Stream(Closable):
         """Wait until all its work has run. Source: cuStreamSynchronize; Ctrl-C ends the wait."""
         wait(driver.cuStreamQuery, checked.cuStreamSynchronize, self._handle)
 
-    def record(self, event: Event | None = None, options: EventOptions | None = None) -> Event:
+    def record(
+        self, event: Event | None = None, options: EventOptions | Mapping[str, Any] | None = None
+    ) -> Event:
         """Mark the point that the stream's work has got to, in `event` or a new one.
 
         Source: cuEventRecord.

@@ -32,6 +32,17 @@ def test_stream_options(device) -> None:
         device.create_stream(options=StreamOptions(priority=low + 1))
 
 
+def test_options_may_be_a_dict(device, stream) -> None:
+    assert not device.create_stream(options={"nonblocking": False}).is_nonblocking
+    assert device.create_event(options={"timing_enabled": True}).is_timing_enabled
+    assert stream.record(options={"blocking_sync": True}).is_blocking_sync
+    for make in (device.create_stream, device.create_event, stream.record):
+        with pytest.raises(TypeError, match=r"options must be \w+Options or a dict of them, not int"):
+            make(options=5)
+        with pytest.raises(TypeError, match="colour"):
+            make(options={"colour": 1})
+
+
 def test_a_stream_knows_where_it_is(device, stream) -> None:
     assert stream.device is device and stream.context == device.context
     assert stream.__cuda_stream__() == (0, int(stream.handle))
