@@ -378,7 +378,7 @@ def test_threads_do_not_share_memory(launches, stream, monkeypatch) -> None:
 
 
 def test_launches_at_the_same_time_have_a_block_each(launches, stream, monkeypatch) -> None:
-    """A launch begun while another one is in the driver, as by a signal handler; and again, when all are done."""
+    """A launch begun while another one is in the driver, as by a signal handler; and then again."""
     k, found = kernel(launches, 8), []
 
     def nested(config, function, table, extra) -> int:
