@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from .stream import Stream, StreamOptions
 
 primaries: dict[int, Context] = {}
-"""The primary contexts that were retained, by device; they stay as long as the process."""
+"""The primary contexts that were retained, by device."""
+
+lasting: set[int] = set()
+"""The same as numbers: contexts that stay as long as the process, so what is made in them may be kept."""
+
+SPARE = 32
+"""How many events and streams of a kind are kept to be used again."""
 
 
 class Context:
@@ -75,4 +81,5 @@ def primary(device_id: int) -> Context:
     """The primary context of a device, retained for good. Source: cuDevicePrimaryCtxRetain."""
     if device_id not in primaries:
         primaries[device_id] = Context(checked.cuDevicePrimaryCtxRetain(device_id))
+        lasting.add(int(primaries[device_id].handle))
     return primaries[device_id]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import driver
 from .._errors import CUDAError
 from ..driver import CUevent, CUevent_flags, CUipcEventHandle, CUresult, checked
-from .context import Context
+from .context import SPARE, Context, lasting
 from .current import within
 from .lifetime import Closable, Ownership
 from .options import accepted
@@ -79,11 +79,8 @@ class IPCEventDescriptor:
     is_blocking_sync: bool
 
 
-SPARE = 32
-"""How many events of a kind are kept to be recorded again."""
-
 _spare: dict[tuple[int, int], list[CUevent]] = {}
-"""Events that nobody has any more, by context and flags."""
+"""Events that nobody has any more, by context and flags; for contexts that last."""
 
 
 class Event(Closable):
@@ -125,12 +122,12 @@ class Event(Closable):
         else:
             options = accepted(EventOptions, options)
             flags = options.flags
-            if options.ipc_enabled:
-                return within(context, Event._new, context, options)
         try:
             spare = _spare[context, flags]
             handle = spare.pop()
         except LookupError:
+            if context not in lasting or options.ipc_enabled:
+                return within(context, Event._new, context, options)
             handle = within(context, checked.cuEventCreate, flags)
             spare = _spare.setdefault((context, flags), [])
         event = _object(Event)
