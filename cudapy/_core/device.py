@@ -168,9 +168,9 @@ class Device:
         return within(context, function, context, *args)
 
     def sync(self) -> None:
-        """Wait until all work of all streams of the device has run; Ctrl-C ends the wait (CUDA 12.5 and newer).
+        """Wait until all work of all streams of the device has run; Ctrl-C ends the wait.
 
-        Source: cuCtxSynchronize, cuCtxRecordEvent.
+        Source: cuCtxSynchronize; cuCtxRecordEvent (CUDA 12.5 and newer), without which Ctrl-C has to wait.
         """
         self._in_context(_synchronize)
         let_go()
@@ -256,10 +256,10 @@ def _synchronize(context: int) -> None:
     with Event._new(context, None) as event:
         try:
             (refused,) = driver.cuCtxRecordEvent(context, event.handle)
+            if not refused:
+                wait(driver.cuEventQuery, id, event.handle)
         except SymbolNotFound:
-            refused = True
-        if not refused:
-            wait(driver.cuEventQuery, id, event.handle)
+            pass
     checked.cuCtxSynchronize()
 
 
