@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from .. import driver
-from ..driver import CUcontext, CUstream, CUstream_flags, CUstreamCaptureMode, checked
+from ..driver import CUcontext, CUstream, CUstream_flags, checked
 from .context import SPARE, Context, lasting
+from .current import Uncaptured
 from .event import Event, EventOptions
 from .lifetime import Closable, Ownership
 from .options import accepted
@@ -33,7 +34,6 @@ class StreamOptions:
 
 _DEFAULT = StreamOptions()
 _NON_BLOCKING = int(CUstream_flags.CU_STREAM_NON_BLOCKING)
-_RELAXED = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
 
 _spare: dict[tuple[int, int, int], list[CUstream]] = {}
 """Streams that nobody has any more, by context, flags and priority; for contexts that last."""
@@ -42,11 +42,8 @@ _spare: dict[tuple[int, int, int], list[CUstream]] = {}
 def _spare_one(handle: CUstream, spare: list[CUstream]) -> None:
     """Keep a stream to be used again, as making one takes far longer; but not if it still has work to do."""
     if len(spare) < SPARE:
-        before = checked.cuThreadExchangeStreamCaptureMode(_RELAXED)  # as Uncaptured does, in half the time
-        try:
+        with Uncaptured():
             (busy,) = driver.cuStreamQuery(handle)
-        finally:
-            checked.cuThreadExchangeStreamCaptureMode(before)
         if not busy:
             spare.append(handle)
             return
