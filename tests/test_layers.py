@@ -112,7 +112,6 @@ def test_arrows(path: Path) -> None:
 
 KNOWS_C = {
     "arguments": "ctypes objects are arguments of kernels",
-    "current": "the capture mode is exchanged whenever something is freed, without a layer between",
     "dlpack": "a capsule is a struct with functions of C",
     "exchange": "memory of the host is shown to Python where it is",
     "held": "a graph calls a function of C",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._errors import CUDAError
-from ..driver import CUresult, CUstreamCaptureMode, checked, libcuda
+from ..driver import CUresult, CUstreamCaptureMode, checked
 
 T = TypeVar("T")
 
@@ -52,32 +50,17 @@ def within(context: int, function: Callable[..., T], *args: Any) -> T:
         checked.cuCtxPopCurrent()
 
 
-_Mode: Any = ctypes.c_int * 1
-_RELAXED = int(CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
-
-
 class Uncaptured:
     """`with Uncaptured():` lets this thread make calls that would otherwise spoil a capture under way.
 
-    For what is freed whenever the garbage collector runs. Source: cuThreadExchangeStreamCaptureMode, which
-    exchanges the number in a cell with the thread's: calling it again undoes that.
+    For what is freed whenever the garbage collector runs. Source: cuThreadExchangeStreamCaptureMode.
     """
 
     __slots__ = ("_mode",)
 
     def __enter__(self) -> None:
-        self._mode = _Mode(_RELAXED)
-        _exchange(self._mode)
+        relaxed = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        self._mode = checked.cuThreadExchangeStreamCaptureMode(relaxed)
 
     def __exit__(self, *exception: object) -> None:
-        _exchange(self._mode)
-
-
-def _exchange(mode: Any) -> None:
-    if status := _function()(mode):
-        raise libcuda.error("cuThreadExchangeStreamCaptureMode", CUresult(status), {})
-
-
-@functools.cache
-def _function() -> Any:
-    return libcuda.symbol("cuThreadExchangeStreamCaptureMode")
+        checked.cuThreadExchangeStreamCaptureMode(self._mode)
