@@ -23,6 +23,7 @@ Buffer, MemoryResource       memory: device memory by default, page-locked host 
 Program, ProgramOptions      from CUDA C++ or PTX to ObjectCode; CompileError has the compiler's log
 ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
 LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
+typing                       choices by name, such as ObjectCodeFormatType: `cudapy.core.typing`
 
 Everything is given back with its last reference, or earlier by `close()` or a `with` block. What fails raises
 CUDAError, running out of memory a MemoryError too.
@@ -30,6 +31,9 @@ CUDAError, running out of memory a MemoryError too.
 
 from __future__ import annotations
 
+import sys
+
+from ._core import typing_names as typing
 from ._core.buffer import Buffer
 from ._core.context import Context
 from ._core.device import ComputeCapability, Device
@@ -79,3 +83,5 @@ __all__ = [
     "launch",
     "prepare",
 ]
+
+sys.modules[f"{__name__}.typing"] = typing  # so that it can be imported by this name, as os.path can

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..driver import CUcontext, checked
 from .current import within
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .device import Device
     from .stream import Stream, StreamOptions
 
-_primary: dict[int, Context] = {}
+primaries: dict[int, Context] = {}
+"""The primary contexts that were retained, by device."""
+
+lasting: set[int] = set()
+"""The same as numbers: contexts that stay as long as the process, so what is made in them may be kept."""
 
 
 class Context:
@@ -48,11 +54,12 @@ class Context:
         """False: it has all of the device."""
         return False
 
-    def create_stream(self, options: StreamOptions | None = None) -> Stream:
+    def create_stream(self, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
         """A new stream in this context."""
         from .stream import Stream
 
-        return within(int(self._handle), Stream, options)
+        context = int(self._handle)
+        return within(context, Stream._new, context, options)
 
     def close(self) -> None:
         """Nothing to do: a primary context belongs to all of the process."""
@@ -69,6 +76,7 @@ class Context:
 
 def primary(device_id: int) -> Context:
     """The primary context of a device, retained for good. Source: cuDevicePrimaryCtxRetain."""
-    if device_id not in _primary:
-        _primary[device_id] = Context(checked.cuDevicePrimaryCtxRetain(device_id))
-    return _primary[device_id]
+    if device_id not in primaries:
+        primaries[device_id] = Context(checked.cuDevicePrimaryCtxRetain(device_id))
+        lasting.add(int(primaries[device_id].handle))
+    return primaries[device_id]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import driver
 from .._errors import CUDAError
 from ..driver import CUevent, CUevent_flags, CUipcEventHandle, CUresult, checked
-from .context import Context
+from .context import Context, lasting
 from .current import within
 from .lifetime import Closable, Ownership
+from .options import accepted
 from .waiting import SPIN, wait
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .device import Device
 
 
@@ -48,15 +51,17 @@ class EventOptions:
     @property
     def flags(self) -> int:
         """The CUevent_flags of cuEventCreate."""
-        return (
-            (0 if self.timing_enabled else CUevent_flags.CU_EVENT_DISABLE_TIMING)
-            | (CUevent_flags.CU_EVENT_BLOCKING_SYNC if self.blocking_sync else 0)
-            | (CUevent_flags.CU_EVENT_INTERPROCESS if self.ipc_enabled else 0)
-        )
+        timing = 0 if self.timing_enabled else _DISABLE_TIMING
+        return timing | _BLOCKING_SYNC * self.blocking_sync | _INTERPROCESS * self.ipc_enabled
 
+
+_DISABLE_TIMING = int(CUevent_flags.CU_EVENT_DISABLE_TIMING)  # numbers: members are slow to combine
+_BLOCKING_SYNC = int(CUevent_flags.CU_EVENT_BLOCKING_SYNC)
+_INTERPROCESS = int(CUevent_flags.CU_EVENT_INTERPROCESS)
 
 _DEFAULT = EventOptions()
 _DEFAULT_FLAGS = _DEFAULT.flags
+_object = object.__new__
 
 _NO_TIME = {
     CUresult.CUDA_ERROR_NOT_READY: "The work before an event still runs. Hint: call sync() on the later one",
@@ -74,34 +79,101 @@ class IPCEventDescriptor:
     is_blocking_sync: bool
 
 
+SPARE = 32
+"""How many events of a kind are kept to be recorded again."""
+
+_spare: dict[tuple[int, int], list[CUevent]] = {}
+"""Events that nobody has any more, by context and flags; for contexts that last."""
+
+
 class Event(Closable):
     """A point in the work of a stream: `stream.record()` makes one, `Device.create_event` one for later.
 
-    `Event(options)` is made in the current context. `end - start` is the time between two events in
+    `Event(options)` is made on the current device. `end - start` is the time between two events in
     milliseconds. Closed with its last reference or by `close`. Source: cuEventCreate.
     """
 
-    __slots__ = ("_context", "_handle", "_options")
+    __slots__ = ("_context", "_handle", "_options", "_spare")
+    _context: int
     _handle: CUevent
+    _options: EventOptions
+    _spare: list[CUevent] | None  # where the handle goes in the end; None: the event has an Ownership
 
-    def __init__(self, options: EventOptions | None = None) -> None:
-        self._make(int(checked.cuCtxGetCurrent()), options)
+    def __new__(cls, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
+        context = checked.cuCtxGetCurrent().value
+        if context:
+            return cls._new(context, options)
+        from .device import Device
 
-    def _make(self, context: int, options: EventOptions | None) -> Event:
-        options, flags = (_DEFAULT, _DEFAULT_FLAGS) if options is None else (options, options.flags)
-        return self._set(checked.cuEventCreate(flags), context, options)
+        return Device().create_event(options)
 
-    def _set(self, handle: CUevent, context: int, options: EventOptions) -> Event:
-        self._handle = handle
-        self._context = context
-        self._options = options
-        self._ownership = Ownership(checked.cuEventDestroy, handle, context=context)
-        return self
+    @staticmethod
+    def _new(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
+        """A new event in `context`, which is current."""
+        options = _DEFAULT if options is None else accepted(EventOptions, options)
+        handle = checked.cuEventCreate(options.flags)
+        return Event._of(handle, context, options, Ownership(checked.cuEventDestroy, handle))
 
-    @classmethod
-    def _in(cls, context: int, options: EventOptions | None) -> Event:
-        """A new event in `context`."""
-        return within(context, cls.__new__(cls)._make, context, options)
+    @staticmethod
+    def _to_record(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
+        """An event in `context` that is recorded at once: one that nobody has any more, or a new one.
+
+        To make and destroy an event takes far longer than to record it.
+        """
+        if options is None:
+            options, flags = _DEFAULT, _DEFAULT_FLAGS
+        else:
+            options = accepted(EventOptions, options)
+            flags = options.flags
+        try:
+            spare = _spare[context, flags]
+            handle = spare.pop()
+        except LookupError:
+            if context not in lasting or options.ipc_enabled:
+                return within(context, Event._new, context, options)
+            handle = within(context, checked.cuEventCreate, flags)
+            spare = _spare.setdefault((context, flags), [])
+        event = _object(Event)
+        event._handle = handle
+        event._spare = spare
+        event._context = context
+        event._options = options
+        event._ownership = None
+        return event
+
+    @staticmethod
+    def _of(handle: CUevent, context: int, options: EventOptions, ownership: Ownership) -> Event:
+        event = _object(Event)
+        event._handle = handle
+        event._context = context
+        event._options = options
+        event._ownership = ownership
+        event._spare = None
+        return event
+
+    def close(self) -> None:
+        """Give the event back; using it afterwards is a RuntimeError, closing it again does nothing."""
+        self._give_up()
+        super().close()
+
+    def _give_up(self, most: int = SPARE, own: Any = Ownership, functions: Any = checked) -> None:
+        """Leave a handle that is to be recorded again to whoever records next.
+
+        It calls nothing of CUDA's, so it is right at any time and in any process.
+        """
+        try:
+            spare = self._spare
+            del self._spare  # of two threads one gets past here
+        except AttributeError:
+            return
+        if spare is None:
+            return
+        if len(spare) < most:
+            spare.append(self._handle)
+        else:
+            own(functions.cuEventDestroy, self._handle)  # and nothing holds it
+
+    __del__ = _give_up
 
     @property
     def handle(self) -> CUevent:
@@ -128,9 +200,9 @@ class Event(Closable):
         """Whether the work before it has run; True if it was never recorded. Source: cuEventQuery."""
         handle = self._handle
         (status,) = driver.cuEventQuery(handle)
-        if status not in (CUresult.CUDA_SUCCESS, CUresult.CUDA_ERROR_NOT_READY):
+        if status and status != CUresult.CUDA_ERROR_NOT_READY:
             checked.cuEventQuery(handle)  # raises
-        return status == CUresult.CUDA_SUCCESS
+        return not status
 
     def sync(self) -> None:
         """Wait until the work before it has run. Source: cuEventSynchronize; Ctrl-C ends the wait."""
@@ -170,7 +242,8 @@ class Event(Closable):
         handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
         opened = checked.cuIpcOpenEventHandle(handle)
-        return cls.__new__(cls)._set(opened, int(checked.cuCtxGetCurrent()), options)
+        ownership = Ownership(checked.cuEventDestroy, opened)
+        return Event._of(opened, checked.cuCtxGetCurrent().value, options, ownership)
 
     @property
     def context(self) -> Context:
