@@ -8,8 +8,9 @@ from .._errors import CUDAError
 from .._ffi.convert import word
 from ..driver import checked
 from . import copies, exchange, ipc, lifetime
+from .current import within
 from .lifetime import Closable, Ownership, finalize, give_back
-from .pointer import Location, byte_count, locate
+from .pointer import Location, byte_count, is_allocated, locate
 from .stream import (
     DEFAULT_STREAMS,
     LEGACY_DEFAULT_STREAM,
@@ -127,8 +128,9 @@ class Buffer(Closable):
         if lasting is None or lasting in DEFAULT_STREAMS or self._resource._free is None:
             context = context or (lasting._context if lasting is not None else 0)
             context = context or int(checked.cuCtxGetCurrent())
-            release = (deallocate, self._resource, self._address, self._size, lasting)
-            self._ownership, self._process = Ownership(*release, context=context), None
+            # Which stream a default stream is, and what a resource of the user's does, depends on the context.
+            release = (within, context, deallocate, self._resource, self._address, self._size, lasting)
+            self._ownership, self._process = Ownership(*release), None
         else:
             self._ownership, self._process = None, lifetime.process
         self._stream = lasting
@@ -179,7 +181,8 @@ class Buffer(Closable):
             try:
                 self._free(address)
             except CUDAError as error:
-                finalize(error)
+                if is_allocated(address):  # the memory of a graph is there after it has run, and no more then
+                    finalize(error)
 
     def _free(self, address: int) -> None:
         """cuMemFreeAsync itself; should that fail, the way of all other things."""

@@ -252,9 +252,9 @@ class VirtualMemoryResource(MemoryResource):
         handle = checked.cuMemCreate(size, properties, 0)
         try:
             checked.cuMemMap(address, size, 0, handle, 0)
+            undo.callback(checked.cuMemUnmap, address, size)
         finally:
             checked.cuMemRelease(handle)  # the mapping keeps the memory
-        undo.callback(checked.cuMemUnmap, address, size)
         self._allow(address, size, config)
 
     def _allow(self, address: int, size: int, config: VirtualMemoryResourceOptions) -> None:
@@ -329,6 +329,6 @@ def _map_again(undo: ExitStack, old: int, new: int, size: int) -> None:
     handle = checked.cuMemRetainAllocationHandle(old)
     try:
         checked.cuMemMap(new, size, 0, handle, 0)
+        undo.callback(checked.cuMemUnmap, new, size)
     finally:
         checked.cuMemRelease(handle)
-    undo.callback(checked.cuMemUnmap, new, size)
