@@ -128,18 +128,17 @@ class Buffer(Closable):
         if lasting is None or lasting in DEFAULT_STREAMS or self._resource._free is None:
             context = context or (lasting._context if lasting is not None else 0)
             context = context or int(checked.cuCtxGetCurrent())
-            # Which stream a default stream is, and what a resource of the user's does, depends on the context.
+            # Which stream a default stream is, and what a resource of the user's does, is up to the context.
             release = (within, context, deallocate, self._resource, self._address, self._size, lasting)
             self._ownership, self._process = Ownership(*release), None
         else:
             self._ownership, self._process = None, lifetime.process
         self._stream = lasting
 
-    def _move(self, address: int) -> None:
+    def _move(self, address: int, context: int) -> None:
         """Be at another address, where its memory resource has put it."""
         before, self._address = self._ownership, address
-        if address:
-            self._own(self._stream)
+        self._own(self._stream, context)
         if before is not None:
             before.forget()
 

@@ -20,9 +20,7 @@ from cudapy.core import (
 )
 from cudapy.utils import CopyOptions, StridedMemoryView, args_viewable_as_strided_memory, copy_batch
 
-from .core_fixtures import content, python
-from .core_fixtures import device as device
-from .core_fixtures import stream as stream
+from .core_kernels import content, run
 from .kernels import needs_driver
 
 pytestmark = pytest.mark.gpu
@@ -134,7 +132,7 @@ def test_numpy_reads_and_writes_host_memory(device, stream, kind) -> None:
     for number, array in enumerate(arrays):
         assert array.ctypes.data == made.handle and array.tolist() == [1 + number] * 16
         array[:] = 2 + number
-    assert content(made, stream).tolist() == [1 + len(arrays)] * 16
+    assert content(made, np.uint8, stream).tolist() == [1 + len(arrays)] * 16
     del made
     gc.collect()
     assert arrays[0].tolist() == [1 + len(arrays)] * 16, "the arrays keep it"
@@ -158,7 +156,7 @@ def test_arrays_of_other_libraries_are_kernel_arguments_and_copied_from(cupy, de
     array = cupy.arange(16, dtype=cupy.int32)
     cupy.cuda.get_current_stream().synchronize()
     view = Buffer.from_handle(array.data.ptr, array.nbytes, owner=array)
-    assert content(view, stream, np.int32).tolist() == list(range(16))
+    assert content(view, np.int32, stream).tolist() == list(range(16))
     assert view.owner is array and (view.device_id, view.is_device_accessible) == (0, True)
 
 
@@ -270,11 +268,17 @@ def test_copies_in_a_batch(device, stream) -> None:
     for number, source in enumerate(sources):
         source.fill(number + 1, stream=stream)
     copy_batch(stream, sources, targets)
-    assert [set(content(target, stream).tolist()) for target in targets] == [{1}, {2}, {3}, {4}, {5}]
+    assert [set(content(target, np.uint8, stream).tolist()) for target in targets] == [
+        {1},
+        {2},
+        {3},
+        {4},
+        {5},
+    ]
     sources[0].fill(9, stream=stream)
     options = [CopyOptions("any"), *[CopyOptions(overlap_mode="prefer_overlap_with_compute")] * 4]
     copy_batch(stream, sources, targets, options=options)
-    assert set(content(targets[0], stream).tolist()) == {9}
+    assert set(content(targets[0], np.uint8, stream).tolist()) == {9}
     sources[0].copy_to(targets[0], stream=stream, options=CopyOptions(src_location_hint=device))
     with pytest.raises(ValueError, match="5 sources"):
         copy_batch(stream, sources, targets[:4])
@@ -304,16 +308,15 @@ def test_a_batch_does_not_go_into_a_graph(device, stream) -> None:
 
 
 def test_arrays_that_are_left_at_exit() -> None:
-    done = python(
+    process = run(
         "import sys\n"
-        "from cudapy.core import *\n"
-        "dev = Device(0); dev.set_current(); s = dev.create_stream()\n"
         "import cupy, torch\n"
         "a = cupy.from_dlpack(dev.allocate(64, s)); t = torch.from_dlpack(dev.allocate(64, s))\n"
         "c = dev.allocate(64, s).__dlpack__(); torch.kept = t; sys.kept = [a, t, c]\n"
         "import numpy; sys.pinned = numpy.from_dlpack(LegacyPinnedMemoryResource().allocate(64))\n"
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    out, err = process.communicate(timeout=100)
+    assert (process.returncode, out, err) == (0, "", "")
 
 
 def test_exporting_leaks_nothing(cupy, device, stream) -> None:

@@ -22,9 +22,7 @@ from cudapy.core import (
 )
 from cudapy.driver import CUdevice_attribute, CUmemAllocationHandleType, checked
 
-from .core_fixtures import ROOT, content
-from .core_fixtures import device as device
-from .core_fixtures import stream as stream
+from .core_kernels import ROOT, content
 
 pytestmark = [
     pytest.mark.gpu,
@@ -114,7 +112,7 @@ def test_a_pool_over_a_socket(resource, stream) -> None:
     assert (process.returncode, err) == (0, "")
     lines = out.splitlines()
     assert lines[:3] == ["{1}", "{2}", "{1}"] and lines[3].startswith("CUDA_ERROR"), out
-    assert [set(content(buffer, stream).tolist()) for buffer in buffers] == [{9}, {8}]
+    assert [set(content(buffer, np.uint8, stream).tolist()) for buffer in buffers] == [{9}, {8}]
 
 
 MULTIPROCESSING = """
@@ -195,7 +193,7 @@ def test_kill_9_on_either_side(device, stream, victim) -> None:
             assert process.stdout.readline() == "ready\n", process.stderr.read()
             process.send_signal(signal.SIGKILL)
             process.wait(60)
-            assert (content(buffer, stream) == 6).all()
+            assert (content(buffer, np.uint8, stream) == 6).all()
         else:
             process, link = start(
                 "mr = DeviceMemoryResource(0, DeviceMemoryResourceOptions(ipc_enabled=True))\n"
@@ -211,7 +209,7 @@ def test_kill_9_on_either_side(device, stream, victim) -> None:
             process.send_signal(signal.SIGKILL)
             process.wait(60)
             time.sleep(0.1)
-            assert (content(seen, stream) == 7).all(), "what was opened stays"
+            assert (content(seen, np.uint8, stream) == 7).all(), "what was opened stays"
             seen.close()
         process.stdout.close(), process.stderr.close(), link.close()
         buffer.close()

@@ -20,9 +20,7 @@ from cudapy.core import (
 )
 from cudapy.utils import discard_batch, discard_prefetch_batch, prefetch_batch
 
-from .core_fixtures import content
-from .core_fixtures import device as device
-from .core_fixtures import stream as stream
+from .core_kernels import content
 from .kernels import needs_driver
 
 pytestmark = pytest.mark.gpu
@@ -41,7 +39,7 @@ def test_a_pool_of_its_own(device, stream) -> None:
     buffer = mr.allocate(MEGABYTE, stream=stream)
     assert buffer.memory_resource is mr and mr.attributes.used_mem_current == before + MEGABYTE
     buffer.fill(3, stream=stream)
-    assert (content(buffer, stream) == 3).all()
+    assert (content(buffer, np.uint8, stream) == 3).all()
     buffer.close()
     stream.sync()
     assert mr.attributes.used_mem_current == before
@@ -70,7 +68,7 @@ def test_buffers_outlive_the_resource(device, stream) -> None:
     with pytest.raises(RuntimeError, match="this DeviceMemoryResource is closed"):
         mr.allocate(1, stream=stream)
     buffer.fill(1, stream=stream)
-    assert (content(buffer, stream) == 1).all()
+    assert (content(buffer, np.uint8, stream) == 1).all()
     buffer.close()
     stream.sync()
 
@@ -114,7 +112,7 @@ def test_sizes_and_streams_of_all_kinds(device, stream) -> None:
         buffer = mr.allocate(256, stream=each)
         buffer.fill(5, stream=each)
         device.sync()
-        assert (content(buffer, stream) == 5).all()
+        assert (content(buffer, np.uint8, stream) == 5).all()
 
 
 def test_peer_access(device, stream) -> None:
@@ -155,7 +153,7 @@ def test_pinned_memory(device, stream, options) -> None:
     host[:] = np.arange(4096) % 251
     on_device = device.allocate(4096, stream)
     on_device.copy_from(buffer, stream=stream)
-    assert (content(on_device, stream) == np.arange(4096) % 251).all()
+    assert (content(on_device, np.uint8, stream) == np.arange(4096) % 251).all()
     buffer.fill(9, stream=stream)
     stream.sync()
     assert (host == 9).all(), "the device writes the same memory"
@@ -183,7 +181,7 @@ def test_managed_memory(managed, device, stream) -> None:
     host = np.asarray(buffer)
     assert (host == 4).all()
     host[:3] = 7
-    assert content(buffer, stream)[:4].tolist() == [7, 7, 7, 4]
+    assert content(buffer, np.uint8, stream)[:4].tolist() == [7, 7, 7, 4]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +199,7 @@ def test_where_managed_memory_would_rather_be(managed, device, stream, options, 
     assert mr.preferred_location == preferred and mr.device_id == ordinal and mr.is_handle_owned
     buffer = mr.allocate(4096, stream=stream)
     buffer.fill(1, stream=stream)
-    assert (content(buffer, stream) == 1).all()
+    assert (content(buffer, np.uint8, stream) == 1).all()
 
 
 def test_locations_that_are_none() -> None:
@@ -256,13 +254,13 @@ def test_prefetch_and_discard(managed, device, stream) -> None:
     prefetch_batch(stream, buffers, [device, Host()])
     stream.sync()
     assert [last_prefetch(buffer)[0] for buffer in buffers] == [1, 2]
-    assert (content(buffers[1], stream) == 1).all(), "moving keeps what is in it"
+    assert (content(buffers[1], np.uint8, stream) == 1).all(), "moving keeps what is in it"
     discard_batch(stream, buffers)
     discard_prefetch_batch(stream, buffers, device)
     buffers[0].discard(stream=stream)
     buffers[0].discard_prefetch(Host(), stream=stream)
     buffers[0].fill(2, stream=stream)
-    assert (content(buffers[0], stream) == 2).all()
+    assert (content(buffers[0], np.uint8, stream) == 2).all()
     with pytest.raises(ValueError, match="1 locations for 2"):
         prefetch_batch(stream, buffers, [device])
     with pytest.raises(ValueError, match="not managed"):

@@ -14,9 +14,7 @@ from cudapy.core import (
     VirtualMemoryResourceOptions,
 )
 
-from .core_fixtures import content
-from .core_fixtures import device as device
-from .core_fixtures import stream as stream
+from .core_kernels import content
 from .kernels import DEVICE
 
 pytestmark = pytest.mark.gpu
@@ -42,7 +40,7 @@ def test_virtual_memory(virtual, device, stream) -> None:
     assert (buffer.device_id, buffer.is_device_accessible, buffer.is_host_accessible) == (DEVICE, True, False)
     assert free_memory() <= before - 3 * MEGABYTE
     buffer.fill(7, stream=stream)
-    assert (content(buffer, stream) == 7).all()
+    assert (content(buffer, np.uint8, stream) == 7).all()
     buffer.close()
     assert free_memory() >= before - MEGABYTE and virtual._mappings == {}
     assert virtual.allocate(0).handle == 0
@@ -54,9 +52,9 @@ def test_an_allocation_grows_where_it_is(virtual, device, stream) -> None:
     buffer.copy_from(np.arange(1000, dtype=np.int32), stream=stream)
     grown = virtual.modify_allocation(buffer, 9 * MEGABYTE)
     assert grown is buffer and buffer.size == 9 * MEGABYTE
-    assert content(buffer, stream, np.int32)[:1000].tolist() == list(range(1000))
+    assert content(buffer, np.int32, stream)[:1000].tolist() == list(range(1000))
     buffer.fill(1, stream=stream)
-    assert (content(buffer, stream) == 1).all(), "all of it can be used"
+    assert (content(buffer, np.uint8, stream) == 1).all(), "all of it can be used"
     assert virtual.modify_allocation(buffer, MEGABYTE) is buffer and buffer.size == 9 * MEGABYTE
     del address, buffer, grown
     assert virtual._mappings == {}
@@ -71,9 +69,9 @@ def test_an_allocation_moves_to_grow(virtual, device, stream) -> None:
     try:
         virtual.modify_allocation(buffer, 5 * MEGABYTE)
         assert buffer.handle != address
-        assert content(buffer, stream, np.int32)[:1000].tolist() == list(range(1000))
+        assert content(buffer, np.int32, stream)[:1000].tolist() == list(range(1000))
         virtual.modify_allocation(buffer, 33 * MEGABYTE)
-        assert content(buffer, stream, np.int32)[:1000].tolist() == list(range(1000))
+        assert content(buffer, np.int32, stream)[:1000].tolist() == list(range(1000))
         with pytest.raises(CUDAError):
             driver.checked.cuMemsetD8(address, 0, 1)
     finally:
@@ -89,7 +87,7 @@ def test_growing_that_fails_changes_nothing(virtual, device, stream) -> None:
     with pytest.raises(MemoryError):
         virtual.modify_allocation(buffer, 1 << 42)
     assert (buffer.handle, buffer.size) == (address, MEGABYTE)
-    assert (content(buffer, stream) == 4).all() and abs(free_memory() - before) <= 2 * MEGABYTE
+    assert (content(buffer, np.uint8, stream) == 4).all() and abs(free_memory() - before) <= 2 * MEGABYTE
     with pytest.raises(ValueError, match="not of this memory resource"):
         virtual.modify_allocation(device.allocate(64, stream), 128)
 
@@ -163,7 +161,7 @@ def test_memory_within_a_graph(device, stream) -> None:
     for value in (1, 2):
         out.fill(value, stream=stream)
         driver.checked.cuGraphLaunch(runnable, stream.handle)
-        assert (content(out, stream) == 8).all()
+        assert (content(out, np.uint8, stream) == 8).all()
     assert mr.attributes.used_mem_high >= 64 and mr.attributes.used_mem_current == 0
     driver.checked.cuGraphExecDestroy(runnable)
     mr.attributes.used_mem_high = 0
@@ -188,7 +186,7 @@ def test_memory_that_outlives_its_graph(device, stream, resource) -> None:
 
     runnable, made = capture(stream, body)
     driver.checked.cuGraphLaunch(runnable, stream.handle)
-    assert (content(made, stream) == 3).all()
+    assert (content(made, np.uint8, stream) == 3).all()
     made.close(stream)
     driver.checked.cuGraphLaunch(runnable, stream.handle)  # only possible since it was freed
     stream.sync()
