@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from cudapy.core.utils import CopyOptions, StridedMemoryView, args_viewable_as_strided_memory, copy_batch
 
 from cudapy import driver
 from cudapy.core import (
@@ -18,7 +19,6 @@ from cudapy.core import (
     Program,
     launch,
 )
-from cudapy.utils import CopyOptions, StridedMemoryView, args_viewable_as_strided_memory, copy_batch
 
 from .core_kernels import content, run
 from .kernels import needs_driver

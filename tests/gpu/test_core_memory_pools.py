@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cudapy.core.utils import discard_batch, discard_prefetch_batch, prefetch_batch
 
 from cudapy import driver
 from cudapy.core import (
@@ -18,7 +19,6 @@ from cudapy.core import (
     PinnedMemoryResource,
     PinnedMemoryResourceOptions,
 )
-from cudapy.utils import discard_batch, discard_prefetch_batch, prefetch_batch
 
 from .core_kernels import content
 from .kernels import needs_driver
