@@ -24,6 +24,7 @@ utils                        arrays of any library as StridedMemoryView, copies 
 Program, ProgramOptions      from CUDA C++ or PTX to ObjectCode; CompileError has the compiler's log
 ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
 LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
+typing                       choices by name, such as ObjectCodeFormatType: `cudapy.core.typing`
 
 Everything is given back with its last reference, or earlier by `close()` or a `with` block. What fails raises
 CUDAError, running out of memory a MemoryError too.
@@ -33,6 +34,7 @@ from __future__ import annotations
 
 import sys
 
+from ._core import typing_names as typing
 from ._core import utils
 from ._core.buffer import Buffer
 from ._core.context import Context
@@ -109,4 +111,6 @@ __all__ = [
     "utils",
 ]
 
-sys.modules[f"{__name__}.utils"] = utils  # so that it can be imported by this name, as os.path can
+# So that they can be imported by these names, as os.path can.
+sys.modules[f"{__name__}.typing"] = typing
+sys.modules[f"{__name__}.utils"] = utils

@@ -9,7 +9,7 @@ from .. import driver
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
 from .context import Context
 from .event import Event, EventOptions
-from .lifetime import Closable, Ownership
+from .lifetime import Closable, Foundation, Ownership
 from .waiting import wait
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Stream(Closable):
     _twin: Stream | None
 
     def __new__(cls, options: StreamOptions | None = None) -> Stream:
-        context = int(checked.cuCtxGetCurrent())
+        context = checked.cuCtxGetCurrent().value
         if context:
             return cls._new(context, options)
         from .device import Device
@@ -74,7 +74,7 @@ class Stream(Closable):
             if not highest <= priority <= lowest:
                 raise ValueError(f"StreamOptions: priority = {priority} is outside {highest} .. {lowest}")
         handle = checked.cuStreamCreateWithPriority(_NON_BLOCKING if options.nonblocking else 0, priority)
-        return Stream._of(handle, context, Ownership(checked.cuStreamDestroy, handle))
+        return Stream._of(handle, context, Foundation(checked.cuStreamDestroy, handle))
 
     @staticmethod
     def _of(
@@ -174,7 +174,7 @@ class Stream(Closable):
                 self.wait(event)
 
     def _asked_context(self) -> int:
-        context = int(checked.cuStreamGetCtx(self._handle))
+        context: int = checked.cuStreamGetCtx(self._handle).value
         if self not in DEFAULT_STREAMS:
             self._context = context
         return context

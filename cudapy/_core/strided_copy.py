@@ -146,7 +146,7 @@ def make_plan(axes: list[Axis], itemsize: int) -> Plan:
 
 
 def _stacks(axes: list[Axis], width: int) -> Iterator[tuple[Axis, Axis]]:
-    """Rows and slices that one call can copy: rows without overlap, slices at a multiple of the rows' step."""
+    """Rows and slices that one call can copy: rows do not overlap, slices are a multiple of rows apart."""
     yield Axis(1, width, width), Axis(1, width, width)
     for rows in axes:
         if width <= min(rows.to, rows.at) and max(rows.to, rows.at) <= MAX_PITCH:

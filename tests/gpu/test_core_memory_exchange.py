@@ -225,7 +225,7 @@ LAYOUTS = [
     ("every other", lambda x: x[::2, 1:, ::3]),
     ("backwards", lambda x: x[::-1, :, ::-1]),
     ("rows", lambda x: x[:, 2, :]),
-    ("scalar", lambda x: x[1, 2, 3]),
+    ("scalar", lambda x: x[1, 2, 3, ...]),
     ("none", lambda x: x[:, 0:0]),
 ]
 
