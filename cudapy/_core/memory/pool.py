@@ -40,10 +40,9 @@ class MemoryPool(Closable, MemoryResource):
     _vital = "_pool"
     _buffer: type[Buffer] = Buffer
     _pool: CUmemoryPool
-    _quick: tuple[
-        Any, Any
-    ]  # cuMemAllocFromPoolAsync itself and its argument, the pool; there while that is open
-    _free_async: Any  # cuMemFreeAsync itself; both are for resources whose `deallocate` does nothing else
+    # Only where `deallocate` is nothing but cuMemFreeAsync:
+    _quick: tuple[Any, Any]  # cuMemAllocFromPoolAsync itself and its argument, the pool, while that is open
+    _free_async: Any  # cuMemFreeAsync itself
     _ipc: ipc.Sharing | None
 
     def _set(self, pool: CUmemoryPool, owned: bool, sharing: ipc.Sharing | None = None) -> None:
