@@ -20,16 +20,16 @@ from .stub import python
 def world() -> Iterator[SimpleNamespace]:
     """The fake driver, and core on it, with a current context."""
     with faked() as (fake, of):
-        core, lifetime, event = of("core"), of("_core.lifetime"), of("_core.event")
+        core, lifetime = of("core"), of("_core.lifetime")
+        fake.contexts[:] = [0xC0]
+        core.Device(0).set_current()
+        of("_core.context").lasting.clear()  # no stream or event is kept to be used again
 
         def settle() -> None:
-            """Let go of what is kept for a while: work that is done, frees that waited, spare events."""
+            """Let go of what is kept for a while: work that is done, frees that waited."""
             lifetime._in_use.clear()
             gc.collect()
             lifetime.retry()
-            for spare in event._spare.values():
-                fake.alive -= {("event", int(handle)) for handle in spare}
-            event._spare.clear()
 
         gc.collect()
         gc.freeze()

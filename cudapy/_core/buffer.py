@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._errors import CUDAError
+from .._ffi.buffers import address_of
 from .._ffi.convert import word
 from ..driver import checked
 from . import copies, exchange, ipc, lifetime
@@ -219,7 +221,10 @@ class Buffer(Closable):
         self._without(options)
         size = self._fitting(memoryview(dst).nbytes, "copy_to")
         if size:
-            checked.cuMemcpyDtoHAsync(dst, source, size, in_stream._handle)
+            if self.is_host_accessible:  # cuMemcpyDtoHAsync takes memory of the device alone
+                checked.cuMemcpyAsync(_address(dst, "copy_to: dst"), source, size, in_stream._handle)
+            else:
+                checked.cuMemcpyDtoHAsync(dst, source, size, in_stream._handle)
             self._keep_for(in_stream, dst)
         return dst
 
@@ -251,7 +256,10 @@ class Buffer(Closable):
         self._without(options)
         size = self._fitting(memoryview(src).nbytes, "copy_from")
         if size:
-            checked.cuMemcpyHtoDAsync(target, src, size, in_stream._handle)
+            if self.is_host_accessible:
+                checked.cuMemcpyAsync(target, _address(src, "copy_from: src"), size, in_stream._handle)
+            else:
+                checked.cuMemcpyHtoDAsync(target, src, size, in_stream._handle)
             self._keep_for(in_stream, src)
 
     def _fitting(self, size: int, what: str) -> int:
@@ -437,6 +445,12 @@ class Buffer(Closable):
 def _free_async(resource: Any) -> Any:
     """cuMemFreeAsync itself, if that is all that `resource` does to free memory."""
     return getattr(resource, "_free_async", None)
+
+
+def _address(host: Any, what: str) -> int:
+    """Where the memory of a host array is, which is writable if C is to write there."""
+    pointer, _ = address_of(host, "src" in what, what)
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
 
 _UNFILLED = frozenset(Buffer.__slots__) - {"_address"} | {"_ownership"}
