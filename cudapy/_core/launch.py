@@ -15,6 +15,7 @@ from .. import driver
 from .._ffi.convert import word
 from .._ffi.generated import function as generated
 from .arguments import encode, encoding, layout
+from .graph.kept import keep_for
 from .launch_config import LaunchConfig, c_config
 from .module import Kernel
 from .stream import Stream
@@ -52,7 +53,34 @@ def prepare(stream: Stream, config: LaunchConfig, kernel: Kernel, *args: Any) ->
     """
     _check(config, kernel)
     run: Callable[..., None] = _Writer(kernel, args).prepared(config, _reference(stream, config))
-    return run
+    if not hasattr(stream, "_keep"):
+        return run
+
+    def recorded(*args: Any) -> None:  # in a GraphBuilder
+        keep_for(stream, kernel, *args)
+        run(*args)
+
+    return recorded
+
+
+def packed(kernel: Kernel, args: tuple[Any, ...]) -> Any:
+    """`args` as the driver takes them for a node of a graph: a table of pointers, and the values behind it.
+
+    Raises as `launch` does.
+    """
+    writer = _Writer(kernel, args)
+    block, _ = writer.make()
+    writer.fill(block, *args)
+    return block
+
+
+def packed_again(kernel: Kernel, table: int) -> Any:
+    """The same from a table that somebody else has. Needs CUDA 12.4, which tells the sizes of the values."""
+    values = []
+    for i, (_, size) in enumerate(kernel.arguments_info):
+        address = ctypes.c_void_p.from_address(table + 8 * i).value or 0
+        values.append(ctypes.string_at(address, size))
+    return packed(kernel, tuple(values))
 
 
 def _check(config: Any, kernel: Any) -> None:
@@ -107,6 +135,7 @@ class _Writer:
             "failed": _failed,
             "fill": self.fill,
             "function": word(int(kernel._function)),
+            "keep_for": keep_for,
             "launch_ex": driver.libcuda.symbol("cuLaunchKernelEx"),
             "make": self.make,
             "pack_into": struct.Struct(self.format()).pack_into,
@@ -177,6 +206,7 @@ class _Writer:
                 "        reference = resolve(stream, config)",
                 "except AttributeError:",
                 "    reference = resolve(stream, config)",
+                "    keep_for(stream, kernel, *args)",
                 *self.core(["if tuple(map(type, args)) != types:", "    push(slot)", "    " + _DISPATCH]),
                 "if err:",
                 "    raise failed(err, kernel, config)",
