@@ -9,6 +9,7 @@ from .. import driver
 from .._errors import CUDAError
 from ..driver import CUdeviceptr, CUmemorytype, CUpointer_attribute, CUresult, CUstreamCaptureStatus, checked
 from .current import Uncaptured
+from .graph.kept import keep_captured, keep_for
 from .lifetime import Closable, Ownership, keep_until
 from .stream import (
     DEFAULT_STREAMS,
@@ -157,7 +158,7 @@ class Buffer(Closable):
         value: an int from 0 to 255, or bytes, a numpy scalar, anything of 1, 2 or 4 bytes.
         Source: cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async.
         """
-        address, handle = self._address, Stream._accept(stream)._handle
+        address, in_stream = self._address, Stream._accept(stream)
         if isinstance(value, int):
             if not 0 <= value <= 255:
                 raise OverflowError(f"fill: {value} is not a byte; give a pattern of 2 or 4 bytes as bytes")
@@ -171,7 +172,10 @@ class Buffer(Closable):
         if rest:
             raise ValueError(f"fill: {self._size} bytes are no multiple of the {width} of the pattern")
         if count:
-            getattr(checked, _MEMSET[width])(address, int.from_bytes(pattern, "little"), count, handle)
+            getattr(checked, _MEMSET[width])(
+                address, int.from_bytes(pattern, "little"), count, in_stream._handle
+            )
+            keep_for(in_stream._owner, self)
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -304,18 +308,17 @@ def is_capturing(stream: Stream) -> bool:
     return not status and capture != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
 
 
-_captured: list[object] = []
-
-
 def _keep_for(stream: Stream, *operands: object) -> None:
     """Keep alive what a copy in `stream` reads or writes, except for buffers that are freed in stream order.
 
-    What a graph copies is kept for good, as the graph may run at any time.
+    What is captured is kept as long as the graph may run; in a GraphBuilder that is all of it.
     """
+    if stream._owner is not None and keep_for(stream._owner, *operands):
+        return
     kept = [thing for thing in operands if not isinstance(thing, Buffer) or thing.is_host_accessible]
     if not kept:
         return
     if is_capturing(stream):
-        _captured.append(kept)
+        keep_captured(stream._handle, *kept)
     else:
         keep_until(stream.record(), *kept)
