@@ -14,6 +14,7 @@ from .waiting import wait
 
 if TYPE_CHECKING:
     from .device import Device
+    from .graph.builder import GraphBuilder
 
 
 @dataclass
@@ -154,6 +155,13 @@ class Stream(Closable):
         else:
             with Stream._accept(event_or_stream).record() as event:
                 self.wait(event)
+
+    def create_graph_builder(self) -> GraphBuilder:
+        """A builder of a graph, which records what is done in this stream while it builds."""
+        from .graph.builder import GraphBuilder
+
+        self._handle  # noqa: B018  # raises what a closed stream has to say
+        return GraphBuilder._in(self)
 
     @property
     def _context_handle(self) -> int:
