@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._errors import CUDAError
 from ..driver import CUresult, checked
@@ -16,6 +16,9 @@ from .event import Event, EventOptions
 from .lifetime import let_go
 from .memory import DeviceMemoryResource, MemoryResource, _SynchronousMemoryResource
 from .stream import IsStreamType, Stream, StreamOptions, default_stream
+
+if TYPE_CHECKING:
+    from .graph.builder import GraphBuilder
 
 __all__ = ["ComputeCapability", "Device", "DeviceProperties"]
 
@@ -177,6 +180,10 @@ class Device:
     def create_event(self, options: EventOptions | None = None) -> Event:
         """A new event, to be recorded with `stream.record(event)`."""
         return Event._in(int(self.context.handle), options)
+
+    def create_graph_builder(self) -> GraphBuilder:
+        """A builder of a graph, in a stream of its own."""
+        return self.create_stream().create_graph_builder()
 
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes on the device, for later work in `stream` (None: the default stream)."""
