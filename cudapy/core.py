@@ -23,6 +23,7 @@ Buffer, MemoryResource       memory: device memory by default, page-locked host 
 Program, ProgramOptions      from CUDA C++ or PTX to ObjectCode; CompileError has the compiler's log
 ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
 LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
+graph                        work recorded or put together once and launched many times: `cudapy.core.graph`
 
 Everything is given back with its last reference, or earlier by `close()` or a `with` block. What fails raises
 CUDAError, running out of memory a MemoryError too.
@@ -30,11 +31,14 @@ CUDAError, running out of memory a MemoryError too.
 
 from __future__ import annotations
 
+import sys
+
 from ._core.buffer import Buffer
 from ._core.context import Context
 from ._core.device import ComputeCapability, Device
 from ._core.device_properties import DeviceProperties
 from ._core.event import Event, EventOptions, IPCEventDescriptor
+from ._core.graph import names as graph
 from ._core.kernel import Kernel
 from ._core.launch import launch, prepare
 from ._core.launch_config import LaunchConfig
@@ -76,6 +80,9 @@ __all__ = [
     "Stream",
     "StreamOptions",
     "default_stream",
+    "graph",
     "launch",
     "prepare",
 ]
+
+sys.modules[f"{__name__}.graph"] = graph  # so that it can be imported by this name, as os.path can
