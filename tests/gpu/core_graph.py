@@ -1,0 +1,80 @@
+"""What the tests of graphs share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cudapy.core import Device, LaunchConfig, Program
+
+SOURCE = r"""
+#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203
+extern "C" __device__ __cudart_builtin__ void CUDARTAPI cudaGraphSetConditional(
+    cudaGraphConditionalHandle handle, unsigned int value);
+extern "C" __global__ void decide(cudaGraphConditionalHandle handle, unsigned int value)
+{
+    cudaGraphSetConditional(handle, value);
+}
+extern "C" __global__ void count_down(cudaGraphConditionalHandle handle, int *left)
+{
+    cudaGraphSetConditional(handle, --*left > 0);
+}
+#endif
+extern "C" __global__ void add(int *x, int value) { x[blockIdx.x * blockDim.x + threadIdx.x] += value; }
+extern "C" __global__ void times(int *x, int value) { x[blockIdx.x * blockDim.x + threadIdx.x] *= value; }
+extern "C" __global__ void nothing() { }
+extern "C" __global__ void meet(int *arrived, int *out)  // every block waits for all others
+{
+    atomicAdd(arrived, 1);
+    while (atomicAdd(arrived, 0) < (int)gridDim.x);
+    out[blockIdx.x] = 1;
+}
+extern "C" __global__ void cluster_size(unsigned *out)
+{
+    unsigned size;
+    asm volatile("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(size));
+    out[blockIdx.x] = size;
+}
+"""
+ONE = LaunchConfig(grid=1, block=32)
+
+
+@pytest.fixture
+def device():
+    device = Device(0)
+    device.set_current()
+    yield device
+    device.set_current()
+    device.sync()
+
+
+@pytest.fixture
+def stream(device):
+    return device.create_stream()
+
+
+@pytest.fixture(scope="session")
+def kernels():
+    Device(0).set_current()
+    return Program(SOURCE, "c++").compile("cubin")
+
+
+def zeros(device, stream, count):
+    """`count` words of device memory, all 0."""
+    buffer = device.allocate(4 * count, stream)
+    buffer.fill(0, stream=stream)
+    stream.sync()
+    return buffer
+
+
+def content(buffer, dtype, stream):
+    """What is in a buffer once `stream` is done."""
+    found = np.empty(buffer.size // np.dtype(dtype).itemsize, dtype)
+    buffer.copy_to(found, stream=stream)
+    stream.sync()
+    return found
+
+
+def words(buffer, stream):
+    """The different words in a buffer."""
+    return sorted(set(content(buffer, np.int32, stream).tolist()))
