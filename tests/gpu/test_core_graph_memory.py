@@ -1,4 +1,4 @@
-"""Who keeps alive what a graph uses: the driver, as long as the graph or a copy or launch of it may use it."""
+"""Who keeps alive what a graph uses: the driver, as long as the graph, a copy or a launch may use it."""
 
 from __future__ import annotations
 
