@@ -261,13 +261,18 @@ def builder(stub: Stub) -> Any:
     return made
 
 
-def test_a_capture_ends_with_its_builder(builder: Any, stub: Stub) -> None:
+def test_a_capture_ends_with_its_builder(builder: Any, stub: Stub, monkeypatch: Any) -> None:
+    monkeypatch.setattr(module("_core.stream").Stream, "priority", 0)
     builder.begin_building("thread_local")
     call = next(call for call in stub.calls() if call.symbol == "cuStreamBeginCapture_v2")
     assert int.from_bytes(call.arguments["mode"].raw, "little") == 1
-    builder.close()
+    _, part = builder.split(2)
+    stub.calls()
+    builder.close()  # at once, although the other part refers to the capture
     names = symbols(stub)
     assert names.count("cuStreamEndCapture") == names.count("cuGraphDestroy") == 1
+    with pytest.raises(RuntimeError, match="has ended the building"):
+        part.split(2)
     other = module("_core.stream").Stream.from_handle(0x5000).create_graph_builder().begin_building()
     stub.calls()
     del other
