@@ -27,18 +27,15 @@ if TYPE_CHECKING:
     from ..device import Device
     from .conditional import IfElseNode, IfNode, SwitchNode, WhileNode
     from .definition import GraphDefinition
+    from .memory_nodes import AllocNode, FreeNode, MemcpyNode, MemsetNode
     from .node import GraphNode
     from .nodes import (
-        AllocNode,
         ChildGraphNode,
         EmptyNode,
         EventRecordNode,
         EventWaitNode,
-        FreeNode,
         HostCallbackNode,
         KernelNode,
-        MemcpyNode,
-        MemsetNode,
     )
 
 Memory = Buffer | CUdeviceptr | int
@@ -66,9 +63,7 @@ class Adding:
         record = tree.record(node)
         record.context = context
         tree.keep(node, record, **things)
-        from .node import node_at
-
-        return node_at(tree, graph, node), record
+        return _node(tree, graph, node), record
 
     def _current(self) -> int:
         """The context that a new node belongs to: the current one, or that of the graph where none is."""
@@ -98,10 +93,8 @@ class Adding:
                 raise ValueError(f"join: {node!r} is a node of another graph")
             if node.handle not in before:
                 before.append(node.handle)
-        made = checked.cuGraphAddEmptyNode(graph, before, len(before))
-        from .node import node_at
-
-        return node_at(tree, graph, made)  # type: ignore[return-value]
+        empty: EmptyNode = _node(tree, graph, checked.cuGraphAddEmptyNode(graph, before, len(before)))
+        return empty
 
     def allocate(
         self,
@@ -239,6 +232,10 @@ class Adding:
         record = tree.record(node)
         record.condition, record.cond_type = condition, kind
         record.branches = conditions.bodies(wanted)
-        from .node import node_at
+        return _node(tree, graph, node)
 
-        return node_at(tree, graph, node)
+
+def _node(tree: Tree, graph: CUgraph, handle: CUgraphNode) -> Any:
+    from .node import node_at
+
+    return node_at(tree, graph, handle)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...driver import CUgraph, CUgraphNode, checked
 from ..current import initialise
+from ..device import Device
 from .adding import Adding
 from .condition import GraphCondition, create_condition
 from .node import GraphNode, node_at
@@ -32,7 +33,7 @@ class GraphDefinition(Adding, Drawn):
 
     def __init__(self) -> None:
         initialise()
-        context = int(checked.cuCtxGetCurrent())
+        context = int(checked.cuCtxGetCurrent()) or int(Device().context.handle)
         self._tree = Tree(checked.cuGraphCreate(0), context).own()
         self._graph, self._inside = self._tree.root, None
 

@@ -11,16 +11,9 @@ from ..launch_config import LaunchConfig
 from . import parameters
 from .executable import Graph
 from .host_function import HostFunction
+from .memory_nodes import MemcpyNode, MemsetNode
 from .node import GraphNode
-from .nodes import (
-    ChildGraphNode,
-    EventRecordNode,
-    EventWaitNode,
-    HostCallbackNode,
-    KernelNode,
-    MemcpyNode,
-    MemsetNode,
-)
+from .nodes import ChildGraphNode, EventRecordNode, EventWaitNode, HostCallbackNode, KernelNode
 
 if TYPE_CHECKING:
     from .definition import GraphDefinition

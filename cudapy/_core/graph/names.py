@@ -29,18 +29,15 @@ from .executable_nodes import (
     ExecutableMemcpyNode,
     ExecutableMemsetNode,
 )
+from .memory_nodes import AllocNode, FreeNode, MemcpyNode, MemsetNode
 from .node import GraphNode
 from .nodes import (
-    AllocNode,
     ChildGraphNode,
     EmptyNode,
     EventRecordNode,
     EventWaitNode,
-    FreeNode,
     HostCallbackNode,
     KernelNode,
-    MemcpyNode,
-    MemsetNode,
 )
 from .options import GraphCompleteOptions, GraphDebugPrintOptions
 
