@@ -42,7 +42,21 @@ from ._core.graph import names as graph
 from ._core.kernel import Kernel
 from ._core.launch import launch, prepare
 from ._core.launch_config import LaunchConfig
-from ._core.memory import DeviceMemoryResource, LegacyPinnedMemoryResource, MemoryResource
+from ._core.memory import (
+    DeviceMemoryResource,
+    DeviceMemoryResourceOptions,
+    GraphMemoryResource,
+    Host,
+    LegacyPinnedMemoryResource,
+    ManagedBuffer,
+    ManagedMemoryResource,
+    ManagedMemoryResourceOptions,
+    MemoryResource,
+    PinnedMemoryResource,
+    PinnedMemoryResourceOptions,
+    VirtualMemoryResource,
+    VirtualMemoryResourceOptions,
+)
 from ._core.module import ObjectCode
 from ._core.program import CompileError, Program
 from ._core.program_options import ProgramOptions
@@ -66,19 +80,29 @@ __all__ = [
     "Context",
     "Device",
     "DeviceMemoryResource",
+    "DeviceMemoryResourceOptions",
     "DeviceProperties",
     "Event",
     "EventOptions",
+    "GraphMemoryResource",
+    "Host",
     "IPCEventDescriptor",
     "Kernel",
     "LaunchConfig",
     "LegacyPinnedMemoryResource",
+    "ManagedBuffer",
+    "ManagedMemoryResource",
+    "ManagedMemoryResourceOptions",
     "MemoryResource",
     "ObjectCode",
+    "PinnedMemoryResource",
+    "PinnedMemoryResourceOptions",
     "Program",
     "ProgramOptions",
     "Stream",
     "StreamOptions",
+    "VirtualMemoryResource",
+    "VirtualMemoryResourceOptions",
     "default_stream",
     "graph",
     "launch",

@@ -15,7 +15,7 @@ from .. import driver
 from .._ffi.convert import word
 from .._ffi.generated import function as generated
 from .arguments import encode, encoding, layout
-from .graph.kept import keep_for
+from .graph.kept import is_builder, keep_for
 from .launch_config import LaunchConfig, c_config
 from .module import Kernel
 from .stream import Stream
@@ -53,7 +53,7 @@ def prepare(stream: Stream, config: LaunchConfig, kernel: Kernel, *args: Any) ->
     """
     _check(config, kernel)
     run: Callable[..., None] = _Writer(kernel, args).prepared(config, _reference(stream, config))
-    if not hasattr(stream, "_keep"):
+    if not is_builder(stream):
         return run
 
     def recorded(*args: Any) -> None:  # in a GraphBuilder

@@ -1,7 +1,8 @@
 """Who gives back what, and when: the one mechanism of every class that owns something of CUDA's.
 
 An `Ownership` holds a plain function and the handles it takes, and calls it once: at `close`, or when nothing
-refers to the ownership any more, in whatever thread that happens.
+refers to the ownership any more, in whatever thread that happens. Buffers, of which there are many, are
+their own owners and keep the same rules.
 
 - The context in which the thing was made is entered for the call, and the caller's is left as found.
 - `close` raises what CUDA says. The garbage collector cannot: there sys.unraisablehook gets a failure, each
@@ -12,13 +13,16 @@ refers to the ownership any more, in whatever thread that happens.
   before Python gets there. Nothing of cudapy asks for another policy.
 - What cannot be given back because a stream is capturing waits, and is tried again when something is next
   made.
+
+A `__del__` costs a third of what a weak reference and a set of those still owed do. What speaks against it is
+met: it reads nothing but its own object and `process`, which says at exit that it is too late, before modules
+are taken apart; and an object that another `__del__` of the same garbage needs is asked whether it is `held`.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -30,86 +34,105 @@ from .current import Uncaptured, within
 GONE = STICKY | {CUresult.CUDA_ERROR_DEINITIALIZED, CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED}
 CAPTURING = range(900, 909)  # CUDA_ERROR_STREAM_CAPTURE_*: not now, but later
 
-Release = tuple[int, Callable[..., object], tuple[object, ...]]  # context, function, arguments
+
+class Process:
+    """This process, between the start of the interpreter or a fork and its exit."""
+
+    __slots__ = ("alive",)
+
+    def __init__(self) -> None:
+        self.alive = True
+
+
+process = Process()
+"""The one that runs; another one after a fork, so ask for `lifetime.process`."""
 
 
 class Ownership:
     """One thing of CUDA's, given back once by `release(*handles)` in `context` (0: it needs none)."""
 
-    __slots__ = ("__weakref__", "_last")
+    __slots__ = ("__weakref__", "_process", "_what", "held")
+    held: bool  # whether it is still to be given back
 
     def __init__(self, release: Callable[..., object], *handles: object, context: int = 0) -> None:
-        if _postponed:
+        self._process = process
+        self._what = (context, release, handles)
+        self.held = True
+        if postponed:
             retry()
-        self._last = _Last(self, _gone)
-        self._last.what = (context, release, handles)
-        _owned.add(self._last)
 
     def close(self) -> None:
         """Give it back now, unless that was done. Raises CUDAError."""
-        if self.forget():
-            _give_back(self._last.what)
+        try:
+            what = self._what
+            del self._what  # of two threads one gets past here
+        except AttributeError:
+            return
+        self.held = False
+        if self._process.alive:
+            give_back(*what)
 
     def forget(self) -> bool:
         """Leave it to somebody else; False if it was given back already."""
         try:
-            _owned.remove(self._last)
-        except KeyError:
+            del self._what
+        except AttributeError:
             return False
+        self.held = False
         return True
 
+    def __del__(self) -> None:
+        try:
+            alive = self._process.alive
+        except AttributeError:  # it never was one
+            return
+        if alive:
+            try:
+                self.close()
+            except CUDAError as error:
+                finalize(error)
 
-class _Last(weakref.ref[Ownership]):
-    """What is to be done when an ownership is gone: weakref.finalize, at a third of its cost."""
 
-    __slots__ = ("what",)
-    what: Release
-
-
-_owned: set[_Last] = set()
-_postponed: deque[Release] = deque()
+postponed: deque[Ownership] = deque()
+"""What has to wait for the end of a capture."""
 _reported: set[tuple[str, str]] = set()
 
 
-def _gone(last: _Last) -> None:
-    """Called with the last reference to an ownership, or by the garbage collector."""
-    try:
-        _owned.remove(last)
-    except KeyError:
-        return
-    _give_back_last(last.what)
-
-
-def _give_back(what: Release) -> None:
-    context, release, handles = what
+def give_back(context: int, release: Callable[..., object], handles: tuple[object, ...]) -> None:
+    """`release(*handles)` in `context`, or later. Raises CUDAError, unless all is lost anyway."""
     try:
         within(context, release, *handles)
     except CUDAError as error:
         if error.code in CAPTURING:
-            _postponed.append(what)
+            postponed.append(_again(context, release, handles))
         elif error.code not in GONE:
             raise
 
 
-def _give_back_last(what: Release) -> None:
-    """The same where nobody can catch an exception: Python hands it to sys.unraisablehook."""
-    try:
-        _give_back(what)
-    except CUDAError as error:
-        kind = (error.function, error.name)
-        if kind not in _reported:
-            _reported.add(kind)
-            raise
+def _again(context: int, release: Callable[..., object], handles: tuple[object, ...]) -> Ownership:
+    """An Ownership, without another try."""
+    ownership = Ownership.__new__(Ownership)
+    ownership._process = process
+    ownership._what = (context, release, handles)
+    ownership.held = True
+    return ownership
+
+
+def finalize(error: CUDAError) -> None:
+    """Raise what a `__del__` met, for Python to hand it to sys.unraisablehook, unless its kind was before."""
+    kind = (error.function, error.name)
+    if kind not in _reported:
+        _reported.add(kind)
+        raise error
 
 
 def retry() -> None:
     """Give back what had to wait for the end of a capture; what still has to, waits on."""
-    for _ in range(len(_postponed)):
+    for _ in range(len(postponed)):
         try:
-            what = _postponed.popleft()
+            postponed.popleft()  # its last reference; and if it is too early, it gets in line again
         except IndexError:  # another thread was here
             return
-        _give_back_last(what)
 
 
 Self = TypeVar("Self", bound="Closable")
@@ -198,13 +221,20 @@ def let_go() -> None:
                 continue
 
 
-def _disown() -> None:
-    """Give nothing back any more of what there is now."""
-    _owned.clear()
-    _postponed.clear()
+def _end() -> None:
+    """Give nothing back any more, of what there is now or will be."""
+    process.alive = False
+    postponed.clear()
     _in_use.clear()
 
 
-atexit.register(_disown)
+def _begin_again() -> None:
+    """Give nothing back of what there is now: it is the parent's."""
+    global process
+    _end()
+    process = Process()
+
+
+atexit.register(_end)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_disown)
+    os.register_at_fork(after_in_child=_begin_again)

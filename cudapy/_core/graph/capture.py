@@ -48,7 +48,7 @@ class Capture:
         except KeyError:
             raise ValueError(f"mode = {mode!r} is none of {', '.join(MODES)}") from None
         self.stream = stream
-        self.context = stream._context_handle
+        self.context = int(stream.context.handle)
         self.open_forks = 0
         self.is_over = False
         if into is None:

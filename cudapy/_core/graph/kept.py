@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
 
 from ...driver import CUgraph, CUstream, CUuserObject, CUuserObjectRetain_flags, checked
 from .held import hold
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+    from .builder import GraphBuilder
 
 Things = tuple[object, ...]
 
@@ -73,8 +79,12 @@ def keep_captured(stream: CUstream, *things: object) -> None:
 
 def keep_for(stream: object, *things: object) -> bool:
     """Keep `things` alive that work in `stream` uses, if it is a GraphBuilder, whose graph runs again."""
-    keep = getattr(stream, "_keep", None)
-    if keep is None:
+    if not is_builder(stream):
         return False
-    keep(*things)
+    stream._keep(*things)
     return True
+
+
+def is_builder(stream: object) -> TypeGuard[GraphBuilder]:
+    """Whether `stream` is a GraphBuilder; asked where its module cannot be imported."""
+    return hasattr(type(stream), "_keep")

@@ -1,0 +1,18 @@
+"""Enums whose members are strings: `X.A == "a"`, and "a" is taken wherever X.A is."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+
+class Choice(str, Enum):
+    """A choice by name. Raises ValueError, with the choices, for what is none of them."""
+
+    @classmethod
+    def _missing_(cls, value: Any) -> Any:
+        allowed = ", ".join(repr(member.value) for member in cls)
+        raise ValueError(f"{value!r} is no {cls.__name__}: there are {allowed}")
+
+    def __str__(self) -> str:
+        return str(self.value)

@@ -1,0 +1,334 @@
+"""Memory by the driver's virtual memory management: address space here, physical memory there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...driver import (
+    CUmemAccess_flags,
+    CUmemAccessDesc,
+    CUmemAllocationGranularity_flags,
+    CUmemAllocationHandleType,
+    CUmemAllocationProp,
+    CUmemAllocationType,
+    CUmemLocation,
+    checked,
+)
+from ..buffer import Buffer
+from ..choices import Choice
+from ..context import primary
+from ..current import Uncaptured, within
+from ..pointer import byte_count
+from ..stream import Stream
+from .location import DEVICE, HOST, HOST_NUMA, HOST_NUMA_CURRENT, nearest_numa_node, on_device
+from .resource import MemoryResource
+
+if TYPE_CHECKING:
+    from ...driver import CUdeviceptr
+    from ..device import Device
+    from ..stream import IsStreamType
+
+
+class VirtualMemoryAllocationType(Choice):
+    """What kind of memory: that stays where it is, or managed memory (CUDA 13)."""
+
+    PINNED = "pinned"
+    MANAGED = "managed"
+
+
+class VirtualMemoryLocationType(Choice):
+    """Where the memory is."""
+
+    DEVICE = "device"
+    HOST = "host"
+    HOST_NUMA = "host_numa"
+    HOST_NUMA_CURRENT = "host_numa_current"
+
+
+class VirtualMemoryHandleType(Choice):
+    """As what it can be exported to other processes."""
+
+    POSIX_FD = "posix_fd"
+    WIN32_KMT = "win32_kmt"
+    FABRIC = "fabric"
+
+
+class VirtualMemoryGranularityType(Choice):
+    """Which sizes are used: multiples of the smallest possible, or of the one that is fastest."""
+
+    MINIMUM = "minimum"
+    RECOMMENDED = "recommended"
+
+
+class VirtualMemoryAccessType(Choice):
+    """What a device may do with the memory."""
+
+    READ_WRITE = "rw"
+    READ = "r"
+
+
+_LOCATIONS = {
+    "device": DEVICE,
+    "host": HOST,
+    "host_numa": HOST_NUMA,
+    "host_numa_current": HOST_NUMA_CURRENT,
+}
+_ACCESS = {
+    "rw": CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+    "r": CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READ,
+    None: CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE,
+}
+_HANDLES = {
+    "posix_fd": CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+    "win32_kmt": CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_WIN32_KMT,
+    "fabric": CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_FABRIC,
+    None: CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_NONE,
+}
+
+
+@dataclass
+class VirtualMemoryResourceOptions:
+    """How memory is made and mapped. Choices are given as members or as their values.
+
+    handle_type: None for memory that is not exported. addr_hint: an address to map it at, if that is free; 0:
+    any. addr_align: the alignment of the address in bytes; None: the granularity. peers: ordinals of other
+    devices that may use it. self_access, peer_access: what the device itself and its peers may do; None:
+    nothing.
+    """
+
+    allocation_type: VirtualMemoryAllocationType | str = VirtualMemoryAllocationType.PINNED
+    location_type: VirtualMemoryLocationType | str = VirtualMemoryLocationType.DEVICE
+    handle_type: VirtualMemoryHandleType | str | None = VirtualMemoryHandleType.POSIX_FD
+    granularity: VirtualMemoryGranularityType | str = VirtualMemoryGranularityType.RECOMMENDED
+    gpu_direct_rdma: bool = False
+    addr_hint: int = 0
+    addr_align: int | None = None
+    peers: Iterable[int] = ()
+    self_access: VirtualMemoryAccessType | str | None = VirtualMemoryAccessType.READ_WRITE
+    peer_access: VirtualMemoryAccessType | str | None = VirtualMemoryAccessType.READ_WRITE
+
+    def __post_init__(self) -> None:
+        self.allocation_type = VirtualMemoryAllocationType(self.allocation_type)
+        self.location_type = VirtualMemoryLocationType(self.location_type)
+        self.granularity = VirtualMemoryGranularityType(self.granularity)
+        if self.handle_type is not None:
+            self.handle_type = VirtualMemoryHandleType(self.handle_type)
+        if self.self_access is not None:
+            self.self_access = VirtualMemoryAccessType(self.self_access)
+        if self.peer_access is not None:
+            self.peer_access = VirtualMemoryAccessType(self.peer_access)
+        self.addr_hint = byte_count(self.addr_hint)
+        self.peers = tuple(int(peer) for peer in self.peers)
+
+    def _properties(self, device_id: int) -> CUmemAllocationProp:
+        kind = _LOCATIONS[self.location_type]
+        number = {DEVICE: device_id}.get(kind, 0)
+        if kind == HOST_NUMA:
+            number = nearest_numa_node()
+        managed = self.allocation_type == "managed"
+        made = CUmemAllocationProp(
+            type=CUmemAllocationType[f"CU_MEM_ALLOCATION_TYPE_{'MANAGED' if managed else 'PINNED'}"],
+            requestedHandleTypes=_HANDLES[self.handle_type],
+            location=CUmemLocation(type=kind, id=number),
+        )
+        made.allocFlags.gpuDirectRDMACapable = int(self.gpu_direct_rdma)
+        return made
+
+    def _unit(self, properties: CUmemAllocationProp) -> int:
+        """The granularity in bytes."""
+        name = f"CU_MEM_ALLOC_GRANULARITY_{VirtualMemoryGranularityType(self.granularity).name}"
+        return int(checked.cuMemGetAllocationGranularity(properties, CUmemAllocationGranularity_flags[name]))
+
+    def _access(self, device_id: int, on_host: bool) -> list[CUmemAccessDesc]:
+        found = [CUmemAccessDesc(location=on_device(device_id), flags=_ACCESS[self.self_access])]
+        found += [
+            CUmemAccessDesc(location=on_device(peer), flags=_ACCESS[self.peer_access]) for peer in self.peers
+        ]
+        if on_host:
+            found.append(CUmemAccessDesc(location=CUmemLocation(type=HOST), flags=_ACCESS["rw"]))
+        return found
+
+
+class Mapping(NamedTuple):
+    """An allocation as it lies in the address space: what was reserved, and the pieces of memory there."""
+
+    reserved: list[tuple[int, int]]  # (address, size)
+    pieces: list[tuple[int, int]]
+
+
+class VirtualMemoryResource(MemoryResource):
+    """Memory whose addresses and physical pieces are managed one by one, so that an allocation can grow.
+
+    Nothing of it is in the order of a stream: allocating takes effect at once, and freeing waits for the
+    stream first. Sizes are rounded up to the granularity, 2 MiB as a rule.
+    Source: cuMemAddressReserve, cuMemCreate, cuMemMap, cuMemSetAccess.
+    """
+
+    def __init__(self, device_id: Device | int, config: VirtualMemoryResourceOptions | None = None) -> None:
+        from ..device import Device
+
+        self._device_id = int(Device(device_id))
+        self._config = config or VirtualMemoryResourceOptions()
+        self._mappings: dict[int, Mapping] = {}
+        properties = Device(self._device_id).properties
+        if not properties.virtual_memory_management_supported:
+            raise RuntimeError(f"device {self._device_id} has no virtual memory management")
+        if self._config.gpu_direct_rdma and not properties.gpu_direct_rdma_with_cuda_vmm_supported:
+            raise RuntimeError(f"device {self._device_id} has no GPUDirect RDMA for such memory")
+
+    @property
+    def config(self) -> VirtualMemoryResourceOptions:
+        """The options it was made with."""
+        return self._config
+
+    def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
+        """A Buffer of `size` bytes, to be used at once; freed after the work in `stream`, if there is one."""
+        number = byte_count(size)
+        in_stream = None if stream is None else Stream._accept(stream)
+        address = within(self._context, self._map, number) if number else 0
+        return Buffer._adopt(address, number, self, in_stream, self._context)
+
+    def deallocate(
+        self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
+    ) -> None:
+        """Wait for `stream`, if there is one, then unmap the memory and free it."""
+        if stream is not None:
+            checked.cuStreamSynchronize(Stream._accept(stream)._handle)
+        mapping = self._mappings.pop(int(ptr))
+        with Uncaptured():
+            for piece in mapping.pieces:
+                checked.cuMemUnmap(*piece)
+            for range_ in mapping.reserved:
+                checked.cuMemAddressFree(*range_)
+
+    def modify_allocation(
+        self, buf: Buffer, new_size: int, config: VirtualMemoryResourceOptions | None = None
+    ) -> Buffer:
+        """Let `buf` grow to `new_size` bytes, and return it. What is in it stays.
+
+        It keeps its address if the addresses behind it are free; else it gets new ones, after all work that
+        uses the old has run. config: how the new pieces are made; None: as the others. If anything fails,
+        `buf` is as it was. A buffer that is large enough stays as it is.
+        """
+        wanted, address = byte_count(new_size), buf.handle
+        if buf.memory_resource is not self or address not in self._mappings:
+            raise ValueError(f"modify_allocation: {buf!r} is not of this memory resource")
+        if wanted > buf.size:
+            within(self._context, self._grow, buf, wanted, config or self._config)
+            buf._size = wanted
+        return buf
+
+    # -- how ----------------------------------------------------------------------------------------
+
+    @property
+    def _context(self) -> int:
+        return int(primary(self._device_id).handle)
+
+    def _map(self, size: int) -> int:
+        """New memory of at least `size` bytes; its address."""
+        config = self._config
+        properties = config._properties(self._device_id)
+        unit = config._unit(properties)
+        with ExitStack() as undo:
+            room = -(-size // unit) * unit
+            address = _reserve(undo, room, config.addr_align or unit, config.addr_hint)
+            self._fill(undo, address, room, properties, config)
+            self._mappings[address] = Mapping([(address, room)], [(address, room)])
+            undo.pop_all()
+        return address
+
+    def _fill(
+        self,
+        undo: ExitStack,
+        address: int,
+        size: int,
+        properties: CUmemAllocationProp,
+        config: VirtualMemoryResourceOptions,
+    ) -> None:
+        """Put new memory behind `size` bytes of reserved addresses."""
+        handle = checked.cuMemCreate(size, properties, 0)
+        try:
+            checked.cuMemMap(address, size, 0, handle, 0)
+        finally:
+            checked.cuMemRelease(handle)  # the mapping keeps the memory
+        undo.callback(checked.cuMemUnmap, address, size)
+        self._allow(address, size, config)
+
+    def _allow(self, address: int, size: int, config: VirtualMemoryResourceOptions) -> None:
+        allowed = config._access(self._device_id, self.is_host_accessible)
+        checked.cuMemSetAccess(address, size, allowed, len(allowed))
+
+    def _grow(self, buf: Buffer, wanted: int, config: VirtualMemoryResourceOptions) -> None:
+        address = buf.handle
+        before = self._mappings[address]
+        has = sum(size for _, size in before.pieces)
+        if wanted <= has:
+            return
+        properties = config._properties(self._device_id)
+        unit = max(config._unit(properties), self._config._unit(self._config._properties(self._device_id)))
+        more = -(-(wanted - has) // unit) * unit
+        with ExitStack() as undo:
+            behind = _reserve(undo, more, unit, address + has)
+            if behind == address + has:
+                self._fill(undo, behind, more, properties, config)
+                before.reserved.append((behind, more))
+                before.pieces.append((behind, more))
+                undo.pop_all()
+                return
+        with ExitStack() as undo:
+            start = _reserve(undo, has + more, config.addr_align or unit, 0)
+            pieces, offset = [], 0
+            for old, size in before.pieces:
+                _map_again(undo, old, start + offset, size)
+                pieces.append((start + offset, size))
+                offset += size
+            self._allow(start, has, self._config)
+            self._fill(undo, start + has, more, properties, config)
+            pieces.append((start + has, more))
+            checked.cuCtxSynchronize()
+            self._mappings[start] = Mapping([(start, has + more)], pieces)
+            undo.pop_all()
+        buf._move(start)
+        self.deallocate(address, has)
+
+    @property
+    def device_id(self) -> int:
+        """The ordinal of the device; -1 for host memory."""
+        return self._device_id if self._config.location_type == "device" else -1
+
+    @property
+    def is_device_accessible(self) -> bool:
+        """Whether kernels can use its buffers: unless self_access is None."""
+        return self._config.self_access is not None
+
+    @property
+    def is_host_accessible(self) -> bool:
+        """Whether the host can: if the memory is there."""
+        return self._config.location_type != "device"
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether its memory moves by itself."""
+        return self._config.allocation_type == "managed"
+
+    def __repr__(self) -> str:
+        return f"<VirtualMemoryResource of device {self._device_id}>"
+
+
+def _reserve(undo: ExitStack, size: int, alignment: int, hint: int) -> int:
+    address = int(checked.cuMemAddressReserve(size, alignment, hint, 0))
+    undo.callback(checked.cuMemAddressFree, address, size)
+    return address
+
+
+def _map_again(undo: ExitStack, old: int, new: int, size: int) -> None:
+    """Map the memory at `old` at `new` too."""
+    handle = checked.cuMemRetainAllocationHandle(old)
+    try:
+        checked.cuMemMap(new, size, 0, handle, 0)
+    finally:
+        checked.cuMemRelease(handle)
+    undo.callback(checked.cuMemUnmap, new, size)
