@@ -31,9 +31,16 @@ class Index:
     ],
 )
 def test_extents_become_three_ints(given, expected) -> None:
-    config = LaunchConfig(grid=given, block=given, cluster=given)
-    assert config.grid == config.block == config.cluster == expected
-    assert all(type(size) is int for size in config.grid)
+    config = LaunchConfig(grid=given, block=given)
+    assert config.grid == config.block == expected
+    assert all(type(size) is int for size in config.grid + config.block)
+    config = LaunchConfig(grid=1, block=1, cluster=given)
+    assert config.grid == (1, 1, 1) and config.cluster == expected
+
+
+def test_more_blocks_than_c_can_count() -> None:
+    with pytest.raises(ValueError, match="cluster"):
+        LaunchConfig(grid=2**31, cluster=2, block=1)
 
 
 def test_defaults() -> None:
@@ -92,10 +99,11 @@ def test_a_wrong_shared_memory_size(wrong, error) -> None:
 
 def test_it_cannot_be_changed() -> None:
     config = LaunchConfig(grid=1, block=1)
-    with pytest.raises(AttributeError, match="cannot be changed"):
-        config.grid = (2, 1, 1)
-    with pytest.raises(AttributeError, match="cannot be changed"):
-        del config.grid
+    for name in ("grid", "cluster", "block", "shmem_size", "is_cooperative", "cooperative_launch"):
+        with pytest.raises(AttributeError):
+            setattr(config, name, getattr(config, name))
+        with pytest.raises(AttributeError):
+            delattr(config, name)
     with pytest.raises(AttributeError):
         config.other = 1
     assert config.grid == (1, 1, 1)

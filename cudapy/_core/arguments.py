@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import struct
 import sys
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._ffi.handles import Handle
@@ -25,15 +26,22 @@ _ScalarData: Any = ctypes.c_int.__base__
 
 
 class Encoding(NamedTuple):
-    """How a value is packed: the `struct` codes, their size in bytes, and the expressions that fill them.
-
-    A strict encoding is right for values of the same type alone; the others refuse what they would get wrong.
-    """
+    """How a value is packed: the `struct` codes, their size in bytes, and the expressions that fill them."""
 
     codes: str
     size: int
     expressions: tuple[str, ...] = ("{0}",)
-    is_strict: bool = False
+    has_type: bool = False  # whether it is right for values of the same type alone, whatever the codes are
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether it would take values of another type, and get them wrong, as these codes do with an int."""
+        return self.has_type or self.codes[-1] in "efd?"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the value is packed as it is, and refused if that is wrong."""
+        return self.expressions == ("{0}",) and not self.is_strict
 
 
 def encoding(value: Any, size: int | None) -> Encoding:
@@ -80,7 +88,7 @@ def encoding(value: Any, size: int | None) -> Encoding:
             "a NumPy array lies in host memory: copy it to a Buffer, or pass a scalar such as x[0]"
         )
     if isinstance(value, bytes):
-        return _fit(Encoding(f"{len(value)}s", len(value), ("{0}",), True), size)
+        return _fit(_bytes("{0}", len(value)), size)
     raise TypeError(f"a {cls.__name__} is not a kernel argument")
 
 
@@ -92,7 +100,18 @@ def _numpy_scalar(value: Any) -> Encoding:
     table = {"i": SIGNED, "u": UNSIGNED, "f": FLOATS, "b": {1: "?"}}.get(kind, {})
     if width in table:
         return Encoding(table[width], width)
-    return Encoding(f"{width}s", width, ("{0}.tobytes()",), True)
+    return _bytes("{0}.tobytes()", width)
+
+
+def _bytes(expression: str, width: int) -> Encoding:
+    return Encoding(f"{width}s", width, (f"whole({expression}, {width})",), True)
+
+
+def whole(data: bytes, size: int) -> bytes:
+    """`data`, which has to have `size` bytes: `struct` would cut it, or add to it."""
+    if len(data) != size:
+        raise TypeError(f"it takes {len(data)} bytes, not {size}")
+    return data
 
 
 def _fit(made: Encoding, size: int | None) -> Encoding:
@@ -104,7 +123,11 @@ def _fit(made: Encoding, size: int | None) -> Encoding:
 def encode(value: Any, size: int | None) -> bytes:
     """The bytes of one argument. Raises TypeError, or OverflowError for an integer that does not fit."""
     made = encoding(value, size)
-    fields = [eval(expression.format("value"), {"value": value}) for expression in made.expressions]
+    scope = {"value": value, "whole": whole}
+    try:
+        fields = [eval(expression.format("value"), scope) for expression in made.expressions]
+    except AttributeError as error:  # an array that is not on a device, say
+        raise TypeError(str(error)) from None
     try:
         return struct.pack("=" + made.codes, *fields)
     except struct.error:
@@ -131,3 +154,13 @@ def layout(encodings: list[Encoding], parameters: Sequence[tuple[int, int]] | No
         offsets.append(end)
         end += made.size
     return offsets
+
+
+def packed_format(encodings: list[Encoding], offsets: list[int]) -> str:
+    """The `struct` format of the values, with the gaps that the kernel has between them."""
+    pieces, end = [], 0
+    for made, offset in zip(encodings, offsets, strict=True):
+        pieces += [f"{offset - end}x"] * (offset > end) + [made.codes]
+        end = offset + made.size
+    runs = [(piece, len(list(same))) for piece, same in groupby(pieces)]
+    return "=" + "".join(f"{n}{piece}" if len(piece) == 1 else piece * n for piece, n in runs)

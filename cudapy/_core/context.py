@@ -52,7 +52,8 @@ class Context:
         """A new stream in this context."""
         from .stream import Stream
 
-        return within(int(self._handle), Stream, options)
+        context = int(self._handle)
+        return within(context, Stream._new, context, options)
 
     def close(self) -> None:
         """Nothing to do: a primary context belongs to all of the process."""

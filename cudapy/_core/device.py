@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from .._errors import CUDAError
-from ..driver import CUresult, checked
+from ..driver import CUcontext, checked
 from .buffer import Buffer
 from .context import Context, primary
 from .current import initialise, within
@@ -18,7 +17,11 @@ from .memory import DeviceMemoryResource, MemoryResource, _SynchronousMemoryReso
 from .stream import IsStreamType, Stream, StreamOptions, default_stream
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .graph.builder import GraphBuilder
+
+T = TypeVar("T")
 
 __all__ = ["ComputeCapability", "Device", "DeviceProperties"]
 
@@ -44,8 +47,7 @@ class Device:
     """A GPU. `Device(1)` is that with ordinal 1, `Device()` the current one, or 0 where none is.
 
     In one thread there is one Device for each ordinal: `Device(0) is Device(0)`. Making it starts CUDA but
-    makes no context; `set_current()` does, and has to be called in each thread before streams, memory and
-    kernels are used.
+    makes no context; `set_current()` does, and has to be called in each thread before kernels are launched.
 
     Raises ValueError for an ordinal that does not exist, pathfinder.LibraryNotFound without a driver,
     CUDAError in a process forked from one that has used CUDA.
@@ -103,6 +105,11 @@ class Device:
         return _text(checked.cuDeviceGetPCIBusId(16, self._device_id))
 
     @cached_property
+    def total_memory(self) -> int:
+        """How many bytes of memory it has. Source: cuDeviceTotalMem."""
+        return int(checked.cuDeviceTotalMem(self._device_id))
+
+    @cached_property
     def compute_capability(self) -> ComputeCapability:
         """The version of its instruction set and features."""
         properties = self.properties
@@ -143,24 +150,25 @@ class Device:
 
     @property
     def context(self) -> Context:
-        """The context that the calling thread uses of this device.
-
-        Raises CUDAError before `set_current()`.
+        """The context that the calling thread uses of this device: the current one, if it is of this device;
+        else that of the last `set_current`, or the primary context.
         """
-        current = checked.cuCtxGetCurrent()
-        if int(current) and int(checked.cuCtxGetDevice()) == self._device_id:
-            return Context(current)
-        if self._context is None:
-            raise CUDAError(
-                f"{self!r} has no context in this thread. Hint: call its set_current() first",
-                CUresult.CUDA_ERROR_INVALID_CONTEXT,
-                "cuCtxGetCurrent",
-            )
-        return self._context
+        return Context(CUcontext(self._in_context(_context)))
+
+    def _in_context(self, function: Callable[..., T], *args: Any) -> T:
+        """`function(context, *args)` with a context of this device current, the caller's one if it is one."""
+        current = int(checked.cuCtxGetCurrent())
+        mine = self._context
+        if mine is not None and mine._handle.value == current:
+            return function(current, *args)
+        if current and int(checked.cuCtxGetDevice()) == self._device_id:
+            return function(current, *args)
+        context = int((mine or primary(self._device_id)).handle)
+        return within(context, function, context, *args)
 
     def sync(self) -> None:
         """Wait until all work of all streams of the device has run. Source: cuCtxSynchronize."""
-        within(int(self.context.handle), checked.cuCtxSynchronize)
+        self._in_context(_synchronize)
         let_go()
 
     # -- what it makes ----------------------------------------------------------------------------
@@ -175,11 +183,11 @@ class Device:
             if options is not None:
                 raise ValueError("create_stream: options are for a new stream, and obj stands for an old one")
             return Stream._accept(obj)
-        return self.context.create_stream(options)
+        return self._in_context(Stream._new, options)
 
     def create_event(self, options: EventOptions | None = None) -> Event:
         """A new event, to be recorded with `stream.record(event)`."""
-        return Event._in(int(self.context.handle), options)
+        return self._in_context(Event._new, options)
 
     def create_graph_builder(self) -> GraphBuilder:
         """A builder of a graph, in a stream of its own."""
@@ -187,7 +195,12 @@ class Device:
 
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes on the device, for later work in `stream` (None: the default stream)."""
+        if stream is None:  # which is the device's own: that of a context of it
+            return self._in_context(self._allocate, size)
         return self.memory_resource.allocate(size, stream=stream)
+
+    def _allocate(self, context: int, size: int) -> Buffer:
+        return self.memory_resource.allocate(size, stream=None)
 
     @property
     def memory_resource(self) -> MemoryResource:
@@ -224,6 +237,14 @@ class Device:
 
 def _current_ordinal() -> int:
     return int(checked.cuCtxGetDevice()) if int(checked.cuCtxGetCurrent()) else 0
+
+
+def _context(context: int) -> int:
+    return context
+
+
+def _synchronize(context: int) -> None:
+    checked.cuCtxSynchronize()
 
 
 def _text(padded: bytes) -> str:

@@ -74,6 +74,20 @@ class IPCEventDescriptor:
     is_blocking_sync: bool
 
 
+SPARE = 32
+"""How many events are kept of each kind."""
+
+_spare: dict[tuple[int, int], list[CUevent]] = {}
+"""Events that nobody has any more, by context and flags."""
+
+
+def _spare_one(handle: CUevent, spare: list[CUevent]) -> None:
+    if len(spare) < SPARE:
+        spare.append(handle)
+    else:
+        checked.cuEventDestroy(handle)
+
+
 class Event(Closable):
     """A point in the work of a stream: `stream.record()` makes one, `Device.create_event` one for later.
 
@@ -82,26 +96,49 @@ class Event(Closable):
     """
 
     __slots__ = ("_context", "_handle", "_options")
+    _context: int
     _handle: CUevent
+    _options: EventOptions
 
-    def __init__(self, options: EventOptions | None = None) -> None:
-        self._make(int(checked.cuCtxGetCurrent()), options)
+    def __new__(cls, options: EventOptions | None = None) -> Event:
+        context = int(checked.cuCtxGetCurrent())
+        if context:
+            return cls._new(context, options)
+        from .device import Device
 
-    def _make(self, context: int, options: EventOptions | None) -> Event:
+        return Device().create_event(options)
+
+    @staticmethod
+    def _new(context: int, options: EventOptions | None) -> Event:
+        """A new event in `context`, which is current."""
         options, flags = (_DEFAULT, _DEFAULT_FLAGS) if options is None else (options, options.flags)
-        return self._set(checked.cuEventCreate(flags), context, options)
+        handle = checked.cuEventCreate(flags)
+        return Event._of(handle, context, options, Ownership(checked.cuEventDestroy, handle))
 
-    def _set(self, handle: CUevent, context: int, options: EventOptions) -> Event:
-        self._handle = handle
-        self._context = context
-        self._options = options
-        self._ownership = Ownership(checked.cuEventDestroy, handle, context=context)
-        return self
+    @staticmethod
+    def _to_record(context: int, options: EventOptions | None) -> Event:
+        """An event in `context` that is recorded at once: a new one, or one that nobody has any more.
 
-    @classmethod
-    def _in(cls, context: int, options: EventOptions | None) -> Event:
-        """A new event in `context`."""
-        return within(context, cls.__new__(cls)._make, context, options)
+        To make and destroy an event takes far longer than to record it.
+        """
+        options, flags = (_DEFAULT, _DEFAULT_FLAGS) if options is None else (options, options.flags)
+        if options.ipc_enabled:
+            return within(context, Event._new, context, options)
+        spare = _spare.setdefault((context, flags), [])
+        try:
+            handle = spare.pop()
+        except IndexError:
+            handle = within(context, checked.cuEventCreate, flags)
+        return Event._of(handle, context, options, Ownership(_spare_one, handle, spare))
+
+    @staticmethod
+    def _of(handle: CUevent, context: int, options: EventOptions, ownership: Ownership) -> Event:
+        event = object.__new__(Event)
+        event._handle = handle
+        event._context = context
+        event._options = options
+        event._ownership = ownership
+        return event
 
     @property
     def handle(self) -> CUevent:
@@ -170,7 +207,8 @@ class Event(Closable):
         handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
         opened = checked.cuIpcOpenEventHandle(handle)
-        return cls.__new__(cls)._set(opened, int(checked.cuCtxGetCurrent()), options)
+        ownership = Ownership(checked.cuEventDestroy, opened)
+        return Event._of(opened, int(checked.cuCtxGetCurrent()), options, ownership)
 
     @property
     def context(self) -> Context:

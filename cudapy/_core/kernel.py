@@ -37,7 +37,7 @@ class Kernel:
         self._function = CUfunction(int(handle))  # the driver takes one for the other
         self._module = module  # kept alive, as it owns the code
         self._packers: dict[Any, Any] = {}  # what `launch` has written for this kernel
-        self._launch: Any = None
+        self._launch: Any = _first_launch
         self._parameters_found: list[ParamInfo] | None = None
         self.name = name
 
@@ -98,6 +98,12 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name}>"
+
+
+def _first_launch(*how: Any) -> None:
+    from .launch import dispatch  # which imports this file
+
+    dispatch(*how)
 
 
 def kernel_name(kernel: CUkernel) -> str:

@@ -12,22 +12,21 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from .. import driver
-from .._ffi.convert import word
 from .._ffi.generated import function as generated
-from .arguments import encode, encoding, layout
+from .arguments import encode, encoding, layout, packed_format, whole
 from .graph.kept import is_builder, keep_for
-from .launch_config import LaunchConfig, c_config
+from .launch_config import STREAM, LaunchConfig, c_config
+from .launch_failure import failed
 from .module import Kernel
-from .stream import Stream
+from .stream import IsStreamType, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_DISPATCH = "return dispatch(kernel, stream, config, args)"
 _PACK_ERRORS = (struct.error, TypeError, OverflowError, AttributeError, ValueError)
 
 
-def launch(stream: Stream, config: LaunchConfig, kernel: Kernel, *args: Any) -> None:
+def launch(stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, *args: Any) -> None:
     """Start `kernel` on `stream` with `args`, asynchronously.
 
     stream: a Stream, a GraphBuilder, or any object with `__cuda_stream__`.
@@ -36,27 +35,34 @@ def launch(stream: Stream, config: LaunchConfig, kernel: Kernel, *args: Any) -> 
     ctypes structs and structured NumPy scalars pass their bytes; None is a null pointer.
 
     Raises TypeError for a wrong number, type or size of arguments, OverflowError for an integer that does not
-    fit, CUDAError when the driver refuses the launch. Source: cuLaunchKernelEx.
+    fit, CUDAError when the driver refuses the launch. `prepare` makes a loop of launches faster.
+    Source: cuLaunchKernelEx.
     """
     try:
-        run = kernel._launch or _dispatch
+        run = kernel._launch
     except AttributeError:
         raise TypeError(f"launch takes a Kernel third, not {type(kernel).__name__}") from None
     run(kernel, stream, config, args)
 
 
-def prepare(stream: Stream, config: LaunchConfig, kernel: Kernel, *args: Any) -> Callable[..., None]:
-    """Make a function of the kernel's arguments alone, for a loop that launches it again and again.
+def prepare(
+    stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, *args: Any
+) -> Callable[..., None]:
+    """`launch` for a loop: make a function of the kernel's arguments alone. It launches nothing yet.
 
     `args` are an example: `run = prepare(stream, config, kernel, 2.0, x, y)`, then `run(a, x, y)`. Calls are
     faster with arguments of the same types, and right with any others. Raises as `launch` does.
     """
-    _check(config, kernel)
-    run: Callable[..., None] = _Writer(kernel, args).prepared(config, _reference(stream, config))
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"prepare takes a Kernel third, not {type(kernel).__name__}")
+    _check(config)
+    writer = _Writer(kernel, args)
+    writer.fill(writer.make()[0], args)  # says what is wrong with them, if anything is
+    run: Callable[..., None] = writer.prepared(kernel, stream, config)
     if not is_builder(stream):
         return run
 
-    def recorded(*args: Any) -> None:  # in a GraphBuilder
+    def recorded(*args: Any) -> None:
         keep_for(stream, kernel, *args)
         run(*args)
 
@@ -69,9 +75,9 @@ def packed(kernel: Kernel, args: tuple[Any, ...]) -> Any:
     Raises as `launch` does.
     """
     writer = _Writer(kernel, args)
-    block, _ = writer.make()
-    writer.fill(block, *args)
-    return block
+    room, _ = writer.make()
+    writer.fill(room, args)
+    return room.obj
 
 
 def packed_again(kernel: Kernel, table: int) -> Any:
@@ -83,16 +89,14 @@ def packed_again(kernel: Kernel, table: int) -> Any:
     return packed(kernel, tuple(values))
 
 
-def _check(config: Any, kernel: Any) -> None:
-    if not isinstance(kernel, Kernel):
-        raise TypeError(f"launch takes a Kernel third, not {type(kernel).__name__}")
+def _check(config: Any) -> None:
     if not isinstance(config, LaunchConfig):
         raise TypeError(f"launch takes a LaunchConfig second, not {type(config).__name__}")
 
 
-def _dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) -> None:
+def dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) -> None:
     """Launch with arguments whose types the last launch of this kernel did not have."""
-    _check(config, kernel)
+    _check(config)
     types = tuple(map(type, args))
     run = kernel._packers.get(types)
     if run is None:
@@ -101,155 +105,154 @@ def _dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) -
     run(kernel, stream, config, args)
 
 
-def _reference(stream: Any, config: LaunchConfig) -> bytes:
-    """`config` with `stream` as what C takes."""
-    handle = stream._handle if type(stream) is Stream else Stream._accept(stream)._handle
-    return c_config(config, handle.value)
-
-
 class _Writer:
     """Writes the launch function of `kernel` for the types of `args`.
 
     The values lie behind a table of pointers to them, in blocks that are taken from a list and put back: the
-    foreign call gives up the GIL before the driver reads them, so two threads must not share one.
+    foreign call gives up the GIL before the driver reads them, so two threads must not share one. Nothing
+    here refers to the kernel, which has what is written here.
     """
 
     def __init__(self, kernel: Kernel, args: tuple[Any, ...]) -> None:
         parameters = kernel._parameters
         if parameters is not None and len(args) != len(parameters):
             raise TypeError(f"{kernel.name} takes {len(parameters)} arguments, not {len(args)}")
-        self.kernel = kernel
+        self.name = kernel.name
+        self.function = ctypes.c_void_p.from_param(int(kernel._function))  # what C takes without converting
         self.types = tuple(map(type, args))
         self.sizes = [size for _, size in parameters] if parameters is not None else [None] * len(args)
         self.encodings = [
-            _told(kernel, i, encoding, arg, size)
+            self.told(i, encoding, arg, size)
             for i, (arg, size) in enumerate(zip(args, self.sizes, strict=True))
         ]
-        self.base = -(-8 * len(args) // 16) * 16
         self.offsets = layout(self.encodings, parameters)
+        self.base = -(-8 * len(args) // 16) * 16
+        self.struct = struct.Struct(packed_format(self.encodings, self.offsets))
         self.names = [f"a{i}" for i in range(len(args))]
-        self.scope: dict[str, Any] = {
-            "IndexError": IndexError,
+        # Values that are packed as they are need no names: they stay the tuple that they came in.
+        self.is_plain = bool(args) and all(made.is_plain for made in self.encodings)
+
+    def scope(self) -> dict[str, Any]:
+        """What the functions need."""
+        free: list[Any] = []
+        return {
             "PACK_ERRORS": _PACK_ERRORS,
-            "dispatch": _dispatch,
-            "failed": _failed,
+            "dispatch": dispatch,
+            "failed": failed,
             "fill": self.fill,
-            "function": word(int(kernel._function)),
+            "function": self.function,
             "keep_for": keep_for,
             "launch_ex": driver.libcuda.symbol("cuLaunchKernelEx"),
             "make": self.make,
-            "pack_into": struct.Struct(self.format()).pack_into,
-            "resolve": self.resolve,
+            "pack": self.struct.pack,
+            "pack_into": self.struct.pack_into,
+            "pop": free.pop,
+            "push": free.append,
             "types": self.types,
-            **{f"T{i}": cls for i, cls in enumerate(self.types)},
+            "whole": whole,
+            **{f"{name}_type": cls for name, cls in zip(self.names, self.types, strict=True)},
         }
-        free: list[Any] = []
-        self.scope["pop"], self.scope["push"] = free.pop, free.append
-
-    def format(self) -> str:
-        """The `struct` format of the values, with the gaps that the kernel has between them."""
-        text, end = "=", 0
-        for made, offset in zip(self.encodings, self.offsets, strict=True):
-            text += f"{offset - end}x{made.codes}" if offset > end else made.codes
-            end = offset + made.size
-        self.size = end
-        return text
 
     def make(self) -> Any:
-        """A block, which is the table of pointers and room for the values, and what C takes for it."""
-        block = (ctypes.c_char * (self.base + self.size + 16))()
+        """A block, which is the table of pointers and room for the values: that room, and what C takes."""
+        block = (ctypes.c_char * (self.base + self.struct.size + 16))()
         first = ctypes.addressof(block) + self.base
         struct.pack_into(f"{len(self.offsets)}Q", block, 0, *[first + offset for offset in self.offsets])
-        return block, ctypes.byref(block)
+        room = memoryview(block).cast("B")[self.base : self.base + self.struct.size]
+        return room, ctypes.byref(block)
 
-    def fill(self, block: Any, *args: Any) -> None:
+    def fill(self, room: Any, args: tuple[Any, ...]) -> None:
         """Pack the values one by one: what the single call would not take, or the error that says why."""
         for i, (arg, size, made) in enumerate(zip(args, self.sizes, self.encodings, strict=True)):
-            data = _told(self.kernel, i, encode, arg, made.size if size is None else size)
-            ctypes.memmove(ctypes.addressof(block) + self.base + self.offsets[i], data, len(data))
+            data = self.told(i, encode, arg, made.size if size is None else size)
+            room[self.offsets[i] : self.offsets[i] + len(data)] = data
 
-    def core(self, otherwise: list[str]) -> list[str]:
-        """The lines that pack the arguments and launch; `otherwise`: those for what one call cannot pack."""
-        if not self.names:
-            return ["err = launch_ex(reference, function, None, None)"]
-        values = [
-            e.format(n) for n, made in zip(self.names, self.encodings, strict=True) for e in made.expressions
-        ]
-        return [
-            "try:",
-            "    block, table = slot = pop()",
-            "except IndexError:",
-            "    block, table = slot = make()",
-            "try:",
-            f"    pack_into(block, {self.base}, {', '.join(values)})",
-            "except PACK_ERRORS:",
-            *("    " + line for line in otherwise),
-            f"    fill(block, {', '.join(self.names)})",
-            "err = launch_ex(reference, function, table, None)",
-            "push(slot)",
-        ]
+    def told(
+        self, index: int, function: Callable[[Any, int | None], Any], value: Any, size: int | None
+    ) -> Any:
+        """`function(value, size)`, its error saying which argument of which kernel it is about."""
+        try:
+            return function(value, size)
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"{self.name}: argument {index}: {error}") from None
 
     def general(self) -> Any:
         """The function behind `launch`."""
-        self.scope["last"] = (None, None, None)
-        unpack = ["try:", f"    {', '.join(self.names)}, = args", "except ValueError:", "    " + _DISPATCH]
-        strict = [i for i, made in enumerate(self.encodings) if made.is_strict]
-        checks = " or ".join(f"type(a{i}) is not T{i}" for i in strict)
-        return self.compile(
-            "def run(kernel, stream, config, args):",
+        scope = self.scope()
+
+        def resolve(stream: Any, config: Any) -> bytes:
+            """What C takes of both, remembered for the next launch in this stream."""
+            _check(config)
+            handle = Stream._accept(stream)._handle
+            tail = STREAM.pack(handle.value)
+            reference: bytes = config._shape + tail + config._more
+            own = getattr(stream, "_handle", None)  # what the next launch looks at: a GraphBuilder has one
+            scope["last"] = (own if type(own) is type(handle) else handle, tail, config, reference)
+            return reference
+
+        scope.update(last=(None, None, None, None), resolve=resolve)
+        dispatch = "    return dispatch(kernel, stream, config, args)"
+        unpack = ["try:", f"    {', '.join(self.names)}, = args", "except ValueError:", dispatch]
+        return self.function_of(
+            scope,
+            "kernel, stream, config, args",
             [
-                *(unpack if self.names else ["if args:", "    " + _DISPATCH]),
-                *([f"if {checks}:", "    " + _DISPATCH] if checks else []),
+                *([] if self.is_plain else unpack if self.names else ["if args:", dispatch]),
                 "try:",
-                "    handle, known, reference = last",
-                "    if stream._handle is not handle or config is not known:",
+                "    handle, tail, known, reference = last",
+                "    if stream._handle is not handle:",
                 "        reference = resolve(stream, config)",
+                "    elif config is not known:",
+                "        reference = config._shape + tail + config._more",
                 "except AttributeError:",
                 "    reference = resolve(stream, config)",
                 "    keep_for(stream, kernel, *args)",
-                *self.core(["if tuple(map(type, args)) != types:", "    push(slot)", "    " + _DISPATCH]),
-                "if err:",
-                "    raise failed(err, kernel, config)",
             ],
+            "args",
         )
 
-    def resolve(self, stream: Any, config: Any) -> Any:
-        """`_reference`, remembered for the next launch in this stream with this configuration."""
-        _check(config, self.kernel)
-        reference = _reference(stream, config)
-        self.scope["last"] = (getattr(stream, "_handle", None), config, reference)
-        return reference
-
-    def prepared(self, config: LaunchConfig, reference: Any) -> Any:
+    def prepared(self, kernel: Kernel, stream: Any, config: LaunchConfig) -> Any:
         """The function that `prepare` returns."""
-        self.scope.update(config=config, reference=reference, kernel=self.kernel)
-        return self.compile(
-            f"def run({', '.join(self.names)}):",
-            [*self.core([]), "if err:", "    raise failed(err, kernel, config)"],
+        accepted = Stream._accept(stream)
+        reference = c_config(config, int(accepted._handle))
+        scope = {
+            **self.scope(),
+            "config": config,
+            "kernel": kernel,
+            "reference": reference,
+            "stream": accepted,
+        }
+        parameters = "*args" if self.is_plain else ", ".join(self.names)
+        args = "args" if self.is_plain else f"({parameters},)"
+        return self.function_of(scope, parameters, ["stream._handle"], args)  # a closed stream has none
+
+    def function_of(self, scope: dict[str, Any], parameters: str, lines: list[str], args: str) -> Any:
+        """A function that runs `lines`, packs the arguments and launches. args: all of them, as a tuple."""
+        launch = (
+            ["err = launch_ex(reference, function, None, None)"] if not self.names else self.packing(args)
         )
+        body = [*lines, *launch, "if err:", "    raise failed(err, kernel, config)"]
+        source = f"def run({parameters}):\n    " + "\n    ".join(body) + "\n"
+        return generated("run", source, f"<cudapy launch of {self.name}>", scope)
 
-    def compile(self, head: str, body: list[str]) -> Any:
-        source = head + "\n    " + "\n    ".join(body) + "\n"
-        return generated("run", source, f"<cudapy launch of {self.kernel.name}>", self.scope)
-
-
-def _told(
-    kernel: Kernel, index: int, function: Callable[[Any, int | None], Any], value: Any, size: int | None
-) -> Any:
-    """`function(value, size)`, its error saying which argument of which kernel it is about."""
-    try:
-        return function(value, size)
-    except (TypeError, OverflowError) as error:
-        raise type(error)(f"{kernel.name}: argument {index}: {error}") from None
-
-
-def _failed(err: int, kernel: Kernel, config: LaunchConfig) -> Exception:
-    arguments = {
-        "kernel": kernel.name,
-        "grid": config.grid,
-        "block": config.block,
-        "shmem_size": config.shmem_size,
-    }
-    if config.cluster:
-        arguments["cluster"] = config.cluster
-    return driver.libcuda.error("cuLaunchKernelEx", driver.CUresult(err), arguments)
+    def packing(self, args: str) -> list[str]:
+        """The lines that pack the arguments and launch."""
+        named = list(zip(self.names, self.encodings, strict=True))
+        values = ", ".join(e.format(name) for name, made in named for e in made.expressions)
+        wrong = " or ".join(f"type({name}) is not {name}_type" for name, made in named if made.is_strict)
+        return [
+            "try:",
+            "    room, table = slot = pop()",
+            "except IndexError:",
+            "    room, table = slot = make()",
+            "try:",
+            *([f"    if {wrong}: raise TypeError"] if wrong else []),
+            "    room[:] = pack(*args)" if self.is_plain else f"    pack_into(room, 0, {values})",
+            "except PACK_ERRORS:",
+            f"    if tuple(map(type, {args})) != types:",
+            "        push(slot)",
+            f"        return dispatch(kernel, stream, config, {args})",
+            f"    fill(room, {args})",
+            "err = launch_ex(reference, function, table, None)",
+            "push(slot)",
+        ]

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import operator
 import struct
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from ..driver import CUlaunchAttribute, CUlaunchAttributeID
 
 Extent = int | tuple[int, ...] | list[int]
+
+# A CUlaunchConfig is `_shape` and `_more` of a LaunchConfig, as bytes, around those of the stream.
+_SHAPE = struct.Struct("=7I4x")  # the blocks of the grid, the threads of a block, shared memory
+STREAM = struct.Struct("=Q")
+_pack_shape = _SHAPE.pack
+_MORE = struct.Struct("=QI4x")  # where the attributes are, how many
+
+
+class _Extras(NamedTuple):
+    """What few launches have."""
+
+    cluster: tuple[int, int, int] | None
+    is_cooperative: bool
+    programmatic_stream_serialization: bool
+    attributes: Any = None  # the same as a C array of CUlaunchAttribute
+
+
+_NONE = _Extras(None, False, False)
+_NO_ATTRIBUTES = _MORE.pack(0, 0)
 
 
 class LaunchConfig:
@@ -20,25 +39,10 @@ class LaunchConfig:
     once and can synchronise. programmatic_stream_serialization: whether the kernel may start before the one
     ahead of it in the stream has ended.
 
-    Raises TypeError and ValueError for what no device could run.
+    Raises TypeError and ValueError for what no device could run. Source: CUlaunchConfig.
     """
 
-    __slots__ = (
-        "_attributes",
-        "block",
-        "cluster",
-        "grid",
-        "is_cooperative",
-        "programmatic_stream_serialization",
-        "shmem_size",
-    )
-    grid: tuple[int, int, int]
-    cluster: tuple[int, int, int] | None
-    block: tuple[int, int, int]
-    shmem_size: int
-    is_cooperative: bool
-    programmatic_stream_serialization: bool
-    _attributes: Any  # a C array of CUlaunchAttribute, or None
+    __slots__ = ("_extras", "_more", "_shape")
 
     def __init__(
         self,
@@ -51,107 +55,150 @@ class LaunchConfig:
         *,
         cooperative_launch: bool = False,
     ) -> None:
-        if grid is None or block is None:
-            raise TypeError("LaunchConfig needs grid= (how many blocks) and block= (threads in each)")
-        values: dict[str, Any] = {
-            "grid": three("grid", grid),
-            "cluster": None if cluster is None else three("cluster", cluster),
-            "block": three("block", block),
-            "shmem_size": 0 if shmem_size is None else operator.index(shmem_size),
-            "is_cooperative": bool(is_cooperative or cooperative_launch),
-            "programmatic_stream_serialization": bool(programmatic_stream_serialization),
-        }
-        if not 0 <= values["shmem_size"] < 1 << 32:
-            raise ValueError(f"LaunchConfig: shmem_size = {shmem_size} is no size of shared memory")
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "_attributes", _c_attributes(self))
+        # A program may make one for every launch: one C call packs the numbers, and refuses the wrong ones.
+        shared = 0 if shmem_size is None else shmem_size
+        try:
+            if type(grid) is int and type(block) is int:
+                self._shape = _pack_shape(grid, 1, 1, block, 1, 1, shared)
+                right = grid and block
+            else:
+                x, y, z = grid if type(grid) is tuple and len(grid) == 3 else _three("grid", grid)
+                i, j, k = block if type(block) is tuple and len(block) == 3 else _three("block", block)
+                self._shape = _pack_shape(x, y, z, i, j, k, shared)
+                right = x and y and z and i and j and k
+        except struct.error:
+            right = 0
+        if not right:
+            _refuse(grid, block, shmem_size)
+        if cluster is not None or is_cooperative or cooperative_launch or programmatic_stream_serialization:
+            size = _checked("cluster", 1 if cluster is None else cluster)
+            blocks = [p * q for p, q in zip(_checked("grid", grid), size, strict=True)]
+            if max(blocks) >= 1 << 32:
+                raise ValueError(f"LaunchConfig: grid = {grid} clusters of cluster = {cluster} are too many")
+            self._shape = _pack_shape(*blocks, *_checked("block", block), shared)
+            self._extras = _with_attributes(
+                None if cluster is None else size,
+                bool(is_cooperative or cooperative_launch),
+                bool(programmatic_stream_serialization),
+            )
+            attributes = self._extras.attributes
+            self._more = _MORE.pack(attributes[0].getPtr(), len(attributes))
+        else:
+            self._extras = _NONE
+            self._more = _NO_ATTRIBUTES
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Blocks in the grid, or clusters if there are any, as (x, y, z)."""
+        x, y, z = _SHAPE.unpack(self._shape)[:3]
+        a, b, c = self._extras.cluster or (1, 1, 1)
+        return x // a, y // b, z // c
+
+    @property
+    def cluster(self) -> tuple[int, int, int] | None:
+        """Blocks in a cluster as (x, y, z), or None for a grid without clusters."""
+        return self._extras.cluster
+
+    @property
+    def block(self) -> tuple[int, int, int]:
+        """Threads in a block as (x, y, z)."""
+        x, y, z = _SHAPE.unpack(self._shape)[3:6]
+        return x, y, z
+
+    @property
+    def shmem_size(self) -> int:
+        """Bytes of dynamic shared memory for each block."""
+        return int(_SHAPE.unpack(self._shape)[6])
+
+    @property
+    def is_cooperative(self) -> bool:
+        """Whether all blocks run at once and can synchronise."""
+        return self._extras.is_cooperative
 
     @property
     def cooperative_launch(self) -> bool:
         """The same as `is_cooperative`."""
-        return self.is_cooperative
+        return self._extras.is_cooperative
 
-    def _key(self) -> tuple[Any, ...]:
-        return (
-            self.grid,
-            self.cluster,
-            self.block,
-            self.shmem_size,
-            self.is_cooperative,
-            self.programmatic_stream_serialization,
-        )
+    @property
+    def programmatic_stream_serialization(self) -> bool:
+        """Whether the kernel may start before the one ahead of it in the stream has ended."""
+        return self._extras.programmatic_stream_serialization
 
     def __eq__(self, other: object) -> bool:
-        return self._key() == other._key() if isinstance(other, LaunchConfig) else NotImplemented
+        if not isinstance(other, LaunchConfig):
+            return NotImplemented
+        return self._shape == other._shape and self._extras[:3] == other._extras[:3]
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash((self._shape, self._extras[:3]))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return LaunchConfig, self._key()
+        cluster, *rest = self._extras[:3]
+        return LaunchConfig, (self.grid, cluster, self.block, self.shmem_size, *rest)
 
     def __repr__(self) -> str:
-        grid, cluster, block, *rest = self._key()
-        names = ("shmem_size", "is_cooperative", "programmatic_stream_serialization")
-        extra = [f"cluster={cluster}"] * (cluster is not None)
-        extra += [f"{name}={value}" for name, value in zip(names, rest, strict=True) if value]
-        return f"LaunchConfig({', '.join([f'grid={grid}', f'block={block}', *extra])})"
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a LaunchConfig cannot be changed: make a new one with another {name}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        self.__setattr__(name, None)
+        extra = [f"cluster={self.cluster}"] * (self.cluster is not None)
+        for name in ("shmem_size", "is_cooperative", "programmatic_stream_serialization"):
+            value = getattr(self, name)
+            extra += [f"{name}={value}"] * bool(value)
+        return f"LaunchConfig({', '.join([f'grid={self.grid}', f'block={self.block}', *extra])})"
 
 
-def three(name: str, extent: Extent) -> tuple[int, int, int]:
-    """`extent` as (x, y, z): an int, or up to three of them, the rest being 1."""
-    if type(extent) is int and 1 <= extent < 1 << 32:
-        return extent, 1, 1
-    given = tuple(extent) if isinstance(extent, (tuple, list)) else (extent,)
+def _three(name: str, extent: Any) -> Any:
+    """`extent` as (x, y, z); its items may still be anything."""
+    if type(extent) in (tuple, list) and 1 <= len(extent) <= 3:
+        return (*extent, 1, 1)[:3]
+    return _checked(name, extent)
+
+
+def _checked(name: str, extent: Any) -> tuple[int, int, int]:
+    """`extent` as (x, y, z): an int, or up to three of them, the rest being 1. Raises for a wrong one."""
+    if extent is None:
+        raise TypeError("LaunchConfig needs grid= (how many blocks) and block= (threads in each)")
+    given = extent if isinstance(extent, (tuple, list)) else (extent,)
     if not 1 <= len(given) <= 3:
         raise ValueError(f"LaunchConfig: {name} = {extent!r} must be an int or 1 to 3 of them")
     try:
         sizes = [int(operator.index(size)) for size in given]
     except TypeError:
         raise TypeError(f"LaunchConfig: {name} = {extent!r} must be an int or 1 to 3 of them") from None
-    if not all(1 <= size < 1 << 32 for size in sizes):
+    if min(sizes) < 1:
         raise ValueError(f"LaunchConfig: {name} = {extent!r} must be at least 1 in each direction")
+    if max(sizes) >= 1 << 32:
+        raise ValueError(f"LaunchConfig: {name} = {extent!r} is too large")
     x, y, z = (*sizes, 1, 1)[:3]
     return x, y, z
 
 
-def _c_attributes(config: LaunchConfig) -> Any:
-    """What a launch has beside its shape, as C takes it."""
-    if not (config.cluster or config.is_cooperative or config.programmatic_stream_serialization):
-        return None
+def _refuse(grid: Any, block: Any, shmem_size: Any) -> NoReturn:
+    """Raise the error that says which of the numbers is wrong."""
+    _checked("grid", grid)
+    _checked("block", block)
+    operator.index(shmem_size)
+    raise ValueError(f"LaunchConfig: shmem_size = {shmem_size} is no size of shared memory")
+
+
+def _with_attributes(
+    cluster: tuple[int, int, int] | None, is_cooperative: bool, programmatic_stream_serialization: bool
+) -> _Extras:
+    """These extras, with their C form."""
     kind = CUlaunchAttributeID
     attributes = []
-    if config.cluster:
+    if cluster:
         attributes.append(CUlaunchAttribute(id=kind.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION))
         size = attributes[-1].value.clusterDim
-        size.x, size.y, size.z = config.cluster
-    if config.is_cooperative:
+        size.x, size.y, size.z = cluster
+    if is_cooperative:
         attributes.append(CUlaunchAttribute(id=kind.CU_LAUNCH_ATTRIBUTE_COOPERATIVE))
         attributes[-1].value.cooperative = 1
-    if config.programmatic_stream_serialization:
+    if programmatic_stream_serialization:
         attributes.append(CUlaunchAttribute(id=kind.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION))
         attributes[-1].value.programmaticStreamSerializationAllowed = 1
-    return (CUlaunchAttribute * len(attributes))(*attributes)
-
-
-_pack = struct.Struct("7I4xQQI4x").pack  # a CUlaunchConfig
+    array = (CUlaunchAttribute * len(attributes))(*attributes)
+    return _Extras(cluster, is_cooperative, programmatic_stream_serialization, array)
 
 
 def c_config(config: LaunchConfig, stream: int) -> bytes:
-    """The CUlaunchConfig of a launch, good for as long as `config` is; the grid counts clusters, if any.
-
-    One `struct` call is thirty times faster than a struct that is filled field by field.
-    """
-    grid = config.grid
-    if config.cluster:
-        grid = tuple(g * c for g, c in zip(grid, config.cluster, strict=True))  # type: ignore[assignment]
-    attributes = config._attributes
-    address, count = (0, 0) if attributes is None else (attributes[0].getPtr(), len(attributes))
-    return _pack(*grid, *config.block, config.shmem_size, stream, address, count)
+    """The CUlaunchConfig of a launch, good for as long as `config` is; the grid counts blocks."""
+    return config._shape + STREAM.pack(stream) + config._more

@@ -29,6 +29,10 @@ class StreamOptions:
     priority: int | None = None
 
 
+_DEFAULT = StreamOptions()
+_NON_BLOCKING = int(CUstream_flags.CU_STREAM_NON_BLOCKING)
+
+
 @runtime_checkable
 class IsStreamType(Protocol):
     """Anything that says which stream it stands for, as streams of other libraries do."""
@@ -41,40 +45,55 @@ class IsStreamType(Protocol):
 class Stream(Closable):
     """A queue of work that the device runs in order, beside that of other streams.
 
-    `Stream(options)` is made in the current context; `Device.create_stream` makes one on a device,
+    `Stream(options)` is made on the current device; `Device.create_stream` makes one on any device,
     `from_handle` takes one of another library. Closed with its last reference or by `close`; work that was
     queued still runs. Source: cuStreamCreateWithPriority.
     """
 
-    __slots__ = ("_context", "_handle", "_owner", "_twin")
+    __slots__ = ("_address", "_context", "_handle", "_owner", "_twin")
+    _address: int  # the handle's number, which a closed stream has too
+    _context: int  # 0: ask the driver
     _handle: CUstream
+    _owner: object  # whoever has the stream, kept alive
+    _twin: Stream | None
 
-    def __init__(self, options: StreamOptions | None = None) -> None:
-        options = options or StreamOptions()
-        flags = CUstream_flags.CU_STREAM_NON_BLOCKING if options.nonblocking else 0
-        priority = 0 if options.priority is None else options.priority
+    def __new__(cls, options: StreamOptions | None = None) -> Stream:
+        context = int(checked.cuCtxGetCurrent())
+        if context:
+            return cls._new(context, options)
+        from .device import Device
+
+        return Device().create_stream(options=options)
+
+    @staticmethod
+    def _new(context: int, options: StreamOptions | None = None) -> Stream:
+        """A new stream in `context`, which is current."""
+        options = _DEFAULT if options is None else options
+        priority = options.priority or 0
         if priority:  # the driver would take the nearest one it has, and not say so
             lowest, highest = checked.cuCtxGetStreamPriorityRange()
             if not highest <= priority <= lowest:
                 raise ValueError(f"StreamOptions: priority = {priority} is outside {highest} .. {lowest}")
-        handle = checked.cuStreamCreateWithPriority(flags, priority)
-        context = int(checked.cuCtxGetCurrent())
-        self._set(handle, context, Ownership(checked.cuStreamDestroy, handle, context=context))
+        handle = checked.cuStreamCreateWithPriority(_NON_BLOCKING if options.nonblocking else 0, priority)
+        return Stream._of(handle, context, Ownership(checked.cuStreamDestroy, handle))
 
-    def _set(
-        self, handle: CUstream, context: int = 0, ownership: Ownership | None = None, owner: object = None
+    @staticmethod
+    def _of(
+        handle: CUstream, context: int = 0, ownership: Ownership | None = None, owner: object = None
     ) -> Stream:
-        self._handle = handle
-        self._context = context  # 0: that of the driver's answer
-        self._ownership = ownership
-        self._owner = owner  # kept alive, as the stream is its
-        self._twin: Stream | None = None
-        return self
+        stream = object.__new__(Stream)
+        stream._handle = handle
+        stream._address = handle.value
+        stream._context = context
+        stream._ownership = ownership
+        stream._owner = owner
+        stream._twin = None
+        return stream
 
     @staticmethod
     def from_handle(handle: int | CUstream) -> Stream:
         """The stream at this address. It stays its maker's, who must not destroy it while it is used here."""
-        return Stream.__new__(Stream)._set(CUstream(int(handle)))
+        return Stream._of(CUstream(int(handle)))
 
     @staticmethod
     def _accept(stream: Stream | IsStreamType | None) -> Stream:
@@ -91,15 +110,14 @@ class Stream(Closable):
             ) from None
         if version:
             raise TypeError(f"{type(stream).__name__}.__cuda_stream__() has version {version}, not 0")
-        return Stream.__new__(Stream)._set(CUstream(int(handle)), owner=stream)
+        return Stream._of(CUstream(int(handle)), owner=stream)
 
     def _lasting(self) -> Stream:
         """This stream for those who need it beyond `close`: the buffers that are freed in it."""
         if self in DEFAULT_STREAMS:
             return self
         if self._twin is None:
-            twin = Stream.__new__(Stream)
-            self._twin = twin._set(self._handle, self._context, self._ownership, self._owner)
+            self._twin = Stream._of(self._handle, self._context, self._ownership, self._owner)
         return self._twin
 
     def close(self) -> None:
@@ -141,7 +159,7 @@ class Stream(Closable):
         """
         handle = self._handle
         if event is None:
-            event = Event._in(self._context_handle, options)
+            event = Event._to_record(self._context or self._asked_context(), options)
         checked.cuEventRecord(event._handle, handle)
         return event
 
@@ -163,19 +181,29 @@ class Stream(Closable):
         self._handle  # noqa: B018  # raises what a closed stream has to say
         return GraphBuilder._in(self)
 
-    @property
-    def _context_handle(self) -> int:
-        return self._context or int(checked.cuStreamGetCtx(self._handle))
+    def _asked_context(self) -> int:
+        context = int(checked.cuStreamGetCtx(self._handle))
+        if self not in DEFAULT_STREAMS:
+            self._context = context
+        return context
 
     @property
     def context(self) -> Context:
         """The context it was made in; for a default stream, the current one. Source: cuStreamGetCtx."""
-        return Context(CUcontext(self._context_handle))
+        return Context(CUcontext(self._context or self._asked_context()))
 
     @property
     def device(self) -> Device:
         """The device that runs its work."""
         return self.context.device
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stream):
+            return NotImplemented
+        return self is other or (self._address == other._address and not self.is_closed | other.is_closed)
+
+    def __hash__(self) -> int:
+        return hash(self._address)
 
     def __repr__(self) -> str:
         if self in DEFAULT_STREAMS:
@@ -192,7 +220,7 @@ CU_STREAM_LEGACY.
 PER_THREAD_DEFAULT_STREAM = Stream.from_handle(2)
 """The default stream that the calling thread has to itself. CU_STREAM_PER_THREAD."""
 
-DEFAULT_STREAMS = frozenset({LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM})
+DEFAULT_STREAMS = (LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM)
 
 
 def default_stream() -> Stream:

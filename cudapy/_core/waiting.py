@@ -13,6 +13,8 @@ from .lifetime import let_go
 SPIN = 0.005  # seconds of asking without a pause, as the driver itself does
 SLEEP = 0.02  # the longest pause, in seconds
 
+_main_thread = threading.main_thread().ident
+
 
 def wait(
     query: Callable[[Any], Any], synchronize: Callable[[Any], Any], handle: Any, spin: float = SPIN
@@ -23,16 +25,20 @@ def wait(
     while one C call lasts. So there the wait is in slices: first without a pause, then with pauses of 2% of
     the time that has passed.
     """
-    if threading.current_thread() is not threading.main_thread() or not _watched(query, handle, spin):
+    if threading.get_ident() != _main_thread or not _watched(query, handle, spin):
         synchronize(handle)
     let_go()
 
 
 def _watched(query: Callable[[Any], Any], handle: Any, spin: float) -> bool:
     """Ask until the work is done; False if it failed."""
+    (status,) = query(handle)
+    if not status:
+        return True
     start = time.perf_counter()
-    while (status := query(handle)[0]) == CUresult.CUDA_ERROR_NOT_READY:
+    while status == CUresult.CUDA_ERROR_NOT_READY:
         waited = time.perf_counter() - start
         if waited >= spin:
             time.sleep(min(max(waited / 50, 1e-5), SLEEP))
+        (status,) = query(handle)
     return not status

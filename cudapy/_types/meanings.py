@@ -73,7 +73,7 @@ CURESULT = {
     ),
     "CUDA_ERROR_INVALID_CONTEXT": (
         "No usable context is current in this thread, or the one passed in is gone.",
-        "make one current: cuDevicePrimaryCtxRetain, then cuCtxSetCurrent, in every thread",
+        "call Device.set_current() in every thread, or cuDevicePrimaryCtxRetain and cuCtxSetCurrent",
     ),
     "CUDA_ERROR_CONTEXT_ALREADY_CURRENT": (
         "An old code for pushing a context that is already current; drivers since CUDA 3.2 do not return it.",

@@ -1,0 +1,194 @@
+"""core on a real GPU: buffers, and where they come from."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+
+import numpy as np
+import pytest
+
+from cudapy import driver
+from cudapy.core import (
+    Buffer,
+    CUDAError,
+    LegacyPinnedMemoryResource,
+    MemoryResource,
+)
+
+from .core_kernels import content, spin
+
+pytestmark = pytest.mark.gpu
+
+
+def test_copies_between_host_and_device(device, stream) -> None:
+    numbers = np.arange(1000, dtype=np.float32).reshape(10, 100)
+    buffer = device.allocate(numbers.nbytes, stream)
+    buffer.copy_from(numbers, stream=stream)
+    back = np.zeros_like(numbers)
+    assert buffer.copy_to(back, stream=stream) is back
+    stream.sync()
+    assert np.array_equal(back, numbers)
+    buffer.copy_from(b"\xff" * 4, stream=stream)
+    short = bytearray(8)
+    buffer.copy_to(short, stream=stream)
+    stream.sync()
+    assert bytes(short) == b"\xff" * 4 + numbers.tobytes()[4:8]
+
+
+def test_copies_between_buffers(device, stream) -> None:
+    source = device.allocate(16, stream)
+    source.copy_from(bytes(range(16)), stream=stream)
+    target = device.allocate(16, stream)
+    assert source.copy_to(target, stream=stream) is target
+    third = target.copy_to(stream=stream)
+    assert third.memory_resource is target.memory_resource and third.handle != target.handle
+    assert content(third, np.uint8, stream).tolist() == list(range(16))
+    with pytest.raises(ValueError, match="15 bytes"):
+        source.copy_from(device.allocate(15, stream), stream=stream)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0, 0x00000000),
+        (171, 0xABABABAB),
+        (b"\xff", 0xFFFFFFFF),
+        (b"\x01\x02", 0x02010201),
+        (np.uint32(0xDEADBEEF), 0xDEADBEEF),
+        (np.float32(1.0), 0x3F800000),
+    ],
+)
+def test_fill(device, stream, value, expected) -> None:
+    buffer = device.allocate(64, stream)
+    buffer.fill(value, stream=stream)
+    assert (content(buffer, np.uint32, stream) == expected).all()
+
+
+def test_what_cannot_be_filled_or_copied(device, stream) -> None:
+    buffer = device.allocate(6, stream)
+    for value, error in (
+        (256, OverflowError),
+        (-1, OverflowError),
+        (b"abc", ValueError),
+        (b"abcd", ValueError),
+    ):
+        with pytest.raises(error):
+            buffer.fill(value, stream=stream)
+    with pytest.raises(ValueError, match="7 bytes"):
+        buffer.copy_from(bytes(7), stream=stream)
+    with pytest.raises(ValueError, match="contiguous"):
+        buffer.copy_from(np.zeros(4, np.uint8)[::2], stream=stream)
+    with pytest.raises(ValueError, match="writable"):
+        frozen = np.zeros(4, np.uint8)
+        frozen.flags.writeable = False
+        buffer.copy_to(frozen, stream=stream)
+    with pytest.raises(ValueError, match="cannot be -1"):
+        device.allocate(-1)
+
+
+def test_what_a_buffer_is(device, stream) -> None:
+    buffer = device.allocate(size=100, stream=stream)
+    assert (buffer.size, buffer.device_id, buffer.memory_resource) == (100, 0, device.memory_resource)
+    assert buffer.is_device_accessible and not buffer.is_host_accessible and not buffer.is_managed
+    seen = Buffer.from_handle(buffer.handle, 100, owner=buffer)
+    assert (seen.handle, seen.size, seen.owner, seen.memory_resource) == (buffer.handle, 100, buffer, None)
+    assert (seen.device_id, seen.is_device_accessible, seen.is_host_accessible) == (0, True, False)
+    host = np.zeros(4)
+    outside = Buffer.from_handle(host.ctypes.data, host.nbytes)
+    assert (outside.device_id, outside.is_host_accessible) == (-1, True)
+    assert device.allocate(0).handle == 0
+
+
+def test_pinned_memory(device, stream) -> None:
+    buffer = LegacyPinnedMemoryResource().allocate(16)
+    assert (buffer.device_id, buffer.is_device_accessible, buffer.is_host_accessible) == (-1, True, True)
+    assert Buffer.from_handle(buffer.handle, 16).is_host_accessible
+    ctypes.memmove(buffer.handle, bytes(range(16)), 16)
+    on_device = device.allocate(16, stream)
+    on_device.copy_from(buffer, stream=stream)
+    assert content(on_device, np.uint8, stream).tolist() == list(range(16))
+    on_device.fill(9, stream=stream)
+    on_device.copy_to(buffer, stream=stream)
+    stream.sync()
+    assert ctypes.string_at(buffer.handle, 16) == b"\x09" * 16
+
+
+def test_memory_that_there_is_not(device, stream) -> None:
+    with pytest.raises(MemoryError) as caught:
+        device.allocate(1 << 50, stream)
+    assert isinstance(caught.value, CUDAError) and caught.value.function == "cuMemAllocFromPoolAsync"
+    assert device.allocate(1 << 20, stream).handle, "and there still is other memory"
+
+
+def test_a_memory_resource_of_ones_own(device, stream) -> None:
+    freed = []
+
+    class Counting(MemoryResource):
+        device_id, is_device_accessible, is_host_accessible = 0, True, False
+
+        def allocate(self, size, stream=None):
+            return Buffer.from_handle(0x1000, size, mr=self)
+
+        def deallocate(self, ptr, size, stream=None):
+            freed.append((int(ptr), size))
+
+    before, device.memory_resource = device.memory_resource, Counting()
+    try:
+        buffer = device.allocate(8, stream)
+        assert buffer.memory_resource is device.memory_resource
+        buffer.close()
+        buffer.close()
+        assert freed == [(0x1000, 8)]
+        device.allocate(9)
+        gc.collect()
+        assert freed == [(0x1000, 8), (0x1000, 9)]
+    finally:
+        device.memory_resource = before
+    with pytest.raises(TypeError, match="MemoryResource"):
+        device.memory_resource = 1
+
+
+def test_the_source_of_a_copy_may_be_dropped_at_once(device, code, stream) -> None:
+    size = 1 << 20
+    target = device.allocate(size, stream)
+    for value in range(20):
+        source = LegacyPinnedMemoryResource().allocate(size)
+        ctypes.memset(source.handle, value, size)
+        spin(code, stream, 2)
+        target.copy_from(source, stream=stream)
+        del source
+        rubbish = LegacyPinnedMemoryResource().allocate(size)
+        ctypes.memset(rubbish.handle, 255, size)
+        assert (content(target, np.uint8, stream) == value).all()
+
+
+def test_the_array_of_a_copy_may_be_dropped_at_once(device, code, stream) -> None:
+    size = 1 << 16
+    target = device.allocate(size, stream)
+    for value in range(20):
+        spin(code, stream, 2)
+        target.copy_from(np.full(size, value, np.uint8), stream=stream)
+        rubbish = np.full(size, 255, np.uint8)
+        assert (content(target, np.uint8, stream) == value).all() and rubbish[0] == 255
+
+
+def test_buffers_are_freed_in_the_stream_they_were_closed_with(device, stream) -> None:
+    pool = device.memory_resource.handle
+    used = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT
+    before = driver.checked.cuMemPoolGetAttribute(pool, used)
+    other = device.create_stream()
+    buffer = device.allocate(64 << 20, stream)
+    assert driver.checked.cuMemPoolGetAttribute(pool, used) >= before + (64 << 20)
+    buffer.close(other)
+    other.sync()
+    assert driver.checked.cuMemPoolGetAttribute(pool, used) <= before
+
+
+def test_a_buffer_outlives_the_stream_it_is_freed_in(device) -> None:
+    stream = device.create_stream()
+    buffer = device.allocate(1 << 20, stream)
+    stream.close()
+    buffer.fill(1)
+    buffer.close()
+    device.sync()

@@ -1,0 +1,142 @@
+"""core on a real GPU: devices and their contexts."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from cudapy import driver
+from cudapy.core import Device, Event, Stream
+
+from .core_kernels import content, current, spin
+
+pytestmark = pytest.mark.gpu
+
+
+def test_a_device_is_one_object_in_a_thread(device) -> None:
+    assert Device(0) is device is Device(device) is Device()
+    others = []
+    thread = threading.Thread(target=lambda: others.append(Device(0)))
+    thread.start()
+    thread.join()
+    assert others[0] is not device and others[0].uuid == device.uuid
+    assert pickle.loads(pickle.dumps(device)) is device
+    assert Device.get_all_devices()[0] is device
+    assert int(device) == device.device_id == 0
+
+
+def test_what_a_device_is(device) -> None:
+    assert "NVIDIA" in device.name or device.name.startswith(("Tesla", "Quadro", "GeForce"))
+    assert [len(part) for part in device.uuid.split("-")] == [8, 4, 4, 4, 12]
+    assert len(device.pci_bus_id.split(":")) == 3
+    major, minor = device.compute_capability
+    assert device.arch == f"{major}{minor}"
+    assert not device.can_access_peer(device)
+    assert 0.9 < driver.checked.cuMemGetInfo()[1] / device.total_memory <= 1
+
+
+def test_every_property_has_its_type(device) -> None:
+    kinds = type(device.properties).__annotations__
+    assert len(kinds) == 143
+    for name, kind in kinds.items():
+        value = getattr(device.properties, name)
+        assert type(value).__name__ == kind, name
+    assert device.properties.warp_size == 32
+    assert device.properties.max_threads_per_block == 1024
+    assert device.properties.unified_addressing is True
+    with pytest.raises(AttributeError, match="no property 'warp'"):
+        _ = device.properties.warp
+
+
+def test_a_device_that_does_not_exist() -> None:
+    for ordinal in (-1, 1000):
+        with pytest.raises(ValueError, match=f"no device {ordinal}"):
+            Device(ordinal)
+
+
+def in_thread(function):
+    """What `function()` returns in a new thread, and the context that is current there afterwards."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(lambda: (function(), current())).result()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Device(0).create_stream(),
+        lambda: Device(0).create_event(),
+        lambda: Device(0).context.create_stream(),
+        Stream,
+        Event,
+    ],
+)
+def test_a_thread_without_a_context_has_none_afterwards(device, make) -> None:
+    made, context = in_thread(make)
+    assert context == 0
+    assert made.device is device and made.context == device.context
+    with made:
+        pass
+
+
+def test_memory_for_a_thread_without_a_context(device, stream) -> None:
+    buffer, context = in_thread(lambda: Device(0).allocate(64))
+    assert context == 0
+    buffer.fill(3, stream=stream)
+    assert content(buffer, np.uint8, stream).tolist() == [3] * 64
+
+
+def test_another_context_of_the_device(device) -> None:
+    """What is made, is made in the current one if it is the device's, and it stays current."""
+    primary = device.context
+    other = driver.checked.cuCtxCreate(None, 0, 0)
+    try:
+        assert int(device.context.handle) == int(other) != int(primary.handle)
+        with device.create_stream() as stream, device.create_event() as event:
+            assert stream.context == event.context == device.context
+            stream.record(event)
+            stream.sync()
+        device.sync()
+        assert current() == int(other)
+        assert int(device.set_current(primary).handle) == int(other)
+        assert device.context == primary and current() == int(primary.handle)
+    finally:
+        driver.checked.cuCtxDestroy(other)
+
+
+def test_what_is_made_elsewhere_is_used_and_closed_from_here(device, code) -> None:
+    """Handles know their context: recording, waiting and closing change nothing of the caller's."""
+    primary = device.context
+    stream, event = device.create_stream(), device.create_event()
+    other = driver.checked.cuCtxCreate(None, 0, 0)
+    try:
+        stream.record(event)
+        made = stream.record()
+        assert made.context == primary
+        stream.wait(made)
+        stream.sync()
+        event.sync()
+        assert event.is_done
+        for thing in (made, event, stream):
+            thing.close()
+        assert current() == int(other)
+    finally:
+        driver.checked.cuCtxDestroy(other)
+
+
+def test_set_current_with_a_context_gives_the_one_before(device) -> None:
+    context = device.context
+    assert device.set_current(context) == context
+    assert device.context == context and not context.is_green and not context.is_closed
+
+
+def test_sync_waits_for_every_stream(device, code, stream) -> None:
+    other = device.create_stream()
+    spin(code, stream, 20)
+    spin(code, other, 20)
+    device.sync()
+    for each in (stream, other):
+        assert driver.cuStreamQuery(each.handle) == (driver.CUresult.CUDA_SUCCESS,)

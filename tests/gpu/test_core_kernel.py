@@ -1,0 +1,58 @@
+"""core on a real GPU: what kernels say of themselves."""
+
+from __future__ import annotations
+
+import ctypes
+
+import pytest
+
+from cudapy import driver
+from cudapy.core import (
+    LaunchConfig,
+)
+
+pytestmark = pytest.mark.gpu
+
+
+def test_arguments_info(code) -> None:
+    if driver.checked.cuDriverGetVersion() < 12040:
+        pytest.skip("the driver cannot tell the parameters of a kernel before CUDA 12.4")
+    axpy = code.get_kernel("axpy")
+    assert axpy.arguments_info == [(0, 4), (8, 8), (16, 8), (24, 4)] and axpy.num_arguments == 4
+    assert axpy.arguments_info[1].offset == axpy.arguments_info[1].size == 8
+
+
+def test_attributes(device, code) -> None:
+    attributes = code.get_kernel("axpy").attributes
+    assert attributes.max_threads_per_block == attributes.max_threads_per_block() == 1024
+    assert attributes.num_regs > 0 and attributes.shared_size_bytes == 0
+    assert attributes.binary_version == int(device.arch)
+    assert attributes.cluster_size_must_be_set is False
+    assert attributes[device].num_regs == attributes[0].num_regs == attributes.num_regs
+    for name in type(attributes).__annotations__:
+        assert isinstance(getattr(attributes, name), int), name
+    with pytest.raises(AttributeError, match="no attribute"):
+        attributes.registers = 1
+
+
+def test_occupancy(device, code) -> None:
+    occupancy = code.get_kernel("shared").occupancy
+    alone = occupancy.max_active_blocks_per_multiprocessor(256, 0)
+    crowded = occupancy.max_active_blocks_per_multiprocessor(256, dynamic_shared_memory_size=40_000)
+    assert alone == device.properties.max_threads_per_multiprocessor // 256
+    assert 1 <= crowded < alone
+    best = occupancy.max_potential_block_size(dynamic_shared_memory_needed=0, block_size_limit=128)
+    assert best.max_block_size <= 128
+    assert best.min_grid_size >= device.properties.multiprocessor_count
+    by_size = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(lambda block: 4 * block)
+    assert occupancy.max_potential_block_size(by_size).max_block_size > 0
+    assert occupancy.available_dynamic_shared_memory_per_block(1, 256) > 40_000
+
+
+def test_clusters(device, code, stream) -> None:
+    if not device.properties.cluster_launch:
+        pytest.skip("this device has no clusters")
+    occupancy = code.get_kernel("axpy").occupancy
+    config = LaunchConfig(grid=4, cluster=2, block=128)
+    assert occupancy.max_active_clusters(config, stream=stream) >= 1
+    assert occupancy.max_potential_cluster_size(config, stream=stream) >= 2

@@ -1,0 +1,270 @@
+"""core on a real GPU: launches."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import threading
+
+import numpy as np
+import pytest
+
+from cudapy import driver
+from cudapy.core import CUDAError, Device, LaunchConfig, Program, launch, prepare
+
+from .core_kernels import content
+
+pytestmark = pytest.mark.gpu
+
+
+def test_kernels_run_right(device, code, stream) -> None:
+    n = 100_000
+    x, y = (np.random.default_rng(seed).random(n, dtype=np.float32) for seed in (1, 2))
+    dx, dy = device.allocate(x.nbytes, stream), device.allocate(y.nbytes, stream)
+    dx.copy_from(x, stream=stream)
+    dy.copy_from(y, stream=stream)
+    launch(stream, LaunchConfig(grid=(n + 255) // 256, block=256), code.get_kernel("axpy"), 2.0, dx, dy, n)
+    assert np.allclose(content(dy, np.float32, stream), y + 2 * x)
+
+
+def test_more_shared_memory_than_usual(device, code, stream) -> None:
+    kernel = code.get_kernel("shared")
+    room = device.properties.max_shared_memory_per_block_optin
+    kernel.attributes.max_dynamic_shared_size_bytes = room
+    assert kernel.attributes.max_dynamic_shared_size_bytes == room
+    out = device.allocate(4 * 64, stream)
+    launch(stream, LaunchConfig(grid=1, block=64, shmem_size=room), kernel, out)
+    assert content(out, np.int32, stream).tolist() == list(range(63, -1, -1))
+
+
+def test_threads_share_a_kernel(device, code) -> None:
+    kernel, config = code.get_kernel("add_one<int>"), LaunchConfig(grid=1, block=32)
+    results = []
+
+    def work():
+        mine = Device(0)
+        mine.set_current()
+        stream = mine.create_stream()
+        x = mine.allocate(128, stream)
+        x.fill(0, stream=stream)
+        for _ in range(500):
+            launch(stream, config, kernel, x)
+        results.append(set(content(x, np.int32, stream).tolist()))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [{500}] * 8
+
+
+SCALARS = """
+struct Pair { int first; double second; };
+extern "C" __global__ void scalars(
+    signed char a, bool b, short c, int d, long long e, float f, double g, float2 h, double2 i, Pair p,
+    void *q, double *out)
+{
+    double values[] = {
+        (double)a, (double)b, (double)c, (double)d, (double)e, f, g, h.x, h.y, i.x, i.y, (double)p.first,
+        p.second, (double)(q == nullptr)};
+    for (int n = 0; n < 14; n++) out[n] = values[n];
+}
+extern "C" __global__ void clusters(int *out)
+{
+    unsigned int size, rank;
+    asm volatile("mov.u32 %0, %cluster_nctaid.x;" : "=r"(size));
+    asm volatile("mov.u32 %0, %cluster_ctarank;" : "=r"(rank));
+    out[2 * blockIdx.x] = size;
+    out[2 * blockIdx.x + 1] = rank;
+}
+extern "C" __global__ void meet(unsigned int *arrived, int *out)
+{
+    if (threadIdx.x == 0) {  // a barrier of all blocks, which takes that all of them run
+        atomicAdd(arrived, 1);
+        while (*(volatile unsigned int *)arrived < gridDim.x) { }
+        out[blockIdx.x] = *(volatile unsigned int *)arrived;
+    }
+}
+extern "C" __global__ void __launch_bounds__(64) small(int *out) { out[threadIdx.x] = threadIdx.x; }
+"""
+
+
+@pytest.fixture(scope="module")
+def more():
+    """The kernels above."""
+    Device(0).set_current()
+    return Program(SCALARS, "c++").compile("cubin")
+
+
+class Pair(ctypes.Structure):
+    _fields_ = [("first", ctypes.c_int), ("second", ctypes.c_double)]
+
+
+EXPECTED = [-3, 1, -300, -70000, 2**40, 0.5, 0.25, 1, 2, 3, 4, 7, 0.125, 1]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        (-3, True, -300, -70000, 2**40, 0.5, 0.25, 1 + 2j, 3 + 4j, Pair(7, 0.125), None),
+        (
+            *(np.int8(-3), np.bool_(True), np.int16(-300), np.int32(-70000), np.int64(2**40)),
+            *(np.float32(0.5), np.float64(0.25), np.complex64(1 + 2j), np.complex128(3 + 4j)),
+            np.array([(7, 0.125)], np.dtype([("a", "i4"), ("b", "f8")], align=True))[0],
+            0,
+        ),
+        (
+            *(ctypes.c_int8(-3), ctypes.c_bool(True), ctypes.c_int16(-300), ctypes.c_int32(-70000)),
+            *(ctypes.c_int64(2**40), ctypes.c_float(0.5), ctypes.c_double(0.25), 1 + 2j, 3 + 4j),
+            *(Pair(7, 0.125), ctypes.c_void_p()),
+        ),
+    ],
+    ids=["python", "numpy", "ctypes"],
+)
+def test_every_kind_of_argument(device, stream, more, values) -> None:
+    kernel, config = more.get_kernel("scalars"), LaunchConfig(grid=1, block=1)
+    out = device.allocate(8 * 14, stream)
+    launch(stream, config, kernel, *values, out)
+    assert content(out, np.float64, stream).tolist() == EXPECTED
+    out.fill(0, stream=stream)
+    prepare(stream, config, kernel, *values, out)(*values, out)
+    assert content(out, np.float64, stream).tolist() == EXPECTED
+
+
+def test_wrong_arguments_launch_nothing(device, stream, code) -> None:
+    if driver.checked.cuDriverGetVersion() < 12040:
+        pytest.skip("the driver cannot tell the parameters of a kernel before CUDA 12.4")
+    x = device.allocate(64, stream)
+    x.fill(1, stream=stream)
+    kernel, config = code.get_kernel("axpy"), LaunchConfig(grid=1, block=16)
+    for wrong, message in (
+        ((1.0, x, x), "axpy takes 4 arguments, not 3"),
+        ((np.float64(1), x, x, 16), "argument 0: it takes 8 bytes, the kernel's parameter has 4"),
+        ((1.0, np.zeros(16), x, 16), "argument 1: a NumPy array lies in host memory"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            launch(stream, config, kernel, *wrong)
+    assert content(x, np.uint8, stream).tolist() == [1] * 64
+
+
+def test_clusters_of_blocks(device, stream, more) -> None:
+    if not device.properties.cluster_launch:
+        pytest.skip("this device has no clusters")
+    out = device.allocate(8 * 6, stream)
+    launch(stream, LaunchConfig(grid=3, cluster=2, block=32), more.get_kernel("clusters"), out)
+    assert content(out, np.int32, stream).tolist() == [2, 0, 2, 1] * 3
+    with pytest.raises(CUDAError, match=r"A cluster of 64 blocks is too large: at most \d+"):
+        launch(stream, LaunchConfig(grid=1, cluster=64, block=32), more.get_kernel("clusters"), out)
+
+
+def test_cooperative_launches(device, stream, more) -> None:
+    kernel = more.get_kernel("meet")
+    block = device.properties.max_threads_per_multiprocessor // 2
+    each = kernel.occupancy.max_active_blocks_per_multiprocessor(min(block, 1024))
+    most = each * device.properties.multiprocessor_count
+    arrived, out = device.allocate(4, stream), device.allocate(4 * most, stream)
+    arrived.fill(0, stream=stream)
+    config = LaunchConfig(grid=most, block=min(block, 1024), is_cooperative=True)
+    launch(stream, config, kernel, arrived, out)
+    assert content(out, np.int32, stream).tolist() == [most] * most
+    config = LaunchConfig(grid=most + 1, block=min(block, 1024), cooperative_launch=True)
+    with pytest.raises(CUDAError, match=f"the grid has {most + 1}, and? ?the device runs {most} ") as caught:
+        launch(stream, config, kernel, arrived, out)
+    assert caught.value.name == "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"
+
+
+def test_programmatic_serialization(device, stream, code) -> None:
+    if device.compute_capability < (9, 0):
+        pytest.skip("this device starts no kernel before the one ahead has ended")
+    x = device.allocate(128, stream)
+    x.fill(0, stream=stream)
+    config = LaunchConfig(grid=1, block=32, programmatic_stream_serialization=True)
+    for _ in range(10):
+        launch(stream, config, code.get_kernel("add_one<int>"), x)
+    assert content(x, np.int32, stream).tolist() == [10] * 32
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"block": 2048}, "A block of 2048 threads is too large: the device takes 1024"),
+        (
+            {"block": 128},
+            r"A block of 128 threads is too large: with its \d+ registers .* this kernel takes 64",
+        ),
+        ({"block": 1, "grid": (1, 70000)}, r"grid = \(1, 70000, 1\) is too large: the device takes"),
+        ({"block": 1, "shmem_size": 50000}, "set kernel.attributes.max_dynamic_shared_size_bytes = 50000"),
+        ({"block": 1, "shmem_size": 10**7}, r"the device has at most \d+ for it"),
+    ],
+)
+def test_a_launch_that_is_too_large_says_which_limit_it_met(device, stream, more, config, message) -> None:
+    out = device.allocate(4 * 64, stream)
+    with pytest.raises(CUDAError, match=message) as caught:
+        launch(stream, LaunchConfig(**{"grid": 1, **config}), more.get_kernel("small"), out)
+    assert caught.value.function == "cuLaunchKernelEx"
+    launch(stream, LaunchConfig(grid=1, block=64), more.get_kernel("small"), out)
+    assert content(out, np.int32, stream).tolist() == list(range(64))
+
+
+def test_a_prepared_launch(device, stream, code) -> None:
+    x, y = device.allocate(128, stream), device.allocate(128, stream)
+    x.copy_from(np.arange(32, dtype=np.float32), stream=stream)
+    y.fill(0, stream=stream)
+    run = prepare(stream, LaunchConfig(grid=1, block=32), code.get_kernel("axpy"), 1.0, x, y, 32)
+    assert content(y, np.float32, stream).tolist() == [0] * 32, "prepare launches nothing"
+    for a in (1.0, 2.0, np.float32(3)):
+        run(a, x, y, 32)
+    assert content(y, np.float32, stream).tolist() == [6.0 * i for i in range(32)]
+    with pytest.raises(TypeError, match="argument 3"):
+        run(1.0, x, y, "32")
+
+
+def test_a_prepared_launch_keeps_what_it_needs(device) -> None:
+    stream = device.create_stream()
+    code = Program('extern "C" __global__ void set(int *x, int v) { *x = v; }', "c++").compile("cubin")
+    x = device.allocate(4, stream)
+    run = prepare(stream, LaunchConfig(grid=1, block=1), code.get_kernel("set"), x, 1)
+    del stream, code
+    gc.collect()
+    run(x, 77)
+    device.sync()
+    assert content(x, np.int32, device.create_stream()).tolist() == [77]
+
+
+def test_streams_of_cupy_and_torch(device, code) -> None:
+    streams = []
+    for name, make in (("cupy", lambda m: m.cuda.Stream()), ("torch", lambda m: m.cuda.Stream())):
+        try:
+            library = importlib.import_module(name)
+        except ImportError:
+            continue
+        theirs = make(library)
+        if hasattr(theirs, "__cuda_stream__"):
+            streams.append(theirs)
+    if not streams:
+        pytest.skip("neither CuPy nor PyTorch has streams with __cuda_stream__ here")
+    kernel, config = code.get_kernel("add_one<int>"), LaunchConfig(grid=1, block=32)
+    for theirs in streams:
+        x = device.allocate(128, theirs)
+        x.fill(0, stream=theirs)
+        for _ in range(3):
+            launch(theirs, config, kernel, x)
+        assert content(x, np.int32, device.create_stream(theirs)).tolist() == [3] * 32
+
+
+def test_a_thread_that_has_no_context_is_told_what_to_do(device, stream, code) -> None:
+    kernel, said = code.get_kernel("spin"), []
+
+    def work():
+        try:
+            launch(stream, LaunchConfig(grid=1, block=1), kernel, 10)
+            said.append("set_current()")  # a driver that does not mind
+        except CUDAError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert "set_current()" in said[0]

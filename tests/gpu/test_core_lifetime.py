@@ -1,0 +1,137 @@
+"""core on a real GPU: nothing is lost, nothing is used after its end."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+
+import pytest
+
+from cudapy import driver
+from cudapy.core import (
+    Event,
+    LegacyPinnedMemoryResource,
+    ObjectCode,
+    Program,
+)
+
+from .core_kernels import current, run
+
+pytestmark = pytest.mark.gpu
+
+
+def test_closed_objects_say_so(device, stream) -> None:
+    other, buffer = device.create_stream(), device.allocate(8, stream)
+    event = stream.record()
+    for thing, use in (
+        (other, other.sync),
+        (event, event.sync),
+        (buffer, lambda: buffer.fill(0, stream=stream)),
+    ):
+        thing.close()
+        thing.close()
+        assert thing.is_closed and "closed" in repr(thing)
+        with pytest.raises(RuntimeError, match=f"this {type(thing).__name__} is closed"):
+            use()
+    with pytest.raises(RuntimeError, match="this Stream is closed"):
+        device.allocate(8, other)
+
+
+def test_the_garbage_collector_leaves_no_trace(device, stream) -> None:
+    """Collected in a thread without a context, and that thread has none afterwards."""
+    things = [device.allocate(1024, stream), stream.record(), device.create_stream()]
+    things.append(LegacyPinnedMemoryResource().allocate(64))
+    contexts = []
+
+    def collect():
+        things.clear()
+        gc.collect()
+        contexts.append(current())
+
+    thread = threading.Thread(target=collect)
+    thread.start()
+    thread.join()
+    assert contexts == [0] and current() == int(device.context.handle)
+    stream.sync()
+
+
+def test_what_is_dropped_during_a_capture_is_freed_after_it(device, stream) -> None:
+    pool = device.memory_resource.handle
+    used = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT
+    before = driver.checked.cuMemPoolGetAttribute(pool, used)
+
+    def things():
+        code = Program('extern "C" __global__ void k() { }', "c++").compile("cubin")
+        pinned = LegacyPinnedMemoryResource().allocate(64)
+        in_default_stream = device.allocate(1 << 20)
+        in_stream = device.allocate(32 << 20, stream)
+        return [in_default_stream, in_stream, pinned, code.get_kernel("k"), device.create_stream(), Event()]
+
+    kept, other = device.allocate(1024, stream), device.create_stream()
+    source = LegacyPinnedMemoryResource().allocate(1024)
+    device.sync()
+    for mode in driver.CUstreamCaptureMode:
+        dropped = things()
+        kept.copy_from(source, stream=other)
+        device.sync()
+        kept.copy_from(source, stream=other)
+        driver.checked.cuStreamBeginCapture(stream.handle, mode)
+        kept.fill(1, stream=stream)
+        dropped.clear()
+        gc.collect()
+        kept.copy_from(source, stream=other)
+        graph = driver.checked.cuStreamEndCapture(stream.handle)
+        assert len(driver.checked.cuGraphGetNodes(graph, 10)[0]) == 1, "the memset alone"
+        driver.checked.cuGraphDestroy(graph)
+        device.create_event()
+        device.sync()
+        assert driver.checked.cuMemPoolGetAttribute(pool, used) <= before + 1024
+    kept.close()
+    device.sync()
+    assert driver.checked.cuMemPoolGetAttribute(pool, used) <= before
+
+
+def test_device_memory_stays_flat(device, code) -> None:
+    def round_trip():
+        stream = device.create_stream()
+        with stream.record(), device.allocate(1 << 20, stream) as buffer:
+            buffer.fill(0, stream=stream)
+        ObjectCode.from_cubin(code.code).get_kernel("axpy")
+        Event()
+
+    for _ in range(50):
+        round_trip()
+    device.sync()
+    free, _ = driver.checked.cuMemGetInfo()
+    for _ in range(1000):
+        round_trip()
+    device.sync()
+    assert free - driver.checked.cuMemGetInfo()[0] <= 2 << 20
+
+
+def test_exit_with_live_objects_is_silent() -> None:
+    process = run(
+        "b = dev.allocate(1 << 20, s); e = s.record(); p = LegacyPinnedMemoryResource().allocate(64)\n"
+        "k = start('for (int i = 0; i < 1000000; i++) __nanosleep(100);', None)\n"
+        "cycle = [b, e, p]; cycle.append(cycle)\n"
+    )
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (0, "", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_is_told_and_frees_nothing() -> None:
+    process = run(
+        "import gc, os, sys\n"
+        "b = dev.allocate(64, s)\n"
+        "if not os.fork():\n"
+        "    del b, s; gc.collect()\n"
+        "    try: Device(0)\n"
+        "    except CUDAError as error: print(error)\n"
+        "    sys.stdout.flush(); os._exit(0)\n"
+        "os.wait(); b.fill(1, stream=s); s.sync(); print('parent goes on')\n"
+    )
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and err == ""
+    assert "fork" in out and "spawn" in out and out.endswith("parent goes on\n")

@@ -1,0 +1,133 @@
+"""core on a real GPU: streams."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from cudapy import driver
+from cudapy.core import (
+    LEGACY_DEFAULT_STREAM,
+    PER_THREAD_DEFAULT_STREAM,
+    Device,
+    Stream,
+    StreamOptions,
+)
+
+from .core_kernels import content, run, spin
+
+pytestmark = pytest.mark.gpu
+
+
+def test_stream_options(device) -> None:
+    assert device.create_stream().is_nonblocking
+    low, high = driver.checked.cuCtxGetStreamPriorityRange()
+    made = device.create_stream(options=StreamOptions(nonblocking=False, priority=high))
+    assert not made.is_nonblocking and made.priority == high
+    with pytest.raises(ValueError, match="priority"):
+        device.create_stream(options=StreamOptions(priority=low + 1))
+
+
+def test_a_stream_knows_where_it_is(device, stream) -> None:
+    assert stream.device is device and stream.context == device.context
+    assert stream.__cuda_stream__() == (0, int(stream.handle))
+    for default in (LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM):
+        assert default.device is device
+        default.close()
+        default.sync()
+    assert device.default_stream is LEGACY_DEFAULT_STREAM
+
+
+def test_streams_are_equal_by_handle(device, stream) -> None:
+    same, other = Stream.from_handle(stream.handle), device.create_stream()
+    assert stream == same and hash(stream) == hash(same) and len({stream, same, other}) == 2
+    assert stream != other and stream != int(stream.handle)
+    before = hash(same)
+    same.close()
+    assert same == same and same != stream and hash(same) == before
+    assert Stream.from_handle(1) == LEGACY_DEFAULT_STREAM
+
+
+def test_a_stream_as_a_context_manager(device) -> None:
+    with Stream(StreamOptions(nonblocking=False)) as stream:
+        assert not stream.is_nonblocking and stream.device is device
+    assert stream.is_closed
+
+
+def test_a_thread_waits(device, code) -> None:
+    """Outside the main thread too, where the wait is one C call."""
+    stream, done = device.create_stream(), []
+
+    def work():
+        device = Device(0)
+        device.set_current()
+        spin(code, stream, 30)
+        stream.sync()
+        done.append(driver.cuStreamQuery(stream.handle))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == [(driver.CUresult.CUDA_SUCCESS,)]
+
+
+def test_streams_of_other_libraries(device, stream, code) -> None:
+    class Foreign:
+        def __cuda_stream__(self):
+            return stream.__cuda_stream__()
+
+    for same in (Stream.from_handle(int(stream.handle)), device.create_stream(Foreign())):
+        assert same.handle == stream.handle and same.is_nonblocking
+        spin(code, stream, 10)
+        same.sync()
+        assert driver.cuStreamQuery(stream.handle) == (driver.CUresult.CUDA_SUCCESS,)
+        same.close()
+    stream.sync()  # it was not theirs to destroy
+    with pytest.raises(TypeError, match="__cuda_stream__"):
+        stream.wait(object())
+
+
+def test_sync_and_is_done(code, stream) -> None:
+    spin(code, stream, 30)
+    event = stream.record()
+    assert not event.is_done
+    event.sync()
+    assert event.is_done
+    spin(code, stream, 30)
+    last = stream.record()
+    stream.sync()
+    assert last.is_done
+
+
+def test_a_stream_waits_for_another(device, code) -> None:
+    first, second = device.create_stream(), device.create_stream()
+    x = device.allocate(4, first)
+    x.fill(0, stream=first)
+    spin(code, first, 30)
+    x.fill(7, stream=first)
+    second.wait(first)
+    found = content(x, np.uint8, second)
+    assert found.tolist() == [7, 7, 7, 7]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
+@pytest.mark.parametrize("wait", ["s.sync()", "s.record().sync()"])
+def test_ctrl_c_ends_a_wait(wait) -> None:
+    process = run(
+        "import time\n"
+        "k = start('for (int i = 0; i < 5000; i++) __nanosleep(1000000);', None)\n"
+        "print('waiting', flush=True)\n"
+        f"try: {wait}\n"
+        "except KeyboardInterrupt: print(time.time(), flush=True)\n"
+        "import os; os._exit(0)\n"
+    )
+    assert process.stdout.readline() == "waiting\n"
+    time.sleep(0.5)
+    sent = time.time()
+    process.send_signal(2)
+    assert float(process.stdout.readline()) - sent < 0.2
+    process.communicate(timeout=60)

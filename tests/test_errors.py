@@ -1,0 +1,91 @@
+"""Errors: what they say, in which order, and that they survive being sent to another process."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+
+import pytest
+
+from cudapy import driver, nvrtc
+from cudapy._errors import STICKY, Raiser
+from cudapy._ffi.library import SymbolNotFound
+from cudapy._types import meanings
+from cudapy.core import CompileError, CUDAError, CUDAOutOfMemoryError
+from cudapy.driver import CUresult
+from cudapy.nvrtc import nvrtcResult
+
+TABLES = [(CUresult, meanings.CURESULT), (nvrtcResult, meanings.NVRTCRESULT)]
+
+
+@pytest.mark.parametrize(("statuses", "table"), TABLES, ids=["CUresult", "nvrtcResult"])
+def test_every_status_has_a_sentence(statuses, table) -> None:
+    assert set(table) == set(statuses.__members__)
+    for name, (sentence, hint) in table.items():
+        assert re.fullmatch(r"(An?|The|[A-Z])[^\n]{15,}\.", sentence), name
+        assert not hint or ((hint[0].islower() or not hint[1:2].islower()) and hint[-1] not in ".:"), name
+    sentences = [sentence for sentence, _ in table.values()]
+    assert len(set(sentences)) == len(sentences)
+
+
+@pytest.mark.parametrize(
+    ("raiser", "statuses"), [(driver._raiser, CUresult), (nvrtc.libnvrtc.error, nvrtcResult)]
+)
+def test_every_status_becomes_an_error_that_says_it(raiser, statuses, monkeypatch) -> None:
+    monkeypatch.setattr(driver._raiser, "log", None)
+    for status in statuses:
+        error = raiser("cuSomething", status, {"size": 7})
+        assert isinstance(error, CUDAError)
+        assert (error.code, error.name, error.function) == (status, status.name, "cuSomething")
+        assert str(error).startswith(f"cuSomething: {status.name} ({int(status)}): ")
+        assert "Called with size=7." in str(error)
+        assert isinstance(error, MemoryError) == status.name.endswith("OUT_OF_MEMORY")
+
+
+def raiser(log=""):
+    return Raiser(lambda: {"CUDA_ERROR_ILLEGAL_ADDRESS": ("A sentence.", "a hint")}, lambda: log)
+
+
+def test_the_order_of_a_message() -> None:
+    error = raiser("the log")("cuF", CUresult.CUDA_ERROR_ILLEGAL_ADDRESS, {"a": 1, "b": "x"})
+    assert str(error) == (
+        "cuF: CUDA_ERROR_ILLEGAL_ADDRESS (700): A sentence. Called with a=1, b='x'. The driver says: the log "
+        "The fault happened in earlier asynchronous work, and every later call in this process will fail with "
+        "it: restart the process. Hint: a hint"
+    )
+
+
+def test_long_arguments_are_cut_in_the_middle() -> None:
+    text = str(raiser()("cuF", CUresult.CUDA_ERROR_INVALID_VALUE, {"code": b"begin" + bytes(500) + b"end"}))
+    assert "b'begin" in text and "end'" in text and len(text) < 300
+
+
+def test_only_faults_of_the_device_are_for_good() -> None:
+    for status in CUresult:
+        text = str(raiser()("cuF", status, {}))
+        assert ("restart the process" in text) == (status in STICKY)
+    assert {700, 716, 717, 718, 719} <= STICKY and not STICKY & {0, 1, 2, 201, 600, 701, 720, 900}
+    assert "restart" not in str(nvrtc.libnvrtc.error("nvrtcF", nvrtcResult(7), {}))
+
+
+def test_a_status_of_a_newer_driver() -> None:
+    error = driver._raiser("cuF", CUresult(99999), {})
+    assert error.code == 99999 and "99999" in str(error)
+    assert pickle.loads(pickle.dumps(error)).code == 99999
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CUDAError("cuF: it failed", CUresult.CUDA_ERROR_UNKNOWN, "cuF"),
+        CUDAOutOfMemoryError("cuF: no memory", CUresult.CUDA_ERROR_OUT_OF_MEMORY, "cuF"),
+        CompileError("no", nvrtcResult.NVRTC_ERROR_COMPILATION, "nvrtcCompileProgram", "the log", ["-G"]),
+        SymbolNotFound("cuF", 'Function "cuF" not found'),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("again", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy, copy.deepcopy])
+def test_errors_can_be_copied_and_sent(error, again) -> None:
+    same = again(error)
+    assert type(same) is type(error) and same.args == error.args and vars(same) == vars(error)

@@ -1,0 +1,391 @@
+"""launch and prepare on a cuLaunchKernelEx of our own: every byte that the driver would read."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import struct
+import threading
+import weakref
+from functools import partial
+
+import numpy as np
+import pytest
+
+from cudapy import driver
+from cudapy._core.kernel import Kernel, ParamInfo
+from cudapy._ffi.library import SymbolNotFound
+from cudapy.core import Buffer, LaunchConfig, Stream, launch, prepare
+from cudapy.driver import CUdeviceptr, CUkernel
+
+CONFIG = LaunchConfig(grid=(4, 5), block=(32, 2, 3), shmem_size=7)
+
+
+class Launches(list):
+    """What arrived: (CUlaunchConfig, function, the value of each parameter)."""
+
+    status = 0
+    sizes: tuple[int, ...] = ()
+
+    def __call__(self, config, function, table, extra) -> int:
+        assert not extra
+        pointers = (ctypes.c_void_p * len(self.sizes)).from_address(table) if self.sizes else ()
+        assert not self.sizes or table
+        values = [ctypes.string_at(at, size) for at, size in zip(pointers, self.sizes, strict=True)]
+        self.append((driver.CUlaunchConfig.from_buffer_copy(ctypes.string_at(config, 56)), function, values))
+        return self.status
+
+
+@pytest.fixture
+def launches(monkeypatch):
+    seen = Launches()
+    address = ctypes.c_void_p
+    fake = ctypes.CFUNCTYPE(ctypes.c_int, address, address, address, address)(seen)
+
+    def symbol(name, *_):
+        if name != "cuLaunchKernelEx":
+            raise SymbolNotFound(name, "there is nothing else")
+        return fake
+
+    monkeypatch.setattr(driver.libcuda, "symbol", symbol)
+    return seen
+
+
+@pytest.fixture
+def stream():
+    return Stream.from_handle(0x50)
+
+
+def kernel(launches, *sizes, told=True):
+    """A kernel with parameters of these sizes; told: whether the driver tells them."""
+    made = Kernel(CUkernel(0x77), "k", None)
+    parameters, end = [], 0
+    for size in sizes:
+        offset = -(-end // min(size, 8)) * min(size, 8)
+        parameters.append(ParamInfo(offset, size))
+        end = offset + size
+    launches.sizes = sizes
+    made._parameters_found = parameters
+    if not told:
+        made.__class__ = type("Untold", (Kernel,), {"__slots__": (), "_parameters": None})
+    return made
+
+
+def test_configuration_stream_and_function_arrive(launches, stream) -> None:
+    launch(stream, CONFIG, kernel(launches))
+    ((config, function, values),) = launches
+    assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (4, 5, 1)
+    assert (config.blockDimX, config.blockDimY, config.blockDimZ) == (32, 2, 3)
+    assert (config.sharedMemBytes, int(config.hStream), config.numAttrs) == (7, 0x50, 0)
+    assert (function, values) == (0x77, [])
+
+
+class Pair(ctypes.Structure):
+    _fields_ = [("first", ctypes.c_int), ("second", ctypes.c_double)]
+
+
+class OnDevice:
+    @property
+    def __cuda_array_interface__(self):
+        return {"data": (0x7000, False), "shape": (1,), "typestr": "|u1", "version": 3}
+
+
+def buffer(address=0x1234):
+    return Buffer.from_handle(address, 8)
+
+
+ARGUMENTS = [
+    (1, 5, b"\5"),
+    (1, True, b"\1"),
+    (1, False, b"\0"),
+    (2, -2, struct.pack("h", -2)),
+    (4, 2**31 - 1, struct.pack("i", 2**31 - 1)),
+    (4, 2**32 - 1, struct.pack("I", 2**32 - 1)),
+    (8, -1, struct.pack("q", -1)),
+    (8, 2**64 - 1, struct.pack("Q", 2**64 - 1)),
+    (8, None, bytes(8)),
+    (2, 1.5, struct.pack("e", 1.5)),
+    (4, 1.5, struct.pack("f", 1.5)),
+    (8, 1.5, struct.pack("d", 1.5)),
+    (8, 1 + 2j, struct.pack("2f", 1, 2)),
+    (16, 1 + 2j, struct.pack("2d", 1, 2)),
+    (8, buffer(), struct.pack("Q", 0x1234)),
+    (8, CUdeviceptr(0x99), struct.pack("Q", 0x99)),
+    (8, OnDevice(), struct.pack("Q", 0x7000)),
+    (1, np.int8(-3), struct.pack("b", -3)),
+    (1, np.bool_(True), b"\1"),
+    (2, np.uint16(65535), b"\xff\xff"),
+    (2, np.float16(0.5), struct.pack("e", 0.5)),
+    (4, np.float32(0.1), struct.pack("f", 0.1)),
+    (8, np.float64(0.1), struct.pack("d", 0.1)),
+    (8, np.uint64(2**64 - 1), b"\xff" * 8),
+    (8, np.complex64(1 + 2j), struct.pack("2f", 1, 2)),
+    (16, np.complex128(1 + 2j), struct.pack("2d", 1, 2)),
+    (8, np.datetime64(5, "s"), struct.pack("q", 5)),
+    (12, np.array([(7, 0.5)], "i4,f8")[0], struct.pack("=id", 7, 0.5)),
+    (1, ctypes.c_char(b"x"), b"x"),
+    (1, ctypes.c_bool(True), b"\1"),
+    (2, ctypes.c_short(-4), struct.pack("h", -4)),
+    (4, ctypes.c_float(0.1), struct.pack("f", 0.1)),
+    (8, ctypes.c_double(0.1), struct.pack("d", 0.1)),
+    (8, ctypes.c_size_t(2**63), struct.pack("Q", 2**63)),
+    (8, ctypes.c_void_p(), bytes(8)),
+    (8, ctypes.c_void_p(0x42), struct.pack("Q", 0x42)),
+    (16, Pair(3, 0.25), bytes(Pair(3, 0.25))),
+    (12, (ctypes.c_int * 3)(1, 2, 3), struct.pack("3i", 1, 2, 3)),
+    (3, b"abc", b"abc"),
+]
+
+
+@pytest.mark.parametrize(
+    ("size", "value", "expected"), ARGUMENTS, ids=lambda v: type(v).__name__ if not isinstance(v, int) else v
+)
+def test_a_value_arrives(launches, stream, size, value, expected) -> None:
+    k = kernel(launches, 4, size, 1)
+    run = prepare(stream, CONFIG, k, 17, value, 3)
+    for _ in range(2):
+        launch(stream, CONFIG, k, 17, value, 3)
+        run(17, value, 3)
+    assert [values for _, _, values in launches] == [[struct.pack("i", 17), expected, b"\3"]] * 4
+
+
+@pytest.mark.parametrize("first", ARGUMENTS, ids=lambda case: f"{case[0]}-{type(case[1]).__name__}")
+def test_what_was_launched_before_changes_nothing(launches, stream, first) -> None:
+    """A value of any type after one of any other: the bytes are those of a first launch, or the error is."""
+    size, before, _ = first
+    for _, value, _ in ARGUMENTS:
+        fresh, used, ready = (kernel(launches, size) for _ in range(3))
+        launch(stream, CONFIG, used, before)
+        run = prepare(stream, CONFIG, ready, before)
+        launches.clear()
+        outcomes = []
+        for call in (
+            partial(launch, stream, CONFIG, fresh, value),
+            partial(launch, stream, CONFIG, used, value),
+            partial(run, value),
+        ):
+            try:
+                call()
+                outcomes.append(launches.pop()[2])
+            except (TypeError, OverflowError) as error:
+                outcomes.append(type(error))
+        number = getattr(value, "value", value)
+        if outcomes[0] is TypeError and hasattr(number, "__index__"):
+            # An integer of another width: refused at first, and as good as an int where one was before.
+            for outcome in outcomes[1:]:
+                if isinstance(outcome, list):
+                    assert outcome == [number.__index__().to_bytes(size, "little", signed=number < 0)], before
+        else:
+            assert outcomes[1:] == outcomes[:1] * 2, (before, value)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 64, 512])
+def test_many_integers(launches, stream, n) -> None:
+    k, sizes = kernel(launches, *[8] * n), range(n)
+    run = prepare(stream, CONFIG, k, *sizes)
+    for start in (0, 10**12):
+        launch(stream, CONFIG, k, *range(start, start + n))
+        run(*range(start, start + n))
+        for _, _, values in launches:
+            assert values == [struct.pack("q", start + i) for i in sizes]
+        launches.clear()
+    mixed = [buffer(i + 1) if i % 2 else i + 1 for i in sizes]
+    launch(stream, CONFIG, k, *mixed)
+    run(*mixed)
+    assert [values for _, _, values in launches] == [[struct.pack("q", i + 1) for i in sizes]] * 2
+
+
+WRONG = [
+    ((), TypeError, "k takes 2 arguments, not 0"),
+    ((1, 2, 3), TypeError, "k takes 2 arguments, not 3"),
+    ((1, 2**32), OverflowError, r"k: argument 1: 4294967296 does not fit"),
+    ((1, -(2**31) - 1), OverflowError, r"k: argument 1"),
+    ((1, 1e60), OverflowError, r"k: argument 1: 1e\+60 does not fit"),
+    ((1, np.float64(1)), TypeError, r"k: argument 1: it takes 8 bytes, the kernel's parameter has 4"),
+    ((buffer(), buffer()), TypeError, r"k: argument 1: it takes 8 bytes"),
+    ((object(), 1), TypeError, r"k: argument 0: a object is not a kernel argument"),
+    (("text", 1), TypeError, r"k: argument 0: a str is not"),
+    ((np.zeros(3), 1), TypeError, r"k: argument 0: a NumPy array lies in host memory"),
+    ((Pair(), 1), TypeError, r"k: argument 0: it takes 16 bytes"),
+]
+
+
+@pytest.mark.parametrize(("args", "error", "message"), WRONG)
+def test_wrong_arguments_are_named(launches, stream, args, error, message) -> None:
+    fresh, used = kernel(launches, 8, 4), kernel(launches, 8, 4)
+    launch(stream, CONFIG, used, 1, 2)
+    launches.clear()
+    for k in (fresh, used):
+        with pytest.raises(error, match=message):
+            launch(stream, CONFIG, k, *args)
+        with pytest.raises(error, match=message):
+            prepare(stream, CONFIG, k, *args)
+    if len(args) == 2:
+        with pytest.raises(error, match=message):
+            prepare(stream, CONFIG, used, 1, 2)(*args)
+    assert not launches
+    launch(stream, CONFIG, used, 3, 4)
+    assert launches[0][2] == [struct.pack("q", 3), struct.pack("i", 4)]
+
+
+def test_an_array_that_is_not_on_a_device(launches, stream) -> None:
+    class OnHost:
+        @property
+        def __cuda_array_interface__(self):
+            raise AttributeError("this tensor is on the CPU")
+
+    k = kernel(launches, 8)
+    for _ in range(2):
+        with pytest.raises(TypeError, match=r"k: argument 0: this tensor is on the CPU"):
+            launch(stream, CONFIG, k, OnHost())
+
+
+def test_a_driver_that_does_not_tell_the_parameters(launches, stream) -> None:
+    """Sizes and places are those of C then, by the types of the values."""
+    k = kernel(launches, 1, 8, 2, 8, 16, 4, told=False)
+    values = (True, 2.5, np.int16(-1), 3, Pair(1, 2.0), np.float32(4))
+    launch(stream, CONFIG, k, *values)
+    expected = [b"\1", struct.pack("d", 2.5), b"\xff\xff", struct.pack("q", 3), bytes(Pair(1, 2.0))]
+    assert launches[0][2] == [*expected, struct.pack("f", 4)]
+    launch(stream, CONFIG, k, *values[:-1], 5.0)  # another type has another size
+    launches.sizes = (1, 8, 2, 8, 16, 8)
+    launch(stream, CONFIG, k, *values[:-1], 5.0)
+    assert launches[-1][2][-1] == struct.pack("d", 5.0)
+    for data in (b"12", b"1234", b"1"):
+        launches.sizes = (len(data),)
+        short = kernel(launches, len(data), told=False)
+        launch(stream, CONFIG, short, data)
+        assert launches[-1][2] == [data]
+
+
+def test_another_stream_or_configuration_is_seen(launches, stream) -> None:
+    k, other = kernel(launches, 4), Stream.from_handle(0x60)
+    more = LaunchConfig(grid=9, block=1, cluster=3)
+    for s in (stream, other, stream, stream):
+        for config in (CONFIG, more, LaunchConfig(grid=2, block=1), more):
+            launch(s, config, k, 1)
+            (seen, _, _) = launches.pop()
+            assert int(seen.hStream) == int(s.handle)
+            assert seen.gridDimX == {(4, 5, 1): 4, (9, 1, 1): 27, (2, 1, 1): 2}[config.grid]
+            assert seen.numAttrs == (config is more)
+
+
+def test_what_stands_for_a_stream(launches, stream) -> None:
+    class Foreign:
+        def __init__(self, handle):
+            self.handle = handle
+            self._handle = 5  # what other libraries call so is none of ours
+
+        def __cuda_stream__(self):
+            return 0, self.handle
+
+    k = kernel(launches, 4)
+    for handle in (0x70, 0x80, 0x70):
+        launch(Foreign(handle), CONFIG, k, 1)
+        prepare(Foreign(handle), CONFIG, k, 1)(2)
+        assert [int(seen.hStream) for seen, _, _ in launches] == [handle] * 2
+        launches.clear()
+    for wrong, error in ((object(), "__cuda_stream__"), (5, "__cuda_stream__")):
+        with pytest.raises(TypeError, match=error):
+            launch(wrong, CONFIG, k, 1)
+    launch(None, CONFIG, k, 1)
+    assert int(launches[0][0].hStream) == 1, "the legacy default stream"
+
+
+def test_closed_streams_are_refused(launches) -> None:
+    stream, k = Stream.from_handle(0x50), kernel(launches, 4)
+    run = prepare(stream, CONFIG, k, 1)
+    launch(stream, CONFIG, k, 1)
+    run(1)
+    stream.close()
+    launches.clear()
+    for call in (lambda: launch(stream, CONFIG, k, 1), lambda: run(1)):
+        with pytest.raises(RuntimeError, match="this Stream is closed"):
+            call()
+    assert not launches
+
+
+def test_what_is_not_a_kernel_or_configuration(launches, stream) -> None:
+    k = kernel(launches, 4)
+    for call in (launch, prepare):
+        with pytest.raises(TypeError, match="Kernel third, not LaunchConfig"):
+            call(stream, k, CONFIG, 1)
+        with pytest.raises(TypeError, match="LaunchConfig second, not int"):
+            call(stream, 7, k, 1)
+    launch(stream, CONFIG, k, 1)
+    with pytest.raises(TypeError, match="LaunchConfig second, not int"):
+        launch(stream, 7, k, 1)
+
+
+def test_a_refused_launch_is_an_error_of_the_launch(launches, stream) -> None:
+    k = kernel(launches, 4)
+    run = prepare(stream, CONFIG, k, 1)
+    launches.status = 719
+    for call in (lambda: launch(stream, CONFIG, k, 1), lambda: run(1)):
+        with pytest.raises(RuntimeError) as caught:
+            call()
+        assert caught.value.function == "cuLaunchKernelEx"
+        assert caught.value.name == "CUDA_ERROR_LAUNCH_FAILED"
+        assert "kernel='k'" in str(caught.value) and "grid=(4, 5, 1)" in str(caught.value)
+    launches.status = 0
+    launch(stream, CONFIG, k, 2)
+    run(3)
+    assert [values for _, _, values in launches[-2:]] == [[struct.pack("i", 2)], [struct.pack("i", 3)]]
+
+
+def test_threads_do_not_share_memory(launches, stream, monkeypatch) -> None:
+    """Each launch reads the values that it was given, while others of the same kernel are under way."""
+    k, wrong = kernel(launches, 8, 8), []
+    barrier = threading.Barrier(4, timeout=30)
+
+    def slow(config, function, table, extra) -> int:
+        pointers = (ctypes.c_void_p * 2).from_address(table)
+        barrier.wait()  # all threads are in the driver
+        first, second = (ctypes.c_int64.from_address(at).value for at in pointers)
+        if first != -second:
+            wrong.append((first, second))
+        return 0
+
+    fake = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(slow)
+    monkeypatch.setattr(driver.libcuda, "symbol", lambda name, *_: fake)
+
+    def work(number):
+        for i in range(50):
+            launch(stream, CONFIG, k, number * 1000 + i, -number * 1000 - i)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_nothing_keeps_a_kernel_alive(launches, stream) -> None:
+    """Code is unloaded with the last reference to its kernels, not at the next garbage collection."""
+
+    class Code:
+        pass
+
+    gc.disable()
+    try:
+        k, code = kernel(launches, 8, 4), Code()
+        k._module = code
+        launch(stream, CONFIG, k, 1, 2)
+        run = prepare(stream, CONFIG, k, buffer(), 2)
+        run(buffer(), 3)
+        gone = weakref.ref(code)
+        del code, k
+        assert gone() is not None, "the prepared launch needs it"
+        del run
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_launches_are_text_that_tracebacks_can_show(launches, stream) -> None:
+    import linecache
+
+    k = kernel(launches, 8)
+    launch(stream, CONFIG, k, 1)
+    assert "launch_ex(" in "".join(linecache.getlines(k._launch.__code__.co_filename))
