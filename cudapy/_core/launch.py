@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .. import driver
@@ -74,9 +75,15 @@ def packed(kernel: Kernel, args: tuple[Any, ...]) -> Any:
 
     Raises as `launch` does.
     """
-    writer = _Writer(kernel, args)
+    key = packed, *map(type, args)
+    writer = kernel._packers.get(key)
+    if writer is None:
+        writer = kernel._packers[key] = _Writer(kernel, args)
     room, _ = writer.make()
-    writer.fill(room, args)
+    try:
+        writer.struct.pack_into(room, 0, *writer.values(*args))
+    except _PACK_ERRORS:
+        writer.fill(room, args)
     return room.obj
 
 
@@ -152,6 +159,20 @@ class _Writer:
             "whole": whole,
             **{f"{name}_type": cls for name, cls in zip(self.names, self.types, strict=True)},
         }
+
+    @cached_property
+    def values(self) -> Callable[..., tuple[Any, ...]]:
+        """The function from the arguments to what `struct` packs."""
+        expressions = [
+            e.format(n) for n, made in zip(self.names, self.encodings, strict=True) for e in made.expressions
+        ]
+        source = (
+            f"def values({', '.join(self.names)}):\n    return ({''.join(e + ', ' for e in expressions)})\n"
+        )
+        function: Callable[..., tuple[Any, ...]] = generated(
+            "values", source, f"<cudapy arguments of {self.name}>", {"whole": whole}
+        )
+        return function
 
     def make(self) -> Any:
         """A block, which is the table of pointers and room for the values: that room, and what C takes."""

@@ -311,7 +311,7 @@ def test_what_is_no_memcpy(definition, device, stream) -> None:
         ((buffer, bytes(8), 16), ValueError, "src has 8 bytes"),
         ((bytes(16), buffer, 16), TypeError, "read-only"),
         ((buffer, buffer, 0), ValueError, "nothing to copy"),
-        ((buffer, 1.5, 4), TypeError, ""),
+        ((buffer, 1.5, 4), TypeError, "Buffer or an address, not float"),
     ):
         with pytest.raises(error, match=words_):
             definition.memcpy(*arguments)
@@ -334,12 +334,13 @@ def test_allocation(definition, device, stream) -> None:
 
 def test_an_allocation_that_is_not_freed(definition, device, stream) -> None:
     definition.allocate(1024, device=device, memory_type="device")
+    (node,) = definition.nodes()
     run(definition, stream, count=2)
+    driver.checked.cuMemFreeAsync(node.dptr, stream.handle)
     graph = definition.instantiate(GraphCompleteOptions())
     graph.launch(stream)
     with pytest.raises(CUDAError):
         graph.launch(stream)
-    (node,) = definition.nodes()
     driver.checked.cuMemFreeAsync(node.dptr, stream.handle)
     with pytest.raises(ValueError, match="'texture' is none of device, host, managed"):
         definition.allocate(1024, memory_type="texture")

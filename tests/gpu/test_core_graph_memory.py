@@ -128,12 +128,13 @@ def test_an_embedded_graph_keeps_it(device, stream) -> None:
     assert gone(reference, device)
 
 
-def test_the_body_of_a_condition_keeps_it(device) -> None:
+def test_the_body_of_a_condition_keeps_it(device, stream) -> None:
     needs_driver(12, 4)
     thing, reference = watched()
     definition = GraphDefinition()
     node = definition.if_then(definition.create_condition(1))
-    node.then.callback(thing)
+    buffer = zeros(device, stream, 1)
+    node.then.memset(buffer.handle, 1, 4, dst_owner=thing)
     graph = definition.instantiate()
     del thing, definition, node
     assert alive(reference, device)
@@ -282,12 +283,12 @@ def test_garbage_does_not_spoil_a_capture(device, stream, mode) -> None:
     executable = thing.instantiate()
     executable.launch(stream)
     stream.sync()
+    cycle = [thing, executable, device.create_graph_builder(), device.create_graph_builder()]
+    cycle[-1].begin_building().end_building()
+    cycle.append(cycle)
     builder = device.create_graph_builder().begin_building(mode)
     kept.fill(1, stream=builder)
-    del thing, executable
-    cycle = [device.create_graph_builder(), zeros.__class__]
-    cycle.append(cycle)
-    del cycle
+    del thing, executable, cycle
     gc.collect()
     kept.fill(2, stream=builder)
     graph = builder.end_building().complete()

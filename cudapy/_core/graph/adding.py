@@ -13,6 +13,7 @@ from ...driver import (
     checked,
 )
 from ..buffer import Buffer, byte_count
+from ..current import within
 from ..event import Event
 from ..kernel import Kernel
 from ..launch_config import LaunchConfig
@@ -72,7 +73,8 @@ class Adding:
     def launch(self, config: LaunchConfig, kernel: Kernel, *args: Any) -> KernelNode:
         """Run a kernel, as `launch(stream, config, kernel, *args)` does. Source: cuGraphAddKernelNode."""
         context = self._current()
-        wanted = parameters.kernel_parameters(config, kernel, parameters.arguments(kernel, args), context)
+        block = within(context, parameters.arguments, kernel, args)
+        wanted = parameters.kernel_parameters(config, kernel, block, context)
         node: KernelNode
         node, record = self._add(
             checked.cuGraphAddKernelNode, wanted, context=context, kernel=kernel, args=args

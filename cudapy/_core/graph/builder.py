@@ -73,12 +73,8 @@ class GraphBuilder(Closable, Drawn):
         capture = self._building()
         if self._is_fork:
             self._refuse("it came from split(): join it, and end the one it was split from")
-        try:
-            self._tree = capture.end()
-        except Exception:
-            self._capture = None if capture.is_over else capture
-            raise
-        self._capture, self._over = None, "it has built its graph"
+        self._capture = None
+        self._tree, self._over = capture.end(), "it has built its graph"
         return self
 
     def complete(self, options: GraphCompleteOptions | None = None) -> Graph:

@@ -26,7 +26,6 @@ MODES = {
     "thread_local": CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
     "relaxed": CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED,
 }
-_WRONG_THREAD = CUresult.CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
 _WHY = {
     CUresult.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: (
         "Something was done meanwhile that no graph can have, and raised an exception then: waiting for the "
@@ -87,13 +86,8 @@ class Capture:
         return node
 
     def end(self) -> Tree:
-        """What was captured. Raises CUDAError that says why it is no graph; the capture is over then.
-
-        Only where the mode binds the capture to another thread, it goes on.
-        """
+        """What was captured. Raises CUDAError that says why it is no graph; the capture is over then."""
         status, graph = driver.cuStreamEndCapture(self.stream._handle)
-        if status == _WRONG_THREAD:
-            raise driver.libcuda.error("cuStreamEndCapture", status, {"hStream": self.stream})
         self.is_over = True
         self._abandoned.forget()
         if status:
@@ -120,7 +114,5 @@ class Capture:
 
 def _abandon(streams: list[Stream], own_graph: bool) -> None:
     status, graph = driver.cuStreamEndCapture(streams[0]._handle)
-    if status == _WRONG_THREAD:  # one of those that Ownership tries again later
-        raise driver.libcuda.error("cuStreamEndCapture", status, {})
     if not status and own_graph:
         checked.cuGraphDestroy(graph)

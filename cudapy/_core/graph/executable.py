@@ -21,9 +21,10 @@ from ...driver import (
     checked,
 )
 from ..buffer import is_capturing
+from ..current import Uncaptured
 from ..lifetime import Closable, Ownership, keep_until
 from ..stream import IsStreamType, Stream
-from .kept import give, keep_captured, keep_for
+from .kept import give, is_builder, keep_captured
 from .options import GraphCompleteOptions
 from .tree import Tree
 
@@ -74,7 +75,7 @@ class Graph(Closable):
                 made._handle = checked.cuGraphInstantiateWithParams(graph, wanted)
             except CUDAError as error:
                 raise _not_instantiated(error, wanted) from None
-        made._ownership = Ownership(checked.cuGraphExecDestroy, made._handle)
+        made._ownership = Ownership(_destroy, made._handle)
         return made
 
     @property
@@ -83,16 +84,19 @@ class Graph(Closable):
         return self._handle
 
     def launch(self, stream: Stream | IsStreamType) -> None:
-        """Queue one run in `stream`. Runs of the same Graph never overlap. Source: cuGraphLaunch.
-
-        In a GraphBuilder, it becomes a node of the graph that is built there.
-        """
+        """Queue one run in `stream`. Runs of the same Graph never overlap. Source: cuGraphLaunch."""
         handle = self._handle
         if type(stream) is not Stream:
-            keep_for(stream, self, self._own)
+            if is_builder(stream):
+                raise TypeError("a Graph cannot be launched in a GraphBuilder: embed() what it was made from")
             stream = Stream._accept(stream)
         checked.cuGraphLaunch(handle, stream._handle)
         self._last = stream
+
+    def close(self) -> None:
+        """Destroy it; a launch under way runs to its end. Closing again does nothing."""
+        super().close()
+        self._own, self._last = {}, None
 
     def upload(self, stream: Stream | IsStreamType) -> None:
         """Send it to the device in `stream` without running it, so that its first launch is quicker.
@@ -150,6 +154,11 @@ class Graph(Closable):
 
     def __repr__(self) -> str:
         return "<Graph, closed>" if self.is_closed else f"<Graph {int(self._handle):#x}>"
+
+
+def _destroy(handle: CUgraphExec) -> None:
+    with Uncaptured():
+        checked.cuGraphExecDestroy(handle)
 
 
 class _Lent:

@@ -54,7 +54,8 @@ class GraphNode(Adding):
     @property
     def type(self) -> CUgraphNodeType:
         """What kind of node it is. Source: cuGraphNodeGetType."""
-        return CUgraphNodeType(checked.cuGraphNodeGetType(self._checked()))
+        found: CUgraphNodeType = checked.cuGraphNodeGetType(self._checked())
+        return found
 
     @property
     def graph(self) -> GraphDefinition:
@@ -112,7 +113,7 @@ class GraphNode(Adding):
 
 def node_at(tree: Tree, graph: CUgraph, handle: CUgraphNode) -> GraphNode:
     """The node with this handle, as an object of the class for its kind."""
-    kind = CUgraphNodeType(checked.cuGraphNodeGetType(handle))
+    kind = checked.cuGraphNodeGetType(handle)
     record = tree.record(handle)
     cls: Any = GraphNode._kinds.get(kind, GraphNode)
     cls = cls._for(handle, record)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode, checked
+from ..current import Uncaptured
 from ..lifetime import Ownership
 from .kept import Kept
 
@@ -53,7 +54,7 @@ class Tree:
 
     def own(self) -> Tree:
         """Destroy the graph when nothing refers to it any more."""
-        self._ownership = Ownership(checked.cuGraphDestroy, self.root)
+        self._ownership = Ownership(_destroy, self.root)
         return self
 
     def record(self, node: CUgraphNode) -> Record:
@@ -73,8 +74,14 @@ class Tree:
         record = self.records.pop(int(node), None)
         if record is not None:
             record.is_alive = False
+            record.things.clear()
         self.kept.put(int(node))
 
     def allocated(self, address: int) -> bool:
         """Whether a node of this graph allocates the memory at `address`."""
         return any(first <= address < first + size for first, size in self.allocations.items())
+
+
+def _destroy(graph: CUgraph) -> None:
+    with Uncaptured():
+        checked.cuGraphDestroy(graph)
