@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import importlib
 import sys
 import threading
 import weakref
@@ -13,6 +14,7 @@ import pytest
 
 from .stub import module
 from .stub.record import Stub
+from .test_versions import older as older
 
 
 class Thing:
@@ -339,6 +341,30 @@ def test_conditions_are_handles() -> None:
     assert condition == condition.handle and module("_core.arguments").encode(condition, 8) == (
         0x1234
     ).to_bytes(8, "little")
+
+
+def test_a_driver_of_cuda_12_0(older: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no conditions, and no data of edges; the rest works."""
+    d, stub = older
+    package = d.__name__.rpartition(".")[0]
+    core = importlib.import_module(f"{package}.core")
+    monkeypatch.setattr(core.Stream, "priority", 0)
+    definition = core.graph.GraphDefinition()
+    node = definition.memset(0x1000, 1, 16)
+    node.callback(Thing()).record(core.Event())
+    definition.join(node, definition.empty()).pred.add(node)
+    builder = core.Stream.from_handle(0x5000).create_graph_builder().begin_building()
+    _, part = builder.split(2)
+    part.callback(Thing())
+    core.graph.GraphBuilder.join(builder, part)
+    builder.embed(definition)
+    builder.end_building().complete().update(definition)
+    names = symbols(stub)
+    for name in ("cuGraphAddDependencies", "cuStreamGetCaptureInfo_v2", "cuStreamUpdateCaptureDependencies"):
+        assert name in names
+    for made in (definition, core.Stream.from_handle(0x5000).create_graph_builder().begin_building()):
+        with pytest.raises(RuntimeError, match=r"cuGraphConditionalHandleCreate.*needs CUDA 12\.3"):
+            made.create_condition(1)
 
 
 def test_older_drivers_say_what_they_lack(stub: Stub, monkeypatch: Any) -> None:
