@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import importlib
@@ -79,7 +80,7 @@ def test_what_is_held_goes_when_the_driver_says_so(stub: Stub) -> None:
 
 def test_places_of_what_was_held_are_used_again(stub: Stub) -> None:
     held = graphs("held")
-    before = len(held._blocks)
+    before, things = len(held._blocks), len(held._things)
     for _ in range(10):
         calls = []
         for _ in range(100):
@@ -88,7 +89,7 @@ def test_places_of_what_was_held_are_used_again(stub: Stub) -> None:
         for call in calls:
             dropped_by_driver(stub, call)
         held.sweep()
-    assert len(held._blocks) <= before + 2 and len(held._things) < 100
+    assert len(held._blocks) <= before + 2 and len(held._things) == things
 
 
 def test_waiting_drops_what_the_driver_let_go(stub: Stub) -> None:
@@ -308,6 +309,93 @@ def test_a_failed_beginning(builder: Any, stub: Stub) -> None:
     with pytest.raises(ValueError, match="is none of"):
         builder.begin_building("fast")
     assert builder.begin_building().is_building
+
+
+# -- a call that fails ------------------------------------------------------------------------------------
+
+
+class Failing:
+    """The driver's raising face, of which call number `fails` fails; the names of those that did not."""
+
+    def __init__(self, fails: int) -> None:
+        self.fails, self.count, self.failed = fails, 0, ""
+        self.calls: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(module("driver").checked, name)
+
+        def call(*args: Any) -> Any:
+            self.count += 1
+            if self.count == self.fails:
+                self.failed = name
+                raise module("_errors").CUDAError(f"{name} fails", module("driver").CUresult(999), name)
+            result = function(*args)
+            self.calls.append(name)
+            is_type = name == "cuGraphNodeGetType"  # of which the stub knows nothing
+            return module("driver").CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST if is_type else result
+
+        return call
+
+
+def defined() -> None:
+    things = [Thing(), Thing()]
+    definition = graphs("definition").GraphDefinition()
+    node = definition.callback(things[0])
+    last = node.join().memset(0x1000, 1, 4, dst_owner=things[1])
+    other = graphs("definition").GraphDefinition()
+    other.embed(definition)
+    graph = other.instantiate()
+    graph.update(definition)
+    node.update(things[1])
+    graph[node].update(things[0])
+    last.destroy()
+    graph.close()
+
+
+def captured() -> None:
+    stream = module("_core.stream").Stream.from_handle(0x5000)
+    builder = stream.create_graph_builder().begin_building()
+    builder.callback(Thing())
+    _, part = builder.split(2)
+    part.callback(Thing())
+    module("core").graph.GraphBuilder.join(builder, part)
+    body = builder.if_then(builder.create_condition(1))
+    body.begin_building().end_building()
+    builder.end_building().complete().close()
+    builder.close()
+
+
+@pytest.mark.parametrize("scenario", [defined, captured])
+def test_nothing_is_lost_when_a_call_fails(stub: Stub, monkeypatch: Any, scenario: Any) -> None:
+    """Each call in turn: what was made is given back, and no stream is left capturing."""
+    monkeypatch.setattr(module("_core.stream").Stream, "priority", 0)
+    monkeypatch.setattr("sys.unraisablehook", lambda _: None)  # what a finalizer meets
+    module("core")
+    users = [m for name, m in sys.modules.items() if name.startswith("cudapy_stubbed._core.graph.")]
+    monkeypatch.setattr(graphs("condition"), "bodies", lambda _: (module("driver").CUgraph(7),))
+    gc.collect()
+    for fails in range(1, 1000):
+        face = Failing(fails)
+        for user in users:
+            if hasattr(user, "checked"):
+                monkeypatch.setattr(user, "checked", face)
+        stub.calls()
+        with contextlib.suppress(module("_errors").CUDAError):
+            scenario()
+        gc.collect()
+        names, failed = symbols(stub), face.failed
+        count = face.calls.count
+        if "Destroy" in failed or "Release" in failed:  # then it was tried, at least
+            face.calls.append(failed)
+        assert count("cuGraphCreate") <= count("cuGraphDestroy"), failed
+        assert count("cuGraphInstantiateWithParams") == count("cuGraphExecDestroy"), failed
+        assert count("cuUserObjectCreate") == count("cuGraphRetainUserObject") + count("cuUserObjectRelease")
+        begun = count("cuStreamBeginCapture") + count("cuStreamBeginCaptureToGraph")
+        assert begun == names.count("cuStreamEndCapture"), failed
+        if face.count < fails:
+            assert not failed
+            break
+    assert fails > 20
 
 
 # -- options, names ---------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ class Graph(Closable):
                 made._handle = checked.cuGraphInstantiateWithParams(graph, wanted)
             except CUDAError as error:
                 raise _not_instantiated(error, wanted) from None
-        made._ownership = Ownership(_destroy, made._handle)
+            made._ownership = Ownership(_destroy, made._handle)
         return made
 
     @property
