@@ -146,6 +146,9 @@ def test_copies_share_until_one_changes(stub: Stub) -> None:
     kept.put(3, first)
     assert symbols(stub).count("cuUserObjectCreate") == 1
     assert kept.share() == {2: (second,), 3: (first,)}
+    for _ in range(3):
+        kept.add(second, 5, first)
+    assert len(kept.share()) == 4 and symbols(stub).count("cuUserObjectCreate") == 1
     kept.expose()
     for _ in range(3):
         kept.put(4, first)

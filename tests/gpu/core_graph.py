@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import time
+
 import numpy as np
 import pytest
 
+from cudapy._core.graph import held
 from cudapy.core import Device, LaunchConfig, Program
 
 SOURCE = r"""
@@ -39,18 +43,19 @@ extern "C" __global__ void cluster_size(unsigned *out)
 ONE = LaunchConfig(grid=1, block=32)
 
 
-@pytest.fixture
-def device():
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_left():
+    """After all tests of a file no graph holds anything."""
+    yield
     device = Device(0)
     device.set_current()
-    yield device
-    device.set_current()
-    device.sync()
-
-
-@pytest.fixture
-def stream(device):
-    return device.create_stream()
+    for _ in range(200):
+        gc.collect()
+        device.sync()
+        if not held._things:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{len(held._things)} graphs hold {list(held._things.values())[:20]}")
 
 
 @pytest.fixture(scope="session")

@@ -35,9 +35,8 @@ from cudapy.core import CUDAError, Device, EventOptions, LaunchConfig, LegacyPin
 from cudapy.driver import CUgraphNodeType
 
 from .core_graph import ONE, content, words, zeros
-from .core_graph import device as device
 from .core_graph import kernels as kernels
-from .core_graph import stream as stream
+from .core_graph import nothing_is_left as nothing_is_left
 from .kernels import needs_capability, needs_driver
 
 pytestmark = pytest.mark.gpu
@@ -147,6 +146,7 @@ def test_order(definition, device, stream, add, times) -> None:
     last = definition.launch(ONE, add, buffer, 1)
     for _ in range(5):
         last = last.launch(ONE, times, buffer, 2).launch(ONE, add, buffer, 1)
+    assert len(definition.edges()) == 10
     run(definition, stream)
     value = 1
     for _ in range(5):
@@ -278,14 +278,16 @@ def test_memcpy_between_all_kinds_of_memory(definition, device, stream) -> None:
     node = node.memcpy(other.handle, buffer.handle, 16, dst_owner=other, src_owner=buffer)
     assert (node.dst, node.src, node.size) == (other.handle, buffer.handle, 16)
     node = node.memcpy(pinned, other, 16)
-    last = node.memcpy(target, pinned.handle, 16)
+    node = node.memcpy(target, pinned.handle, 16)
+    copy = np.zeros(4, np.int32)
+    last = node.memcpy(copy.ctypes.data, pinned.handle, 16, dst_owner=copy)
     assert isinstance(last, MemcpyNode) and last.src == pinned.handle
     graph = definition.instantiate()
     for values in ([0, 1, 2, 3], [7, 8, 9, 10]):
         source[:] = values
         graph.launch(stream)
         stream.sync()
-        assert np.frombuffer(target, np.int32).tolist() == values
+        assert np.frombuffer(target, np.int32).tolist() == copy.tolist() == values
 
 
 def test_memcpy_update(definition, device, stream) -> None:
@@ -326,6 +328,8 @@ def test_allocation(definition, device, stream) -> None:
     assert isinstance(node, AllocNode) and node.bytesize == 1024 and node.dptr
     assert (node.device_id, node.memory_type, node.peer_access) == (0, "device", ())
     copy = node.memset(node.dptr, 6, 1024).memcpy(out, node.dptr + 512, 256)
+    found = driver.checked.cuGraphMemcpyNodeGetParams(copy.handle)
+    assert found.srcMemoryType == driver.CUmemorytype.CU_MEMORYTYPE_DEVICE
     free = copy.deallocate(node.dptr)
     assert isinstance(free, FreeNode) and free.dptr == node.dptr
     run(definition, stream, count=3)

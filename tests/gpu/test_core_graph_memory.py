@@ -20,9 +20,8 @@ from cudapy import driver
 from cudapy.core import LaunchConfig, LegacyPinnedMemoryResource, Program, launch
 
 from .core_graph import content, zeros
-from .core_graph import device as device
 from .core_graph import kernels as kernels
-from .core_graph import stream as stream
+from .core_graph import nothing_is_left as nothing_is_left
 from .kernels import needs_driver
 
 pytestmark = pytest.mark.gpu
@@ -215,13 +214,15 @@ def test_a_node_of_an_executable_has_what_it_was_given(device, stream) -> None:
     assert gone(new, device)
 
 
-def test_what_is_captured_is_kept(device, kernels, stream) -> None:
+@pytest.mark.parametrize("where", ["in the stream of the buffer", "in another stream"])
+def test_what_is_captured_is_kept(device, kernels, stream, where) -> None:
     code = kernels
     buffer, reference = (b := zeros(device, stream, 32)), weakref.ref(b)
     del b
     host = np.arange(32, dtype=np.int32)
     host_reference = weakref.ref(host)
-    builder = device.create_graph_builder().begin_building()
+    maker = stream if where == "in the stream of the buffer" else device
+    builder = maker.create_graph_builder().begin_building()
     buffer.copy_from(host, stream=builder)
     launch(builder, ONE, code.get_kernel("add"), buffer, 1)
     graph = builder.end_building().complete()

@@ -53,7 +53,8 @@ class GraphBuilder(Closable, Drawn):
         """Record from now on. Source: cuStreamBeginCapture.
 
         mode: which calls are an error meanwhile, as they could not be recorded: "global": those of any
-        thread; "thread_local": those of this one, which has to end the building as well; "relaxed": none.
+        thread; "thread_local": those of this one; "relaxed": none. In the first two modes the building has to
+        end in the thread in which it began.
         """
         stream = self._stream
         if self._capture is not None:
@@ -99,7 +100,7 @@ class GraphBuilder(Closable, Drawn):
     @property
     def is_building(self) -> bool:
         """Whether it records."""
-        return not self.is_closed and self._capture is not None
+        return not self.is_closed and self._capture is not None and not self._capture.is_over
 
     @property
     def is_join_required(self) -> bool:
@@ -147,10 +148,8 @@ class GraphBuilder(Closable, Drawn):
         raise RuntimeError(f"{self!r} cannot do that: {why}")
 
     def _keep(self, *things: object) -> None:
-        """Keep alive what the graph uses, but for buffers that it allocates: these need the graph."""
-        capture = self._building()
-        used = [thing for thing in things if not capture.has_allocated(thing)]
-        capture.tree.kept.put(object(), *used)
+        """Keep alive what the graph uses."""
+        self._building().tree.kept.add(*things)
 
     # -- several at a time ------------------------------------------------------------------------
 

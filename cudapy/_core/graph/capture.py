@@ -15,7 +15,6 @@ from ...driver import (
     CUstreamUpdateCaptureDependencies_flags,
     checked,
 )
-from ..buffer import Buffer
 from ..current import Uncaptured, within
 from ..lifetime import Ownership
 from ..stream import Stream, StreamOptions
@@ -46,7 +45,7 @@ class Capture:
             how = MODES["relaxed" if mode is None else mode]
         except KeyError:
             raise ValueError(f"mode = {mode!r} is none of {', '.join(MODES)}") from None
-        self.stream = stream
+        self.stream = stream = stream._lasting()  # which can be closed, and has to be ended all the same
         self.context = int(stream.context.handle)
         self.open_forks = 0
         self.is_over = False
@@ -67,11 +66,6 @@ class Capture:
         self.streams.append(made)
         self.open_forks += 1
         return made
-
-    def has_allocated(self, thing: object) -> bool:
-        """Whether `thing` is a Buffer that was allocated in one of the streams, by a node of the graph."""
-        made_in = getattr(thing, "_stream", None) if isinstance(thing, Buffer) else None
-        return made_in is not None and made_in._handle in [stream._handle for stream in self.streams]
 
     def insert(self, stream: Stream, add: Callable[..., CUgraphNode], *args: Any) -> CUgraphNode:
         """The node that `add(graph, nodes before, how many, *args)` adds, next in `stream`."""

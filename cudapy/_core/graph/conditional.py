@@ -43,8 +43,7 @@ class ConditionalNode(GraphNode, kind="CONDITIONAL"):
     @property
     def condition(self) -> GraphCondition | None:
         """What it looks at."""
-        found: GraphCondition | None = self._record.condition
-        return found
+        return self._record.condition
 
     @property
     def cond_type(self) -> GraphConditionalType | None:

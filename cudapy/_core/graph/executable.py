@@ -21,7 +21,7 @@ from ...driver import (
     checked,
 )
 from ..buffer import is_capturing
-from ..current import Uncaptured
+from ..current import Uncaptured, within
 from ..lifetime import Closable, Ownership, keep_until
 from ..stream import IsStreamType, Stream
 from .kept import give, is_builder, keep_captured
@@ -72,7 +72,7 @@ class Graph(Closable):
         made._own, made._last = {0: (tree.kept.share(),)}, None
         with _Lent(graph, tree, made._own):
             try:
-                made._handle = checked.cuGraphInstantiateWithParams(graph, wanted)
+                made._handle = within(tree.context, checked.cuGraphInstantiateWithParams, graph, wanted)
             except CUDAError as error:
                 raise _not_instantiated(error, wanted) from None
             made._ownership = Ownership(_destroy, made._handle)
@@ -123,7 +123,7 @@ class Graph(Closable):
         own: dict[int, tuple[object, ...]] = {0: (tree.kept.share(),)}
         with _Lent(graph, tree, own):
             symbol = driver.libcuda.symbol("cuGraphExecUpdate_v2")
-            status = symbol(word(int(handle)), word(int(graph)), word(info.getPtr()))
+            status = within(tree.context, symbol, word(int(handle)), word(int(graph)), word(info.getPtr()))
         if status:
             raise _not_updated(CUresult(status), info)
         self._drop(*self._own.values())

@@ -33,17 +33,28 @@ class Kept:
 
     def put(self, key: Hashable, *things: object) -> None:
         """Keep `things` alive, in place of those that were kept for `key`."""
-        used = tuple(thing for thing in things if not isinstance(thing, _PLAIN))
+        used = tuple(filter(_is_needed, things))
         if not used and key not in self._things:
             return
-        if self._object is None or self._is_shared:
-            self._renew(dict(self._things))
+        self._own()
         if used:
             self._things[key] = used
         else:
             del self._things[key]
 
-    def _renew(self, things: dict[Hashable, Things]) -> None:
+    def add(self, *things: object) -> None:
+        """Keep `things` alive for good, each once however often it is added."""
+        for thing in things:
+            key = "", id(thing)
+            if key not in self._things and _is_needed(thing):
+                self._own()
+                self._things[key] = (thing,)
+
+    def _own(self) -> None:
+        """Have a dict that can be changed."""
+        if self._object is not None and not self._is_shared:
+            return
+        things = dict(self._things)
         before, self._object = self._object, give(self._graph, things)
         self._things, self._is_shared = things, self._is_exposed
         if before is not None:
@@ -57,6 +68,13 @@ class Kept:
     def expose(self) -> None:
         """From now on copies may be made that nobody tells of."""
         self._is_shared = self._is_exposed = True
+
+
+def _is_needed(thing: object) -> bool:
+    """Not so what is copied; nor a Buffer that a graph allocates, as that needs the graph itself."""
+    if isinstance(thing, _PLAIN):
+        return False
+    return not is_builder(getattr(getattr(thing, "_stream", None), "_owner", None))
 
 
 def give(graph: CUgraph, things: object) -> CUuserObject:

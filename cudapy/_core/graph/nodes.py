@@ -64,8 +64,7 @@ class KernelNode(GraphNode, kind="KERNEL"):
         """The kernel."""
         if self._record.kernel is None:
             self._record.kernel = parameters.kernel_of(self._found())
-        kernel: Kernel = self._record.kernel
-        return kernel
+        return self._record.kernel
 
     def update(
         self, *, config: LaunchConfig | None = None, kernel: Kernel | None = None, args: Any = None
@@ -132,8 +131,7 @@ class _EventNode(GraphNode):
         """The event."""
         if self._record.event is None:
             self._record.event = _foreign(self._event())
-        event: Event = self._record.event
-        return event
+        return self._record.event
 
     def _event(self) -> Any:
         raise NotImplementedError
@@ -190,8 +188,7 @@ class HostCallbackNode(GraphNode, kind="HOST"):
 
         It takes the place of the method: what follows is added with `node.join().callback(fn)`.
         """
-        found: Callable[[], object] | None = self._record.callback
-        return found
+        return self._record.callback
 
     def update(self, fn: Any, *, user_data: Any = None) -> None:
         """Call another function, as in `GraphDefinition.callback`. Source: cuGraphHostNodeSetParams."""

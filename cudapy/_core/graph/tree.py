@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode, checked
 from ..current import Uncaptured
 from ..lifetime import Ownership
 from .kept import Kept
 
+if TYPE_CHECKING:
+    from ..event import Event
+    from ..kernel import Kernel
+    from .condition import GraphCondition
+
 
 class Record:
     """What is known of a node that the driver does not tell: who was given, rather than which address."""
 
-    __slots__ = (
-        "branches",
-        "callback",
-        "cond_type",
-        "condition",
-        "context",
-        "event",
-        "is_alive",
-        "kernel",
-        "things",
-    )
+    is_alive = True
+    context = 0
+    kernel: Kernel | None = None
+    event: Event | None = None
+    callback: Callable[[], object] | None = None
+    condition: GraphCondition | None = None
+    cond_type: CUgraphConditionalNodeType | None = None
+    branches: tuple[CUgraph, ...] = ()
 
     def __init__(self) -> None:
-        self.is_alive = True
-        self.context = 0
-        self.kernel: Any = None
-        self.event: Any = None
-        self.callback: Any = None
-        self.condition: Any = None
-        self.cond_type: CUgraphConditionalNodeType | None = None
-        self.branches: tuple[CUgraph, ...] = ()
-        self.things: dict[str, Any] = {}
+        self.things: dict[str, Any] = {}  # what it uses, by role
+
+    def end(self) -> None:
+        """The node was destroyed."""
+        self.__dict__.clear()
+        self.is_alive, self.things = False, {}
 
 
 class Tree:
@@ -73,8 +73,7 @@ class Tree:
         """A node was destroyed."""
         record = self.records.pop(int(node), None)
         if record is not None:
-            record.is_alive = False
-            record.things.clear()
+            record.end()
         self.kept.put(int(node))
 
     def allocated(self, address: int) -> bool:
