@@ -30,7 +30,7 @@ else:
 
 
 @functools.cache
-def _no_gpu() -> str:
+def no_gpu() -> str:
     """Why there is no GPU to test on; "" if there is one. Asked in another process: cuInit is for good."""
     command = [sys.executable, "-c", _PROBE]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)
@@ -39,8 +39,8 @@ def _no_gpu() -> str:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("gpu") is not None and _no_gpu():
-        pytest.skip(_no_gpu())
+    if item.get_closest_marker("gpu") is not None and no_gpu():
+        pytest.skip(no_gpu())
 
 
 @pytest.fixture(scope="session")

@@ -8,9 +8,10 @@ from .._errors import CUDAError
 from .._ffi.convert import word
 from ..driver import checked
 from . import copies, exchange, ipc, lifetime
+from .current import within
 from .graph.kept import keep_for as graph_keeps
 from .lifetime import Closable, Ownership, finalize, give_back
-from .pointer import Location, byte_count, locate
+from .pointer import Location, byte_count, is_allocated, locate
 from .stream import (
     DEFAULT_STREAMS,
     LEGACY_DEFAULT_STREAM,
@@ -128,17 +129,17 @@ class Buffer(Closable):
         if lasting is None or lasting in DEFAULT_STREAMS or self._resource._free is None:
             context = context or (lasting._context if lasting is not None else 0)
             context = context or int(checked.cuCtxGetCurrent())
-            release = (deallocate, self._resource, self._address, self._size, lasting)
-            self._ownership, self._process = Ownership(*release, context=context), None
+            # Which stream a default stream is, and what a resource of the user's does, is up to the context.
+            release = (within, context, deallocate, self._resource, self._address, self._size, lasting)
+            self._ownership, self._process = Ownership(*release), None
         else:
             self._ownership, self._process = None, lifetime.process
         self._stream = lasting
 
-    def _move(self, address: int) -> None:
+    def _move(self, address: int, context: int) -> None:
         """Be at another address, where its memory resource has put it."""
         before, self._address = self._ownership, address
-        if address:
-            self._own(self._stream)
+        self._own(self._stream, context)
         if before is not None:
             before.forget()
 
@@ -180,7 +181,8 @@ class Buffer(Closable):
             try:
                 self._free(address)
             except CUDAError as error:
-                finalize(error)
+                if is_allocated(address):  # the memory of a graph is there after it has run, and no more then
+                    finalize(error)
 
     def _free(self, address: int) -> None:
         """cuMemFreeAsync itself; should that fail, the way of all other things."""

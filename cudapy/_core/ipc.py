@@ -14,6 +14,8 @@ from uuid import UUID, uuid4
 from weakref import WeakValueDictionary
 
 from ..driver import CUmemAllocationHandleType, CUmemPoolPtrExportData, checked
+from .context import primary
+from .current import initialise, within
 from .lifetime import Ownership
 from .stream import default_stream
 
@@ -255,7 +257,7 @@ def _reduce_pool(resource: Any) -> tuple[Any, ...]:
 def _receive_pool(cls: Any, place: tuple[int, ...], handle: IPCAllocationHandle) -> Any:
     found = _registry.get(handle.uuid)
     if found is None:
-        found = cls.from_allocation_handle(*place, handle).register(handle.uuid)
+        found = within(_context(*place), cls.from_allocation_handle, *place, handle).register(handle.uuid)
         _received.append(found)  # until the process ends, for the buffers that may still come
     handle.close()
     return found
@@ -279,13 +281,20 @@ def describe(buffer: Buffer) -> IPCBufferDescriptor:
     return IPCBufferDescriptor._of(bytes(exported.reserved), buffer.size)
 
 
+def _context(device_id: int = 0) -> int:
+    """The current context; without one, as where a pickle is read first of all, that of the device."""
+    initialise()
+    return int(checked.cuCtxGetCurrent()) or int(primary(max(device_id, 0)).handle)
+
+
 def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor, stream: Stream) -> Buffer:
     """The buffer behind `descriptor`. Source: cuMemPoolImportPointer."""
     sharing = _sharing(resource)
     if not sharing.is_mapped:
         raise RuntimeError(f"{resource!r} is this process's own: its buffers need not be opened")
-    address = sharing.open(resource.handle, descriptor._data)
-    made: Buffer = cls._adopt(address, descriptor.size, resource, stream)
+    context = _context(resource.device_id)
+    address = within(context, sharing.open, resource.handle, descriptor._data)
+    made: Buffer = cls._adopt(address, descriptor.size, resource, stream, context)
     return made
 
 

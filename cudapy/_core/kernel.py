@@ -96,6 +96,12 @@ class Kernel:
             self._parameters_found = found
         return self._parameters_found
 
+    def __eq__(self, other: object) -> bool:
+        return self._handle == other._handle if isinstance(other, Kernel) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._handle)
+
     def __repr__(self) -> str:
         return f"<Kernel {self.name}>"
 
@@ -138,6 +144,33 @@ class Count(int):
         return int(self)
 
 
+class _Attribute:
+    """A CUfunction_attribute: asked for when it is read, set when it is assigned to."""
+
+    kind: type[int] = Count
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @property
+    def attribute(self) -> CUfunction_attribute:
+        return CUfunction_attribute[f"CU_FUNC_ATTRIBUTE_{self.name.upper()}"]
+
+    def __get__(self, of: KernelAttributes | None, owner: type) -> Any:
+        if of is None:
+            return self
+        return self.kind(checked.cuKernelGetAttribute(self.attribute, of._kernel, of._device()))
+
+    def __set__(self, of: KernelAttributes, value: int) -> None:
+        checked.cuKernelSetAttribute(self.attribute, int(value), of._kernel, of._device())
+
+
+class _Flag(_Attribute):
+    """One that is true or false."""
+
+    kind = bool
+
+
 class KernelAttributes:
     """What a kernel needs and may be given on a device. Sizes are in bytes.
 
@@ -146,26 +179,28 @@ class KernelAttributes:
     KB of dynamic shared memory needs. Source: cuKernelGetAttribute, cuKernelSetAttribute.
     """
 
-    max_threads_per_block: Count
-    shared_size_bytes: Count
-    const_size_bytes: Count
-    local_size_bytes: Count
-    num_regs: Count
-    ptx_version: Count
-    binary_version: Count
-    cache_mode_ca: bool
-    max_dynamic_shared_size_bytes: Count
-    preferred_shared_memory_carveout: Count
-    cluster_size_must_be_set: bool
-    required_cluster_width: Count
-    required_cluster_height: Count
-    required_cluster_depth: Count
-    non_portable_cluster_size_allowed: bool
-    cluster_scheduling_policy_preference: Count
+    __slots__ = ("_device_id", "_kernel")
+
+    max_threads_per_block = _Attribute()
+    shared_size_bytes = _Attribute()
+    const_size_bytes = _Attribute()
+    local_size_bytes = _Attribute()
+    num_regs = _Attribute()
+    ptx_version = _Attribute()
+    binary_version = _Attribute()
+    cache_mode_ca = _Flag()
+    max_dynamic_shared_size_bytes = _Attribute()
+    preferred_shared_memory_carveout = _Attribute()
+    cluster_size_must_be_set = _Flag()
+    required_cluster_width = _Attribute()
+    required_cluster_height = _Attribute()
+    required_cluster_depth = _Attribute()
+    non_portable_cluster_size_allowed = _Flag()
+    cluster_scheduling_policy_preference = _Attribute()
 
     def __init__(self, kernel: CUkernel, device_id: int | None = None) -> None:
-        object.__setattr__(self, "_kernel", kernel)
-        object.__setattr__(self, "_device_id", device_id)
+        self._kernel = kernel
+        self._device_id = device_id
 
     def __getitem__(self, device: Device | int) -> KernelAttributes:
         """The attributes on another device."""
@@ -176,26 +211,9 @@ class KernelAttributes:
 
         return Device().device_id if self._device_id is None else self._device_id
 
-    def __getattr__(self, name: str) -> Any:
-        kind = _KINDS.get(name)
-        if kind is None:
-            raise AttributeError(f"a kernel has no attribute {name!r}")
-        return kind(checked.cuKernelGetAttribute(_attribute(name), self._kernel, self._device()))
-
-    def __setattr__(self, name: str, value: int) -> None:
-        if name not in _KINDS:
-            raise AttributeError(f"a kernel has no attribute {name!r}")
-        checked.cuKernelSetAttribute(_attribute(name), int(value), self._kernel, self._device())
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *_KINDS]
-
-
-_KINDS = {name: bool if kind == "bool" else Count for name, kind in KernelAttributes.__annotations__.items()}
-
-
-def _attribute(name: str) -> CUfunction_attribute:
-    return CUfunction_attribute[f"CU_FUNC_ATTRIBUTE_{name.upper()}"]
+    def __repr__(self) -> str:
+        where = "the current device" if self._device_id is None else f"device {self._device_id}"
+        return f"<KernelAttributes on {where}>"
 
 
 class MaxPotentialBlockSize(NamedTuple):

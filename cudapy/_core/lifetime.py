@@ -4,7 +4,8 @@ An `Ownership` holds a plain function and the handles it takes, and calls it onc
 refers to the ownership any more, in whatever thread that happens. Buffers, of which there are many, are
 their own owners and keep the same rules.
 
-- The context in which the thing was made is entered for the call, and the caller's is left as found.
+- The context in which the thing was made is entered for the call, if the driver asks for one, and the
+  caller's is left as found.
 - `close` raises what CUDA says. The garbage collector cannot: there sys.unraisablehook gets a failure, each
   kind once. That the context is gone, lost to a fault or shutting down is no failure: so is all that was in
   it.
@@ -99,9 +100,14 @@ _reported: set[tuple[str, str]] = set()
 
 
 def give_back(context: int, release: Callable[..., object], handles: tuple[object, ...]) -> None:
-    """`release(*handles)` in `context`, or later. Raises CUDAError, unless all is lost anyway."""
+    """`release(*handles)`, in `context` if need be, or later. Raises CUDAError, unless all is lost anyway."""
     try:
-        within(context, release, *handles)
+        try:
+            release(*handles)
+        except CUDAError as error:
+            if error.code != CUresult.CUDA_ERROR_INVALID_CONTEXT or not context:
+                raise
+            within(context, release, *handles)
     except CUDAError as error:
         if error.code in CAPTURING:
             postponed.append(_again(context, release, handles))

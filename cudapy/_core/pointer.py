@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .. import driver
 from .._errors import CUDAError
 from ..driver import CUmemorytype, CUpointer_attribute, CUresult, checked
 
@@ -30,6 +31,12 @@ def locate(address: int) -> Location:
         return Location(-1, True, True, False)
     device = checked.cuPointerGetAttribute(CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address)
     return Location(int(device), True, bool(managed), bool(managed))
+
+
+def is_allocated(address: int) -> bool:
+    """Whether the driver has memory there now. Source: cuPointerGetAttribute."""
+    kind = CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+    return bool(driver.cuPointerGetAttribute(kind, address)[0] != CUresult.CUDA_ERROR_INVALID_VALUE)
 
 
 def byte_count(size: int) -> int:

@@ -7,9 +7,7 @@ import ctypes
 import pytest
 
 from cudapy import driver
-from cudapy.core import (
-    LaunchConfig,
-)
+from cudapy.core import Kernel, LaunchConfig
 
 pytestmark = pytest.mark.gpu
 
@@ -29,8 +27,11 @@ def test_attributes(device, code) -> None:
     assert attributes.binary_version == int(device.arch)
     assert attributes.cluster_size_must_be_set is False
     assert attributes[device].num_regs == attributes[0].num_regs == attributes.num_regs
-    for name in type(attributes).__annotations__:
+    names = [name for name in dir(attributes) if not name.startswith("_")]
+    assert len(names) == 16
+    for name in names:
         assert isinstance(getattr(attributes, name), int), name
+    assert attributes.cache_mode_ca in (True, False)
     with pytest.raises(AttributeError, match="no attribute"):
         attributes.registers = 1
 
@@ -56,3 +57,19 @@ def test_clusters(device, code, stream) -> None:
     config = LaunchConfig(grid=4, cluster=2, block=128)
     assert occupancy.max_active_clusters(config, stream=stream) >= 1
     assert occupancy.max_potential_cluster_size(config, stream=stream) >= 2
+
+
+def test_kernels_are_equal_by_handle(code) -> None:
+    axpy, same, other = (code.get_kernel(name) for name in ("axpy", "axpy", "spin"))
+    assert axpy == same and len({axpy, same, other}) == 2 and axpy != other
+    assert Kernel.from_handle(axpy.handle) == axpy and Kernel.from_handle(int(axpy.handle)).name == "axpy"
+
+
+def test_the_shared_memory_of_a_block_may_depend_on_its_size(code) -> None:
+    """As a ctypes function, and as a CUoccupancyB2DSize."""
+    occupancy = code.get_kernel("shared").occupancy
+    small = occupancy.max_potential_block_size(0, 0)
+    by_size = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(lambda block: 100 * block)
+    as_struct = driver.CUoccupancyB2DSize(_ptr=ctypes.addressof(by_size))
+    for function in (by_size, as_struct):
+        assert occupancy.max_potential_block_size(function, 0).max_block_size < small.max_block_size

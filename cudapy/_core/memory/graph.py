@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ...driver import CUgraphMem_attribute, checked
+from ..._errors import CUDAError
+from ...driver import CUgraphMem_attribute, CUresult, checked
 from ..buffer import Buffer
-from ..pointer import byte_count
+from ..pointer import byte_count, is_allocated
 from ..stream import Stream
 from ..stream_order import is_capturing
 from .resource import OnDevice
@@ -55,8 +56,15 @@ class GraphMemoryResource(OnDevice):
     def deallocate(
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
-        """Free the memory in the graph, or after it has run, once `stream` gets here."""
-        checked.cuMemFreeAsync(ptr, Stream._accept(stream)._handle)
+        """Free the memory in the graph, or after it has run, once `stream` gets here; else there is none."""
+        in_stream = Stream._accept(stream)
+        try:
+            checked.cuMemFreeAsync(ptr, in_stream._handle)
+        except CUDAError as error:
+            if error.code != CUresult.CUDA_ERROR_INVALID_VALUE or is_capturing(in_stream):
+                raise
+            if is_allocated(int(ptr)):
+                raise
 
     def trim(self) -> None:
         """Return the memory that no graph uses to the system. Source: cuDeviceGraphMemTrim."""

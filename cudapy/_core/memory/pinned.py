@@ -60,10 +60,7 @@ class PinnedMemoryResource(OnHost, MemoryPool):
             kind = HOST if self._numa_id < 0 else HOST_NUMA
             place = CUmemLocation(type=kind, id=max(self._numa_id, 0))
             self._create(PINNED, place, options.max_size, options.ipc_enabled)
-        if self._is_owned:
-            self._let_devices_in()
-
-    def _let_devices_in(self) -> None:
+        # Neither the current pool nor a new one lets them from the start.
         devices = access(*(on_device(ordinal) for ordinal in range(checked.cuDeviceGetCount())))
         checked.cuMemPoolSetAccess(self._pool, devices, len(devices))
 

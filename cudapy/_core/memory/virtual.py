@@ -21,6 +21,7 @@ from ..buffer import Buffer
 from ..choices import Choice
 from ..context import primary
 from ..current import Uncaptured, within
+from ..lifetime import give_back
 from ..pointer import byte_count
 from ..stream import Stream
 from .location import DEVICE, HOST, HOST_NUMA, HOST_NUMA_CURRENT, nearest_numa_node, on_device
@@ -198,11 +199,11 @@ class VirtualMemoryResource(MemoryResource):
         if stream is not None:
             checked.cuStreamSynchronize(Stream._accept(stream)._handle)
         mapping = self._mappings.pop(int(ptr))
-        with Uncaptured():
+        with Uncaptured(), ExitStack() as each:  # the last first, and all of them, should one fail
+            for addresses in mapping.reserved:
+                each.callback(checked.cuMemAddressFree, *addresses)
             for piece in mapping.pieces:
-                checked.cuMemUnmap(*piece)
-            for range_ in mapping.reserved:
-                checked.cuMemAddressFree(*range_)
+                each.callback(checked.cuMemUnmap, *piece)
 
     def modify_allocation(
         self, buf: Buffer, new_size: int, config: VirtualMemoryResourceOptions | None = None
@@ -218,7 +219,6 @@ class VirtualMemoryResource(MemoryResource):
             raise ValueError(f"modify_allocation: {buf!r} is not of this memory resource")
         if wanted > buf.size:
             within(self._context, self._grow, buf, wanted, config or self._config)
-            buf._size = wanted
         return buf
 
     # -- how ----------------------------------------------------------------------------------------
@@ -252,9 +252,9 @@ class VirtualMemoryResource(MemoryResource):
         handle = checked.cuMemCreate(size, properties, 0)
         try:
             checked.cuMemMap(address, size, 0, handle, 0)
+            undo.callback(checked.cuMemUnmap, address, size)
         finally:
             checked.cuMemRelease(handle)  # the mapping keeps the memory
-        undo.callback(checked.cuMemUnmap, address, size)
         self._allow(address, size, config)
 
     def _allow(self, address: int, size: int, config: VirtualMemoryResourceOptions) -> None:
@@ -266,6 +266,7 @@ class VirtualMemoryResource(MemoryResource):
         before = self._mappings[address]
         has = sum(size for _, size in before.pieces)
         if wanted <= has:
+            buf._size = wanted
             return
         properties = config._properties(self._device_id)
         unit = max(config._unit(properties), self._config._unit(self._config._properties(self._device_id)))
@@ -277,6 +278,7 @@ class VirtualMemoryResource(MemoryResource):
                 before.reserved.append((behind, more))
                 before.pieces.append((behind, more))
                 undo.pop_all()
+                buf._size = wanted
                 return
         with ExitStack() as undo:
             start = _reserve(undo, has + more, config.addr_align or unit, 0)
@@ -291,8 +293,9 @@ class VirtualMemoryResource(MemoryResource):
             checked.cuCtxSynchronize()
             self._mappings[start] = Mapping([(start, has + more)], pieces)
             undo.pop_all()
-        buf._move(start)
-        self.deallocate(address, has)
+        buf._move(start, self._context)
+        buf._size = wanted
+        give_back(self._context, self.deallocate, (address, has))
 
     @property
     def device_id(self) -> int:
@@ -329,6 +332,6 @@ def _map_again(undo: ExitStack, old: int, new: int, size: int) -> None:
     handle = checked.cuMemRetainAllocationHandle(old)
     try:
         checked.cuMemMap(new, size, 0, handle, 0)
+        undo.callback(checked.cuMemUnmap, new, size)
     finally:
         checked.cuMemRelease(handle)
-    undo.callback(checked.cuMemUnmap, new, size)
