@@ -24,6 +24,7 @@ Program, ProgramOptions      from CUDA C++ or PTX to ObjectCode; CompileError ha
 ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
 LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
 graph                        work recorded or put together once and launched many times: `cudapy.core.graph`
+typing                       choices by name, such as ObjectCodeFormatType: `cudapy.core.typing`
 
 Everything is given back with its last reference, or earlier by `close()` or a `with` block. What fails raises
 CUDAError, running out of memory a MemoryError too.
@@ -33,6 +34,7 @@ from __future__ import annotations
 
 import sys
 
+from ._core import typing_names as typing
 from ._core.buffer import Buffer
 from ._core.context import Context
 from ._core.device import ComputeCapability, Device
@@ -110,3 +112,4 @@ __all__ = [
 ]
 
 sys.modules[f"{__name__}.graph"] = graph  # so that it can be imported by this name, as os.path can
+sys.modules[f"{__name__}.typing"] = typing  # so that it can be imported by this name, as os.path can

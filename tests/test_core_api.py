@@ -179,3 +179,14 @@ def test_the_comparison_finds_what_is_wrong() -> None:
     ):
         assert re.search(problem, accepts(function, wanted)), wanted
     assert members("(a b * c) x y() z(q)") == {"": "a b * c", "x": None, "y": "", "z": "q"}
+
+
+def test_choices_are_as_good_as_their_texts() -> None:
+    from cudapy.core import typing
+
+    for name in typing.__all__:
+        choices = getattr(typing, name)
+        if isinstance(choices, type) and issubclass(choices, enum.Enum):
+            for choice in choices:
+                assert choice == choice.value and {choice.value: 1}[choice] == 1
+                assert str(choice) == f"{choice}" == choice.value

@@ -110,6 +110,28 @@ def test_arrows(path: Path) -> None:
     assert wrong == []
 
 
+KNOWS_C = {
+    "arguments": "ctypes objects are arguments of kernels",
+    "dlpack": "a capsule is a struct with functions of C",
+    "exchange": "memory of the host is shown to Python where it is",
+    "held": "a graph calls a function of C",
+    "host_function": "a graph calls a function of Python",
+    "launch": "the foreign call, without a layer between",
+    "linker_driver": "the driver gives the address of what it linked",
+    "parameters": "a graph has the arguments of kernels",
+    "pool": "memory is freed without a layer between",
+    "program": "the driver gives the address of what it linked",
+}
+"""The files of core that use ctypes, and why; the others call the functions of the driver."""
+CORE = [path for path in FILES if layer(path) == "_core"]
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: path.stem)
+def test_core_leaves_c_to_the_layers_below(path: Path) -> None:
+    uses = any(found.module == "ctypes" for found in imports(path))
+    assert uses <= (path.stem in KNOWS_C)
+
+
 def python(code: str, *arguments: Any, **environment: str) -> Any:
     """What Python code prints, as JSON."""
     environ = {**os.environ, **environment}

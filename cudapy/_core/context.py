@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from .device import Device
     from .stream import Stream, StreamOptions
 
-_primary: dict[int, Context] = {}
+primaries: dict[int, Context] = {}
+"""The primary contexts that were retained, by device; they stay as long as the process."""
 
 
 class Context:
@@ -70,6 +71,6 @@ class Context:
 
 def primary(device_id: int) -> Context:
     """The primary context of a device, retained for good. Source: cuDevicePrimaryCtxRetain."""
-    if device_id not in _primary:
-        _primary[device_id] = Context(checked.cuDevicePrimaryCtxRetain(device_id))
-    return _primary[device_id]
+    if device_id not in primaries:
+        primaries[device_id] = Context(checked.cuDevicePrimaryCtxRetain(device_id))
+    return primaries[device_id]

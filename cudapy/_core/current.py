@@ -41,7 +41,7 @@ def within(context: int, function: Callable[..., T], *args: Any) -> T:
 
     Source: cuCtxPushCurrent, cuCtxPopCurrent; neither is called if the context is current already.
     """
-    if not context or int(checked.cuCtxGetCurrent()) == context:
+    if not context or checked.cuCtxGetCurrent().value == context:
         return function(*args)
     checked.cuCtxPushCurrent(context)
     try:

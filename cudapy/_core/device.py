@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..driver import CUcontext, checked
 from .buffer import Buffer
-from .context import Context, primary
+from .context import Context, primaries, primary
 from .current import initialise, within
 from .device_properties import DeviceProperties
 from .event import Event, EventOptions
@@ -157,11 +157,11 @@ class Device:
 
     def _in_context(self, function: Callable[..., T], *args: Any) -> T:
         """`function(context, *args)` with a context of this device current, the caller's one if it is one."""
-        current = int(checked.cuCtxGetCurrent())
+        current = checked.cuCtxGetCurrent().value
         mine = self._context
         if mine is not None and mine._handle.value == current:
             return function(current, *args)
-        if current and int(checked.cuCtxGetDevice()) == self._device_id:
+        if current and checked.cuCtxGetDevice().value == self._device_id:
             return function(current, *args)
         context = int((mine or primary(self._device_id)).handle)
         return within(context, function, context, *args)
@@ -236,7 +236,13 @@ class Device:
 
 
 def _current_ordinal() -> int:
-    return int(checked.cuCtxGetDevice()) if int(checked.cuCtxGetCurrent()) else 0
+    current = checked.cuCtxGetCurrent().value
+    if not current:
+        return 0
+    for ordinal, context in primaries.items():
+        if context._handle.value == current:
+            return ordinal
+    return int(checked.cuCtxGetDevice())
 
 
 def _context(context: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import driver
 from .._errors import CUDAError
@@ -48,15 +48,17 @@ class EventOptions:
     @property
     def flags(self) -> int:
         """The CUevent_flags of cuEventCreate."""
-        return (
-            (0 if self.timing_enabled else CUevent_flags.CU_EVENT_DISABLE_TIMING)
-            | (CUevent_flags.CU_EVENT_BLOCKING_SYNC if self.blocking_sync else 0)
-            | (CUevent_flags.CU_EVENT_INTERPROCESS if self.ipc_enabled else 0)
-        )
+        timing = 0 if self.timing_enabled else _DISABLE_TIMING
+        return timing | _BLOCKING_SYNC * self.blocking_sync | _INTERPROCESS * self.ipc_enabled
 
+
+_DISABLE_TIMING = int(CUevent_flags.CU_EVENT_DISABLE_TIMING)  # numbers: members are slow to combine
+_BLOCKING_SYNC = int(CUevent_flags.CU_EVENT_BLOCKING_SYNC)
+_INTERPROCESS = int(CUevent_flags.CU_EVENT_INTERPROCESS)
 
 _DEFAULT = EventOptions()
 _DEFAULT_FLAGS = _DEFAULT.flags
+_object = object.__new__
 
 _NO_TIME = {
     CUresult.CUDA_ERROR_NOT_READY: "The work before an event still runs. Hint: call sync() on the later one",
@@ -75,33 +77,27 @@ class IPCEventDescriptor:
 
 
 SPARE = 32
-"""How many events are kept of each kind."""
+"""How many events of a kind are kept to be recorded again."""
 
 _spare: dict[tuple[int, int], list[CUevent]] = {}
 """Events that nobody has any more, by context and flags."""
 
 
-def _spare_one(handle: CUevent, spare: list[CUevent]) -> None:
-    if len(spare) < SPARE:
-        spare.append(handle)
-    else:
-        checked.cuEventDestroy(handle)
-
-
 class Event(Closable):
     """A point in the work of a stream: `stream.record()` makes one, `Device.create_event` one for later.
 
-    `Event(options)` is made in the current context. `end - start` is the time between two events in
+    `Event(options)` is made on the current device. `end - start` is the time between two events in
     milliseconds. Closed with its last reference or by `close`. Source: cuEventCreate.
     """
 
-    __slots__ = ("_context", "_handle", "_options")
+    __slots__ = ("_context", "_handle", "_options", "_spare")
     _context: int
     _handle: CUevent
     _options: EventOptions
+    _spare: list[CUevent] | None  # where the handle goes in the end; None: the event has an Ownership
 
     def __new__(cls, options: EventOptions | None = None) -> Event:
-        context = int(checked.cuCtxGetCurrent())
+        context = checked.cuCtxGetCurrent().value
         if context:
             return cls._new(context, options)
         from .device import Device
@@ -111,34 +107,74 @@ class Event(Closable):
     @staticmethod
     def _new(context: int, options: EventOptions | None) -> Event:
         """A new event in `context`, which is current."""
-        options, flags = (_DEFAULT, _DEFAULT_FLAGS) if options is None else (options, options.flags)
-        handle = checked.cuEventCreate(flags)
+        options = _DEFAULT if options is None else options
+        handle = checked.cuEventCreate(options.flags)
         return Event._of(handle, context, options, Ownership(checked.cuEventDestroy, handle))
 
     @staticmethod
     def _to_record(context: int, options: EventOptions | None) -> Event:
-        """An event in `context` that is recorded at once: a new one, or one that nobody has any more.
+        """An event in `context` that is recorded at once: one that nobody has any more, or a new one.
 
         To make and destroy an event takes far longer than to record it.
         """
-        options, flags = (_DEFAULT, _DEFAULT_FLAGS) if options is None else (options, options.flags)
-        if options.ipc_enabled:
-            return within(context, Event._new, context, options)
-        spare = _spare.setdefault((context, flags), [])
+        if options is None:
+            options, flags = _DEFAULT, _DEFAULT_FLAGS
+        else:
+            flags = options.flags
+            if options.ipc_enabled:
+                return within(context, Event._new, context, options)
         try:
+            spare = _spare[context, flags]
             handle = spare.pop()
-        except IndexError:
+        except LookupError:
             handle = within(context, checked.cuEventCreate, flags)
-        return Event._of(handle, context, options, Ownership(_spare_one, handle, spare))
+            spare = _spare.setdefault((context, flags), [])
+        event = _object(Event)
+        event._handle = handle
+        event._spare = spare
+        event._context = context
+        event._options = options
+        event._ownership = None
+        return event
 
     @staticmethod
-    def _of(handle: CUevent, context: int, options: EventOptions, ownership: Ownership) -> Event:
-        event = object.__new__(Event)
+    def _of(
+        handle: CUevent,
+        context: int,
+        options: EventOptions,
+        ownership: Ownership,
+    ) -> Event:
+        event = _object(Event)
         event._handle = handle
         event._context = context
         event._options = options
         event._ownership = ownership
+        event._spare = None
         return event
+
+    def close(self) -> None:
+        """Give the event back; using it afterwards is a RuntimeError, closing it again does nothing."""
+        self._give_up()
+        super().close()
+
+    def _give_up(self, most: int = SPARE, own: Any = Ownership, functions: Any = checked) -> None:
+        """Leave a handle that is to be recorded again to whoever records next.
+
+        It calls nothing of CUDA's, so it is right at any time and in any process.
+        """
+        try:
+            spare = self._spare
+            del self._spare  # of two threads one gets past here
+        except AttributeError:
+            return
+        if spare is None:
+            return
+        if len(spare) < most:
+            spare.append(self._handle)
+        else:
+            own(functions.cuEventDestroy, self._handle)  # and nothing holds it
+
+    __del__ = _give_up
 
     @property
     def handle(self) -> CUevent:
@@ -165,9 +201,9 @@ class Event(Closable):
         """Whether the work before it has run; True if it was never recorded. Source: cuEventQuery."""
         handle = self._handle
         (status,) = driver.cuEventQuery(handle)
-        if status not in (CUresult.CUDA_SUCCESS, CUresult.CUDA_ERROR_NOT_READY):
+        if status and status != CUresult.CUDA_ERROR_NOT_READY:
             checked.cuEventQuery(handle)  # raises
-        return status == CUresult.CUDA_SUCCESS
+        return not status
 
     def sync(self) -> None:
         """Wait until the work before it has run. Source: cuEventSynchronize; Ctrl-C ends the wait."""
@@ -208,7 +244,7 @@ class Event(Closable):
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
         opened = checked.cuIpcOpenEventHandle(handle)
         ownership = Ownership(checked.cuEventDestroy, opened)
-        return Event._of(opened, int(checked.cuCtxGetCurrent()), options, ownership)
+        return Event._of(opened, checked.cuCtxGetCurrent().value, options, ownership)
 
     @property
     def context(self) -> Context:

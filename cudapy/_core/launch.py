@@ -252,7 +252,7 @@ class _Writer:
         launch = (
             ["err = launch_ex(reference, function, None, None)"] if not self.names else self.packing(args)
         )
-        body = [*lines, *launch, "if err:", "    raise failed(err, kernel, config)"]
+        body = [*lines, *launch, "if err:", "    raise failed(err, kernel, config, stream)"]
         source = f"def run({parameters}):\n    " + "\n    ".join(body) + "\n"
         return generated("run", source, f"<cudapy launch of {self.name}>", scope)
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._errors import CUDAError
-from ..driver import CUresult, libcuda
+from ..driver import CUresult, checked, libcuda
+from .stream import Stream
 
 if TYPE_CHECKING:
     from .kernel import Kernel
     from .launch_config import LaunchConfig
 
 
-def failed(status: int, kernel: Kernel, config: LaunchConfig) -> Exception:
-    """The exception for a launch that returned `status`."""
+def failed(status: int, kernel: Kernel, config: LaunchConfig, stream: Any) -> Exception:
+    """The exception for a launch in `stream` that returned `status`."""
     arguments: dict[str, object] = {"kernel": kernel.name, "grid": config.grid, "block": config.block}
     arguments["shmem_size"] = config.shmem_size
     if config.cluster:
@@ -24,19 +25,31 @@ def failed(status: int, kernel: Kernel, config: LaunchConfig) -> Exception:
     if status not in _EXPLAINED or not isinstance(error, CUDAError):
         return error
     try:
-        reasons = " ".join(_reasons(kernel, config))
+        reasons = " ".join([*_wrong_context(Stream._accept(stream)), *_reasons(kernel, config)])
     except (CUDAError, RuntimeError):  # what it takes to explain the failure failed itself
         return error
     return type(error)(f"{error} {reasons}", error.code, error.function) if reasons else error
 
 
 _EXPLAINED = {
+    CUresult.CUDA_ERROR_INVALID_CONTEXT,
+    CUresult.CUDA_ERROR_INVALID_HANDLE,
     CUresult.CUDA_ERROR_INVALID_VALUE,
     CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
     CUresult.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
     CUresult.CUDA_ERROR_INVALID_CLUSTER_SIZE,
     CUresult.CUDA_ERROR_NOT_SUPPORTED,
 }
+
+
+def _wrong_context(stream: Stream) -> Iterator[str]:
+    """A sentence if the stream is of another context than the current one."""
+    current = checked.cuCtxGetCurrent().value
+    if current and current != int(stream.context.handle):
+        yield (
+            f"The stream belongs to {stream.device!r}, in a context that is not current: call set_current() "
+            "of that device, or with that context, before."
+        )
 
 
 def _reasons(kernel: Kernel, config: LaunchConfig) -> Iterator[str]:

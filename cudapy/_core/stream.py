@@ -58,7 +58,7 @@ class Stream(Closable):
     _twin: Stream | None
 
     def __new__(cls, options: StreamOptions | None = None) -> Stream:
-        context = int(checked.cuCtxGetCurrent())
+        context = checked.cuCtxGetCurrent().value
         if context:
             return cls._new(context, options)
         from .device import Device
@@ -182,7 +182,7 @@ class Stream(Closable):
         return GraphBuilder._in(self)
 
     def _asked_context(self) -> int:
-        context = int(checked.cuStreamGetCtx(self._handle))
+        context: int = checked.cuStreamGetCtx(self._handle).value
         if self not in DEFAULT_STREAMS:
             self._context = context
         return context

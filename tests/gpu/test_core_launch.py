@@ -268,3 +268,22 @@ def test_a_thread_that_has_no_context_is_told_what_to_do(device, stream, code) -
     thread.start()
     thread.join()
     assert "set_current()" in said[0]
+
+
+def test_a_stream_of_a_context_that_is_not_current(device, code) -> None:
+    """It works, or the error says what to do."""
+    x = device.allocate(128)
+    x.fill(0)
+    stream, kernel = device.create_stream(), code.get_kernel("add_one<int>")
+    device.sync()
+    other = driver.checked.cuCtxCreate(None, 0, 0)
+    try:
+        launch(stream, LaunchConfig(grid=1, block=32), kernel, x)
+        done = 1
+    except CUDAError as error:
+        assert "set_current()" in str(error) and error.function == "cuLaunchKernelEx"
+        done = 0
+    finally:
+        driver.checked.cuCtxDestroy(other)
+        device.set_current()
+    assert content(x, np.int32, stream).tolist() == [done] * 32

@@ -56,6 +56,7 @@ def constructor(cls: type) -> str:
     while "[" in flat:
         flat = re.sub(r"\[[^\[\]]*\]", "", flat)
     names = re.findall(r"(\*?\w+)(?:[:=][^,]*)?(?:,|$)", flat)
+    names.sort(key=lambda name: "*" not in name)  # what follows *arguments comes before them in the text
     return f"({' '.join(names)})" if text and "*args" not in names else ""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from ...driver import (
@@ -13,6 +12,7 @@ from ...driver import (
     CUmemAllocationType,
     CUmemLocationType,
 )
+from ..choices import Choice
 
 if TYPE_CHECKING:
     from ..device import Device
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 _ON_DEVICE = CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
 _PINNED = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
 _MANAGED = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED
-_KINDS = {
-    "device": (_PINNED, _ON_DEVICE),
-    "host": (_PINNED, CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST),
-    "managed": (_MANAGED, _ON_DEVICE),
-}
 
 
-class GraphMemoryType(str, Enum):
+class GraphMemoryType(Choice):
     """What kind of memory a node allocates."""
 
     DEVICE = "device"
     HOST = "host"
     MANAGED = "managed"
 
-    __str__ = str.__str__
+
+_KINDS = {
+    GraphMemoryType.DEVICE: (_PINNED, _ON_DEVICE),
+    GraphMemoryType.HOST: (_PINNED, CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST),
+    GraphMemoryType.MANAGED: (_MANAGED, _ON_DEVICE),
+}
 
 
 def allocation_parameters(
@@ -43,10 +43,7 @@ def allocation_parameters(
     """`size` bytes of memory of a kind."""
     from ..device import Device
 
-    try:
-        kind, where = _KINDS[str(memory_type)]
-    except KeyError:
-        raise ValueError(f"memory_type = {memory_type!r} is none of {', '.join(_KINDS)}") from None
+    kind, where = _KINDS[GraphMemoryType(memory_type)]
     made = CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=size)
     made.poolProps.allocType = kind
     made.poolProps.location.type = where

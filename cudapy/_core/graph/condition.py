@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 from ..._errors import CUDAError
 from ...driver import (
     CU_GRAPH_COND_ASSIGN_DEFAULT,
@@ -17,20 +15,19 @@ from ...driver import (
     CUresult,
     checked,
 )
+from ..choices import Choice
 
 IF = CUgraphConditionalNodeType.CU_GRAPH_COND_TYPE_IF
 WHILE = CUgraphConditionalNodeType.CU_GRAPH_COND_TYPE_WHILE
 SWITCH = CUgraphConditionalNodeType.CU_GRAPH_COND_TYPE_SWITCH
 
 
-class GraphConditionalType(str, Enum):
+class GraphConditionalType(Choice):
     """What a conditional node does with its condition."""
 
     IF = "if"
     WHILE = "while"
     SWITCH = "switch"
-
-    __str__ = str.__str__
 
 
 class GraphCondition(CUgraphConditionalHandle):
