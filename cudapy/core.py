@@ -19,7 +19,8 @@
 
 Device, Context              GPUs, what they can do (`dev.properties`), and what makes one current
 Stream, Event                order, waiting and timing: `end - start` is in milliseconds
-Buffer, MemoryResource       memory: device memory by default, page-locked host memory
+Buffer, MemoryResource       memory of devices, page-locked, managed, virtual, of graphs, of several processes
+utils                        arrays of any library as StridedMemoryView, copies of many buffers at once
 Program, ProgramOptions      from CUDA C++ or PTX to ObjectCode; CompileError has the compiler's log
 ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
 LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
@@ -35,6 +36,7 @@ from __future__ import annotations
 import sys
 
 from ._core import typing_names as typing
+from ._core import utils
 from ._core.buffer import Buffer
 from ._core.context import Context
 from ._core.device import ComputeCapability, Device
@@ -109,7 +111,10 @@ __all__ = [
     "graph",
     "launch",
     "prepare",
+    "utils",
 ]
 
-sys.modules[f"{__name__}.graph"] = graph  # so that it can be imported by this name, as os.path can
-sys.modules[f"{__name__}.typing"] = typing  # so that it can be imported by this name, as os.path can
+# So that they can be imported by these names, as os.path can.
+sys.modules[f"{__name__}.graph"] = graph
+sys.modules[f"{__name__}.typing"] = typing
+sys.modules[f"{__name__}.utils"] = utils

@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import gc
 import importlib
+import pickle
 import sys
 import threading
 import weakref
@@ -251,6 +252,8 @@ def test_an_update_that_fails_says_why(definition: Any, stub: Stub, monkeypatch:
     assert isinstance(error, graphs("executable").GraphUpdateError)
     assert "TOPOLOGY_CHANGED: its nodes or edges are not the same" in str(error)
     assert error.result == 2 and error.name == "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE"
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.result, again.name, str(again)) == (error.result, error.name, str(error))
     info = module("driver").CUgraphExecUpdateResultInfo(result=99)
     assert "99" in str(graphs("executable")._not_updated(module("driver").CUresult(910), info))
     graph.update(definition)

@@ -187,8 +187,7 @@ class Buffer(Closable):
     def _free(self, address: int) -> None:
         """cuMemFreeAsync itself; should that fail, the way of all other things."""
         stream = self._stream
-        owner = stream._ownership
-        if (owner is None or owner.held) and not self._resource._free(word(address), stream._handle):
+        if not self._resource._free(word(address), stream._handle):
             return
         context = stream._context or int(checked.cuStreamGetCtx(stream._handle))
         give_back(context, deallocate, (self._resource, address, self._size, stream))

@@ -276,7 +276,7 @@ def describe(buffer: Buffer) -> IPCBufferDescriptor:
     address, resource = buffer.handle, buffer.memory_resource
     if not isinstance(resource, MemoryPool):
         raise RuntimeError(f"{buffer!r} is for one process: it is of no memory pool")
-    _sharing(resource)
+    export(resource)  # the driver exports buffers of exported pools alone
     exported = checked.cuMemPoolExportPointer(address)
     return IPCBufferDescriptor._of(bytes(exported.reserved), buffer.size)
 

@@ -16,13 +16,15 @@ their own owners and keep the same rules.
   made.
 
 A `__del__` costs a third of what a weak reference and a set of those still owed do. What speaks against it is
-met: it reads nothing but its own object and `process`, which says at exit that it is too late, before modules
-are taken apart; and an object that another `__del__` of the same garbage needs is asked whether it is `held`.
+met: it reads nothing but its own object and its `Process`, which says at exit that it is too late, before
+modules are taken apart; and as the garbage collector finalizes a cycle in any order, what others need for
+their release, a `Foundation`, is given back when it is done.
 """
 
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 from collections import deque
 from collections.abc import Callable
@@ -52,13 +54,11 @@ process = Process()
 class Ownership:
     """One thing of CUDA's, given back once by `release(*handles)` in `context` (0: it needs none)."""
 
-    __slots__ = ("__weakref__", "_process", "_what", "held")
-    held: bool  # whether it is still to be given back
+    __slots__ = ("__weakref__", "_process", "_what")
 
     def __init__(self, release: Callable[..., object], *handles: object, context: int = 0) -> None:
         self._process = process
         self._what = (context, release, handles)
-        self.held = True
         if postponed:
             retry()
 
@@ -69,7 +69,6 @@ class Ownership:
             del self._what  # of two threads one gets past here
         except AttributeError:
             return
-        self.held = False
         if self._process.alive:
             give_back(*what)
 
@@ -79,7 +78,6 @@ class Ownership:
             del self._what
         except AttributeError:
             return False
-        self.held = False
         return True
 
     def __del__(self) -> None:
@@ -92,6 +90,41 @@ class Ownership:
                 self.close()
             except CUDAError as error:
                 finalize(error)
+
+
+class Foundation(Ownership):
+    """An Ownership of what other things need for their release: a stream, a pool."""
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        try:
+            what, alive = self._what, self._process.alive
+        except AttributeError:  # it was given back
+            return
+        if not alive:
+            return
+        if _collection:
+            _last.append(_again(*what))
+        else:
+            super().__del__()
+
+
+_collection: list[bool] = []  # not empty while the garbage collector is at work
+_last: deque[Ownership] = deque()
+
+
+def _watch_collections(phase: str, _: object) -> None:
+    if phase == "start":
+        _collection.append(True)
+        return
+    _collection.clear()
+    while _last:
+        _last.popleft()
+
+
+if hasattr(gc, "callbacks"):  # PyPy finalizes in the right order by itself
+    gc.callbacks.append(_watch_collections)
 
 
 postponed: deque[Ownership] = deque()
@@ -120,7 +153,6 @@ def _again(context: int, release: Callable[..., object], handles: tuple[object, 
     ownership = Ownership.__new__(Ownership)
     ownership._process = process
     ownership._what = (context, release, handles)
-    ownership.held = True
     return ownership
 
 
@@ -231,6 +263,7 @@ def _end() -> None:
     """Give nothing back any more, of what there is now or will be."""
     process.alive = False
     postponed.clear()
+    _last.clear()
     _in_use.clear()
 
 

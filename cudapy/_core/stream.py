@@ -9,7 +9,7 @@ from .. import driver
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
 from .context import Context
 from .event import Event, EventOptions
-from .lifetime import Closable, Ownership
+from .lifetime import Closable, Foundation, Ownership
 from .waiting import wait
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Stream(Closable):
             if not highest <= priority <= lowest:
                 raise ValueError(f"StreamOptions: priority = {priority} is outside {highest} .. {lowest}")
         handle = checked.cuStreamCreateWithPriority(_NON_BLOCKING if options.nonblocking else 0, priority)
-        return Stream._of(handle, context, Ownership(checked.cuStreamDestroy, handle))
+        return Stream._of(handle, context, Foundation(checked.cuStreamDestroy, handle))
 
     @staticmethod
     def _of(

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from .. import driver
 from .._errors import CUDAError
-from ..driver import CUresult, CUstreamCaptureStatus, checked
+from ..driver import CUresult, CUstreamCaptureStatus
 from .current import Uncaptured
 from .graph.kept import is_builder, keep_captured
 from .lifetime import keep_until
-from .stream import DEFAULT_STREAMS, LEGACY_DEFAULT_STREAM
+from .stream import DEFAULT_STREAMS
 
 if TYPE_CHECKING:
     from .memory.resource import MemoryResource
@@ -45,11 +45,6 @@ def follow(consumer: Stream, producer: Stream | None) -> None:
 
 def deallocate(resource: MemoryResource, address: int, size: int, stream: Stream | None) -> None:
     """Free what nobody refers to any more: not into a capture, and without harm to one under way."""
-    if stream is not None and stream._ownership is not None and not stream._ownership.held:
-        # Garbage of one cycle, and the stream went first. Its work may still run.
-        with Uncaptured():
-            checked.cuCtxSynchronize()
-        stream = LEGACY_DEFAULT_STREAM
     if stream is not None and stream in DEFAULT_STREAMS:
         # What is done in a default stream spoils the capture of another, unless the thread is relaxed.
         if is_capturing(stream):

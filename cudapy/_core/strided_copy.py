@@ -7,7 +7,7 @@ or of slices for each call of cuMemcpy3DAsync.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..driver import CUDA_MEMCPY3D, CUdeviceptr, CUmemorytype, checked
@@ -96,7 +96,10 @@ def _enqueue(dst: StridedMemoryView, src: StridedMemoryView, stream: Stream) -> 
             call.srcDevice = CUdeviceptr(at)
         else:
             call.srcHost = at
-        checked.cuMemcpy3DAsync(call, stream._handle)
+        if plan.rows.extent == plan.slices.extent == 1:
+            checked.cuMemcpyAsync(to, at, plan.width, stream._handle)
+        else:
+            checked.cuMemcpy3DAsync(call, stream._handle)
     keep_for(stream, dst, src)
 
 
@@ -137,22 +140,18 @@ def make_plan(axes: list[Axis], itemsize: int) -> Plan:
     width = itemsize
     if merged and merged[0].to == merged[0].at == itemsize:
         width *= merged.pop(0).extent
-    rows = _take(merged, lambda axis: width <= min(axis.to, axis.at) and max(axis.to, axis.at) <= MAX_PITCH)
-    rows = rows or Axis(1, width, width)
-    slices = _take(
-        merged,
-        lambda axis: all(
-            outer % inner == 0 and outer // inner >= rows.extent
-            for outer, inner in ((axis.to, rows.to), (axis.at, rows.at))
-        ),
-    )
-    slices = slices or Axis(1, rows.extent * rows.to, rows.extent * rows.at)
-    return Plan(width, rows, slices, merged, to, at)
+    rows, slices = max(_stacks(merged, width), key=lambda pair: pair[0].extent * pair[1].extent)
+    rest = [axis for axis in merged if axis is not rows and axis is not slices]
+    return Plan(width, rows, slices, rest, to, at)
 
 
-def _take(axes: list[Axis], fits: Callable[[Axis], bool]) -> Axis | None:
-    """Take the longest axis that fits out of the list."""
-    best = max(filter(fits, axes), key=lambda axis: axis.extent, default=None)
-    if best is not None:
-        axes.remove(best)
-    return best
+def _stacks(axes: list[Axis], width: int) -> Iterator[tuple[Axis, Axis]]:
+    """Rows and slices that one call can copy: rows do not overlap, slices are a multiple of rows apart."""
+    yield Axis(1, width, width), Axis(1, width, width)
+    for rows in axes:
+        if width <= min(rows.to, rows.at) and max(rows.to, rows.at) <= MAX_PITCH:
+            yield rows, Axis(1, rows.extent * rows.to, rows.extent * rows.at)
+            for slices in axes:
+                steps = ((slices.to, rows.to), (slices.at, rows.at))
+                if all(outer % inner == 0 and outer // inner >= rows.extent for outer, inner in steps):
+                    yield rows, slices

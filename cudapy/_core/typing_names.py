@@ -9,6 +9,14 @@ from ..driver import CUdeviceptr
 from .choices import Choice
 from .graph.allocation import GraphMemoryType
 from .graph.condition import GraphConditionalType
+from .memory.managed import ManagedMemoryLocationType
+from .memory.virtual import (
+    VirtualMemoryAccessType,
+    VirtualMemoryAllocationType,
+    VirtualMemoryGranularityType,
+    VirtualMemoryHandleType,
+    VirtualMemoryLocationType,
+)
 from .stream import IsStreamType
 
 __all__ = [
@@ -17,9 +25,15 @@ __all__ = [
     "GraphConditionalType",
     "GraphMemoryType",
     "IsStreamType",
+    "ManagedMemoryLocationType",
     "ObjectCodeFormatType",
     "PCHStatusType",
     "SourceCodeType",
+    "VirtualMemoryAccessType",
+    "VirtualMemoryAllocationType",
+    "VirtualMemoryGranularityType",
+    "VirtualMemoryHandleType",
+    "VirtualMemoryLocationType",
 ]
 
 DevicePointerType = CUdeviceptr | int | None

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from cudapy.core.utils import CopyOptions, StridedMemoryView, args_viewable_as_strided_memory, copy_batch
 
 from cudapy import driver
 from cudapy.core import (
@@ -18,7 +19,6 @@ from cudapy.core import (
     Program,
     launch,
 )
-from cudapy.utils import CopyOptions, StridedMemoryView, args_viewable_as_strided_memory, copy_batch
 
 from .core_kernels import content, run
 from .kernels import needs_driver
@@ -225,7 +225,7 @@ LAYOUTS = [
     ("every other", lambda x: x[::2, 1:, ::3]),
     ("backwards", lambda x: x[::-1, :, ::-1]),
     ("rows", lambda x: x[:, 2, :]),
-    ("scalar", lambda x: x[1, 2, 3]),
+    ("scalar", lambda x: x[1, 2, 3, ...]),
     ("none", lambda x: x[:, 0:0]),
 ]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cudapy import driver
+from cudapy._core.pointer import is_allocated
 from cudapy.core import (
     CUDAError,
     DeviceMemoryResource,
@@ -30,19 +31,15 @@ def virtual(device):
     return VirtualMemoryResource(device)
 
 
-def free_memory() -> int:
-    return int(driver.checked.cuMemGetInfo()[0])
-
-
 def test_virtual_memory(virtual, device, stream) -> None:
-    before = free_memory()
     buffer = virtual.allocate(3 * MEGABYTE, stream=stream)
+    address = buffer.handle
     assert (buffer.device_id, buffer.is_device_accessible, buffer.is_host_accessible) == (DEVICE, True, False)
-    assert free_memory() <= before - 3 * MEGABYTE
+    assert is_allocated(address) and is_allocated(address + 3 * MEGABYTE - 1)
     buffer.fill(7, stream=stream)
     assert (content(buffer, np.uint8, stream) == 7).all()
     buffer.close()
-    assert free_memory() >= before - MEGABYTE and virtual._mappings == {}
+    assert not is_allocated(address) and virtual._mappings == {}
     assert virtual.allocate(0).handle == 0
 
 
@@ -83,27 +80,22 @@ def test_an_allocation_moves_to_grow(virtual, device, stream) -> None:
 def test_growing_that_fails_changes_nothing(virtual, device, stream) -> None:
     buffer = virtual.allocate(MEGABYTE)
     buffer.fill(4, stream=stream)
-    address, before = buffer.handle, free_memory()
+    address = buffer.handle
     with pytest.raises(MemoryError):
         virtual.modify_allocation(buffer, 1 << 42)
     assert (buffer.handle, buffer.size) == (address, MEGABYTE)
-    assert (content(buffer, np.uint8, stream) == 4).all() and abs(free_memory() - before) <= 2 * MEGABYTE
+    assert (content(buffer, np.uint8, stream) == 4).all() and list(virtual._mappings) == [address]
     with pytest.raises(ValueError, match="not of this memory resource"):
         virtual.modify_allocation(device.allocate(64, stream), 128)
 
 
-@pytest.mark.parametrize("kind", ["host_numa", "host_numa_current", "host"])
+@pytest.mark.parametrize("kind", ["host_numa", "host"])
 def test_virtual_memory_of_the_host(device, stream, kind) -> None:
     if not device.properties.host_numa_virtual_memory_management_supported:
         pytest.skip("the driver maps no memory of the host")
     mr = VirtualMemoryResource(device, VirtualMemoryResourceOptions(location_type=kind, handle_type=None))
     assert mr.device_id == -1 and mr.is_host_accessible
-    try:
-        buffer = mr.allocate(4096)
-    except CUDAError as error:
-        if kind == "host" and error.name in ("CUDA_ERROR_NOT_SUPPORTED", "CUDA_ERROR_INVALID_VALUE"):
-            pytest.skip("memory of the host without a NUMA node needs a newer driver")
-        raise
+    buffer = mr.allocate(4096)
     buffer.fill(6, stream=stream)
     stream.sync()
     assert (np.asarray(buffer) == 6).all()
@@ -122,13 +114,13 @@ def test_options_that_are_none(device) -> None:
 
 
 def test_many_virtual_allocations_leave_nothing(virtual, device) -> None:
-    virtual.allocate(MEGABYTE).close()
-    before = free_memory()
-    for _ in range(50):
-        buffer = virtual.allocate(MEGABYTE)
-        virtual.modify_allocation(buffer, 3 * MEGABYTE)
+    """More than the device has, one after the other."""
+    size = device.total_memory // 64
+    for _ in range(70):
+        buffer = virtual.allocate(size // 2)
+        virtual.modify_allocation(buffer, size)
         del buffer
-    assert abs(free_memory() - before) <= 2 * MEGABYTE and virtual._mappings == {}
+    assert virtual._mappings == {}
 
 
 # -- memory of graphs ---------------------------------------------------------------------------------------
@@ -162,8 +154,10 @@ def test_memory_within_a_graph(device, stream) -> None:
         out.fill(value, stream=stream)
         driver.checked.cuGraphLaunch(runnable, stream.handle)
         assert (content(out, np.uint8, stream) == 8).all()
-    assert mr.attributes.used_mem_high >= 64 and mr.attributes.used_mem_current == 0
+    assert mr.attributes.used_mem_high >= 64 and mr.attributes.reserved_mem_high >= 64
     driver.checked.cuGraphExecDestroy(runnable)
+    device.sync()
+    assert mr.attributes.used_mem_current == 0
     mr.attributes.used_mem_high = 0
     assert mr.attributes.used_mem_high == 0
     mr.trim()

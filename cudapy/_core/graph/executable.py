@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ... import driver
 from ..._errors import CUDAError
@@ -29,10 +29,12 @@ from .options import GraphCompleteOptions
 from .tree import Tree
 
 if TYPE_CHECKING:
+    from . import executable_nodes as views
     from .builder import GraphBuilder
     from .definition import GraphDefinition
-    from .executable_nodes import ExecutableGraphNode
+    from .memory_nodes import MemcpyNode, MemsetNode
     from .node import GraphNode
+    from .nodes import ChildGraphNode, EventRecordNode, EventWaitNode, HostCallbackNode, KernelNode
 
 
 class GraphUpdateError(CUDAError):
@@ -42,9 +44,12 @@ class GraphUpdateError(CUDAError):
     definition, or 0; from_node: that at the other end, if an edge does.
     """
 
-    result: CUgraphExecUpdateResult | None = None
+    result = CUgraphExecUpdateResult.CU_GRAPH_EXEC_UPDATE_ERROR
     node = 0
     from_node = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return *super().__reduce__(), vars(self)
 
 
 class Graph(Closable):
@@ -129,7 +134,23 @@ class Graph(Closable):
         self._drop(*self._own.values())
         self._own = own
 
-    def __getitem__(self, node: GraphNode) -> ExecutableGraphNode:
+    @overload
+    def __getitem__(self, node: KernelNode) -> views.ExecutableKernelNode: ...
+    @overload
+    def __getitem__(self, node: MemsetNode) -> views.ExecutableMemsetNode: ...
+    @overload
+    def __getitem__(self, node: MemcpyNode) -> views.ExecutableMemcpyNode: ...
+    @overload
+    def __getitem__(self, node: ChildGraphNode) -> views.ExecutableChildGraphNode: ...
+    @overload
+    def __getitem__(self, node: EventRecordNode) -> views.ExecutableEventRecordNode: ...
+    @overload
+    def __getitem__(self, node: EventWaitNode) -> views.ExecutableEventWaitNode: ...
+    @overload
+    def __getitem__(self, node: HostCallbackNode) -> views.ExecutableHostCallbackNode: ...
+    @overload
+    def __getitem__(self, node: GraphNode) -> views.ExecutableGraphNode: ...
+    def __getitem__(self, node: GraphNode) -> views.ExecutableGraphNode:
         """What can be changed in this Graph alone about a node of the definition it was made from."""
         from .executable_nodes import executable_node
 

@@ -11,7 +11,7 @@ from ..._ffi.convert import word
 from ...driver import CUmemAllocationHandleType, CUmemoryPool, CUmemPool_attribute, CUmemPoolProps, checked
 from .. import ipc, lifetime
 from ..buffer import Buffer
-from ..lifetime import Closable, Ownership, postponed, retry
+from ..lifetime import Closable, Foundation, postponed, retry
 from ..pointer import byte_count
 from ..stream import Stream
 from .resource import MemoryResource
@@ -43,7 +43,7 @@ class MemoryPool(Closable, MemoryResource):
 
     def _set(self, pool: CUmemoryPool, owned: bool, sharing: ipc.Sharing | None = None) -> None:
         self._pool = pool
-        self._ownership = Ownership(checked.cuMemPoolDestroy, pool) if owned else None
+        self._ownership = Foundation(checked.cuMemPoolDestroy, pool) if owned else None
         self._is_owned = owned
         self._ipc = sharing
         self._alloc = driver.libcuda.symbol("cuMemAllocFromPoolAsync")
@@ -72,7 +72,8 @@ class MemoryPool(Closable, MemoryResource):
             address, reference = slot = _pop()
         except (AttributeError, IndexError):
             return self._allocate(size, stream)
-        if lasting is None or type(size) is not int or size <= 0 or size >> 63 or postponed:
+        plain = type(size) is int and 0 < size < KEEP_ALL
+        if not plain or lasting is None or self._free is None or postponed:
             _push(slot)
             return self._allocate(size, stream)
         err = self._alloc(reference, word(size), self._pool, handle)

@@ -1,4 +1,4 @@
-"""Arrays of any library, and batches of copies: `cudapy.core.utils` is this module.
+"""`cudapy.core.utils`: arrays of any library, and batches of copies.
 
 StridedMemoryView                what an array of any library looks like in memory, and copies between such
 args_viewable_as_strided_memory  a decorator for functions that take arrays of any library
@@ -9,10 +9,10 @@ prefetch_batch, discard_batch, discard_prefetch_batch
 
 from __future__ import annotations
 
-from ._core.copies import CopyOptions, MemcpyOverlapMode, MemcpySrcAccessOrder, copy_batch
-from ._core.layout import StridedLayout
-from ._core.memory.managed_buffer import discard_batch, discard_prefetch_batch, prefetch_batch
-from ._core.strided import StridedMemoryView, args_viewable_as_strided_memory
+from .copies import CopyOptions, MemcpyOverlapMode, MemcpySrcAccessOrder, copy_batch
+from .layout import StridedLayout
+from .memory.managed_buffer import discard_batch, discard_prefetch_batch, prefetch_batch
+from .strided import StridedMemoryView, args_viewable_as_strided_memory
 
 __all__ = [
     "CopyOptions",
