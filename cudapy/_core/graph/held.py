@@ -106,9 +106,10 @@ def sweep() -> None:
     try:
         for block in _blocks:
             for address in block.posted():
-                dropped.append(_things.pop(address))
                 _signal.prepare(address)
-                _free.append(address)
+                if address in _things:
+                    dropped.append(_things.pop(address))
+                    _free.append(address)
     finally:
         _sweeping.release()
     # `dropped` goes here: what that sets free may come by again
