@@ -11,6 +11,8 @@ import pytest
 from cudapy._core.graph import held
 from cudapy.core import Device, LaunchConfig, Program
 
+from .core_kernels import content as content
+
 SOURCE = r"""
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1203
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI cudaGraphSetConditional(
@@ -64,20 +66,22 @@ def kernels():
     return Program(SOURCE, "c++").compile("cubin")
 
 
+@pytest.fixture
+def add(kernels):
+    return kernels.get_kernel("add")
+
+
+@pytest.fixture
+def times(kernels):
+    return kernels.get_kernel("times")
+
+
 def zeros(device, stream, count):
     """`count` words of device memory, all 0."""
     buffer = device.allocate(4 * count, stream)
     buffer.fill(0, stream=stream)
     stream.sync()
     return buffer
-
-
-def content(buffer, dtype, stream):
-    """What is in a buffer once `stream` is done."""
-    found = np.empty(buffer.size // np.dtype(dtype).itemsize, dtype)
-    buffer.copy_to(found, stream=stream)
-    stream.sync()
-    return found
 
 
 def words(buffer, stream):

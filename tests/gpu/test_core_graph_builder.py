@@ -39,21 +39,13 @@ from cudapy.core import (
 )
 
 from .core_graph import ONE, content, words, zeros
+from .core_graph import add as add
 from .core_graph import kernels as kernels
 from .core_graph import nothing_is_left as nothing_is_left
+from .core_graph import times as times
 from .kernels import needs_driver
 
 pytestmark = pytest.mark.gpu
-
-
-@pytest.fixture
-def add(kernels):
-    return kernels.get_kernel("add")
-
-
-@pytest.fixture
-def times(kernels):
-    return kernels.get_kernel("times")
 
 
 def is_capturing(stream):

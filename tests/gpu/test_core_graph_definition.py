@@ -35,8 +35,10 @@ from cudapy.core import CUDAError, Device, EventOptions, LaunchConfig, LegacyPin
 from cudapy.driver import CUgraphNodeType
 
 from .core_graph import ONE, content, words, zeros
+from .core_graph import add as add
 from .core_graph import kernels as kernels
 from .core_graph import nothing_is_left as nothing_is_left
+from .core_graph import times as times
 from .kernels import needs_capability, needs_driver
 
 pytestmark = pytest.mark.gpu
@@ -47,16 +49,6 @@ SINGLE = LaunchConfig(grid=1, block=1)
 @pytest.fixture
 def definition(device):
     return GraphDefinition()
-
-
-@pytest.fixture
-def add(kernels):
-    return kernels.get_kernel("add")
-
-
-@pytest.fixture
-def times(kernels):
-    return kernels.get_kernel("times")
 
 
 def run(definition, stream, count=1):
