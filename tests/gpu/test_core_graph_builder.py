@@ -392,7 +392,7 @@ def test_embed(device, stream, add, times) -> None:
     builder.embed(child.graph_definition)
     child.close()
     builder.end_building().complete().launch(stream)
-    assert words(buffer, stream) == [120]
+    assert words(buffer, stream) == [120] and len(builder.graph_definition.edges()) == 3
 
 
 @pytest.mark.parametrize(("value", "found"), [(1, 7), (0, 0)])
