@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from cudapy import core
+from cudapy._core.options import accepted
+
 TESTS = Path(__file__).parent
 PEER: dict[str, dict[str, str]] = json.loads((TESTS / "peers" / "core-1.2.2.json").read_text())
 PAGE = (TESTS.parent / "docs" / "core-api.md").read_text()
@@ -179,6 +182,17 @@ def test_the_comparison_finds_what_is_wrong() -> None:
     ):
         assert re.search(problem, accepts(function, wanted)), wanted
     assert members("(a b * c) x y() z(q)") == {"": "a b * c", "x": None, "y": "", "z": "q"}
+
+
+@pytest.mark.parametrize("cls", [core.EventOptions, core.StreamOptions], ids=lambda cls: cls.__name__)
+def test_options_or_a_dict_of_them(cls) -> None:
+    made = accepted(cls, {PEER[""][cls.__name__][1:].split()[0].rstrip(")"): False})
+    assert type(made) is cls and accepted(cls, made) is made
+    for wrong in (5, "text", [("a", 1)], cls):
+        with pytest.raises(TypeError, match=f"options must be {cls.__name__} or a dict"):
+            accepted(cls, wrong)
+    with pytest.raises(TypeError, match="colour"):
+        accepted(cls, {"colour": 1})
 
 
 def test_choices_are_as_good_as_their_texts() -> None:

@@ -228,6 +228,21 @@ def test_wrong_arguments_are_named(launches, stream, args, error, message) -> No
     assert launches[0][2] == [struct.pack("q", 3), struct.pack("i", 4)]
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_bytes_are_not_cut(launches, stream, told) -> None:
+    k = kernel(launches, 4, told=told)
+    run = prepare(stream, CONFIG, k, b"1234")
+    launch(stream, CONFIG, k, b"abcd")
+    void = np.array([(1, 2)], "i2,i2")[0], np.array([(1, 2)], "i4,i4")[0]
+    launch(stream, CONFIG, k, void[0])
+    launches.clear()
+    for longer in (b"12345", void[1]):
+        for call in (partial(launch, stream, CONFIG, k, longer), partial(run, longer)):
+            with pytest.raises(TypeError, match=r"k: argument 0: it takes \d bytes"):
+                call()
+    assert not launches
+
+
 def test_an_array_that_is_not_on_a_device(launches, stream) -> None:
     class OnHost:
         @property
@@ -335,15 +350,15 @@ def test_a_refused_launch_is_an_error_of_the_launch(launches, stream) -> None:
 
 def test_threads_do_not_share_memory(launches, stream, monkeypatch) -> None:
     """Each launch reads the values that it was given, while others of the same kernel are under way."""
-    k, wrong = kernel(launches, 8, 8), []
+    k, wrong, given = kernel(launches, 8, 8), [], {}
     barrier = threading.Barrier(4, timeout=30)
 
     def slow(config, function, table, extra) -> int:
         pointers = (ctypes.c_void_p * 2).from_address(table)
         barrier.wait()  # all threads are in the driver
-        first, second = (ctypes.c_int64.from_address(at).value for at in pointers)
-        if first != -second:
-            wrong.append((first, second))
+        found = tuple(ctypes.c_int64.from_address(at).value for at in pointers)
+        if found != given[threading.get_ident()]:
+            wrong.append(found)
         return 0
 
     fake = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(slow)
@@ -351,7 +366,8 @@ def test_threads_do_not_share_memory(launches, stream, monkeypatch) -> None:
 
     def work(number):
         for i in range(50):
-            launch(stream, CONFIG, k, number * 1000 + i, -number * 1000 - i)
+            given[threading.get_ident()] = number * 1000 + i, -i
+            launch(stream, CONFIG, k, number * 1000 + i, -i)
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
     for thread in threads:
@@ -359,6 +375,25 @@ def test_threads_do_not_share_memory(launches, stream, monkeypatch) -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_launches_at_the_same_time_have_a_block_each(launches, stream, monkeypatch) -> None:
+    """A launch begun while another one is in the driver, as by a signal handler; and then again."""
+    k, found = kernel(launches, 8), []
+
+    def nested(config, function, table, extra) -> int:
+        at = (ctypes.c_void_p * 1).from_address(table)[0]
+        depth = ctypes.c_int64.from_address(at).value
+        if depth < 4:
+            launch(stream, CONFIG, k, depth + 1)
+        found.append((depth, ctypes.c_int64.from_address(at).value))
+        return 0
+
+    fake = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(nested)
+    monkeypatch.setattr(driver.libcuda, "symbol", lambda name, *_: fake)
+    for _ in range(3):
+        launch(stream, CONFIG, k, 1)
+    assert found == [(4, 4), (3, 3), (2, 2), (1, 1)] * 3
 
 
 def test_nothing_keeps_a_kernel_alive(launches, stream) -> None:

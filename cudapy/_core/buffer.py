@@ -126,7 +126,7 @@ class Buffer(Closable):
             # Whichever thread frees the memory has a stream of its own of that name; this one waits for all.
             stream = LEGACY_DEFAULT_STREAM
         lasting = None if stream is None else stream._lasting()
-        if lasting is None or lasting in DEFAULT_STREAMS or self._resource._free is None:
+        if lasting is None or lasting in DEFAULT_STREAMS or _free_async(self._resource) is None:
             context = context or (lasting._context if lasting is not None else 0)
             context = context or int(checked.cuCtxGetCurrent())
             # Which stream a default stream is, and what a resource of the user's does, is up to the context.
@@ -167,8 +167,8 @@ class Buffer(Closable):
             return
         process, self._process = self._process, None
         if process is not None:
-            if process.alive:
-                self._free(address)
+            if process.alive and self._resource._free_async(word(address), self._stream._handle):
+                self._give_back(address)
             return
         ownership, self._ownership, self._owner = self._ownership, None, None
         if ownership is not None:
@@ -176,19 +176,21 @@ class Buffer(Closable):
 
     def __del__(self) -> None:
         process = self._process
-        if process is not None and process.alive:
-            address, self._process = self._address, None
+        if (
+            process is not None
+            and process.alive
+            and self._resource._free_async(word(self._address), self._stream._handle)
+        ):
+            address = self._address
             try:
-                self._free(address)
+                self._give_back(address)
             except CUDAError as error:
                 if is_allocated(address):  # the memory of a graph is there after it has run, and no more then
                     finalize(error)
 
-    def _free(self, address: int) -> None:
-        """cuMemFreeAsync itself; should that fail, the way of all other things."""
+    def _give_back(self, address: int) -> None:
+        """What cuMemFreeAsync refused, in the way of all other things."""
         stream = self._stream
-        if not self._resource._free(word(address), stream._handle):
-            return
         context = stream._context or int(checked.cuStreamGetCtx(stream._handle))
         give_back(context, deallocate, (self._resource, address, self._size, stream))
 
@@ -439,6 +441,11 @@ class Buffer(Closable):
 
         def __getattr__(self, name: str) -> Any:
             return None if name in _UNFILLED else super().__getattr__(name)
+
+
+def _free_async(resource: Any) -> Any:
+    """cuMemFreeAsync itself, if that is all that `resource` does to free memory."""
+    return getattr(resource, "_free_async", None)
 
 
 _UNFILLED = frozenset(Buffer.__slots__) - {"_address"} | {"_ownership"}

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..driver import CUcontext, checked
 from .current import within
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .device import Device
     from .stream import Stream, StreamOptions
 
 primaries: dict[int, Context] = {}
-"""The primary contexts that were retained, by device; they stay as long as the process."""
+"""The primary contexts that were retained, by device."""
+
+lasting: set[int] = set()
+"""The same as numbers: contexts that stay as long as the process, so what is made in them may be kept."""
+
+SPARE = 32
+"""How many events and streams of a kind are kept to be used again."""
 
 
 class Context:
@@ -49,7 +57,7 @@ class Context:
         """False: it has all of the device."""
         return False
 
-    def create_stream(self, options: StreamOptions | None = None) -> Stream:
+    def create_stream(self, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
         """A new stream in this context."""
         from .stream import Stream
 
@@ -73,4 +81,5 @@ def primary(device_id: int) -> Context:
     """The primary context of a device, retained for good. Source: cuDevicePrimaryCtxRetain."""
     if device_id not in primaries:
         primaries[device_id] = Context(checked.cuDevicePrimaryCtxRetain(device_id))
+        lasting.add(int(primaries[device_id].handle))
     return primaries[device_id]

@@ -17,7 +17,7 @@ from .memory import DeviceMemoryResource, MemoryResource, _SynchronousMemoryReso
 from .stream import IsStreamType, Stream, StreamOptions, default_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from .graph.builder import GraphBuilder
 
@@ -174,7 +174,9 @@ class Device:
     # -- what it makes ----------------------------------------------------------------------------
 
     def create_stream(
-        self, obj: IsStreamType | StreamOptions | None = None, options: StreamOptions | None = None
+        self,
+        obj: IsStreamType | StreamOptions | None = None,
+        options: StreamOptions | Mapping[str, Any] | None = None,
     ) -> Stream:
         """A new stream; or with `obj`, which has `__cuda_stream__`, the stream that it stands for."""
         if isinstance(obj, StreamOptions):
@@ -185,7 +187,7 @@ class Device:
             return Stream._accept(obj)
         return self._in_context(Stream._new, options)
 
-    def create_event(self, options: EventOptions | None = None) -> Event:
+    def create_event(self, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
         """A new event, to be recorded with `stream.record(event)`."""
         return self._in_context(Event._new, options)
 

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 from .. import driver
 from .._errors import CUDAError
 from ..driver import CUevent, CUevent_flags, CUipcEventHandle, CUresult, checked
-from .context import Context
+from .context import SPARE, Context, lasting
 from .current import within
 from .lifetime import Closable, Ownership
+from .options import accepted
 from .waiting import SPIN, wait
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .device import Device
 
 
@@ -76,11 +79,8 @@ class IPCEventDescriptor:
     is_blocking_sync: bool
 
 
-SPARE = 32
-"""How many events of a kind are kept to be recorded again."""
-
 _spare: dict[tuple[int, int], list[CUevent]] = {}
-"""Events that nobody has any more, by context and flags."""
+"""Events that nobody has any more, by context and flags; for contexts that last."""
 
 
 class Event(Closable):
@@ -96,7 +96,7 @@ class Event(Closable):
     _options: EventOptions
     _spare: list[CUevent] | None  # where the handle goes in the end; None: the event has an Ownership
 
-    def __new__(cls, options: EventOptions | None = None) -> Event:
+    def __new__(cls, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
         context = checked.cuCtxGetCurrent().value
         if context:
             return cls._new(context, options)
@@ -105,14 +105,14 @@ class Event(Closable):
         return Device().create_event(options)
 
     @staticmethod
-    def _new(context: int, options: EventOptions | None) -> Event:
+    def _new(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
         """A new event in `context`, which is current."""
-        options = _DEFAULT if options is None else options
+        options = _DEFAULT if options is None else accepted(EventOptions, options)
         handle = checked.cuEventCreate(options.flags)
         return Event._of(handle, context, options, Ownership(checked.cuEventDestroy, handle))
 
     @staticmethod
-    def _to_record(context: int, options: EventOptions | None) -> Event:
+    def _to_record(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
         """An event in `context` that is recorded at once: one that nobody has any more, or a new one.
 
         To make and destroy an event takes far longer than to record it.
@@ -120,13 +120,14 @@ class Event(Closable):
         if options is None:
             options, flags = _DEFAULT, _DEFAULT_FLAGS
         else:
+            options = accepted(EventOptions, options)
             flags = options.flags
-            if options.ipc_enabled:
-                return within(context, Event._new, context, options)
         try:
             spare = _spare[context, flags]
             handle = spare.pop()
         except LookupError:
+            if context not in lasting or options.ipc_enabled:
+                return within(context, Event._new, context, options)
             handle = within(context, checked.cuEventCreate, flags)
             spare = _spare.setdefault((context, flags), [])
         event = _object(Event)

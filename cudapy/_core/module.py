@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from .lifetime import Ownership
 __all__ = ["Kernel", "ObjectCode"]
 
 LOADABLE = ("cubin", "ptx", "fatbin")
+
+_loading = threading.Lock()
 
 Code = bytes | bytearray | str | os.PathLike[str]
 
@@ -145,7 +148,9 @@ class ObjectCode:
             if self._code_type not in LOADABLE:
                 raise RuntimeError(f"{self!r} cannot be loaded as it is: link it to a cubin first")
             initialise()
-            self._load()
+            with _loading:  # two threads must not load it twice: the first kernel would lose its code
+                if self._library is None:
+                    self._load()
         assert self._library is not None
         return self._library
 
@@ -156,9 +161,10 @@ class ObjectCode:
             options[CUjit_option.CU_JIT_ERROR_LOG_BUFFER] = self._log
             options[CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES] = LOG_SIZE
         settings = list(options), list(options.values()), len(options)
-        self._library = self._logged(checked.cuLibraryLoadData, self._code, *settings, None, None, 0)
+        library = self._logged(checked.cuLibraryLoadData, self._code, *settings, None, None, 0)
         # The driver compiles PTX when a kernel is first asked for, and then writes to the log.
-        self._ownership = Ownership(_unload, self._library, self._log)
+        self._ownership = Ownership(_unload, library, self._log)
+        self._library = library
 
     def _logged(self, function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`; its exception has the log of the driver's compiler."""

@@ -32,6 +32,17 @@ def test_stream_options(device) -> None:
         device.create_stream(options=StreamOptions(priority=low + 1))
 
 
+def test_options_may_be_a_dict(device, stream) -> None:
+    assert not device.create_stream(options={"nonblocking": False}).is_nonblocking
+    assert device.create_event(options={"timing_enabled": True}).is_timing_enabled
+    assert stream.record(options={"blocking_sync": True}).is_blocking_sync
+    for make in (device.create_stream, device.create_event, stream.record):
+        with pytest.raises(TypeError, match=r"options must be \w+Options or a dict of them, not int"):
+            make(options=5)
+        with pytest.raises(TypeError, match="colour"):
+            make(options={"colour": 1})
+
+
 def test_a_stream_knows_where_it_is(device, stream) -> None:
     assert stream.device is device and stream.context == device.context
     assert stream.__cuda_stream__() == (0, int(stream.handle))
@@ -50,6 +61,37 @@ def test_streams_are_equal_by_handle(device, stream) -> None:
     same.close()
     assert same == same and same != stream and hash(same) == before
     assert Stream.from_handle(1) == LEGACY_DEFAULT_STREAM
+
+
+def test_streams_that_nobody_has_are_used_again(device) -> None:
+    """If they are of the same kind, and have nothing to do."""
+    device.sync()
+    stream = device.create_stream()
+    handle = int(stream.handle)
+    assert int(device.create_stream().handle) != handle, "it is in use"
+    stream.sync()
+    del stream
+    kinds = [StreamOptions(nonblocking=False), StreamOptions(priority=-1)]
+    others = [device.create_stream(options=kind) for kind in kinds]
+    assert handle not in {int(other.handle) for other in others}
+    held = [device.create_stream() for _ in range(50)]
+    assert handle in {int(each.handle) for each in held}
+    assert len({int(each.handle) for each in held}) == 50
+
+
+def test_a_new_stream_has_nothing_to_do(device, code) -> None:
+    """Even if another one was dropped whose work still runs; which it does."""
+    dropped = device.create_stream()
+    spin(code, dropped, 200)
+    end = dropped.record()
+    handle = int(dropped.handle)
+    del dropped
+    streams = [device.create_stream() for _ in range(40)]
+    assert handle not in {int(stream.handle) for stream in streams}
+    for stream in streams:
+        stream.sync()
+    assert not end.is_done
+    end.sync()
 
 
 def test_a_stream_as_a_context_manager(device) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 FILE = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 KEEP_ALL = 2**64 - 1
+QUICK = 2**30 - 1  # bytes: what Python compares fastest
 
 _slots: list[tuple[Any, Any]] = []  # room for an address, and the reference to it that C takes
 _pop, _push = _slots.pop, _slots.append
@@ -38,7 +40,9 @@ class MemoryPool(Closable, MemoryResource):
     _vital = "_pool"
     _buffer: type[Buffer] = Buffer
     _pool: CUmemoryPool
-    _alloc: Any  # cuMemAllocFromPoolAsync itself
+    # Only where `deallocate` is nothing but cuMemFreeAsync:
+    _quick: tuple[Any, Any]  # cuMemAllocFromPoolAsync itself and its argument, the pool, while that is open
+    _free_async: Any  # cuMemFreeAsync itself
     _ipc: ipc.Sharing | None
 
     def _set(self, pool: CUmemoryPool, owned: bool, sharing: ipc.Sharing | None = None) -> None:
@@ -46,9 +50,9 @@ class MemoryPool(Closable, MemoryResource):
         self._ownership = Foundation(checked.cuMemPoolDestroy, pool) if owned else None
         self._is_owned = owned
         self._ipc = sharing
-        self._alloc = driver.libcuda.symbol("cuMemAllocFromPoolAsync")
         if type(self).deallocate is MemoryPool.deallocate and not self.is_mapped:
-            self._free = driver.libcuda.symbol("cuMemFreeAsync")
+            self._quick = driver.libcuda.symbol("cuMemAllocFromPoolAsync"), word(int(pool))
+            self._free_async = driver.libcuda.symbol("cuMemFreeAsync")
         if not self.is_mapped:
             threshold = CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
             if not checked.cuMemPoolGetAttribute(pool, threshold):
@@ -65,18 +69,18 @@ class MemoryPool(Closable, MemoryResource):
 
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes for later work in `stream`, and in others that wait for it."""
-        # What a Stream that was used before takes: plain C calls, as the driver functions cost more than all
-        # the rest of this.
+        # What a Stream that was used before takes: plain C calls, since the driver's functions cost more than
+        # all the rest of this.
         try:
+            alloc_async, pool = self._quick
             lasting, handle = stream._twin, stream._handle  # type: ignore[union-attr]
             address, reference = slot = _pop()
         except (AttributeError, IndexError):
             return self._allocate(size, stream)
-        plain = type(size) is int and 0 < size < KEEP_ALL
-        if not plain or lasting is None or self._free is None or postponed:
+        if type(size) is not int or not 0 < size < QUICK or lasting is None or postponed:
             _push(slot)
             return self._allocate(size, stream)
-        err = self._alloc(reference, word(size), self._pool, handle)
+        err = alloc_async(reference, word(size), pool, handle)
         buffer = _new(self._buffer)
         buffer._address = address.value
         _push(slot)
@@ -93,6 +97,8 @@ class MemoryPool(Closable, MemoryResource):
         if postponed:
             retry()
         in_stream, number = Stream._accept(stream), byte_count(size)
+        if self.is_mapped:
+            raise RuntimeError(f"{self!r} is the pool of another process, which alone can allocate from it")
         if not _slots:
             room = ctypes.c_size_t()
             _push((room, ctypes.byref(room)))
@@ -130,6 +136,8 @@ class MemoryPool(Closable, MemoryResource):
 
     def close(self) -> None:
         """Let go of the pool. Its buffers stay good, and its memory goes with the last of them."""
+        with suppress(AttributeError):
+            del self._quick
         super().close()
         if self._ipc is not None:
             self._ipc.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ...driver import CUdeviceptr
@@ -17,8 +17,6 @@ class MemoryResource(ABC):
     `allocate` returns `Buffer.from_handle(address, size, mr=self, stream=stream)`; the buffer calls
     `deallocate` once.
     """
-
-    _free: Any = None  # cuMemFreeAsync itself, where `deallocate` is nothing but that
 
     @abstractmethod
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
