@@ -421,6 +421,16 @@ def test_options_are_the_flags_of_c(stub: Stub) -> None:
     assert every.flags == 15
 
 
+def test_options_may_be_a_dict(definition: Any, stub: Stub) -> None:
+    for options, flags in (({"device_launch": True}, 4), ({}, 0), (None, 1)):
+        definition.instantiate(options)
+        call = next(call for call in stub.calls() if call.symbol == "cuGraphInstantiateWithParams")
+        assert int.from_bytes(call.arguments["instantiateParams"].memory[:8], "little") == flags
+    for wrong in ({"launch": True}, 5):
+        with pytest.raises(TypeError):
+            definition.instantiate(wrong)
+
+
 def test_graph_can_be_imported_like_a_module() -> None:
     import cudapy.core
     from cudapy.core import graph

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from ...driver import CUgraph, CUgraphConditionalNodeType, checked
@@ -78,7 +79,7 @@ class GraphBuilder(Closable, Drawn):
         self._tree, self._over = capture.end(), "it has built its graph"
         return self
 
-    def complete(self, options: GraphCompleteOptions | None = None) -> Graph:
+    def complete(self, options: GraphCompleteOptions | Mapping[str, Any] | None = None) -> Graph:
         """Make the graph executable, as `GraphDefinition.instantiate` does."""
         if self._body is not None:
             self._refuse("it is part of a graph: complete the outermost")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ...driver import CUgraph, CUgraphNode, checked
 from ..current import initialise
 from ..device import Device
+from ..options import accepted
 from .adding import Adding
 from .condition import GraphCondition, create_condition
 from .node import GraphNode, node_at
@@ -103,7 +105,7 @@ class GraphDefinition(Adding, Drawn):
         """
         return create_condition(self._checked(), self._current(), default_value)
 
-    def instantiate(self, options: GraphCompleteOptions | None = None) -> Graph:
+    def instantiate(self, options: GraphCompleteOptions | Mapping[str, Any] | None = None) -> Graph:
         """Make it executable. Later changes of the definition leave the Graph as it is.
 
         Without options, what a launch allocated and did not free is freed before the next one.
@@ -111,9 +113,10 @@ class GraphDefinition(Adding, Drawn):
         """
         from .executable import Graph
 
-        return Graph._of(self._tree, self._checked(), options)
+        chosen = {"auto_free_on_launch": True} if options is None else options
+        return Graph._of(self._tree, self._checked(), accepted(GraphCompleteOptions, chosen))
 
-    def complete(self, options: GraphCompleteOptions | None = None) -> Graph:
+    def complete(self, options: GraphCompleteOptions | Mapping[str, Any] | None = None) -> Graph:
         """The same as `instantiate`."""
         return self.instantiate(options)
 

@@ -68,8 +68,7 @@ class Graph(Closable):
         raise TypeError("a Graph comes from GraphBuilder.complete() or GraphDefinition.instantiate()")
 
     @classmethod
-    def _of(cls, tree: Tree, graph: CUgraph, options: GraphCompleteOptions | None) -> Graph:
-        options = GraphCompleteOptions(auto_free_on_launch=True) if options is None else options
+    def _of(cls, tree: Tree, graph: CUgraph, options: GraphCompleteOptions) -> Graph:
         wanted = CUDA_GRAPH_INSTANTIATE_PARAMS(flags=options.flags)
         if options.upload_stream is not None:
             wanted.hUploadStream = Stream._accept(options.upload_stream)._handle

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...driver import CUgraph, CUgraphDebugDot_flags, CUgraphInstantiate_flags, checked
+from ..options import accepted
 
 if TYPE_CHECKING:
     from ..stream import IsStreamType, Stream
@@ -83,16 +85,16 @@ class Drawn:
         raise NotImplementedError
 
     def debug_dot_print(
-        self, path: str | os.PathLike[str], options: GraphDebugPrintOptions | None = None
+        self, path: str | os.PathLike[str], options: GraphDebugPrintOptions | Mapping[str, Any] | None = None
     ) -> None:
         """Write the graph to the file `path` as a picture in the language of Graphviz.
 
         Source: cuGraphDebugDotPrint.
         """
-        flags = (options or GraphDebugPrintOptions()).flags
+        flags = accepted(GraphDebugPrintOptions, options or {}).flags
         checked.cuGraphDebugDotPrint(self._drawn(), os.fsencode(path), flags)
 
-    def dot(self, options: GraphDebugPrintOptions | None = None) -> str:
+    def dot(self, options: GraphDebugPrintOptions | Mapping[str, Any] | None = None) -> str:
         """The same as a str."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "graph.dot")
@@ -100,7 +102,9 @@ class Drawn:
             return path.read_text()
 
     def debug_print(
-        self, path: str | os.PathLike[str] | None = None, options: GraphDebugPrintOptions | None = None
+        self,
+        path: str | os.PathLike[str] | None = None,
+        options: GraphDebugPrintOptions | Mapping[str, Any] | None = None,
     ) -> None:
         """`debug_dot_print`, or without a path: the same text on the standard output."""
         if path is None:
