@@ -24,6 +24,7 @@ utils                        arrays of any library as StridedMemoryView, copies 
 Program, ProgramOptions      from CUDA C++ or PTX to ObjectCode; CompileError has the compiler's log
 ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
 LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
+graph                        work recorded or put together once and launched many times: `cudapy.core.graph`
 typing                       choices by name, such as ObjectCodeFormatType: `cudapy.core.typing`
 
 Everything is given back with its last reference, or earlier by `close()` or a `with` block. What fails raises
@@ -41,6 +42,7 @@ from ._core.context import Context
 from ._core.device import ComputeCapability, Device
 from ._core.device_properties import DeviceProperties
 from ._core.event import Event, EventOptions, IPCEventDescriptor
+from ._core.graph import names as graph
 from ._core.kernel import Kernel
 from ._core.launch import launch, prepare
 from ._core.launch_config import LaunchConfig
@@ -106,11 +108,13 @@ __all__ = [
     "VirtualMemoryResource",
     "VirtualMemoryResourceOptions",
     "default_stream",
+    "graph",
     "launch",
     "prepare",
     "utils",
 ]
 
 # So that they can be imported by these names, as os.path can.
+sys.modules[f"{__name__}.graph"] = graph
 sys.modules[f"{__name__}.typing"] = typing
 sys.modules[f"{__name__}.utils"] = utils

@@ -11,6 +11,7 @@ from .._ffi.convert import word
 from ..driver import checked
 from . import copies, exchange, ipc, lifetime
 from .current import within
+from .graph.kept import keep_for as graph_keeps
 from .lifetime import Closable, Ownership, finalize, give_back
 from .pointer import Location, byte_count, is_allocated, locate
 from .stream import (
@@ -272,7 +273,12 @@ class Buffer(Closable):
             raise ValueError("options are for a copy between buffers, not for one with a host array")
 
     def _keep_for(self, stream: Stream, other: Any) -> None:
-        """Keep alive what a copy in `stream` uses, except for buffers that are freed in stream order."""
+        """Keep alive what a copy in `stream` uses, except for buffers that are freed in stream order.
+
+        In a GraphBuilder that is all of it.
+        """
+        if stream._owner is not None and graph_keeps(stream._owner, self, other):
+            return
         kept = [x for x in (self, other) if not isinstance(x, Buffer) or x.is_host_accessible]
         if kept:
             keep_for(stream, *kept)
@@ -283,7 +289,7 @@ class Buffer(Closable):
         value: an int from 0 to 255, or bytes, a numpy scalar, anything of 1, 2 or 4 bytes.
         Source: cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async.
         """
-        address, handle = self._address, Stream._accept(stream)._handle
+        address, in_stream = self._address, Stream._accept(stream)
         if isinstance(value, int):
             if not 0 <= value <= 255:
                 raise OverflowError(f"fill: {value} is not a byte; give a pattern of 2 or 4 bytes as bytes")
@@ -297,7 +303,10 @@ class Buffer(Closable):
         if rest:
             raise ValueError(f"fill: {self._size} bytes are no multiple of the {width} of the pattern")
         if count:
-            getattr(checked, _MEMSET[width])(address, int.from_bytes(pattern, "little"), count, handle)
+            getattr(checked, _MEMSET[width])(
+                address, int.from_bytes(pattern, "little"), count, in_stream._handle
+            )
+            graph_keeps(in_stream._owner, self)
 
     # -- what it is -------------------------------------------------------------------------------
 

@@ -230,6 +230,8 @@ class Finishing(Protocol):
 
 
 _in_use: deque[tuple[Finishing, tuple[object, ...]]] = deque()
+after_waiting: list[Callable[[], None]] = []
+"""What else is to be done whenever something was waited for."""
 
 
 def keep_until(done: Finishing, *things: object) -> None:
@@ -240,6 +242,8 @@ def keep_until(done: Finishing, *things: object) -> None:
 
 def let_go() -> None:
     """Drop what CUDA has done with. Called whenever something was waited for, or is to be kept."""
+    for function in after_waiting:
+        function()
     if not _in_use:
         return
     with Uncaptured():

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .device import Device
+    from .graph.builder import GraphBuilder
 
 
 @dataclass
@@ -198,6 +199,13 @@ class Stream(Closable):
         else:
             with Stream._accept(event_or_stream).record() as event:
                 self.wait(event)
+
+    def create_graph_builder(self) -> GraphBuilder:
+        """A builder of a graph, which records what is done in this stream while it builds."""
+        from .graph.builder import GraphBuilder
+
+        self._handle  # noqa: B018  # raises what a closed stream has to say
+        return GraphBuilder._in(self)
 
     def _asked_context(self) -> int:
         context: int = checked.cuStreamGetCtx(self._handle).value

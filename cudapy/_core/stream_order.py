@@ -8,6 +8,7 @@ from .. import driver
 from .._errors import CUDAError
 from ..driver import CUresult, CUstreamCaptureStatus
 from .current import Uncaptured
+from .graph.kept import is_builder, keep_captured
 from .lifetime import keep_until
 from .stream import DEFAULT_STREAMS
 
@@ -24,16 +25,13 @@ def is_capturing(stream: Stream) -> bool:
     return not status and capture != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
 
 
-_captured: list[object] = []
-
-
 def keep_for(stream: Stream, *things: object) -> None:
     """Keep `things` alive until the work that `stream` has is done.
 
-    What a graph uses is kept for good, as the graph may run at any time.
+    What is captured is kept as long as the graph, a copy of it or a launch may use it.
     """
     if is_capturing(stream):
-        _captured.append(things)
+        keep_captured(stream._handle, *things)
     else:
         keep_until(stream.record(), *things)
 
@@ -59,6 +57,8 @@ def deallocate(resource: MemoryResource, address: int, size: int, stream: Stream
     except CUDAError as error:
         # In a stream that is being captured the driver frees nothing but the memory of graphs.
         refused = error.code == CUresult.CUDA_ERROR_INVALID_VALUE
+        if refused and stream is not None and is_builder(stream._owner):
+            return  # memory of a graph, which has not run, or has freed it itself
         if refused and stream is not None and is_capturing(stream):
             raise _captured_error() from None
         raise

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from ..driver import CUdeviceptr
 from .choices import Choice
+from .graph.allocation import GraphMemoryType
+from .graph.condition import GraphConditionalType
 from .memory.managed import ManagedMemoryLocationType
 from .memory.virtual import (
     VirtualMemoryAccessType,
@@ -20,6 +22,8 @@ from .stream import IsStreamType
 __all__ = [
     "CompilerBackendType",
     "DevicePointerType",
+    "GraphConditionalType",
+    "GraphMemoryType",
     "IsStreamType",
     "ManagedMemoryLocationType",
     "ObjectCodeFormatType",
