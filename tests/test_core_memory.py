@@ -514,3 +514,28 @@ cycle = [device.allocate(64, stream)]; cycle.append(cycle)
 sys.kept = live
 done = len(fake.calls)
 """
+
+
+def test_a_pool_is_destroyed_after_its_buffers(core: Any, fake: FakeDriver) -> None:
+    """Drivers document the other order, and crash."""
+    stream = core.Device(0).create_stream()
+    for how in ("close", "drop"):
+        pool = core.DeviceMemoryResource(0, core.DeviceMemoryResourceOptions())
+        buffer = pool.allocate(64, stream=stream)
+        fake.calls.clear()
+        if how == "close":
+            pool.close()
+            pool.close()
+            assert pool.is_closed and buffer.memory_resource is pool
+        del pool
+        assert alive(fake, "pool", "memory") == ["memory", "pool"]
+        buffer.close()
+        del buffer
+        assert alive(fake, "pool", "memory") == []
+        assert fake.calls.index("cuMemFreeAsync") < fake.calls.index("cuMemPoolDestroy")
+    cycle: list[Any] = [core.DeviceMemoryResource(0, core.DeviceMemoryResourceOptions())]
+    cycle += [cycle[0].allocate(64, stream=stream), cycle]
+    del cycle
+    fake.calls.clear()
+    assert alive(fake, "pool", "memory") == []
+    assert fake.calls.index("cuMemFreeAsync") < fake.calls.index("cuMemPoolDestroy")

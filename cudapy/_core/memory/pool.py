@@ -135,12 +135,22 @@ class MemoryPool(Closable, MemoryResource):
         checked.cuMemPoolTrimTo(self._pool, byte_count(keep))
 
     def close(self) -> None:
-        """Let go of the pool. Its buffers stay good, and its memory goes with the last of them."""
+        """Allocate no more. Buffers stay good; the pool goes now, or with the last of them and this object.
+
+        Drivers crash when a pool is destroyed of which memory is in use, although they document that it is
+        allowed; so that is not done. Source: cuMemPoolDestroy.
+        """
+        if self.is_closed:
+            return
+        used = self._is_owned and not self.is_mapped and self.attributes.used_mem_current
         with suppress(AttributeError):
             del self._quick
-        super().close()
         if self._ipc is not None:
             self._ipc.close()
+        if used or self.is_mapped:
+            del self._pool
+        else:
+            super().close()
 
     # -- other processes --------------------------------------------------------------------------
 
