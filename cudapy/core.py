@@ -19,10 +19,12 @@
 
 Device, Context              GPUs, what they can do (`dev.properties`), and what makes one current
 Stream, Event                order, waiting and timing: `end - start` is in milliseconds
-Buffer, MemoryResource       memory: device memory by default, page-locked host memory
+Buffer, MemoryResource       memory of devices, page-locked, managed, virtual, of graphs, of several processes
+utils                        arrays of any library as StridedMemoryView, copies of many buffers at once
 Program, ProgramOptions      from CUDA C++ or PTX to ObjectCode; CompileError has the compiler's log
 ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
 LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
+graph                        work recorded or put together once and launched many times: `cudapy.core.graph`
 typing                       choices by name, such as ObjectCodeFormatType: `cudapy.core.typing`
 
 Everything is given back with its last reference, or earlier by `close()` or a `with` block. What fails raises
@@ -34,15 +36,31 @@ from __future__ import annotations
 import sys
 
 from ._core import typing_names as typing
+from ._core import utils
 from ._core.buffer import Buffer
 from ._core.context import Context
 from ._core.device import ComputeCapability, Device
 from ._core.device_properties import DeviceProperties
 from ._core.event import Event, EventOptions, IPCEventDescriptor
+from ._core.graph import names as graph
 from ._core.kernel import Kernel
 from ._core.launch import launch, prepare
 from ._core.launch_config import LaunchConfig
-from ._core.memory import DeviceMemoryResource, LegacyPinnedMemoryResource, MemoryResource
+from ._core.memory import (
+    DeviceMemoryResource,
+    DeviceMemoryResourceOptions,
+    GraphMemoryResource,
+    Host,
+    LegacyPinnedMemoryResource,
+    ManagedBuffer,
+    ManagedMemoryResource,
+    ManagedMemoryResourceOptions,
+    MemoryResource,
+    PinnedMemoryResource,
+    PinnedMemoryResourceOptions,
+    VirtualMemoryResource,
+    VirtualMemoryResourceOptions,
+)
 from ._core.module import ObjectCode
 from ._core.program import CompileError, Program
 from ._core.program_options import ProgramOptions
@@ -66,22 +84,37 @@ __all__ = [
     "Context",
     "Device",
     "DeviceMemoryResource",
+    "DeviceMemoryResourceOptions",
     "DeviceProperties",
     "Event",
     "EventOptions",
+    "GraphMemoryResource",
+    "Host",
     "IPCEventDescriptor",
     "Kernel",
     "LaunchConfig",
     "LegacyPinnedMemoryResource",
+    "ManagedBuffer",
+    "ManagedMemoryResource",
+    "ManagedMemoryResourceOptions",
     "MemoryResource",
     "ObjectCode",
+    "PinnedMemoryResource",
+    "PinnedMemoryResourceOptions",
     "Program",
     "ProgramOptions",
     "Stream",
     "StreamOptions",
+    "VirtualMemoryResource",
+    "VirtualMemoryResourceOptions",
     "default_stream",
+    "graph",
     "launch",
     "prepare",
+    "utils",
 ]
 
-sys.modules[f"{__name__}.typing"] = typing  # so that it can be imported by this name, as os.path can
+# So that they can be imported by these names, as os.path can.
+sys.modules[f"{__name__}.graph"] = graph
+sys.modules[f"{__name__}.typing"] = typing
+sys.modules[f"{__name__}.utils"] = utils

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import operator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from .. import driver
 from .._errors import CUDAError
-from ..driver import CUdeviceptr, CUmemorytype, CUpointer_attribute, CUresult, CUstreamCaptureStatus, checked
-from .current import Uncaptured
-from .lifetime import Closable, Ownership, keep_until
+from .._ffi.convert import word
+from ..driver import checked
+from . import exchange, ipc, lifetime
+from .current import within
+from .lifetime import Ownership, finalize, give_back
+from .pointer import Location, byte_count, is_allocated, locate
 from .stream import (
     DEFAULT_STREAMS,
     LEGACY_DEFAULT_STREAM,
@@ -17,26 +18,51 @@ from .stream import (
     IsStreamType,
     Stream,
 )
+from .stream_order import deallocate, is_capturing
+from .transfers import Bytes
 
 if TYPE_CHECKING:
-    from .memory import MemoryResource
+    from ..driver import CUdeviceptr
+    from .ipc import IPCBufferDescriptor
+    from .memory.pool import MemoryPool
+    from .memory.resource import MemoryResource
+
+    Self = TypeVar("Self", bound="Buffer")
+
+__all__ = ["Buffer", "byte_count", "is_capturing", "locate"]
 
 
-class Buffer(Closable):
+class Buffer(Bytes):
     """`size` bytes at an address: allocated by a MemoryResource, or those of another library (`from_handle`).
 
     Freed in the stream it was allocated in, after the work that is in it by then: with the last reference, by
-    `close`, or at the end of a `with` block.
+    `close`, or at the end of a `with` block. Buffers with the same address and size are equal.
+
+    Other libraries take it as an array of bytes: through DLPack and `__cuda_array_interface__` where kernels
+    can use it, through `__array_interface__` and the buffer protocol (Python 3.12) where the host can. Wait
+    for the work that writes it before the host reads.
     """
 
-    __slots__ = ("_address", "_attributes", "_owner", "_resource", "_size", "_stream")
+    __slots__ = (
+        "_address",
+        "_attributes",
+        "_descriptor",
+        "_owner",
+        "_process",
+        "_resource",
+        "_size",
+        "_stream",
+    )
     _vital = "_address"
+    # A slot that was not filled reads as None (see __getattr__): most are needed seldom.
     _address: int
     _attributes: Location | None
+    _descriptor: IPCBufferDescriptor | None
     _owner: object
-    _resource: MemoryResource | None
+    _process: lifetime.Process | None  # of a buffer that its __del__ frees; the others have an Ownership
+    _resource: Any  # MemoryResource | None
     _size: int
-    _stream: Stream | None
+    _stream: Any  # to free it in: Stream | None
 
     def __init__(self) -> None:
         raise TypeError("a Buffer comes from dev.allocate(), a MemoryResource or Buffer.from_handle()")
@@ -58,120 +84,114 @@ class Buffer(Closable):
         """
         if mr is not None and owner is not None:
             raise ValueError("Buffer.from_handle: the memory belongs to mr or to owner, not to both")
-        buffer = cls.__new__(cls)
-        buffer._address = 0 if ptr is None else int(ptr)
-        buffer._size = byte_count(size)
-        buffer._resource = mr
+        in_stream = None if stream is None else Stream._accept(stream)
+        buffer = cls._view(0 if ptr is None else int(ptr), byte_count(size), mr, in_stream)
         buffer._owner = owner
-        buffer._ownership = None
-        buffer._attributes = None
-        buffer._stream = None if stream is None else Stream._accept(stream)
         if mr is not None and buffer._address:
-            buffer._own()
+            buffer._own(in_stream)
         return buffer
 
-    def _own(self) -> None:
-        assert self._resource is not None
-        stream = self._stream
+    @classmethod
+    def _view(cls: type[Self], address: int, size: int, resource: Any, stream: Stream | None = None) -> Self:
+        """A buffer that frees nothing."""
+        buffer = cls.__new__(cls)
+        buffer._address, buffer._size = address, size
+        buffer._resource, buffer._stream = resource, stream
+        buffer._process = buffer._ownership = None
+        return buffer
+
+    @classmethod
+    def _adopt(
+        cls: type[Self],
+        address: Any,
+        size: int,
+        resource: MemoryResource,
+        stream: Stream | None,
+        context: int = 0,
+    ) -> Self:
+        """A buffer that owns what `resource` has just allocated."""
+        buffer = cls._view(int(address), size, resource, stream)
+        if buffer._address:
+            try:
+                buffer._own(stream, context)
+            except BaseException:
+                deallocate(resource, buffer._address, size, stream)
+                raise
+        return buffer
+
+    def _own(self, stream: Stream | None, context: int = 0) -> None:
+        """Free it in `stream` when the time comes."""
         if stream is PER_THREAD_DEFAULT_STREAM:
             # Whichever thread frees the memory has a stream of its own of that name; this one waits for all.
             stream = LEGACY_DEFAULT_STREAM
-        context = stream._context if stream is not None else 0
-        self._ownership = Ownership(
-            _deallocate,
-            self._resource,
-            self._address,
-            self._size,
-            None if stream is None else stream._lasting(),
-            context=context or int(checked.cuCtxGetCurrent()),
-        )
+        lasting = None if stream is None else stream._lasting()
+        if lasting is None or lasting in DEFAULT_STREAMS or _free_async(self._resource) is None:
+            context = context or (lasting._context if lasting is not None else 0)
+            context = context or int(checked.cuCtxGetCurrent())
+            # Which stream a default stream is, and what a resource of the user's does, is up to the context.
+            release = (within, context, deallocate, self._resource, self._address, self._size, lasting)
+            self._ownership, self._process = Ownership(*release), None
+        else:
+            self._ownership, self._process = None, lifetime.process
+        self._stream = lasting
+
+    def _move(self, address: int, context: int) -> None:
+        """Be at another address, where its memory resource has put it."""
+        before, self._address = self._ownership, address
+        self._own(self._stream, context)
+        if before is not None:
+            before.forget()
 
     def set_deallocation_stream(self, stream: Stream | IsStreamType) -> None:
         """Free the memory in `stream`, after the work that is in it by then."""
-        address, self._stream = self._address, Stream._accept(stream)
+        if stream is None:
+            raise TypeError("set_deallocation_stream() takes a stream, not None")
+        _, in_stream = self._address, Stream._accept(stream)
         before = self._ownership
-        if before is not None and address:
-            self._own()
-            before.forget()
+        if before is None and self._process is None:
+            self._stream = in_stream
+        else:
+            self._own(in_stream)
+            if before is not None:
+                before.forget()
 
     def close(self, stream: Stream | IsStreamType | None = None) -> None:
         """Free the memory in `stream`, or in the one it was allocated in; closing again does nothing."""
         if stream is not None and not self.is_closed:
             self.set_deallocation_stream(stream)
-        super().close()
-        self._owner = None
-
-    # -- copies and fills -------------------------------------------------------------------------
-
-    def copy_to(self, dst: Any = None, *, stream: Stream | IsStreamType | None = None) -> Any:
-        """Copy into `dst` in `stream`, and return `dst`.
-
-        dst: a Buffer of this size; a writable host array (numpy, bytearray: contiguous), which gets as many
-        bytes as it has, and may be read after `stream.sync()`; or None for a new Buffer from the same memory
-        resource. Source: cuMemcpyAsync.
-        """
-        source, in_stream = self._address, Stream._accept(stream)
-        if dst is None:
-            if self._resource is None:
-                raise ValueError("copy_to() needs a dst: this Buffer has no memory resource to allocate one")
-            dst = self._resource.allocate(self._size, stream=in_stream)
-        if isinstance(dst, Buffer):
-            dst.copy_from(self, stream=in_stream)
-            return dst
-        size = self._fitting(memoryview(dst).nbytes, "copy_to")
-        if size:
-            checked.cuMemcpyDtoHAsync(dst, source, size, in_stream._handle)
-            _keep_for(in_stream, self, dst)
-        return dst
-
-    def copy_from(self, src: Any, *, stream: Stream | IsStreamType | None = None) -> None:
-        """Copy `src` into this buffer in `stream`.
-
-        src: a Buffer of this size, or a host array (numpy, bytes: contiguous) of at most this size. It is
-        kept alive until the copy is done; a host array in page-locked memory must not be changed before.
-        Source: cuMemcpyAsync.
-        """
-        target, in_stream = self._address, Stream._accept(stream)
-        if isinstance(src, Buffer):
-            if src._size != self._size:
-                raise ValueError(
-                    f"a Buffer of {src._size} bytes cannot be copied to one of {self._size} bytes"
-                )
-            if self._size:
-                checked.cuMemcpyAsync(target, src._address, self._size, in_stream._handle)
-                _keep_for(in_stream, self, src)
+        try:
+            address = self._address
+            del self._address  # of two threads one gets past here
+        except (AttributeError, RuntimeError):
             return
-        size = self._fitting(memoryview(src).nbytes, "copy_from")
-        if size:
-            checked.cuMemcpyHtoDAsync(target, src, size, in_stream._handle)
-            _keep_for(in_stream, self, src)
+        process, self._process = self._process, None
+        if process is not None:
+            if process.alive and self._resource._free_async(word(address), self._stream._handle):
+                self._give_back(address)
+            return
+        ownership, self._ownership, self._owner = self._ownership, None, None
+        if ownership is not None:
+            ownership.close()
 
-    def _fitting(self, size: int, what: str) -> int:
-        if size > self._size:
-            raise ValueError(f"{what}: the host array has {size} bytes, this Buffer has {self._size}")
-        return size
+    def __del__(self) -> None:
+        process = self._process
+        if (
+            process is not None
+            and process.alive
+            and self._resource._free_async(word(self._address), self._stream._handle)
+        ):
+            address = self._address
+            try:
+                self._give_back(address)
+            except CUDAError as error:
+                if is_allocated(address):  # the memory of a graph is there after it has run, and no more then
+                    finalize(error)
 
-    def fill(self, value: Any, *, stream: Stream | IsStreamType | None = None) -> None:
-        """Fill the buffer in `stream` with a byte, or a pattern of 1, 2 or 4 bytes that divides its size.
-
-        value: an int from 0 to 255, or bytes, a numpy scalar, anything of 1, 2 or 4 bytes.
-        Source: cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async.
-        """
-        address, handle = self._address, Stream._accept(stream)._handle
-        if isinstance(value, int):
-            if not 0 <= value <= 255:
-                raise OverflowError(f"fill: {value} is not a byte; give a pattern of 2 or 4 bytes as bytes")
-            pattern = bytes((value,))
-        else:
-            pattern = memoryview(value).tobytes()
-        width = len(pattern)
-        if width not in _MEMSET:
-            raise ValueError(f"fill: the pattern has {width} bytes, not 1, 2 or 4")
-        count, rest = divmod(self._size, width)
-        if rest:
-            raise ValueError(f"fill: {self._size} bytes are no multiple of the {width} of the pattern")
-        if count:
-            getattr(checked, _MEMSET[width])(address, int.from_bytes(pattern, "little"), count, handle)
+    def _give_back(self, address: int) -> None:
+        """What cuMemFreeAsync refused, in the way of all other things."""
+        stream = self._stream
+        context = stream._context or int(checked.cuStreamGetCtx(stream._handle))
+        give_back(context, deallocate, (self._resource, address, self._size, stream))
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -188,7 +208,8 @@ class Buffer(Closable):
     @property
     def memory_resource(self) -> MemoryResource | None:
         """What it was allocated from; None for memory of another library."""
-        return self._resource
+        resource: MemoryResource | None = self._resource
+        return resource
 
     @property
     def owner(self) -> object:
@@ -215,11 +236,6 @@ class Buffer(Closable):
         """Whether it moves between host and device by itself."""
         return self._located().managed
 
-    @property
-    def is_mapped(self) -> bool:
-        """Whether another process allocated it: False."""
-        return False
-
     def _located(self) -> Location:
         if self._attributes is None:
             mr, address = self._resource, self._address
@@ -231,91 +247,98 @@ class Buffer(Closable):
                 )
         return self._attributes
 
+    # -- other processes --------------------------------------------------------------------------
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether another process allocated it."""
+        return getattr(self._resource, "is_mapped", False)
+
+    @property
+    def ipc_descriptor(self) -> IPCBufferDescriptor:
+        """What another process opens this buffer with, once it has the memory resource.
+
+        Needs a memory resource with `ipc_enabled`. Source: cuMemPoolExportPointer.
+        """
+        if self._descriptor is None:
+            self._descriptor = ipc.describe(self)
+        return self._descriptor
+
+    def get_ipc_descriptor(self) -> IPCBufferDescriptor:
+        """The same as `ipc_descriptor`."""
+        return self.ipc_descriptor
+
+    @classmethod
+    def from_ipc_descriptor(
+        cls,
+        mr: MemoryPool,
+        ipc_descriptor: IPCBufferDescriptor,
+        stream: Stream | IsStreamType | None = None,
+    ) -> Buffer:
+        """The buffer of another process, here; given back in `stream`, before the other process frees it.
+
+        mr: the memory resource as it is in this process, see `DeviceMemoryResource.from_allocation_handle`.
+        Source: cuMemPoolImportPointer.
+        """
+        return ipc.open_buffer(cls, mr, ipc_descriptor, Stream._accept(stream))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ipc.reopen, (self._resource, self.ipc_descriptor)
+
+    # -- other libraries --------------------------------------------------------------------------
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        return exchange.dlpack(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return exchange.device_of(self)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return exchange.cuda_array_interface(self)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return exchange.array_interface(self)
+
+    def __array__(self, *arguments: Any, **keywords: Any) -> Any:
+        raise TypeError(f"NumPy cannot read {self!r}, which is not in host memory: copy_to() a host array")
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return exchange.host_view(self)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Buffer):
+            return NotImplemented
+        if self.is_closed or other.is_closed:
+            return False
+        return self._address == other._address and self._size == other._size
+
+    def __hash__(self) -> int:
+        return hash((self._address, self._size))
+
     def __repr__(self) -> str:
-        return "<Buffer, closed>" if self.is_closed else f"<Buffer {self._address:#x}, {self._size} bytes>"
+        name = type(self).__name__
+        return f"<{name}, closed>" if self.is_closed else f"<{name} {self._address:#x}, {self._size} bytes>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            return None if name in _UNFILLED else super().__getattr__(name)
 
 
-class Location(NamedTuple):
-    """Where memory is, and who can use it."""
-
-    device_id: int
-    device: bool
-    host: bool
-    managed: bool
+def _free_async(resource: Any) -> Any:
+    """cuMemFreeAsync itself, if that is all that `resource` does to free memory."""
+    return getattr(resource, "_free_async", None)
 
 
-def locate(address: int) -> Location:
-    """What the driver knows about an address. Source: cuPointerGetAttribute."""
-    try:
-        kind = checked.cuPointerGetAttribute(CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address)
-    except CUDAError as error:
-        if error.code != CUresult.CUDA_ERROR_INVALID_VALUE:
-            raise
-        return Location(-1, False, True, False)  # memory that CUDA has never heard of
-    managed = checked.cuPointerGetAttribute(CUpointer_attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED, address)
-    if kind == CUmemorytype.CU_MEMORYTYPE_HOST and not managed:
-        return Location(-1, True, True, False)
-    device = checked.cuPointerGetAttribute(CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address)
-    return Location(int(device), True, bool(managed), bool(managed))
-
-
-_MEMSET = {1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"}
-
-
-def byte_count(size: int) -> int:
-    """`size` as an int. Raises TypeError, or ValueError below 0."""
-    number = operator.index(size)
-    if number < 0:
-        raise ValueError(f"a size in bytes cannot be {number}")
-    return number
-
-
-def _deallocate(resource: MemoryResource, address: int, size: int, stream: Stream | None) -> None:
-    """Free what nobody refers to any more: not into a capture, and without harm to one under way."""
-    if stream is not None and stream in DEFAULT_STREAMS:
-        # What is done in a default stream spoils the capture of another, unless the thread is relaxed.
-        if is_capturing(stream):
-            raise _captured_error()
-        with Uncaptured():
-            resource.deallocate(address, size, stream=stream)
-        return
-    try:
-        resource.deallocate(address, size, stream=stream)
-    except CUDAError as error:
-        # In a stream that is being captured the driver frees nothing but the memory of graphs.
-        refused = error.code == CUresult.CUDA_ERROR_INVALID_VALUE
-        if refused and stream is not None and is_capturing(stream):
-            raise _captured_error() from None
-        raise
-
-
-def _captured_error() -> CUDAError:
-    return CUDAError(
-        "a Buffer cannot be freed in a stream that is being captured",
-        CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-    )
-
-
-def is_capturing(stream: Stream) -> bool:
-    """Whether what is done in `stream` goes into a graph. Source: cuStreamIsCapturing."""
-    status, capture = driver.cuStreamIsCapturing(stream._handle)
-    if status == CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
-        return True  # the legacy stream, while a blocking one captures
-    return not status and capture != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
-
-
-_captured: list[object] = []
-
-
-def _keep_for(stream: Stream, *operands: object) -> None:
-    """Keep alive what a copy in `stream` reads or writes, except for buffers that are freed in stream order.
-
-    What a graph copies is kept for good, as the graph may run at any time.
-    """
-    kept = [thing for thing in operands if not isinstance(thing, Buffer) or thing.is_host_accessible]
-    if not kept:
-        return
-    if is_capturing(stream):
-        _captured.append(kept)
-    else:
-        keep_until(stream.record(), *kept)
+_UNFILLED = frozenset(Buffer.__slots__) - {"_address"} | {"_ownership"}

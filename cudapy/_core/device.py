@@ -22,6 +22,8 @@ from .waiting import wait
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from .graph.builder import GraphBuilder
+
 T = TypeVar("T")
 
 __all__ = ["ComputeCapability", "Device", "DeviceProperties"]
@@ -194,6 +196,10 @@ class Device:
     def create_event(self, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
         """A new event, to be recorded with `stream.record(event)`."""
         return self._in_context(Event._new, options)
+
+    def create_graph_builder(self) -> GraphBuilder:
+        """A builder of a graph, in a stream of its own."""
+        return self.create_stream().create_graph_builder()
 
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes on the device, for later work in `stream` (None: the default stream)."""

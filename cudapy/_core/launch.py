@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .. import driver
 from .._ffi.generated import function as generated
 from .arguments import encode, encoding, layout, packed_format, whole
+from .graph.kept import is_builder, keep_for
 from .launch_config import STREAM, LaunchConfig, c_config
 from .launch_failure import failed
 from .module import Kernel
@@ -58,7 +60,40 @@ def prepare(
     writer = _Writer(kernel, args)
     writer.fill(writer.make()[0], args)  # says what is wrong with them, if anything is
     run: Callable[..., None] = writer.prepared(kernel, stream, config)
-    return run
+    if not is_builder(stream):
+        return run
+
+    def recorded(*args: Any) -> None:
+        keep_for(stream, kernel, *args)
+        run(*args)
+
+    return recorded
+
+
+def packed(kernel: Kernel, args: tuple[Any, ...]) -> Any:
+    """`args` as the driver takes them for a node of a graph: a table of pointers, and the values behind it.
+
+    Raises as `launch` does.
+    """
+    key = packed, *map(type, args)
+    writer = kernel._packers.get(key)
+    if writer is None:
+        writer = kernel._packers[key] = _Writer(kernel, args)
+    room, _ = writer.make()
+    try:
+        writer.struct.pack_into(room, 0, *writer.values(*args))
+    except _PACK_ERRORS:
+        writer.fill(room, args)
+    return room.obj
+
+
+def packed_again(kernel: Kernel, table: int) -> Any:
+    """The same from a table that somebody else has. Needs CUDA 12.4, which tells the sizes of the values."""
+    values = []
+    for i, (_, size) in enumerate(kernel.arguments_info):
+        address = ctypes.c_void_p.from_address(table + 8 * i).value or 0
+        values.append(ctypes.string_at(address, size))
+    return packed(kernel, tuple(values))
 
 
 def _check(config: Any) -> None:
@@ -113,6 +148,7 @@ class _Writer:
             "failed": failed,
             "fill": self.fill,
             "function": self.function,
+            "keep_for": keep_for,
             "launch_ex": driver.libcuda.symbol("cuLaunchKernelEx"),
             "make": self.make,
             "pack": self.struct.pack,
@@ -123,6 +159,20 @@ class _Writer:
             "whole": whole,
             **{f"{name}_type": cls for name, cls in zip(self.names, self.types, strict=True)},
         }
+
+    @cached_property
+    def values(self) -> Callable[..., tuple[Any, ...]]:
+        """The function from the arguments to what `struct` packs."""
+        expressions = [
+            e.format(n) for n, made in zip(self.names, self.encodings, strict=True) for e in made.expressions
+        ]
+        source = (
+            f"def values({', '.join(self.names)}):\n    return ({''.join(e + ', ' for e in expressions)})\n"
+        )
+        function: Callable[..., tuple[Any, ...]] = generated(
+            "values", source, f"<cudapy arguments of {self.name}>", {"whole": whole}
+        )
+        return function
 
     def make(self) -> Any:
         """A block, which is the table of pointers and room for the values: that room, and what C takes."""
@@ -177,6 +227,7 @@ class _Writer:
                 "        reference = config._shape + tail + config._more",
                 "except AttributeError:",
                 "    reference = resolve(stream, config)",
+                "    keep_for(stream, kernel, *args)",
             ],
             "args",
         )

@@ -1,9 +1,11 @@
 """Who gives back what, and when: the one mechanism of every class that owns something of CUDA's.
 
 An `Ownership` holds a plain function and the handles it takes, and calls it once: at `close`, or when nothing
-refers to the ownership any more, in whatever thread that happens.
+refers to the ownership any more, in whatever thread that happens. Buffers, of which there are many, are
+their own owners and keep the same rules.
 
-- The context in which the thing was made is entered for the call, and the caller's is left as found.
+- The context in which the thing was made is entered for the call, if the driver asks for one, and the
+  caller's is left as found.
 - `close` raises what CUDA says. The garbage collector cannot: there sys.unraisablehook gets a failure, each
   kind once. That the context is gone, lost to a fault or shutting down is no failure: so is all that was in
   it.
@@ -12,13 +14,18 @@ refers to the ownership any more, in whatever thread that happens.
   before Python gets there. Nothing of cudapy asks for another policy.
 - What cannot be given back because a stream is capturing waits, and is tried again when something is next
   made.
+
+A `__del__` costs less than a weak reference and a set of those still owed. What speaks against it is met: it
+reads nothing but its own object and its `Process`, which says at exit that it is too late, before modules are
+taken apart; and as the garbage collector finalizes a cycle in any order, what others need for their release,
+a `Foundation`, is given back when it is done.
 """
 
 from __future__ import annotations
 
 import atexit
+import gc
 import os
-import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -30,86 +37,142 @@ from .current import Uncaptured, within
 GONE = STICKY | {CUresult.CUDA_ERROR_DEINITIALIZED, CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED}
 CAPTURING = range(900, 909)  # CUDA_ERROR_STREAM_CAPTURE_*: not now, but later
 
-Release = tuple[int, Callable[..., object], tuple[object, ...]]  # context, function, arguments
+
+class Process:
+    """This process, between the start of the interpreter or a fork and its exit."""
+
+    __slots__ = ("alive",)
+
+    def __init__(self) -> None:
+        self.alive = True
+
+
+process = Process()
+"""The one that runs; another one after a fork, so ask for `lifetime.process`."""
 
 
 class Ownership:
     """One thing of CUDA's, given back once by `release(*handles)` in `context` (0: it needs none)."""
 
-    __slots__ = ("__weakref__", "_last")
+    __slots__ = ("__weakref__", "_process", "_what")
 
     def __init__(self, release: Callable[..., object], *handles: object, context: int = 0) -> None:
-        if _postponed:
+        self._process = process
+        self._what = (context, release, handles)
+        if postponed:
             retry()
-        self._last = _Last(self, _gone)
-        self._last.what = (context, release, handles)
-        _owned.add(self._last)
 
     def close(self) -> None:
         """Give it back now, unless that was done. Raises CUDAError."""
-        if self.forget():
-            _give_back(self._last.what)
+        try:
+            what = self._what
+            del self._what  # of two threads one gets past here
+        except AttributeError:
+            return
+        if self._process.alive:
+            give_back(*what)
 
     def forget(self) -> bool:
         """Leave it to somebody else; False if it was given back already."""
         try:
-            _owned.remove(self._last)
-        except KeyError:
+            del self._what
+        except AttributeError:
             return False
         return True
 
+    def __del__(self) -> None:
+        try:
+            alive = self._process.alive
+        except AttributeError:  # it never was one
+            return
+        if alive:
+            try:
+                self.close()
+            except CUDAError as error:
+                finalize(error)
 
-class _Last(weakref.ref[Ownership]):
-    """What is to be done when an ownership is gone: weakref.finalize, at a third of its cost."""
 
-    __slots__ = ("what",)
-    what: Release
+class Foundation(Ownership):
+    """An Ownership of what other things need for their release: a stream, a pool."""
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        try:
+            what, alive = self._what, self._process.alive
+        except AttributeError:  # it was given back
+            return
+        if not alive:
+            return
+        if _collection:
+            _last.append(_again(*what))
+        else:
+            super().__del__()
 
 
-_owned: set[_Last] = set()
-_postponed: deque[Release] = deque()
+_collection: list[bool] = []  # not empty while the garbage collector is at work
+_last: deque[Ownership] = deque()
+
+
+def _watch_collections(
+    phase: str, _: object, collection: list[bool] = _collection, last: deque[Ownership] = _last
+) -> None:
+    if phase == "start":
+        collection.append(True)
+        return
+    collection.clear()
+    while last:
+        last.popleft()
+
+
+if hasattr(gc, "callbacks"):  # PyPy finalizes in the right order by itself
+    gc.callbacks.append(_watch_collections)
+
+
+postponed: deque[Ownership] = deque()
+"""What has to wait for the end of a capture."""
 _reported: set[tuple[str, str]] = set()
 
 
-def _gone(last: _Last) -> None:
-    """Called with the last reference to an ownership, or by the garbage collector."""
+def give_back(context: int, release: Callable[..., object], handles: tuple[object, ...]) -> None:
+    """`release(*handles)`, in `context` if need be, or later. Raises CUDAError, unless all is lost anyway."""
     try:
-        _owned.remove(last)
-    except KeyError:
-        return
-    _give_back_last(last.what)
-
-
-def _give_back(what: Release) -> None:
-    context, release, handles = what
-    try:
-        within(context, release, *handles)
+        try:
+            release(*handles)
+        except CUDAError as error:
+            if error.code != CUresult.CUDA_ERROR_INVALID_CONTEXT or not context:
+                raise
+            within(context, release, *handles)
     except CUDAError as error:
         if error.code in CAPTURING:
-            _postponed.append(what)
+            postponed.append(_again(context, release, handles))
         elif error.code not in GONE:
             raise
 
 
-def _give_back_last(what: Release) -> None:
-    """The same where nobody can catch an exception: Python hands it to sys.unraisablehook."""
-    try:
-        _give_back(what)
-    except CUDAError as error:
-        kind = (error.function, error.name)
-        if kind not in _reported:
-            _reported.add(kind)
-            raise
+def _again(context: int, release: Callable[..., object], handles: tuple[object, ...]) -> Ownership:
+    """An Ownership, without another try."""
+    ownership = Ownership.__new__(Ownership)
+    ownership._process = process
+    ownership._what = (context, release, handles)
+    return ownership
+
+
+def finalize(error: CUDAError) -> None:
+    """Raise what a `__del__` met, for Python to hand it to sys.unraisablehook, unless its kind was before."""
+    kind = (error.function, error.name)
+    if kind not in _reported:
+        _reported.add(kind)
+        raise error
 
 
 def retry() -> None:
     """Give back what had to wait for the end of a capture; what still has to, waits on."""
-    for _ in range(len(_postponed)):
+    for _ in range(len(postponed)):
         try:
-            what = _postponed.popleft()
+            postponed.popleft()  # its last reference; and if it is too early, it gets in line again
         except IndexError:  # another thread was here
             return
-        _give_back_last(what)
 
 
 Self = TypeVar("Self", bound="Closable")
@@ -169,6 +232,8 @@ class Finishing(Protocol):
 
 
 _in_use: deque[tuple[Finishing, tuple[object, ...]]] = deque()
+after_waiting: list[Callable[[], None]] = []
+"""What else is to be done whenever something was waited for."""
 
 
 def keep_until(done: Finishing, *things: object) -> None:
@@ -179,6 +244,8 @@ def keep_until(done: Finishing, *things: object) -> None:
 
 def let_go() -> None:
     """Drop what CUDA has done with. Called whenever something was waited for, or is to be kept."""
+    for function in after_waiting:
+        function()
     if not _in_use:
         return
     with Uncaptured():
@@ -194,13 +261,21 @@ def let_go() -> None:
                 continue
 
 
-def _disown() -> None:
-    """Give nothing back any more of what there is now."""
-    _owned.clear()
-    _postponed.clear()
+def _end() -> None:
+    """Give nothing back any more, of what there is now or will be."""
+    process.alive = False
+    postponed.clear()
+    _last.clear()
     _in_use.clear()
 
 
-atexit.register(_disown)
+def _begin_again() -> None:
+    """Give nothing back of what there is now: it is the parent's."""
+    global process
+    _end()
+    process = Process()
+
+
+atexit.register(_end)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_disown)
+    os.register_at_fork(after_in_child=_begin_again)

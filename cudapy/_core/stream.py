@@ -9,7 +9,7 @@ from .. import driver
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
 from .context import Context
 from .event import Event, EventOptions
-from .lifetime import Closable, Ownership
+from .lifetime import Closable, Foundation, Ownership
 from .options import accepted
 from .waiting import wait
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .device import Device
+    from .graph.builder import GraphBuilder
 
 
 @dataclass
@@ -77,7 +78,7 @@ class Stream(Closable):
             if not highest <= priority <= lowest:
                 raise ValueError(f"StreamOptions: priority = {priority} is outside {highest} .. {lowest}")
         handle = checked.cuStreamCreateWithPriority(_NON_BLOCKING if options.nonblocking else 0, priority)
-        return Stream._of(handle, context, Ownership(checked.cuStreamDestroy, handle))
+        return Stream._of(handle, context, Foundation(checked.cuStreamDestroy, handle))
 
     @staticmethod
     def _of(
@@ -177,6 +178,13 @@ class Stream(Closable):
         else:
             with Stream._accept(event_or_stream).record() as event:
                 self.wait(event)
+
+    def create_graph_builder(self) -> GraphBuilder:
+        """A builder of a graph, which records what is done in this stream while it builds."""
+        from .graph.builder import GraphBuilder
+
+        self._handle  # noqa: B018  # raises what a closed stream has to say
+        return GraphBuilder._in(self)
 
     def _asked_context(self) -> int:
         context: int = checked.cuStreamGetCtx(self._handle).value

@@ -7,15 +7,33 @@ from __future__ import annotations
 
 from ..driver import CUdeviceptr
 from .choices import Choice
+from .graph.allocation import GraphMemoryType
+from .graph.condition import GraphConditionalType
+from .memory.managed import ManagedMemoryLocationType
+from .memory.virtual_options import (
+    VirtualMemoryAccessType,
+    VirtualMemoryAllocationType,
+    VirtualMemoryGranularityType,
+    VirtualMemoryHandleType,
+    VirtualMemoryLocationType,
+)
 from .stream import IsStreamType
 
 __all__ = [
     "CompilerBackendType",
     "DevicePointerType",
+    "GraphConditionalType",
+    "GraphMemoryType",
     "IsStreamType",
+    "ManagedMemoryLocationType",
     "ObjectCodeFormatType",
     "PCHStatusType",
     "SourceCodeType",
+    "VirtualMemoryAccessType",
+    "VirtualMemoryAllocationType",
+    "VirtualMemoryGranularityType",
+    "VirtualMemoryHandleType",
+    "VirtualMemoryLocationType",
 ]
 
 DevicePointerType = CUdeviceptr | int | None

@@ -1,0 +1,243 @@
+"""What a graph can be extended by: at its start from a GraphDefinition, after a node from a GraphNode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...driver import (
+    CUdeviceptr,
+    CUgraph,
+    CUgraphConditionalNodeType,
+    CUgraphNode,
+    checked,
+)
+from ..buffer import Buffer, byte_count
+from ..current import within
+from ..event import Event
+from ..kernel import Kernel
+from ..launch_config import LaunchConfig
+from . import condition as conditions
+from . import parameters
+from .allocation import allocation_parameters
+from .condition import GraphCondition
+from .host_function import HostFunction
+from .tree import Record, Tree
+
+if TYPE_CHECKING:
+    from ..device import Device
+    from .conditional import IfElseNode, IfNode, SwitchNode, WhileNode
+    from .definition import GraphDefinition
+    from .memory_nodes import AllocNode, FreeNode, MemcpyNode, MemsetNode
+    from .node import GraphNode
+    from .nodes import (
+        ChildGraphNode,
+        EmptyNode,
+        EventRecordNode,
+        EventWaitNode,
+        HostCallbackNode,
+        KernelNode,
+    )
+
+Memory = Buffer | CUdeviceptr | int
+
+
+class Adding:
+    """Base of GraphDefinition and GraphNode. Each method adds one node and returns it.
+
+    What the node uses is kept alive as long as the graph, an executable made from it or another copy may use
+    it; only memory that is given as an address is the caller's.
+    """
+
+    __slots__ = ()
+
+    def _place(self) -> tuple[Tree, CUgraph, list[CUgraphNode]]:
+        """The graph, and the nodes in it that the new one follows."""
+        raise NotImplementedError
+
+    def _add(
+        self, function: Callable[..., CUgraphNode], *args: Any, context: int = 0, **things: Any
+    ) -> tuple[Any, Record]:
+        """The node that `function(graph, nodes before, how many, *args)` adds; it needs `things`."""
+        tree, graph, before = self._place()
+        node = function(graph, before, len(before), *args)
+        record = tree.record(node)
+        record.context = context
+        tree.keep(node, record, **things)
+        return _node(tree, graph, node), record
+
+    def _current(self) -> int:
+        """The context that a new node belongs to: the current one, or that of the graph where none is."""
+        return int(checked.cuCtxGetCurrent()) or self._place()[0].context
+
+    def launch(self, config: LaunchConfig, kernel: Kernel, *args: Any) -> KernelNode:
+        """Run a kernel, as `launch(stream, config, kernel, *args)` does. Source: cuGraphAddKernelNode."""
+        context = self._current()
+        block = within(context, parameters.arguments, kernel, args)
+        wanted = parameters.kernel_parameters(config, kernel, block, context)
+        node: KernelNode
+        node, record = self._add(
+            checked.cuGraphAddKernelNode, wanted, context=context, kernel=kernel, args=args
+        )
+        record.kernel = kernel
+        try:
+            parameters.set_attributes(node.handle, config)
+        except BaseException:
+            node.destroy()
+            raise
+        return node
+
+    def join(self, *nodes: GraphNode) -> EmptyNode:
+        """Do nothing, but after all of `nodes`. Source: cuGraphAddEmptyNode."""
+        tree, graph, before = self._place()
+        for node in nodes:
+            if node._tree is not tree or node._graph != graph:
+                raise ValueError(f"join: {node!r} is a node of another graph")
+            if node.handle not in before:
+                before.append(node.handle)
+        empty: EmptyNode = _node(tree, graph, checked.cuGraphAddEmptyNode(graph, before, len(before)))
+        return empty
+
+    def allocate(
+        self,
+        size: int,
+        *,
+        device: Device | int | None = None,
+        memory_type: str = "device",
+        peer_access: Sequence[Device | int] | None = None,
+    ) -> AllocNode:
+        """Allocate `size` bytes each time the graph runs, at an address known now: `dptr`.
+
+        Free them with `deallocate`, or outside the graph. device: the current one if None. memory_type:
+        "device", "host" or "managed"; the latter two need CUDA 13. peer_access: other devices that may use
+        the memory. Source: cuGraphAddMemAllocNode.
+        """
+        wanted = allocation_parameters(byte_count(size), device, memory_type, peer_access)
+        node: AllocNode
+        node, _ = self._add(checked.cuGraphAddMemAllocNode, wanted)
+        self._place()[0].allocations[int(wanted.dptr)] = size
+        return node
+
+    def deallocate(self, dptr: CUdeviceptr | int) -> FreeNode:
+        """Free what an allocation node has at `dptr`. Source: cuGraphAddMemFreeNode."""
+        node: FreeNode = self._add(checked.cuGraphAddMemFreeNode, int(dptr))[0]
+        return node
+
+    def memset(
+        self,
+        dst: Memory,
+        value: Any,
+        width: int,
+        height: int = 1,
+        pitch: int = 0,
+        *,
+        dst_owner: object = None,
+    ) -> MemsetNode:
+        """Fill `height` rows of `width` elements at `dst`, which are `pitch` bytes apart.
+
+        value: an int from 0 to 255, an element of one byte; or an element as bytes, a NumPy scalar, anything
+        of 1, 2 or 4 bytes. dst_owner: what to keep alive for a `dst` that is an address.
+        Source: cuGraphAddMemsetNode.
+        """
+        things = parameters.owned("dst", dst, dst_owner)
+        wanted = parameters.memset_parameters(dst, value, width, height, pitch)
+        context = self._current()
+        add = checked.cuGraphAddMemsetNode
+        node: MemsetNode = self._add(add, wanted, context, context=context, dst=things)[0]
+        return node
+
+    def memcpy(
+        self,
+        dst: Any,
+        src: Any,
+        size: int,
+        *,
+        dst_owner: object = None,
+        src_owner: object = None,
+    ) -> MemcpyNode:
+        """Copy `size` bytes from `src` to `dst`.
+
+        dst, src: Buffers, addresses of any memory, or contiguous host arrays (numpy, bytearray), which are
+        read or written at every launch. dst_owner, src_owner: what to keep alive for an address.
+        Source: cuGraphAddMemcpyNode.
+        """
+        things = {
+            "dst": parameters.owned("dst", dst, dst_owner),
+            "src": parameters.owned("src", src, src_owner),
+        }
+        wanted = parameters.memcpy_parameters(self._place()[0], dst, src, size)
+        context = self._current()
+        add = checked.cuGraphAddMemcpyNode
+        node: MemcpyNode = self._add(add, wanted, context, context=context, **things)[0]
+        return node
+
+    def embed(self, child: GraphDefinition) -> ChildGraphNode:
+        """Run a copy, made now, of another graph. Source: cuGraphAddChildGraphNode."""
+        things = tuple(child._tree.kept.share().values())
+        node: ChildGraphNode
+        node, _ = self._add(checked.cuGraphAddChildGraphNode, child._graph, child=things)
+        return node
+
+    def record(self, event: Event) -> EventRecordNode:
+        """Record an event. Source: cuGraphAddEventRecordNode."""
+        node: EventRecordNode
+        node, record = self._add(checked.cuGraphAddEventRecordNode, event.handle, event=event)
+        record.event = event
+        return node
+
+    def wait(self, event: Event) -> EventWaitNode:
+        """Wait for an event. Source: cuGraphAddEventWaitNode."""
+        node: EventWaitNode
+        node, record = self._add(checked.cuGraphAddEventWaitNode, event.handle, event=event)
+        record.event = event
+        return node
+
+    def callback(self, fn: Any, *, user_data: Any = None) -> HostCallbackNode:
+        """Call `fn` on the host, in a thread of the driver; it must not call CUDA.
+
+        fn: a callable without parameters; what it raises goes to sys.unraisablehook. Or a C function,
+        `ctypes.CFUNCTYPE(None, ctypes.c_void_p)`, which is called with `user_data`: an address, or a copy of
+        these bytes. A callable that refers to an executable of its own graph keeps both alive until that is
+        closed. Source: cuGraphAddHostNode.
+        """
+        function = HostFunction(fn, user_data)
+        node: HostCallbackNode
+        node, record = self._add(checked.cuGraphAddHostNode, function.parameters, fn=function.things)
+        record.callback = function.callback
+        return node
+
+    # -- decisions --------------------------------------------------------------------------------
+
+    def if_then(self, condition: GraphCondition) -> IfNode:
+        """Run the graph `then` if the condition is not 0. Needs CUDA 12.4."""
+        return self._conditional(condition, conditions.IF, 1)  # type: ignore[no-any-return]
+
+    def if_else(self, condition: GraphCondition) -> IfElseNode:
+        """Run the graph `then` if the condition is not 0, else the graph `else_`. Needs CUDA 12.8."""
+        return self._conditional(condition, conditions.IF, 2)  # type: ignore[no-any-return]
+
+    def while_loop(self, condition: GraphCondition) -> WhileNode:
+        """Run the graph `body` again and again while the condition is not 0. Needs CUDA 12.4."""
+        return self._conditional(condition, conditions.WHILE, 1)  # type: ignore[no-any-return]
+
+    def switch(self, condition: GraphCondition, count: int) -> SwitchNode:
+        """Run that of `count` graphs, `branches`, whose number the condition is, or none.
+
+        Needs CUDA 12.8.
+        """
+        return self._conditional(condition, conditions.SWITCH, count)  # type: ignore[no-any-return]
+
+    def _conditional(self, condition: GraphCondition, kind: CUgraphConditionalNodeType, count: int) -> Any:
+        wanted = conditions.conditional(condition, kind, count, self._current())
+        tree, graph, before = self._place()
+        node = conditions.add_conditional(graph, before, len(before), wanted)
+        record = tree.record(node)
+        record.condition, record.cond_type = condition, kind
+        record.branches = conditions.bodies(wanted)
+        return _node(tree, graph, node)
+
+
+def _node(tree: Tree, graph: CUgraph, handle: CUgraphNode) -> Any:
+    from .node import node_at
+
+    return node_at(tree, graph, handle)

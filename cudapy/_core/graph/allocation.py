@@ -1,0 +1,67 @@
+"""Memory that a graph allocates while it runs: where it is, and who may use it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...driver import (
+    CUDA_MEM_ALLOC_NODE_PARAMS,
+    CUmemAccess_flags,
+    CUmemAccessDesc,
+    CUmemAllocationType,
+    CUmemLocationType,
+)
+from ..choices import Choice
+
+if TYPE_CHECKING:
+    from ..device import Device
+
+_ON_DEVICE = CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+_PINNED = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+_MANAGED = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED
+
+
+class GraphMemoryType(Choice):
+    """What kind of memory a node allocates."""
+
+    DEVICE = "device"
+    HOST = "host"
+    MANAGED = "managed"
+
+
+_KINDS = {
+    GraphMemoryType.DEVICE: (_PINNED, _ON_DEVICE),
+    GraphMemoryType.HOST: (_PINNED, CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST),
+    GraphMemoryType.MANAGED: (_MANAGED, _ON_DEVICE),
+}
+
+
+def allocation_parameters(
+    size: int, device: Device | int | None, memory_type: str, peer_access: Sequence[Device | int] | None
+) -> CUDA_MEM_ALLOC_NODE_PARAMS:
+    """`size` bytes of memory of a kind."""
+    from ..device import Device
+
+    kind, where = _KINDS[GraphMemoryType(memory_type)]
+    made = CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=size)
+    made.poolProps.allocType = kind
+    made.poolProps.location.type = where
+    if where == _ON_DEVICE:
+        made.poolProps.location.id = Device(device).device_id
+    access = []
+    for peer in peer_access or ():
+        access.append(CUmemAccessDesc(flags=CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
+        access[-1].location.type = _ON_DEVICE
+        access[-1].location.id = int(peer)
+    if access:
+        made.accessDescs = access
+        made.accessDescCount = len(access)
+    return made
+
+
+def memory_type(found: CUDA_MEM_ALLOC_NODE_PARAMS) -> GraphMemoryType:
+    """What kind of memory a node allocates."""
+    if found.poolProps.allocType == _MANAGED:
+        return GraphMemoryType.MANAGED
+    return GraphMemoryType.DEVICE if found.poolProps.location.type == _ON_DEVICE else GraphMemoryType.HOST

@@ -1,0 +1,112 @@
+"""What is recorded between the beginning and the end of a capture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import driver
+from ..._errors import CUDAError
+from ...driver import (
+    CUgraph,
+    CUgraphNode,
+    CUresult,
+    CUstreamCaptureMode,
+    CUstreamUpdateCaptureDependencies_flags,
+    checked,
+)
+from ..current import Uncaptured, within
+from ..lifetime import Ownership
+from ..stream import Stream, StreamOptions
+from .tree import Tree
+
+MODES = {
+    "global": CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL,
+    "thread_local": CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+    "relaxed": CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED,
+}
+_WHY = {
+    CUresult.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: (
+        "Something was done meanwhile that no graph can have, and raised an exception then: waiting for the "
+        "stream, or for an event recorded in it; copying from or to memory with a wait; work in the legacy "
+        'default stream; in the modes "global" and "thread_local", allocating or freeing as well.'
+    ),
+}
+
+
+class Capture:
+    """A capture in `stream`, into a new graph, or into one that is part of `tree`.
+
+    It ends with `end`, or with the last reference to it: no stream is left capturing.
+    """
+
+    def __init__(self, stream: Stream, mode: str | None, tree: Tree | None, into: CUgraph | None) -> None:
+        try:
+            how = MODES["relaxed" if mode is None else mode]
+        except KeyError:
+            raise ValueError(f"mode = {mode!r} is none of {', '.join(MODES)}") from None
+        self.stream = stream = stream._lasting()  # which can be closed, and has to be ended all the same
+        self.context = int(stream.context.handle)
+        self.open_forks = 0
+        self.is_over = False
+        if into is None:
+            checked.cuStreamBeginCapture(stream._handle, how)
+        else:
+            checked.cuStreamBeginCaptureToGraph(stream._handle, into, None, None, 0, how)
+        self.streams = [stream]  # those that fork too: to destroy one now would spoil the capture
+        self._abandoned = Ownership(_abandon, self.streams, into is None)
+        self.graph: CUgraph = checked.cuStreamGetCaptureInfo(stream._handle)[2]
+        self.tree = tree or Tree(self.graph, self.context)
+
+    def fork(self, stream: Stream) -> Stream:
+        """A new stream whose work follows what `stream` has now."""
+        with Uncaptured():
+            made = within(self.context, Stream, StreamOptions(priority=stream.priority))
+        made.wait(stream)
+        self.streams.append(made)
+        self.open_forks += 1
+        return made
+
+    def insert(self, stream: Stream, add: Callable[..., CUgraphNode], *args: Any) -> CUgraphNode:
+        """The node that `add(graph, nodes before, how many, *args)` adds, next in `stream`."""
+        _, _, graph, before, edges, count = checked.cuStreamGetCaptureInfo(stream._handle)
+        node = add(graph, [], 0, *args)
+        if any(map(any, map(bytes, edges))):
+            checked.cuGraphAddDependencies(graph, before, [node] * count, edges, count)
+        elif before:
+            checked.cuGraphAddDependencies(graph, before, [node] * count, count)
+        replace = CUstreamUpdateCaptureDependencies_flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES
+        checked.cuStreamUpdateCaptureDependencies(stream._handle, [node], 1, replace)
+        return node
+
+    def end(self) -> Tree:
+        """What was captured. Raises CUDAError that says why it is no graph; the capture is over then."""
+        status, graph = driver.cuStreamEndCapture(self.stream._handle)
+        self.is_over = True
+        self._abandoned.forget()
+        if status:
+            self.tree.is_alive = self.tree.root != self.graph
+            error = driver.libcuda.error("cuStreamEndCapture", status, {"hStream": self.stream})
+            raise CUDAError(f"{error} {self._why(status)}".rstrip(), status, "cuStreamEndCapture")
+        return self.tree.own() if self.tree.root == graph else self.tree
+
+    def _why(self, status: CUresult) -> str:
+        if status == CUresult.CUDA_ERROR_STREAM_CAPTURE_UNJOINED and self.open_forks:
+            return (
+                f"{self.open_forks} of the builders that split() made were not joined: call "
+                "GraphBuilder.join() with them before end_building()."
+            )
+        return _WHY.get(status, "")
+
+    def abandon(self) -> None:
+        """End it, and drop the graph."""
+        if not self.is_over:
+            self.is_over = True
+            self.tree.is_alive = self.tree.root != self.graph
+            self._abandoned.close()
+
+
+def _abandon(streams: list[Stream], own_graph: bool) -> None:
+    status, graph = driver.cuStreamEndCapture(streams[0]._handle)
+    if not status and own_graph:
+        checked.cuGraphDestroy(graph)

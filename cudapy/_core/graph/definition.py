@@ -1,0 +1,132 @@
+"""Graphs that are put together node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...driver import CUgraph, CUgraphNode, checked
+from ..current import initialise
+from ..device import Device
+from ..options import accepted
+from .adding import Adding
+from .condition import GraphCondition, create_condition
+from .node import GraphNode, node_at
+from .options import Drawn, GraphCompleteOptions
+from .tree import Tree
+
+if TYPE_CHECKING:
+    from .executable import Graph
+    from .nodes import EmptyNode
+
+
+class GraphDefinition(Adding, Drawn):
+    """A graph to which nodes are added: `launch`, `memcpy` and the others of its methods start with nothing
+    before them, those of the nodes that they return follow these.
+
+    `GraphDefinition()` is a new one, in the current context. Others stand for the graphs inside a node
+    (`node.child_graph`, `node.body`), or for what a GraphBuilder has recorded. Source: cuGraphCreate.
+    """
+
+    __slots__ = ("_graph", "_inside", "_tree")
+    _graph: CUgraph
+    _inside: GraphNode | None
+    _tree: Tree
+
+    def __init__(self) -> None:
+        initialise()
+        context = int(checked.cuCtxGetCurrent()) or int(Device().context.handle)
+        self._tree = Tree(checked.cuGraphCreate(0), context).own()
+        self._graph, self._inside = self._tree.root, None
+
+    @classmethod
+    def _of(cls, tree: Tree, graph: CUgraph, inside: GraphNode | None = None) -> GraphDefinition:
+        """The graph `graph` of `tree`, which is inside a node, or the outermost."""
+        made = cls.__new__(cls)
+        made._tree, made._graph, made._inside = tree, graph, inside
+        return made
+
+    def _checked(self) -> CUgraph:
+        if not self.is_valid:
+            raise RuntimeError(
+                "this GraphDefinition is gone, with the node or the capture that it was a part of"
+            )
+        return self._graph
+
+    def _place(self) -> tuple[Tree, CUgraph, list[CUgraphNode]]:
+        return self._tree, self._checked(), []
+
+    def _drawn(self) -> CUgraph:
+        return self._checked()
+
+    @property
+    def is_valid(self) -> bool:
+        """False for a graph inside a node that was destroyed or has another graph now."""
+        node = self._inside
+        if node is None:
+            return self._tree.is_alive
+        if not (node.is_valid and node.graph.is_valid):
+            return False
+        inside = node._record.branches or (checked.cuGraphChildGraphNodeGetGraph(node.handle),)
+        return self._graph in inside
+
+    @property
+    def handle(self) -> CUgraph:
+        """The CUgraph. It goes with the last GraphDefinition, node or builder that stands for it."""
+        graph = self._checked()
+        self._tree.kept.expose()
+        return graph
+
+    def nodes(self) -> set[GraphNode]:
+        """All its nodes. Source: cuGraphGetNodes."""
+        graph = self._checked()
+        count = checked.cuGraphGetNodes(graph)[1]
+        found = checked.cuGraphGetNodes(graph, count)[0] if count else ()
+        return {node_at(self._tree, graph, node) for node in found}
+
+    def edges(self) -> set[tuple[GraphNode, GraphNode]]:
+        """All its edges, from a node to one that follows it. Source: cuGraphGetEdges."""
+        graph, nodes = self._checked(), {int(node.handle): node for node in self.nodes()}
+        count = checked.cuGraphGetEdges(graph)[3]
+        if not count:
+            return set()
+        tails, heads, _, _ = checked.cuGraphGetEdges(graph, count)
+        return {(nodes[int(tail)], nodes[int(head)]) for tail, head in zip(tails, heads, strict=True)}
+
+    def empty(self) -> EmptyNode:
+        """Add a node that does nothing."""
+        return self.join()
+
+    def create_condition(self, default_value: int | None = None) -> GraphCondition:
+        """A condition for one conditional node of this graph. Needs CUDA 12.3.
+
+        default_value: what it is at the start of every launch; None: what it was before.
+        Source: cuGraphConditionalHandleCreate.
+        """
+        return create_condition(self._checked(), self._current(), default_value)
+
+    def instantiate(self, options: GraphCompleteOptions | Mapping[str, Any] | None = None) -> Graph:
+        """Make it executable. Later changes of the definition leave the Graph as it is.
+
+        Without options, what a launch allocated and did not free is freed before the next one.
+        Raises CUDAError that says which node is to blame. Source: cuGraphInstantiateWithParams.
+        """
+        from .executable import Graph
+
+        chosen = {"auto_free_on_launch": True} if options is None else options
+        return Graph._of(self._tree, self._checked(), accepted(GraphCompleteOptions, chosen))
+
+    def complete(self, options: GraphCompleteOptions | Mapping[str, Any] | None = None) -> Graph:
+        """The same as `instantiate`."""
+        return self.instantiate(options)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GraphDefinition):
+            return NotImplemented
+        return self._tree is other._tree and self._graph == other._graph
+
+    def __hash__(self) -> int:
+        return hash(self._graph)
+
+    def __repr__(self) -> str:
+        return f"<GraphDefinition {int(self._graph):#x}{'' if self.is_valid else ', gone'}>"

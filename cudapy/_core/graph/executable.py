@@ -1,0 +1,251 @@
+"""Graphs that can be launched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, overload
+
+from ... import driver
+from ..._errors import CUDAError
+from ..._ffi.convert import word
+from ...driver import (
+    CUDA_GRAPH_INSTANTIATE_PARAMS,
+    CUgraph,
+    CUgraphExec,
+    CUgraphExecUpdateResult,
+    CUgraphExecUpdateResultInfo,
+    CUgraphInstantiateResult,
+    CUgraphNode,
+    CUgraphNodeType,
+    CUresult,
+    checked,
+)
+from ..buffer import is_capturing
+from ..current import Uncaptured, within
+from ..lifetime import Closable, Ownership, keep_until
+from ..stream import IsStreamType, Stream
+from .kept import give, is_builder, keep_captured
+from .options import GraphCompleteOptions
+from .tree import Tree
+
+if TYPE_CHECKING:
+    from . import executable_nodes as views
+    from .builder import GraphBuilder
+    from .definition import GraphDefinition
+    from .memory_nodes import MemcpyNode, MemsetNode
+    from .node import GraphNode
+    from .nodes import ChildGraphNode, EventRecordNode, EventWaitNode, HostCallbackNode, KernelNode
+
+
+class GraphUpdateError(CUDAError):
+    """A Graph cannot become what another definition says.
+
+    result: the CUgraphExecUpdateResult. node: the address of the node that stands in the way, in the new
+    definition, or 0; from_node: that at the other end, if an edge does.
+    """
+
+    result = CUgraphExecUpdateResult.CU_GRAPH_EXEC_UPDATE_ERROR
+    node = 0
+    from_node = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return *super().__reduce__(), vars(self)
+
+
+class Graph(Closable):
+    """A graph made executable: `GraphBuilder.complete` and `GraphDefinition.instantiate` make one.
+
+    It needs neither of them any more. Closed with its last reference or by `close`; a launch under way runs
+    to its end, and what it uses is kept alive until then.
+    """
+
+    __slots__ = ("_handle", "_last", "_own")
+    _handle: CUgraphExec
+    _last: Any  # the stream of the last launch
+    _own: dict[int, tuple[object, ...]]  # what nodes were given here, by node: the executable holds it
+
+    def __init__(self) -> None:
+        raise TypeError("a Graph comes from GraphBuilder.complete() or GraphDefinition.instantiate()")
+
+    @classmethod
+    def _of(cls, tree: Tree, graph: CUgraph, options: GraphCompleteOptions) -> Graph:
+        wanted = CUDA_GRAPH_INSTANTIATE_PARAMS(flags=options.flags)
+        if options.upload_stream is not None:
+            wanted.hUploadStream = Stream._accept(options.upload_stream)._handle
+        made = cls.__new__(cls)
+        made._own, made._last = {0: (tree.kept.share(),)}, None
+        with _Lent(graph, tree, made._own):
+            try:
+                made._handle = within(tree.context, checked.cuGraphInstantiateWithParams, graph, wanted)
+            except CUDAError as error:
+                raise _not_instantiated(error, wanted) from None
+            made._ownership = Ownership(_destroy, made._handle)
+        return made
+
+    @property
+    def handle(self) -> CUgraphExec:
+        """The CUgraphExec."""
+        return self._handle
+
+    def launch(self, stream: Stream | IsStreamType) -> None:
+        """Queue one run in `stream`. Runs of the same Graph never overlap. Source: cuGraphLaunch."""
+        handle = self._handle
+        if type(stream) is not Stream:
+            if is_builder(stream):
+                raise TypeError("a Graph cannot be launched in a GraphBuilder: embed() what it was made from")
+            stream = Stream._accept(stream)
+        checked.cuGraphLaunch(handle, stream._handle)
+        self._last = stream
+
+    def close(self) -> None:
+        """Destroy it; a launch under way runs to its end. Closing again does nothing."""
+        super().close()
+        self._own, self._last = {}, None
+
+    def upload(self, stream: Stream | IsStreamType) -> None:
+        """Send it to the device in `stream` without running it, so that its first launch is quicker.
+
+        Source: cuGraphUpload.
+        """
+        checked.cuGraphUpload(self._handle, Stream._accept(stream)._handle)
+
+    def update(self, source: GraphBuilder | GraphDefinition) -> None:
+        """Do what `source`, of the same shape, does, from the next launch on.
+
+        Raises GraphUpdateError, with what differs, and leaves the Graph as it was. Source: cuGraphExecUpdate.
+        """
+        handle = self._handle
+        from .definition import GraphDefinition
+
+        definition = getattr(source, "graph_definition", source)
+        if not isinstance(definition, GraphDefinition):
+            raise TypeError(
+                f"update takes a GraphBuilder or a GraphDefinition, not a {type(source).__name__}"
+            )
+        tree, graph = definition._tree, definition._checked()
+        info = CUgraphExecUpdateResultInfo()
+        own: dict[int, tuple[object, ...]] = {0: (tree.kept.share(),)}
+        with _Lent(graph, tree, own):
+            symbol = driver.libcuda.symbol("cuGraphExecUpdate_v2")
+            status = within(tree.context, symbol, word(int(handle)), word(int(graph)), word(info.getPtr()))
+        if status:
+            raise _not_updated(CUresult(status), info)
+        self._drop(*self._own.values())
+        self._own = own
+
+    @overload
+    def __getitem__(self, node: KernelNode) -> views.ExecutableKernelNode: ...
+    @overload
+    def __getitem__(self, node: MemsetNode) -> views.ExecutableMemsetNode: ...
+    @overload
+    def __getitem__(self, node: MemcpyNode) -> views.ExecutableMemcpyNode: ...
+    @overload
+    def __getitem__(self, node: ChildGraphNode) -> views.ExecutableChildGraphNode: ...
+    @overload
+    def __getitem__(self, node: EventRecordNode) -> views.ExecutableEventRecordNode: ...
+    @overload
+    def __getitem__(self, node: EventWaitNode) -> views.ExecutableEventWaitNode: ...
+    @overload
+    def __getitem__(self, node: HostCallbackNode) -> views.ExecutableHostCallbackNode: ...
+    @overload
+    def __getitem__(self, node: GraphNode) -> views.ExecutableGraphNode: ...
+    def __getitem__(self, node: GraphNode) -> views.ExecutableGraphNode:
+        """What can be changed in this Graph alone about a node of the definition it was made from."""
+        from .executable_nodes import executable_node
+
+        return executable_node(self, node)
+
+    def _keep(self, node: CUgraphNode, *things: object) -> None:
+        """Keep alive what a node uses from the next launch on, in place of what it used before."""
+        before = self._own.get(int(node), ())
+        self._own[int(node)] = things
+        self._drop(before)
+
+    def _drop(self, *things: Iterable[object]) -> None:
+        """Let go of what nodes used, once the last launch has ended."""
+        last: Stream | None = self._last
+        kept = [thing for group in things for thing in group]
+        if last is None or not kept or last.is_closed:
+            return
+        if is_capturing(last):
+            keep_captured(last._handle, *kept)
+        else:
+            keep_until(last.record(), *kept)
+
+    def __repr__(self) -> str:
+        return "<Graph, closed>" if self.is_closed else f"<Graph {int(self._handle):#x}>"
+
+
+def _destroy(handle: CUgraphExec) -> None:
+    with Uncaptured():
+        checked.cuGraphExecDestroy(handle)
+
+
+class _Lent:
+    """While it lasts, `graph` holds `things`; a copy that is made meanwhile goes on holding them.
+
+    So an executable, and each of its launches that is under way, holds what its nodes are given later.
+    """
+
+    def __init__(self, graph: CUgraph, tree: Tree, things: object) -> None:
+        self._graph = graph
+        self._object = give(graph, things)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        checked.cuGraphReleaseUserObject(self._graph, self._object, 1)
+
+
+def _kind(node: CUgraphNode) -> str:
+    kind = CUgraphNodeType(checked.cuGraphNodeGetType(node)).name
+    return kind.removeprefix("CU_GRAPH_NODE_TYPE_").lower().replace("_", " ")
+
+
+_NOT_INSTANTIATED = {
+    CUgraphInstantiateResult.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE: "it has a cycle, or a part is missing",
+    CUgraphInstantiateResult.CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED: (
+        "a node does what graphs with these options cannot do"
+    ),
+    CUgraphInstantiateResult.CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED: (
+        "its nodes are of several contexts"
+    ),
+    CUgraphInstantiateResult.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED: (
+        "a condition was created and no conditional node uses it"
+    ),
+}
+
+
+def _not_instantiated(error: CUDAError, wanted: CUDA_GRAPH_INSTANTIATE_PARAMS) -> CUDAError:
+    reason = _NOT_INSTANTIATED.get(wanted.result_out)
+    if reason is None:
+        return error
+    node = wanted.hErrNode_out
+    where = f"; it is the {_kind(node)} node {int(node):#x}" if int(node) else ""
+    return CUDAError(
+        f"{error} The reason is {wanted.result_out.name}: {reason}{where}.", error.code, error.function
+    )
+
+
+_NOT_UPDATED = {
+    "ERROR_TOPOLOGY_CHANGED": "its nodes or edges are not the same",
+    "ERROR_NODE_TYPE_CHANGED": "a node is of another kind",
+    "ERROR_FUNCTION_CHANGED": "a kernel is another one, which this driver cannot change",
+    "ERROR_PARAMETERS_CHANGED": "a parameter differs that cannot be changed",
+    "ERROR_NOT_SUPPORTED": "a node is of a kind that cannot be updated",
+    "ERROR_UNSUPPORTED_FUNCTION_CHANGE": "a kernel is another one, of another context for instance",
+    "ERROR_ATTRIBUTES_CHANGED": "an attribute of a kernel differs that cannot be changed",
+}
+
+
+def _not_updated(status: CUresult, info: CUgraphExecUpdateResultInfo) -> GraphUpdateError:
+    result = CUgraphExecUpdateResult(info.result)
+    name = result.name.removeprefix("CU_GRAPH_EXEC_UPDATE_")
+    text = f"{driver.libcuda.error('cuGraphExecUpdate', status, {})} The reason is {result.name}"
+    text += f": {_NOT_UPDATED[name]}" if name in _NOT_UPDATED else ""
+    node = info.errorNode
+    text += f"; it is the {_kind(node)} node {int(node):#x} of the new definition." if int(node) else "."
+    error = GraphUpdateError(text, status, "cuGraphExecUpdate")
+    error.result, error.node, error.from_node = result, int(node), int(info.errorFromNode)
+    return error

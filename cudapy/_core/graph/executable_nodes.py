@@ -1,0 +1,180 @@
+"""What can be changed in a Graph after it was made, node by node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...driver import CUgraphExec, CUgraphNode, checked
+from ..event import Event
+from ..kernel import Kernel
+from ..launch_config import LaunchConfig
+from . import parameters
+from .executable import Graph
+from .host_function import HostFunction
+from .memory_nodes import MemcpyNode, MemsetNode
+from .node import GraphNode
+from .nodes import ChildGraphNode, EventRecordNode, EventWaitNode, HostCallbackNode, KernelNode
+
+if TYPE_CHECKING:
+    from .definition import GraphDefinition
+
+
+class ExecutableGraphNode:
+    """A node as a Graph has it: `graph[node]`. Changes hold for later launches of that Graph alone."""
+
+    __slots__ = ("_exec", "_node")
+    _classes: ClassVar[dict[type[GraphNode], type[ExecutableGraphNode]]] = {}
+
+    def __init__(self) -> None:
+        raise TypeError(f"a {type(self).__name__} comes from graph[node]")
+
+    def __init_subclass__(cls, of: type[GraphNode] | None = None) -> None:
+        if of is not None:
+            ExecutableGraphNode._classes[of] = cls
+
+    _exec: Graph
+    _node: GraphNode
+
+    @property
+    def _handles(self) -> tuple[CUgraphExec, CUgraphNode]:
+        return self._exec.handle, self._node.handle
+
+    @property
+    def _context(self) -> int:
+        """The context that the node was added in, or the current one if somebody else added it."""
+        return self._node._record.context or int(checked.cuCtxGetCurrent())
+
+    def _keep(self, *things: object) -> None:
+        self._exec._keep(self._node.handle, *things)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._exec!r}, {self._node!r}>"
+
+
+def executable_node(graph: Graph, node: GraphNode) -> ExecutableGraphNode:
+    """The view of `node` in `graph`."""
+    if not isinstance(node, GraphNode):
+        raise TypeError(f"graph[node] takes a GraphNode, not a {type(node).__name__}")
+    cls = ExecutableGraphNode._classes.get(type(node), ExecutableGraphNode)
+    made = cls.__new__(cls)
+    made._exec, made._node = graph, node
+    return made
+
+
+class _Switchable(ExecutableGraphNode):
+    """What can be switched off."""
+
+    __slots__ = ()
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether it runs. Source: cuGraphNodeGetEnabled."""
+        return bool(checked.cuGraphNodeGetEnabled(*self._handles))
+
+    def enable(self) -> None:
+        """Let it run again. Source: cuGraphNodeSetEnabled."""
+        checked.cuGraphNodeSetEnabled(*self._handles, 1)
+
+    def disable(self) -> None:
+        """Let it do nothing. Source: cuGraphNodeSetEnabled."""
+        checked.cuGraphNodeSetEnabled(*self._handles, 0)
+
+
+class ExecutableKernelNode(_Switchable, of=KernelNode):
+    """A kernel node of a Graph."""
+
+    __slots__ = ()
+
+    def update(self, *, config: LaunchConfig, kernel: Kernel, args: Any) -> None:
+        """Change the launch; the cluster and whether it is cooperative have to stay as they are.
+
+        Source: cuGraphExecKernelNodeSetParams.
+        """
+        handles = self._handles
+        block = parameters.arguments(kernel, args)
+        wanted = parameters.kernel_parameters(config, kernel, block, self._context)
+        assert isinstance(self._node, KernelNode)
+        have = self._node.config
+        if (config.cluster, config.is_cooperative) != (have.cluster, have.is_cooperative):
+            raise ValueError(f"update: a Graph cannot change what its cluster or cooperation is: {have!r}")
+        checked.cuGraphExecKernelNodeSetParams(*handles, wanted)
+        self._keep(kernel, *args)
+
+
+class ExecutableMemsetNode(_Switchable, of=MemsetNode):
+    """A memset node of a Graph."""
+
+    __slots__ = ()
+
+    def update(
+        self, *, dst: Any, value: Any, width: int, height: int = 1, pitch: int = 0, dst_owner: object = None
+    ) -> None:
+        """Change the fill, as in `GraphDefinition.memset`. Source: cuGraphExecMemsetNodeSetParams."""
+        things = parameters.owned("dst", dst, dst_owner)
+        wanted = parameters.memset_parameters(dst, value, width, height, pitch)
+        checked.cuGraphExecMemsetNodeSetParams(*self._handles, wanted, self._context)
+        self._keep(*things)
+
+
+class ExecutableMemcpyNode(_Switchable, of=MemcpyNode):
+    """A memcpy node of a Graph."""
+
+    __slots__ = ()
+
+    def update(
+        self, *, dst: Any, src: Any, size: int, dst_owner: object = None, src_owner: object = None
+    ) -> None:
+        """Change the copy, as in `GraphDefinition.memcpy`; host memory stays host memory.
+
+        Source: cuGraphExecMemcpyNodeSetParams.
+        """
+        things = parameters.owned("dst", dst, dst_owner) + parameters.owned("src", src, src_owner)
+        wanted = parameters.memcpy_parameters(self._node._tree, dst, src, size)
+        checked.cuGraphExecMemcpyNodeSetParams(*self._handles, wanted, self._context)
+        self._keep(*things)
+
+
+class ExecutableChildGraphNode(ExecutableGraphNode, of=ChildGraphNode):
+    """A child graph node of a Graph."""
+
+    __slots__ = ()
+
+    def update(self, child: GraphDefinition) -> None:
+        """Do what `child`, of the same shape, does. Source: cuGraphExecChildGraphNodeSetParams."""
+        things = tuple(child._tree.kept.share().values())
+        checked.cuGraphExecChildGraphNodeSetParams(*self._handles, child._checked())
+        self._keep(*things)
+
+
+class ExecutableEventRecordNode(ExecutableGraphNode, of=EventRecordNode):
+    """A node of a Graph that records an event."""
+
+    __slots__ = ()
+
+    def update(self, event: Event) -> None:
+        """Record another event. Source: cuGraphExecEventRecordNodeSetEvent."""
+        checked.cuGraphExecEventRecordNodeSetEvent(*self._handles, event.handle)
+        self._keep(event)
+
+
+class ExecutableEventWaitNode(ExecutableGraphNode, of=EventWaitNode):
+    """A node of a Graph that waits for an event."""
+
+    __slots__ = ()
+
+    def update(self, event: Event) -> None:
+        """Wait for another event. Source: cuGraphExecEventWaitNodeSetEvent."""
+        checked.cuGraphExecEventWaitNodeSetEvent(*self._handles, event.handle)
+        self._keep(event)
+
+
+class ExecutableHostCallbackNode(ExecutableGraphNode, of=HostCallbackNode):
+    """A node of a Graph that calls a function on the host."""
+
+    __slots__ = ()
+
+    def update(self, fn: Any, *, user_data: Any = None) -> None:
+        """Call another function, as in `GraphDefinition.callback`. Source: cuGraphExecHostNodeSetParams."""
+        function = HostFunction(fn, user_data)
+        checked.cuGraphExecHostNodeSetParams(*self._handles, function.parameters)
+        self._keep(*function.things)

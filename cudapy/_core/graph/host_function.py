@@ -1,0 +1,48 @@
+"""Functions that the host runs in the middle of a graph."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+from ..._ffi.handles import Thunk
+from ...driver import CUDA_HOST_NODE_PARAMS
+
+_HOST_FUNCTION = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)(None, ctypes.c_void_p)
+
+
+class HostFunction:
+    """A function as C calls it, and what has to live as long as it may be called.
+
+    fn: a Python callable without parameters, or a ctypes function `void (*)(void *)`. user_data: for the
+    latter alone, what it is called with: an address, or bytes, of which it gets a copy.
+    """
+
+    def __init__(self, fn: Any, user_data: Any = None) -> None:
+        data: object = None
+        if isinstance(fn, Thunk):
+            self.callback: Callable[[], object] | None = None
+            result, parameters = fn.restype, fn.argtypes or ()
+            if result is not None or list(parameters) != [ctypes.c_void_p]:
+                raise TypeError(
+                    "callback: a C function must be void (*)(void *), that is "
+                    "ctypes.CFUNCTYPE(None, ctypes.c_void_p)"
+                )
+            thunk, argument = fn, user_data or 0
+            if not isinstance(argument, int):
+                data = ctypes.create_string_buffer(bytes(argument), memoryview(argument).nbytes)
+                argument = ctypes.addressof(data)
+        else:
+            if not callable(fn):
+                raise TypeError(f"callback: a {type(fn).__name__} cannot be called")
+            if user_data is not None:
+                raise ValueError(
+                    "callback: user_data is for C functions; a Python function gets its data from "
+                    "functools.partial or a closure"
+                )
+            self.callback = fn
+            thunk, argument = _HOST_FUNCTION(lambda _: fn()), 0
+        self.things = fn, thunk, data
+        address = ctypes.cast(thunk, ctypes.c_void_p).value
+        self.parameters = CUDA_HOST_NODE_PARAMS(fn=address, userData=argument)

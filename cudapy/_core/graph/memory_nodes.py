@@ -1,0 +1,188 @@
+"""Nodes that allocate, free, fill and copy memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...driver import (
+    CUDA_MEM_ALLOC_NODE_PARAMS,
+    CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS,
+    checked,
+)
+from . import allocation, parameters
+from .node import GraphNode
+
+
+class AllocNode(GraphNode, kind="MEM_ALLOC"):
+    """A node that allocates memory."""
+
+    __slots__ = ()
+
+    def _found(self) -> CUDA_MEM_ALLOC_NODE_PARAMS:
+        found: CUDA_MEM_ALLOC_NODE_PARAMS = checked.cuGraphMemAllocNodeGetParams(self._checked())
+        return found
+
+    @property
+    def dptr(self) -> int:
+        """The address of the memory."""
+        return int(self._found().dptr)
+
+    @property
+    def bytesize(self) -> int:
+        """The size of the memory in bytes."""
+        return int(self._found().bytesize)
+
+    @property
+    def device_id(self) -> int:
+        """The ordinal of the device that has the memory; -1 for host memory."""
+        found = self._found()
+        return -1 if allocation.memory_type(found) == "host" else int(found.poolProps.location.id)
+
+    @property
+    def memory_type(self) -> allocation.GraphMemoryType:
+        """ "device", "host" or "managed"."""
+        return allocation.memory_type(self._found())
+
+    @property
+    def peer_access(self) -> tuple[int, ...]:
+        """The ordinals of the other devices that may use the memory."""
+        found = self._found()
+        return tuple(int(access.location.id) for access in found.accessDescs or ())
+
+
+class FreeNode(GraphNode, kind="MEM_FREE"):
+    """A node that frees memory."""
+
+    __slots__ = ()
+
+    @property
+    def dptr(self) -> int:
+        """The address of the memory."""
+        return int(checked.cuGraphMemFreeNodeGetParams(self._checked()))
+
+
+class MemsetNode(GraphNode, kind="MEMSET"):
+    """A node that fills memory."""
+
+    __slots__ = ()
+
+    def _found(self) -> CUDA_MEMSET_NODE_PARAMS:
+        found: CUDA_MEMSET_NODE_PARAMS = checked.cuGraphMemsetNodeGetParams(self._checked())
+        return found
+
+    @property
+    def dptr(self) -> int:
+        """The address of the first element."""
+        return int(self._found().dst)
+
+    @property
+    def value(self) -> int:
+        """The element, as a number."""
+        return int(self._found().value)
+
+    @property
+    def element_size(self) -> int:
+        """The size of an element: 1, 2 or 4 bytes."""
+        return int(self._found().elementSize)
+
+    @property
+    def width(self) -> int:
+        """The elements of a row."""
+        return int(self._found().width)
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return int(self._found().height)
+
+    @property
+    def pitch(self) -> int:
+        """The bytes from one row to the next; without a meaning for one row."""
+        return int(self._found().pitch)
+
+    def update(
+        self,
+        *,
+        dst: Any = None,
+        value: Any = None,
+        width: int | None = None,
+        height: int | None = None,
+        pitch: int | None = None,
+        dst_owner: object = None,
+    ) -> None:
+        """Change the fill; what is None stays as it is. Executables made before are not changed.
+
+        Source: cuGraphMemsetNodeSetParams.
+        """
+        handle, found = self._checked(), self._found()
+        if dst is None and dst_owner is not None:
+            raise ValueError("update: dst_owner is for a dst that is an address")
+        wanted = parameters.memset_parameters(
+            int(found.dst) if dst is None else dst,
+            found.value.to_bytes(4, "little")[: found.elementSize] if value is None else value,
+            found.width if width is None else width,
+            found.height if height is None else height,
+            found.pitch if pitch is None else pitch,
+        )
+        things = {} if dst is None else {"dst": parameters.owned("dst", dst, dst_owner)}
+        checked.cuGraphMemsetNodeSetParams(handle, wanted)
+        self._tree.keep(handle, self._record, **things)
+
+
+class MemcpyNode(GraphNode, kind="MEMCPY"):
+    """A node that copies memory."""
+
+    __slots__ = ()
+
+    def _found(self) -> CUDA_MEMCPY3D:
+        found: CUDA_MEMCPY3D = checked.cuGraphMemcpyNodeGetParams(self._checked())
+        return found
+
+    @property
+    def dst(self) -> int:
+        """The address that is written."""
+        return parameters.end_of_copy(self._found(), "dst")
+
+    @property
+    def src(self) -> int:
+        """The address that is read."""
+        return parameters.end_of_copy(self._found(), "src")
+
+    @property
+    def size(self) -> int:
+        """How many bytes are copied, in one row."""
+        return int(self._found().WidthInBytes)
+
+    def update(
+        self,
+        *,
+        dst: Any = None,
+        src: Any = None,
+        size: int | None = None,
+        dst_owner: object = None,
+        src_owner: object = None,
+    ) -> None:
+        """Change the copy; what is None stays as it is. Executables made before are not changed.
+
+        Raises ValueError for a copy that is no single piece of memory, which only a captured one can be.
+        Source: cuGraphMemcpyNodeSetParams.
+        """
+        handle, found = self._checked(), self._found()
+        if not parameters.is_plain_copy(found):
+            raise ValueError("update: this node copies more than one piece of memory, or an array")
+        if (dst is None and dst_owner is not None) or (src is None and src_owner is not None):
+            raise ValueError("update: an owner is for an address that is given with it")
+        things = {
+            side: parameters.owned(side, operand, owner)
+            for side, operand, owner in (("dst", dst, dst_owner), ("src", src, src_owner))
+            if operand is not None
+        }
+        wanted = parameters.memcpy_parameters(
+            self._tree,
+            parameters.end_of_copy(found, "dst") if dst is None else dst,
+            parameters.end_of_copy(found, "src") if src is None else src,
+            found.WidthInBytes if size is None else size,
+        )
+        checked.cuGraphMemcpyNodeSetParams(handle, wanted)
+        self._tree.keep(handle, self._record, **things)

@@ -1,0 +1,122 @@
+"""Nodes of a graph: what all kinds have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...driver import CUgraph, CUgraphNode, CUgraphNodeType, checked
+from .adding import Adding
+from .neighbours import Neighbours
+from .tree import Record, Tree
+
+if TYPE_CHECKING:
+    from .definition import GraphDefinition
+
+
+class GraphNode(Adding):
+    """A step of a graph. Its methods, such as `launch` and `memcpy`, add nodes that follow it.
+
+    Two GraphNodes are equal if they stand for the same node.
+    """
+
+    __slots__ = ("_graph", "_handle", "_record", "_tree")
+    _kinds: ClassVar[dict[CUgraphNodeType, type[GraphNode]]] = {}
+    _graph: CUgraph
+    _handle: CUgraphNode
+    _record: Record
+    _tree: Tree
+
+    def __init__(self) -> None:
+        raise TypeError(
+            f"a {type(self).__name__} comes from the methods of a GraphDefinition or another node"
+        )
+
+    def __init_subclass__(cls, kind: str = "") -> None:
+        """kind: that of the nodes which this class is for, without CU_GRAPH_NODE_TYPE_."""
+        if kind:
+            GraphNode._kinds[CUgraphNodeType[f"CU_GRAPH_NODE_TYPE_{kind}"]] = cls
+
+    @classmethod
+    def _for(cls, handle: CUgraphNode, record: Record) -> type[GraphNode]:
+        """The class for a certain node of this kind."""
+        return cls
+
+    def _checked(self) -> CUgraphNode:
+        """The handle, as long as the node is there."""
+        if not self._record.is_alive:
+            raise RuntimeError(f"this {type(self).__name__} was destroyed")
+        return self._handle
+
+    def _place(self) -> tuple[Tree, CUgraph, list[CUgraphNode]]:
+        return self._tree, self._graph, [self._checked()]
+
+    @property
+    def type(self) -> CUgraphNodeType:
+        """What kind of node it is. Source: cuGraphNodeGetType."""
+        found: CUgraphNodeType = checked.cuGraphNodeGetType(self._checked())
+        return found
+
+    @property
+    def graph(self) -> GraphDefinition:
+        """The graph that it is in."""
+        from .definition import GraphDefinition
+
+        return GraphDefinition._of(self._tree, self._graph)
+
+    @property
+    def handle(self) -> CUgraphNode:
+        """The CUgraphNode."""
+        return self._checked()
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it is still there: `destroy` was not called."""
+        return self._record.is_alive
+
+    def destroy(self) -> None:
+        """Take the node and its edges out of the graph; again does nothing. Source: cuGraphDestroyNode."""
+        if self._record.is_alive:
+            checked.cuGraphDestroyNode(self._handle)
+            self._tree.forget(self._handle)
+
+    @property
+    def pred(self) -> Neighbours:
+        """The nodes that it follows: a set that can be changed, or replaced by another."""
+        return Neighbours(self, forward=False)
+
+    @pred.setter
+    def pred(self, nodes: Iterable[GraphNode]) -> None:
+        Neighbours(self, forward=False).replace(nodes)
+
+    @property
+    def succ(self) -> Neighbours:
+        """The nodes that follow it: a set that can be changed, or replaced by another."""
+        return Neighbours(self, forward=True)
+
+    @succ.setter
+    def succ(self, nodes: Iterable[GraphNode]) -> None:
+        Neighbours(self, forward=True).replace(nodes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GraphNode):
+            return NotImplemented
+        return self._handle == other._handle and self._record is other._record
+
+    def __hash__(self) -> int:
+        return hash(self._handle)
+
+    def __repr__(self) -> str:
+        state = "" if self._record.is_alive else ", destroyed"
+        return f"<{type(self).__name__} {int(self._handle):#x}{state}>"
+
+
+def node_at(tree: Tree, graph: CUgraph, handle: CUgraphNode) -> GraphNode:
+    """The node with this handle, as an object of the class for its kind."""
+    kind = checked.cuGraphNodeGetType(handle)
+    record = tree.record(handle)
+    cls: Any = GraphNode._kinds.get(kind, GraphNode)
+    cls = cls._for(handle, record)
+    node: GraphNode = cls.__new__(cls)
+    node._tree, node._graph, node._handle, node._record = tree, graph, handle, record
+    return node

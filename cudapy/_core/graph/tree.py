@@ -1,0 +1,86 @@
+"""What all definitions of one graph, and of the graphs inside it, share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode, checked
+from ..current import Uncaptured
+from ..lifetime import Ownership
+from .kept import Kept
+
+if TYPE_CHECKING:
+    from ..event import Event
+    from ..kernel import Kernel
+    from .condition import GraphCondition
+
+
+class Record:
+    """What is known of a node that the driver does not tell: who was given, rather than which address."""
+
+    is_alive = True
+    context = 0
+    kernel: Kernel | None = None
+    event: Event | None = None
+    callback: Callable[[], object] | None = None
+    condition: GraphCondition | None = None
+    cond_type: CUgraphConditionalNodeType | None = None
+    branches: tuple[CUgraph, ...] = ()
+
+    def __init__(self) -> None:
+        self.things: dict[str, Any] = {}  # what it uses, by role
+
+    def end(self) -> None:
+        """The node was destroyed."""
+        self.__dict__.clear()
+        self.is_alive, self.things = False, {}
+
+
+class Tree:
+    """A graph with those inside it: bodies of conditional nodes, child graphs.
+
+    It owns the outermost one from `own` on; while that is captured, it belongs to the capture.
+    """
+
+    def __init__(self, root: CUgraph, context: int) -> None:
+        self.root = root
+        self.context = context
+        self.kept = Kept(root)
+        self.records: dict[int, Record] = {}
+        self.allocations: dict[int, int] = {}  # sizes, by address
+        self.is_alive = True
+        self._ownership: Ownership | None = None
+
+    def own(self) -> Tree:
+        """Destroy the graph when nothing refers to it any more."""
+        self._ownership = Ownership(_destroy, self.root)
+        return self
+
+    def record(self, node: CUgraphNode) -> Record:
+        """What is known of a node."""
+        return self.records.setdefault(int(node), Record())
+
+    def keep(self, node: CUgraphNode, record: Record, **things: Any) -> None:
+        """Keep alive what a node uses; what is not named stays as it was."""
+        record.things.update(things)
+        flat: list[Any] = []
+        for thing in record.things.values():
+            flat.extend(thing if isinstance(thing, tuple) else (thing,))
+        self.kept.put(int(node), *flat)
+
+    def forget(self, node: CUgraphNode) -> None:
+        """A node was destroyed."""
+        record = self.records.pop(int(node), None)
+        if record is not None:
+            record.end()
+        self.kept.put(int(node))
+
+    def allocated(self, address: int) -> bool:
+        """Whether a node of this graph allocates the memory at `address`."""
+        return any(first <= address < first + size for first, size in self.allocations.items())
+
+
+def _destroy(graph: CUgraph) -> None:
+    with Uncaptured():
+        checked.cuGraphDestroy(graph)

@@ -1,0 +1,306 @@
+"""Memory that several processes use: pools as file descriptors, buffers as 64 bytes.
+
+A pool is known in all of them by a UUID. Where it came to through multiprocessing, it is registered under
+that, so that buffers of it can be unpickled by themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID, uuid4
+from weakref import WeakValueDictionary
+
+from ..driver import CUmemAllocationHandleType, CUmemPoolPtrExportData, checked
+from .context import primary
+from .current import initialise, within
+from .lifetime import Ownership
+from .stream import default_stream
+
+if TYPE_CHECKING:
+    from ..driver import CUmemLocation, CUmemoryPool
+    from .buffer import Buffer
+    from .memory.pool import MemoryPool
+    from .stream import Stream
+
+    P = TypeVar("P", bound=MemoryPool)
+
+FILE = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+
+
+class IPCBufferDescriptor:
+    """What another process opens a buffer with: `Buffer.from_ipc_descriptor`. Can be pickled."""
+
+    __slots__ = ("_data", "_size")
+    _data: bytes
+    _size: int
+
+    def __init__(self) -> None:
+        raise TypeError("an IPCBufferDescriptor comes from buffer.ipc_descriptor")
+
+    @classmethod
+    def _of(cls, data: bytes, size: int) -> IPCBufferDescriptor:
+        made = cls.__new__(cls)
+        made._data, made._size = data, size
+        return made
+
+    @property
+    def size(self) -> int:
+        """How many bytes the buffer has."""
+        return self._size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return IPCBufferDescriptor._of, (self._data, self._size)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, IPCBufferDescriptor):
+            return NotImplemented
+        return self._data == other._data and self._size == other._size
+
+    def __hash__(self) -> int:
+        return hash((self._data, self._size))
+
+
+class IPCAllocationHandle:
+    """A pool as a file descriptor, which `socket.send_fds` and multiprocessing can send; closed with it."""
+
+    __slots__ = ("__weakref__", "_handle", "_ownership", "_uuid")
+    _handle: int
+    _ownership: Ownership
+    _uuid: UUID
+
+    def __init__(self) -> None:
+        raise TypeError("an IPCAllocationHandle comes from the allocation_handle of a memory resource")
+
+    @classmethod
+    def _of(cls, handle: int, uuid: UUID) -> IPCAllocationHandle:
+        made = cls.__new__(cls)
+        made._handle, made._uuid = handle, uuid
+        made._ownership = Ownership(os.close, handle)
+        return made
+
+    def close(self) -> None:
+        """Close the file descriptor. Closing again does nothing."""
+        self._handle = -1
+        self._ownership.close()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._handle < 0
+
+    @property
+    def handle(self) -> int:
+        """The file descriptor; -1 once closed."""
+        return self._handle
+
+    @property
+    def uuid(self) -> UUID:
+        """What the pool is known by."""
+        return self._uuid
+
+    def __int__(self) -> int:
+        if self.is_closed:
+            raise RuntimeError("this IPCAllocationHandle is closed")
+        return self._handle
+
+    fileno = __int__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(
+            "an IPCAllocationHandle is a file descriptor, and goes to another process through "
+            "multiprocessing or socket.send_fds(), not through pickle alone"
+        )
+
+
+class Sharing:
+    """What a pool that is shared has for it."""
+
+    def __init__(self, uuid: UUID | None = None, is_mapped: bool = False) -> None:
+        self.uuid = uuid or uuid4()
+        self.is_mapped = is_mapped
+        self.handle: IPCAllocationHandle | None = None
+        self.opened: dict[bytes, list[int]] = {}  # buffers of the other process: [address, how often opened]
+        self.lock = threading.Lock()
+        _reduce_for_multiprocessing()
+
+    def open(self, pool: CUmemoryPool, data: bytes) -> int:
+        """The address of a buffer of the other process. The driver is asked once for each."""
+        with self.lock:
+            if data in self.opened:
+                self.opened[data][1] += 1
+            else:
+                exported = CUmemPoolPtrExportData(reserved=data)
+                self.opened[data] = [int(checked.cuMemPoolImportPointer(pool, exported)), 1]
+            return self.opened[data][0]
+
+    def gives_up(self, address: int) -> bool:
+        """Whether this was the last of the buffers at `address`."""
+        if not self.is_mapped:
+            return True
+        with self.lock:
+            for data, entry in self.opened.items():
+                if entry[0] == address:
+                    entry[1] -= 1
+                    if entry[1]:
+                        return False
+                    del self.opened[data]
+                    break
+        return True
+
+    def close(self) -> None:
+        """Close what was exported."""
+        if self.handle is not None:
+            self.handle.close()
+
+
+def supported(kind: CUmemAllocationHandleType) -> CUmemAllocationHandleType:
+    """`kind`. Raises RuntimeError on systems where pools cannot be shared."""
+    if sys.platform != "linux":
+        raise RuntimeError("ipc_enabled: pools are shared between processes on Linux alone")
+    return kind
+
+
+def _sharing(resource: MemoryPool) -> Sharing:
+    if resource._ipc is None:
+        raise RuntimeError(
+            f"{resource!r} is for one process: make it with options that have ipc_enabled=True"
+        )
+    return resource._ipc
+
+
+def known_as(resource: MemoryPool) -> UUID:
+    """The UUID of a shared pool. Raises RuntimeError for others."""
+    return _sharing(resource).uuid
+
+
+# -- pools ------------------------------------------------------------------------------------------------
+
+_registry: WeakValueDictionary[UUID, Any] = WeakValueDictionary()
+
+
+def export(resource: MemoryPool) -> IPCAllocationHandle:
+    """The pool for another process. Source: cuMemPoolExportToShareableHandle."""
+    sharing, pool = _sharing(resource), resource.handle
+    if sharing.is_mapped:
+        raise RuntimeError(f"{resource!r} is the pool of another process, which alone can export it")
+    if sharing.handle is None or sharing.handle.is_closed:
+        descriptor = checked.cuMemPoolExportToShareableHandle(pool, FILE, 0)
+        sharing.handle = IPCAllocationHandle._of(int(descriptor), sharing.uuid)
+        _registry.setdefault(sharing.uuid, resource)
+    return sharing.handle
+
+
+def import_pool(resource: MemoryPool, handle: int | IPCAllocationHandle, place: CUmemLocation) -> None:
+    """Make `resource` the pool behind `handle`. Source: cuMemPoolImportFromShareableHandle."""
+    from .memory.location import access
+
+    pool = checked.cuMemPoolImportFromShareableHandle(int(handle), supported(FILE), 0)
+    uuid = handle.uuid if isinstance(handle, IPCAllocationHandle) else None
+    resource._set(pool, True, Sharing(uuid, is_mapped=True))
+    checked.cuMemPoolSetAccess(pool, access(place), 1)
+
+
+def register(resource: P, uuid: UUID) -> P:
+    """`resource` under `uuid`, or what was there before."""
+    _sharing(resource).uuid = uuid
+    found: P = _registry.setdefault(uuid, resource)
+    return found
+
+
+def registered(cls: type[P], uuid: UUID) -> P:
+    """The `cls` under `uuid`. Raises RuntimeError."""
+    found = _registry.get(uuid)
+    if not isinstance(found, cls):
+        raise RuntimeError(f"no {cls.__name__} is registered for {uuid} in this process")
+    return found
+
+
+def _reduce_for_multiprocessing() -> None:
+    """Tell multiprocessing how pools travel: it can send file descriptors, which pickle cannot."""
+    if _taught:
+        return
+    from multiprocessing.reduction import register as teach
+
+    from .memory.device import DeviceMemoryResource
+    from .memory.pinned import PinnedMemoryResource
+
+    teach(IPCAllocationHandle, _reduce_handle)
+    teach(DeviceMemoryResource, _reduce_pool)
+    teach(PinnedMemoryResource, _reduce_pool)
+    _taught.append(True)
+
+
+_taught: list[bool] = []
+
+
+def _reduce_handle(handle: IPCAllocationHandle) -> tuple[Any, ...]:
+    from multiprocessing.reduction import DupFd
+
+    return _receive_handle, (DupFd(int(handle)), handle.uuid)
+
+
+def _receive_handle(duplicate: Any, uuid: UUID) -> IPCAllocationHandle:
+    return IPCAllocationHandle._of(duplicate.detach(), uuid)
+
+
+def _reduce_pool(resource: Any) -> tuple[Any, ...]:
+    if _sharing(resource).is_mapped:
+        reduced: tuple[Any, ...] = resource.__reduce__()
+        return reduced
+    place = () if resource.device_id < 0 else (resource.device_id,)
+    return _receive_pool, (type(resource), place, export(resource))
+
+
+def _receive_pool(cls: Any, place: tuple[int, ...], handle: IPCAllocationHandle) -> Any:
+    found = _registry.get(handle.uuid)
+    if found is None:
+        found = within(_context(*place), cls.from_allocation_handle, *place, handle).register(handle.uuid)
+        _received.append(found)  # until the process ends, for the buffers that may still come
+    handle.close()
+    return found
+
+
+_received: list[Any] = []
+
+
+# -- buffers ----------------------------------------------------------------------------------------------
+
+
+def describe(buffer: Buffer) -> IPCBufferDescriptor:
+    """What another process opens `buffer` with. Source: cuMemPoolExportPointer."""
+    from .memory.pool import MemoryPool
+
+    address, resource = buffer.handle, buffer.memory_resource
+    if not isinstance(resource, MemoryPool):
+        raise RuntimeError(f"{buffer!r} is for one process: it is of no memory pool")
+    export(resource)  # the driver exports buffers of exported pools alone
+    context = _context(resource.device_id)  # multiprocessing pickles in threads that have none
+    exported = within(context, checked.cuMemPoolExportPointer, address)
+    return IPCBufferDescriptor._of(bytes(exported.reserved), buffer.size)
+
+
+def _context(device_id: int = 0) -> int:
+    """The current context; without one, as where a pickle is read first of all, that of the device."""
+    initialise()
+    return int(checked.cuCtxGetCurrent()) or int(primary(max(device_id, 0)).handle)
+
+
+def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor, stream: Stream) -> Buffer:
+    """The buffer behind `descriptor`. Source: cuMemPoolImportPointer."""
+    sharing = _sharing(resource)
+    if not sharing.is_mapped:
+        raise RuntimeError(f"{resource!r} is this process's own: its buffers need not be opened")
+    context = _context(resource.device_id)
+    address = within(context, sharing.open, resource.handle, descriptor._data)
+    made: Buffer = cls._adopt(address, descriptor.size, resource, stream, context)
+    return made
+
+
+def reopen(resource: MemoryPool, descriptor: IPCBufferDescriptor) -> Buffer:
+    """A buffer out of a pickle; given back in the default stream."""
+    from .buffer import Buffer
+
+    return open_buffer(Buffer, resource, descriptor, default_stream())

@@ -1,0 +1,99 @@
+"""Memory of a device, from a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from ...driver import CUmemAllocationType, checked
+from .. import ipc
+from .location import on_device
+from .peers import PeerAccessibleBy
+from .pool import MemoryPool
+from .resource import OnDevice
+
+if TYPE_CHECKING:
+    from ..device import Device
+
+PINNED = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+
+
+@dataclass
+class DeviceMemoryResourceOptions:
+    """How a pool is made. ipc_enabled: for other processes too. max_size: in bytes; 0: as large as can be."""
+
+    ipc_enabled: bool = False
+    max_size: int = 0
+
+
+class DeviceMemoryResource(OnDevice, MemoryPool):
+    """Device memory, allocated and freed in stream order.
+
+    Without options from the current pool of the device, which all of the process shares; with options from a
+    pool of its own. Source: cuDeviceGetMemPool, cuMemPoolCreate.
+
+    With `ipc_enabled` other processes can open its buffers. The simplest way is to send a Buffer through a
+    multiprocessing Queue, Pipe or Process. Else send the `allocation_handle`, a file descriptor, over a Unix
+    socket, `from_allocation_handle` there, and then `buffer.ipc_descriptor` for each buffer. Buffers and
+    descriptors that others made are as good as code: take them from those you trust.
+    """
+
+    def __init__(self, device_id: Device | int, options: DeviceMemoryResourceOptions | None = None) -> None:
+        from ..device import Device
+
+        self._device_id = int(Device(device_id))
+        if options is None:
+            self._set(checked.cuDeviceGetMemPool(self._device_id), owned=False)
+        else:
+            self._create(PINNED, on_device(self._device_id), options.max_size, options.ipc_enabled)
+
+    @property
+    def peer_accessible_by(self) -> PeerAccessibleBy:
+        """The other devices that can use its buffers: a set of Devices that can be changed and assigned.
+
+        Source: cuMemPoolGetAccess, cuMemPoolSetAccess.
+        """
+        return PeerAccessibleBy(self)
+
+    @peer_accessible_by.setter
+    def peer_accessible_by(self, devices: Iterable[Device | int]) -> None:
+        PeerAccessibleBy(self).replace(devices)
+
+    # -- other processes --------------------------------------------------------------------------
+
+    @property
+    def allocation_handle(self) -> ipc.IPCAllocationHandle:
+        """The pool for another process: a file descriptor, which stays this object's."""
+        return ipc.export(self)
+
+    @classmethod
+    def from_allocation_handle(
+        cls, device_id: Device | int, alloc_handle: int | ipc.IPCAllocationHandle
+    ) -> DeviceMemoryResource:
+        """The pool of another process, by a file descriptor, which stays the caller's to close.
+
+        Source: cuMemPoolImportFromShareableHandle.
+        """
+        from ..device import Device
+
+        resource = cls.__new__(cls)
+        resource._device_id = int(Device(device_id))
+        ipc.import_pool(resource, alloc_handle, on_device(resource._device_id))
+        return resource
+
+    def register(self, uuid: UUID) -> DeviceMemoryResource:
+        """Be what buffers and resources with this `uuid` belong to, when they are unpickled here.
+
+        Returns the resource that was registered before, if there was one.
+        """
+        return ipc.register(self, uuid)
+
+    @staticmethod
+    def from_registry(uuid: UUID) -> DeviceMemoryResource:
+        """The resource that is registered for `uuid`. Raises RuntimeError if there is none."""
+        return ipc.registered(DeviceMemoryResource, uuid)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DeviceMemoryResource.from_registry, (ipc.known_as(self),)

@@ -1,0 +1,136 @@
+"""Memory of graphs: allocated by the graph that is being built, each time that it runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from ..._errors import CUDAError
+from ...driver import CUgraphMem_attribute, CUresult, checked
+from ..buffer import Buffer
+from ..pointer import byte_count, is_allocated
+from ..stream import Stream
+from ..stream_order import is_capturing
+from .resource import OnDevice
+
+if TYPE_CHECKING:
+    from ...driver import CUdeviceptr
+    from ..device import Device
+    from ..stream import IsStreamType
+
+_ATTRIBUTE = CUgraphMem_attribute
+
+
+class GraphMemoryResource(OnDevice):
+    """Device memory of graphs: `allocate` and `close` in a stream that is being captured become nodes.
+
+    There is one for each device. Source: cuMemAllocAsync, cuMemFreeAsync.
+    """
+
+    _known: ClassVar[dict[int, GraphMemoryResource]] = {}
+
+    def __new__(cls, device_id: Device | int) -> GraphMemoryResource:
+        from ..device import Device
+
+        ordinal = int(Device(device_id))
+        found = cls._known.get(ordinal)
+        if found is None:
+            made = super().__new__(cls)
+            made._device_id = ordinal
+            found = cls._known.setdefault(ordinal, made)
+        return found
+
+    def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
+        """A Buffer of `size` bytes for what the graph does after this. Raises RuntimeError outside a capture.
+
+        Closed, or dropped, during the capture, it is freed at that point of the graph. Else it is there after
+        each run of the graph, until it is closed.
+        """
+        in_stream, number = Stream._accept(stream), byte_count(size)
+        if not is_capturing(in_stream):
+            raise RuntimeError(
+                "GraphMemoryResource allocates in a stream that is being captured, and no other"
+            )
+        address = checked.cuMemAllocAsync(number, in_stream._handle) if number else 0
+        return Buffer._adopt(address, number, self, in_stream)
+
+    def deallocate(
+        self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
+    ) -> None:
+        """Free the memory in the graph, or after it has run, once `stream` gets here; else there is none."""
+        in_stream = Stream._accept(stream)
+        try:
+            checked.cuMemFreeAsync(ptr, in_stream._handle)
+        except CUDAError as error:
+            if error.code != CUresult.CUDA_ERROR_INVALID_VALUE or is_capturing(in_stream):
+                raise
+            if is_allocated(int(ptr)):
+                raise
+
+    def trim(self) -> None:
+        """Return the memory that no graph uses to the system. Source: cuDeviceGraphMemTrim."""
+        checked.cuDeviceGraphMemTrim(self._device_id)
+
+    @property
+    def attributes(self) -> GraphMemoryResourceAttributes:
+        """How much memory graphs have, always as it is now."""
+        return GraphMemoryResourceAttributes(self._device_id)
+
+    def close(self) -> None:
+        """Nothing to do: it has nothing of its own."""
+
+    def __reduce__(self) -> tuple[type[GraphMemoryResource], tuple[int]]:
+        return GraphMemoryResource, (self._device_id,)
+
+
+class GraphMemoryResourceAttributes:
+    """How much memory the graphs of a device have, in bytes. The highs may be set to 0, to start again.
+
+    Source: cuDeviceGetGraphMemAttribute, cuDeviceSetGraphMemAttribute.
+    """
+
+    __slots__ = ("_device_id",)
+
+    def __init__(self, device_id: int) -> None:
+        self._device_id = device_id
+
+    def _get(self, attribute: CUgraphMem_attribute) -> int:
+        return int(checked.cuDeviceGetGraphMemAttribute(self._device_id, attribute))
+
+    def _set(self, attribute: CUgraphMem_attribute, value: int) -> None:
+        if value:
+            raise ValueError(f"a high can be set to 0 alone, not to {value}")
+        checked.cuDeviceSetGraphMemAttribute(self._device_id, attribute, 0)
+
+    @property
+    def used_mem_current(self) -> int:
+        """What the allocations of graphs use now."""
+        return self._get(_ATTRIBUTE.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT)
+
+    @property
+    def used_mem_high(self) -> int:
+        """The most they used since this was set to 0."""
+        return self._get(_ATTRIBUTE.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH)
+
+    @used_mem_high.setter
+    def used_mem_high(self, value: int) -> None:
+        self._set(_ATTRIBUTE.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, value)
+
+    @property
+    def reserved_mem_current(self) -> int:
+        """What is kept for graphs now."""
+        return self._get(_ATTRIBUTE.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT)
+
+    @property
+    def reserved_mem_high(self) -> int:
+        """The most that was kept since this was set to 0."""
+        return self._get(_ATTRIBUTE.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH)
+
+    @reserved_mem_high.setter
+    def reserved_mem_high(self, value: int) -> None:
+        self._set(_ATTRIBUTE.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, value)
+
+    def __repr__(self) -> str:
+        return (
+            f"<GraphMemoryResourceAttributes used {self.used_mem_current} (high {self.used_mem_high}), "
+            f"reserved {self.reserved_mem_current} (high {self.reserved_mem_high})>"
+        )

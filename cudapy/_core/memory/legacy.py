@@ -1,0 +1,63 @@
+"""Memory from the functions that were there before pools: allocating and freeing may wait for the device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...driver import checked
+from ..buffer import Buffer, byte_count
+from ..current import Uncaptured, within
+from ..stream import Stream
+from .resource import OnDevice, OnHost
+
+if TYPE_CHECKING:
+    from ...driver import CUdeviceptr
+    from ..device import Device
+    from ..stream import IsStreamType
+
+
+class LegacyPinnedMemoryResource(OnHost):
+    """Page-locked host memory, which kernels can use at the same address.
+
+    Source: cuMemAllocHost, cuMemFreeHost. Both may wait for the device, so allocate once and use often.
+    """
+
+    def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
+        """A Buffer of `size` bytes, freed after the work in `stream`, if there is one."""
+        number = byte_count(size)
+        in_stream = None if stream is None else Stream._accept(stream)
+        address = checked.cuMemAllocHost(number) if number else 0
+        return Buffer._adopt(address, number, self, in_stream)
+
+    def deallocate(
+        self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
+    ) -> None:
+        """Wait for `stream`, if there is one, then free the memory."""
+        if stream is not None:
+            checked.cuStreamSynchronize(Stream._accept(stream)._handle)
+        with Uncaptured():
+            checked.cuMemFreeHost(int(ptr))
+
+
+class _SynchronousMemoryResource(OnDevice):
+    """Device memory on devices without pools. Source: cuMemAlloc, cuMemFree."""
+
+    def __init__(self, device_id: Device | int) -> None:
+        self._device_id = int(device_id)
+
+    def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
+        """A Buffer of `size` bytes, freed after the work in `stream`."""
+        from ..context import primary
+
+        number, in_stream = byte_count(size), Stream._accept(stream)
+        context = int(primary(self._device_id).handle)
+        address = within(context, checked.cuMemAlloc, number) if number else 0
+        return Buffer._adopt(address, number, self, in_stream, context)
+
+    def deallocate(
+        self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
+    ) -> None:
+        """Wait for `stream`, then free the memory."""
+        checked.cuStreamSynchronize(Stream._accept(stream)._handle)
+        with Uncaptured():
+            checked.cuMemFree(ptr)

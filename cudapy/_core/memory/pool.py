@@ -1,0 +1,214 @@
+"""Memory pools of the driver: allocation and release in the order of a stream."""
+
+from __future__ import annotations
+
+import ctypes
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from ... import driver
+from ..._ffi.convert import word
+from ...driver import CUmemAllocationHandleType, CUmemoryPool, CUmemPool_attribute, CUmemPoolProps, checked
+from .. import ipc, lifetime
+from ..buffer import Buffer
+from ..lifetime import Closable, Foundation, postponed, retry
+from ..pointer import byte_count
+from ..stream import Stream
+from .resource import MemoryResource
+
+if TYPE_CHECKING:
+    from ...driver import CUdeviceptr, CUmemAllocationType, CUmemLocation
+    from ..stream import IsStreamType
+
+FILE = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+KEEP_ALL = 2**64 - 1
+QUICK = 2**30 - 1  # bytes: what Python compares fastest
+
+_slots: list[tuple[Any, Any]] = []  # room for an address, and the reference to it that C takes
+_pop, _push = _slots.pop, _slots.append
+_new = Buffer.__new__
+
+
+class MemoryPool(Closable, MemoryResource):
+    """A memory resource that has a pool of the driver: `DeviceMemoryResource` and its siblings.
+
+    A pool that would return its memory to the system at every synchronisation is told to keep it.
+    Source: cuMemAllocFromPoolAsync, cuMemFreeAsync.
+    """
+
+    _vital = "_pool"
+    _buffer: type[Buffer] = Buffer
+    _pool: CUmemoryPool
+    # Only where `deallocate` is nothing but cuMemFreeAsync:
+    _quick: tuple[Any, Any]  # cuMemAllocFromPoolAsync itself and its argument, the pool, while that is open
+    _free_async: Any  # cuMemFreeAsync itself
+    _ipc: ipc.Sharing | None
+
+    def _set(self, pool: CUmemoryPool, owned: bool, sharing: ipc.Sharing | None = None) -> None:
+        self._pool = pool
+        self._ownership = Foundation(checked.cuMemPoolDestroy, pool) if owned else None
+        self._is_owned = owned
+        self._ipc = sharing
+        if type(self).deallocate is MemoryPool.deallocate and not self.is_mapped:
+            self._quick = driver.libcuda.symbol("cuMemAllocFromPoolAsync"), word(int(pool))
+            self._free_async = driver.libcuda.symbol("cuMemFreeAsync")
+        if not self.is_mapped:
+            threshold = CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+            if not checked.cuMemPoolGetAttribute(pool, threshold):
+                checked.cuMemPoolSetAttribute(pool, threshold, KEEP_ALL)
+
+    def _create(
+        self, kind: CUmemAllocationType, place: CUmemLocation, max_size: int = 0, ipc_enabled: bool = False
+    ) -> None:
+        """Have a pool of its own. Source: cuMemPoolCreate."""
+        properties = CUmemPoolProps(allocType=kind, location=place, maxSize=byte_count(max_size))
+        if ipc_enabled:
+            properties.handleTypes = ipc.supported(FILE)
+        self._set(checked.cuMemPoolCreate(properties), True, ipc.Sharing() if ipc_enabled else None)
+
+    def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
+        """A Buffer of `size` bytes for later work in `stream`, and in others that wait for it."""
+        # What a Stream that was used before takes: plain C calls, since the driver's functions cost more than
+        # all the rest of this.
+        try:
+            alloc_async, pool = self._quick
+            lasting, handle = stream._twin, stream._handle  # type: ignore[union-attr]
+            address, reference = slot = _pop()
+        except (AttributeError, IndexError):
+            return self._allocate(size, stream)
+        if type(size) is not int or not 0 < size < QUICK or lasting is None or postponed:
+            _push(slot)
+            return self._allocate(size, stream)
+        err = alloc_async(reference, word(size), pool, handle)
+        buffer = _new(self._buffer)
+        buffer._address = address.value
+        _push(slot)
+        buffer._size, buffer._resource, buffer._stream = size, self, lasting
+        if err:
+            buffer._process = None
+            arguments = {"bytesize": size, "pool": self._pool, "hStream": handle}
+            raise driver.libcuda.error("cuMemAllocFromPoolAsync", driver.CUresult(err), arguments)
+        buffer._process = lifetime.process
+        return buffer
+
+    def _allocate(self, size: int, stream: Stream | IsStreamType | None) -> Buffer:
+        """The same for all other streams and sizes."""
+        if postponed:
+            retry()
+        in_stream, number = Stream._accept(stream), byte_count(size)
+        if self.is_mapped:
+            raise RuntimeError(f"{self!r} is the pool of another process, which alone can allocate from it")
+        if not _slots:
+            room = ctypes.c_size_t()
+            _push((room, ctypes.byref(room)))
+        pool, address = self._pool, 0
+        if number:
+            address = checked.cuMemAllocFromPoolAsync(number, pool, in_stream._handle)
+        return self._buffer._adopt(address, number, self, in_stream)
+
+    def deallocate(
+        self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
+    ) -> None:
+        """Free the memory once `stream` gets here; after `close` too."""
+        in_stream = Stream._accept(stream)
+        if self._ipc is None or self._ipc.gives_up(int(ptr)):
+            checked.cuMemFreeAsync(ptr, in_stream._handle)
+
+    @property
+    def handle(self) -> CUmemoryPool:
+        """The CUmemoryPool."""
+        return self._pool
+
+    @property
+    def is_handle_owned(self) -> bool:
+        """Whether the pool is this object's, and closed with it; the default pools are the driver's."""
+        return self._is_owned
+
+    @property
+    def attributes(self) -> MemoryPoolAttributes:
+        """Its settings and figures, always as they are now."""
+        return MemoryPoolAttributes(self)
+
+    def trim(self, keep: int = 0) -> None:
+        """Return unused memory to the system, all but `keep` bytes. Source: cuMemPoolTrimTo."""
+        checked.cuMemPoolTrimTo(self._pool, byte_count(keep))
+
+    def close(self) -> None:
+        """Allocate no more. Buffers stay good; the pool goes now, or with the last of them and this object.
+
+        Drivers crash when a pool is destroyed of which memory is in use, although they document that it is
+        allowed; so that is not done. Source: cuMemPoolDestroy.
+        """
+        if self.is_closed:
+            return
+        used = self._is_owned and not self.is_mapped and self.attributes.used_mem_current
+        with suppress(AttributeError):
+            del self._quick
+        if self._ipc is not None:
+            self._ipc.close()
+        if used or self.is_mapped:
+            del self._pool
+        else:
+            super().close()
+
+    # -- other processes --------------------------------------------------------------------------
+
+    @property
+    def is_ipc_enabled(self) -> bool:
+        """Whether other processes can open its buffers."""
+        return self._ipc is not None
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether it is the pool of another process, of which this one can open buffers but allocate none."""
+        return self._ipc is not None and self._ipc.is_mapped
+
+    @property
+    def uuid(self) -> UUID | None:
+        """What it is known by in all processes that share it; None if it is not shared."""
+        return None if self._ipc is None else self._ipc.uuid
+
+    def __enter__(self) -> MemoryPool:
+        return self
+
+
+class MemoryPoolAttributes:
+    """The settings and figures of a pool. Sizes are in bytes.
+
+    `release_threshold` and the `reuse_...` rules may be set, and so may a `..._high` figure, to 0.
+    Source: cuMemPoolGetAttribute, cuMemPoolSetAttribute.
+    """
+
+    __slots__ = ("_resource",)
+
+    reuse_follow_event_dependencies: bool
+    reuse_allow_opportunistic: bool
+    reuse_allow_internal_dependencies: bool
+    release_threshold: int
+    reserved_mem_current: int
+    reserved_mem_high: int
+    used_mem_current: int
+    used_mem_high: int
+
+    def __init__(self, resource: MemoryPool) -> None:
+        object.__setattr__(self, "_resource", resource)
+
+    def __getattr__(self, name: str) -> Any:
+        value = checked.cuMemPoolGetAttribute(self._resource.handle, self._attribute(name))
+        return bool(value) if type(self).__annotations__[name] == "bool" else int(value)
+
+    def __setattr__(self, name: str, value: int) -> None:
+        attribute = self._attribute(name)
+        if name.endswith("current"):
+            raise AttributeError(f"{name} is a figure, and cannot be set")
+        checked.cuMemPoolSetAttribute(self._resource.handle, attribute, int(value))
+
+    def _attribute(self, name: str) -> CUmemPool_attribute:
+        if name not in type(self).__annotations__:
+            raise AttributeError(f"a memory pool has no attribute {name!r}")
+        return CUmemPool_attribute[f"CU_MEMPOOL_ATTR_{name.upper()}"]
+
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{name}={getattr(self, name)}" for name in type(self).__annotations__)
+        return f"<MemoryPoolAttributes {figures}>"

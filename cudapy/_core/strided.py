@@ -1,0 +1,280 @@
+"""Arrays of any library, by where their elements are."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import dlpack as dl
+from . import element_types, foreign_arrays
+from .buffer import Buffer
+from .exchange import device_of, export_device
+from .layout import StridedLayout
+from .stream import Stream
+from .strided_copy import copy
+
+if TYPE_CHECKING:
+    import numpy
+
+    from .memory.resource import MemoryResource
+    from .stream import IsStreamType
+
+
+class StridedMemoryView:
+    """An array of another library, or a Buffer, as address, shape, strides and type of its elements.
+
+    Made by the `from_...` constructors; `StridedMemoryView(obj, stream_ptr)` is `from_any_interface`. It
+    keeps the array alive.
+
+    stream_ptr: the address of the stream that will use the memory; the array's own work so far is waited for
+    in it. -1: nothing is waited for, which is up to the caller then.
+    """
+
+    ptr: int = 0
+    """The address of the first element."""
+    device_id: int = -1
+    """The ordinal of the device that has the memory, or can use it; -1 for memory of the host alone."""
+    is_device_accessible: bool = False
+    """Whether kernels can use it."""
+    readonly: bool = False
+    """Whether it is not to be changed."""
+    exporting_obj: Any = None
+    """The array or Buffer that it is of."""
+    _layout: StridedLayout = StridedLayout((), (), 1)
+    _element: element_types.Element | None = None
+    _dtype: Any = None
+    _kept: object = None  # the DLPack capsule
+    _buffer: Buffer | None = None
+
+    def __init__(self, obj: object = None, stream_ptr: int | None = None) -> None:
+        if obj is not None:
+            foreign_arrays.from_any(self, obj, stream_ptr)
+
+    @classmethod
+    def from_dlpack(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
+        """A view of what has `__dlpack__` and `__dlpack_device__`."""
+        return foreign_arrays.from_dlpack(cls(), obj, stream_ptr)
+
+    @classmethod
+    def from_cuda_array_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
+        """A view of what has `__cuda_array_interface__`, version 3."""
+        return foreign_arrays.from_cuda_array_interface(cls(), obj, stream_ptr)
+
+    @classmethod
+    def from_array_interface(cls, obj: object) -> StridedMemoryView:
+        """A view of host memory: of what has `__array_interface__`, as NumPy's arrays do."""
+        view, found = cls(), obj.__array_interface__  # type: ignore[attr-defined]
+        foreign_arrays.from_interface(view, obj, found)
+        return view
+
+    @classmethod
+    def from_any_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
+        """A view by DLPack; else by `__cuda_array_interface__`, else by `__array_interface__`.
+
+        Raises BufferError for what has none of them.
+        """
+        return foreign_arrays.from_any(cls(), obj, stream_ptr)
+
+    @classmethod
+    def from_buffer(
+        cls,
+        buffer: Buffer,
+        shape: Sequence[int] | StridedLayout,
+        strides: Sequence[int] | None = None,
+        *,
+        itemsize: int | None = None,
+        dtype: Any = None,
+        is_readonly: bool = False,
+    ) -> StridedMemoryView:
+        """A view of a Buffer. Nothing is waited for.
+
+        shape: that of the array, or a layout. strides: counted in elements; None: C order. itemsize: bytes of
+        an element, if there is no dtype. Raises ValueError for what the buffer is too small for.
+        """
+        if dtype is not None:
+            import numpy
+
+            dtype = numpy.dtype(dtype)
+        if isinstance(shape, StridedLayout):
+            layout = shape
+        else:
+            size = itemsize if itemsize is not None else getattr(dtype, "itemsize", None)
+            if size is None:
+                raise ValueError("from_buffer needs a dtype or an itemsize")
+            layout = StridedLayout(shape, strides, size)
+        if dtype is not None and dtype.itemsize != layout.itemsize:
+            raise ValueError(
+                f"elements of {layout.itemsize} bytes cannot be {dtype}, which has {dtype.itemsize}"
+            )
+        needed = layout.required_size_in_bytes()
+        if needed > buffer.size:
+            raise ValueError(f"the array needs {needed} bytes, the Buffer has {buffer.size}")
+        view = cls()
+        view.exporting_obj = view._buffer = buffer
+        view.ptr = buffer.handle + layout.slice_offset_in_bytes
+        view.device_id, view.is_device_accessible = buffer.device_id, buffer.is_device_accessible
+        view.readonly, view._layout, view._dtype = is_readonly, layout, dtype
+        view._element = None if dtype is None else element_types.of(dtype)
+        return view
+
+    def view(self, layout: StridedLayout | None = None, dtype: Any = None) -> StridedMemoryView:
+        """The same memory with another layout, another type of elements, or both."""
+        made = type(self)()
+        made.__dict__.update(self.__dict__)
+        if dtype is not None:
+            import numpy
+
+            made._dtype = numpy.dtype(dtype)
+            made._element = element_types.of(made._dtype)
+            if layout is None and made._dtype.itemsize != self._layout.itemsize:
+                layout = self._layout.repacked(made._dtype.itemsize, self.ptr)
+        if layout is None:
+            return made
+        if dtype is None and self._element is not None and layout.itemsize != self._layout.itemsize:
+            raise ValueError(f"elements of {layout.itemsize} bytes need a dtype other than {self.dtype}")
+        if made._dtype is not None and made._dtype.itemsize != layout.itemsize:
+            raise ValueError(f"elements of {layout.itemsize} bytes cannot be {made._dtype}")
+        start = self.ptr - self._layout.slice_offset_in_bytes
+        had, has = self._span(self._layout), self._span(layout)
+        if self._buffer is not None:
+            had = (0, self._buffer.size)
+        if layout.volume and (has[0] < had[0] or has[1] > had[1]):
+            raise ValueError(f"{layout} reaches outside of the memory of {self!r}")
+        made._layout, made.ptr = layout, start + layout.slice_offset_in_bytes
+        return made
+
+    @staticmethod
+    def _span(layout: StridedLayout) -> tuple[int, int]:
+        low, high = layout.offset_bounds
+        return low * layout.itemsize, (high + 1) * layout.itemsize
+
+    # -- copies -----------------------------------------------------------------------------------
+
+    def copy_from(
+        self,
+        other: StridedMemoryView,
+        stream: Stream | IsStreamType | None,
+        allocator: MemoryResource | None = None,
+        blocking: bool | None = None,
+    ) -> None:
+        """Copy the elements of `other`, of the same shape and type, in `stream`; layouts may differ.
+
+        allocator: where device memory for an intermediate copy comes from; none is needed, so it is not used.
+        blocking: whether to wait for the end; None: if one of the two is memory of the host alone.
+        Source: cuMemcpyAsync, cuMemcpy3DAsync.
+        """
+        copy(self, other, Stream._accept(stream), blocking)
+
+    def copy_to(
+        self,
+        other: StridedMemoryView,
+        stream: Stream | IsStreamType | None = None,
+        allocator: MemoryResource | None = None,
+        blocking: bool | None = None,
+    ) -> None:
+        """Copy the elements to `other`: `other.copy_from(self, ...)`."""
+        other.copy_from(self, stream, allocator, blocking)
+
+    # -- what it is -------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """How many elements there are."""
+        return self._layout.volume
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the axes."""
+        return self._layout.shape
+
+    @property
+    def strides(self) -> tuple[int, ...] | None:
+        """The steps along the axes, counted in elements; None: C order."""
+        return self._layout.strides
+
+    @property
+    def layout(self) -> StridedLayout:
+        """Shape, strides and size of the elements."""
+        return self._layout
+
+    @property
+    def dtype(self) -> numpy.dtype[Any] | None:
+        """The type of the elements; None if that is not known.
+
+        Raises NotImplementedError for bfloat16 and its like without the package ml_dtypes.
+        """
+        if self._dtype is None and self._element is not None:
+            self._dtype = element_types.dtype(self._element)
+        return self._dtype  # type: ignore[no-any-return]
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        if self._buffer is not None:
+            return device_of(self._buffer)
+        device: tuple[int, int] = self.exporting_obj.__dlpack_device__() if self._kept else self._device()
+        return int(device[0]), int(device[1])
+
+    def _device(self) -> tuple[int, int]:
+        return (dl.CUDA, self.device_id) if self.is_device_accessible else (dl.CPU, 0)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        if self._element is None:
+            raise BufferError("an array without a dtype cannot be exported: give it one with view(dtype=...)")
+        if self._buffer is not None:
+            device = export_device(self._buffer, stream, dl_device, copy)
+        else:
+            device = self.__dlpack_device__()
+            if copy or (dl_device is not None and tuple(dl_device) != device):
+                raise BufferError(f"{self!r} is exported as it is: on device {device} of DLPack")
+        described = dl.Described(
+            self.ptr, *device, self.shape, self._layout._steps, *self._element, self.readonly
+        )
+        return dl.capsule(self, described, max_version)
+
+    def __repr__(self) -> str:
+        what = self._dtype if self._dtype is not None else self._element
+        where = f"device {self.device_id}" if self.is_device_accessible else "the host"
+        return f"<StridedMemoryView {self.ptr:#x} on {where}, shape {self.shape}, {what}>"
+
+
+# -- arguments ----------------------------------------------------------------------------------------------
+
+
+class _StridedMemoryViewProxy:
+    """An argument that becomes a StridedMemoryView when the stream is known."""
+
+    def __init__(self, obj: object) -> None:
+        self.obj = obj
+        self.has_dlpack = hasattr(obj, "__dlpack__")
+
+    def view(self, stream_ptr: int | None = None) -> StridedMemoryView:
+        """The view, for work in the stream at `stream_ptr`; -1: nothing is waited for."""
+        return StridedMemoryView.from_any_interface(self.obj, stream_ptr)
+
+
+def args_viewable_as_strided_memory(
+    arg_indices: Sequence[int],
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let a function take arrays of any library: its arguments at `arg_indices` get a method `view`.
+
+    `x.view(stream_ptr)` returns a StridedMemoryView, for work in that stream.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            given = list(args)
+            for index in arg_indices:
+                given[index] = _StridedMemoryViewProxy(given[index])
+            return function(*given, **kwargs)
+
+        return wrapped
+
+    return decorate

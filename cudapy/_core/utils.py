@@ -1,0 +1,28 @@
+"""`cudapy.core.utils`: arrays of any library, and batches of copies.
+
+StridedMemoryView                what an array of any library looks like in memory, and copies between such
+args_viewable_as_strided_memory  a decorator for functions that take arrays of any library
+copy_batch, CopyOptions          many copies by one call, and hints for them
+prefetch_batch, discard_batch, discard_prefetch_batch
+                                 where managed memory is to be, for many buffers at once
+"""
+
+from __future__ import annotations
+
+from .copies import CopyOptions, MemcpyOverlapMode, MemcpySrcAccessOrder, copy_batch
+from .layout import StridedLayout
+from .memory.managed_buffer import discard_batch, discard_prefetch_batch, prefetch_batch
+from .strided import StridedMemoryView, args_viewable_as_strided_memory
+
+__all__ = [
+    "CopyOptions",
+    "MemcpyOverlapMode",
+    "MemcpySrcAccessOrder",
+    "StridedLayout",
+    "StridedMemoryView",
+    "args_viewable_as_strided_memory",
+    "copy_batch",
+    "discard_batch",
+    "discard_prefetch_batch",
+    "prefetch_batch",
+]

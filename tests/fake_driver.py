@@ -1,0 +1,220 @@
+"""A driver made of Python that knows what is alive: for tests of who gives back what, without a GPU.
+
+It stands where ctypes.CDLL does. What is created gets a number and is alive until it is destroyed; destroying
+it twice, or what never was, is an error. One call can be made to fail.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import itertools
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+from .stub import vendored
+
+INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT = 1, 2, 201
+
+MADE = {  # by these functions, into the argument with this number
+    "cuStreamCreateWithPriority": ("stream", 0),
+    "cuEventCreate": ("event", 0),
+    "cuMemAllocFromPoolAsync": ("memory", 0),
+    "cuMemAllocAsync": ("memory", 0),
+    "cuMemAlloc_v2": ("memory", 0),
+    "cuMemAllocHost_v2": ("host memory", 0),
+    "cuMemPoolCreate": ("pool", 0),
+    "cuMemPoolImportFromShareableHandle": ("pool", 0),
+    "cuMemPoolImportPointer": ("memory", 0),
+    "cuMemCreate": ("piece", 0),
+    "cuMemRetainAllocationHandle": ("piece", 0),
+}
+GONE = {
+    "cuStreamDestroy_v2": "stream",
+    "cuEventDestroy_v2": "event",
+    "cuMemFreeAsync": "memory",
+    "cuMemFree_v2": "memory",
+    "cuMemFreeHost": "host memory",
+    "cuMemPoolDestroy": "pool",
+    "cuMemRelease": "piece",
+    "cuMemUnmap": "mapping",
+    "cuMemAddressFree": "addresses",
+}
+SETS = {  # the value of an output: argument number, value
+    "cuDeviceGetCount": (0, 1),
+    "cuDeviceGetAttribute": (0, 1),
+    "cuCtxGetDevice": (0, 0),
+    "cuDeviceGetMemPool": (0, 0x9001),
+    "cuMemGetMemPool": (0, 0x9002),
+    "cuDriverGetVersion": (0, 13000),
+    "cuStreamGetCtx": (1, 0xC0),
+    "cuDevicePrimaryCtxRetain": (0, 0xC0),
+    "cuMemPoolGetAttribute": (2, 1),
+    "cuMemGetAllocationGranularity": (0, 1 << 21),
+    "cuThreadExchangeStreamCaptureMode": (0, 0),
+}
+
+
+class FakeDriver:
+    """The library.
+
+    fail_at: the number of the call, from 1, that returns `failure` and does nothing. capturing: streams that
+    are. needs_context: whether freeing does. adjacent: whether addresses are reserved where they are asked
+    for. yields: whether other threads run during a call.
+    """
+
+    def __init__(self) -> None:
+        self.numbers = itertools.count(0x10000, 0x1000)
+        self.threads = threading.local()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what happened, and let nothing fail."""
+        self.calls: list[str] = []
+        self.alive: set[tuple[str, int]] = set()
+        self.refused: set[tuple[str, int]] = set()
+        self.wrong: list[str] = []
+        self.fail_at = 0
+        self.failure = OUT_OF_MEMORY
+        self.capturing: set[int] = set()
+        self.needs_context = False
+        self.adjacent = True
+        self.yields = False
+
+    @property
+    def contexts(self) -> list[int]:
+        """The contexts of the calling thread, the current one last."""
+        if not hasattr(self.threads, "stack"):
+            self.threads.stack = []
+        return self.threads.stack  # type: ignore[no-any-return]
+
+    def __getitem__(self, symbol: str) -> Function:
+        if symbol.endswith(("_ptsz", "_ptds")) or symbol.startswith("cuLogs"):
+            raise AttributeError(symbol)
+        return Function(self, symbol)
+
+    def call(self, symbol: str, arguments: tuple[Any, ...]) -> int:
+        self.calls.append(symbol)
+        values = [plain(argument) for argument in arguments]
+        if self.yields:
+            time.sleep(0)  # as a foreign call does, let other threads run before and after
+        if len(self.calls) == self.fail_at:
+            if symbol in GONE:
+                self.refused.add((GONE[symbol], values[0]))
+            return self.failure
+        special = getattr(self, symbol, None)
+        if special is not None:
+            status = special(arguments, values)
+            if status is not None:
+                return int(status)
+        if symbol in MADE:
+            kind, index = MADE[symbol]
+            number = next(self.numbers)
+            put(arguments[index], number)
+            self.alive.add((kind, number))
+            if self.yields:
+                time.sleep(0)
+        if symbol in SETS:
+            index, value = SETS[symbol]
+            put(arguments[index], value)
+        if symbol in GONE:
+            thing = (GONE[symbol], values[0])
+            if thing not in self.alive:
+                self.wrong.append(f"{symbol}: {thing} is not alive")
+                return INVALID_VALUE
+            self.alive.discard(thing)
+        return 0
+
+    # -- what depends on more than its arguments --------------------------------------------------
+
+    def cuCtxGetCurrent(self, arguments: Any, values: Any) -> None:
+        put(arguments[0], self.contexts[-1] if self.contexts else 0)
+
+    def cuCtxSetCurrent(self, arguments: Any, values: Any) -> None:
+        self.contexts[-1:] = [values[0]]
+
+    def cuCtxPushCurrent_v2(self, arguments: Any, values: Any) -> None:
+        self.contexts.append(values[0])
+
+    def cuCtxPopCurrent_v2(self, arguments: Any, values: Any) -> None:
+        put(arguments[0], self.contexts.pop())
+
+    def cuStreamIsCapturing(self, arguments: Any, values: Any) -> None:
+        put(arguments[1], int(values[0] in self.capturing))
+
+    def cuMemFreeAsync(self, arguments: Any, values: Any) -> int | None:
+        if self.needs_context and not self.contexts:
+            return INVALID_CONTEXT
+        if values[1] in self.capturing:
+            return INVALID_VALUE
+        if values[1] > 2 and ("stream", values[1]) not in self.alive:
+            self.wrong.append(f"cuMemFreeAsync in stream {values[1]:#x}, which is no more")
+        return None
+
+    def cuMemAddressReserve(self, arguments: Any, values: Any) -> int:
+        number = values[3] if values[3] and self.adjacent else next(self.numbers) << 24
+        put(arguments[0], number)
+        self.alive.add(("addresses", number))
+        return 0
+
+    def cuMemMap(self, arguments: Any, values: Any) -> int:
+        self.alive.add(("mapping", values[0]))
+        return 0
+
+
+class Function:
+    """A function of the library, as ctypes has it."""
+
+    restype: Any = None
+    argtypes: Any = None
+
+    def __init__(self, driver: FakeDriver, symbol: str) -> None:
+        self.driver, self.symbol = driver, symbol
+
+    def __call__(self, *arguments: Any) -> int:
+        return self.driver.call(self.symbol, arguments)
+
+
+def plain(argument: Any) -> Any:
+    """An argument as a number, if it is one: what `byref` and `from_param` made, handles, ints."""
+    if type(argument) is type(ctypes.c_void_p.from_param(1)) and argument._obj is None:
+        return int((re.findall("0x([0-9a-f]+)", repr(argument)) or ["0"])[0], 16)  # "<cparam 'P' (0x5)>"
+    argument = getattr(argument, "_obj", argument)
+    value = getattr(argument, "value", argument)
+    return 0 if value is None else value
+
+
+def put(argument: Any, number: int) -> None:
+    """Write to an output."""
+    room = getattr(argument, "_obj", argument)
+    if isinstance(room, ctypes.Array):
+        room[0] = number
+    else:
+        room.value = number
+
+
+_copies = itertools.count()
+
+
+@contextmanager
+def faked() -> Iterator[tuple[FakeDriver, Callable[[str], ModuleType]]]:
+    """The driver, and what imports a module of a copy of the package that uses it: `of("core")`."""
+    name = f"cudapy_faked_{next(_copies)}"
+    vendored(name)
+    fake = FakeDriver()
+
+    def of(module: str) -> ModuleType:
+        return importlib.import_module(f"{name}.{module}")
+
+    of("driver").libcuda.load = lambda: fake
+    try:
+        yield fake, of
+    finally:
+        for module in [module for module in sys.modules if module.split(".")[0] == name]:
+            del sys.modules[module]

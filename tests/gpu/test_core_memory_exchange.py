@@ -1,0 +1,330 @@
+"""Buffers and arrays of other libraries: NumPy, CuPy, PyTorch, by each of the protocols."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+import numpy as np
+import pytest
+from cudapy.core.utils import CopyOptions, StridedMemoryView, args_viewable_as_strided_memory, copy_batch
+
+from cudapy import driver
+from cudapy.core import (
+    Buffer,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    ManagedMemoryResource,
+    PinnedMemoryResource,
+    Program,
+    launch,
+)
+
+from .core_kernels import content, run
+from .kernels import needs_driver
+
+pytestmark = pytest.mark.gpu
+
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = (1, 0), (2, 0), (3, 0), (13, 0)
+
+
+@pytest.fixture
+def cupy():
+    return pytest.importorskip("cupy", reason="CuPy is not installed")
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch", reason="PyTorch is not installed")
+
+
+@pytest.fixture
+def buffer(device, stream):
+    made = device.allocate(64, stream)
+    made.copy_from(np.arange(64, dtype=np.uint8), stream=stream)
+    return made
+
+
+def used(device) -> int:
+    return int(device.memory_resource.attributes.used_mem_current)
+
+
+# -- Buffer -------------------------------------------------------------------------------------------------
+
+
+def test_cupy_takes_buffers(cupy, buffer, stream) -> None:
+    for array in (cupy.from_dlpack(buffer), cupy.asarray(buffer)):
+        assert array.data.ptr == buffer.handle and array.shape == (64,)
+        assert cupy.asnumpy(array).tolist() == list(range(64))
+    assert cupy.from_dlpack(buffer).dtype == np.int8
+
+
+def test_torch_takes_buffers(torch, buffer, stream) -> None:
+    for tensor in (torch.from_dlpack(buffer), torch.as_tensor(buffer, device="cuda")):
+        assert tensor.data_ptr() == buffer.handle and tensor.shape == (64,)
+        assert tensor.cpu().tolist() == list(range(64))
+
+
+def test_a_consumer_waits_for_the_stream_of_the_buffer(cupy, device, stream) -> None:
+    """What CuPy does next in its stream comes after what was in the buffer's."""
+    loop = "for (int i = 0; i < 3000; i++) __nanosleep(10000); *p = 7;"
+    source = f'extern "C" __global__ void slow(char *p) {{ {loop} }}'
+    kernel = Program(source, "c++").compile("cubin").get_kernel("slow")
+    target = device.allocate(1, stream)
+    other = cupy.cuda.Stream(non_blocking=True)
+    target.fill(0, stream=stream)
+    launch(stream, LaunchConfig(grid=1, block=1), kernel, target)
+    with other:
+        array = cupy.from_dlpack(target)
+        copied = array.copy()
+    other.synchronize()
+    assert int(copied[0]) == 7
+
+
+def test_an_array_keeps_the_buffer(cupy, torch, device, stream) -> None:
+    before = used(device)
+    made = device.allocate(1 << 20, stream)
+    arrays = [cupy.from_dlpack(made), cupy.asarray(made), torch.from_dlpack(made), made.__dlpack__()]
+    made.fill(3, stream=stream)
+    address = made.handle
+    del made
+    gc.collect()
+    assert used(device) >= before + (1 << 20)
+    stream.sync()
+    assert int(arrays[0].sum()) == 3 << 20 and arrays[0].data.ptr == address
+    arrays.clear()
+    gc.collect()
+    stream.sync()
+    assert used(device) == before
+
+
+def test_kinds_of_memory_in_dlpack(device, stream, buffer) -> None:
+    pinned = LegacyPinnedMemoryResource().allocate(64)
+    assert buffer.__dlpack_device__() == CUDA and pinned.__dlpack_device__() == CUDA_HOST
+    host = np.zeros(8)
+    assert Buffer.from_handle(host.ctypes.data, 64, owner=host).__dlpack_device__() == CPU
+    with pytest.raises(BufferError, match="not on"):
+        buffer.__dlpack__(dl_device=CPU)
+    with pytest.raises(BufferError, match="copy"):
+        buffer.__dlpack__(copy=True)
+    with pytest.raises(ValueError, match="ambiguous"):
+        buffer.__dlpack__(stream=0)
+    assert "dltensor_versioned" in repr(buffer.__dlpack__(max_version=(1, 0)))
+    assert "dltensor_versioned" not in repr(buffer.__dlpack__())
+
+
+@pytest.mark.parametrize("kind", ["legacy", "pinned", "managed"])
+def test_numpy_reads_and_writes_host_memory(device, stream, kind) -> None:
+    if kind == "managed":
+        needs_driver(13, 0)
+    resource = {
+        "legacy": LegacyPinnedMemoryResource,
+        "pinned": PinnedMemoryResource,
+        "managed": ManagedMemoryResource,
+    }[kind]()
+    made = resource.allocate(16, stream=stream)
+    made.fill(1, stream=stream)
+    stream.sync()
+    arrays = [np.asarray(made), np.from_dlpack(made), np.from_dlpack(made, device="cpu")]
+    if sys.version_info >= (3, 12):
+        arrays.append(np.frombuffer(made, np.uint8))
+        assert bytes(memoryview(made)) == b"\1" * 16
+    for number, array in enumerate(arrays):
+        assert array.ctypes.data == made.handle and array.tolist() == [1 + number] * 16
+        array[:] = 2 + number
+    assert content(made, np.uint8, stream).tolist() == [1 + len(arrays)] * 16
+    del made
+    gc.collect()
+    assert arrays[0].tolist() == [1 + len(arrays)] * 16, "the arrays keep it"
+
+
+def test_numpy_is_told_what_it_cannot_read(buffer) -> None:
+    with pytest.raises(TypeError, match="copy_to"):
+        np.asarray(buffer)
+    with pytest.raises((BufferError, RuntimeError)):
+        np.from_dlpack(buffer)
+    with pytest.raises((TypeError, BufferError)):
+        memoryview(buffer)
+    assert not hasattr(buffer, "__array_interface__")
+    buffer.close()
+    for use in (buffer.__dlpack__, lambda: buffer.__cuda_array_interface__):
+        with pytest.raises(RuntimeError, match="closed"):
+            use()
+
+
+def test_arrays_of_other_libraries_are_kernel_arguments_and_copied_from(cupy, device, stream) -> None:
+    array = cupy.arange(16, dtype=cupy.int32)
+    cupy.cuda.get_current_stream().synchronize()
+    view = Buffer.from_handle(array.data.ptr, array.nbytes, owner=array)
+    assert content(view, np.int32, stream).tolist() == list(range(16))
+    assert view.owner is array and (view.device_id, view.is_device_accessible) == (0, True)
+
+
+# -- StridedMemoryView --------------------------------------------------------------------------------------
+
+
+def test_views_of_cupy_arrays(cupy, device, stream) -> None:
+    array = cupy.arange(24, dtype=cupy.float32).reshape(4, 6)[1:, ::2]
+    handle = int(stream.handle)
+    for view in (
+        StridedMemoryView.from_dlpack(array, stream_ptr=handle),
+        StridedMemoryView.from_cuda_array_interface(array, stream_ptr=handle),
+        StridedMemoryView(array, handle),
+        StridedMemoryView.from_any_interface(array, stream_ptr=-1),
+    ):
+        assert (view.ptr, view.shape, view.strides) == (array.data.ptr, (3, 3), (6, 2))
+        assert (view.dtype, view.device_id, view.is_device_accessible) == (np.float32, 0, True)
+        assert view.exporting_obj is array and not view.readonly and view.size == 9
+        back = cupy.from_dlpack(view)
+        assert back.strides == array.strides and bool((back == array).all())
+    with pytest.raises(BufferError, match="stream"):
+        StridedMemoryView(array)
+
+
+def test_views_of_torch_tensors(torch, device, stream) -> None:
+    for dtype in (torch.float32, torch.int64, torch.bool, torch.complex64, torch.float16):
+        tensor = torch.arange(12, device="cuda").reshape(3, 4).to(dtype).T
+        view = StridedMemoryView.from_dlpack(tensor, stream_ptr=int(stream.handle))
+        assert (view.ptr, view.shape, view.strides) == (tensor.data_ptr(), (4, 3), (1, 4))
+        assert torch.equal(torch.from_dlpack(view), tensor)
+        assert view.dtype == np.dtype(str(dtype).removeprefix("torch."))
+    brain = torch.ones(4, dtype=torch.bfloat16, device="cuda")
+    view = StridedMemoryView.from_dlpack(brain, stream_ptr=-1)
+    assert torch.from_dlpack(view).dtype == torch.bfloat16
+    if "ml_dtypes" not in sys.modules:
+        with pytest.raises(NotImplementedError, match="bfloat16"):
+            _ = view.dtype
+
+
+def test_views_of_buffers(cupy, device, stream) -> None:
+    made = device.allocate(4 * 12, stream)
+    made.copy_from(np.arange(12, dtype=np.float32), stream=stream)
+    view = StridedMemoryView.from_buffer(made, (4, 3), (1, 4), dtype=np.float32)
+    stream.sync()
+    assert cupy.asnumpy(cupy.from_dlpack(view)).tolist() == np.arange(12.0).reshape(3, 4).T.tolist()
+    with pytest.raises(ValueError, match="needs 52 bytes"):
+        StridedMemoryView.from_buffer(made, (13,), dtype=np.float32)
+
+
+def test_a_function_for_arrays_of_any_library(cupy, torch, device, stream) -> None:
+    @args_viewable_as_strided_memory((1,))
+    def where(name, array, in_stream):
+        view = array.view(int(in_stream.handle))
+        return name, view.ptr, view.is_device_accessible
+
+    host, on_device = np.zeros(3), cupy.zeros(3)
+    tensor = torch.zeros(3, device="cuda")
+    assert where("a", host, stream) == ("a", host.ctypes.data, False)
+    assert where("b", on_device, stream) == ("b", on_device.data.ptr, True)
+    assert where("c", tensor, in_stream=stream) == ("c", tensor.data_ptr(), True)
+
+
+LAYOUTS = [
+    ("dense", lambda x: x),
+    ("transposed", lambda x: x.transpose(2, 0, 1)),
+    ("every other", lambda x: x[::2, 1:, ::3]),
+    ("backwards", lambda x: x[::-1, :, ::-1]),
+    ("rows", lambda x: x[:, 2, :]),
+    ("scalar", lambda x: x[1, 2, 3, ...]),
+    ("none", lambda x: x[:, 0:0]),
+]
+
+
+@pytest.mark.parametrize(("name", "part"), LAYOUTS, ids=[name for name, _ in LAYOUTS])
+@pytest.mark.parametrize("dtype", ["u1", "f4", "c16"])
+def test_copies_between_layouts(cupy, device, stream, name, part, dtype) -> None:
+    """From and to device, pinned and pageable memory: exactly the elements, and nothing beside them."""
+    numbers = (np.arange(5 * 6 * 7) % 100).astype(dtype).reshape(5, 6, 7)
+    handle = int(stream.handle)
+    source = part(cupy.asarray(numbers)[...])
+    expected = part(numbers)
+    cupy.cuda.get_current_stream().synchronize()
+    view = StridedMemoryView.from_cuda_array_interface(source, stream_ptr=handle)
+    # to a dense array of the host
+    host = np.full(expected.shape, 77, dtype)
+    StridedMemoryView.from_array_interface(host).copy_from(view, stream)
+    assert (host == expected).all()
+    # to the same part of another array of the device
+    whole = cupy.full(numbers.shape, 55, dtype)
+    cupy.cuda.get_current_stream().synchronize()
+    target = StridedMemoryView.from_cuda_array_interface(part(whole), stream_ptr=handle)
+    view.copy_to(target, stream=stream, blocking=True)
+    wanted = np.full(numbers.shape, 55, dtype)
+    part(wanted)[...] = expected
+    assert (cupy.asnumpy(whole) == wanted).all()
+    # from the host, of other strides, to that part
+    again = np.array(part(numbers + np.array(1, dtype)), order="F")
+    target.copy_from(StridedMemoryView.from_array_interface(again), stream)
+    part(wanted)[...] = again
+    assert (cupy.asnumpy(whole) == wanted).all()
+
+
+# -- batches ------------------------------------------------------------------------------------------------
+
+
+def test_copies_in_a_batch(device, stream) -> None:
+    sources = [device.allocate(64 + i, stream) for i in range(5)]
+    targets = [device.allocate(64 + i, stream) for i in range(5)]
+    for number, source in enumerate(sources):
+        source.fill(number + 1, stream=stream)
+    copy_batch(stream, sources, targets)
+    assert [set(content(target, np.uint8, stream).tolist()) for target in targets] == [
+        {1},
+        {2},
+        {3},
+        {4},
+        {5},
+    ]
+    sources[0].fill(9, stream=stream)
+    options = [CopyOptions("any"), *[CopyOptions(overlap_mode="prefer_overlap_with_compute")] * 4]
+    copy_batch(stream, sources, targets, options=options)
+    assert set(content(targets[0], np.uint8, stream).tolist()) == {9}
+    sources[0].copy_to(targets[0], stream=stream, options=CopyOptions(src_location_hint=device))
+    with pytest.raises(ValueError, match="5 sources"):
+        copy_batch(stream, sources, targets[:4])
+    with pytest.raises(ValueError, match="pair 0"):
+        copy_batch(stream, sources, targets[::-1])
+    with pytest.raises(TypeError, match="sequence"):
+        copy_batch(stream, sources[0], targets[0])
+    with pytest.raises(TypeError, match="stream of its own"):
+        copy_batch(device.default_stream, sources, targets)
+    with pytest.raises(ValueError, match="during_api_call"):
+        CopyOptions("sometime")
+
+
+def test_a_batch_does_not_go_into_a_graph(device, stream) -> None:
+    source, target = device.allocate(64, stream), device.allocate(64, stream)
+    driver.checked.cuStreamBeginCapture(
+        stream.handle, driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    )
+    try:
+        with pytest.raises(TypeError, match="graph"):
+            copy_batch(stream, [source], [target])
+    finally:
+        driver.checked.cuGraphDestroy(driver.checked.cuStreamEndCapture(stream.handle))
+
+
+# -- the end ------------------------------------------------------------------------------------------------
+
+
+def test_arrays_that_are_left_at_exit() -> None:
+    process = run(
+        "import sys\n"
+        "import cupy, torch\n"
+        "a = cupy.from_dlpack(dev.allocate(64, s)); t = torch.from_dlpack(dev.allocate(64, s))\n"
+        "c = dev.allocate(64, s).__dlpack__(); torch.kept = t; sys.kept = [a, t, c]\n"
+        "import numpy; sys.pinned = numpy.from_dlpack(LegacyPinnedMemoryResource().allocate(64))\n"
+    )
+    out, err = process.communicate(timeout=100)
+    assert (process.returncode, out, err) == (0, "", "")
+
+
+def test_exporting_leaks_nothing(cupy, device, stream) -> None:
+    buffer = device.allocate(64, stream)
+    references = sys.getrefcount(buffer)
+    for _ in range(1000):
+        buffer.__dlpack__()
+        cupy.from_dlpack(buffer)
+        StridedMemoryView.from_dlpack(buffer, stream_ptr=-1)
+    gc.collect()
+    assert sys.getrefcount(buffer) == references

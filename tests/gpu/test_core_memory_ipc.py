@@ -1,0 +1,232 @@
+"""Pools and buffers that another process uses."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from cudapy.core import (
+    Buffer,
+    DeviceMemoryResource,
+    DeviceMemoryResourceOptions,
+    PinnedMemoryResource,
+    PinnedMemoryResourceOptions,
+)
+from cudapy.driver import CUdevice_attribute, CUmemAllocationHandleType, checked
+
+from .core_kernels import ROOT, content
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(sys.platform != "linux", reason="pools are shared on Linux"),
+]
+
+CHILD = """
+import pickle, socket, sys
+from cudapy.core import *
+link = socket.socket(fileno=int(sys.argv[1]))
+dev = Device(0); dev.set_current(); s = dev.create_stream()
+def receive():
+    data, fds, _, _ = socket.recv_fds(link, 1 << 16, 1)
+    return pickle.loads(data), fds
+"""
+
+
+@pytest.fixture
+def resource(device):
+    needed = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+    attribute = CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES
+    if not checked.cuDeviceGetAttribute(attribute, 0) & needed:
+        pytest.skip("pools cannot be exported as file descriptors here")
+    return DeviceMemoryResource(device, DeviceMemoryResourceOptions(ipc_enabled=True))
+
+
+def start(code: str) -> tuple[subprocess.Popen[str], socket.socket]:
+    """A process that runs CHILD and `code`, and our end of its socket."""
+    ours, its = socket.socketpair()
+    command = [sys.executable, "-c", CHILD + code, str(its.fileno())]
+    process = subprocess.Popen(
+        command, cwd=ROOT, pass_fds=[its.fileno()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    its.close()
+    return process, ours
+
+
+def test_what_is_shared_and_what_is_not(resource, device, stream) -> None:
+    assert resource.is_ipc_enabled and resource.uuid is not None and not resource.is_mapped
+    buffer = resource.allocate(64, stream=stream)
+    descriptor = buffer.get_ipc_descriptor()
+    assert descriptor is buffer.ipc_descriptor and descriptor.size == 64
+    again = pickle.loads(pickle.dumps(descriptor))
+    assert again == descriptor and hash(again) == hash(descriptor) and not buffer.is_mapped
+    handle = resource.allocation_handle
+    assert handle is resource.allocation_handle and os.fstat(handle.handle)
+    with pytest.raises(TypeError, match="send_fds"):
+        pickle.dumps(handle)
+    with pytest.raises(RuntimeError, match="ipc_enabled=True"):
+        _ = device.allocate(64, stream).ipc_descriptor
+    with pytest.raises(RuntimeError, match="ipc_enabled=True"):
+        _ = device.memory_resource.allocation_handle
+    with pytest.raises(RuntimeError, match="own"):
+        Buffer.from_ipc_descriptor(resource, descriptor, stream)
+    with pytest.raises(RuntimeError, match="registered"):
+        DeviceMemoryResource.from_registry(__import__("uuid").uuid4())
+    resource.close()
+    assert handle.is_closed and handle.handle == -1
+    with pytest.raises(RuntimeError, match="closed"):
+        int(handle)
+
+
+def test_a_pool_over_a_socket(resource, stream) -> None:
+    buffers = [resource.allocate(64, stream=stream) for _ in range(2)]
+    for number, buffer in enumerate(buffers):
+        buffer.fill(number + 1, stream=stream)
+    stream.sync()
+    process, link = start(
+        "(uuid, descriptors), (fd,) = receive()\n"
+        "import os\n"
+        "mr = DeviceMemoryResource.from_allocation_handle(dev, fd); os.close(fd)\n"
+        "assert mr.is_mapped and mr.is_ipc_enabled\n"
+        "found = [Buffer.from_ipc_descriptor(mr, d, s) for d in descriptors]\n"
+        "twice = Buffer.from_ipc_descriptor(mr, descriptors[0], stream=s)\n"
+        "assert all(b.is_mapped and b.memory_resource is mr for b in found)\n"
+        "for b in [*found, twice]:\n"
+        "    h = bytearray(64); b.copy_to(h, stream=s); s.sync(); print(set(h))\n"
+        "found[0].close()\n"
+        "twice.fill(9, stream=s); found[1].fill(8, stream=s); s.sync()\n"
+        "try: mr.allocate(64, stream=s)\n"
+        "except RuntimeError as error: print(error)\n"
+    )
+    descriptors = [buffer.ipc_descriptor for buffer in buffers]
+    fd = resource.allocation_handle.handle
+    socket.send_fds(link, [pickle.dumps((resource.uuid, descriptors))], [fd])
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[:3] == ["{1}", "{2}", "{1}"] and "another process" in lines[3], out
+    assert [set(content(buffer, np.uint8, stream).tolist()) for buffer in buffers] == [{9}, {8}]
+
+
+MULTIPROCESSING = """
+import multiprocessing as mp, sys
+from cudapy.core import *
+
+def work(queue, buffer, mr, back):
+    dev = Device(0); dev.set_current(); s = dev.create_stream()
+    for each in (buffer, *queue.get()):
+        h = bytearray(each.size); each.copy_to(h, stream=s); s.sync()
+        back.put((set(h), each.is_mapped, each.memory_resource is buffer.memory_resource))
+        each.fill(50, stream=s)
+    s.sync()
+    back.put(mr is buffer.memory_resource)
+
+if __name__ == "__main__":
+    mp.set_start_method("spawn")
+    dev = Device(0); dev.set_current(); s = dev.create_stream()
+    options = sys.argv[1]
+    if options == "device":
+        mr = DeviceMemoryResource(dev, DeviceMemoryResourceOptions(ipc_enabled=True))
+    else:
+        mr = PinnedMemoryResource(PinnedMemoryResourceOptions(ipc_enabled=True))
+    buffers = [mr.allocate(64, stream=s) for _ in range(3)]
+    for i, b in enumerate(buffers): b.fill(i + 1, stream=s)
+    s.sync()
+    queue, back = mp.Queue(), mp.Queue()
+    child = mp.Process(target=work, args=(queue, buffers[0], mr, back))
+    child.start()
+    queue.put(buffers[1:])
+    print([back.get(timeout=60) for _ in range(4)])
+    child.join(60)
+    print(child.exitcode)
+    for b in buffers:
+        h = bytearray(64); b.copy_to(h, stream=s); s.sync(); print(set(h))
+"""
+
+
+@pytest.mark.parametrize("kind", ["device", "pinned"])
+def test_multiprocessing_sends_buffers(resource, tmp_path, kind) -> None:
+    if kind == "pinned":
+        try:
+            PinnedMemoryResource(PinnedMemoryResourceOptions(ipc_enabled=True))
+        except RuntimeError as error:
+            pytest.skip(f"no pinned memory for several processes here: {error}")
+    script = tmp_path / "main.py"
+    script.write_text(MULTIPROCESSING)
+    done = subprocess.run(
+        [sys.executable, str(script), kind],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    first, *rest = done.stdout.splitlines()
+    assert first == str([({1}, True, True), ({2}, True, True), ({3}, True, True), True])
+    assert rest == ["0", "{50}", "{50}", "{50}"]
+
+
+@pytest.mark.parametrize("victim", ["importer", "exporter"])
+def test_kill_9_on_either_side(device, stream, victim) -> None:
+    """The other side goes on, and the memory comes back."""
+    for _ in range(3):
+        mr = DeviceMemoryResource(device, DeviceMemoryResourceOptions(ipc_enabled=True))
+        buffer = mr.allocate(1 << 20, stream=stream)
+        buffer.fill(5, stream=stream)
+        stream.sync()
+        if victim == "importer":
+            process, link = start(
+                "(d,), (fd,) = receive()\n"
+                "b = Buffer.from_ipc_descriptor(DeviceMemoryResource.from_allocation_handle(0, fd), d, s)\n"
+                "b.fill(6, stream=s); s.sync(); print('ready', flush=True)\n"
+                "import time; time.sleep(60)\n"
+            )
+            socket.send_fds(link, [pickle.dumps((buffer.ipc_descriptor,))], [int(mr.allocation_handle)])
+            assert process.stdout.readline() == "ready\n", process.stderr.read()
+            process.send_signal(signal.SIGKILL)
+            process.wait(60)
+            assert (content(buffer, np.uint8, stream) == 6).all()
+        else:
+            process, link = start(
+                "mr = DeviceMemoryResource(0, DeviceMemoryResourceOptions(ipc_enabled=True))\n"
+                "b = mr.allocate(1 << 20, stream=s); b.fill(7, stream=s); s.sync()\n"
+                "socket.send_fds(link, [pickle.dumps(b.ipc_descriptor)], [int(mr.allocation_handle)])\n"
+                "import time; time.sleep(60)\n"
+            )
+            link.settimeout(60)
+            data, (fd,), _, _ = socket.recv_fds(link, 1 << 16, 1)
+            theirs = DeviceMemoryResource.from_allocation_handle(0, fd)
+            os.close(fd)
+            seen = Buffer.from_ipc_descriptor(theirs, pickle.loads(data), stream)
+            process.send_signal(signal.SIGKILL)
+            process.wait(60)
+            time.sleep(0.1)
+            assert (content(seen, np.uint8, stream) == 7).all(), "what was opened stays"
+            seen.close()
+        process.stdout.close(), process.stderr.close(), link.close()
+        buffer.close()
+        stream.sync()
+        assert np.int64(mr.attributes.used_mem_current) == 0
+
+
+def test_sharing_leaves_no_descriptors_open(resource, stream) -> None:
+    def count() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    DeviceMemoryResource(0, DeviceMemoryResourceOptions(ipc_enabled=True)).allocation_handle  # noqa: B018
+    before = count()
+    for _ in range(20):
+        mr = DeviceMemoryResource(0, DeviceMemoryResourceOptions(ipc_enabled=True))
+        mr.allocate(64, stream=stream)
+        int(mr.allocation_handle)
+        del mr
+    stream.sync()
+    assert count() <= before + 2

@@ -1,0 +1,487 @@
+"""Graphs without a GPU: what C is called with, what is kept alive and let go, what is refused and why."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import pickle
+import sys
+import threading
+import weakref
+from typing import Any
+
+import pytest
+
+from .stub import module
+from .stub.record import Stub
+from .test_versions import older as older
+
+
+class Thing:
+    """Something that can be watched."""
+
+    def __call__(self) -> None:
+        pass
+
+
+def watched() -> tuple[Thing, weakref.ref[Thing]]:
+    thing = Thing()
+    return thing, weakref.ref(thing)
+
+
+def symbols(stub: Stub) -> list[str]:
+    return [call.symbol for call in stub.calls()]
+
+
+def graphs(name: str) -> Any:
+    return module(f"_core.graph.{name}")
+
+
+@pytest.fixture
+def definition(stub: Stub) -> Any:
+    made = graphs("definition").GraphDefinition()
+    stub.calls()
+    return made
+
+
+# -- what the driver holds --------------------------------------------------------------------------------
+
+
+def dropped_by_driver(stub: Stub, call: Any) -> None:
+    """Do what the driver does with a user object whose last reference is gone, in another thread."""
+    address = int.from_bytes(call.arguments["ptr"].raw, "little")
+    destroy = int.from_bytes(call.arguments["destroy"].raw, "little")
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(destroy)
+    thread = threading.Thread(target=function, args=(address,))
+    thread.start()
+    thread.join()
+
+
+def test_what_is_held_goes_when_the_driver_says_so(stub: Stub) -> None:
+    held = graphs("held")
+    (one, first), (two, second) = watched(), watched()
+    held.hold(one)
+    held.hold([two])
+    del one, two
+    calls = [call for call in stub.calls() if call.symbol == "cuUserObjectCreate"]
+    assert len({call.arguments["ptr"].raw for call in calls}) == 2
+    assert int.from_bytes(calls[0].arguments["initialRefcount"].raw, "little") == 1
+    held.sweep()
+    assert first() is not None and second() is not None
+    dropped_by_driver(stub, calls[1])
+    assert second() is not None  # nothing of Python ran in the driver's thread
+    held.sweep()
+    assert first() is not None and second() is None
+    dropped_by_driver(stub, calls[0])
+    held.sweep()
+    assert first() is None
+
+
+def test_places_of_what_was_held_are_used_again(stub: Stub) -> None:
+    held = graphs("held")
+    before, things = len(held._blocks), len(held._things)
+    for _ in range(10):
+        calls = []
+        for _ in range(100):
+            held.hold(Thing())
+            calls += [call for call in stub.calls() if call.symbol == "cuUserObjectCreate"]
+        for call in calls:
+            dropped_by_driver(stub, call)
+        held.sweep()
+    assert len(held._blocks) <= before + 2 and len(held._things) == things
+
+
+def test_waiting_drops_what_the_driver_let_go(stub: Stub) -> None:
+    held, lifetime = graphs("held"), module("_core.lifetime")
+    thing, reference = watched()
+    held.hold(thing)
+    del thing
+    (call,) = [call for call in stub.calls() if call.symbol == "cuUserObjectCreate"]
+    dropped_by_driver(stub, call)
+    lifetime.let_go()
+    assert reference() is None
+
+
+def test_a_failure_holds_nothing(stub: Stub) -> None:
+    held = graphs("held")
+    thing, reference = watched()
+    stub.status = 2
+    with pytest.raises(MemoryError):
+        held.hold(thing)
+    del thing
+    gc.collect()
+    assert reference() is None
+
+
+def test_what_holds_something_may_be_dropped_in_turn(stub: Stub) -> None:
+    """Dropping one thing may bring others along that come by the same way."""
+    held = graphs("held")
+
+    class Last:
+        def __del__(self) -> None:
+            held.sweep()
+            held.hold(Thing())
+
+    held.hold(Last())
+    (call,) = [call for call in stub.calls() if call.symbol == "cuUserObjectCreate"]
+    dropped_by_driver(stub, call)
+    held.sweep()
+    assert "cuUserObjectCreate" in symbols(stub)
+
+
+def test_copies_share_until_one_changes(stub: Stub) -> None:
+    driver, kept = module("driver"), graphs("kept").Kept(module("driver").CUgraph(5))
+    kept.put(1, "plain", 5, None)
+    assert symbols(stub) == []  # nothing worth keeping
+    first, second = Thing(), Thing()
+    kept.put(1, first)
+    kept.put(2, second)
+    assert symbols(stub) == ["cuUserObjectCreate", "cuGraphRetainUserObject"]
+    shared = kept.share()
+    kept.put(1, second)
+    assert symbols(stub) == ["cuUserObjectCreate", "cuGraphRetainUserObject", "cuGraphReleaseUserObject"]
+    assert shared == {1: (first,), 2: (second,)} and kept.share() == {1: (second,), 2: (second,)}
+    kept.put(1)
+    kept.put(3, first)
+    assert symbols(stub).count("cuUserObjectCreate") == 1
+    assert kept.share() == {2: (second,), 3: (first,)}
+    for _ in range(3):
+        kept.add(second, 5, first)
+    assert len(kept.share()) == 4 and symbols(stub).count("cuUserObjectCreate") == 1
+    kept.expose()
+    for _ in range(3):
+        kept.put(4, first)
+        assert "cuUserObjectCreate" in symbols(stub)  # somebody may have made a copy since
+    assert driver.CUuserObjectRetain_flags.CU_GRAPH_USER_OBJECT_MOVE == 1
+
+
+# -- definitions ------------------------------------------------------------------------------------------
+
+
+def test_a_definition_is_destroyed_once(stub: Stub) -> None:
+    made = graphs("definition").GraphDefinition()
+    node_graph = graphs("definition").GraphDefinition._of(made._tree, made._graph)
+    del made
+    gc.collect()
+    assert "cuGraphDestroy" not in symbols(stub)
+    del node_graph
+    gc.collect()
+    assert symbols(stub).count("cuGraphDestroy") == 1
+
+
+def test_memset_parameters() -> None:
+    make = graphs("parameters").memset_parameters
+    made = make(0x1000, b"\1\2", 3, 4, 8)
+    found = (int(made.dst), made.value, made.elementSize, made.width, made.height, made.pitch)
+    assert found == (0x1000, 0x0201, 2, 3, 4, 8)
+    assert make(0x1000, 255, 1, 1, 0).elementSize == 1
+    for wrong, error in (
+        ((0x1000, -1, 1, 1, 0), OverflowError),
+        ((0x1000, 1, 1, 2, 0), ValueError),
+        ((0x1000, 1, 1, 0, 0), ValueError),
+        ((0x1000, b"", 1, 1, 0), ValueError),
+        ((0x1000, 1, 1.5, 1, 0), TypeError),
+        ((None, 1, 1, 1, 0), TypeError),
+    ):
+        with pytest.raises(error):
+            make(*wrong)
+
+
+def test_owners_are_for_addresses() -> None:
+    owned = graphs("parameters").owned
+    owner = Thing()
+    assert owned("dst", 5, owner) == (5, owner)
+    assert owned("dst", owner, None) == (owner, None)
+    with pytest.raises(ValueError, match="dst_owner"):
+        owned("dst", bytearray(4), owner)
+
+
+def test_host_functions() -> None:
+    make = graphs("host_function").HostFunction
+    seen: list[object] = []
+    python = make(lambda: seen.append("called"))
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(int(python.parameters.fn))(None)
+    data = bytearray(b"12345")
+    c = make(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(seen.append), data)
+    data[:] = b"-----"
+    address = int(c.parameters.userData)
+    assert ctypes.string_at(address, 5) == b"12345"
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(int(c.parameters.fn))(address)
+    assert seen == ["called", address] and c.callback is None and python.callback is not None
+    assert make(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(seen.append), 7).parameters.userData == 7
+    wrong = ctypes.CFUNCTYPE(None, ctypes.c_int)(seen.append)
+    for arguments, error in (((5,), TypeError), ((wrong,), TypeError), ((print, 1), ValueError)):
+        with pytest.raises(error, match="callback:"):
+            make(*arguments)
+
+
+def test_nodes_go_to_the_place_they_belong(definition: Any, stub: Stub) -> None:
+    node = definition.callback(Thing())
+    call = next(call for call in stub.calls() if call.symbol == "cuGraphAddHostNode")
+    assert int.from_bytes(call.arguments["hGraph"].raw, "little") == int(definition._graph)
+    assert int.from_bytes(call.arguments["numDependencies"].raw, "little") == 0
+    node.record(module("_core.event").Event())
+    call = next(call for call in stub.calls() if call.symbol == "cuGraphAddEventRecordNode")
+    assert int.from_bytes(call.arguments["numDependencies"].raw, "little") == 1
+    assert int.from_bytes(call.arguments["dependencies"].memory, "little") == int(node.handle)
+
+
+def test_an_executable_holds_what_its_nodes_are_given(definition: Any, stub: Stub) -> None:
+    """While it is made, its graph holds something that goes over to it."""
+    graph = definition.instantiate()
+    names = [name for name in symbols(stub) if "User" in name or "Instantiate" in name]
+    assert names == [
+        "cuUserObjectCreate",
+        "cuGraphRetainUserObject",
+        "cuGraphInstantiateWithParams",
+        "cuGraphReleaseUserObject",
+    ]
+    graph.close()
+    assert symbols(stub).count("cuGraphExecDestroy") == 1
+    stub.status = 1
+    with pytest.raises(module("_errors").CUDAError):
+        definition.instantiate()
+
+
+def test_an_update_that_fails_says_why(definition: Any, stub: Stub, monkeypatch: Any) -> None:
+    graph = definition.instantiate()
+    info = module("driver").CUgraphExecUpdateResultInfo(result=2)
+    error = graphs("executable")._not_updated(module("driver").CUresult(910), info)
+    assert isinstance(error, graphs("executable").GraphUpdateError)
+    assert "TOPOLOGY_CHANGED: its nodes or edges are not the same" in str(error)
+    assert error.result == 2 and error.name == "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE"
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.result, again.name, str(again)) == (error.result, error.name, str(error))
+    info = module("driver").CUgraphExecUpdateResultInfo(result=99)
+    assert "99" in str(graphs("executable")._not_updated(module("driver").CUresult(910), info))
+    graph.update(definition)
+    assert "cuGraphExecUpdate_v2" in symbols(stub)
+
+
+# -- captures ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def builder(stub: Stub) -> Any:
+    made = module("_core.stream").Stream.from_handle(0x5000).create_graph_builder()
+    stub.calls()
+    return made
+
+
+def test_a_capture_ends_with_its_builder(builder: Any, stub: Stub, monkeypatch: Any) -> None:
+    monkeypatch.setattr(module("_core.stream").Stream, "priority", 0)
+    builder.begin_building("thread_local")
+    call = next(call for call in stub.calls() if call.symbol == "cuStreamBeginCapture_v2")
+    assert int.from_bytes(call.arguments["mode"].raw, "little") == 1
+    _, part = builder.split(2)
+    stub.calls()
+    builder.close()  # at once, although the other part refers to the capture
+    names = symbols(stub)
+    assert names.count("cuStreamEndCapture") == names.count("cuGraphDestroy") == 1
+    with pytest.raises(RuntimeError, match="has ended the building"):
+        part.split(2)
+    other = module("_core.stream").Stream.from_handle(0x5000).create_graph_builder().begin_building()
+    stub.calls()
+    del other
+    gc.collect()
+    assert symbols(stub).count("cuStreamEndCapture") == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(901, "waiting for the"), (904, "joined"), (905, "outside the capture"), (908, "another thread")],
+)
+def test_a_capture_that_fails_is_over(builder: Any, stub: Stub, status: int, words: str) -> None:
+    builder.begin_building()
+    stub.status = status
+    with pytest.raises(module("_errors").CUDAError, match=words) as caught:
+        builder.end_building()
+    assert caught.value.code == status and not builder.is_building
+    stub.status = 0
+    stub.calls()
+    builder.close()
+    gc.collect()
+    assert "cuStreamEndCapture" not in symbols(stub)
+
+
+def test_a_failed_beginning(builder: Any, stub: Stub) -> None:
+    stub.status = 1
+    with pytest.raises(module("_errors").CUDAError):
+        builder.begin_building()
+    stub.status = 0
+    assert not builder.is_building
+    with pytest.raises(ValueError, match="is none of"):
+        builder.begin_building("fast")
+    assert builder.begin_building().is_building
+
+
+# -- a call that fails ------------------------------------------------------------------------------------
+
+
+class Failing:
+    """The driver's raising face, of which call number `fails` fails; the names of those that did not."""
+
+    def __init__(self, fails: int) -> None:
+        self.fails, self.count, self.failed = fails, 0, ""
+        self.calls: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(module("driver").checked, name)
+
+        def call(*args: Any) -> Any:
+            self.count += 1
+            if self.count == self.fails:
+                self.failed = name
+                raise module("_errors").CUDAError(f"{name} fails", module("driver").CUresult(999), name)
+            result = function(*args)
+            self.calls.append(name)
+            is_type = name == "cuGraphNodeGetType"  # of which the stub knows nothing
+            return module("driver").CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST if is_type else result
+
+        return call
+
+
+def defined() -> None:
+    things = [Thing(), Thing()]
+    definition = graphs("definition").GraphDefinition()
+    node = definition.callback(things[0])
+    last = node.join().memset(0x1000, 1, 4, dst_owner=things[1])
+    other = graphs("definition").GraphDefinition()
+    other.embed(definition)
+    graph = other.instantiate()
+    graph.update(definition)
+    node.update(things[1])
+    graph[node].update(things[0])
+    last.destroy()
+    graph.close()
+
+
+def captured() -> None:
+    stream = module("_core.stream").Stream.from_handle(0x5000)
+    builder = stream.create_graph_builder().begin_building()
+    builder.callback(Thing())
+    _, part = builder.split(2)
+    part.callback(Thing())
+    module("core").graph.GraphBuilder.join(builder, part)
+    body = builder.if_then(builder.create_condition(1))
+    body.begin_building().end_building()
+    builder.end_building().complete().close()
+    builder.close()
+
+
+@pytest.mark.parametrize("scenario", [defined, captured])
+def test_nothing_is_lost_when_a_call_fails(stub: Stub, monkeypatch: Any, scenario: Any) -> None:
+    """Each call in turn: what was made is given back, and no stream is left capturing."""
+    monkeypatch.setattr(module("_core.stream").Stream, "priority", 0)
+    monkeypatch.setattr("sys.unraisablehook", lambda _: None)  # what a finalizer meets
+    module("core")
+    users = [m for name, m in sys.modules.items() if name.startswith("cudapy_stubbed._core.graph.")]
+    monkeypatch.setattr(graphs("condition"), "bodies", lambda _: (module("driver").CUgraph(7),))
+    gc.collect()
+    for fails in range(1, 1000):
+        face = Failing(fails)
+        for user in users:
+            if hasattr(user, "checked"):
+                monkeypatch.setattr(user, "checked", face)
+        stub.calls()
+        with contextlib.suppress(module("_errors").CUDAError):
+            scenario()
+        gc.collect()
+        names, failed = symbols(stub), face.failed
+        count = face.calls.count
+        if "Destroy" in failed or "Release" in failed:  # then it was tried, at least
+            face.calls.append(failed)
+        assert count("cuGraphCreate") <= count("cuGraphDestroy"), failed
+        assert count("cuGraphInstantiateWithParams") == count("cuGraphExecDestroy"), failed
+        assert count("cuUserObjectCreate") == count("cuGraphRetainUserObject") + count("cuUserObjectRelease")
+        begun = count("cuStreamBeginCapture") + count("cuStreamBeginCaptureToGraph")
+        assert begun == names.count("cuStreamEndCapture"), failed
+        if face.count < fails:
+            assert not failed
+            break
+    assert fails > 20
+
+
+# -- options, names ---------------------------------------------------------------------------------------
+
+
+def test_options_are_the_flags_of_c(stub: Stub) -> None:
+    options, driver = graphs("options"), module("driver")
+    for cls, flags, prefix in (
+        (options.GraphDebugPrintOptions, driver.CUgraphDebugDot_flags, "CU_GRAPH_DEBUG_DOT_FLAGS_"),
+        (options.GraphCompleteOptions, driver.CUgraphInstantiate_flags, "CUDA_GRAPH_INSTANTIATE_FLAG_"),
+    ):
+        assert cls().flags == 0
+        for field in cls.__dataclass_fields__:
+            name = "UPLOAD" if field == "upload_stream" else field.upper()
+            assert cls(**{field: True}).flags == flags[prefix + name]
+    every = options.GraphCompleteOptions(True, True, True, True)  # type: ignore[arg-type]
+    assert every.flags == 15
+
+
+def test_options_may_be_a_dict(definition: Any, stub: Stub) -> None:
+    for options, flags in (({"device_launch": True}, 4), ({}, 0), (None, 1)):
+        definition.instantiate(options)
+        call = next(call for call in stub.calls() if call.symbol == "cuGraphInstantiateWithParams")
+        assert int.from_bytes(call.arguments["instantiateParams"].memory[:8], "little") == flags
+    for wrong in ({"launch": True}, 5):
+        with pytest.raises(TypeError):
+            definition.instantiate(wrong)
+
+
+def test_graph_can_be_imported_like_a_module() -> None:
+    import cudapy.core
+    from cudapy.core import graph
+
+    assert sys.modules["cudapy.core.graph"] is graph is cudapy.core.graph
+    assert all(hasattr(graph, name) for name in graph.__all__)
+
+
+def test_conditions_are_handles() -> None:
+    condition = graphs("condition").GraphCondition(0x1234)
+    assert type(condition.handle) is module("driver").CUgraphConditionalHandle
+    assert condition == condition.handle and module("_core.arguments").encode(condition, 8) == (
+        0x1234
+    ).to_bytes(8, "little")
+
+
+def test_a_driver_of_cuda_12_0(older: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no conditions, and no data of edges; the rest works."""
+    d, stub = older
+    package = d.__name__.rpartition(".")[0]
+    core = importlib.import_module(f"{package}.core")
+    monkeypatch.setattr(core.Stream, "priority", 0)
+    definition = core.graph.GraphDefinition()
+    node = definition.memset(0x1000, 1, 16)
+    node.callback(Thing()).record(core.Event())
+    definition.join(node, definition.empty()).pred.add(node)
+    builder = core.Stream.from_handle(0x5000).create_graph_builder().begin_building()
+    _, part = builder.split(2)
+    part.callback(Thing())
+    core.graph.GraphBuilder.join(builder, part)
+    builder.embed(definition)
+    builder.end_building().complete().update(definition)
+    names = symbols(stub)
+    for name in ("cuGraphAddDependencies", "cuStreamGetCaptureInfo_v2", "cuStreamUpdateCaptureDependencies"):
+        assert name in names
+    for made in (definition, core.Stream.from_handle(0x5000).create_graph_builder().begin_building()):
+        with pytest.raises(RuntimeError, match=r"cuGraphConditionalHandleCreate.*needs CUDA 12\.3"):
+            made.create_condition(1)
+
+
+def test_older_drivers_say_what_they_lack(stub: Stub, monkeypatch: Any) -> None:
+    conditions = graphs("condition")
+    versions = {"cuDriverGetVersion": lambda: 12040}
+    monkeypatch.setattr(
+        conditions, "checked", type("checked", (), {k: staticmethod(v) for k, v in versions.items()})
+    )
+    for kind, count, name in ((conditions.SWITCH, 1, "switch"), (conditions.IF, 2, "if_else")):
+        with pytest.raises(
+            module("_errors").CUDAError, match=f"{name} needs a driver of CUDA 12.8"
+        ) as caught:
+            conditions.conditional(conditions.GraphCondition(1), kind, count, 0)
+        assert "12.4" in str(caught.value) and caught.value.name == "CUDA_ERROR_NOT_SUPPORTED"
+    made = conditions.conditional(conditions.GraphCondition(1), conditions.WHILE, 1, 0)
+    assert made.conditional.type == 1 and made.conditional.size == 1
