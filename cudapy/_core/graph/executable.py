@@ -106,7 +106,11 @@ class Graph(Closable):
 
     def _refused(self, error: CUDAError, stream: Stream) -> CUDAError:
         """`error`, with what it comes from if the stream is of another context than the graph."""
-        where, here = stream.context, Context(CUcontext(self._context))
+        here = Context(CUcontext(self._context))
+        try:
+            where = stream.context
+        except CUDAError:  # what it takes to explain the failure failed itself
+            return error
         if where == here:
             return error
         mixed = f"The stream belongs to {where!r}, and the graph to {here!r}: use a stream of its device."
