@@ -139,12 +139,7 @@ class Event(Closable):
         return event
 
     @staticmethod
-    def _of(
-        handle: CUevent,
-        context: int,
-        options: EventOptions,
-        ownership: Ownership,
-    ) -> Event:
+    def _of(handle: CUevent, context: int, options: EventOptions, ownership: Ownership) -> Event:
         event = _object(Event)
         event._handle = handle
         event._context = context

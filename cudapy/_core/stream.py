@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from .. import driver
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
 from .context import SPARE, Context, lasting
+from .current import Uncaptured
 from .event import Event, EventOptions
 from .lifetime import Closable, Foundation, Ownership
 from .options import accepted
@@ -35,17 +36,19 @@ class StreamOptions:
 _DEFAULT = StreamOptions()
 _NON_BLOCKING = int(CUstream_flags.CU_STREAM_NON_BLOCKING)
 
-
 _spare: dict[tuple[int, int, int], list[CUstream]] = {}
 """Streams that nobody has any more, by context, flags and priority; for contexts that last."""
 
 
 def _spare_one(handle: CUstream, spare: list[CUstream]) -> None:
     """Keep a stream to be used again, as making one takes far longer; but not if it still has work to do."""
-    if len(spare) < SPARE and not driver.cuStreamQuery(handle)[0]:
-        spare.append(handle)
-    else:
-        checked.cuStreamDestroy(handle)
+    if len(spare) < SPARE:
+        with Uncaptured():
+            (busy,) = driver.cuStreamQuery(handle)
+        if not busy:
+            spare.append(handle)
+            return
+    checked.cuStreamDestroy(handle)
 
 
 @runtime_checkable

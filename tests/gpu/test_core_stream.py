@@ -157,8 +157,10 @@ def test_a_stream_waits_for_another(device, code) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
-@pytest.mark.parametrize("wait", ["s.sync()", "s.record().sync()"])
+@pytest.mark.parametrize("wait", ["s.sync()", "s.record().sync()", "dev.sync()"])
 def test_ctrl_c_ends_a_wait(wait) -> None:
+    if wait.startswith("dev") and driver.checked.cuDriverGetVersion() < 12050:
+        pytest.skip("no event stands for all work of a device before CUDA 12.5")
     process = run(
         "import time\n"
         "k = start('for (int i = 0; i < 5000; i++) __nanosleep(1000000);', None)\n"
