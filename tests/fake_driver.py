@@ -12,6 +12,7 @@ import itertools
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -61,7 +62,12 @@ SETS = {  # the value of an output: argument number, value
 
 
 class FakeDriver:
-    """The library. `fail_at`: the number of the call, from 1, that returns `failure` and does nothing."""
+    """The library.
+
+    fail_at: the number of the call, from 1, that returns `failure` and does nothing. capturing: streams that
+    are. needs_context: whether freeing does. adjacent: whether addresses are reserved where they are asked
+    for. yields: whether other threads run during a call.
+    """
 
     def __init__(self) -> None:
         self.numbers = itertools.count(0x10000, 0x1000)
@@ -79,6 +85,7 @@ class FakeDriver:
         self.capturing: set[int] = set()
         self.needs_context = False
         self.adjacent = True
+        self.yields = False
 
     @property
     def contexts(self) -> list[int]:
@@ -95,6 +102,8 @@ class FakeDriver:
     def call(self, symbol: str, arguments: tuple[Any, ...]) -> int:
         self.calls.append(symbol)
         values = [plain(argument) for argument in arguments]
+        if self.yields:
+            time.sleep(0)  # as a foreign call does, let other threads run before and after
         if len(self.calls) == self.fail_at:
             if symbol in GONE:
                 self.refused.add((GONE[symbol], values[0]))
@@ -109,6 +118,8 @@ class FakeDriver:
             number = next(self.numbers)
             put(arguments[index], number)
             self.alive.add((kind, number))
+            if self.yields:
+                time.sleep(0)
         if symbol in SETS:
             index, value = SETS[symbol]
             put(arguments[index], value)

@@ -20,16 +20,16 @@ from .stub import python
 def world() -> Iterator[SimpleNamespace]:
     """The fake driver, and core on it, with a current context."""
     with faked() as (fake, of):
-        core, lifetime, event = of("core"), of("_core.lifetime"), of("_core.event")
+        core, lifetime = of("core"), of("_core.lifetime")
+        fake.contexts[:] = [0xC0]
+        core.Device(0).set_current()
+        of("_core.context").lasting.clear()  # no stream or event is kept to be used again
 
         def settle() -> None:
-            """Let go of what is kept for a while: work that is done, frees that waited, spare events."""
+            """Let go of what is kept for a while: work that is done, frees that waited."""
             lifetime._in_use.clear()
             gc.collect()
             lifetime.retry()
-            for spare in event._spare.values():
-                fake.alive -= {("event", int(handle)) for handle in spare}
-            event._spare.clear()
 
         gc.collect()
         gc.freeze()
@@ -260,7 +260,14 @@ def test_what_is_freed_while_its_stream_captures_waits(
     core.Device(0).create_event()
     assert alive(fake, "memory") == ["memory"], "tried, and it still captures"
     fake.capturing.clear()
-    core.Device(0).create_event()
+    other = core.Device(0).create_stream()
+    assert alive(fake, "memory") == [], "it does no more"
+    fake.capturing.add(int(stream.handle))
+    core.Device(0).allocate(64, other).close()
+    core.Device(0).allocate(64, stream).close()
+    assert alive(fake, "memory") == ["memory"]
+    fake.capturing.clear()
+    core.Device(0).allocate(64, other).close()
     assert alive(fake, "memory") == [] and reports == []
 
 
@@ -307,6 +314,7 @@ def test_of_two_threads_that_close_one_frees(core: Any, fake: FakeDriver) -> Non
 
 def test_threads_allocate_side_by_side(core: Any, fake: FakeDriver) -> None:
     kept: list[Any] = []
+    fake.yields = True
 
     def work() -> None:
         core.Device(0).set_current()
@@ -319,6 +327,7 @@ def test_threads_allocate_side_by_side(core: Any, fake: FakeDriver) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+    fake.yields = False
     assert len({buffer.handle for buffer in kept}) == 2400, "no address was given twice"
     kept.clear()
     assert alive(fake) == []
@@ -390,7 +399,8 @@ with faked() as (fake, of):
     quick, mine = device.allocate(64, stream), Mine("parent").allocate(8)
     calls = len(fake.calls)
     if not os.fork():
-        ours = Mine("child").allocate(8)
+        ours, event = Mine("child").allocate(8), device.create_event()
+        quick.close(), mine.close()
         del quick, mine, ours, stream
         gc.collect()
         assert "cuMemFreeAsync" not in fake.calls[calls:], fake.calls[calls:]
@@ -416,6 +426,7 @@ from cudapy import driver
 fake = FakeDriver(); done = 0
 driver.libcuda.load = lambda: fake
 def after():
+    live[1].close(), live[2].close()
     print("after:", [name for name in fake.calls[done:] if "Free" in name or "Destroy" in name] or "nothing")
 atexit.register(after)
 from cudapy import core

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .._errors import CUDAError
 from .._ffi.convert import word
 from ..driver import checked
-from . import copies, exchange, ipc, lifetime
+from . import exchange, ipc, lifetime
 from .current import within
-from .graph.kept import keep_for as graph_keeps
-from .lifetime import Closable, Ownership, finalize, give_back
+from .lifetime import Ownership, finalize, give_back
 from .pointer import Location, byte_count, is_allocated, locate
 from .stream import (
     DEFAULT_STREAMS,
@@ -19,11 +18,11 @@ from .stream import (
     IsStreamType,
     Stream,
 )
-from .stream_order import deallocate, is_capturing, keep_for
+from .stream_order import deallocate, is_capturing
+from .transfers import Bytes
 
 if TYPE_CHECKING:
     from ..driver import CUdeviceptr
-    from .copies import CopyOptions
     from .ipc import IPCBufferDescriptor
     from .memory.pool import MemoryPool
     from .memory.resource import MemoryResource
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Buffer", "byte_count", "is_capturing", "locate"]
 
 
-class Buffer(Closable):
+class Buffer(Bytes):
     """`size` bytes at an address: allocated by a MemoryResource, or those of another library (`from_handle`).
 
     Freed in the stream it was allocated in, after the work that is in it by then: with the last reference, by
@@ -194,112 +193,6 @@ class Buffer(Closable):
         context = stream._context or int(checked.cuStreamGetCtx(stream._handle))
         give_back(context, deallocate, (self._resource, address, self._size, stream))
 
-    # -- copies and fills -------------------------------------------------------------------------
-
-    def copy_to(
-        self,
-        dst: Any = None,
-        *,
-        stream: Stream | IsStreamType | None = None,
-        options: CopyOptions | None = None,
-    ) -> Any:
-        """Copy into `dst` in `stream`, and return `dst`.
-
-        dst: a Buffer of this size; a writable host array (numpy, bytearray: contiguous), which gets as many
-        bytes as it has, and may be read after `stream.sync()`; or None for a new Buffer from the same memory
-        resource. options: hints for a copy between buffers. Source: cuMemcpyAsync.
-        """
-        source, in_stream = self._address, Stream._accept(stream)
-        if dst is None:
-            if self._resource is None:
-                raise ValueError("copy_to() needs a dst: this Buffer has no memory resource to allocate one")
-            dst = self._resource.allocate(self._size, stream=in_stream)
-        if isinstance(dst, Buffer):
-            dst.copy_from(self, stream=in_stream, options=options)
-            return dst
-        self._without(options)
-        size = self._fitting(memoryview(dst).nbytes, "copy_to")
-        if size:
-            checked.cuMemcpyDtoHAsync(dst, source, size, in_stream._handle)
-            self._keep_for(in_stream, dst)
-        return dst
-
-    def copy_from(
-        self,
-        src: Any,
-        *,
-        stream: Stream | IsStreamType | None = None,
-        options: CopyOptions | None = None,
-    ) -> None:
-        """Copy `src` into this buffer in `stream`.
-
-        src: a Buffer of this size, or a host array (numpy, bytes: contiguous) of at most this size. It is
-        kept alive until the copy is done; a host array in page-locked memory must not be changed before.
-        options: hints for a copy between buffers. Source: cuMemcpyAsync.
-        """
-        target, in_stream = self._address, Stream._accept(stream)
-        if isinstance(src, Buffer):
-            if src._size != self._size:
-                raise ValueError(
-                    f"a Buffer of {src._size} bytes cannot be copied to one of {self._size} bytes"
-                )
-            if options is not None:
-                copies.copy_batch(in_stream, [src], [self], options=options)
-            elif self._size:
-                checked.cuMemcpyAsync(target, src._address, self._size, in_stream._handle)
-                self._keep_for(in_stream, src)
-            return
-        self._without(options)
-        size = self._fitting(memoryview(src).nbytes, "copy_from")
-        if size:
-            checked.cuMemcpyHtoDAsync(target, src, size, in_stream._handle)
-            self._keep_for(in_stream, src)
-
-    def _fitting(self, size: int, what: str) -> int:
-        if size > self._size:
-            raise ValueError(f"{what}: the host array has {size} bytes, this Buffer has {self._size}")
-        return size
-
-    def _without(self, options: CopyOptions | None) -> None:
-        if options is not None:
-            raise ValueError("options are for a copy between buffers, not for one with a host array")
-
-    def _keep_for(self, stream: Stream, other: Any) -> None:
-        """Keep alive what a copy in `stream` uses, except for buffers that are freed in stream order.
-
-        In a GraphBuilder that is all of it.
-        """
-        if stream._owner is not None and graph_keeps(stream._owner, self, other):
-            return
-        kept = [x for x in (self, other) if not isinstance(x, Buffer) or x.is_host_accessible]
-        if kept:
-            keep_for(stream, *kept)
-
-    def fill(self, value: Any, *, stream: Stream | IsStreamType | None = None) -> None:
-        """Fill the buffer in `stream` with a byte, or a pattern of 1, 2 or 4 bytes that divides its size.
-
-        value: an int from 0 to 255, or bytes, a numpy scalar, anything of 1, 2 or 4 bytes.
-        Source: cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async.
-        """
-        address, in_stream = self._address, Stream._accept(stream)
-        if isinstance(value, int):
-            if not 0 <= value <= 255:
-                raise OverflowError(f"fill: {value} is not a byte; give a pattern of 2 or 4 bytes as bytes")
-            pattern = bytes((value,))
-        else:
-            pattern = memoryview(value).tobytes()
-        width = len(pattern)
-        if width not in _MEMSET:
-            raise ValueError(f"fill: the pattern has {width} bytes, not 1, 2 or 4")
-        count, rest = divmod(self._size, width)
-        if rest:
-            raise ValueError(f"fill: {self._size} bytes are no multiple of the {width} of the pattern")
-        if count:
-            getattr(checked, _MEMSET[width])(
-                address, int.from_bytes(pattern, "little"), count, in_stream._handle
-            )
-            graph_keeps(in_stream._owner, self)
-
     # -- what it is -------------------------------------------------------------------------------
 
     @property
@@ -449,4 +342,3 @@ def _free_async(resource: Any) -> Any:
 
 
 _UNFILLED = frozenset(Buffer.__slots__) - {"_address"} | {"_ownership"}
-_MEMSET = {1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"}

@@ -1,10 +1,11 @@
-"""How other libraries see a Buffer: an array of its bytes."""
+"""How other libraries see a Buffer, which is an array of its bytes, and where their host arrays are."""
 
 from __future__ import annotations
 
 import ctypes
 from typing import TYPE_CHECKING, Any
 
+from .._ffi.buffers import address_of
 from . import dlpack as dl
 from .stream import Stream
 from .stream_order import follow
@@ -86,3 +87,9 @@ def host_view(buffer: Buffer) -> memoryview:
     if not buffer.is_host_accessible:
         raise BufferError(f"{buffer!r} is not in host memory: copy_to() a host array")
     return memoryview((ctypes.c_char * buffer.size).from_address(address)).cast("B")
+
+
+def host_address(host: Any, const: bool, what: str) -> int:
+    """Where the memory of a host array is: contiguous, and writable unless it is `const`, or ValueError."""
+    pointer, _ = address_of(host, const, what)
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0

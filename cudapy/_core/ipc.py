@@ -277,7 +277,8 @@ def describe(buffer: Buffer) -> IPCBufferDescriptor:
     if not isinstance(resource, MemoryPool):
         raise RuntimeError(f"{buffer!r} is for one process: it is of no memory pool")
     export(resource)  # the driver exports buffers of exported pools alone
-    exported = checked.cuMemPoolExportPointer(address)
+    context = _context(resource.device_id)  # multiprocessing pickles in threads that have none
+    exported = within(context, checked.cuMemPoolExportPointer, address)
     return IPCBufferDescriptor._of(bytes(exported.reserved), buffer.size)
 
 

@@ -6,14 +6,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..driver import CUpointer_attribute, checked
 from . import dlpack as dl
-from . import element_types
+from . import element_types, foreign_arrays
 from .buffer import Buffer
 from .exchange import device_of, export_device
 from .layout import StridedLayout
 from .stream import Stream
-from .stream_order import follow
 from .strided_copy import copy
 
 if TYPE_CHECKING:
@@ -51,23 +49,23 @@ class StridedMemoryView:
 
     def __init__(self, obj: object = None, stream_ptr: int | None = None) -> None:
         if obj is not None:
-            _fill_from_any(self, obj, stream_ptr)
+            foreign_arrays.from_any(self, obj, stream_ptr)
 
     @classmethod
     def from_dlpack(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
         """A view of what has `__dlpack__` and `__dlpack_device__`."""
-        return _fill_from_dlpack(cls(), obj, stream_ptr)
+        return foreign_arrays.from_dlpack(cls(), obj, stream_ptr)
 
     @classmethod
     def from_cuda_array_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
         """A view of what has `__cuda_array_interface__`, version 3."""
-        return _fill_from_cai(cls(), obj, stream_ptr)
+        return foreign_arrays.from_cuda_array_interface(cls(), obj, stream_ptr)
 
     @classmethod
     def from_array_interface(cls, obj: object) -> StridedMemoryView:
         """A view of host memory: of what has `__array_interface__`, as NumPy's arrays do."""
         view, found = cls(), obj.__array_interface__  # type: ignore[attr-defined]
-        _fill_from_interface(view, obj, found)
+        foreign_arrays.from_interface(view, obj, found)
         return view
 
     @classmethod
@@ -76,7 +74,7 @@ class StridedMemoryView:
 
         Raises BufferError for what has none of them.
         """
-        return _fill_from_any(cls(), obj, stream_ptr)
+        return foreign_arrays.from_any(cls(), obj, stream_ptr)
 
     @classmethod
     def from_buffer(
@@ -244,86 +242,6 @@ class StridedMemoryView:
         what = self._dtype if self._dtype is not None else self._element
         where = f"device {self.device_id}" if self.is_device_accessible else "the host"
         return f"<StridedMemoryView {self.ptr:#x} on {where}, shape {self.shape}, {what}>"
-
-
-# -- from other libraries -----------------------------------------------------------------------------------
-
-
-def _fill_from_any(view: StridedMemoryView, obj: Any, stream_ptr: int | None) -> StridedMemoryView:
-    if hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__"):
-        return _fill_from_dlpack(view, obj, stream_ptr)
-    if hasattr(obj, "__cuda_array_interface__"):
-        return _fill_from_cai(view, obj, stream_ptr)
-    if hasattr(obj, "__array_interface__"):
-        return _fill_from_interface(view, obj, obj.__array_interface__)
-    raise BufferError(
-        f"a {type(obj).__name__} has neither __dlpack__ nor __cuda_array_interface__ nor __array_interface__"
-    )
-
-
-def _asked_stream(stream_ptr: int | None) -> int:
-    if stream_ptr is None:
-        raise BufferError("which stream will use the array? stream_ptr is its address, or -1 for no order")
-    return int(stream_ptr)
-
-
-def _fill_from_dlpack(view: StridedMemoryView, obj: Any, stream_ptr: int | None) -> StridedMemoryView:
-    kind, device_id = (int(number) for number in obj.__dlpack_device__())
-    if kind not in (dl.CPU, dl.CUDA, dl.CUDA_HOST, dl.CUDA_MANAGED):
-        raise BufferError(f"device type {kind} of DLPack is neither the host nor CUDA")
-    asked: dict[str, Any] = {"stream": _asked_stream(stream_ptr)} if kind == dl.CUDA else {}
-    try:
-        capsule = obj.__dlpack__(max_version=dl.VERSION, **asked)
-    except TypeError:  # a library that knows no versions
-        capsule = obj.__dlpack__(**asked)
-    found = dl.describe(capsule)
-    view._kept, view.exporting_obj = capsule, obj
-    view.ptr, view.readonly = found.address, found.is_readonly
-    view.is_device_accessible = kind != dl.CPU
-    if kind == dl.CUDA:
-        view.device_id = device_id
-    elif kind != dl.CPU:
-        view.device_id = int(checked.cuCtxGetDevice())
-    view._element = element_types.Element(found.code, found.bits, found.lanes)
-    view._layout = StridedLayout(found.shape, found.strides, view._element.size)
-    return view
-
-
-def _fill_from_cai(view: StridedMemoryView, obj: Any, stream_ptr: int | None) -> StridedMemoryView:
-    found = obj.__cuda_array_interface__
-    if found.get("version", 0) < 3:
-        raise BufferError("__cuda_array_interface__ must have version 3, which says what to wait for")
-    if found.get("mask") is not None:
-        raise BufferError("an array with a mask is not one strided array")
-    asked = _asked_stream(stream_ptr)
-    producer = found.get("stream")
-    if producer == 0:
-        raise BufferError("stream 0 is ambiguous in __cuda_array_interface__: 1 is the legacy default stream")
-    if producer is not None and asked != -1:
-        follow(Stream.from_handle(asked), Stream.from_handle(producer))
-    _fill_from_interface(view, obj, found)
-    view.is_device_accessible = True
-    if view.ptr:
-        ordinal = CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-        view.device_id = int(checked.cuPointerGetAttribute(ordinal, view.ptr))
-    else:
-        view.device_id = int(checked.cuCtxGetDevice())
-    return view
-
-
-def _fill_from_interface(view: StridedMemoryView, obj: Any, found: Any) -> StridedMemoryView:
-    import numpy
-
-    dtype = numpy.dtype(found["typestr"])
-    address, readonly = found["data"]
-    shape, strides = found["shape"], found.get("strides")
-    view.ptr, view.readonly, view.exporting_obj = int(address or 0), bool(readonly), obj
-    view._dtype, view._element = dtype, element_types.of(dtype)
-    if strides is None:
-        view._layout = StridedLayout.dense(shape, dtype.itemsize)
-    else:
-        view._layout = StridedLayout(shape, strides, dtype.itemsize, divide_strides=True)
-    return view
 
 
 # -- arguments ----------------------------------------------------------------------------------------------

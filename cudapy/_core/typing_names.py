@@ -10,7 +10,7 @@ from .choices import Choice
 from .graph.allocation import GraphMemoryType
 from .graph.condition import GraphConditionalType
 from .memory.managed import ManagedMemoryLocationType
-from .memory.virtual import (
+from .memory.virtual_options import (
     VirtualMemoryAccessType,
     VirtualMemoryAllocationType,
     VirtualMemoryGranularityType,

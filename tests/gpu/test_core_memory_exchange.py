@@ -253,7 +253,7 @@ def test_copies_between_layouts(cupy, device, stream, name, part, dtype) -> None
     part(wanted)[...] = expected
     assert (cupy.asnumpy(whole) == wanted).all()
     # from the host, of other strides, to that part
-    again = np.asfortranarray(part(numbers + np.array(1, dtype)))
+    again = np.array(part(numbers + np.array(1, dtype)), order="F")
     target.copy_from(StridedMemoryView.from_array_interface(again), stream)
     part(wanted)[...] = again
     assert (cupy.asnumpy(whole) == wanted).all()

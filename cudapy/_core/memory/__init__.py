@@ -10,7 +10,8 @@ from .managed import ManagedMemoryResource, ManagedMemoryResourceOptions
 from .managed_buffer import ManagedBuffer
 from .pinned import PinnedMemoryResource, PinnedMemoryResourceOptions
 from .resource import MemoryResource
-from .virtual import VirtualMemoryResource, VirtualMemoryResourceOptions
+from .virtual import VirtualMemoryResource
+from .virtual_options import VirtualMemoryResourceOptions
 
 __all__ = [
     "DeviceMemoryResource",
