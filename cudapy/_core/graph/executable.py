@@ -133,9 +133,9 @@ class Graph(Closable):
 
         Raises GraphUpdateError, with what differs, and leaves the Graph as it was. Source: cuGraphExecUpdate.
         """
-        handle = self._handle
         from .definition import GraphDefinition
 
+        handle = self._handle
         definition = getattr(source, "graph_definition", source)
         if not isinstance(definition, GraphDefinition):
             raise TypeError(
@@ -149,8 +149,8 @@ class Graph(Closable):
             status = within(tree.context, symbol, word(int(handle)), word(int(graph)), word(info.getPtr()))
         if status:
             raise _not_updated(CUresult(status), info)
-        self._drop(*self._own.values())
-        self._own = own
+        before, self._own = self._own, own
+        self._drop(*before.values())
 
     @overload
     def __getitem__(self, node: KernelNode) -> views.ExecutableKernelNode: ...
@@ -184,9 +184,11 @@ class Graph(Closable):
         """Let go of what nodes used, once the last launch has ended."""
         last: Stream | None = self._last
         kept = [thing for group in things for thing in group]
-        if last is None or not kept or last.is_closed:
+        if last is None or not kept:
             return
-        if is_capturing(last):
+        if last.is_closed:  # nobody can tell any more; the executable goes on holding it
+            self._own[-1] = *self._own.get(-1, ()), *kept
+        elif is_capturing(last):
             keep_captured(last._handle, *kept)
         else:
             keep_until(last.record(), *kept)
