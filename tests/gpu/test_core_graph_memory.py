@@ -218,7 +218,7 @@ def test_a_launch_in_a_closed_stream_has_what_its_node_was_given(device) -> None
     thing, old = watched()
     gate = threading.Event()
     definition = GraphDefinition()
-    node = definition.callback(lambda: gate.wait(60)).join().callback(thing)
+    node = definition.callback(lambda: gate.wait(60)).join().callback(Thing())
     graph = definition.instantiate()
     graph[node].update(thing)
     stream = device.create_stream()
