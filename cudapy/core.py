@@ -20,7 +20,8 @@
 Device, Context              GPUs, what they can do (`dev.properties`), and what makes one current
 Stream, Event                order, waiting and timing: `end - start` is in milliseconds
 Buffer, MemoryResource       memory: device memory by default, page-locked host memory
-Program, ProgramOptions      from CUDA C++ or PTX to ObjectCode; CompileError has the compiler's log
+Program, ProgramOptions      from CUDA C++, PTX or NVVM IR to ObjectCode; CompileError has the compiler's log
+Linker, LinkerOptions        several ObjectCodes to one, with link-time optimization; LinkError has the log
 ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
 LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
 
@@ -38,9 +39,12 @@ from ._core.event import Event, EventOptions, IPCEventDescriptor
 from ._core.kernel import Kernel
 from ._core.launch import launch, prepare
 from ._core.launch_config import LaunchConfig
+from ._core.linker import Linker, LinkerOptions, LinkError
 from ._core.memory import DeviceMemoryResource, LegacyPinnedMemoryResource, MemoryResource
 from ._core.module import ObjectCode
 from ._core.program import CompileError, Program
+from ._core.program_cache import FileStreamProgramCache, InMemoryProgramCache, ProgramCacheResource
+from ._core.program_key import make_program_cache_key
 from ._core.program_options import ProgramOptions
 from ._core.stream import (
     LEGACY_DEFAULT_STREAM,
@@ -65,17 +69,24 @@ __all__ = [
     "DeviceProperties",
     "Event",
     "EventOptions",
+    "FileStreamProgramCache",
     "IPCEventDescriptor",
+    "InMemoryProgramCache",
     "Kernel",
     "LaunchConfig",
     "LegacyPinnedMemoryResource",
+    "LinkError",
+    "Linker",
+    "LinkerOptions",
     "MemoryResource",
     "ObjectCode",
     "Program",
+    "ProgramCacheResource",
     "ProgramOptions",
     "Stream",
     "StreamOptions",
     "default_stream",
     "launch",
+    "make_program_cache_key",
     "prepare",
 ]

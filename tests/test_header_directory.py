@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cudapy import pathfinder
-from cudapy._core import program
+from cudapy._core import program_nvrtc
 from cudapy._pathfinder.headers import matching, release_of
 from cudapy._pathfinder.missing import advice
 from cudapy.core import CompileError, Program, ProgramOptions
@@ -272,7 +272,7 @@ NVRTC = "/nowhere/lib/libnvrtc.so"
 def number(nvrtc, monkeypatch: pytest.MonkeyPatch) -> int:
     """CUDART_VERSION of the NVRTC that is here; it is made out to be elsewhere, as it may have headers."""
     major, minor = nvrtc.checked.nvrtcVersion()
-    monkeypatch.setattr(program, "_compiler", lambda: ((major, minor), NVRTC))
+    monkeypatch.setattr(program_nvrtc, "_compiler", lambda: ((major, minor), NVRTC))
     return int(major * 1000 + minor * 10)
 
 
