@@ -42,6 +42,11 @@ class Linker(Closable):
         for code in object_codes:
             if not isinstance(code, ObjectCode):
                 raise TypeError(f"Linker: an input must be an ObjectCode, not {type(code).__name__}")
+        if (
+            any(code.code_type == "ltoir" for code in object_codes)
+            and not self._options.link_time_optimization
+        ):
+            raise ValueError("Linker: LTO-IR needs LinkerOptions(link_time_optimization=True)")
         names = [f"{code.name or 'input'} ({code.code_type})" for code in object_codes]
         self._handle = made = _linker(self._options, f"Linker: {self._options.name}, of {', '.join(names)}")
         self._ownership = Ownership(*made.release)
