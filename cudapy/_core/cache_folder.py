@@ -54,6 +54,8 @@ class Folder:
     def get(self, key: bytes) -> bytes | None:
         """The bytes of an entry; None if there is none that is whole and this user's."""
         name = name_of(key)
+        if not os.path.lexists(self.path):  # somebody tidied up
+            return None
         with _Opened(self.path) as folder:
             try:
                 with open(folder.open(name, os.O_RDONLY), "rb") as file:
@@ -76,7 +78,7 @@ class Folder:
             return
         name = name_of(key)
         unfinished = f"{name}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
-        with _Opened(self.path) as folder:
+        with _Opened(own_folder(self.path)) as folder:
             try:
                 with open(folder.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
                     file.write(content)
