@@ -10,9 +10,10 @@ import json
 import os
 import warnings
 from collections.abc import Callable
+from typing import NamedTuple
 
 from .build import Built
-from .cache_folder import Refused, user_cache
+from .cache_folder import Folder, Refused, user_cache
 from .program_cache import FileStreamProgramCache, InMemoryProgramCache
 from .program_key import NotCacheable
 
@@ -74,6 +75,29 @@ def disk() -> FileStreamProgramCache | None:
             if place[0] or isinstance(error, Refused):  # that there is no home to write to is nothing unusual
                 _warn(error)
     return _disks[place]
+
+
+class State(NamedTuple):
+    """What a report says of the part on disk."""
+
+    path: str  # "": there is none
+    entries: int = 0
+    size: int = 0  # bytes
+    problem: str = ""  # why it is not used, though it is not switched off
+
+
+def state() -> State:
+    """The part on disk as it is; nothing is made."""
+    try:
+        if not (enabled() and _size()):
+            return State("")
+        path = os.path.join(user_cache(), FOLDER)
+    except ValueError as error:
+        return State("", problem=str(error))
+    try:
+        return State(path, *Folder(path).size()) if os.path.lexists(path) else State(path)
+    except OSError as error:
+        return State(path, problem=str(error))
 
 
 def _size() -> int:
