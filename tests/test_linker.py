@@ -144,6 +144,16 @@ def test_ptx_from_a_file_has_no_nul() -> None:
 
 
 @with_nvjitlink
+def test_names_stay_known() -> None:
+    source = "template <typename T> __global__ void scale(T *x) { *x *= 2; }"
+    program = Program(source, "c++", ProgramOptions(arch="sm_90", relocatable_device_code=True))
+    parts = [program.compile("ltoir", name_expressions=["scale<int>"]), unit(DEVICE, "device.cu", "ltoir")]
+    linked = Linker(*parts, options=options(link_time_optimization=True)).link("cubin")
+    assert linked.symbol_mapping == parts[0].symbol_mapping
+    assert f".text.{linked.symbol_mapping['scale<int>']}\0".encode() in linked.code
+
+
+@with_nvjitlink
 def test_kernels_that_are_not_used_are_removed() -> None:
     two = unit('extern "C" __global__ void a() {}\nextern "C" __global__ void b() {}', "two", "ltoir")
     linked = Linker(two, options=options(link_time_optimization=True, kernels_used="a")).link("cubin")

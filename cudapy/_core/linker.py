@@ -30,7 +30,7 @@ class Linker(Closable):
     lacks, pathfinder.LibraryNotFound if there is neither. Source: nvJitLinkCreate, cuLinkCreate.
     """
 
-    __slots__ = ("_handle", "_options", "_results")
+    __slots__ = ("_handle", "_options", "_results", "_symbols")
     _handle: NvJitLink | DriverLinker
 
     def __init__(self, *object_codes: ObjectCode, options: LinkerOptions | None = None) -> None:
@@ -50,6 +50,9 @@ class Linker(Closable):
         names = [f"{code.name or 'input'} ({code.code_type})" for code in object_codes]
         self._handle = made = _linker(self._options, f"Linker: {self._options.name}, of {', '.join(names)}")
         self._ownership = Ownership(*made.release)
+        self._symbols = {
+            name: symbol for code in object_codes for name, symbol in code.symbol_mapping.items()
+        }
         try:
             for code in object_codes:
                 made.add(code)
@@ -60,6 +63,7 @@ class Linker(Closable):
     def link(self, target_type: str) -> ObjectCode:
         """The linked code: 'cubin' or, with the options ptx and link_time_optimization, 'ptx'.
 
+        It knows the names that its inputs know, in `symbol_mapping`.
         Raises LinkError, which has the whole log. Source: nvJitLinkComplete, cuLinkComplete.
         """
         made, target = self._handle, str(target_type).lower()
@@ -69,7 +73,8 @@ class Linker(Closable):
             needed = "link_time_optimization=True, ptx=True" if target == "ptx" else "ptx=False"
             raise ValueError(f"Linker.link: {target!r} needs LinkerOptions({needed})")
         if target not in self._results:
-            self._results[target] = ObjectCode._of(made.complete(target), target, self._options.name)
+            code = made.complete(target)
+            self._results[target] = ObjectCode._of(code, target, self._options.name, self._symbols)
         return self._results[target]
 
     def get_error_log(self) -> str:
