@@ -259,9 +259,10 @@ def test_a_header_that_appears_where_there_was_none(cache: Path, compiler: Compi
 @with_nvrtc
 def test_headers_beside_the_source(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """NVRTC looks in the folder of the program's name or, without one, in the working directory."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    monkeypatch.chdir(tmp_path / "there")
     for name, folder in ((str(tmp_path / "here/program.cu"), "here"), ("program.cu", "there")):
-        (tmp_path / folder).mkdir()
-        monkeypatch.chdir(tmp_path / folder)
         for number in (1111, 2222):
             (tmp_path / folder / "mine.h").write_text(f"#define MINE {number}\n")
             assert f", {number};".encode() in ptx(SOURCE, name=name)

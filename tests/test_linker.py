@@ -10,6 +10,7 @@ import pytest
 
 from cudapy import pathfinder
 from cudapy._core import linker as linker_module
+from cudapy._core.linker_nvjitlink import with_nul
 from cudapy.core import CUDAError, Linker, LinkerOptions, LinkError, ObjectCode, Program, ProgramOptions
 
 DEVICE = 'extern "C" __device__ int triple(int x) { return 3 * x; }'
@@ -139,6 +140,9 @@ def test_lto_to_ptx() -> None:
 
 @with_nvjitlink
 def test_ptx_from_a_file_has_no_nul() -> None:
+    assert with_nul(ObjectCode.from_ptx(b".version 8.0\n")).endswith(b"\n\0")
+    assert with_nul(ObjectCode.from_ptx(b".version 8.0\n\0")).endswith(b"\n\0")
+    assert with_nul(ObjectCode.from_cubin(b"ELF")) == b"ELF"
     ptx = [ObjectCode.from_ptx(code.code.rstrip(b"\0")) for code in units("ptx")]
     assert b".text.k\0" in Linker(*ptx, options=options()).link("cubin").code
 
@@ -281,9 +285,9 @@ def test_every_linker_is_given_back(monkeypatch) -> None:
 
     gc.collect()
     assert len(destroyed) == 2
-    with pytest.raises(LinkError):
+    with pytest.raises(LinkError) as caught:
         Linker(ObjectCode.from_ptx(b"nonsense\n"), options=options())
-    assert len(destroyed) == 3
+    assert len(destroyed) == 3 and caught.tb, "before the exception, which refers to it, is gone"
 
 
 @with_nvjitlink
