@@ -125,6 +125,17 @@ def test_to_lto_code_that_links_with_cxx() -> None:
 
 @with_nvvm
 @with_nvjitlink
+def test_a_kernel_in_lto_code_has_to_be_said_to_be_used() -> None:
+    """Else nvJitLink drops it: an annotation is not enough."""
+    used = "@llvm.used = appending global [1 x i8*] [i8* bitcast (void (float*)* @wave to i8*)]"
+    text = WAVE.replace("!nvvm.annotations", f'{used}, section "llvm.metadata"\n!nvvm.annotations')
+    code = Program(text, "nvvm", options(use_libdevice=True)).compile("ltoir")
+    linked = Linker(code, options=LinkerOptions(arch="sm_90", link_time_optimization=True)).link("cubin")
+    assert b".text.wave\0" in linked.code
+
+
+@with_nvvm
+@with_nvjitlink
 def test_to_a_cubin() -> None:
     made = Program(WAVE, "nvvm", options(use_libdevice=True, max_register_count=32)).compile("cubin")
     assert made.code.startswith(b"\x7fELF") and b".text.wave\0" in made.code
