@@ -35,6 +35,7 @@ __all__ = [
     "find_nvidia_header_directory",
     "load",
     "load_nvidia_dynamic_lib",
+    "locate",
     "stamp",
     "this_host",
 ]
@@ -145,19 +146,25 @@ def find_bitcode_lib(name: str) -> str:
     raise LibraryNotFound("libdevice", tuple(tried), f"{message}\nTo fix it: pip install {packages}.")
 
 
-def stamp(name: str) -> str:
-    """Which file the library `name` is: its path, size, time of change and first bytes, in one line.
+def locate(name: str) -> Loaded | Candidate:
+    """The library `name` if it is open; else the file that `load` would try first, which is not opened.
 
-    Of the open library as it was when it was opened; else of the file that `load` would try first, which is
-    not opened. Raises LibraryNotFound if there is none.
+    Where only the system's loader knows the file, it is opened. Raises LibraryNotFound if there is none.
     """
     known = _loaded.get((name, None))
     if known is None:
         first = next((c for c in find(name) if not c.refused), None)
-        if first is not None and os.path.isabs(first.path):
-            return _stamp(first.path)
-        known = load(name)
-    return known.stamp
+        return first if first is not None and os.path.isabs(first.path) else load(name)
+    return known
+
+
+def stamp(name: str) -> str:
+    """Which file the library `name` is: its path, size, time of change and first bytes, in one line.
+
+    That of `locate`; of an open library as it was when it was opened.
+    """
+    found = locate(name)
+    return found.stamp if isinstance(found, Loaded) else _stamp(found.path)
 
 
 def _stamp(path: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -357,3 +358,27 @@ def test_real_headers(nvrtc) -> None:
         warnings.simplefilter("error")
         code = Program(source, "c++", ProgramOptions(arch="sm_90")).compile("cubin").code
     assert code.startswith(b"\x7fELF")
+
+
+# -- the release, by the names of files -------------------------------------------------------------------
+
+
+def test_the_release_of_an_nvrtc_that_is_not_open(nvrtc) -> None:
+    assert program_nvrtc._release_by_name(pathfinder.load("nvrtc").path) == nvrtc.checked.nvrtcVersion()
+
+
+@pytest.mark.parametrize(
+    ("names", "release"),
+    [
+        (["libnvrtc-builtins.so.13.0"], (13, 0)),
+        (["libnvrtc-builtins.so", "libnvrtc-builtins.so.12.9", "libnvrtc-builtins.so.12.9.86"], (12, 9)),
+        (["nvrtc-builtins64_130.dll"], (13, 0)),
+        (["nvrtc-builtins64_1310.dll"], (13, 10)),
+        (["libnvrtc-builtins.so.13.0", "libnvrtc-builtins.so.12.9"], None),
+        ([], None),
+    ],
+)
+def test_what_the_names_of_files_tell(tmp_path: Path, names: list[str], release: Any) -> None:
+    for name in (*names, "libnvrtc.so.13", "libnvrtc.alt.so.13"):
+        (tmp_path / name).touch()
+    assert program_nvrtc._release_by_name(str(tmp_path / "libnvrtc.so.13")) == release

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 
 from .. import nvrtc, pathfinder
@@ -103,9 +104,22 @@ def _grow_pch_heap(handle: nvrtcProgram, options: ProgramOptions) -> bool:
 
 
 def _compiler() -> tuple[Release, str]:
-    """The release and the path of the NVRTC that is loaded."""
+    """The release and the path of NVRTC; it is loaded only if the names of its files do not tell."""
+    found = pathfinder.locate("nvrtc")
+    if isinstance(found, pathfinder.Candidate) and (release := _release_by_name(found.path)):
+        return release, found.path
     major, minor = nvrtc.checked.nvrtcVersion()
     return (major, minor), pathfinder.load("nvrtc").path
+
+
+_BUILTINS = re.compile(r"libnvrtc-builtins\.so\.(\d+)\.(\d+)|nvrtc-builtins64_(\d\d)(\d+)\.dll")
+
+
+def _release_by_name(path: str) -> Release | None:
+    """The release of NVRTC by what it opens later, whose name has it; None if that is not clear."""
+    matches = filter(None, map(_BUILTINS.match, os.listdir(os.path.dirname(path))))
+    found = {(int(match[1] or match[3]), int(match[2] or match[4])) for match in matches}
+    return found.pop() if len(found) == 1 else None
 
 
 def _read(handle: nvrtcProgram, what: str) -> bytes:
