@@ -21,7 +21,8 @@ Device, Context              GPUs, what they can do (`dev.properties`), and what
 Stream, Event                order, waiting and timing: `end - start` is in milliseconds
 Buffer, MemoryResource       memory of devices, page-locked, managed, virtual, of graphs, of several processes
 utils                        arrays of any library as StridedMemoryView, copies of many buffers at once
-Program, ProgramOptions      from CUDA C++ or PTX to ObjectCode; CompileError has the compiler's log
+Program, ProgramOptions      from CUDA C++, PTX or NVVM IR to ObjectCode; CompileError has the compiler's log
+Linker, LinkerOptions        several ObjectCodes to one, with link-time optimization; LinkError has the log
 ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
 LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
 graph                        work recorded or put together once and launched many times: `cudapy.core.graph`
@@ -46,6 +47,7 @@ from ._core.graph import names as graph
 from ._core.kernel import Kernel
 from ._core.launch import launch, prepare
 from ._core.launch_config import LaunchConfig
+from ._core.linker import Linker, LinkerOptions, LinkError
 from ._core.memory import (
     DeviceMemoryResource,
     DeviceMemoryResourceOptions,
@@ -63,6 +65,8 @@ from ._core.memory import (
 )
 from ._core.module import ObjectCode
 from ._core.program import CompileError, Program
+from ._core.program_cache import FileStreamProgramCache, InMemoryProgramCache, ProgramCacheResource
+from ._core.program_key import make_program_cache_key
 from ._core.program_options import ProgramOptions
 from ._core.stream import (
     LEGACY_DEFAULT_STREAM,
@@ -88,12 +92,17 @@ __all__ = [
     "DeviceProperties",
     "Event",
     "EventOptions",
+    "FileStreamProgramCache",
     "GraphMemoryResource",
     "Host",
     "IPCEventDescriptor",
+    "InMemoryProgramCache",
     "Kernel",
     "LaunchConfig",
     "LegacyPinnedMemoryResource",
+    "LinkError",
+    "Linker",
+    "LinkerOptions",
     "ManagedBuffer",
     "ManagedMemoryResource",
     "ManagedMemoryResourceOptions",
@@ -102,6 +111,7 @@ __all__ = [
     "PinnedMemoryResource",
     "PinnedMemoryResourceOptions",
     "Program",
+    "ProgramCacheResource",
     "ProgramOptions",
     "Stream",
     "StreamOptions",
@@ -110,6 +120,7 @@ __all__ = [
     "default_stream",
     "graph",
     "launch",
+    "make_program_cache_key",
     "prepare",
     "utils",
 ]

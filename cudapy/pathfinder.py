@@ -3,12 +3,14 @@
 `load("nvrtc")` opens the first library that works, in this order: pip wheels, conda, CUDA_PATH,
 CUDA_HOME, the system. `find("nvrtc")` lists the same places and opens nothing. Neither looks in
 the working directory, and neither takes a link-time stub for a library.
-`find_nvidia_header_directory("cudart")` looks in the same places for cuda_runtime.h.
+`find_nvidia_header_directory("cudart")` looks in the same places for cuda_runtime.h, and
+`find_bitcode_lib("device")` beside libNVVM for CUDA's math functions.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import threading
 from collections.abc import Sequence
@@ -29,9 +31,12 @@ __all__ = [
     "LibraryNotFound",
     "Loaded",
     "find",
+    "find_bitcode_lib",
     "find_nvidia_header_directory",
     "load",
     "load_nvidia_dynamic_lib",
+    "locate",
+    "stamp",
     "this_host",
 ]
 
@@ -44,6 +49,7 @@ class Loaded(NamedTuple):
     path: str  # absolute and real; the soname, if the loader does not say more
     found_by: str  # as in Candidate
     major: int | None  # as in Candidate
+    stamp: str = ""  # which file it was when it was opened; see `stamp`
 
     @property
     def abs_path(self) -> str:
@@ -117,6 +123,60 @@ def find_nvidia_header_directory(libname: str, major: int | None = None) -> str 
     return next((directory.path for directory in found if not directory.refused), None)
 
 
+def find_bitcode_lib(name: str) -> str:
+    """The path, absolute and real, of a bitcode library: "device", CUDA's math functions for NVVM IR.
+
+    That of the libNVVM that is loaded. Raises LibraryNotFound if there is none, or no
+    libNVVM; ValueError for another name.
+    """
+    if name != "device":
+        raise ValueError(f"no bitcode library {name!r}: cudapy knows 'device'")
+    library = load("nvvm").path
+    tried = []
+    folder = os.path.dirname(library)
+    for _ in range(3):  # nvvm/lib64, and nvvm/bin/x64; the wheels of CUDA 13 have nvvm beside lib
+        folder = os.path.dirname(folder)
+        for place in (folder, os.path.join(folder, "nvvm")):
+            path = os.path.join(place, "libdevice", "libdevice.10.bc")
+            if os.path.isfile(path):
+                return os.path.realpath(path)
+            tried.append(f"{path}: no such file")
+    message = "\n  ".join([f"libdevice.10.bc is not near {library}. Places tried:", *tried])
+    packages = " or ".join(LIBRARIES["nvvm"].packages)
+    raise LibraryNotFound("libdevice", tuple(tried), f"{message}\nTo fix it: pip install {packages}.")
+
+
+def locate(name: str) -> Loaded | Candidate:
+    """The library `name` if it is open; else the file that `load` would try first, which is not opened.
+
+    Where only the system's loader knows the file, it is opened. Raises LibraryNotFound if there is none.
+    """
+    known = _loaded.get((name, None))
+    if known is None:
+        first = next((c for c in find(name) if not c.refused), None)
+        return first if first is not None and os.path.isabs(first.path) else load(name)
+    return known
+
+
+def stamp(name: str) -> str:
+    """Which file the library `name` is: its path, size, time of change and first bytes, in one line.
+
+    That of `locate`; of an open library as it was when it was opened.
+    """
+    found = locate(name)
+    return found.stamp if isinstance(found, Loaded) else _stamp(found.path)
+
+
+def _stamp(path: str) -> str:
+    try:
+        status = os.stat(path)
+        with open(path, "rb") as file:
+            head = hashlib.sha256(file.read(4096)).hexdigest()  # the ELF header, and often a build ID
+    except OSError:  # the loader did not say where it is
+        return path
+    return f"{path} {status.st_size} {status.st_mtime_ns} {head}"
+
+
 def _library(name: str, major: int | None) -> Library:
     """The row of the table; ValueError if there is none, or no such major."""
     if name not in LIBRARIES:
@@ -142,6 +202,7 @@ def _load(library: Library, major: int | None, host: Host) -> Loaded:
     for candidate in candidates(library, major, host):
         why = candidate.refused
         if not why:
+            stamp = _stamp(candidate.path)
             try:
                 handle = _open(library, candidate, host)
             except OSError as error:
@@ -155,7 +216,8 @@ def _load(library: Library, major: int | None, host: Host) -> Loaded:
                 if not why:
                     folder = Place(candidate.found_by, os.path.dirname(path), folders=("",))
                     own = candidate.major or major_beside(folder, library, host)
-                    return Loaded(library.name, handle, path, candidate.found_by, own)
+                    stamp = stamp if path == candidate.path else _stamp(path)
+                    return Loaded(library.name, handle, path, candidate.found_by, own, stamp)
         tried.append(str(candidate._replace(refused=why)))
     raise LibraryNotFound(library.name, tuple(tried), _message(library, major, tried, broken))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import itertools
+import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,8 @@ import pytest
 from .stub import REPOSITORY, library_of, source, vendored
 from .stub.build import build
 from .stub.record import Stub
+
+os.environ["CUDAPY_CACHE"] = "0"  # what is tested is compiled; the tests of the cache switch it on
 
 _PROBE = """
 from cudapy import driver, pathfinder

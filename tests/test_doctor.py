@@ -15,8 +15,10 @@ import pytest
 import cudapy
 from cudapy import __main__ as command
 from cudapy import pathfinder
+from cudapy._core import compile_cache
 from cudapy._doctor import machine, probe
 from cudapy._doctor.facts import (
+    CacheFacts,
     CompilerFacts,
     DeviceFacts,
     DriverFacts,
@@ -27,6 +29,7 @@ from cudapy._doctor.facts import (
 )
 from cudapy._doctor.problems import problems
 from cudapy._doctor.report import as_json, as_text
+from cudapy.core import FileStreamProgramCache
 
 REPOSITORY = Path(cudapy.__file__).parents[1]
 H200 = DeviceFacts(0, "NVIDIA H200", (9, 0), 150754820096)
@@ -83,6 +86,38 @@ def test_no_driver() -> None:
     text, fix, stops = only(failing(LibraryFacts("cuda"), driver=DriverFacts()))
     assert text.startswith("There is no NVIDIA driver") and stops
     assert has(fix, "install the NVIDIA driver", "--gpus all")
+
+
+def test_a_cache_that_must_not_be_used() -> None:
+    cache = CacheFacts("/c/programs", problem="the cache folder /c/programs is a symbolic link")
+    text, fix, stops = only(facts(cache=cache))
+    assert has(text, "not kept on disk", "/c/programs is a symbolic link") and not stops
+    assert "CUDAPY_CACHE_DIR" in fix
+    assert "Compiled programs\n  not kept on disk" in as_text(facts(cache=cache), [])
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ("off", "not kept on disk"),
+        ("none", "0 in {}, 0.0 MiB"),
+        ("one", "1 in {}, 1.0 MiB"),
+        ("relative", ""),
+    ],
+)
+def test_the_cache_of_this_machine(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, how: str, expected: str
+) -> None:
+    monkeypatch.setenv("CUDAPY_CACHE", "0" if how == "off" else "1")
+    monkeypatch.setenv("CUDAPY_CACHE_DIR", "relative" if how == "bad" else str(tmp_path))
+    if how == "one":
+        FileStreamProgramCache(tmp_path / "programs")["k"] = bytes(1 << 20)
+    found = CacheFacts(*compile_cache.state())
+    if how == "bad":
+        assert "'relative' is not an absolute path" in found.problem
+    else:
+        assert expected.format(tmp_path / "programs") in as_text(facts(cache=found), [])
+    assert (tmp_path / "programs").exists() is (how == "one"), "nothing is made"
 
 
 def test_a_broken_driver() -> None:

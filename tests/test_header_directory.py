@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cudapy import pathfinder
-from cudapy._core import program
+from cudapy._core import program_nvrtc
 from cudapy._pathfinder.headers import matching, release_of
 from cudapy._pathfinder.missing import advice
 from cudapy.core import CompileError, Program, ProgramOptions
@@ -272,7 +273,7 @@ NVRTC = "/nowhere/lib/libnvrtc.so"
 def number(nvrtc, monkeypatch: pytest.MonkeyPatch) -> int:
     """CUDART_VERSION of the NVRTC that is here; it is made out to be elsewhere, as it may have headers."""
     major, minor = nvrtc.checked.nvrtcVersion()
-    monkeypatch.setattr(program, "_compiler", lambda: ((major, minor), NVRTC))
+    monkeypatch.setattr(program_nvrtc, "_compiler", lambda: ((major, minor), NVRTC))
     return int(major * 1000 + minor * 10)
 
 
@@ -357,3 +358,27 @@ def test_real_headers(nvrtc) -> None:
         warnings.simplefilter("error")
         code = Program(source, "c++", ProgramOptions(arch="sm_90")).compile("cubin").code
     assert code.startswith(b"\x7fELF")
+
+
+# -- the release, by the names of files -------------------------------------------------------------------
+
+
+def test_the_release_of_an_nvrtc_that_is_not_open(nvrtc) -> None:
+    assert program_nvrtc._release_by_name(pathfinder.load("nvrtc").path) == nvrtc.checked.nvrtcVersion()
+
+
+@pytest.mark.parametrize(
+    ("names", "release"),
+    [
+        (["libnvrtc-builtins.so.13.0"], (13, 0)),
+        (["libnvrtc-builtins.so", "libnvrtc-builtins.so.12.9", "libnvrtc-builtins.so.12.9.86"], (12, 9)),
+        (["nvrtc-builtins64_130.dll"], (13, 0)),
+        (["nvrtc-builtins64_1310.dll"], (13, 10)),
+        (["libnvrtc-builtins.so.13.0", "libnvrtc-builtins.so.12.9"], None),
+        ([], None),
+    ],
+)
+def test_what_the_names_of_files_tell(tmp_path: Path, names: list[str], release: Any) -> None:
+    for name in (*names, "libnvrtc.so.13", "libnvrtc.alt.so.13"):
+        (tmp_path / name).touch()
+    assert program_nvrtc._release_by_name(str(tmp_path / "libnvrtc.so.13")) == release

@@ -47,6 +47,7 @@ FLAGS = {
     "define_macro": (["A", ("B", "2")], ["--define-macro=A", "--define-macro=B=2"]),
     "undefine_macro": ("A", ["--undefine-macro=A"]),
     "include_path": (("/a", "/b"), ["--include-path=/a", "--include-path=/b"]),
+    "use_bundled_headers": ("/a", ["--use-bundled-headers=/a"]),
     "pre_include": ("a.h", ["--pre-include=a.h"]),
     "no_source_include": (True, ["--no-source-include"]),
     "std": ("c++20", ["--std=c++20"]),
@@ -80,7 +81,7 @@ FLAGS = {
     "instantiate_templates_in_pch": (True, ["--instantiate-templates-in-pch=true"]),
     "numba_debug": (True, ["--numba-debug"]),
 }
-NO_FLAG = {"name", "arch", "cuda_headers", "use_bundled_headers", "extra_sources", "use_libdevice"}
+NO_FLAG = {"name", "arch", "cuda_headers", "extra_sources", "use_libdevice"}
 
 
 def flags_of(**given):
@@ -140,9 +141,7 @@ def test_what_is_no_architecture(arch) -> None:
         ProgramOptions(arch=arch).as_bytes("NVRTC")
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"extra_sources": [("a", "b")]}, {"use_libdevice": True}, {"use_bundled_headers": True}]
-)
+@pytest.mark.parametrize("wrong", [{"extra_sources": [("a", "b")]}, {"use_libdevice": True}])
 def test_options_that_are_not_for_nvrtc(wrong) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         ProgramOptions(arch="sm_90", **wrong).as_bytes("NVRTC")
@@ -154,8 +153,39 @@ def test_lto_code_is_neither_ptx_nor_cubin() -> None:
 
 
 def test_a_backend_without_options() -> None:
-    with pytest.raises(ValueError, match="nvvm"):
-        ProgramOptions(arch="sm_90").as_bytes("nvvm")
+    with pytest.raises(ValueError, match="'driver' has no command line"):
+        ProgramOptions(arch="sm_90").as_bytes("driver")
+
+
+NVVM_FLAGS = {
+    "debug": ([True], ["-g"]),
+    "device_code_optimize": ([True, False], ["-opt=3", "-opt=0"]),
+    "ftz": ([True, False], ["-ftz=1", "-ftz=0"]),
+    "prec_sqrt": ([True, False], ["-prec-sqrt=1", "-prec-sqrt=0"]),
+    "prec_div": ([True, False], ["-prec-div=1", "-prec-div=0"]),
+    "fma": ([True, False], ["-fma=1", "-fma=0"]),
+    "numba_debug": ([True], ["-numba-debug"]),
+}
+
+
+@pytest.mark.parametrize("name", NVVM_FLAGS)
+def test_the_flags_of_nvvm(name) -> None:
+    for value, flag in zip(*NVVM_FLAGS[name], strict=True):
+        made = ProgramOptions(arch="sm_90", **{name: value})
+        assert made.as_bytes("NVVM", "ptx") == [b"-arch=compute_90", flag.encode()]
+        assert made.as_bytes("NVVM", "ltoir") == [b"-arch=compute_90", b"-gen-lto", flag.encode()]
+
+
+def test_options_that_nvvm_has_not() -> None:
+    for name in set(FLAGS) - set(NVVM_FLAGS) - {"link_time_optimization", "no_cache"}:
+        with pytest.raises(ValueError, match=f"{name}: NVVM programs have no such option"):
+            ProgramOptions(arch="sm_90", **{name: FLAGS[name][0]}).as_bytes("NVVM", "ptx")
+
+
+def test_nvvm_to_a_cubin_has_the_options_of_the_linker_too() -> None:
+    made = ProgramOptions(arch="sm_90", max_register_count=32, ftz=True)
+    assert made.as_bytes("NVVM", "cubin") == [b"-arch=compute_90", b"-ftz=1"]
+    assert made.as_bytes("nvJitLink") == [b"-arch=sm_90", b"-maxrregcount=32", b"-ftz=true"]
 
 
 @pytest.mark.parametrize(("code", "code_type", "error"), [(1, "c++", TypeError), ("", "fortran", ValueError)])

@@ -78,6 +78,16 @@ class ToolkitFacts:
 
 
 @dataclass(frozen=True)
+class CacheFacts:
+    """The folder of compiled programs."""
+
+    path: str = ""  # "": there is none
+    entries: int = 0
+    size: int = 0  # in bytes
+    problem: str = ""  # why it is not used, though it is not switched off
+
+
+@dataclass(frozen=True)
 class Facts:
     """All that the report is made of."""
 
@@ -88,6 +98,7 @@ class Facts:
     driver: DriverFacts = field(default_factory=DriverFacts)
     compiler: CompilerFacts = field(default_factory=CompilerFacts)
     job: JobFacts = field(default_factory=JobFacts)
+    cache: CacheFacts = field(default_factory=CacheFacts)
     headers: tuple[str, ...] = ()  # the folders that go with NVRTC
     toolkits: tuple[ToolkitFacts, ...] = ()
     wheels: dict[str, str] = field(default_factory=dict)  # those of NVIDIA that cudapy uses, with versions

@@ -12,10 +12,12 @@ from importlib.metadata import version as version_of
 from typing import Any
 
 from .. import __version__
+from .._core import compile_cache
 from .._pathfinder.headers import HEADERS, directories, matching
 from ..pathfinder import LIBRARIES, find, this_host
 from .facts import (
     VARIABLES,
+    CacheFacts,
     CompilerFacts,
     DeviceFacts,
     DriverFacts,
@@ -54,6 +56,7 @@ def this_machine(ask: Ask = ask_in_a_process) -> Facts:
         driver=driver,
         compiler=compiler,
         job=job,
+        cache=CacheFacts(*compile_cache.state()),
         headers=matching(nvrtc.version, nvrtc.path, host).folders if nvrtc.version else (),
         toolkits=tuple(ToolkitFacts(d.found_by, d.path, d.release) for d in found if not d.refused),
         wheels=_wheels(),

@@ -132,7 +132,17 @@ def architectures(facts: Facts) -> Iterator[Problem]:
         yield Problem(text, fix, len(facts.driver.devices) == 1)
 
 
+# ---- The compile cache ----
+
+
+def cache(facts: Facts) -> Iterator[Problem]:
+    """A folder of compiled programs that must not be used."""
+    if facts.cache.problem:
+        text = f"Compiled programs are not kept on disk: {facts.cache.problem}"
+        yield Problem(text, 'export CUDAPY_CACHE_DIR="$HOME/.cache/cudapy"  # or another folder of your own')
+
+
 CHECKS = (
     no_driver, driver_too_old, driver_fails, no_nvrtc, broken_libraries, nvrtc_newer_than_driver,
-    architectures, *mixtures.CHECKS,
+    architectures, *mixtures.CHECKS, cache,
 )  # fmt: skip

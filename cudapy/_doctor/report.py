@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from .._pathfinder.libraries import LIBRARIES
-from .facts import Facts, LibraryFacts
+from .facts import CacheFacts, Facts, LibraryFacts
 from .problem import Problem
 
 WIDTH = 110
@@ -45,6 +45,14 @@ def _machine(facts: Facts) -> Iterator[str]:
         yield f"  {device.ordinal}  {device.name}, compute capability {major}.{minor}, {memory}"
     if not facts.driver.devices:
         yield "  none"
+    yield "\nCompiled programs"
+    yield f"  {_cache(facts.cache)}"
+
+
+def _cache(cache: CacheFacts) -> str:
+    if cache.problem or not cache.path:
+        return "not kept on disk"
+    return f"{cache.entries} in {cache.path}, {cache.size / 2**20:.1f} MiB"
 
 
 def _library(library: LibraryFacts) -> str:

@@ -1,0 +1,141 @@
+"""Linkers: several pieces of object code on their way to one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import driver, pathfinder
+from .._pathfinder.libraries import LIBRARIES
+from .build import LinkError
+from .lifetime import Closable, Ownership
+from .linker_options import LinkerOptions
+from .module import ObjectCode
+
+if TYPE_CHECKING:
+    from .linker_driver import DriverLinker
+    from .linker_nvjitlink import NvJitLink
+
+__all__ = ["LinkError", "Linker", "LinkerOptions"]
+
+TARGETS = ("cubin", "ptx")
+
+
+class Linker(Closable):
+    """Links object code: cubin, PTX, LTO-IR, fat binaries, host objects and libraries, to a cubin or PTX.
+
+    By nvJitLink, which needs no GPU; by the driver, where nvJitLink is missing or newer than the driver. The
+    driver takes no LTO-IR. The inputs are read at once.
+
+    Raises LinkError for an input that is not what it is said to be, ValueError for options that the linker
+    lacks, pathfinder.LibraryNotFound if there is neither. Source: nvJitLinkCreate, cuLinkCreate.
+    """
+
+    __slots__ = ("_handle", "_options", "_results", "_symbols")
+    _handle: NvJitLink | DriverLinker
+
+    def __init__(self, *object_codes: ObjectCode, options: LinkerOptions | None = None) -> None:
+        self._options = options or LinkerOptions()
+        self._results: dict[str, ObjectCode] = {}
+        self._ownership = None
+        if not object_codes:
+            raise ValueError("Linker: there is nothing to link: give it one ObjectCode or more")
+        for code in object_codes:
+            if not isinstance(code, ObjectCode):
+                raise TypeError(f"Linker: an input must be an ObjectCode, not {type(code).__name__}")
+        if (
+            any(code.code_type == "ltoir" for code in object_codes)
+            and not self._options.link_time_optimization
+        ):
+            raise ValueError("Linker: LTO-IR needs LinkerOptions(link_time_optimization=True)")
+        names = [f"{code.name or 'input'} ({code.code_type})" for code in object_codes]
+        self._handle = made = _linker(self._options, f"Linker: {self._options.name}, of {', '.join(names)}")
+        self._ownership = Ownership(*made.release)
+        self._symbols = {
+            name: symbol for code in object_codes for name, symbol in code.symbol_mapping.items()
+        }
+        try:
+            for code in object_codes:
+                made.add(code)
+        except BaseException:
+            self.close()
+            raise
+
+    def link(self, target_type: str) -> ObjectCode:
+        """The linked code: 'cubin' or, with the options ptx and link_time_optimization, 'ptx'.
+
+        It knows the names that its inputs know, in `symbol_mapping`.
+        Raises LinkError, which has the whole log. Source: nvJitLinkComplete, cuLinkComplete.
+        """
+        made, target = self._handle, str(target_type).lower()
+        if target not in TARGETS:
+            raise ValueError(f"Linker.link: target_type {target_type!r} is not one of 'cubin', 'ptx'")
+        if (target == "ptx") is not bool(self._options.ptx):
+            needed = "link_time_optimization=True, ptx=True" if target == "ptx" else "ptx=False"
+            raise ValueError(f"Linker.link: {target!r} needs LinkerOptions({needed})")
+        if target not in self._results:
+            code = made.complete(target)
+            self._results[target] = ObjectCode._of(code, target, self._options.name, self._symbols)
+        return self._results[target]
+
+    def get_error_log(self) -> str:
+        """The errors and warnings so far."""
+        return self._handle.error_log()
+
+    def get_info_log(self) -> str:
+        """The other messages so far: those that the options verbose and time ask for."""
+        return self._handle.info_log()
+
+    @property
+    def handle(self) -> Any:
+        """The nvJitLinkHandle or CUlinkState."""
+        return self._handle.handle
+
+    @property
+    def backend(self) -> str:
+        """What links: "nvJitLink" or "driver"."""
+        return self._handle.name
+
+    @classmethod
+    def which_backend(cls) -> str:
+        """What a new Linker would link with here: "nvJitLink" or "driver"."""
+        return "driver" if _nvjitlink_is_missing() else "nvJitLink"
+
+    def __repr__(self) -> str:
+        return f"<Linker {self._options.name!r}, {'closed' if self.is_closed else self.backend}>"
+
+
+def _linker(options: LinkerOptions, subject: str) -> NvJitLink | DriverLinker:
+    reason = _nvjitlink_is_missing()
+    if not reason:
+        from .linker_nvjitlink import NvJitLink
+
+        return NvJitLink(options, subject)
+    from .linker_driver import DriverLinker
+
+    if driver_major() is None:
+        pathfinder.load("nvJitLink")  # raises: of the two it is the one that can be installed everywhere
+    return DriverLinker(options, subject, reason)
+
+
+def _nvjitlink_is_missing() -> str:
+    """Why nvJitLink does not link here; "" if it does."""
+    try:
+        loaded = pathfinder.load("nvJitLink")
+    except pathfinder.LibraryNotFound as error:
+        return f"there is no nvJitLink ({str(error).splitlines()[-1]})"
+    newest = driver_major()
+    if newest is None or loaded.major is None or loaded.major <= newest:
+        return ""
+    return (
+        f"nvJitLink is of CUDA {loaded.major} ({loaded.path}), and the driver, of CUDA {newest}, runs "
+        f"nothing newer (pip install {LIBRARIES['nvJitLink'].packages[newest == 12]})"
+    )
+
+
+def driver_major() -> int | None:
+    """The CUDA major of the driver; None if there is no driver. Source: cuDriverGetVersion."""
+    try:
+        status, version = driver.cuDriverGetVersion()
+    except pathfinder.LibraryNotFound:
+        return None
+    return None if status else version // 1000

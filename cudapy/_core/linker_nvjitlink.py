@@ -1,0 +1,87 @@
+"""The linker of the toolkit, nvJitLink."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import nvjitlink, pathfinder
+from .._types.meanings import NVJITLINKRESULT
+from ..nvjitlink import nvJitLinkHandle, nvJitLinkInputType, nvJitLinkResult
+from .build import LinkError, Tool, failure, text
+from .linker_options import LinkerOptions
+from .module import ObjectCode
+
+GETTERS = {"cubin": "LinkedCubin", "ptx": "LinkedPtx"}
+
+
+class NvJitLink:
+    """One nvJitLinkHandle. subject: what messages say is linked."""
+
+    name = "nvJitLink"
+
+    def __init__(self, options: LinkerOptions, subject: str) -> None:
+        self.flags = options.as_bytes()
+        self.subject = subject
+        self.inputs: list[bytes] = []  # no word of nvJitLink's documentation that it copies them
+        status, handle = nvjitlink.nvJitLinkCreate(len(self.flags), self.flags)
+        if status:
+            raise self.failed("nvJitLinkCreate", status)
+        self.handle: nvJitLinkHandle = handle
+
+    @property
+    def release(self) -> tuple[Any, ...]:
+        """What gives it back, and with which arguments."""
+        return nvjitlink.checked.nvJitLinkDestroy, self.handle
+
+    def add(self, code: ObjectCode) -> None:
+        """Add an input. Source: nvJitLinkAddData."""
+        kind = nvJitLinkInputType[f"NVJITLINK_INPUT_{code.code_type.upper()}"]
+        data, name = with_nul(code), code.name.encode()
+        self.inputs.append(data)
+        (status,) = nvjitlink.nvJitLinkAddData(self.handle, kind, data, len(data), name)
+        if status:
+            raise self.failed("nvJitLinkAddData", status)
+
+    def complete(self, target: str) -> bytes:
+        """Link. Source: nvJitLinkComplete, nvJitLinkGetLinkedCubin, nvJitLinkGetLinkedPtx."""
+        (status,) = nvjitlink.nvJitLinkComplete(self.handle)
+        if status:
+            raise self.failed("nvJitLinkComplete", status)
+        return self.read(GETTERS[target])
+
+    def read(self, what: str) -> bytes:
+        """What nvJitLinkGet<what> gives."""
+        size = getattr(nvjitlink.checked, f"nvJitLinkGet{what}Size")(self.handle)
+        buffer = bytearray(size)
+        getattr(nvjitlink.checked, f"nvJitLinkGet{what}")(self.handle, buffer)
+        return bytes(buffer)
+
+    def error_log(self) -> str:
+        """The errors and warnings so far."""
+        return text(self.read("ErrorLog"))
+
+    def info_log(self) -> str:
+        """The other messages so far."""
+        return text(self.read("InfoLog"))
+
+    def failed(self, function: str, status: nvJitLinkResult) -> LinkError:
+        """The exception, with the logs."""
+        made = hasattr(self, "handle")
+        log = "\n".join(filter(None, (self.error_log(), self.info_log()))) if made else ""
+        return failure(LinkError, tool(), function, status, self.subject, self.flags, log)
+
+
+def tool() -> Tool:
+    """nvJitLink for error messages."""
+    loaded = pathfinder.load("nvJitLink")
+    version = f" {loaded.major}"
+    if hasattr(loaded.handle, "nvJitLinkVersion"):  # CUDA 12.3 and newer
+        version = " {}.{}".format(*nvjitlink.checked.nvJitLinkVersion())
+    return Tool(f"nvJitLink{version}", loaded.path, NVJITLINKRESULT)
+
+
+def with_nul(code: ObjectCode) -> bytes:
+    """The bytes as linkers want them: a NUL at the end of PTX."""
+    if code.code_type == "ptx" and not code.code.endswith(b"\0"):
+        return code.code + b"\0"
+    return code.code

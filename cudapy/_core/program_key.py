@@ -1,0 +1,128 @@
+"""Keys of compiled programs: a digest of all that the result depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+
+from .. import __version__, driver, pathfinder
+from . import includes
+from .flags import set_fields
+from .linker import Linker
+from .program_nvrtc import header_flags
+from .program_nvvm import modules
+from .program_options import ProgramOptions
+
+__all__ = ["NotCacheable", "make_program_cache_key"]
+
+ENVIRONMENT = ("NVRTC_", "CPPCX_", "EDG_", "LIBNVVM_", "NVVM_", "NVJITLINK_", "PTXAS_")
+"""How the variables begin that the compilers read."""
+UNKNOWN = ("NVRTC_APPEND_FLAGS", "NVRTC_PREPEND_FLAGS", "CPPCX_INCLUDE_PATH")
+"""Those that may name files or options, of which the key would know nothing."""
+EFFECTS = ("pch", "create_pch", "use_pch", "time", "fdevice_time_trace")
+"""Options that write or read files besides the source and its headers."""
+
+
+class NotCacheable(ValueError):
+    """What a program is compiled to depends on something that no key can hold."""
+
+
+def make_program_cache_key(
+    *,
+    code: str | bytes | bytearray,
+    code_type: str,
+    options: ProgramOptions,
+    target_type: str,
+    name_expressions: Sequence[str | bytes] = (),
+    extra_digest: bytes | None = None,
+) -> bytes:
+    """A key for what Program(code, code_type, options).compile(target_type, name_expressions) gives.
+
+    It holds the source, the options, the architecture, every header that the source may include, by its
+    content, the compilers' and linkers' files, and the environment variables that they read. extra_digest:
+    bytes that stand for what else the result depends on, such as a header that an #include of a macro names.
+
+    Raises NotCacheable, a ValueError, if the options have files written or read (pch, time, ...) or, without
+    an extra_digest, if what the source includes cannot be told from its text.
+    """
+    kind, target = str(code_type).lower(), str(target_type).lower()
+    source = code.encode() if isinstance(code, str) else bytes(code)
+    named = [name for name in EFFECTS if name in set_fields(options)]
+    named += [name for name in UNKNOWN if os.environ.get(name)]
+    if named:
+        raise NotCacheable(f"a program with {', '.join(named)} depends on files that no key can hold")
+    parts: list[tuple[str, bytes]] = [
+        ("cudapy", __version__.encode()),
+        ("kind", f"{kind} to {target}, {options.name}".encode()),
+        ("source", source),
+        ("extra", b"none" if extra_digest is None else b"=" + extra_digest),
+    ]
+    names = {name if isinstance(name, bytes) else name.encode() for name in name_expressions}
+    parts += [("name", name) for name in sorted(names)]
+    parts += [
+        ("environment", os.fsencode(f"{name}={text}"))
+        for name, text in sorted(os.environ.items())
+        if name.startswith(ENVIRONMENT)
+    ]
+    if options.debug or options.lineinfo:
+        parts.append(("folder", os.fsencode(os.getcwd())))  # the debugger's
+    parts += PARTS[kind](source, options, target, extra_digest)
+    digest = hashlib.sha256()
+    for label, value in parts:
+        digest.update(b"%b %d\n%b\n" % (label.encode(), len(value), value))
+    return digest.digest()
+
+
+def _cxx(
+    source: bytes, options: ProgramOptions, target: str, extra: bytes | None
+) -> Iterator[tuple[str, bytes]]:
+    yield "NVRTC", pathfinder.stamp("nvrtc").encode()
+    flags = [*options.as_bytes("NVRTC", target), *header_flags(source, options)]
+    yield from (("flag", flag) for flag in flags)
+    first = options.pre_include or ()
+    first = (first,) if isinstance(first, str) else first
+    if first or b"include" in source or b"import" in source or b"__" in source:
+        folders = [
+            os.fsdecode(flag.partition(b"=")[2])
+            for flag in flags
+            if flag.startswith((b"--include-path=", b"--use-bundled-headers="))
+        ]
+        if options.use_bundled_headers:
+            folders.append(os.path.join(folders[0], "cccl"))
+        own = None if options.no_source_include else os.path.dirname(options.name) or os.curdir
+        try:
+            yield "headers", includes.identity(source, own, folders, first)
+        except includes.Unknown as error:
+            if extra is None:
+                raise NotCacheable(f"what {options.name} includes cannot be told: {error}") from None
+
+
+def _ptx(
+    source: bytes, options: ProgramOptions, target: str, extra: bytes | None
+) -> Iterator[tuple[str, bytes]]:
+    backend = Linker.which_backend()
+    yield "linker", backend.encode()
+    yield from (("flag", flag) for flag in options.for_linker().as_bytes())
+    if backend == "nvJitLink":
+        yield "nvJitLink", pathfinder.stamp("nvJitLink").encode()
+    else:
+        yield "driver", f"{driver.checked.cuDriverGetVersion()} {pathfinder.stamp('cuda')}".encode()
+
+
+def _nvvm(
+    source: bytes, options: ProgramOptions, target: str, extra: bytes | None
+) -> Iterator[tuple[str, bytes]]:
+    yield "NVVM", pathfinder.stamp("nvvm").encode()
+    yield from (("flag", flag) for flag in options.as_bytes("NVVM", target))
+    for name, module in modules(options):
+        yield "module", name.encode()
+        yield "source", module
+    if options.use_libdevice:
+        with open(pathfinder.find_bitcode_lib("device"), "rb") as file:
+            yield "libdevice", hashlib.sha256(file.read()).digest()
+    if target == "cubin":
+        yield from _ptx(b"", options, target, extra)
+
+
+PARTS = {"c++": _cxx, "ptx": _ptx, "nvvm": _nvvm}

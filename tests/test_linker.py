@@ -1,0 +1,339 @@
+"""Linker and LinkerOptions, with the real nvJitLink and no GPU; and what happens without nvJitLink."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cudapy import pathfinder
+from cudapy._core import linker as linker_module
+from cudapy._core.linker_nvjitlink import with_nul
+from cudapy.core import CUDAError, Linker, LinkerOptions, LinkError, ObjectCode, Program, ProgramOptions
+
+DEVICE = 'extern "C" __device__ int triple(int x) { return 3 * x; }'
+KERNEL = """
+extern "C" __device__ int triple(int x);
+extern "C" __global__ void k(int *p) { *p = triple(*p); }
+"""
+
+
+@pytest.fixture
+def nvjitlink() -> None:
+    for name in ("nvJitLink", "nvrtc"):
+        try:
+            pathfinder.load(name)
+        except pathfinder.LibraryNotFound as error:
+            pytest.skip(str(error).splitlines()[0])
+
+
+with_nvjitlink = pytest.mark.usefixtures("nvjitlink")
+
+
+def unit(source: str, name: str, target: str, arch: str = "sm_90") -> ObjectCode:
+    options = ProgramOptions(name=name, arch=arch, relocatable_device_code=True)
+    return Program(source, "c++", options).compile(target)
+
+
+def units(target: str) -> list[ObjectCode]:
+    return [unit(DEVICE, "device.cu", target), unit(KERNEL, "kernel.cu", target)]
+
+
+def options(**more) -> LinkerOptions:
+    return LinkerOptions(arch="sm_90", **more)
+
+
+# -- options ----------------------------------------------------------------------------------------------
+
+FLAGS = {
+    "max_register_count": (32, ["-maxrregcount=32"]),
+    "time": (True, ["-time"]),
+    "verbose": (True, ["-verbose"]),
+    "link_time_optimization": (True, ["-lto"]),
+    "optimization_level": (0, ["-O0"]),
+    "debug": (True, ["-g"]),
+    "lineinfo": (True, ["-lineinfo"]),
+    "ftz": (True, ["-ftz=true"]),
+    "prec_div": (False, ["-prec-div=false"]),
+    "prec_sqrt": (True, ["-prec-sqrt=true"]),
+    "fma": (False, ["-fma=false"]),
+    "kernels_used": (["a", "b"], ["-kernels-used=a", "-kernels-used=b"]),
+    "variables_used": ("v", ["-variables-used=v"]),
+    "optimize_unused_variables": (True, ["-optimize-unused-variables"]),
+    "ptxas_options": (("-v", "-O2"), ["-Xptxas=-v", "-Xptxas=-O2"]),
+    "split_compile": (0, ["-split-compile=0"]),
+    "split_compile_extended": (2, ["-split-compile-extended=2"]),
+    "no_cache": (True, ["-no-cache"]),
+}
+
+
+def test_every_option_is_in_the_table() -> None:
+    names = {field.name for field in dataclasses.fields(LinkerOptions)}
+    assert names == set(FLAGS) | {"name", "arch", "ptx", "numba_debug"}
+    assert len(names) == 22
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_the_flag_of_an_option(name) -> None:
+    value, flags = FLAGS[name]
+    assert options(**{name: value}).as_bytes() == [b"-arch=sm_90", *(flag.encode() for flag in flags)]
+    if value is True and "=" not in flags[0]:
+        assert options(**{name: False}).as_bytes() == [b"-arch=sm_90"]
+
+
+def test_ptx_needs_lto() -> None:
+    made = options(ptx=True, link_time_optimization=True)
+    assert made.as_bytes("nvjitlink") == [b"-arch=sm_90", b"-lto", b"-ptx"]
+    with pytest.raises(ValueError, match="link_time_optimization"):
+        options(ptx=True).as_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arch", "flag"),
+    [("sm_90a", b"-arch=sm_90a"), ("compute_90", b"-arch=compute_90"), ("90", b"-arch=sm_90")],
+)
+def test_architectures(arch, flag) -> None:
+    assert LinkerOptions(arch=arch).as_bytes() == [flag]
+
+
+def test_an_architecture_that_cannot_be_never_reaches_nvjitlink() -> None:
+    with pytest.raises(ValueError, match="LinkerOptions: arch = 'sm_1'"):
+        LinkerOptions(arch="sm_1").as_bytes()  # nvJitLink 13.0 would end the process
+
+
+def test_another_backend_has_no_command_line() -> None:
+    with pytest.raises(ValueError, match="driver"):
+        options().as_bytes("driver")
+
+
+def test_numba_debug_is_of_no_effect() -> None:
+    with pytest.warns(DeprecationWarning, match="numba_debug") as caught:
+        assert options(numba_debug=True).as_bytes() == [b"-arch=sm_90"]
+    assert caught[0].filename == __file__
+
+
+# -- linking ----------------------------------------------------------------------------------------------
+
+
+@with_nvjitlink
+def test_lto_inlines_across_the_units() -> None:
+    linked = Linker(*units("ltoir"), options=options(link_time_optimization=True, name="both")).link("cubin")
+    assert (linked.code_type, linked.name) == ("cubin", "both")
+    assert b".text.k\0" in linked.code and b".text.triple\0" not in linked.code
+
+
+@with_nvjitlink
+@pytest.mark.parametrize("target", ["ptx", "cubin"])
+def test_without_lto_the_units_stay_apart(target) -> None:
+    linked = Linker(*units(target), options=options()).link("cubin")
+    assert b".text.k\0" in linked.code and b".text.triple\0" in linked.code
+
+
+@with_nvjitlink
+def test_lto_to_ptx() -> None:
+    linked = Linker(*units("ltoir"), options=options(link_time_optimization=True, ptx=True)).link("PTX")
+    assert linked.code_type == "ptx"
+    assert b".entry k(" in linked.code and b"call" not in linked.code
+
+
+@with_nvjitlink
+def test_ptx_from_a_file_has_no_nul() -> None:
+    assert with_nul(ObjectCode.from_ptx(b".version 8.0\n")).endswith(b"\n\0")
+    assert with_nul(ObjectCode.from_ptx(b".version 8.0\n\0")).endswith(b"\n\0")
+    assert with_nul(ObjectCode.from_cubin(b"ELF")) == b"ELF"
+    ptx = [ObjectCode.from_ptx(code.code.rstrip(b"\0")) for code in units("ptx")]
+    assert b".text.k\0" in Linker(*ptx, options=options()).link("cubin").code
+
+
+@with_nvjitlink
+def test_names_stay_known() -> None:
+    source = "template <typename T> __global__ void scale(T *x) { *x *= 2; }"
+    program = Program(source, "c++", ProgramOptions(arch="sm_90", relocatable_device_code=True))
+    parts = [program.compile("ltoir", name_expressions=["scale<int>"]), unit(DEVICE, "device.cu", "ltoir")]
+    linked = Linker(*parts, options=options(link_time_optimization=True)).link("cubin")
+    assert linked.symbol_mapping == parts[0].symbol_mapping
+    assert f".text.{linked.symbol_mapping['scale<int>']}\0".encode() in linked.code
+
+
+@with_nvjitlink
+def test_kernels_that_are_not_used_are_removed() -> None:
+    two = unit('extern "C" __global__ void a() {}\nextern "C" __global__ void b() {}', "two", "ltoir")
+    linked = Linker(two, options=options(link_time_optimization=True, kernels_used="a")).link("cubin")
+    assert b".text.a\0" in linked.code and b".text.b\0" not in linked.code
+
+
+@with_nvjitlink
+def test_logs() -> None:
+    with Linker(*units("ptx"), options=options(verbose=True, time=True)) as linker:
+        assert linker.backend == "nvJitLink" == Linker.which_backend()
+        assert int(linker.handle)
+        first = linker.link("cubin")
+        assert linker.link("cubin") is first, "linked once"
+        info = linker.get_info_log()
+        assert "Used" in info and "time" in info and "\0" not in info
+        assert linker.get_error_log() == ""
+
+
+@with_nvjitlink
+def test_an_undefined_symbol() -> None:
+    with pytest.raises(LinkError) as caught:
+        Linker(units("ptx")[1], options=options(max_register_count=32)).link("cubin")
+    error = caught.value
+    assert isinstance(error, CUDAError)
+    assert error.function == "nvJitLinkComplete" and error.name.startswith("NVJITLINK_ERROR")
+    assert "triple" in error.log
+    assert error.options == ("-arch=sm_90", "-maxrregcount=32")
+    assert error.library == pathfinder.load("nvJitLink").path
+    message = str(error)
+    for part in (error.log, "-arch=sm_90 -maxrregcount=32", error.library, "nvJitLink 1", "kernel.cu (ptx)"):
+        assert part in message
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.log, again.options, again.library, again.code) == (
+        message,
+        error.log,
+        error.options,
+        error.library,
+        error.code,
+    )
+
+
+@with_nvjitlink
+def test_the_log_is_whole() -> None:
+    calls = [
+        f"extern __device__ int missing_{i}(); __global__ void k{i}(int *p) {{ *p = missing_{i}(); }}"
+        for i in range(200)
+    ]
+    source = 'extern "C" {\n' + "\n".join(calls) + "\n}"
+    with pytest.raises(LinkError) as caught:
+        Linker(unit(source, "many.cu", "ptx"), options=options()).link("cubin")
+    assert all(f"missing_{i}'" in caught.value.log for i in range(200))
+
+
+@with_nvjitlink
+@pytest.mark.parametrize("kind", ["ptx", "cubin", "fatbin"])
+def test_input_that_is_something_else(kind) -> None:
+    with pytest.raises(LinkError, match=rf"nonsense.bin \({kind}\)"):
+        Linker(getattr(ObjectCode, f"from_{kind}")(b"nonsense", name="nonsense.bin"), options=options())
+
+
+@with_nvjitlink
+def test_input_of_another_architecture() -> None:
+    with pytest.raises(LinkError, match=r"sm_80|arch|Arch"):
+        Linker(unit(DEVICE, "old.cu", "cubin", "sm_80"), options=options()).link("cubin")
+
+
+@with_nvjitlink
+def test_an_unknown_option_of_ptxas() -> None:
+    with pytest.raises(LinkError, match="--no-such-thing"):
+        Linker(*units("ptx"), options=options(ptxas_options="--no-such-thing")).link("cubin")
+
+
+@with_nvjitlink
+def test_lto_code_without_lto() -> None:
+    with pytest.raises(ValueError, match="link_time_optimization=True"):
+        Linker(*units("ltoir"), options=options())
+
+
+@with_nvjitlink
+@pytest.mark.parametrize(
+    ("target", "more"), [("ptx", {"link_time_optimization": True}), ("cubin", {"ptx": True})]
+)
+def test_a_target_that_the_options_do_not_make(target, more) -> None:
+    with pytest.raises(ValueError, match=f"{target!r} needs LinkerOptions"):
+        Linker(*units("ltoir"), options=options(**{"link_time_optimization": True, **more})).link(target)
+
+
+@with_nvjitlink
+def test_a_target_that_does_not_exist() -> None:
+    with pytest.raises(ValueError, match="'cubin', 'ptx'"):
+        Linker(*units("ptx"), options=options()).link("fatbin")
+
+
+@with_nvjitlink
+def test_a_closed_linker() -> None:
+    linker = Linker(*units("ptx"), options=options())
+    assert not linker.is_closed
+    linker.close()
+    linker.close()
+    assert linker.is_closed
+    for use in (
+        lambda: linker.link("cubin"),
+        linker.get_info_log,
+        linker.get_error_log,
+        lambda: linker.handle,
+    ):
+        with pytest.raises(RuntimeError, match="this Linker is closed"):
+            use()
+
+
+@with_nvjitlink
+def test_every_linker_is_given_back(monkeypatch) -> None:
+    """Those that fail in the constructor too."""
+    from cudapy import nvjitlink
+
+    destroyed = []
+    destroy = nvjitlink.checked.nvJitLinkDestroy
+    monkeypatch.setattr(
+        nvjitlink.checked, "nvJitLinkDestroy", lambda h: destroyed.append(int(h)) or destroy(h)
+    )
+    Linker(*units("ptx"), options=options()).close()
+    assert len(destroyed) == 1
+    Linker(*units("ptx"), options=options())
+    import gc
+
+    gc.collect()
+    assert len(destroyed) == 2
+    with pytest.raises(LinkError) as caught:
+        Linker(ObjectCode.from_ptx(b"nonsense\n"), options=options())
+    assert len(destroyed) == 3 and caught.tb, "before the exception, which refers to it, is gone"
+
+
+@with_nvjitlink
+def test_threads_link_at_once() -> None:
+    code = units("ltoir")
+
+    def link(number: int) -> bytes:
+        made = options(link_time_optimization=True, max_register_count=32 + number)
+        return Linker(*code, options=made).link("cubin").code
+
+    alone = [link(number) for number in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(link, range(8))) == alone
+
+
+@pytest.mark.parametrize("wrong", [(), (b"code",), ("a.ptx",)])
+def test_what_is_not_linked(wrong) -> None:
+    with pytest.raises((ValueError, TypeError), match="ObjectCode"):
+        Linker(*wrong, options=options())
+
+
+# -- which linker -----------------------------------------------------------------------------------------
+
+
+def test_neither_linker(monkeypatch) -> None:
+    def missing(name: str, major: int | None = None) -> pathfinder.Loaded:
+        raise pathfinder.LibraryNotFound(name, (), f"{name} was not found\nTo fix it: pip install it.")
+
+    monkeypatch.setattr(pathfinder, "load", missing)
+    monkeypatch.setattr(linker_module, "driver_major", lambda: None)
+    assert Linker.which_backend() == "driver"
+    with pytest.raises(pathfinder.LibraryNotFound, match="nvJitLink"):
+        Linker(ObjectCode.from_ptx(b"a\n"), options=options())
+
+
+@with_nvjitlink
+@pytest.mark.parametrize(("newer", "expected"), [(-1, "driver"), (0, "nvJitLink"), (1, "nvJitLink")])
+def test_nvjitlink_must_not_be_newer_than_the_driver(monkeypatch, newer, expected) -> None:
+    major = pathfinder.load("nvJitLink").major
+    assert major is not None
+    monkeypatch.setattr(linker_module, "driver_major", lambda: major + newer)
+    assert Linker.which_backend() == expected
+
+
+def test_what_the_driver_lacks_is_named_with_the_reason(monkeypatch) -> None:
+    monkeypatch.setattr(linker_module, "_nvjitlink_is_missing", lambda: "nvJitLink is too new")
+    monkeypatch.setattr(linker_module, "driver_major", lambda: 12)
+    with pytest.raises(ValueError, match="no ftz, kernels_used, and nvJitLink is too new"):
+        Linker(ObjectCode.from_ptx(b"a\n"), options=options(ftz=True, kernels_used="k", no_cache=True))
