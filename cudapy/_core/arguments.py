@@ -82,7 +82,7 @@ def encoding(value: Any, size: int | None) -> Encoding:
     if numpy is not None and isinstance(value, numpy.generic):
         return _fit(_numpy_scalar(value), size)
     if hasattr(cls, "__cuda_array_interface__"):
-        return _fit(Encoding("Q", 8, ("{0}.__cuda_array_interface__['data'][0]",)), size)
+        return _fit(Encoding("Q", 8, ("{0}.__cuda_array_interface__['data'][0]",), True), size)
     if numpy is not None and isinstance(value, numpy.ndarray):
         raise TypeError(
             "a NumPy array lies in host memory: copy it to a Buffer, or pass a scalar such as x[0]"

@@ -6,6 +6,8 @@ import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from .. import driver
+from .._ffi.library import SymbolNotFound
 from ..driver import CUcontext, checked
 from .buffer import Buffer
 from .context import Context, primaries, primary
@@ -15,6 +17,7 @@ from .event import Event, EventOptions
 from .lifetime import let_go
 from .memory import DeviceMemoryResource, MemoryResource, _SynchronousMemoryResource
 from .stream import IsStreamType, Stream, StreamOptions, default_stream
+from .waiting import wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -167,7 +170,10 @@ class Device:
         return within(context, function, context, *args)
 
     def sync(self) -> None:
-        """Wait until all work of all streams of the device has run. Source: cuCtxSynchronize."""
+        """Wait until all work of all streams of the device has run; Ctrl-C ends the wait.
+
+        Source: cuCtxSynchronize; cuCtxRecordEvent (CUDA 12.5 and newer), without which Ctrl-C has to wait.
+        """
         self._in_context(_synchronize)
         let_go()
 
@@ -252,6 +258,14 @@ def _context(context: int) -> int:
 
 
 def _synchronize(context: int) -> None:
+    """cuCtxSynchronize, which cannot be interrupted, after the wait for an event that stands for all work."""
+    with Event._new(context, None) as event:
+        try:
+            (refused,) = driver.cuCtxRecordEvent(context, event.handle)
+            if not refused:
+                wait(driver.cuEventQuery, id, event.handle)
+        except SymbolNotFound:
+            pass
     checked.cuCtxSynchronize()
 
 
