@@ -260,6 +260,19 @@ def test_an_update_that_fails_says_why(definition: Any, stub: Stub, monkeypatch:
     assert "cuGraphExecUpdate_v2" in symbols(stub)
 
 
+def test_a_stream_of_another_context_is_named(definition: Any, stub: Stub, monkeypatch: Any) -> None:
+    graph, stream = definition.instantiate(), module("_core.stream").Stream.from_handle(0x5000)
+    monkeypatch.setattr(graphs("executable"), "checked", Failing(1))
+    with pytest.raises(module("_errors").CUDAError, match="cuGraphLaunch fails") as caught:
+        graph.launch(stream)
+    assert "The stream belongs to <Context 0x" in str(caught.value)
+    graph._context = int(stream.context.handle)
+    monkeypatch.setattr(graphs("executable"), "checked", Failing(1))
+    with pytest.raises(module("_errors").CUDAError) as caught:
+        graph.launch(stream)
+    assert str(caught.value) == "cuGraphLaunch fails"
+
+
 # -- captures ---------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from .. import driver
 from .._errors import CUDAError
 from ..driver import CUresult, CUstreamCaptureStatus
 from .current import Uncaptured
-from .graph.kept import is_builder, keep_captured
+from .graph.kept import keep_captured
 from .lifetime import keep_until
 from .stream import DEFAULT_STREAMS
 
@@ -57,8 +57,6 @@ def deallocate(resource: MemoryResource, address: int, size: int, stream: Stream
     except CUDAError as error:
         # In a stream that is being captured the driver frees nothing but the memory of graphs.
         refused = error.code == CUresult.CUDA_ERROR_INVALID_VALUE
-        if refused and stream is not None and is_builder(stream._owner):
-            return  # memory of a graph, which has not run, or has freed it itself
         if refused and stream is not None and is_capturing(stream):
             raise _captured_error() from None
         raise

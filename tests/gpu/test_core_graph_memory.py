@@ -214,6 +214,30 @@ def test_a_node_of_an_executable_has_what_it_was_given(device, stream) -> None:
     assert gone(new, device)
 
 
+def test_a_launch_in_a_closed_stream_has_what_its_node_was_given(device) -> None:
+    thing, old = watched()
+    gate = threading.Event()
+    definition = GraphDefinition()
+    node = definition.callback(lambda: gate.wait(60)).join().callback(Thing())
+    graph = definition.instantiate()
+    graph[node].update(thing)
+    stream = device.create_stream()
+    graph.launch(stream)
+    stream.close()
+    node.destroy()
+    del thing, node, definition
+    other = GraphDefinition()
+    other.callback(Thing()).join().callback(Thing())
+    graph.update(other)
+    gc.collect()
+    device.create_event()
+    assert old() is not None
+    gate.set()
+    device.sync()
+    graph.close()
+    assert gone(old, device)
+
+
 @pytest.mark.parametrize("where", ["in the stream of the buffer", "in another stream"])
 def test_what_is_captured_is_kept(device, kernels, stream, where) -> None:
     code = kernels

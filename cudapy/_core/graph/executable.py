@@ -10,6 +10,7 @@ from ..._errors import CUDAError
 from ..._ffi.convert import word
 from ...driver import (
     CUDA_GRAPH_INSTANTIATE_PARAMS,
+    CUcontext,
     CUgraph,
     CUgraphExec,
     CUgraphExecUpdateResult,
@@ -21,6 +22,7 @@ from ...driver import (
     checked,
 )
 from ..buffer import is_capturing
+from ..context import Context
 from ..current import Uncaptured, within
 from ..lifetime import Closable, Ownership, keep_until
 from ..stream import IsStreamType, Stream
@@ -59,7 +61,8 @@ class Graph(Closable):
     to its end, and what it uses is kept alive until then.
     """
 
-    __slots__ = ("_handle", "_last", "_own")
+    __slots__ = ("_context", "_handle", "_last", "_own")
+    _context: int  # of the definition
     _handle: CUgraphExec
     _last: Any  # the stream of the last launch
     _own: dict[int, tuple[object, ...]]  # what nodes were given here, by node: the executable holds it
@@ -73,6 +76,7 @@ class Graph(Closable):
         if options.upload_stream is not None:
             wanted.hUploadStream = Stream._accept(options.upload_stream)._handle
         made = cls.__new__(cls)
+        made._context = tree.context
         made._own, made._last = {0: (tree.kept.share(),)}, None
         with _Lent(graph, tree, made._own):
             try:
@@ -94,8 +98,23 @@ class Graph(Closable):
             if is_builder(stream):
                 raise TypeError("a Graph cannot be launched in a GraphBuilder: embed() what it was made from")
             stream = Stream._accept(stream)
-        checked.cuGraphLaunch(handle, stream._handle)
+        try:
+            checked.cuGraphLaunch(handle, stream._handle)
+        except CUDAError as error:
+            raise self._refused(error, stream) from None
         self._last = stream
+
+    def _refused(self, error: CUDAError, stream: Stream) -> CUDAError:
+        """`error`, with what it comes from if the stream is of another context than the graph."""
+        here = Context(CUcontext(self._context))
+        try:
+            where = stream.context
+        except CUDAError:  # what it takes to explain the failure failed itself
+            return error
+        if where == here:
+            return error
+        mixed = f"The stream belongs to {where!r}, and the graph to {here!r}: use a stream of its device."
+        return type(error)(f"{error} {mixed}", error.code, error.function)
 
     def close(self) -> None:
         """Destroy it; a launch under way runs to its end. Closing again does nothing."""
@@ -114,9 +133,9 @@ class Graph(Closable):
 
         Raises GraphUpdateError, with what differs, and leaves the Graph as it was. Source: cuGraphExecUpdate.
         """
-        handle = self._handle
         from .definition import GraphDefinition
 
+        handle = self._handle
         definition = getattr(source, "graph_definition", source)
         if not isinstance(definition, GraphDefinition):
             raise TypeError(
@@ -130,8 +149,8 @@ class Graph(Closable):
             status = within(tree.context, symbol, word(int(handle)), word(int(graph)), word(info.getPtr()))
         if status:
             raise _not_updated(CUresult(status), info)
-        self._drop(*self._own.values())
-        self._own = own
+        before, self._own = self._own, own
+        self._drop(*before.values())
 
     @overload
     def __getitem__(self, node: KernelNode) -> views.ExecutableKernelNode: ...
@@ -165,9 +184,11 @@ class Graph(Closable):
         """Let go of what nodes used, once the last launch has ended."""
         last: Stream | None = self._last
         kept = [thing for group in things for thing in group]
-        if last is None or not kept or last.is_closed:
+        if last is None or not kept:
             return
-        if is_capturing(last):
+        if last.is_closed:  # nobody can tell any more; the executable goes on holding it
+            self._own[-1] = *self._own.get(-1, ()), *kept
+        elif is_capturing(last):
             keep_captured(last._handle, *kept)
         else:
             keep_until(last.record(), *kept)
