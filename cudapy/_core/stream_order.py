@@ -40,7 +40,7 @@ def follow(consumer: Stream, producer: Stream | None) -> None:
     """Let later work in `consumer` wait for the work that `producer` has, unless that goes into a graph."""
     if producer is None or int(producer._handle) == int(consumer._handle) or is_capturing(producer):
         return
-    within(producer._context_handle, consumer.wait, producer)
+    within(producer._context, consumer.wait, producer)
 
 
 def deallocate(resource: MemoryResource, address: int, size: int, stream: Stream | None) -> None:

@@ -145,7 +145,7 @@ class MemoryPool(Closable, MemoryResource):
             return
         keep = self.is_mapped
         try:
-            keep = keep or self._is_owned and self.attributes.used_mem_current > 0
+            keep = keep or (self._is_owned and self.attributes.used_mem_current > 0)
         except CUDAError:  # all is lost, or this is a fork of the process that has the pool
             keep = True
         with suppress(AttributeError):
