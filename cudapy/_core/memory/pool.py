@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ... import driver
+from ..._errors import CUDAError
 from ..._ffi.convert import word
 from ...driver import CUmemAllocationHandleType, CUmemoryPool, CUmemPool_attribute, CUmemPoolProps, checked
 from .. import ipc, lifetime
@@ -142,12 +143,16 @@ class MemoryPool(Closable, MemoryResource):
         """
         if self.is_closed:
             return
-        used = self._is_owned and not self.is_mapped and self.attributes.used_mem_current
+        keep = self.is_mapped
+        try:
+            keep = keep or (self._is_owned and self.attributes.used_mem_current > 0)
+        except CUDAError:  # all is lost, or this is a fork of the process that has the pool
+            keep = True
         with suppress(AttributeError):
             del self._quick
         if self._ipc is not None:
             self._ipc.close()
-        if used or self.is_mapped:
+        if keep:
             del self._pool
         else:
             super().close()
