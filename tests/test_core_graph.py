@@ -228,17 +228,12 @@ def test_nodes_go_to_the_place_they_belong(definition: Any, stub: Stub) -> None:
     assert int.from_bytes(call.arguments["dependencies"].memory, "little") == int(node.handle)
 
 
-def test_an_executable_holds_what_its_nodes_are_given(definition: Any, stub: Stub) -> None:
-    """While it is made, its graph holds something that goes over to it."""
+def test_an_executable_is_destroyed_once(definition: Any, stub: Stub) -> None:
     graph = definition.instantiate()
-    names = [name for name in symbols(stub) if "User" in name or "Instantiate" in name]
-    assert names == [
-        "cuUserObjectCreate",
-        "cuGraphRetainUserObject",
-        "cuGraphInstantiateWithParams",
-        "cuGraphReleaseUserObject",
-    ]
     graph.close()
+    graph.close()
+    del graph
+    gc.collect()
     assert symbols(stub).count("cuGraphExecDestroy") == 1
     stub.status = 1
     with pytest.raises(module("_errors").CUDAError):
