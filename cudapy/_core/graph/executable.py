@@ -60,10 +60,11 @@ class Graph(Closable):
     to its end, and what it uses is kept alive until then.
     """
 
-    __slots__ = ("_context", "_given", "_handle")
+    __slots__ = ("_context", "_given", "_handle", "_launch")
     _context: int  # of the definition
     _given: Given
     _handle: CUgraphExec
+    _launch: Any  # cuGraphLaunch
 
     def __init__(self) -> None:
         raise TypeError("a Graph comes from GraphBuilder.complete() or GraphDefinition.instantiate()")
@@ -75,7 +76,7 @@ class Graph(Closable):
             wanted.hUploadStream = Stream._accept(options.upload_stream)._handle
         made = cls.__new__(cls)
         made._context = tree.context
-        made._given = Given()
+        made._given, made._launch = Given(), driver.libcuda.symbol("cuGraphLaunch")
         kept = tree.kept.share()
         if graph != tree.root:  # which is what the driver knows to keep these alive for
             made._given.things[0] = (kept,)
@@ -98,15 +99,16 @@ class Graph(Closable):
             if is_builder(stream):
                 raise TypeError("a Graph cannot be launched in a GraphBuilder: embed() what it was made from")
             stream = Stream._accept(stream)
-        try:
-            checked.cuGraphLaunch(handle, stream._handle)
-        except CUDAError as error:
-            raise self._refused(error, stream) from None
+        err = self._launch(handle, stream._handle)  # itself, without a layer between
+        if err:
+            raise self._refused(err, stream)
         if self._given.things:
             self._given.last = stream._lasting()
 
-    def _refused(self, error: CUDAError, stream: Stream) -> CUDAError:
-        """`error`, with what it comes from if the stream is of another context than the graph."""
+    def _refused(self, status: int, stream: Stream) -> Exception:
+        """The exception for a launch, which says so if the stream is of another context than the graph."""
+        arguments = {"hGraphExec": self._handle, "hStream": stream._handle}
+        error = driver.libcuda.error("cuGraphLaunch", CUresult(status), arguments)
         here = Context(CUcontext(self._context))
         try:
             where = stream.context
@@ -115,7 +117,7 @@ class Graph(Closable):
         if where == here:
             return error
         mixed = f"The stream belongs to {where!r}, and the graph to {here!r}: use a stream of its device."
-        return type(error)(f"{error} {mixed}", error.code, error.function)
+        return type(error)(f"{error} {mixed}", CUresult(status), "cuGraphLaunch")
 
     def upload(self, stream: Stream | IsStreamType) -> None:
         """Send it to the device in `stream` without running it, so that its first launch is quicker.

@@ -34,8 +34,8 @@ class Given:
     def replace(self, things: dict[int, Things]) -> None:
         """The same for all nodes at once."""
         before, self.things = self.things, things
-        if before != things:
-            self._release(tuple(thing for used in before.values() for thing in used))
+        still = {id(thing) for used in things.values() for thing in used}
+        self._release(tuple(thing for used in before.values() for thing in used if id(thing) not in still))
 
     def _release(self, things: Things) -> None:
         if things and self.last is not None:
