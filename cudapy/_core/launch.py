@@ -204,7 +204,7 @@ class _Writer:
         def resolve(stream: Any, config: Any) -> bytes:
             """What C takes of both, remembered for the next launch in this stream."""
             _check(config)
-            handle = Stream._accept(stream)._handle
+            handle = (stream.stream if is_builder(stream) else Stream._accept(stream))._handle
             tail = STREAM.pack(handle.value)
             reference: bytes = config._shape + tail + config._more
             own = getattr(stream, "_handle", None)  # what the next launch looks at: a GraphBuilder has one
@@ -226,8 +226,8 @@ class _Writer:
                 "    elif config is not known:",
                 "        reference = config._shape + tail + config._more",
                 "except AttributeError:",
-                "    reference = resolve(stream, config)",
                 "    keep_for(stream, kernel, *args)",
+                "    reference = resolve(stream, config)",
             ],
             "args",
         )

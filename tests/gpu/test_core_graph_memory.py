@@ -214,7 +214,8 @@ def test_a_node_of_an_executable_has_what_it_was_given(device, stream) -> None:
     assert gone(new, device)
 
 
-def test_a_launch_in_a_closed_stream_has_what_its_node_was_given(device) -> None:
+@pytest.mark.parametrize("then", ["updated", "closed", "dropped"])
+def test_a_launch_in_a_closed_stream_has_what_its_node_was_given(device, then) -> None:
     thing, old = watched()
     gate = threading.Event()
     definition = GraphDefinition()
@@ -226,15 +227,19 @@ def test_a_launch_in_a_closed_stream_has_what_its_node_was_given(device) -> None
     stream.close()
     node.destroy()
     del thing, node, definition
-    other = GraphDefinition()
-    other.callback(Thing()).join().callback(Thing())
-    graph.update(other)
+    if then == "updated":
+        other = GraphDefinition()
+        other.callback(Thing()).join().callback(Thing())
+        graph.update(other)
+    elif then == "closed":
+        graph.close()
+    else:
+        del graph
     gc.collect()
     device.create_event()
     assert old() is not None
     gate.set()
     device.sync()
-    graph.close()
     assert gone(old, device)
 
 

@@ -68,7 +68,7 @@ class Adding:
 
     def _current(self) -> int:
         """The context that a new node belongs to: the current one, or that of the graph where none is."""
-        return int(checked.cuCtxGetCurrent()) or self._place()[0].context
+        return checked.cuCtxGetCurrent().value or self._place()[0].context
 
     def launch(self, config: LaunchConfig, kernel: Kernel, *args: Any) -> KernelNode:
         """Run a kernel, as `launch(stream, config, kernel, *args)` does. Source: cuGraphAddKernelNode."""

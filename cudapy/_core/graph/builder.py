@@ -150,7 +150,7 @@ class GraphBuilder(Closable, Drawn):
 
     def _keep(self, *things: object) -> None:
         """Keep alive what the graph uses."""
-        self._building().tree.kept.add(*things)
+        self._building().tree.kept.add(things)
 
     # -- several at a time ------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, overload
 
 from ... import driver
@@ -21,12 +20,12 @@ from ...driver import (
     CUresult,
     checked,
 )
-from ..buffer import is_capturing
 from ..context import Context
 from ..current import Uncaptured, within
-from ..lifetime import Closable, Ownership, keep_until
+from ..lifetime import Closable, Ownership
 from ..stream import IsStreamType, Stream
-from .kept import give, is_builder, keep_captured
+from .given import Given
+from .kept import is_builder
 from .options import GraphCompleteOptions
 from .tree import Tree
 
@@ -61,11 +60,11 @@ class Graph(Closable):
     to its end, and what it uses is kept alive until then.
     """
 
-    __slots__ = ("_context", "_handle", "_last", "_own")
+    __slots__ = ("_context", "_given", "_handle", "_launch")
     _context: int  # of the definition
+    _given: Given
     _handle: CUgraphExec
-    _last: Any  # the stream of the last launch
-    _own: dict[int, tuple[object, ...]]  # what nodes were given here, by node: the executable holds it
+    _launch: Any  # cuGraphLaunch
 
     def __init__(self) -> None:
         raise TypeError("a Graph comes from GraphBuilder.complete() or GraphDefinition.instantiate()")
@@ -77,13 +76,15 @@ class Graph(Closable):
             wanted.hUploadStream = Stream._accept(options.upload_stream)._handle
         made = cls.__new__(cls)
         made._context = tree.context
-        made._own, made._last = {0: (tree.kept.share(),)}, None
-        with _Lent(graph, tree, made._own):
-            try:
-                made._handle = within(tree.context, checked.cuGraphInstantiateWithParams, graph, wanted)
-            except CUDAError as error:
-                raise _not_instantiated(error, wanted) from None
-            made._ownership = Ownership(_destroy, made._handle)
+        made._given, made._launch = Given(), driver.libcuda.symbol("cuGraphLaunch")
+        kept = tree.kept.share()
+        if graph != tree.root:  # which is what the driver knows to keep these alive for
+            made._given.things[0] = (kept,)
+        try:
+            made._handle = within(tree.context, checked.cuGraphInstantiateWithParams, graph, wanted)
+        except CUDAError as error:
+            raise _not_instantiated(error, wanted) from None
+        made._ownership = Ownership(_destroy, made._handle, made._given)
         return made
 
     @property
@@ -98,14 +99,16 @@ class Graph(Closable):
             if is_builder(stream):
                 raise TypeError("a Graph cannot be launched in a GraphBuilder: embed() what it was made from")
             stream = Stream._accept(stream)
-        try:
-            checked.cuGraphLaunch(handle, stream._handle)
-        except CUDAError as error:
-            raise self._refused(error, stream) from None
-        self._last = stream
+        err = self._launch(handle, stream._handle)  # itself, without a layer between
+        if err:
+            raise self._refused(err, stream)
+        if self._given.things:
+            self._given.last = stream._lasting()
 
-    def _refused(self, error: CUDAError, stream: Stream) -> CUDAError:
-        """`error`, with what it comes from if the stream is of another context than the graph."""
+    def _refused(self, status: int, stream: Stream) -> Exception:
+        """The exception for a launch, which says so if the stream is of another context than the graph."""
+        arguments = {"hGraphExec": self._handle, "hStream": stream._handle}
+        error = driver.libcuda.error("cuGraphLaunch", CUresult(status), arguments)
         here = Context(CUcontext(self._context))
         try:
             where = stream.context
@@ -114,12 +117,7 @@ class Graph(Closable):
         if where == here:
             return error
         mixed = f"The stream belongs to {where!r}, and the graph to {here!r}: use a stream of its device."
-        return type(error)(f"{error} {mixed}", error.code, error.function)
-
-    def close(self) -> None:
-        """Destroy it; a launch under way runs to its end. Closing again does nothing."""
-        super().close()
-        self._own, self._last = {}, None
+        return type(error)(f"{error} {mixed}", CUresult(status), "cuGraphLaunch")
 
     def upload(self, stream: Stream | IsStreamType) -> None:
         """Send it to the device in `stream` without running it, so that its first launch is quicker.
@@ -143,14 +141,12 @@ class Graph(Closable):
             )
         tree, graph = definition._tree, definition._checked()
         info = CUgraphExecUpdateResultInfo()
-        own: dict[int, tuple[object, ...]] = {0: (tree.kept.share(),)}
-        with _Lent(graph, tree, own):
-            symbol = driver.libcuda.symbol("cuGraphExecUpdate_v2")
-            status = within(tree.context, symbol, word(int(handle)), word(int(graph)), word(info.getPtr()))
+        kept = tree.kept.share()
+        symbol = driver.libcuda.symbol("cuGraphExecUpdate_v2")
+        status = within(tree.context, symbol, word(int(handle)), word(int(graph)), word(info.getPtr()))
         if status:
             raise _not_updated(CUresult(status), info)
-        before, self._own = self._own, own
-        self._drop(*before.values())
+        self._given.replace({0: (kept,)})
 
     @overload
     def __getitem__(self, node: KernelNode) -> views.ExecutableKernelNode: ...
@@ -174,49 +170,14 @@ class Graph(Closable):
 
         return executable_node(self, node)
 
-    def _keep(self, node: CUgraphNode, *things: object) -> None:
-        """Keep alive what a node uses from the next launch on, in place of what it used before."""
-        before = self._own.get(int(node), ())
-        self._own[int(node)] = things
-        self._drop(before)
-
-    def _drop(self, *things: Iterable[object]) -> None:
-        """Let go of what nodes used, once the last launch has ended."""
-        last: Stream | None = self._last
-        kept = [thing for group in things for thing in group]
-        if last is None or not kept:
-            return
-        if last.is_closed:  # nobody can tell any more; the executable goes on holding it
-            self._own[-1] = *self._own.get(-1, ()), *kept
-        elif is_capturing(last):
-            keep_captured(last._handle, *kept)
-        else:
-            keep_until(last.record(), *kept)
-
     def __repr__(self) -> str:
         return "<Graph, closed>" if self.is_closed else f"<Graph {int(self._handle):#x}>"
 
 
-def _destroy(handle: CUgraphExec) -> None:
+def _destroy(handle: CUgraphExec, given: Given) -> None:
     with Uncaptured():
         checked.cuGraphExecDestroy(handle)
-
-
-class _Lent:
-    """While it lasts, `graph` holds `things`; a copy that is made meanwhile goes on holding them.
-
-    So an executable, and each of its launches that is under way, holds what its nodes are given later.
-    """
-
-    def __init__(self, graph: CUgraph, tree: Tree, things: object) -> None:
-        self._graph = graph
-        self._object = give(graph, things)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *exception: object) -> None:
-        checked.cuGraphReleaseUserObject(self._graph, self._object, 1)
+        given.replace({})
 
 
 def _kind(node: CUgraphNode) -> str:

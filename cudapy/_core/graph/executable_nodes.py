@@ -45,7 +45,7 @@ class ExecutableGraphNode:
         return self._node._record.context or int(checked.cuCtxGetCurrent())
 
     def _keep(self, *things: object) -> None:
-        self._exec._keep(self._node.handle, *things)
+        self._exec._given.put(int(self._node.handle), things)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._exec!r}, {self._node!r}>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ...driver import CUgraph, CUstream, CUuserObject, CUuserObjectRetain_flags, checked
@@ -42,7 +42,7 @@ class Kept:
         else:
             del self._things[key]
 
-    def add(self, *things: object) -> None:
+    def add(self, things: Iterable[object]) -> None:
         """Keep `things` alive for good, each once however often it is added."""
         for thing in things:
             key = "", id(thing)
