@@ -19,6 +19,7 @@ from ._ffi.by_hand import fill, listed, range_storage
 from ._ffi.convert import integer, pointers, word
 from ._ffi.demand import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded, renamed
+from ._ffi.results import sizeof as sizeof
 from ._ffi.results import variant
 from ._types.driver import *
 

@@ -15,6 +15,7 @@ import sys
 from ._errors import Raiser
 from ._ffi.convert import integer
 from ._ffi.library import Checked, Library
+from ._ffi.results import sizeof as sizeof
 from ._types.nvrtc import *
 
 TYPE_CHECKING = False

@@ -21,6 +21,7 @@ from ._ffi.by_hand import fill, listed, range_storage
 from ._ffi.convert import integer
 from ._ffi.demand import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded
+from ._ffi.results import sizeof as sizeof
 from ._types.runtime import *
 
 TYPE_CHECKING = False

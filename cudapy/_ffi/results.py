@@ -20,6 +20,14 @@ def storage(cls: Any) -> Any:
     return ctypes.c_int if issubclass(cls, Enum) else cls
 
 
+def sizeof(objType: type) -> int:
+    """The size in bytes that a class, of a struct, handle or enum, has in C. Raises TypeError for others."""
+    try:
+        return ctypes.sizeof(storage(objType))
+    except TypeError:
+        raise TypeError(f"sizeof takes a struct, handle or enum class, not {objType!r}") from None
+
+
 def one(cls: Any) -> Any:
     """The array of one `cls`, under a name of its own."""
     if cls not in _ones:
