@@ -91,9 +91,10 @@ print(back.bytesize, back.dptr == alloc.dptr, back.poolProps.allocType.name)
 free_node = ck(rt.cudaGraphAddMemFreeNode(outer, [alloc_node], 1, alloc.dptr))
 print(ck(rt.cudaGraphMemFreeNodeGetParams(free_node)) == alloc.dptr)
 
+branch = ck(rt.cudaGraphCreate(0))
 handle = ck(
     rt.cudaGraphConditionalHandleCreate(
-        outer, 1, rt.cudaGraphConditionalHandleFlags.cudaGraphCondAssignDefault
+        branch, 1, rt.cudaGraphConditionalHandleFlags.cudaGraphCondAssignDefault
     )
 )
 cond = rt.cudaGraphNodeParams()
@@ -101,7 +102,7 @@ cond.type = rt.cudaGraphNodeType.cudaGraphNodeTypeConditional
 cond.conditional.handle = handle
 cond.conditional.type = rt.cudaGraphConditionalNodeType.cudaGraphCondTypeIf
 cond.conditional.size = 1
-cond_node = ck(rt.cudaGraphAddNode(outer, [free_node], None, 1, cond))
+cond_node = ck(rt.cudaGraphAddNode(branch, None, None, 0, cond))
 bodies = cond.conditional.phGraph_out
 print(type(handle).__name__, type(bodies).__name__, type(bodies[0]).__name__, len(bodies))
 counter = ck(rt.cudaMalloc(4))
@@ -114,15 +115,17 @@ exe2 = ck(
         outer, rt.cudaGraphInstantiateFlags.cudaGraphInstantiateFlagAutoFreeOnLaunch
     )
 )
+exe3 = ck(rt.cudaGraphInstantiate(branch, 0))
 ck(rt.cudaGraphLaunch(exe2, stream))
+ck(rt.cudaGraphLaunch(exe3, stream))
 ck(rt.cudaStreamSynchronize(stream))
 value = np.zeros(1, np.int32)
 ck(rt.cudaMemcpy(value.ctypes.data, counter, 4, rt.cudaMemcpyKind.cudaMemcpyDeviceToHost))
 print(value[0])
 used = ck(rt.cudaDeviceGetGraphMemAttribute(0, rt.cudaGraphMemAttributeType.cudaGraphMemAttrUsedMemCurrent))
 print(int(used), rt.cudaDeviceGraphMemTrim(0))
-for e in (exe, exe2):
+for e in (exe, exe2, exe3):
     ck(rt.cudaGraphExecDestroy(e))
-for g in (outer, graph):
+for g in (branch, outer, graph):
     ck(rt.cudaGraphDestroy(g))
 ck(rt.cudaLibraryUnload(library))
