@@ -347,12 +347,12 @@ def test_warps(machine: Machine, arch: int) -> None:
             (warp > -100).all(),
             mask(warp & 3 == x[i] & 3),
             (0xFFFFFFFF + 1) % 2**32 if same.all() else 0,
-            warp[lane // 8 * 8 + (lane + 1) % 8] % 2**32,
+            int(warp[lane // 8 * 8 + (lane + 1) % 8]) % 2**32,
             odd,
-            first % 2**32 if x[i] & 1 else mask(warp > 3) & odd,
+            int(first) % 2**32 if x[i] & 1 else mask(warp > 3) & odd,
             bin(odd).count("1"),
-            warp.sum() % 2**32 if arch >= 80 else 0,
-            warp.max() % 2**32 if arch >= 80 else 0,
+            int(warp.sum()) % 2**32 if arch >= 80 else 0,
+            int(warp.max()) % 2**32 if arch >= 80 else 0,
             block,
         ]
         assert out.get()[i].tolist() == [int(value) for value in expected], i
@@ -434,7 +434,7 @@ def test_structs_switches_local_and_constant_memory(machine: Machine, arch: int)
     pair["weight"], pair["n"] = 2.25, [1, 2, 3]
     values = np.arange(64 * 4, dtype=f32).reshape(64, 4)
     out, big, half = machine.zeros(65, i32), machine.zeros(64, u64), machine.zeros(64, np.float16)
-    module = machine.load(MIXED, arch)
+    module = machine.load(MIXED, arch, "--device-int128")
     machine.run(module, "mixed", 1, 64, pair.tobytes(), out, machine.array(values), big, half)
     for i in range(64):
         local = [0] * 8

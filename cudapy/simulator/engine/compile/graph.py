@@ -39,6 +39,8 @@ class Block:
     """The compiled function."""
     gate: Any = None
     """None, or the mask of those of its warp that wait for each other before it: a number, or a register's slot."""
+    yields: bool = False
+    """Others go first afterwards: threads may be waiting for them here."""
     uses: set[str] = field(default_factory=set)
     """Registers read before they are written."""
     defines: set[str] = field(default_factory=set)
@@ -71,6 +73,8 @@ def cut(function: FunctionText) -> list[Block]:
         Block(number, steps[start:end], line=steps[start].instruction.line)
         for number, (start, end) in enumerate(zip(cuts, cuts[1:]))  # noqa: B905 (one shorter)
     ]
+    for block in blocks:
+        block.yields = any(_yields(step) for step in block.steps)
     blocks.append(Block(len(blocks), [], "return", line=function.line))
     for block in blocks[:-1]:
         last = block.steps[-1].instruction
@@ -87,6 +91,12 @@ def cut(function: FunctionText) -> list[Block]:
                 raise PTXError(f"line {last.line}: {last.text}: no such label")
             block.targets = [numbers[labels[name]] for name in names]
     return blocks
+
+
+def _yields(step: Step) -> bool:
+    groups = step.match.groups
+    polls = groups.get("order") in ("volatile", "relaxed", "acquire") and step.instruction.name == "ld"
+    return step.match.rule.yields or polls or groups.get("op") in ("cas", "exch")
 
 
 def _without_guards(function: FunctionText) -> tuple[list[Step], dict[str, int]]:

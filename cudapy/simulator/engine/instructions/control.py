@@ -126,7 +126,7 @@ RULES = [
     rule("fence[.order:sc|acq_rel|acquire|release].<scope:cta|cluster|gpu|sys>", emit=nothing),
     rule("fence.proxy.<what:alias|async|async.global|async.shared::cta>", emit=nothing),
     rule("fence.mbarrier_init.release.cluster", emit=nothing),
-    rule("nanosleep.u32", emit=nothing),
+    rule("nanosleep.u32", emit=nothing, yields=True),
     rule("pmevent[.mask]", emit=nothing),
     rule("setmaxnreg.<way:inc|dec>.sync.aligned.u32", emit=nothing),
 ]

@@ -59,6 +59,8 @@ class Rule:
     copies: bool = False
     """The bits of its operands come out unchanged: a NaN stays the NaN that it was."""
     ends_block: bool = False
+    yields: bool = False
+    """Loops that wait for others contain it: others go first afterwards."""
     gate: str = ""
     """Its warp comes together before it: where the mask of those that take part stands."""
 

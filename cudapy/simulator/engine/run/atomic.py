@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arithmetic import mbarrier
 from ..arithmetic.half import compute
 from ..ptx.types import TYPES
 from .access import Access, Scattered
@@ -38,7 +39,7 @@ def _combiner(op: str, kind: str) -> Callable[[Any, Any], Any]:
         code = TYPES[kind].code
         bits = f"u{code[1]}"
         return lambda old, b: compute("add", kind, old.view(bits), b.view(bits)).view(code)
-    others: dict[str, Callable[[Any, Any], Any]] = {"inc": _increment, "dec": _decrement, "exch": lambda old, b: b}
+    others: dict[str, Callable[[Any, Any], Any]] = {"inc": _increment, "dec": _decrement, "exch": lambda old, b: b, **mbarrier.CHANGES}
     return others.get(op) or _UFUNCS[op]
 
 

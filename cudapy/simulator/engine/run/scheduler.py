@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FRAME_SLOT, SITE_SLOT = 0, 1
 """Of every frame: the address of its local memory, and where it was called."""
-_PATIENCE = 64
+_PATIENCE = 256
 """After so many blocks another group has its turn."""
 _CALL_SIZE = 16
 """What a call takes of the stack besides local variables."""
@@ -66,6 +66,7 @@ class Scheduler:
         seed = settings.current.seed
         self._random = None if seed is None else random.Random(seed)
         self._steps = 0
+        self._resting: set[Key] = set()
         self._counts = coverage.counts(self._kernel) if settings.current.coverage else None
         self._frame(Key(0, 0, 0))[FRAME_SLOT] = np.uint64(0)
         batch.reserve_local(self._functions[0].local_size)
@@ -92,6 +93,8 @@ class Scheduler:
                 lanes = self._gate(key, block, frame, lanes)
                 if lanes is not None and not len(lanes):
                     continue
+            if block.yields:
+                self._resting.add(key)
             result = block.run(batch, frame, lanes)
             batch.instructions_run += len(block.steps)
             if self._counts is not None:
@@ -108,6 +111,11 @@ class Scheduler:
         if self._steps % _PATIENCE == 0:
             keys = list(ready)
             return keys[self._steps // _PATIENCE % len(keys)]
+        if self._resting:
+            fresh = [key for key in ready if key not in self._resting]
+            if fresh:
+                return min(fresh)
+            self._resting.clear()
         return min(ready)
 
     def _frame(self, key: Key) -> Frame:
