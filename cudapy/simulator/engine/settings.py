@@ -1,0 +1,24 @@
+"""What the simulator looks for while kernels run, and how it schedules them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Settings:
+    """Read at each launch."""
+
+    seed: int | None = None
+    """Varies the order in which groups of threads run; None: always the same order."""
+    check_races: bool = False
+    """Report accesses to shared memory by two threads, one of them a write, with no barrier between them."""
+    check_uninitialized: bool = False
+    """Report reads of memory that nobody wrote. Set it before the memory is allocated."""
+    coverage: bool = False
+    """Count how often each line and branch runs."""
+    batch: int = 32768
+    """About how many threads run side by side."""
+
+
+current = Settings()
