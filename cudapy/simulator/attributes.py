@@ -112,7 +112,9 @@ def attributes(ordinal: int, compute_capability: tuple[int, int]) -> dict[int, i
         "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": shared,
         "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": shared - reserved,
         "RESERVED_SHARED_MEMORY_PER_BLOCK": reserved,
-        "MAX_THREADS_PER_MULTIPROCESSOR": {75: 1024, 86: 1536, 87: 1536, 89: 1536}.get(10 * major + minor, 2048),
+        "MAX_THREADS_PER_MULTIPROCESSOR": {75: 1024, 86: 1536, 87: 1536, 89: 1536}.get(
+            10 * major + minor, 2048
+        ),
         "MAX_BLOCKS_PER_MULTIPROCESSOR": {75: 16, 86: 16, 87: 16, 89: 24}.get(10 * major + minor, 32),
         "MULTI_GPU_BOARD_GROUP_ID": ordinal,
         "PCI_BUS_ID": ordinal,

@@ -86,7 +86,9 @@ def _no_flags(flags: int) -> None:
 
 
 @provides("driver")
-def cuGetProcAddress_v2(symbol: bytes | None, pfn: Any, cudaVersion: int, flags: int, symbolStatus: Any) -> None:
+def cuGetProcAddress_v2(
+    symbol: bytes | None, pfn: Any, cudaVersion: int, flags: int, symbolStatus: Any
+) -> None:
     from . import tables
 
     if symbol is None or not 0 < cudaVersion <= VERSION or flags & ~3:
@@ -113,7 +115,9 @@ def cuGetProcAddress_v2(symbol: bytes | None, pfn: Any, cudaVersion: int, flags:
 def _newest(driver: Any, name: str) -> tuple[str, int] | None:
     """The symbol behind a name without its version, and the CUDA version that has had it."""
     function = getattr(driver, name, None)
-    function = getattr(function, "__wrapped__", function) if not hasattr(function, "__declaration__") else function
+    function = (
+        getattr(function, "__wrapped__", function) if not hasattr(function, "__declaration__") else function
+    )
     declaration = getattr(function, "__declaration__", None)
     if declaration is None:
         return None

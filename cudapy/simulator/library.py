@@ -90,7 +90,9 @@ per_thread = _PerThread()
 class Table:
     """The simulated library `name`. `module` declares its functions; `ready` says whether cuInit was called."""
 
-    def __init__(self, name: str, module: ModuleType, failed: Callable[[BaseException], int], ready: Any) -> None:
+    def __init__(
+        self, name: str, module: ModuleType, failed: Callable[[BaseException], int], ready: Any
+    ) -> None:
         self._name = name
         self._module = module
         self._failed = failed
@@ -174,9 +176,13 @@ class Table:
             names = ()
         unknown = set(names) - set(positions)
         if unknown:
-            raise TypeError(f"the simulator's {symbol} takes {sorted(unknown)}, which the prototype does not have")
+            raise TypeError(
+                f"the simulator's {symbol} takes {sorted(unknown)}, which the prototype does not have"
+            )
         inputs = [positions[name] for name in names]
-        outputs = [i for p, i in zip(prototype.parameters, positions.values(), strict=True) if p.name not in names]
+        outputs = [
+            i for p, i in zip(prototype.parameters, positions.values(), strict=True) if p.name not in names
+        ]
         pointers = [i for i in outputs if types[i] is not ctypes.c_void_p and hasattr(types[i], "contents")]
         if len(pointers) != len(outputs) and not is_missing:
             raise TypeError(f"the simulator's {symbol} leaves out a parameter that cannot be an output")
@@ -208,7 +214,9 @@ class Table:
                 log.refused(symbol, refused)
                 return failed(refused)
             except MemoryError as error:
-                refused = Refused("CUDA_ERROR_OUT_OF_MEMORY", str(error) or "the host has not that much memory")
+                refused = Refused(
+                    "CUDA_ERROR_OUT_OF_MEMORY", str(error) or "the host has not that much memory"
+                )
                 log.refused(symbol, refused)
                 return failed(refused)
             except ValueError as error:
@@ -229,7 +237,9 @@ class Table:
         """A mistake in the simulator itself: shown, and CUDA_ERROR_UNKNOWN."""
         print(f"cudapy simulator: {symbol} failed, which is a mistake in the simulator:", file=sys.stderr)
         traceback.print_exception(error)
-        refused = Refused("CUDA_ERROR_UNKNOWN", f"a mistake in the simulator: {type(error).__name__}: {error}")
+        refused = Refused(
+            "CUDA_ERROR_UNKNOWN", f"a mistake in the simulator: {type(error).__name__}: {error}"
+        )
         log.refused(symbol, refused)
         return self._failed(refused)
 

@@ -70,7 +70,9 @@ class Queue:
         last = self._last
         return None if last is None or last.done else last
 
-    def submit(self, action: Callable[[], Any] | None, after: Iterable[Work] = (), soon: bool = False) -> Work:
+    def submit(
+        self, action: Callable[[], Any] | None, after: Iterable[Work] = (), soon: bool = False
+    ) -> Work:
         """Queue one thing to do. `soon`: it ends soon, and may as well run at once."""
         work = Work(action)
         with progress:
@@ -113,7 +115,9 @@ class Queue:
             raise
         except BaseException as error:
             traceback.print_exception(error)
-            self._owner.fail("CUDA_ERROR_UNKNOWN", f"a mistake in the simulator: {type(error).__name__}: {error}")
+            self._owner.fail(
+                "CUDA_ERROR_UNKNOWN", f"a mistake in the simulator: {type(error).__name__}: {error}"
+            )
         finally:
             with progress:
                 work.done = True
