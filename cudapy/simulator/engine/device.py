@@ -24,3 +24,5 @@ class Device:
     """Bytes that `malloc` in kernels may give out."""
     stack_size: int = 64 << 10
     """Most bytes of local memory that a thread may have."""
+    conditionals: dict[int, int] = field(default_factory=dict)
+    """What `cudaGraphSetConditional` of kernels sets: values of conditional graph nodes, by handle."""
