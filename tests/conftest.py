@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import itertools
+import os
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from types import ModuleType
 
 import pytest
 
+from .simulator.exceptions import not_on_the_simulator
 from .stub import REPOSITORY, module, vendored
 from .stub.build import build
 from .stub.record import Stub
@@ -39,8 +41,14 @@ def _no_gpu() -> str:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("gpu") is not None and _no_gpu():
+    if item.get_closest_marker("gpu") is None:
+        return
+    if _no_gpu():
         pytest.skip(_no_gpu())
+    if os.environ.get("CUDAPY_DRIVER") == "simulator":
+        why = not_on_the_simulator(item)
+        if why:
+            pytest.skip(f"not on the simulator: {why}")
 
 
 @pytest.fixture(scope="session")

@@ -102,6 +102,10 @@ def _barrier(writer: BlockWriter, instruction: Instruction, groups: dict[str, st
     writer.result = f"({number}, {count}, {predicate})"
 
 
+def _sleep(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    writer.line(f"L.sleep({writer.read(instruction.operands[0], TYPES['u32'])})")
+
+
 def _trap(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     writer.line(f"L.trap({instruction.name!r}, I, {writer.number})")
 
@@ -126,7 +130,7 @@ RULES = [
     rule("fence[.order:sc|acq_rel|acquire|release].<scope:cta|cluster|gpu|sys>", emit=nothing),
     rule("fence.proxy.<what:alias|async|async.global|async.shared::cta>", emit=nothing),
     rule("fence.mbarrier_init.release.cluster", emit=nothing),
-    rule("nanosleep.u32", emit=nothing, yields=True),
+    rule("nanosleep.u32", emit=_sleep, has_effect=True, yields=True),
     rule("pmevent[.mask]", emit=nothing),
     rule("setmaxnreg.<way:inc|dec>.sync.aligned.u32", emit=nothing),
 ]

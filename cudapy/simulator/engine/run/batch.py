@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -38,7 +39,6 @@ class Batch(Warps, Atomics):
         self.static_size, self.dynamic_size = launch.kernel.shared_size, launch.dynamic_size
         self.shared_address = launch.kernel.shared_address
         self.function: CompiledFunction = launch.kernel.compiled
-        self.instructions_run = 0
         self._specials: dict[str, Any] = {}
         key = (block_count, self.threads)
         self.all_lanes = cached(("lanes", *key), lambda: np.arange(count))
@@ -87,6 +87,10 @@ class Batch(Warps, Atomics):
             self.local_written = written.reshape(-1)
         self.local, self.local_stride = grown.reshape(-1), stride
         self.local_base = self.all_lanes * stride
+
+    def sleep(self, nanoseconds: Any) -> None:
+        """nanosleep: it may be shorter than asked for, and here never is longer than a millisecond."""
+        time.sleep(min(int(nanoseconds.max()), 1_000_000) * 1e-9)
 
     def trap(self, name: str, lanes: Any, number: int) -> NoReturn:
         what = "A trap" if name == "trap" else "A breakpoint with no debugger"

@@ -96,7 +96,6 @@ class Scheduler:
             if block.yields:
                 self._resting.add(key)
             result = block.run(batch, frame, lanes)
-            batch.instructions_run += len(block.steps)
             if self._counts is not None:
                 self._counts.ran(key.function, key.block, batch.count if lanes is None else len(lanes))
             self._finish(key, function, block, frame, lanes, result)
