@@ -11,6 +11,7 @@ from .floating import compare, with_sign
 from .half import FORMATS, join, pairs
 from .integer import saturated
 
+
 def choose(condition: Any, a: Any, b: Any) -> Any:
     """`a` where the condition holds, else `b`, bit for bit."""
     if not condition.ndim:
@@ -22,8 +23,10 @@ def clamp(x: Any, dtype: Any) -> Any:
     """An integer clamped to the range of `dtype`, in its own type."""
     limits, own = np.iinfo(dtype), np.iinfo(x.dtype)
     low, high = max(limits.min, own.min), min(limits.max, own.max)
-    return saturated(x, x.dtype) if (low, high) == (own.min, own.max) else np.clip(
-        x, x.dtype.type(low), x.dtype.type(high)
+    return (
+        saturated(x, x.dtype)
+        if (low, high) == (own.min, own.max)
+        else np.clip(x, x.dtype.type(low), x.dtype.type(high))
     )
 
 
@@ -38,7 +41,7 @@ def compare_pairs(a: Any, b: Any, relation: str, kind: str, ftz: bool) -> tuple[
     x, y = form.widen(pairs(a)), form.widen(pairs(b))
     if ftz:
         x, y = (np.where(np.abs(one) < form.least, 0.0, one) for one in (x, y))
-    result = _relation(x, y, relation)
+    result = relate(x, y, relation)
     if a.ndim or b.ndim:
         return result[:, 0], result[:, 1]
     return result[0, 0], result[0, 1]
@@ -47,7 +50,8 @@ def compare_pairs(a: Any, b: Any, relation: str, kind: str, ftz: bool) -> tuple[
 _ORDERED = {"eq": np.equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
 
 
-def _relation(x: Any, y: Any, relation: str) -> Any:
+def relate(x: Any, y: Any, relation: str) -> Any:
+    """Any relation of floats."""
     return _ORDERED[relation](x, y) if relation in _ORDERED else compare(x, y, relation)
 
 
@@ -58,4 +62,3 @@ def join_truth(low: Any, high: Any, kind: str) -> Any:
     if kind == "bf16x2":
         return join(low.astype(u4) * np.uint32(0x3F80), high.astype(u4) * np.uint32(0x3F80))
     return join(low.astype(u4) * np.uint32(0xFFFF), high.astype(u4) * np.uint32(0xFFFF))
-
