@@ -480,7 +480,7 @@ extern "C" __global__ void library(int *out)
 def test_barriers_and_atomics_of_the_library(machine: Machine, arch: int) -> None:
     out = machine.zeros(68, i32)
     machine.run(machine.load(LIBRARY, arch), "library", 1, 64, out)
-    assert out.get()[:3].tolist() == [64 * 63 // 2 + 64 * round for round in range(3)]
+    assert out.get()[:3].tolist() == [64 * 63 // 2 + 64 * turn for turn in range(3)]
     assert out.get()[4:].tolist() == [1, 2] * 32
 
 

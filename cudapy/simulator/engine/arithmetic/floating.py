@@ -118,8 +118,9 @@ def root32(a: Any, rnd: str | None = None) -> Any:
 
 
 def fma32(a: Any, b: Any, c: Any, rnd: str | None = None, ftz: bool = False) -> Any:
-    """a * b + c, rounded once. The product is exact in binary64; the sum may be rounded there first, which matters
-    where it then lies halfway between two results, or the result is subnormal."""
+    """a * b + c, rounded once. The product is exact in binary64; the sum may be rounded there first, which
+    matters where it then lies halfway between two results, or the result is subnormal.
+    """
     product = a.astype(f8) * b.astype(f8)
     wide = c.astype(f8)
     if rnd not in (None, "rn"):
@@ -137,7 +138,8 @@ def fma32(a: Any, b: Any, c: Any, rnd: str | None = None, ftz: bool = False) -> 
         return _doubtful32(product, wide, ftz) if doubtful else r
     if doubtful.any():
         few = np.flatnonzero(doubtful)
-        r[few] = _doubtful32(*[x[few] if x.ndim else x for x in (product, wide)], ftz)
+        product, wide = (x[few] if x.ndim else x for x in (product, wide))
+        r[few] = _doubtful32(product, wide, ftz)
     return r
 
 

@@ -143,7 +143,9 @@ def _place(number: Any, width: int) -> Any:
 
 
 def extract_field(a: Any, position: Any, length: Any) -> Any:
-    """`length` bits from `position`, extended by the field's sign if `a` is signed (the top bit past the end)."""
+    """`length` bits from `position`, extended by the field's sign if `a` is signed (the top bit past the
+    end).
+    """
     width = _bits(a)
     position, length = _place(position, width), _place(length, width)
     dtype = UNSIGNED[width // 8]

@@ -98,10 +98,10 @@ def _packed_compare(writer: BlockWriter, instruction: Instruction, groups: dict[
         other = writer.read(instruction.operands[3], TYPES["pred"])
         low, high = (writer.let(f"{one} {_COMBINE[groups['combine']]} {other}") for one in (low, high))
     if instruction.name == "setp":
-        both = isinstance(destination, Pair)
-        writer.write(destination.first if both else destination, low, TYPES["pred"])
-        if both:
+        if isinstance(destination, Pair):
             writer.write(destination.second, high, TYPES["pred"])
+            destination = destination.first
+        writer.write(destination, low, TYPES["pred"])
     else:
         writer.write(destination, f"join_truth({low}, {high}, {groups['D']!r})", word)
 

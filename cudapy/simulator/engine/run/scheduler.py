@@ -1,8 +1,8 @@
 """Which threads run next.
 
-Threads at the same place form a group, keyed by depth of calls, block and function; the deepest call and, in it,
-the block nearest to the function's start runs first. So threads that took different ways meet again where these
-join. Now and then another group has its turn: a loop that waits for others ends.
+Threads at the same place form a group, keyed by depth of calls, block and function; the deepest call and, in
+it, the block nearest to the function's start runs first. So threads that took different ways meet again where
+these join. Now and then another group has its turn: a loop that waits for others ends.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ class Scheduler:
         if self.batch.watch is not None and finished.any():
             self.batch.watch.synchronized_blocks(np.flatnonzero(finished))
         for key, lanes, result, slot in released:
-            if result is not None:
+            if slot is not None:
                 self._frame(key).merge(slot, result, lanes)
             self._add(key, lanes)
 
@@ -313,7 +313,7 @@ class Scheduler:
                 function_number(function, block),
                 lanes,
                 True,
-                more=f"a thread's stack has {self.batch.device.stack_size} bytes, {-key.depth + 1} calls are open",
+                more=f"a stack has {self.batch.device.stack_size} bytes, {-key.depth + 1} calls are open",
             )
         self.batch.reserve_local(top)
         site = self._site(function, following, info.results)
