@@ -262,6 +262,29 @@ def dot2(a: Any, b: Any, c: Any, types: str, high: bool) -> Any:
     return ((x * y).sum(1) + c.astype(i8)).astype(u8).astype(u4)
 
 
+_OF_PAIRS = {"add": np.add, "min": np.minimum, "max": np.maximum}
+
+
+@arrays
+def of_pairs(a: Any, b: Any, name: str, signed: bool, relu: bool = False) -> Any:
+    """add, min or max of the two halves of words."""
+    x, y = (np.ascontiguousarray(one).view(SIGNED[2] if signed else UNSIGNED[2]) for one in (a, b))
+    result = _OF_PAIRS[name](x, y)
+    return (np.maximum(result, 0) if relu else result).view(u4)
+
+
+@arrays
+def byte_differences(a: Any, b: Any) -> Any:
+    """The absolute differences of the four bytes of two words."""
+    x, y = (np.ascontiguousarray(one).view(u1) for one in (a, b))
+    return (np.maximum(x, y) - np.minimum(x, y)).view(u4)
+
+
+@arrays
+def sum_of_bytes(a: Any) -> Any:
+    return np.ascontiguousarray(a).view(u1).reshape(-1, 4).sum(1).astype(u4)
+
+
 @arrays
 def find_nth(mask: Any, base: Any, offset: Any) -> Any:
     """The place of the n-th bit set from `base` on, up (n > 0) or down (n < 0); base itself for n = 0."""

@@ -90,6 +90,8 @@ def sample(texture: Texture, level: Any, layer: Any, coordinates: list[Any]) -> 
             places.append((start + upper, axes[axis][1]))
         values = _fetch(texture, level, layer, places)
         total = total + np.where(weight[:, None] == 0, 0.0, values * weight[:, None])
+    if len(axes) == 1 and layer is None and texture.address_modes[1] == BORDER:
+        return (total + _border(texture, level)) / 2  # the hardware mixes the row with the one before it
     return total
 
 
@@ -126,4 +128,13 @@ def _fetch(texture: Texture, level: Any, layer: Any, places: list[tuple[Any, int
         filler = np.zeros((len(values), 4 - channels))
         filler[:, -1] = 1.0
         values = np.concatenate([values, filler], 1)
-    return np.where(np.broadcast_to(inside, (len(values),))[:, None], values, np.array(texture.border))
+    return np.where(np.broadcast_to(inside, (len(values),))[:, None], values, _border(texture, level))
+
+
+def _border(texture: Texture, level: Any) -> Any:
+    """The colour of what is outside, with the steps that the texels have."""
+    border = np.array(texture.border)
+    if level.dtype.kind in "ui" and not texture.reads_integers and level.dtype.itemsize < 4:
+        limit = float(np.iinfo(level.dtype).max)
+        return np.round(border * limit) / limit
+    return border
