@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arithmetic import mbarrier
-from ..arithmetic.floating import add64, flush, quiet
+from ..arithmetic.double import add64
+from ..arithmetic.floating import flush, quiet
 from ..arithmetic.half import compute
 from ..ptx.types import TYPES
 from .access import Access, Scattered
