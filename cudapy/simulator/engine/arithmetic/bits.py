@@ -67,7 +67,7 @@ def find_leading(a: Any, from_top: bool) -> Any:
 
 
 @arrays
-def reversewidth_of(a: Any) -> Any:
+def reverse_bits(a: Any) -> Any:
     octets = np.ascontiguousarray(a).view(u1).reshape(-1, a.dtype.itemsize)[:, ::-1]
     turned = octets.astype(u8) * np.uint64(0x0202020202) & np.uint64(0x010884422010)
     return np.ascontiguousarray((turned % np.uint64(1023)).astype(u1)).view(a.dtype).reshape(-1)

@@ -9,6 +9,7 @@ import numpy as np
 from ..arithmetic import (
     approximate,
     arrays,
+    bits,
     convert,
     double,
     floating,
