@@ -24,5 +24,7 @@ class Device:
     """Bytes that `malloc` in kernels may give out."""
     stack_size: int = 64 << 10
     """Most bytes of local memory that a thread may have."""
+    heap: dict[int, int] = field(default_factory=dict)
+    """What kernels have allocated: sizes by address."""
     conditionals: dict[int, int] = field(default_factory=dict)
     """What `cudaGraphSetConditional` of kernels sets: values of conditional graph nodes, by handle."""

@@ -31,13 +31,14 @@ class Allocation:
         self.written: Any = None  # a bool for each byte, once reads of unwritten memory are looked for
         self._views: dict[Any, Any] = {}
 
-    def view(self, dtype: Any) -> Any:
-        """The memory as an array of `dtype`; a tail shorter than one item is left out."""
+    def view(self, dtype: Any) -> tuple[Any, int]:
+        """The memory as an array of `dtype`, and the address of its first item (the first multiple of its size)."""
         view = self._views.get(dtype)
         if view is None:
-            whole = self.size // dtype.itemsize * dtype.itemsize
-            view = self._views[dtype] = self.data[:whole].view(dtype)
-        return view
+            skip = -self.address % dtype.itemsize
+            whole = max(self.size - skip, 0) // dtype.itemsize * dtype.itemsize
+            view = self._views[dtype] = self.data[skip : skip + whole].view(dtype), self.address + skip
+        return view  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"<{self.kind} memory, {self.size} bytes at {self.address:#x}>"

@@ -1,0 +1,258 @@
+"""Binary32 and binary64 arithmetic, exactly rounded.
+
+Source: PTX ISA, "Floating Point Instructions".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import exact
+from .arrays import arrays, f4, f8, u2, u4, u8
+from .rounding import narrow, step, to_odd, two_sum
+
+_SMALLEST = np.float32(1.1754943508222875e-38)
+_SPLIT = np.float64(134217729.0)
+_LOW_BITS = np.uint64(0x1FFFFFFF)
+_HALFWAY = np.uint64(0x10000000)
+_NAN = {2: np.uint16(0x7FFF), 4: np.uint32(0x7FFFFFFF)}
+
+
+def quiet(x: Any) -> Any:
+    """Every NaN as the hardware makes it: one pattern for each format, whatever went in. Not for binary64."""
+    bad = x != x
+    if x.ndim:
+        if not bad.any():
+            return x
+        bits = x.view(u4 if x.dtype.itemsize == 4 else u2)
+        return np.where(bad, _NAN[x.dtype.itemsize], bits).view(x.dtype)
+    return _NAN[x.dtype.itemsize].view(x.dtype) if bad else x
+
+
+def flush(x: Any) -> Any:
+    """.ftz: subnormal numbers become zeros of their sign."""
+    small = np.abs(x) < _SMALLEST
+    if not (small.any() if x.ndim else small):
+        return x
+    return np.where(small, np.copysign(np.float32(0), x), x)[()]
+
+
+def saturate(x: Any) -> Any:
+    """.sat: into 0 to 1; NaN becomes +0."""
+    one, zero = x.dtype.type(1), x.dtype.type(0)
+    return np.where(x > zero, np.where(x < one, x, one), zero)[()]
+
+
+def _positive(*terms: Any) -> Any:
+    result = ~np.signbit(terms[0])
+    for term in terms[1:]:
+        result = result & ~np.signbit(term)
+    return result
+
+
+def add32(a: Any, b: Any, rnd: str | None = None) -> Any:
+    if rnd in (None, "rn"):
+        return a + b
+    s, error = two_sum(a.astype(f8), b.astype(f8))
+    r = narrow(to_odd(s, error), f4, rnd)
+    return _zero_of_sum(r, s, _positive(a, b)) if rnd == "rm" else r
+
+
+def _zero_of_sum(r: Any, s: Any, all_positive: Any) -> Any:
+    """Rounding down, a sum that is exactly zero is -0, unless all its terms are +0."""
+    return np.where((s == 0) & ~all_positive, -r.dtype.type(0), r)[()]
+
+
+def multiply32(a: Any, b: Any, rnd: str | None = None) -> Any:
+    return a * b if rnd in (None, "rn") else narrow(a.astype(f8) * b.astype(f8), f4, rnd)
+
+
+def divide32(a: Any, b: Any, rnd: str | None = None) -> Any:
+    return a / b if rnd in (None, "rn") else narrow(a.astype(f8) / b.astype(f8), f4, rnd)
+
+
+def root32(a: Any, rnd: str | None = None) -> Any:
+    return np.sqrt(a) if rnd in (None, "rn") else narrow(np.sqrt(a.astype(f8)), f4, rnd)
+
+
+def fma32(a: Any, b: Any, c: Any, rnd: str | None = None) -> Any:
+    """a * b + c, rounded once. The product is exact in binary64; the sum may be rounded there first, which matters
+    where it then lies halfway between two results, or the result is subnormal."""
+    product = a.astype(f8) * b.astype(f8)
+    wide = c.astype(f8)
+    if rnd not in (None, "rn"):
+        s, error = two_sum(product, wide)
+        r = narrow(to_odd(s, error), f4, rnd)
+        return _zero_of_sum(r, s, _positive(product, c)) if rnd == "rm" else r
+    s = product + wide
+    r = s.astype(f4)
+    doubtful = (s.view(u8) & _LOW_BITS) == _HALFWAY
+    doubtful |= (np.abs(r) < _SMALLEST) & (s != 0)
+    if not s.ndim:
+        return narrow(to_odd(*two_sum(product, wide)), f4) if doubtful else r
+    if doubtful.any():
+        few = np.flatnonzero(doubtful)
+        terms = [x[few] if x.ndim else x for x in (product, wide)]
+        r[few] = narrow(to_odd(*two_sum(*terms)), f4)
+    return r
+
+
+def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
+    """The rounded product and its exact error. Source: T. Dekker, Numer. Math. 18 (1971)."""
+    t = a * _SPLIT
+    ah = t - (t - a)
+    al = a - ah
+    t = b * _SPLIT
+    bh = t - (t - b)
+    bl = b - bh
+    p = a * b
+    return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
+
+
+def _ordinary(product: Any, *factors: Any) -> Any:
+    """Where neither a product nor its error leaves the range of normal numbers."""
+    size = np.abs(product)
+    result = (size > 2.0**-900) & (size < 2.0**1000)
+    for factor in factors:
+        result &= np.abs(factor) < 2.0**990
+    return result
+
+
+def _patched(r: Any, ordinary: Any, function: Any, rnd: str | None, *operands: Any) -> Any:
+    """`r`, with what is out of the ordinary but finite computed by `function` of exact.py."""
+    if not ordinary.all():
+        odd = ~ordinary
+        for operand in operands:
+            odd &= np.isfinite(operand)
+        few = np.flatnonzero(odd)
+        r[few] = exact.each(function, rnd, *[operand[few] for operand in operands])
+    return r
+
+
+def add64(a: Any, b: Any, rnd: str | None = None) -> Any:
+    return a + b if rnd in (None, "rn") else _add64(a, b, rnd=rnd)
+
+
+@arrays
+def _add64(a: Any, b: Any, rnd: str) -> Any:
+    s, error = two_sum(a, b)
+    fits = np.abs(s) < 2.0**1000
+    r = np.where(fits, step(s, error, rnd), s)
+    r = _patched(r, fits, lambda x, y, mode: exact.fma(x, 1.0, y, mode), rnd, a, b)
+    return _zero_of_sum(r, s, _positive(a, b)) if rnd == "rm" else r
+
+
+def subtract64(a: Any, b: Any, rnd: str | None = None) -> Any:
+    return a - b if rnd in (None, "rn") else _add64(a, -b, rnd=rnd)
+
+
+def multiply64(a: Any, b: Any, rnd: str | None = None) -> Any:
+    return a * b if rnd in (None, "rn") else _multiply64(a, b, rnd=rnd)
+
+
+@arrays
+def _multiply64(a: Any, b: Any, rnd: str) -> Any:
+    p, error = _two_product(a, b)
+    ordinary = _ordinary(p, a, b)
+    return _patched(np.where(ordinary, step(p, error, rnd), p), ordinary, exact.multiply, rnd, a, b)
+
+
+def divide64(a: Any, b: Any, rnd: str | None = None) -> Any:
+    return a / b if rnd in (None, "rn") else _divide64(a, b, rnd=rnd)
+
+
+@arrays
+def _divide64(a: Any, b: Any, rnd: str) -> Any:
+    q = a / b
+    p, error = _two_product(q, b)
+    rest = ((a - p) - error) * np.where(b < 0, -1.0, 1.0)
+    ordinary = _ordinary(p, q, b) & (np.abs(q) > 2.0**-900)
+    return _patched(np.where(ordinary, step(q, rest, rnd), q), ordinary, exact.divide, rnd, a, b)
+
+
+def root64(a: Any, rnd: str | None = None) -> Any:
+    return np.sqrt(a) if rnd in (None, "rn") else _root64(a, rnd=rnd)
+
+
+@arrays
+def _root64(a: Any, rnd: str) -> Any:
+    q = np.sqrt(a)
+    p, error = _two_product(q, q)
+    ordinary = _ordinary(p, q)
+    return _patched(np.where(ordinary, step(q, (a - p) - error, rnd), q), ordinary, exact.root, rnd, a)
+
+
+@arrays
+def fma64(a: Any, b: Any, c: Any, mode: str | None = None) -> Any:
+    """a * b + c, rounded once. Source: as in rounding.py, algorithm 5."""
+    product, low = _two_product(a, b)
+    ordinary = _ordinary(product, a, b) & (np.abs(c) < 2.0**1000)
+    th, tl = two_sum(c, low)
+    vh, vl = two_sum(product, th)
+    odd = to_odd(*two_sum(tl, vl))
+    r, error = two_sum(vh, odd)
+    if mode not in (None, "rn"):
+        r = step(r, error, mode)
+    plain = product + c
+    r = np.where(ordinary, r, plain)
+    trivial = (a == 0) | (b == 0)
+    r = _patched(r, ordinary | trivial, exact.fma, mode, a, b, c)
+    if mode == "rm":
+        r = np.where((r == 0) & ordinary & (error == 0), -0.0, r)
+        r = np.where(trivial, _zero_of_sum(plain, plain, _positive(product, c)), r)
+    return r
+
+
+def minimum(a: Any, b: Any, nan: bool = False) -> Any:
+    """The smaller one, -0 before +0; of a number and NaN the number, unless `nan`."""
+    lower = np.where((a == b) & np.signbit(a), a, np.fmin(b, a))[()]
+    return np.where((a != a) | (b != b), a + b, lower)[()] if nan else lower
+
+
+def maximum(a: Any, b: Any, nan: bool = False) -> Any:
+    """The larger one, +0 before -0; of a number and NaN the number, unless `nan`."""
+    upper = np.where((a == b) & ~np.signbit(a), a, np.fmax(b, a))[()]
+    return np.where((a != a) | (b != b), a + b, upper)[()] if nan else upper
+
+
+def with_sign(a: Any, b: Any, changed: bool = False) -> Any:
+    """The magnitude of `b` with the sign of `a`. Of NaN too."""
+    bits = u4 if a.dtype.itemsize == 4 else u8
+    sign = bits.type(1 << (8 * bits.itemsize - 1))
+    return ((b.view(bits) & ~sign) | (a.view(bits) & sign)).view(b.dtype)
+
+
+def is_kind(a: Any, kind: str) -> Any:
+    """testp: is it finite, infinite, number, notanumber, normal, subnormal?"""
+    if kind == "finite":
+        return np.isfinite(a)
+    if kind == "infinite":
+        return np.isinf(a)
+    if kind == "number":
+        return ~np.isnan(a)
+    if kind == "notanumber":
+        return np.isnan(a)
+    size = np.abs(a)
+    least = np.finfo(a.dtype).tiny
+    return np.isfinite(a) & (size >= least) if kind == "normal" else (size < least) & (size > 0)
+
+
+def compare(a: Any, b: Any, relation: str) -> Any:
+    """An ordered relation (eq, lt ...), an unordered one (equ, ltu ...), num or nan."""
+    unordered = (a != a) | (b != b)
+    if relation == "nan":
+        return unordered
+    if relation == "num":
+        return ~unordered
+    if relation in _INVERSE:
+        return np.logical_not(_INVERSE[relation](a, b))
+    if relation == "equ":
+        return (a == b) | unordered
+    if relation == "neu":
+        return a != b
+    return (a < b) | (a > b)  # ne
+
+
+_INVERSE = {"ltu": np.greater_equal, "leu": np.greater, "gtu": np.less_equal, "geu": np.less}

@@ -1,0 +1,400 @@
+"""Which threads run next.
+
+Threads at the same place form a group, keyed by depth of calls, block and function; the deepest call and, in it,
+the block nearest to the function's start runs first. So threads that took different ways meet again where these
+join. Now and then another group has its turn: a loop that waits for others ends.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import coverage, fault, settings
+from ..fault import Fault
+from . import services
+from .barrier import Barriers, Waiting
+from .frame import Frame, part
+from .layout import FUNCTIONS
+
+if TYPE_CHECKING:
+    from ..compile.function import CompiledFunction
+    from ..compile.graph import Block
+    from .batch import Batch
+
+FRAME_SLOT, SITE_SLOT = 0, 1
+"""Of every frame: the address of its local memory, and where it was called."""
+_PATIENCE = 256
+"""After so many blocks another group has its turn."""
+_CALL_SIZE = 16
+"""What a call takes of the stack besides local variables."""
+
+
+class Key(NamedTuple):
+    """A group. The smallest runs first."""
+
+    depth: int
+    """The negative number of calls that it is in."""
+    block: int
+    function: int
+
+
+class Site(NamedTuple):
+    """Where a call returns to, and with what."""
+
+    function: CompiledFunction
+    block: int
+    results: tuple[str, ...]
+
+
+class Scheduler:
+    """Runs a batch to its end."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self._kernel = batch.launch.kernel
+        self._functions = self._kernel.functions
+        self._ready: dict[Key, list[Any]] = {Key(0, 0, 0): [None]}
+        self._gated: dict[Key, list[Any]] = {}
+        self._frames: dict[tuple[int, int], Frame] = {}
+        self._sites: list[Site] = []
+        self._site_numbers: dict[tuple[int, int], int] = {}
+        self._live = np.full(batch.block_count, batch.threads, np.int64)
+        self._barriers = Barriers(batch.blocks, self._live)
+        seed = settings.current.seed
+        self._random = None if seed is None else random.Random(seed)
+        self._steps = 0
+        self._resting: set[Key] = set()
+        self._counts = coverage.counts(self._kernel) if settings.current.coverage else None
+        self._frame(Key(0, 0, 0))[FRAME_SLOT] = np.uint64(0)
+        batch.reserve_local(self._functions[0].local_size)
+
+    def run(self) -> None:
+        """Raises Fault."""
+        batch, ready = self.batch, self._ready
+        while True:
+            if not ready:
+                if not self._gated and self._barriers.is_idle:
+                    return
+                if not self._barriers.everybody() and not self._gated:
+                    return  # bar.arrive that nobody waits for
+                self._deadlock()
+            key = self._choose()
+            groups = ready.pop(key)
+            lanes = groups[0] if len(groups) == 1 else np.sort(np.concatenate(groups))
+            if lanes is not None and len(lanes) == batch.count:
+                lanes = None
+            function = batch.function = self._functions[key.function]
+            block = function.blocks[key.block]
+            frame = self._frame(key)
+            if block.gate is not None and lanes is not None:
+                lanes = self._gate(key, block, frame, lanes)
+                if lanes is not None and not len(lanes):
+                    continue
+            if block.yields:
+                self._resting.add(key)
+            result = block.run(batch, frame, lanes)
+            if self._counts is not None:
+                self._counts.ran(key.function, key.block, batch.count if lanes is None else len(lanes))
+            self._finish(key, function, block, frame, lanes, result)
+
+    def _choose(self) -> Key:
+        ready = self._ready
+        if len(ready) == 1:
+            return next(iter(ready))
+        self._steps += 1
+        if self._random is not None and self._random.random() < 0.25:
+            return self._random.choice(list(ready))
+        if self._steps % _PATIENCE == 0:
+            keys = list(ready)
+            return keys[self._steps // _PATIENCE % len(keys)]
+        if self._resting:
+            fresh = [key for key in ready if key not in self._resting]
+            if fresh:
+                return min(fresh)
+            self._resting.clear()
+        return min(ready)
+
+    def _frame(self, key: Key) -> Frame:
+        frame = self._frames.get((key.depth, key.function))
+        if frame is None:
+            initial = self._functions[key.function].initial
+            frame = self._frames[key.depth, key.function] = Frame(initial, self.batch.count)
+        return frame
+
+    def _add(self, key: Key, lanes: Any) -> None:
+        self._ready.setdefault(key, []).append(lanes)
+
+    def _gate(self, key: Key, block: Block, frame: Frame, lanes: Any) -> Any:
+        """Those of `lanes`, and of those that wait already, that have their warp's mask complete."""
+        held = self._gated.pop(key, None)
+        if held is not None:
+            lanes = np.sort(np.concatenate([*held, lanes]))
+            if len(lanes) == self.batch.count:
+                return None
+        mask = part(frame[block.gate[1]], lanes) if isinstance(block.gate, tuple) else np.uint32(block.gate)
+        complete = self.batch.gathered(mask, lanes)
+        if complete.all():
+            return lanes
+        self._gated[key] = [lanes[~complete]]
+        return lanes[complete]
+
+    def _finish(
+        self, key: Key, function: CompiledFunction, block: Block, frame: Frame, lanes: Any, result: Any
+    ) -> None:
+        kind = block.end
+        following = Key(key.depth, key.block + 1, key.function)
+        if kind == "next":
+            self._add(following, lanes)
+        elif kind in ("branch", "return", "exit"):
+            yes, no = self._split(lanes, result)
+            if self._counts is not None and kind == "branch" and not block.is_certain:
+                self._counts.branched(key.function, key.block, _size(yes, self.batch), _size(no, self.batch))
+            if no is not _NOBODY:
+                self._add(following, no)
+            if yes is _NOBODY:
+                return
+            if kind == "branch":
+                self._add(Key(key.depth, block.targets[0], key.function), yes)
+            elif kind == "return":
+                self._return(key, function, frame, yes)
+            else:
+                self._exit(yes)
+        elif kind == "switch":
+            self._switch(key, block, lanes, result)
+        elif kind == "barrier":
+            self._barrier(following, function, block, lanes, result)
+        else:
+            self._call(key, function, block, frame, lanes, result)
+
+    def _split(self, lanes: Any, condition: Any) -> tuple[Any, Any]:
+        if condition is True or (not condition.ndim and condition):
+            return lanes, _NOBODY
+        if not condition.ndim:
+            return _NOBODY, lanes
+        count = int(np.count_nonzero(condition))
+        if count == len(condition):
+            return lanes, _NOBODY
+        if not count:
+            return _NOBODY, lanes
+        numbers = self.batch.numbers(lanes)
+        return numbers[condition], numbers[~condition]
+
+    def _switch(self, key: Key, block: Block, lanes: Any, place: Any) -> None:
+        if not place.ndim:
+            self._add(Key(key.depth, block.targets[int(place)], key.function), lanes)
+            return
+        numbers = self.batch.numbers(lanes)
+        for one in np.unique(place):
+            self._add(Key(key.depth, block.targets[int(one)], key.function), numbers[place == one])
+
+    def _exit(self, lanes: Any) -> None:
+        batch = self.batch
+        numbers = batch.numbers(lanes)
+        np.subtract.at(self._live, batch.blocks[numbers], 1)
+        batch.alive_mask &= ~batch.bits_of(lanes)
+        if not self._barriers.is_idle:
+            self._release()
+        for key in list(self._gated):
+            self._ready.setdefault(key, []).extend(self._gated.pop(key))
+
+    # Barriers.
+
+    def _barrier(
+        self, following: Key, function: CompiledFunction, block: Block, lanes: Any, result: Any
+    ) -> None:
+        number, count, predicate = result
+        simple = count is None and not number.ndim and predicate is None
+        if simple and lanes is None and self._barriers.is_idle and block.info.action == "sync":
+            if self.batch.watch is not None:
+                self.batch.watch.synchronized_blocks(np.arange(self.batch.block_count))
+            self._add(following, None)
+            return
+        numbers = self.batch.numbers(lanes)
+        which = np.broadcast_to(number, numbers.shape)
+        wanted = np.broadcast_to(0 if count is None else count, numbers.shape)
+        truth = None if predicate is None else np.broadcast_to(predicate, numbers.shape)
+        for one in np.unique(which):
+            for expected in np.unique(wanted[which == one]):
+                chosen = (which == one) & (wanted == expected)
+                kept = None if truth is None else truth[chosen]
+                waiting = Waiting(block.info, following, numbers[chosen], kept, function)
+                self._barriers.arrive(int(one), int(expected), waiting)
+        if block.info.action == "arrive":
+            self._add(following, lanes)
+        self._release()
+
+    def _release(self) -> None:
+        released, finished = self._barriers.release()
+        if self.batch.watch is not None and finished.any():
+            self.batch.watch.synchronized_blocks(np.flatnonzero(finished))
+        for key, lanes, result, slot in released:
+            if result is not None:
+                self._frame(key).merge(slot, result, lanes)
+            self._add(key, lanes)
+
+    def _deadlock(self) -> None:
+        lines = []
+        for number, waiting in self._barriers.everybody():
+            lines.append(self._waits(waiting.lanes, waiting.function, waiting.info.instruction, f"barrier {number}"))
+        for key, groups in self._gated.items():
+            function = self._functions[key.function]
+            first = function.blocks[key.block].steps[0].instruction
+            lines.append(self._waits(np.concatenate(groups), function, first, "the rest of its warp's mask"))
+        text = f"Deadlock in {self._kernel.name}: no thread can run\n" + "\n".join(lines)
+        raise Fault(fault.LAUNCH_TIMEOUT, text)
+
+    def _waits(self, lanes: Any, function: CompiledFunction, instruction: Any, what: str) -> str:
+        from .report import place_of
+
+        return (
+            f"    {len(lanes)} threads wait for {what}, the first is {self.batch.thread(int(lanes.min()))}\n"
+            f"        {place_of(self._kernel.name, function, instruction)}"
+        )
+
+    # Calls.
+
+    def _call(
+        self, key: Key, function: CompiledFunction, block: Block, frame: Frame, lanes: Any, target: Any
+    ) -> None:
+        following = Key(key.depth, key.block + 1, key.function)
+        if block.info.name is not None:
+            self._call_one(key, following, function, block, frame, lanes, block.info.name)
+            return
+        numbers = self.batch.numbers(lanes)
+        for one in np.unique(target):
+            name = self._kernel.module.function_at(int(one))
+            chosen = lanes if not target.ndim else numbers[target == one]
+            if name is None:
+                self.batch.fail(
+                    fault.INVALID_PC,
+                    "A call of what is no function",
+                    function_number(function, block),
+                    chosen,
+                    True,
+                    one,
+                    more=f"functions start at {FUNCTIONS:#x} here",
+                )
+            self._call_one(key, following, function, block, frame, chosen, name)
+
+    def _call_one(
+        self,
+        key: Key,
+        following: Key,
+        function: CompiledFunction,
+        block: Block,
+        frame: Frame,
+        lanes: Any,
+        name: str,
+    ) -> None:
+        info = block.info
+        if name in services.SERVICES:
+            services.SERVICES[name](self.batch, function, block, frame, lanes)
+            self._add(following, lanes)
+            return
+        number = self._kernel.function_number(name)
+        called = self._functions[number]
+        inner = Key(key.depth - 1, 0, number)
+        entered = self._frame(inner)
+        parameters = called.text.prototype.parameters
+        for variable, argument in zip(parameters, info.arguments):  # noqa: B905 (more may be given)
+            carry(function, frame, argument, called, entered, variable.name, lanes)
+        base = part(frame[FRAME_SLOT], self.batch.all_lanes if lanes is None else lanes)
+        base = base + np.uint64(function.local_size + _CALL_SIZE)
+        top = int(np.max(base)) + called.local_size
+        if top > self.batch.device.stack_size:
+            self.batch.fail(
+                fault.HARDWARE_STACK_ERROR,
+                "Stack overflow",
+                function_number(function, block),
+                lanes,
+                True,
+                more=f"a thread's stack has {self.batch.device.stack_size} bytes, {-key.depth + 1} calls are open",
+            )
+        self.batch.reserve_local(top)
+        site = self._site(function, following, info.results)
+        if lanes is None:
+            entered[FRAME_SLOT], entered[SITE_SLOT] = base, np.uint32(site)
+            entered.owned.clear()
+        else:
+            entered.merge(FRAME_SLOT, base, lanes)
+            entered.merge(SITE_SLOT, np.uint32(site), lanes)
+        self._add(inner, lanes)
+
+    def _site(self, function: CompiledFunction, following: Key, results: tuple[str, ...]) -> int:
+        place = (following.function, following.block)
+        number = self._site_numbers.get(place)
+        if number is None:
+            number = self._site_numbers[place] = len(self._sites)
+            self._sites.append(Site(function, following.block, results))
+        return number
+
+    def _return(self, key: Key, function: CompiledFunction, frame: Frame, lanes: Any) -> None:
+        if not key.depth:
+            self._exit(lanes)
+            return
+        numbers = self.batch.numbers(lanes)
+        sites = part(frame[SITE_SLOT], numbers)
+        for one in np.unique(sites):
+            site = self._sites[int(one)]
+            chosen = lanes if not sites.ndim or (sites == one).all() else numbers[sites == one]
+            outer = Key(key.depth + 1, site.block, self._kernel.function_number(site.function.name))
+            caller = self._frame(outer)
+            for variable, result in zip(function.text.prototype.results, site.results, strict=True):
+                carry(function, frame, variable.name, site.function, caller, result, chosen)
+            self._add(outer, chosen)
+
+
+def carry(
+    source: CompiledFunction,
+    source_frame: Frame,
+    source_name: str,
+    target: CompiledFunction,
+    target_frame: Frame,
+    target_name: str,
+    lanes: Any,
+) -> None:
+    """Copy a parameter or result between frames, whose functions may keep it in other parts."""
+    have, want = source.pieces.get(source_name, {}), target.pieces.get(target_name, {})
+    for offset, size in want.items():
+        if have.get(offset) == size:
+            value = source_frame[source.slots[f"{source_name}+{offset}"]]
+            value = value if lanes is None else part(value, lanes)
+        else:
+            value = _assembled(source, source_frame, source_name, have, offset, size, lanes)
+        slot = target.slots.get(f"{target_name}+{offset}")
+        if slot is None:
+            continue
+        if lanes is None:
+            target_frame[slot] = value
+            target_frame.owned.clear()
+        else:
+            target_frame.merge(slot, value, lanes)
+
+
+def _assembled(
+    function: CompiledFunction, frame: Frame, name: str, have: dict[int, int], offset: int, size: int, lanes: Any
+) -> Any:
+    """`size` bytes at `offset` of a parameter, put together out of its parts."""
+    total = np.uint64(0)
+    for start, length in have.items():
+        if start < offset + size and offset < start + length:
+            value = frame[function.slots[f"{name}+{start}"]]
+            value = (value if lanes is None else part(value, lanes)).astype(np.uint64)
+            shift = 8 * (start - offset)
+            total = total | (value << np.uint64(shift) if shift >= 0 else value >> np.uint64(-shift))
+    return total.astype(f"u{size}")
+
+
+def function_number(function: CompiledFunction, block: Block) -> int:
+    """The number of the last instruction of a block, for reports."""
+    return function.instructions.index(block.steps[-1].instruction)
+
+
+_NOBODY: Any = object()
+
+
+def _size(lanes: Any, batch: Batch) -> int:
+    return 0 if lanes is _NOBODY else batch.count if lanes is None else len(lanes)
