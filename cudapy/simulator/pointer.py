@@ -13,7 +13,7 @@ from .._types.driver.enums import CUpointer_attribute as Attribute
 from .context import current, top
 from .device import device
 from .library import provides
-from .log import Refused, invalid
+from .log import Refused, invalid, unsupported
 from .memory import Block, blocks
 from .stream import stream
 
@@ -100,6 +100,14 @@ def cuPointerSetAttribute(value: int | None, attribute: int, ptr: int) -> None:
             "CU_POINTER_ATTRIBUTE_SYNC_MEMOPS of memory that was allocated can be set, and no other"
         )
     block.is_synchronous = bool(ctypes.c_uint32.from_address(value).value)
+
+
+@provides("driver")
+def cuIpcGetMemHandle(dptr: int) -> Any:
+    block = blocks.find(dptr)
+    if block is None:
+        raise invalid(f"{dptr:#x} lies in no memory that was allocated")
+    raise unsupported("the simulator shares virtual memory with other processes (cuMemCreate), no other")
 
 
 # -- Managed memory ----------------------------------------------------------------------------------------

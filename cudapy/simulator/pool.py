@@ -89,10 +89,9 @@ class Pool(Object):
 
     noun = "memory pool"
 
-    def __init__(self, on: Device, handle_types: int = 0, maximum: int = 0) -> None:
+    def __init__(self, on: Device, maximum: int = 0) -> None:
         super().__init__()
         self.device = on
-        self.handle_types = handle_types
         self.maximum = maximum
         self.values: dict[int, int] = dict.fromkeys(map(int, REUSE), 1)
         self.threshold = 0
@@ -225,10 +224,12 @@ def cuMemAllocFromPoolAsync(bytesize: int, pool: int, hStream: int) -> int:
 @provides("driver")
 def cuMemFreeAsync(dptr: int, hStream: int) -> None:
     on = stream(hStream)
+    block = blocks.at(dptr)
     if on.capture is not None:
+        if block is None or block.pool is None or isinstance(block.pool, Pool):
+            raise invalid(f"{dptr:#x} is no memory that the graph allocates")
         on.add(Free(dptr))
         return
-    block = blocks.at(dptr)
     if block is None or block.kind != "device":
         raise invalid(f"no device memory starts at {dptr:#x}")
     if block.pool is not None:
@@ -246,7 +247,7 @@ def cuMemPoolCreate(poolProps: Any) -> int:
         raise unsupported("the simulator's pools have CU_MEM_ALLOCATION_TYPE_PINNED alone")
     if props.handleTypes != CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_NONE:
         raise unsupported("the simulator's pools cannot be shared with other processes")
-    return Pool(_place(props.location), 0, props.maxSize).handle
+    return Pool(_place(props.location), props.maxSize).handle
 
 
 @provides("driver")
@@ -258,6 +259,12 @@ def cuMemPoolDestroy(pool: int) -> None:
         gone.device.pool = None
     gone.trim(0)
     gone.forget()
+
+
+@provides("driver")
+def cuMemPoolExportToShareableHandle(handle_out: int | None, pool: int, handleType: int, flags: int) -> None:
+    find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
+    raise invalid("the pool was not made to be shared: the simulator has no pools that are")
 
 
 @provides("driver")
