@@ -48,8 +48,12 @@ NOUNS = (
     "graph",
     "nodes",
     "capture",
+    "runtime_calls",
+    "runtime_memory",
+    "runtime_arrays",
+    "runtime_kernels",
 )
-"""The modules that provide the functions of the driver."""
+"""The modules that provide the functions of the driver, and on top of it of the runtime."""
 
 _tables: dict[str, Table] = {}
 _lock = threading.RLock()
@@ -126,11 +130,13 @@ def coverage_report() -> Any:
 
 
 def _start(devices: int, compute_capability: tuple[int, int] | None) -> None:
+    from functools import partial
     from importlib import import_module
 
     from .. import driver, runtime
+    from . import runtime_calls
     from .attributes import SHARED_PER_MULTIPROCESSOR
-    from .device import Options, is_ready
+    from .device import Options, before
     from .library import Table
 
     Options.devices = int(_environment("DEVICES") or devices)
@@ -146,8 +152,11 @@ def _start(devices: int, compute_capability: tuple[int, int] | None) -> None:
         raise ValueError(f"the simulator has 1 .. 16 devices, not {Options.devices}")
     for noun in NOUNS:
         import_module(f".{noun}", __name__)
-    _tables["driver"] = Table("driver", driver, lambda refused: refused.code, is_ready)
-    _tables["runtime"] = Table("runtime", runtime, lambda refused: refused.code, lambda: True)
+    made = Table("driver", driver, before, lambda refused: refused.code)
+    _tables["driver"] = made
+    _tables["runtime"] = Table(
+        "runtime", runtime, runtime_calls.before, runtime_calls.failed, partial(runtime_calls.twin, made)
+    )
 
 
 def _settings(

@@ -22,7 +22,9 @@ LTO = (b"BC\xc0\xde", b"\xed\x43\x4e\x7f")
 
 SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
 PTX_SECTION = 0x80505458  # the type of ours: of the range that ELF leaves to programs, and "PTX"
-EMPTY_ELF = ELF + struct.pack("<BBBBB7xHHIQQQIHHHHHH", 2, 1, 1, 51, 7, 2, 190, 1, 0, 0, 64, 0, 64, 0, 0, 64, 0, 0)
+EMPTY_ELF = ELF + struct.pack(
+    "<BBBBB7xHHIQQQIHHHHHH", 2, 1, 1, 51, 7, 2, 190, 1, 0, 0, 64, 0, 64, 0, 0, 64, 0, 0
+)
 """A cubin that holds nothing: a header for CUDA (machine 190) and no sections."""
 
 

@@ -234,9 +234,12 @@ def _packed(extra: Any, size: int) -> bytes:
 
 
 def attributes_of(config: Any) -> dict[Attribute, CUlaunchAttributeValue]:
-    """The attributes of a CUlaunchConfig, copied."""
+    """The attributes of a CUlaunchConfig or cudaLaunchConfig_t, copied."""
     return {
-        Attribute(int(item.id)): CUlaunchAttributeValue.from_buffer_copy(item.value) for item in config.attrs
+        Attribute(int(item.id)): CUlaunchAttributeValue.from_buffer_copy(
+            item.value if hasattr(item, "value") else item.val
+        )
+        for item in config.attrs
     }
 
 

@@ -40,22 +40,6 @@ if TYPE_CHECKING:
 provided: dict[str, dict[str, Callable[..., Any]]] = {"driver": {}, "runtime": {}}
 """What each simulated library has: C symbol to Python function."""
 
-BEFORE_INIT = frozenset(
-    {
-        "cuInit",
-        "cuDriverGetVersion",
-        "cuGetErrorName",
-        "cuGetErrorString",
-        "cuGetProcAddress_v2",
-        "cuLogsCurrent",
-        "cuLogsDumpToFile",
-        "cuLogsDumpToMemory",
-        "cuLogsRegisterCallback",
-        "cuLogsUnregisterCallback",
-    }
-)
-"""The functions of the driver that need no cuInit before them."""
-
 VERSION = 13000
 """The CUDA version that the simulated driver and runtime say they are; they lack what came later."""
 
@@ -78,6 +62,18 @@ class _Function(Thunk):  # type: ignore[misc]
     _restype_ = ctypes.c_int
 
 
+class _ByValue:
+    """A function that returns a struct, which no ctypes callback can: called from Python alone."""
+
+    restype: Any = None
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._function(*[getattr(argument, "value", argument) for argument in arguments])
+
+
 class _PerThread(threading.local):
     """Whether the C function that runs on this thread is one whose default stream is the thread's own."""
 
@@ -88,15 +84,26 @@ per_thread = _PerThread()
 
 
 class Table:
-    """The simulated library `name`. `module` declares its functions; `ready` says whether cuInit was called."""
+    """A simulated library: the functions `provided` under `name`, as `module` declares them.
+
+    before: called with the symbol before each function; raises Refused.
+    failed: makes the status of a Refused.
+    twin: returns the symbol in another table that is the same function under another name, or None.
+    """
 
     def __init__(
-        self, name: str, module: ModuleType, failed: Callable[[BaseException], int], ready: Any
+        self,
+        name: str,
+        module: ModuleType,
+        before: Callable[[str], None],
+        failed: Callable[[Refused], int],
+        twin: Callable[[Table, str], tuple[Table, str] | None] = lambda table, symbol: None,
     ) -> None:
         self._name = name
         self._module = module
+        self._before = before
         self._failed = failed
-        self._ready = ready
+        self._twin = twin
         self._callbacks: dict[str, Any] = {}
         self._lock = threading.RLock()
         self._prototypes: dict[str, Prototype] = {}
@@ -111,6 +118,8 @@ class Table:
         callback = self.callback(symbol)
         if callback is None:
             raise AttributeError(f"the simulator has no function {symbol!r}")
+        if isinstance(callback, _ByValue):
+            return callback
         return _Function(ctypes.cast(callback, ctypes.c_void_p).value)
 
     def __getattr__(self, symbol: str) -> Any:
@@ -135,14 +144,21 @@ class Table:
         if base != symbol and not _has_default_stream(prototype, symbol):
             return None
         function = provided[self._name].get(base)
+        types = [self.storage(p) for p in prototype.parameters]
+        twin = self._twin(self, base) if function is None else None
+        if twin is not None:
+            other, name = twin
+            prototype, function = other._prototypes[name], provided[other._name][name]
+            types = [other.storage(p) for p in prototype.parameters]
         if function is None:
             function = _missing(base)
-        types = [self.storage(p) for p in prototype.parameters]
         returns = ctypes.c_void_p if prototype.returns.endswith("*") else ctypes.c_int
         if prototype.returns not in ("CUresult", "cudaError_t") and returns is ctypes.c_int:
             returns = find(vars(self._module), prototype.returns)
             if issubclass(returns, Enum):
                 returns = ctypes.c_int
+        if issubclass(returns, ctypes.Structure):
+            return _ByValue(function)
         call = self._wrapped(base, prototype, function, types, base != symbol)
         return ctypes.CFUNCTYPE(returns, *types)(call)
 
@@ -186,16 +202,13 @@ class Table:
         pointers = [i for i in outputs if types[i] is not ctypes.c_void_p and hasattr(types[i], "contents")]
         if len(pointers) != len(outputs) and not is_missing:
             raise TypeError(f"the simulator's {symbol} leaves out a parameter that cannot be an output")
-        ready = self._ready
-        early = symbol in BEFORE_INIT
-        failed = self._failed
+        before, failed = self._before, self._failed
         has_status = prototype.returns in ("CUresult", "cudaError_t")
 
         def call(*arguments: Any) -> Any:
             previous, per_thread.default = per_thread.default, own_stream
             try:
-                if not early and not ready():
-                    raise Refused("CUDA_ERROR_NOT_INITIALIZED", "cuInit was not called before")
+                before(symbol)
                 if len(pointers) == 1 and not arguments[pointers[0]]:
                     raise Refused("CUDA_ERROR_INVALID_VALUE", "the pointer to the result is NULL")
                 result = function(*[arguments[i] for i in inputs])

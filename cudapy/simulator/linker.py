@@ -16,7 +16,9 @@ from .log import Refused, invalid
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 STRING = re.compile(r'"(?:\\.|[^"\\])*"')
-NAME = re.compile(r"\.(?:entry|func)\s*(?:\([^)]*\)\s*)?([\w$]+)|\.(?:global|const)\b[^=;{]*?([\w$]+)\s*(?:\[[^;=]*)?\s*[=;]")
+NAME = re.compile(
+    r"\.(?:entry|func)\s*(?:\([^)]*\)\s*)?([\w$]+)|\.(?:global|const)\b[^=;{]*?([\w$]+)\s*(?:\[[^;=]*)?\s*[=;]"
+)
 DIRECTIVE = re.compile(r"\s*\.(version|target|address_size|file|loc)\b[^\n]*\n")
 
 
@@ -73,7 +75,11 @@ def merged(units: list[Unit]) -> str:
     private: set[str] = set()
     kept: list[list[str]] = []
     for number, unit in enumerate(units):
-        own = {n for d in unit.declarations if (n := _name(d)) and not re.match(r"\.(extern|visible|weak|common)\b", d)}
+        own = {
+            n
+            for d in unit.declarations
+            if (n := _name(d)) and not re.match(r"\.(extern|visible|weak|common)\b", d)
+        }
         unit.rename({name: f"{name}$unit{number}" for name in own & private})
         private |= own
     for unit in units:
@@ -86,8 +92,15 @@ def merged(units: list[Unit]) -> str:
                 wanted.setdefault(name, unit)
             elif name in defined and text.startswith((".weak", ".common")):
                 continue
-            elif name in defined and text.startswith(".visible") and defined[name] is not unit and text.endswith("}"):
-                raise Refused("CUDA_ERROR_INVALID_PTX", f"{name} is defined in {defined[name].name} and in {unit.name}")
+            elif (
+                name in defined
+                and text.startswith(".visible")
+                and defined[name] is not unit
+                and text.endswith("}")
+            ):
+                raise Refused(
+                    "CUDA_ERROR_INVALID_PTX", f"{name} is defined in {defined[name].name} and in {unit.name}"
+                )
             else:
                 defined[name] = unit
                 lines.append(text)
@@ -99,9 +112,18 @@ def merged(units: list[Unit]) -> str:
     version = max(unit.version for unit in units)
     target = max((unit.target for unit in units), key=lambda t: int(re.sub(r"\D", "", t) or 0))
     head = f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
-    builtins = [text for unit in units for text in unit.declarations if text.startswith(".extern") and _name(text) in _B]
-    forward = [f"{d.partition('{')[0].strip()};" for lines in kept for d in lines if ".func" in d and d.endswith("}")]
-    return "\n".join([head, *dict.fromkeys(builtins), *forward, *(text for lines in kept for text in lines), ""])
+    builtins = [
+        text
+        for unit in units
+        for text in unit.declarations
+        if text.startswith(".extern") and _name(text) in _B
+    ]
+    forward = [
+        f"{d.partition('{')[0].strip()};" for lines in kept for d in lines if ".func" in d and d.endswith("}")
+    ]
+    return "\n".join(
+        [head, *dict.fromkeys(builtins), *forward, *(text for lines in kept for text in lines), ""]
+    )
 
 
 _B = ("vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional")
@@ -129,7 +151,9 @@ class Link(Object):
         elif kind == Kind.CU_JIT_INPUT_CUBIN:
             text = of_cubin(data)
         else:
-            raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator's linker takes PTX, and cubins that carry theirs")
+            raise Refused(
+                "CUDA_ERROR_NOT_SUPPORTED", "the simulator's linker takes PTX, and cubins that carry theirs"
+            )
         try:
             unit = Unit(text.decode(errors="replace"), name)
             if not any(d.startswith(".extern") for d in unit.declarations):
@@ -159,7 +183,9 @@ def cuLinkAddData_v2(
 ) -> None:
     if not data or not size:
         raise invalid("there is no data")
-    find(state, Link).add(typename, ctypes.string_at(data, size), (name or b"a unit").decode(errors="replace"))
+    find(state, Link).add(
+        typename, ctypes.string_at(data, size), (name or b"a unit").decode(errors="replace")
+    )
 
 
 @provides("driver")

@@ -452,6 +452,8 @@ def cuFuncSetAttribute(hfunc: int, attrib: int, value: int) -> None:
 @provides("driver")
 def cuFuncSetCacheConfig(hfunc: int, config: int) -> None:
     function(hfunc)  # there are no caches
+    if config not in range(4):
+        raise invalid(f"{config} is no CUfunc_cache")
 
 
 @provides("driver")

@@ -40,7 +40,9 @@ def launch(
     """
     kernel = function.kernel
     if len(params) < kernel.parameter_size:
-        raise ValueError(f"{kernel.name} takes {kernel.parameter_size} bytes of parameters, {len(params)} were given")
+        raise ValueError(
+            f"{kernel.name} takes {kernel.parameter_size} bytes of parameters, {len(params)} were given"
+        )
     if device is None:
         device = Device(kernel.module.memory)
     run = Launch(kernel, device, grid, block, cluster or (1, 1, 1), params, shared_size)

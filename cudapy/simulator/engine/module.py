@@ -95,8 +95,10 @@ class Module:
         for compiled in self.compiled.values():
             for name in compiled.calls:
                 if name not in self.compiled and name not in SERVICES:
-                    raise PTXError(f"{compiled.name} calls {name}, which the module does not have; of the device's "
-                                   f"own functions there are {', '.join(SERVICES)}")
+                    raise PTXError(
+                        f"{compiled.name} calls {name}, which the module does not have; of the device's "
+                        f"own functions there are {', '.join(SERVICES)}"
+                    )
 
     def _resolve(self, name: str) -> int | str | None:
         variable = self.text.variables.get(name)
@@ -136,7 +138,9 @@ class Module:
                 name, offset = value
                 resolved = self._resolve(name)
                 if not isinstance(resolved, int):
-                    raise PTXError(f"line {variable.line}: {name}, in the first value of {variable.name}, is unknown")
+                    raise PTXError(
+                        f"line {variable.line}: {name}, in the first value of {variable.name}, is unknown"
+                    )
                 value = resolved + offset
             octets += (value & ((1 << 8 * width) - 1)).to_bytes(width, "little")
         found.data[: len(octets)] = np.frombuffer(bytes(octets), np.uint8)

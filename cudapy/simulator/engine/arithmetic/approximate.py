@@ -43,4 +43,3 @@ def inverse_root64(x: Any) -> Any:
 
 def _flushed64(x: Any) -> Any:
     return np.where(np.abs(x) < np.finfo(f8).tiny, np.copysign(0.0, x), x)[()]
-

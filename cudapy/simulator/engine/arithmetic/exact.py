@@ -82,4 +82,6 @@ def root(a: float, rnd: str | None) -> float:
 
 def each(function: Callable[..., float], rnd: str | None, *operands: Any) -> Any:
     """`function` of each row of finite operands."""
-    return np.array([function(*row, rnd) for row in zip(*[one.tolist() for one in operands], strict=True)], "f8")
+    return np.array(
+        [function(*row, rnd) for row in zip(*[one.tolist() for one in operands], strict=True)], "f8"
+    )

@@ -145,7 +145,9 @@ def extract_field(a: Any, position: Any, length: Any) -> Any:
     field = shift_right(unsigned(a), position) & _mask(length, dtype)
     if a.dtype.kind == "u":
         return field
-    last = np.minimum(position + length - np.uint32(1), np.uint32(width - 1))  # wraps for length 0, used below
+    last = np.minimum(
+        position + length - np.uint32(1), np.uint32(width - 1)
+    )  # wraps for length 0, used below
     sign = (unsigned(a) >> last.astype(dtype)) & dtype.type(1)
     kept = np.minimum(length, np.where(position < width, np.uint32(width) - position, np.uint32(0))[()])
     filled = field | np.where(sign != 0, ~_mask(kept, dtype), dtype.type(0))[()]
@@ -244,9 +246,11 @@ def dot4(a: Any, b: Any, c: Any, types: str) -> Any:
 def dot2(a: Any, b: Any, c: Any, types: str, high: bool) -> Any:
     """c + the sum of two products: the halves of `a` with the low or high two bytes of `b`."""
     x = _fields(a, SIGNED[2] if types[0] == "s" else UNSIGNED[2])
-    y = _fields(b, SIGNED[1] if types[1] == "s" else u1)[:, 2:] if high else _fields(
-        b, SIGNED[1] if types[1] == "s" else u1
-    )[:, :2]
+    y = (
+        _fields(b, SIGNED[1] if types[1] == "s" else u1)[:, 2:]
+        if high
+        else _fields(b, SIGNED[1] if types[1] == "s" else u1)[:, :2]
+    )
     return ((x * y).sum(1) + c.astype(i8)).astype(u8).astype(u4)
 
 
@@ -264,7 +268,9 @@ def find_nth(mask: Any, base: Any, offset: Any) -> Any:
     hit = np.where(
         (count > 0)[:, None],
         (up == 1) & (rank_up == count[:, None]),
-        np.where((count < 0)[:, None], (down == 1) & (rank_down == -count[:, None].astype(i8)), place == start),
+        np.where(
+            (count < 0)[:, None], (down == 1) & (rank_down == -count[:, None].astype(i8)), place == start
+        ),
     )
     hit &= (count != 0)[:, None] | (bits == 1)
     return np.where(hit.any(1), hit.argmax(1), 0xFFFFFFFF).astype(u4)

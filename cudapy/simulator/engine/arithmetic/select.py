@@ -11,6 +11,7 @@ from .floating import compare, with_sign
 from .half import FORMATS, join, pairs
 from .integer import saturated
 
+
 def choose(condition: Any, a: Any, b: Any) -> Any:
     """`a` where the condition holds, else `b`, bit for bit."""
     if not condition.ndim:
@@ -22,8 +23,10 @@ def clamp(x: Any, dtype: Any) -> Any:
     """An integer clamped to the range of `dtype`, in its own type."""
     limits, own = np.iinfo(dtype), np.iinfo(x.dtype)
     low, high = max(limits.min, own.min), min(limits.max, own.max)
-    return saturated(x, x.dtype) if (low, high) == (own.min, own.max) else np.clip(
-        x, x.dtype.type(low), x.dtype.type(high)
+    return (
+        saturated(x, x.dtype)
+        if (low, high) == (own.min, own.max)
+        else np.clip(x, x.dtype.type(low), x.dtype.type(high))
     )
 
 
@@ -58,4 +61,3 @@ def join_truth(low: Any, high: Any, kind: str) -> Any:
     if kind == "bf16x2":
         return join(low.astype(u4) * np.uint32(0x3F80), high.astype(u4) * np.uint32(0x3F80))
     return join(low.astype(u4) * np.uint32(0xFFFF), high.astype(u4) * np.uint32(0xFFFF))
-

@@ -193,7 +193,9 @@ class BlockWriter:
             self._guard = None
         self.block.uses = set(self._live_in)
         self.block.defines = {
-            name for name, value in self._values.items() if self._live_in.get(name) not in value.names.values()
+            name
+            for name, value in self._values.items()
+            if self._live_in.get(name) not in value.names.values()
         }
         return ""
 
@@ -203,7 +205,9 @@ class BlockWriter:
         for name in sorted(self.block.live_out & self.block.defines):
             value = self._values[name]
             code = self.function.home(name)
-            kept = self._as(value, Type(name, value.size, code, code[0].replace("i", "s").replace("?", "p")), name)
+            kept = self._as(
+                value, Type(name, value.size, code, code[0].replace("i", "s").replace("?", "p")), name
+            )
             out.append((self.slot(name), kept))
         lines = [f"def block{self.block.index}(L, F, I):"]
         ins = [(local, f"F[{self.slot(name)}]") for name, local in self._live_in.items()]
@@ -302,7 +306,10 @@ class BlockWriter:
         if isinstance(found, int):
             return self.constant(found + operand.offset, kind.code)
         if isinstance(found, tuple):
-            found, operand = self.read(Register(FRAME), TYPES["u64"]), Symbol(operand.name, found[0] + operand.offset)
+            found, operand = (
+                self.read(Register(FRAME), TYPES["u64"]),
+                Symbol(operand.name, found[0] + operand.offset),
+            )
         expression = f"{found} + {self.constant(operand.offset, 'u8')}" if operand.offset else found
         name = self.let(expression)
         return name if kind.size == 8 else self.let(f"{name}.astype({kind.code})")

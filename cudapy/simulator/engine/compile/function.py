@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..ptx.syntax import Address, Bracket, FunctionText, Instruction, Negation, Operand, PTXError, Register, Vector
+from ..ptx.syntax import (
+    Address,
+    Bracket,
+    FunctionText,
+    Instruction,
+    Negation,
+    Operand,
+    PTXError,
+    Register,
+    Vector,
+)
 from ..ptx.types import TYPES, Type
 from . import scope
 from .block import CARRY, FRAME, SITE, BlockWriter
@@ -104,7 +114,9 @@ class FunctionCompiler:
 
     def constant_of(self, value: Any) -> str:
         """The name of a NumPy scalar."""
-        return self.constant(int.from_bytes(value.tobytes(), "little"), f"{value.dtype.kind}{value.dtype.itemsize}")
+        return self.constant(
+            int.from_bytes(value.tobytes(), "little"), f"{value.dtype.kind}{value.dtype.itemsize}"
+        )
 
     def slot(self, name: str) -> int:
         return self.compiled.slots.setdefault(name, len(self.compiled.slots))
@@ -220,7 +232,18 @@ def _read_registers(instruction: Instruction) -> set[str]:
     """All but those that are only written; of the first operand, the registers of an address."""
     first, *others = instruction.operands or (None,)
     found = {instruction.guard.name} if instruction.guard is not None else set()
-    stores = instruction.name in ("st", "red", "bra", "brx", "bar", "barrier", "cp", "call", "mbarrier", "sust")
+    stores = instruction.name in (
+        "st",
+        "red",
+        "bra",
+        "brx",
+        "bar",
+        "barrier",
+        "cp",
+        "call",
+        "mbarrier",
+        "sust",
+    )
     for operand in (first, *others) if stores or isinstance(first, (Address, Bracket)) else others:
         found.update(_all_registers(operand))
     return found
@@ -242,4 +265,3 @@ def _registers(operand: Operand) -> list[str]:
     if isinstance(operand, Vector):
         return [one.name for one in operand.items if isinstance(one, Register)]
     return []
-

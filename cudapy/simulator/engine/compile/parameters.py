@@ -19,7 +19,9 @@ Pieces = dict[int, int]
 
 def find_pieces(function: FunctionText) -> dict[str, Pieces]:
     """The parts of every parameter, result and `.param` variable of a function; not of a kernel's parameters."""
-    names = {variable.name: variable.size for variable in function.variables.values() if variable.space == "param"}
+    names = {
+        variable.name: variable.size for variable in function.variables.values() if variable.space == "param"
+    }
     names.update({variable.name: variable.size for variable in function.prototype.results})
     if not function.is_entry:
         names.update({variable.name: variable.size for variable in function.prototype.parameters})
@@ -44,7 +46,10 @@ def _accesses(instruction: Instruction) -> Iterator[tuple[str, int, int]]:
     opcode = instruction.opcode
     if not opcode.startswith(("ld.param", "st.param")):
         return
-    address, data = instruction.operands[opcode.startswith("ld")], instruction.operands[not opcode.startswith("ld")]
+    address, data = (
+        instruction.operands[opcode.startswith("ld")],
+        instruction.operands[not opcode.startswith("ld")],
+    )
     kind = TYPES.get(opcode.rpartition(".")[2])
     if not isinstance(address, Address) or not isinstance(address.base, Symbol) or kind is None:
         return

@@ -11,7 +11,15 @@ from ..run.access import put
 from ..run.frame import part
 from ..run.special import NAMES as SPECIALS
 
-NAMES: dict[str, Any] = {"np": np, "part": part, "put": put, "mbarrier": mbarrier, "ZERO": np.uint32(0), "TRUE": np.True_, "FALSE": np.False_}
+NAMES: dict[str, Any] = {
+    "np": np,
+    "part": part,
+    "put": put,
+    "mbarrier": mbarrier,
+    "ZERO": np.uint32(0),
+    "TRUE": np.True_,
+    "FALSE": np.False_,
+}
 for _module in (arrays, integer, floating, approximate, half, convert, rounding, select):
     NAMES.update({name: value for name, value in vars(_module).items() if not name.startswith("_")})
 

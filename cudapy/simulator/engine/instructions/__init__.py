@@ -67,5 +67,7 @@ def find(instruction: Instruction) -> Match:
     if found is None:
         known = [rule.pattern for _, rule in _rules().get(instruction.name, ())]
         has = f"it has {', '.join(known)}" if known else f"it has no {instruction.name} at all"
-        raise PTXError(f"line {instruction.line}: {instruction.text}: the simulator does not support this; {has}")
+        raise PTXError(
+            f"line {instruction.line}: {instruction.text}: the simulator does not support this; {has}"
+        )
     return found

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ..compile.block import BlockWriter
     from ..ptx.syntax import Instruction
 
-_HEAD = "[.order:relaxed|acquire|release|acq_rel][.scope:cta|cluster|gpu|sys][.space:global|shared::cta|shared]"
+_HEAD = (
+    "[.order:relaxed|acquire|release|acq_rel][.scope:cta|cluster|gpu|sys][.space:global|shared::cta|shared]"
+)
 _TAIL = "[.hint:L2::cache_hint]"
 
 

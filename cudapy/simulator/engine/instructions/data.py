@@ -57,7 +57,9 @@ def space_of(groups: dict[str, str]) -> str:
     return (groups.get("space") or "generic").partition("::")[0]
 
 
-def place(writer: BlockWriter, address: Operand, space: str, kind: Type, count: int, mode: int) -> tuple[str, str]:
+def place(
+    writer: BlockWriter, address: Operand, space: str, kind: Type, count: int, mode: int
+) -> tuple[str, str]:
     """The names of an array and of the items in it that an address means."""
     where = writer.address(address)
     method = f"at_{'global' if space in ('const', 'param') else space}"
@@ -121,7 +123,9 @@ def store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
     values = [writer.quieted(item, kind) for item in items]
     array, index = place(writer, instruction.operands[0], space, kind, len(items), WRITE)
     for number, value in enumerate(values):
-        writer.line(f"put({array}, {index} + {number}, {value})" if number else f"put({array}, {index}, {value})")
+        writer.line(
+            f"put({array}, {index} + {number}, {value})" if number else f"put({array}, {index}, {value})"
+        )
 
 
 def _store_parameter(writer: BlockWriter, source: Operand, name: str, offset: int, kind: Type) -> None:
@@ -179,20 +183,34 @@ def nothing(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
 
 RULES = [
     rule("mov.<T:pred|bits|integers|f32|f64>", "d a", emit=move, copies=True),
-    rule(f"ld{_SCOPE}[.space:{_SPACES}|const|param::entry|param::func|param][.nc]{_HINTS}.<T:data>", "d a", emit=load,
-         has_effect=True, copies=True),
+    rule(
+        f"ld{_SCOPE}[.space:{_SPACES}|const|param::entry|param::func|param][.nc]{_HINTS}.<T:data>",
+        "d a",
+        emit=load,
+        has_effect=True,
+        copies=True,
+    ),
     rule("ldu[.space:global][.vector:v2|v4].<T:data>", "d a", emit=load, has_effect=True, copies=True),
-    rule(f"st{_SCOPE}[.space:{_SPACES}|param::func|param]{_HINTS}.<T:data>", "a", emit=store, has_effect=True),
-    rule("cvta[.to].<space:global|local|shared|const|param>.<T:u64>", "d a", emit=_convert_address, copies=True),
+    rule(
+        f"st{_SCOPE}[.space:{_SPACES}|param::func|param]{_HINTS}.<T:data>", "a", emit=store, has_effect=True
+    ),
+    rule(
+        "cvta[.to].<space:global|local|shared|const|param>.<T:u64>", "d a", emit=_convert_address, copies=True
+    ),
     rule("isspacep.<space:global|local|shared::cta|shared|const|param>", "d:pred a:u64", emit=_is_in_space),
     rule("prefetch[.space:global|local].<level:L1|L2>", emit=nothing),
     rule("prefetch.global.<level:L2::evict_last|L2::evict_normal>", emit=nothing),
     rule("prefetchu.L1", emit=nothing),
     rule("applypriority[.global].L2::evict_normal", emit=nothing),
-    rule("createpolicy.fractional.<level:L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged>[.second:L2::evict_first|L2::evict_unchanged].<T:b64>",  # noqa: E501
-         emit=lambda w, i, g: w.write(i.operands[0], "np.uint64(0)", TYPES["b64"])),
-    rule("cp.async.<cop:ca|cg>.shared[.cta:cta].global[.hint:L2::cache_hint][.prefetch:L2::64B|L2::128B|L2::256B]",
-         emit=_copy_async, has_effect=True),
+    rule(
+        "createpolicy.fractional.<level:L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged>[.second:L2::evict_first|L2::evict_unchanged].<T:b64>",  # noqa: E501
+        emit=lambda w, i, g: w.write(i.operands[0], "np.uint64(0)", TYPES["b64"]),
+    ),
+    rule(
+        "cp.async.<cop:ca|cg>.shared[.cta:cta].global[.hint:L2::cache_hint][.prefetch:L2::64B|L2::128B|L2::256B]",
+        emit=_copy_async,
+        has_effect=True,
+    ),
     rule("cp.async.commit_group", emit=nothing),
     rule("cp.async.wait_group", emit=nothing),
     rule("cp.async.wait_all", emit=nothing),

@@ -47,5 +47,9 @@ RULES = [
     rule("min.<T:f64>", "d a b", "minimum(a, b)"),
     rule("max.<T:f64>", "d a b", "maximum(a, b)"),
     rule("copysign.<T:f32|f64>", "d a b", "with_sign(a, b)", copies=True),
-    rule("testp.<kind:finite|infinite|number|notanumber|normal|subnormal>.<T:f32|f64>", "d:pred a", "is_kind(a, kind)"),
+    rule(
+        "testp.<kind:finite|infinite|number|notanumber|normal|subnormal>.<T:f32|f64>",
+        "d:pred a",
+        "is_kind(a, kind)",
+    ),
 ]

@@ -90,13 +90,24 @@ RULES = [
     rule("szext.clamp.<T:u32|s32>", "d a b:u32", "extend_field(a, b, False)"),
     rule("szext.wrap.<T:u32|s32>", "d a b:u32", "extend_field(a, b, True)"),
     rule("dp4a.<A:u32|s32>.<E:u32|s32>", "d:b32 a:b32 b:b32 c:E", "dot4(a, b, c, types=A[0] + E[0])"),
-    rule("dp2a.lo.<A:u32|s32>.<E:u32|s32>", "d:b32 a:b32 b:b32 c:E", "dot2(a, b, c, types=A[0] + E[0], high=False)"),
-    rule("dp2a.hi.<A:u32|s32>.<E:u32|s32>", "d:b32 a:b32 b:b32 c:E", "dot2(a, b, c, types=A[0] + E[0], high=True)"),
+    rule(
+        "dp2a.lo.<A:u32|s32>.<E:u32|s32>",
+        "d:b32 a:b32 b:b32 c:E",
+        "dot2(a, b, c, types=A[0] + E[0], high=False)",
+    ),
+    rule(
+        "dp2a.hi.<A:u32|s32>.<E:u32|s32>",
+        "d:b32 a:b32 b:b32 c:E",
+        "dot2(a, b, c, types=A[0] + E[0], high=True)",
+    ),
     rule("add.cc.<T:u32|s32|u64|s64>", "d a b", emit=lambda w, i, g: _with_carry(w, i, g | {"cc": "cc"})),
     rule("addc[.cc].<T:u32|s32|u64|s64>", "d a b", emit=_with_carry),
     rule("sub.cc.<T:u32|s32|u64|s64>", "d a b", emit=lambda w, i, g: _with_carry(w, i, g | {"cc": "cc"})),
     rule("subc[.cc].<T:u32|s32|u64|s64>", "d a b", emit=_with_carry),
-    rule("mad.<half:lo|hi>.cc.<T:u32|s32|u64|s64>", "d a b c",
-         emit=lambda w, i, g: _multiply_add_with_carry(w, i, g | {"cc": "cc"})),
+    rule(
+        "mad.<half:lo|hi>.cc.<T:u32|s32|u64|s64>",
+        "d a b c",
+        emit=lambda w, i, g: _multiply_add_with_carry(w, i, g | {"cc": "cc"}),
+    ),
     rule("madc.<half:lo|hi>[.cc].<T:u32|s32|u64|s64>", "d a b c", emit=_multiply_add_with_carry),
 ]

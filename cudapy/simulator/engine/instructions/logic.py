@@ -15,8 +15,18 @@ if TYPE_CHECKING:
     from ..compile.block import BlockWriter
     from ..ptx.syntax import Instruction
 
-_PYTHON = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">",
-           "hs": ">="}
+_PYTHON = {
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "lo": "<",
+    "ls": "<=",
+    "hi": ">",
+    "hs": ">=",
+}
 _COMBINE = {"and": "&", "or": "|", "xor": "^"}
 _COMPARED = "b16|b32|b64|integers"
 _RELATIONS = "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"
@@ -79,7 +89,9 @@ def _packed_compare(writer: BlockWriter, instruction: Instruction, groups: dict[
     """setp and set of pairs of 16-bit numbers."""
     kind, word = groups["T"], TYPES["b32"]
     a, b = (writer.read(operand, word) for operand in instruction.operands[1:3])
-    low, high = writer.let_pair(f"compare_pairs({a}, {b}, {groups['relation']!r}, {kind!r}, {bool(groups.get('ftz'))})")
+    low, high = writer.let_pair(
+        f"compare_pairs({a}, {b}, {groups['relation']!r}, {kind!r}, {bool(groups.get('ftz'))})"
+    )
     destination = instruction.operands[0]
     if groups.get("combine"):
         other = writer.read(instruction.operands[3], TYPES["pred"])
@@ -113,18 +125,41 @@ RULES = [
     rule("shf.<way:l|r>.<mode:clamp|wrap>.<T:b32>", "d a b c", emit=_shift_funnel),
     rule("prmt.<T:b32>", "d a b c", "permute(a, b, c)"),
     rule("prmt.<T:b32>.<mode:f4e|b4e|rc8|ecl|ecr|rc16>", "d a b c", "permute_mode(a, b, c, mode)"),
-    rule(f"setp.<relation:{_RELATIONS}>[.combine:and|or|xor].<T:{_COMPARED}>", "d:pred a b", emit=_set_predicate),
-    rule(f"setp.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<T:f32|f64|f16|bf16>", "d:pred a b",
-         emit=_set_predicate),
-    rule(f"setp.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<T:f16x2|bf16x2>", "d:pred a b",
-         emit=_packed_compare),
-    rule(f"set.<relation:{_RELATIONS}>[.combine:and|or|xor].<D:u32|s32|f32>.<T:{_COMPARED}>", "d:D a b", emit=_set),
-    rule(f"set.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<D:u32|s32|f32>.<T:f32|f64>", "d:D a b",
-         emit=_set),
-    rule(f"set.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<D:f16x2|u32|s32>.<T:f16x2>", "d:b32 a b",
-         emit=_packed_compare),
-    rule(f"set.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<D:bf16x2|u32|s32>.<T:bf16x2>", "d:b32 a b",
-         emit=_packed_compare),
+    rule(
+        f"setp.<relation:{_RELATIONS}>[.combine:and|or|xor].<T:{_COMPARED}>",
+        "d:pred a b",
+        emit=_set_predicate,
+    ),
+    rule(
+        f"setp.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<T:f32|f64|f16|bf16>",
+        "d:pred a b",
+        emit=_set_predicate,
+    ),
+    rule(
+        f"setp.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<T:f16x2|bf16x2>",
+        "d:pred a b",
+        emit=_packed_compare,
+    ),
+    rule(
+        f"set.<relation:{_RELATIONS}>[.combine:and|or|xor].<D:u32|s32|f32>.<T:{_COMPARED}>",
+        "d:D a b",
+        emit=_set,
+    ),
+    rule(
+        f"set.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<D:u32|s32|f32>.<T:f32|f64>",
+        "d:D a b",
+        emit=_set,
+    ),
+    rule(
+        f"set.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<D:f16x2|u32|s32>.<T:f16x2>",
+        "d:b32 a b",
+        emit=_packed_compare,
+    ),
+    rule(
+        f"set.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<D:bf16x2|u32|s32>.<T:bf16x2>",
+        "d:b32 a b",
+        emit=_packed_compare,
+    ),
     rule("selp.<T:bits|integers|f32|f64>", "d a b c:pred", "choose(c, a, b)", copies=True),
     rule("slct.<T:bits|integers|f32|f64>.s32", "d a b c:s32", "choose(c >= 0, a, b)", copies=True),
     rule("slct[.ftz].<T:bits|integers|f32|f64>.f32", "d a b c:f32", "choose(c >= 0, a, b)", copies=True),

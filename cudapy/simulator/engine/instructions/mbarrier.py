@@ -64,6 +64,10 @@ RULES = [
     rule(f"mbarrier.<action:expect_tx|complete_tx>{_TAIL}", emit=_change, has_effect=True),
     rule(f"mbarrier.<how:test_wait|try_wait>[.parity]{_WAIT_TAIL}", emit=_wait, has_effect=True, yields=True),
     rule("mbarrier.pending_count.b64", "d:u32 a:b64", "mbarrier.pending(a)"),
-    rule("cp.async.mbarrier.<action:arrive>.noinc[.space:shared::cta|shared].b64", emit=_change, has_effect=True),
+    rule(
+        "cp.async.mbarrier.<action:arrive>.noinc[.space:shared::cta|shared].b64",
+        emit=_change,
+        has_effect=True,
+    ),
     rule("cp.async.mbarrier.arrive[.space:shared::cta|shared].b64", emit=lambda w, i, g: None),
 ]

@@ -34,7 +34,9 @@ SETS = {
 }
 """Names for often needed choices."""
 
-_GROUP = re.compile(r"\[\.(?P<optional>\w+)(?::(?P<some>[^\]]+))?\]|<(?P<name>\w+):(?P<choice>[^>]+)>|(?P<text>[^\[<]+)")
+_GROUP = re.compile(
+    r"\[\.(?P<optional>\w+)(?::(?P<some>[^\]]+))?\]|<(?P<name>\w+):(?P<choice>[^>]+)>|(?P<text>[^\[<]+)"
+)
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
@@ -74,7 +76,9 @@ class Rule:
             if piece["text"]:
                 parts.append(re.escape(piece["text"]))
             elif piece["optional"]:
-                parts.append(rf"(?:\.(?P<{piece['optional']}>{_choices(piece['some'] or piece['optional'])}))?")
+                parts.append(
+                    rf"(?:\.(?P<{piece['optional']}>{_choices(piece['some'] or piece['optional'])}))?"
+                )
             else:
                 parts.append(f"(?P<{piece['name']}>{_choices(piece['choice'])})")
         return re.compile("".join(parts) + "$")

@@ -69,7 +69,9 @@ class Access(Reporter):
     watch: Any
     """Looks for races and unwritten memory; None if nobody asked."""
 
-    def at_global(self, a: Any, dtype: Any, count: int, lanes: Any, number: int, mode: int) -> tuple[Any, Any]:
+    def at_global(
+        self, a: Any, dtype: Any, count: int, lanes: Any, number: int, mode: int
+    ) -> tuple[Any, Any]:
         size = dtype.itemsize * count
         if not a.ndim:
             low = high = bits = int(a)
@@ -115,9 +117,13 @@ class Access(Reporter):
 
     def _written(self, found: Any, a: Any, size: int, lanes: Any, number: int, mode: int) -> None:
         offset = (np.atleast_1d(a) - np.uint64(found.address)).view(np.int64)
-        self.watch_written(found.written, offset, a, size, lanes, number, mode, f"__global__ {found.kind} memory")
+        self.watch_written(
+            found.written, offset, a, size, lanes, number, mode, f"__global__ {found.kind} memory"
+        )
 
-    def at_shared(self, a: Any, dtype: Any, count: int, lanes: Any, number: int, mode: int) -> tuple[Any, Any]:
+    def at_shared(
+        self, a: Any, dtype: Any, count: int, lanes: Any, number: int, mode: int
+    ) -> tuple[Any, Any]:
         size = dtype.itemsize * count
         if not a.ndim:
             high = bits = int(a)
@@ -150,15 +156,19 @@ class Access(Reporter):
         every = np.atleast_1d(a)
         what = f"{space} {_VERBS[mode]}"
         outside = (every > np.uint64(limit)) | (every + np.uint64(size) > np.uint64(limit))
-        more = f"the thread's {space} memory has {limit} bytes" if space == "__local__" else (
-            f"the block's {space} memory has {limit} bytes"
+        more = (
+            f"the thread's {space} memory has {limit} bytes"
+            if space == "__local__"
+            else (f"the block's {space} memory has {limit} bytes")
         )
         if outside.any():
             self.fail(fault.ILLEGAL_ADDRESS, f"Invalid {what}", number, lanes, outside, every, size, more)
         crooked = every & np.uint64(size - 1) != 0
         self.fail(fault.MISALIGNED_ADDRESS, f"Misaligned {what}", number, lanes, crooked, every, size, more)
 
-    def at_generic(self, a: Any, dtype: Any, count: int, lanes: Any, number: int, mode: int) -> tuple[Any, Any]:
+    def at_generic(
+        self, a: Any, dtype: Any, count: int, lanes: Any, number: int, mode: int
+    ) -> tuple[Any, Any]:
         low, high = (int(a.min()), int(a.max())) if a.ndim else (int(a), int(a))
         if high < layout.SHARED:
             return self.at_global(a, dtype, count, lanes, number, mode)

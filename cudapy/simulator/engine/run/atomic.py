@@ -39,7 +39,12 @@ def _combiner(op: str, kind: str) -> Callable[[Any, Any], Any]:
         code = TYPES[kind].code
         bits = f"u{code[1]}"
         return lambda old, b: compute("add", kind, old.view(bits), b.view(bits)).view(code)
-    others: dict[str, Callable[[Any, Any], Any]] = {"inc": _increment, "dec": _decrement, "exch": lambda old, b: b, **mbarrier.CHANGES}
+    others: dict[str, Callable[[Any, Any], Any]] = {
+        "inc": _increment,
+        "dec": _decrement,
+        "exch": lambda old, b: b,
+        **mbarrier.CHANGES,
+    }
     return others.get(op) or _UFUNCS[op]
 
 
@@ -55,7 +60,9 @@ class Atomics(Access):
             old = np.empty(count, array.dtype)
             for inner, places, positions in array.parts:
                 values = [None if x is None else np.broadcast_to(x, (count,))[positions] for x in (b, c)]
-                result = self.atomic(op, kind, inner, places, *values, self.numbers(lanes)[positions], is_used)
+                result = self.atomic(
+                    op, kind, inner, places, *values, self.numbers(lanes)[positions], is_used
+                )
                 if is_used:
                     old[positions] = result
             return old
@@ -93,7 +100,9 @@ def _in_turn(op: str, kind: str, array: Any, index: Any, b: Any, c: Any) -> Any:
             old[lanes[0]], old[lanes[1:]] = array[place], values[:-1]
             array[place] = values[-1]
         elif op in _UFUNCS and TYPES[kind].kind != "x" and kind != "f16":
-            run = _UFUNCS[op].accumulate(np.concatenate((array[place : place + 1], values)), dtype=array.dtype)
+            run = _UFUNCS[op].accumulate(
+                np.concatenate((array[place : place + 1], values)), dtype=array.dtype
+            )
             old[lanes], array[place] = run[:-1], run[-1]
         else:
             for lane in lanes:

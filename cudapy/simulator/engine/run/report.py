@@ -73,7 +73,9 @@ class Reporter:
     def _near(self, address: int, size: int) -> str:
         released = self.memory.released(address)
         if released is not None:
-            return f"in {released.kind} memory of {released.size} bytes at {released.address:#x} that was freed"
+            return (
+                f"in {released.kind} memory of {released.size} bytes at {released.address:#x} that was freed"
+            )
         near = self.memory.nearest(address)
         if near is None:
             return "there is no allocation at all"

@@ -238,7 +238,9 @@ class Scheduler:
     def _deadlock(self) -> None:
         lines = []
         for number, waiting in self._barriers.everybody():
-            lines.append(self._waits(waiting.lanes, waiting.function, waiting.info.instruction, f"barrier {number}"))
+            lines.append(
+                self._waits(waiting.lanes, waiting.function, waiting.info.instruction, f"barrier {number}")
+            )
         for key, groups in self._gated.items():
             function = self._functions[key.function]
             first = function.blocks[key.block].steps[0].instruction
@@ -375,7 +377,13 @@ def carry(
 
 
 def _assembled(
-    function: CompiledFunction, frame: Frame, name: str, have: dict[int, int], offset: int, size: int, lanes: Any
+    function: CompiledFunction,
+    frame: Frame,
+    name: str,
+    have: dict[int, int],
+    offset: int,
+    size: int,
+    lanes: Any,
 ) -> Any:
     """`size` bytes at `offset` of a parameter, put together out of its parts."""
     total = np.uint64(0)

@@ -156,13 +156,20 @@ def _free(batch: Batch, function: CompiledFunction, block: Block, frame: Frame, 
         batch.memory.release(address)
 
 
-def _set_conditional(batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Any) -> None:
+def _set_conditional(
+    batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Any
+) -> None:
     """cudaGraphSetConditional(handle, value): what a conditional node of a graph will see."""
     handles, values = _arguments(batch, function, block, frame, lanes)
     for handle, value in zip(handles.tolist(), values.tolist(), strict=True):
         batch.device.conditionals[handle] = value
 
 
-SERVICES: dict[str, Any] = {"vprintf": _printf, "__assertfail": _assert, "malloc": _malloc, "free": _free,
-    "cudaGraphSetConditional": _set_conditional}
+SERVICES: dict[str, Any] = {
+    "vprintf": _printf,
+    "__assertfail": _assert,
+    "malloc": _malloc,
+    "free": _free,
+    "cudaGraphSetConditional": _set_conditional,
+}
 """Functions that modules declare and the device has."""

@@ -45,13 +45,17 @@ class Specials(Reporter):
         """An array over all lanes, or what all of them have."""
         if name.startswith("%clock"):
             ticks = time.perf_counter_ns()  # a clock of 1 GHz: loops that wait for it end
-            return np.uint64(ticks) if name == "%clock64" else np.uint32(
-                (ticks >> 32 if name.endswith("_hi") else ticks) & 0xFFFFFFFF
+            return (
+                np.uint64(ticks)
+                if name == "%clock64"
+                else np.uint32((ticks >> 32 if name.endswith("_hi") else ticks) & 0xFFFFFFFF)
             )
         if name.startswith("%globaltimer"):
             now = time.time_ns()
-            return np.uint64(now) if name == "%globaltimer" else np.uint32(
-                (now >> 32 if name.endswith("_hi") else now) & 0xFFFFFFFF
+            return (
+                np.uint64(now)
+                if name == "%globaltimer"
+                else np.uint32((now >> 32 if name.endswith("_hi") else now) & 0xFFFFFFFF)
             )
         value = self._specials.get(name)
         if value is None:
@@ -127,12 +131,45 @@ class Specials(Reporter):
 
 
 NAMES = frozenset(
-    [f"%{base}.{axis}" for base in ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid",
-                                    "cluster_nctaid") for axis in _AXES]
+    [
+        f"%{base}.{axis}"
+        for base in (
+            "tid",
+            "ntid",
+            "ctaid",
+            "nctaid",
+            "clusterid",
+            "nclusterid",
+            "cluster_ctaid",
+            "cluster_nctaid",
+        )
+        for axis in _AXES
+    ]
     + [f"%lanemask_{relation}" for relation in ("eq", "lt", "le", "gt", "ge")]
-    + ["%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%clock", "%clock_hi", "%clock64",
-       "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%dynamic_smem_size", "%total_smem_size",
-       "%aggr_smem_size", "%envreg1", "%envreg2", "%cluster_ctarank", "%cluster_nctarank", "%is_explicit_cluster",
-       "%current_graph_exec", "%reserved_smem_offset_begin", "%reserved_smem_offset_end"]
+    + [
+        "%laneid",
+        "%warpid",
+        "%nwarpid",
+        "%smid",
+        "%nsmid",
+        "%gridid",
+        "%clock",
+        "%clock_hi",
+        "%clock64",
+        "%globaltimer",
+        "%globaltimer_lo",
+        "%globaltimer_hi",
+        "%dynamic_smem_size",
+        "%total_smem_size",
+        "%aggr_smem_size",
+        "%envreg1",
+        "%envreg2",
+        "%cluster_ctarank",
+        "%cluster_nctarank",
+        "%is_explicit_cluster",
+        "%current_graph_exec",
+        "%reserved_smem_offset_begin",
+        "%reserved_smem_offset_end",
+    ]
 )
 """The special registers that there are."""

@@ -25,7 +25,9 @@ class Warps(Specials):
         self.lane_bits = cached(("bits", *key), lambda: _ONE << self.special("%laneid"))
         self.warps = cached(
             ("warps", *key),
-            lambda: np.repeat(np.arange(self.block_count) * per_block, self.threads) + self.special("%warpid"),
+            lambda: (
+                np.repeat(np.arange(self.block_count) * per_block, self.threads) + self.special("%warpid")
+            ),
         )
         self.warp_starts = cached(
             ("starts", *key), lambda: np.arange(self.count) - self.special("%laneid").astype(np.int64)
@@ -73,7 +75,10 @@ class Warps(Specials):
             lane, starts = lane.take(lanes), starts.take(lanes)
         lane = lane.astype(np.int64)
         b = (b & np.uint32(31)).astype(np.int64)
-        clamp, segment = (c & np.uint32(31)).astype(np.int64), (c >> np.uint32(8) & np.uint32(31)).astype(np.int64)
+        clamp, segment = (
+            (c & np.uint32(31)).astype(np.int64),
+            (c >> np.uint32(8) & np.uint32(31)).astype(np.int64),
+        )
         last = (lane & segment) | (clamp & ~segment)
         if mode == "up":
             source = lane - b
@@ -125,10 +130,18 @@ class Warps(Specials):
 
     def redux(self, op: str, a: Any, mask: Any, lanes: Any) -> Any:
         numbers = self.numbers(lanes)
-        key = self._own_warps(lanes).astype(np.int64) << 32 | np.broadcast_to(mask, numbers.shape).astype(np.int64)
+        key = self._own_warps(lanes).astype(np.int64) << 32 | np.broadcast_to(mask, numbers.shape).astype(
+            np.int64
+        )
         _, group = np.unique(key, return_inverse=True)
-        function = {"add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and, "or": np.bitwise_or,
-                    "xor": np.bitwise_xor}[op]
+        function = {
+            "add": np.add,
+            "min": np.minimum,
+            "max": np.maximum,
+            "and": np.bitwise_and,
+            "or": np.bitwise_or,
+            "xor": np.bitwise_xor,
+        }[op]
         limits = np.iinfo(a.dtype)
         start = {"min": limits.max, "max": limits.min, "and": limits.max}.get(op, 0)
         result = np.full(int(group.max()) + 1, start, a.dtype)

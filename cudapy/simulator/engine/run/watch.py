@@ -44,7 +44,9 @@ class Watch:
     def synchronized_warps(self, warps: Any) -> None:
         self._warp_time[warps] += 1
 
-    def shared(self, batch: Batch, offset: Any, a: Any, size: int, lanes: Any, number: int, mode: int) -> None:
+    def shared(
+        self, batch: Batch, offset: Any, a: Any, size: int, lanes: Any, number: int, mode: int
+    ) -> None:
         """An access of `size` bytes at `offset` of the batch's shared memory."""
         numbers = batch.numbers(lanes)
         start = np.broadcast_to(offset, numbers.shape)
