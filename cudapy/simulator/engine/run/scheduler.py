@@ -105,7 +105,7 @@ class Scheduler:
         if len(ready) == 1:
             return next(iter(ready))
         self._steps += 1
-        if self._random is not None and self._random.random() < 0.25:
+        if self._random is not None and self._random.random() < 0.5:
             return self._random.choice(list(ready))
         if self._steps % _PATIENCE == 0:
             keys = list(ready)
