@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..pathfinder import Loaded
     from .library import Table
 
-__all__ = ["coverage_report", "enable", "is_enabled"]
+__all__ = ["coverage_report", "enable", "is_enabled", "stand_in"]
 
 NAME = "cudapy simulator"
 NOUNS = (
@@ -102,6 +102,38 @@ def enable(
         from . import compiler
 
         compiler.watch()
+
+
+def stand_in() -> bool:
+    """Enable the simulator, and say so in a line, where there is no driver, or one that shows no device.
+
+    For programs that are to run anywhere, such as samples: call it first. Returns whether the driver of this
+    process is the simulator.
+    """
+    if os.environ.get("CUDAPY_DRIVER") and not is_enabled():
+        tables()
+    if not is_enabled() and not _shows_a_device():
+        enable()
+        print("no NVIDIA driver here: running on the cudapy simulator", flush=True)
+    return is_enabled()
+
+
+def _shows_a_device() -> bool:
+    """Whether there is a driver and it shows a device. A driver that does not is forgotten."""
+    import ctypes
+
+    from .. import pathfinder
+
+    try:
+        library = pathfinder.load("cuda").handle
+    except pathfinder.LibraryNotFound:
+        return False
+    count = ctypes.c_int()
+    if library.cuInit(0) == 0 and library.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value:
+        return True
+    for key in [key for key, loaded in pathfinder._loaded.items() if loaded.name == "cuda"]:
+        del pathfinder._loaded[key]
+    return False
 
 
 def load(name: str) -> Loaded:

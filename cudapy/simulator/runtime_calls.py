@@ -7,6 +7,7 @@ the same parameters, laid out the same way. The others are in the files beside t
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
 from typing import Any
 
@@ -108,7 +109,8 @@ def before(symbol: str) -> None:
     """What every function begins with: the device of the thread is there, and its primary context current."""
     if not devices.devices:
         devices.cuInit(0)
-    if symbol not in WITHOUT_CONTEXT and contexts.top() is None:
+    context = contexts.top()
+    if symbol not in WITHOUT_CONTEXT and (context is None or contexts.find_or_none(context) is None):
         contexts.make_current(contexts.retained(_thread.device))
 
 
@@ -240,7 +242,6 @@ PROPERTIES = {
     "multiProcessorCount": "MULTIPROCESSOR_COUNT",
     "integrated": "INTEGRATED",
     "canMapHostMemory": "CAN_MAP_HOST_MEMORY",
-    "maxTexture1D": "MAXIMUM_TEXTURE1D_WIDTH",
     "surfaceAlignment": "SURFACE_ALIGNMENT",
     "concurrentKernels": "CONCURRENT_KERNELS",
     "pciBusID": "PCI_BUS_ID",
@@ -263,6 +264,10 @@ PROPERTIES = {
     "hostRegisterSupported": "HOST_REGISTER_SUPPORTED",
     "memoryPoolsSupported": "MEMORY_POOLS_SUPPORTED",
     "clusterLaunch": "CLUSTER_LAUNCH",
+    "deviceNumaId": "NUMA_ID",
+    "hostNumaId": "HOST_NUMA_ID",
+    "multiGpuBoardGroupID": "MULTI_GPU_BOARD_GROUP_ID",
+    "memoryPoolSupportedHandleTypes": "MEMPOOL_SUPPORTED_HANDLE_TYPES",
 }
 """The fields of cudaDeviceProp that are one attribute each."""
 
@@ -276,14 +281,24 @@ def cudaGetDeviceProperties(device: int) -> cudaDeviceProp:
         setattr(made, field, on[Attribute[f"CU_DEVICE_ATTRIBUTE_{name}"]])
     for field, prefix in (("maxThreadsDim", "MAX_BLOCK_DIM_"), ("maxGridSize", "MAX_GRID_DIM_")):
         setattr(made, field, [on[Attribute[f"CU_DEVICE_ATTRIBUTE_{prefix}{axis}"]] for axis in "XYZ"])
-    for field, stem, axes in (
-        ("maxTexture2D", "TEXTURE2D", ("WIDTH", "HEIGHT")),
-        ("maxTexture3D", "TEXTURE3D", ("WIDTH", "HEIGHT", "DEPTH")),
-        ("maxSurface2D", "SURFACE2D", ("WIDTH", "HEIGHT")),
-        ("maxSurface3D", "SURFACE3D", ("WIDTH", "HEIGHT", "DEPTH")),
-    ):
-        setattr(made, field, [on[Attribute[f"CU_DEVICE_ATTRIBUTE_MAXIMUM_{stem}_{axis}"]] for axis in axes])
+    for field in filter(EXTENT.match, dir(made)):
+        sizes = [on[name] for name in _extents(field)]
+        setattr(made, field, sizes if len(sizes) > 1 else sizes[0])
     return made
+
+
+EXTENT = re.compile("max(Texture|Surface)(1D|2D|3D|Cubemap)(Mipmap|Linear|Gather|Alt|Layered)?$")
+"""The fields of cudaDeviceProp that say how large a texture or a surface may be."""
+
+
+def _extents(field: str) -> list[Attribute]:
+    """The attributes behind one of them, in their order."""
+    kind, shape, variant = EXTENT.match(field).groups()  # type: ignore[union-attr]
+    stem = f"CU_DEVICE_ATTRIBUTE_MAXIMUM_{kind}{shape}_".upper()
+    middle = {None: "", "Alt": "", "Mipmap": "MIPMAPPED_"}.get(variant, f"{variant}_".upper())
+    end = "_ALTERNATE" if variant == "Alt" else ""
+    names = [stem + middle + axis + end for axis in ("WIDTH", "HEIGHT", "DEPTH", "PITCH", "LAYERS")]
+    return [Attribute[name] for name in names if name in Attribute.__members__]
 
 
 # -- Streams and events: what has fewer parameters ---------------------------------------------------------
