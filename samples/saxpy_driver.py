@@ -2,8 +2,8 @@
 
     python samples/saxpy_driver.py
 
-Functions return (status, results...), as in C the status is there to be looked at. Without a GPU it runs on the
-simulator, and says so.
+Functions return (status, results...), as in C the status is there to be looked at. Without a GPU it runs on
+the simulator, and says so.
 """
 
 from __future__ import annotations

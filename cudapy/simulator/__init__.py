@@ -4,10 +4,10 @@
 
     simulator.enable()  # before the first call; or CUDAPY_DRIVER=simulator in the environment
 
-From then on `cudapy.driver`, `cudapy.core` and `cudapy.runtime` find a device named "cudapy simulator". It runs
-the PTX that NVRTC compiles, which needs no GPU either, and checks every access to memory as it goes. It is
-functional only: what it takes has nothing to do with what a GPU takes, and a program that runs here may still
-have races. docs/simulator.md says what there is and what is missing.
+From then on `cudapy.driver`, `cudapy.core` and `cudapy.runtime` find a device named "cudapy simulator". It
+runs the PTX that NVRTC compiles, which needs no GPU either, and checks every access to memory as it goes. It
+is functional only: what it takes has nothing to do with what a GPU takes, and a program that runs here may
+still have races. docs/simulator.md says what there is and what is missing.
 
 Inside, `engine/` runs PTX and knows no CUDA API. The files beside it are the driver on top, one noun each;
 `library` makes C functions out of them by the prototypes of `cudapy.driver`, so that nothing above can tell.
@@ -82,11 +82,12 @@ def enable(
     check_uninitialized: report reads of memory that nobody wrote.
     coverage: count how often each line of each kernel runs: see `coverage_report`.
 
-    What is not given comes from the environment, where there is CUDAPY_SIMULATOR_DEVICES, _COMPUTE_CAPABILITY,
-    _SEED, _CHECK_RACES, _CHECK_UNINITIALIZED or _COVERAGE. Raises RuntimeError if this process has called
-    another driver, ValueError for settings that make no sense.
+    What is not given comes from the environment, where there is CUDAPY_SIMULATOR_DEVICES, _SEED,
+    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED or _COVERAGE. Raises RuntimeError if this process
+    has called another driver, ValueError for settings that make no sense.
     """
     from .. import pathfinder
+    from .._pathfinder.libraries import MAJORS
 
     with _lock:
         for name in ("cuda", "cudart"):
@@ -97,7 +98,7 @@ def enable(
             _start(devices, compute_capability)
         _settings(seed, check_races, check_uninitialized, coverage)
         for name in ("cuda", "cudart"):
-            for major in (None, *pathfinder.MAJORS):
+            for major in (None, *MAJORS):
                 pathfinder._loaded[name, major] = load(name)
         from . import compiler
 

@@ -92,7 +92,7 @@ def _level(shape: Any, level: int) -> CUDA_ARRAY3D_DESCRIPTOR:
     made.Height = shape.Height and max(1, shape.Height >> level)
     if not shape.Flags & (LAYERED | CUBEMAP):
         made.Depth = shape.Depth and max(1, shape.Depth >> level)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def find_array(handle: int) -> Array:

@@ -1,7 +1,7 @@
 """The attributes of a simulated device.
 
-The limits are those of the compute capability (CUDA C++ Programming Guide, table of technical specifications),
-the features are what the simulator has, and what only hardware has (caches, buses) is 0.
+The limits are those of the compute capability (CUDA C++ Programming Guide, "Compute Capabilities"), the
+features are what the simulator has, and what only hardware has (caches, buses) is 0.
 """
 
 from __future__ import annotations

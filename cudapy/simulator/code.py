@@ -1,7 +1,7 @@
 """Code that can be loaded: PTX, and the cubins that carry theirs; the options of the compiler in the driver.
 
-A simulated device runs PTX. NVRTC makes PTX and a cubin from one program, so while the simulator is on the cubin
-that a program fetches gets one section more, which holds the PTX. No other cubin can run.
+A simulated device runs PTX. NVRTC makes PTX and a cubin from one program, so while the simulator is on the
+cubin that a program fetches gets one section more, which holds the PTX. No other cubin can run.
 """
 
 from __future__ import annotations
@@ -71,10 +71,7 @@ def at(address: int | None) -> bytes:
     if start == ELF:
         return of_cubin(ctypes.string_at(address, elf_size(address)))
     if start in (FATBIN, FATBIN_WRAPPER):
-        raise Refused(
-            "CUDA_ERROR_NO_BINARY_FOR_GPU",
-            "the simulator cannot take PTX out of a fat binary: load the PTX itself",
-        )
+        raise Refused("CUDA_ERROR_NO_BINARY_FOR_GPU", "the simulator takes no PTX out of a fat binary: load PTX")
     if start in LTO:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", "this is LTO-IR, not PTX: link it first")
     return of_text(ctypes.string_at(address))

@@ -10,7 +10,7 @@ from .library import _Function
 
 
 class Watched:
-    """The functions of a libnvrtc, of which nvrtcGetCUBIN and nvrtcGetCUBINSize are about cubins with their PTX."""
+    """A libnvrtc whose nvrtcGetCUBIN and nvrtcGetCUBINSize are about cubins with their PTX."""
 
     def __init__(self, library: Any) -> None:
         self._library = library

@@ -76,7 +76,7 @@ class Context(Object, Faults):
     def check(self) -> None:
         """Raise the fault that the context has, if any."""
         if self.error is not None:
-            raise Refused(self.error.status, "")
+            raise Refused(self.error.status, self.error.reason)
 
     def synchronize(self) -> None:
         """Wait for everything. Raises Refused."""

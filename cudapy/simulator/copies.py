@@ -23,7 +23,7 @@ HOST, DEVICE, ARRAY, UNIFIED = (int(member) for member in CUmemorytype)
 
 @dataclass(frozen=True)
 class Side:
-    """Where a copy begins on one of its sides: memory of a kind, an address or an array, and a place in it."""
+    """Where a copy begins on one side: memory of a kind, an address or an array, and a place in it."""
 
     kind: int
     address: int = 0  # or the handle of an array
@@ -49,6 +49,12 @@ class Side:
     def start(self) -> int:
         """The address of the first byte."""
         return self.address + (self.z * self.height + self.y) * self.pitch + self.x
+
+
+def bytes_at(address: int, size: int) -> Any:
+    """Memory as a NumPy array of bytes."""
+    place: Any = (ctypes.c_uint8 * size).from_address(address)
+    return np.frombuffer(place, np.uint8)
 
 
 class Copy(Operation):
@@ -98,7 +104,7 @@ class Copy(Operation):
                     table.written(dst.start + (z * dst.height + y) * dst.pitch, self.width)
 
     def _view(self, side: Side) -> Any:
-        data = np.frombuffer((ctypes.c_uint8 * self._extent(side)).from_address(side.start), np.uint8)
+        data = bytes_at(side.start, self._extent(side))
         return np.lib.stride_tricks.as_strided(
             data, (self.depth, self.height, self.width), (side.height * side.pitch, side.pitch, 1)
         )
@@ -200,7 +206,7 @@ class Fill(Operation):
             if self.element_size == 1:
                 ctypes.memset(start, value, size)
             else:
-                data = np.frombuffer((ctypes.c_uint8 * size).from_address(start), f"u{self.element_size}")
+                data = bytes_at(start, size).view(f"u{self.element_size}")
                 data.fill(value)
             table.written(start, size)
 

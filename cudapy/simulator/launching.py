@@ -7,11 +7,11 @@ import threading
 from typing import Any
 
 from .._types.driver.enums import CUdevice_attribute as OfDevice
-from .._types.driver.enums import CUfunction_attribute, CUlimit
+from .._types.driver.enums import CUfunction_attribute, CUlimit, CUresult
 from .._types.driver.enums import CUgraphNodeType as Type
 from .._types.driver.enums import CUlaunchAttributeID as Attribute
-from .._types.driver.enums import CUresult
 from .._types.driver.structs import CUDA_KERNEL_NODE_PARAMS, CUlaunchAttributeValue
+from .context import Context
 from .device import Device
 from .engine.device import Device as EngineDevice
 from .engine.fault import Fault
@@ -63,6 +63,7 @@ class KernelLaunch(Operation):
 
     type = Type.CU_GRAPH_NODE_TYPE_KERNEL
     soon = False
+    context: Context
 
     def __init__(
         self,

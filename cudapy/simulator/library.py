@@ -1,12 +1,12 @@
-"""A table of C functions that are Python inside: a libcuda, or a libcudart, that ctypes calls as it calls the real one.
+"""C functions that are Python inside: a libcuda, or a libcudart, that ctypes calls as it calls the real one.
 
     @provides("driver")
     def cuMemAlloc_v2(bytesize): ...
 
-is the C function of that name. Its prototype is the one that `cudapy.driver` declares, and the rule is the one
-that holds there: a C parameter that the Python function names is an input, one that it leaves out is an output
-and takes the value returned, several in the order of the prototype. A pointer that it names comes as a ctypes
-pointer (`p[0]`, `p[i]`; false if NULL), a `void *` as an int or None, a `const char *` as bytes or None.
+is the C function of that name. Its prototype is the one that `cudapy.driver` declares, and the rule is the
+one that holds there: a C parameter that the Python function names is an input, one that it leaves out is an
+output and takes the value returned, several in the order of the prototype. A pointer that it names comes as a
+ctypes pointer (`p[0]`; false if NULL), a `void *` as an int or None, a `const char *` as bytes or None.
 
 A function fails by raising `Refused`, whose reason goes to the log that cuLogsDumpToMemory reads. A function
 of the header that nobody provides is there too: it returns CUDA_ERROR_NOT_SUPPORTED and says so in the log.
@@ -130,7 +130,7 @@ class Table:
         return function
 
     def callback(self, symbol: str) -> Any:
-        """The ctypes function object behind `symbol`, kept for good; None if the header has no such function."""
+        """The ctypes function object behind `symbol`, kept for good; None if the header has none."""
         with self._lock:
             if symbol not in self._callbacks:
                 self._callbacks[symbol] = self._make(symbol)
@@ -183,7 +183,7 @@ class Table:
     def _wrapped(
         self, symbol: str, prototype: Prototype, function: Any, types: list[Any], own_stream: bool
     ) -> Callable[..., int]:
-        """What C calls: sorts the arguments, runs `function`, stores what it returns, makes a status of what it raises."""
+        """What C calls: runs `function`, stores what it returns, makes a status of what it raises."""
         code = function.__code__
         names = code.co_varnames[: code.co_argcount]
         positions = {p.name: i for i, p in enumerate(prototype.parameters)}
@@ -227,17 +227,13 @@ class Table:
                 log.refused(symbol, refused)
                 return failed(refused)
             except MemoryError as error:
-                refused = Refused(
-                    "CUDA_ERROR_OUT_OF_MEMORY", str(error) or "the host has not that much memory"
+                return self._refuse(
+                    symbol, "OUT_OF_MEMORY", str(error) or "the host has not that much memory"
                 )
-                log.refused(symbol, refused)
-                return failed(refused)
             except ValueError as error:
                 if str(error) != "NULL pointer access":
                     return self._broken(symbol, error)
-                refused = Refused("CUDA_ERROR_INVALID_VALUE", "a pointer that must not be NULL is")
-                log.refused(symbol, refused)
-                return failed(refused)
+                return self._refuse(symbol, "INVALID_VALUE", "a pointer that must not be NULL is")
             except BaseException as error:
                 return self._broken(symbol, error)
             finally:
@@ -250,9 +246,11 @@ class Table:
         """A mistake in the simulator itself: shown, and CUDA_ERROR_UNKNOWN."""
         print(f"cudapy simulator: {symbol} failed, which is a mistake in the simulator:", file=sys.stderr)
         traceback.print_exception(error)
-        refused = Refused(
-            "CUDA_ERROR_UNKNOWN", f"a mistake in the simulator: {type(error).__name__}: {error}"
-        )
+        return self._refuse(symbol, "UNKNOWN", f"a mistake in the simulator: {type(error).__name__}: {error}")
+
+    def _refuse(self, symbol: str, status: str, reason: str) -> int:
+        """The status of a failure that no function raised."""
+        refused = Refused(f"CUDA_ERROR_{status}", reason)
         log.refused(symbol, refused)
         return self._failed(refused)
 

@@ -163,7 +163,7 @@ def load(ptx: bytes, options: Options, make: Any) -> int:
     if options.get(CUjit_option.CU_JIT_LOG_VERBOSE):
         options.say(
             "\n".join(
-                f"cudapy simulator: {k.name}: about {k.registers} registers, {k.shared_size} bytes of shared memory"
+                f"cudapy simulator: {k.name}: about {k.registers} registers, {k.shared_size} bytes shared memory"
                 for k in kernels
             )
         )

@@ -262,7 +262,8 @@ def cuMemRangeGetAttribute(data: int | None, dataSize: int, attribute: int, devP
     if not any(attribute == known for known in RangeAttribute) or not data:
         raise invalid(f"{attribute} is no CUmem_range_attribute, or there is no place for its value")
     values = _range_values(_managed(devPtr, count), RangeAttribute(attribute), dataSize)
-    (ctypes.c_int * len(values)).from_address(data)[:] = values
+    place: Any = (ctypes.c_int * len(values)).from_address(data)
+    place[:] = values
 
 
 @provides("driver")

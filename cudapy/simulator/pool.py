@@ -10,7 +10,6 @@ import numpy as np
 from .._types.driver.enums import CUgraphNodeType as Type
 from .._types.driver.enums import CUmemAllocationHandleType, CUmemAllocationType, CUmemLocationType
 from .._types.driver.enums import CUmemPool_attribute as Attribute
-
 from .device import Device, device
 from .engine.memory import POISON
 from .handles import Object, every, find
@@ -45,8 +44,9 @@ class Alloc(Operation):
 
     type = Type.CU_GRAPH_NODE_TYPE_MEM_ALLOC
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, size: int) -> None:
         self.storage = storage
+        self.size = size  # what was asked for: one byte more is out of bounds
 
     def run(self) -> None:
         with progress:
@@ -55,8 +55,8 @@ class Alloc(Operation):
                 raise Refused(
                     "CUDA_ERROR_INVALID_VALUE", "the memory of a graph was not freed since its last launch"
                 )
-            ctypes.memset(self.storage.address, POISON, self.storage.size)
-            table.adopt(self.storage.address, self.storage.size, "device")
+            ctypes.memset(self.storage.address, POISON, self.size)
+            table.adopt(self.storage.address, self.size, "device")
             made = table.find(self.storage.address)
             if made is not None and made.written is not None:
                 made.written[:] = False
@@ -100,7 +100,7 @@ class Pool(Object):
         self.access: dict[int, int] = {on.ordinal: 3}
 
     def take(self, size: int, on: Stream) -> Storage:
-        """Memory for `size` bytes: what the same stream has freed, or what nothing uses any more, or fresh."""
+        """Memory for `size` bytes: what the stream itself has freed, what nothing uses any more, or fresh."""
         whole = -(-size // GRANULARITY) * GRANULARITY
         with progress:
             for storage in self._cached:
@@ -127,7 +127,7 @@ class Pool(Object):
         if on.capture is not None:
             return int(on.capture.allocate(on, size))
         storage = self.take(size, on)
-        on.add(Alloc(storage))
+        on.add(Alloc(storage, size))
         block = Block(storage.address, size, "device", on.context, pool=self)
         block.extra = storage
         blocks.add(block)

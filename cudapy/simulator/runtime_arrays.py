@@ -102,8 +102,8 @@ def cudaDeviceGetTexture1DLinearMaxWidth(fmtDesc: Any, device: int) -> int:
     return (1 << 28) // element_size(int(kind), count) if find_device(device) else 0
 
 
-def _resource(desc: Any) -> CUDA_RESOURCE_DESC:
-    made = CUDA_RESOURCE_DESC(resType=int(desc.resType))
+def _resource(desc: Any) -> Any:
+    made: Any = CUDA_RESOURCE_DESC(resType=int(desc.resType))
     if desc.resType == 0:
         made.res.array.hArray = int(desc.res.array.array)
     elif desc.resType == 1:

@@ -1,4 +1,4 @@
-"""The Runtime API on top of the simulated driver: the current device, errors, and the functions that are the driver's.
+"""The Runtime API on top of the simulated driver: devices, errors, and the functions that are the driver's.
 
 The real libcudart looks for the real libcuda. Here most functions are those of the driver under another name:
 the same parameters, laid out the same way. The others are in the files beside this one.

@@ -1,4 +1,4 @@
-"""The Runtime API's launches, attributes of kernels, and nodes of graphs that have parameters of their own."""
+"""The Runtime API's launches, attributes of kernels, and nodes of graphs with parameters of their own."""
 
 from __future__ import annotations
 

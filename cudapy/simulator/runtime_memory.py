@@ -1,4 +1,4 @@
-"""The Runtime API's memory: copies that say their direction, fills, pitched memory, what is known of a pointer."""
+"""The Runtime API's memory: copies that say their direction, fills, pitched memory, pointers."""
 
 from __future__ import annotations
 
@@ -324,7 +324,7 @@ def cudaMemPoolExportToShareableHandle(
 
 def _no_symbol() -> Refused:
     return Refused(
-        "cudaErrorInvalidSymbol", "no compiled program has registered variables: take those of a library or module"
+        "cudaErrorInvalidSymbol", "no program has registered variables: take those of a library or module"
     )
 
 

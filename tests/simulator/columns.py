@@ -191,14 +191,18 @@ def kernel(name: str, columns: list[Column]) -> str:
         register = _register(kind)
         lines.append(f".reg .{register} %{letter}; ld.param.u64 %t, [in{place}]; add.u64 %t, %t, %row;")
         if kind == "pred":
-            lines.append(f".reg .b64 %w{letter}; ld.global.u64 %w{letter}, [%t]; and.b64 %w{letter}, %w{letter}, 1; "
-                         f"setp.ne.u64 %{letter}, %w{letter}, 0;")
+            lines.append(
+                f".reg .b64 %w{letter}; ld.global.u64 %w{letter}, [%t]; and.b64 %w{letter}, %w{letter}, 1; "
+                f"setp.ne.u64 %{letter}, %w{letter}, 0;"
+            )
         else:
             lines.append(f"ld.global.{register} %{letter}, [%t];")
     for column in columns:
         register = _register(column.result)
         width = _width(column)
-        lines.append(f"{{ .reg .{register} %z; .reg .{width} %x, %y; .reg .pred %p, %q; .reg .b16 %h, %i; .reg .b64 %v;")
+        lines.append(
+            f"{{ .reg .{register} %z; .reg .{width} %x, %y; .reg .pred %p, %q; .reg .b16 %h, %i; .reg .b64 %v;"
+        )
         lines.append(column.body)
         if register == "pred":
             lines.append("selp.u64 %v, 1, 0, %z;")

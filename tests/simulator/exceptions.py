@@ -10,8 +10,8 @@ REASONS = {
     "test_driver_error.py::test_core_dump_settings": "there are no core dumps",
     "test_driver_green.py": "there are no green contexts",
     "test_runtime_error.py::TestNames::test_sentences": "the sentences are cudapy's own",
-    "test_runtime_event.py::TestOtherProcesses::test_memory": "there are no handles of memory for other processes",
-    "test_driver_texture.py::test_texture_references_remember_their_settings": "there are texture objects alone",
+    "test_runtime_event.py::TestOtherProcesses::test_memory": "there are no handles of memory",
+    "test_driver_texture.py::test_texture_references_remember_their_settings": "there are no references",
 }
 """The beginning of a test's name, as "test_driver_green.py" or "test_driver_log.py::test_a_file", to why."""
 

@@ -26,7 +26,9 @@ _BFLOAT = (8, 7)
 
 def splitmix(seed: int, count: int = ROWS) -> Any:
     """`count` well mixed 64-bit numbers. Source: G. Steele, D. Lea, C. Flood, OOPSLA 2014."""
-    z = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed * 0x5851F42D4C957F2D % 2**64)
+    z = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(
+        seed * 0x5851F42D4C957F2D % 2**64
+    )
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

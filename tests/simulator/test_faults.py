@@ -245,7 +245,7 @@ extern "C" __global__ void unmet(int *out)
 }
 extern "C" __global__ void trapped(int n) { if (threadIdx.x == n) __trap(); }
 extern "C" __global__ void asserted(int n) { assert(threadIdx.x != n); }
-__device__ __noinline__ int forever(int n) { int a[16]; a[n & 15] = n; return n < 0 ? 0 : forever(n + 1) + a[n & 7]; }
+__device__ __noinline__ int forever(int n) { int a[16]; a[n & 15] = n; return n < 0 ? 0 : forever(n + 1) * a[n & 7] + forever(n + 2); }
 extern "C" __global__ void bottomless(int *out) { out[0] = forever(0); }
 """
 
@@ -295,7 +295,9 @@ def test_what_is_not_supported_fails_when_loaded() -> None:
     wobble.sync.u32 %r1, %r2;
 }
 """
-    with pytest.raises(PTXError, match=r"line 7: wobble.sync.u32 %r1, %r2: the simulator does not support this"):
+    with pytest.raises(
+        PTXError, match=r"line 7: wobble.sync.u32 %r1, %r2: the simulator does not support this"
+    ):
         Module(text, Memory())
     with pytest.raises(PTXError, match=r"line 7: add.u33 .* it has add.<T:integers>"):
         Module(text.replace("wobble.sync.u32 %r1, %r2", "add.u33 %r1, %r2, %r2"), Memory())
@@ -362,4 +364,3 @@ def test_the_report_names_the_ptx_line(machine: Machine) -> None:
         machine.run(Module(text, machine.memory), "fill", 1, 32, machine.zeros(1, i32), i32(8))
     number = int(found.value.report.split("PTX line ")[1].split(":")[0])
     assert "st.global.u32" in text.splitlines()[number - 1]
-

@@ -444,7 +444,9 @@ def test_structs_switches_local_and_constant_memory(machine: Machine, arch: int)
         expected = 3 + 4 + local[i & 7] + (10, 20, 30, 40)[i & 3] + chosen + int(values[i].sum())
         assert out.get()[i] == expected, i
         product = 0x123456789ABCDEF * i % 2**64
-        assert big.get()[i] == (product * (2**64 - 1) >> 64) + ((i * -5 >> 64) % 2**64) - (2**64 if i and product else 0)
+        assert big.get()[i] == (product * (2**64 - 1) >> 64) + ((i * -5 >> 64) % 2**64) - (
+            2**64 if i and product else 0
+        )
     assert np.array_equal(half.get(), (np.arange(64) * 0.5 + 0.25).astype(np.float16))
     assert out.get()[64] == 63
     address, _ = module.globals["counter"]

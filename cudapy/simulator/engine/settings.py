@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .coverage import Counts
 
 
 @dataclass
@@ -19,6 +23,13 @@ class Settings:
     """Count how often each line and branch runs."""
     batch: int = 32768
     """About how many threads run side by side."""
+
+
+def coverage_report() -> list[Counts]:
+    """What ran since coverage was counted: see `coverage.Counts`."""
+    from . import coverage
+
+    return coverage.report()
 
 
 current = Settings()

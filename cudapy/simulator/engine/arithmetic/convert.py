@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import arrays, f2, f4, f8, u2, u4, u8
+from .floating import quiet64
 from .rounding import narrow, single_to_bfloat, step, to_bfloat, to_odd, two_sum
 
 _TO_INTEGER = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
@@ -29,7 +30,7 @@ def float_to_integer(x: Any, mode: str, dtype: Any) -> Any:
     result = np.where(above | below | bad, 0.0, whole).astype(dtype)
     result[above] = limits.max
     result[below] = limits.min
-    if dtype.itemsize == 8 or (x.dtype.itemsize == 8 and dtype.itemsize == 4):
+    if dtype.itemsize == 8 or x.dtype.itemsize == 8:
         result[bad] = (1 << (8 * dtype.itemsize - 1)) if dtype.kind == "u" else limits.min
     return result
 
@@ -55,14 +56,28 @@ def integer_to_bfloat(x: Any, rnd: str) -> Any:
 
 def float_to_float(x: Any, dtype: Any, rnd: str | None) -> Any:
     if dtype.itemsize >= x.dtype.itemsize:
-        return x.astype(dtype)
-    return x.astype(dtype) if rnd in (None, "rn") else narrow(x.astype(f8), dtype, rnd)
+        return quiet64(x.astype(dtype)) if dtype == f8 else x.astype(dtype)
+    result = x.astype(dtype) if rnd in (None, "rn") else narrow(x.astype(f8), dtype, rnd)
+    if x.dtype != f8:
+        return result
+    if dtype == f4:
+        return np.where(np.isnan(x), result.view(u4) | np.uint32(1 << 22), result.view(u4))[()].view(f4)
+    bits = x.view(u8)
+    payload = (
+        (bits >> np.uint64(48) & np.uint64(0x8000))
+        | (bits >> np.uint64(42) & np.uint64(0x3FF))
+        | np.uint64(0x7E00)
+    )
+    return np.where(np.isnan(x), payload.astype(u2), result.view(u2))[()].view(f2)
 
 
 def to_bfloat16(x: Any, rnd: str | None, relu: bool = False) -> Any:
     if relu:
         x = positive(x)
-    return single_to_bfloat(x, rnd) if x.dtype == f4 else to_bfloat(x.astype(f8), rnd)
+    if x.dtype == f4:
+        return single_to_bfloat(x, rnd)
+    payload = (x.astype(f4).view(u4) >> np.uint32(16)).astype(u2) if x.dtype == f8 else np.uint16(0x7FFF)
+    return np.where(np.isnan(x), payload, to_bfloat(x.astype(f8), rnd))[()]
 
 
 def to_half(x: Any, rnd: str | None, relu: bool = False) -> Any:
@@ -86,4 +101,5 @@ def to_tf32(x: Any, rnd: str) -> Any:
     elif rnd == "rn":
         bits = bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))
     kept = bits & np.uint32(0xFFFFE000)
-    return np.where(np.isnan(x), np.uint32(0x7FFFFFFF), kept)[()].view(f4)
+    nan = x.view(u4) & np.uint32(0xFFFFE000) if rnd == "rna" else np.uint32(0x7FFFE000)
+    return np.where(np.isnan(x), nan, kept)[()].view(f4)

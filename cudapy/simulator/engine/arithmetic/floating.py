@@ -14,6 +14,7 @@ from .arrays import arrays, f4, f8, u2, u4, u8
 from .rounding import narrow, step, to_odd, two_sum
 
 _SMALLEST = np.float32(1.1754943508222875e-38)
+_QUIET = np.uint64(1 << 51)
 _SPLIT = np.float64(134217729.0)
 _LOW_BITS = np.uint64(0x1FFFFFFF)
 _HALFWAY = np.uint64(0x10000000)
@@ -37,6 +38,26 @@ def flush(x: Any) -> Any:
     if not (small.any() if x.ndim else small):
         return x
     return np.where(small, np.copysign(np.float32(0), x), x)[()]
+
+
+def flush16(x: Any) -> Any:
+    """.ftz of f16."""
+    return np.where(np.abs(x) < np.float16(2.0**-14), np.copysign(np.float16(0), x), x)[()]
+
+
+def chosen_nan(r: Any, *operands: Any) -> Any:
+    """The result `r` of binary64 operands; if it is NaN, the last of these that is one, quiet."""
+    bad = r != r
+    if not (bad.any() if r.ndim else bad):
+        return r
+    for operand in operands:
+        r = np.where(bad & (operand != operand), quiet64(operand), r)[()]
+    return r
+
+
+def quiet64(x: Any) -> Any:
+    """Binary64 with every NaN quiet, its other bits kept."""
+    return np.where(x != x, x.view(u8) | _QUIET, x.view(u8))[()].view(f8)
 
 
 def saturate(x: Any) -> Any:
@@ -65,38 +86,65 @@ def _zero_of_sum(r: Any, s: Any, all_positive: Any) -> Any:
     return np.where((s == 0) & ~all_positive, -r.dtype.type(0), r)[()]
 
 
-def multiply32(a: Any, b: Any, rnd: str | None = None) -> Any:
-    return a * b if rnd in (None, "rn") else narrow(a.astype(f8) * b.astype(f8), f4, rnd)
+def _settled(r: Any, exact: Any, rnd: str | None) -> Any:
+    """.ftz of a result that was rounded up to the smallest normal number: 0 if it had stayed below with any
+    exponent."""
+    doubtful = np.abs(r) == _SMALLEST
+    if not doubtful.any():
+        return r
+    tiny = np.abs(narrow(exact * 2.0**64, f4, rnd)) < _SMALLEST * np.float32(2.0**64)
+    return np.where(doubtful & tiny, np.copysign(np.float32(0), r), r)[()]
 
 
-def divide32(a: Any, b: Any, rnd: str | None = None) -> Any:
-    return a / b if rnd in (None, "rn") else narrow(a.astype(f8) / b.astype(f8), f4, rnd)
+def multiply32(a: Any, b: Any, rnd: str | None = None, ftz: bool = False) -> Any:
+    if rnd in (None, "rn"):
+        r = a * b
+        return _settled(r, a.astype(f8) * b.astype(f8), rnd) if ftz else r
+    product = a.astype(f8) * b.astype(f8)
+    r = narrow(product, f4, rnd)
+    return _settled(r, product, rnd) if ftz else r
+
+
+def divide32(a: Any, b: Any, rnd: str | None = None, ftz: bool = False) -> Any:
+    if rnd in (None, "rn"):
+        return a / b
+    quotient = a.astype(f8) / b.astype(f8)
+    r = narrow(quotient, f4, rnd)
+    return _settled(r, quotient, rnd) if ftz else r
 
 
 def root32(a: Any, rnd: str | None = None) -> Any:
     return np.sqrt(a) if rnd in (None, "rn") else narrow(np.sqrt(a.astype(f8)), f4, rnd)
 
 
-def fma32(a: Any, b: Any, c: Any, rnd: str | None = None) -> Any:
+def fma32(a: Any, b: Any, c: Any, rnd: str | None = None, ftz: bool = False) -> Any:
     """a * b + c, rounded once. The product is exact in binary64; the sum may be rounded there first, which matters
     where it then lies halfway between two results, or the result is subnormal."""
     product = a.astype(f8) * b.astype(f8)
     wide = c.astype(f8)
     if rnd not in (None, "rn"):
         s, error = two_sum(product, wide)
-        r = narrow(to_odd(s, error), f4, rnd)
-        return _zero_of_sum(r, s, _positive(product, c)) if rnd == "rm" else r
+        odd = to_odd(s, error)
+        r = narrow(odd, f4, rnd)
+        if rnd == "rm":
+            r = _zero_of_sum(r, s, _positive(product, c))
+        return _settled(r, odd, rnd) if ftz else r
     s = product + wide
     r = s.astype(f4)
     doubtful = (s.view(u8) & _LOW_BITS) == _HALFWAY
-    doubtful |= (np.abs(r) < _SMALLEST) & (s != 0)
+    doubtful |= (np.abs(r) <= _SMALLEST) & (s != 0)
     if not s.ndim:
-        return narrow(to_odd(*two_sum(product, wide)), f4) if doubtful else r
+        return _doubtful32(product, wide, ftz) if doubtful else r
     if doubtful.any():
         few = np.flatnonzero(doubtful)
-        terms = [x[few] if x.ndim else x for x in (product, wide)]
-        r[few] = narrow(to_odd(*two_sum(*terms)), f4)
+        r[few] = _doubtful32(*[x[few] if x.ndim else x for x in (product, wide)], ftz)
     return r
+
+
+def _doubtful32(product: Any, wide: Any, ftz: bool) -> Any:
+    odd = to_odd(*two_sum(product, wide))
+    r = narrow(odd, f4)
+    return _settled(r, odd, "rn") if ftz else r
 
 
 def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
@@ -132,7 +180,7 @@ def _patched(r: Any, ordinary: Any, function: Any, rnd: str | None, *operands: A
 
 
 def add64(a: Any, b: Any, rnd: str | None = None) -> Any:
-    return a + b if rnd in (None, "rn") else _add64(a, b, rnd=rnd)
+    return chosen_nan(a + b if rnd in (None, "rn") else _add64(a, b, rnd=rnd), a, b)
 
 
 @arrays
@@ -145,11 +193,11 @@ def _add64(a: Any, b: Any, rnd: str) -> Any:
 
 
 def subtract64(a: Any, b: Any, rnd: str | None = None) -> Any:
-    return a - b if rnd in (None, "rn") else _add64(a, -b, rnd=rnd)
+    return chosen_nan(a - b if rnd in (None, "rn") else _add64(a, -b, rnd=rnd), a, b)
 
 
 def multiply64(a: Any, b: Any, rnd: str | None = None) -> Any:
-    return a * b if rnd in (None, "rn") else _multiply64(a, b, rnd=rnd)
+    return chosen_nan(a * b if rnd in (None, "rn") else _multiply64(a, b, rnd=rnd), a, b)
 
 
 @arrays
@@ -202,19 +250,27 @@ def fma64(a: Any, b: Any, c: Any, mode: str | None = None) -> Any:
     if mode == "rm":
         r = np.where((r == 0) & ordinary & (error == 0), -0.0, r)
         r = np.where(trivial, _zero_of_sum(plain, plain, _positive(product, c)), r)
-    return r
+    return chosen_nan(r, a, c, b)
 
 
 def minimum(a: Any, b: Any, nan: bool = False) -> Any:
     """The smaller one, -0 before +0; of a number and NaN the number, unless `nan`."""
-    lower = np.where((a == b) & np.signbit(a), a, np.fmin(b, a))[()]
+    lower = np.where(a == b, np.where(np.signbit(a), a, b), np.fmin(a, b))[()]
     return np.where((a != a) | (b != b), a + b, lower)[()] if nan else lower
 
 
 def maximum(a: Any, b: Any, nan: bool = False) -> Any:
     """The larger one, +0 before -0; of a number and NaN the number, unless `nan`."""
-    upper = np.where((a == b) & ~np.signbit(a), a, np.fmax(b, a))[()]
+    upper = np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))[()]
     return np.where((a != a) | (b != b), a + b, upper)[()] if nan else upper
+
+
+def minimum64(a: Any, b: Any) -> Any:
+    return chosen_nan(minimum(a, b), a, b)
+
+
+def maximum64(a: Any, b: Any) -> Any:
+    return chosen_nan(maximum(a, b), a, b)
 
 
 def with_sign(a: Any, b: Any, changed: bool = False) -> Any:
@@ -236,7 +292,7 @@ def is_kind(a: Any, kind: str) -> Any:
         return np.isnan(a)
     size = np.abs(a)
     least = np.finfo(a.dtype).tiny
-    return np.isfinite(a) & (size >= least) if kind == "normal" else (size < least) & (size > 0)
+    return np.isfinite(a) & ((size >= least) | (a == 0)) if kind == "normal" else (size < least) & (size > 0)
 
 
 def compare(a: Any, b: Any, relation: str) -> Any:

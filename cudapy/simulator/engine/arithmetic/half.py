@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .arrays import f2, f4, f8, u2, u4
+from .arrays import f2, f8, u2, u4
 from .rounding import bfloat_to_single, to_bfloat, to_odd, two_sum
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def _add(a: Any, b: Any) -> Any:
 
 
 def _minimum(a: Any, b: Any) -> Any:
-    return np.where((a == b) & np.signbit(a), a, np.fmin(b, a))
+    return np.where(a == b, np.where(np.signbit(a), a, b), np.fmin(a, b))
 
 
 def _maximum(a: Any, b: Any) -> Any:
-    return np.where((a == b) & ~np.signbit(a), a, np.fmax(b, a))
+    return np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))
 
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -95,29 +95,15 @@ def compute(
         exact = np.where(np.isnan(wide[0]) | np.isnan(wide[1]), np.nan, exact)
     if sat:
         exact = np.where(exact > 0, np.where(exact < 1, exact, 1.0), 0.0)
+    if ftz:  # what would be tiny with any exponent, after it is rounded to 11 bits
+        exact = np.where(np.abs(exact) < form.least * (1 - 2.0**-12), np.copysign(0.0, exact), exact)
     if relu:
         exact = np.where(np.isnan(exact), exact, np.where(exact > 0, exact, 0.0))
     result = form.narrow(np.asarray(exact))
-    if ftz:
-        small = np.abs(form.widen(result)) < form.least
-        result = np.where(small, result & u2.type(0x8000), result)
     if not packed:
         return result[()]
     words = np.ascontiguousarray(result).view(u4)[:, 0]
     return words if any(one.ndim for one in operands) else words[0]
-
-
-def single_value(a: Any, kind: str) -> Any:
-    """16-bit values as binary32, exactly."""
-    return a.view(f2).astype(f4) if kind == "f16" else bfloat_to_single(a.view(u2))
-
-
-def low_half(a: Any) -> Any:
-    return (a & np.uint32(0xFFFF)).astype(u2)
-
-
-def high_half(a: Any) -> Any:
-    return (a >> np.uint32(16)).astype(u2)
 
 
 def join(low: Any, high: Any) -> Any:

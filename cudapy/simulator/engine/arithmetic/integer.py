@@ -70,8 +70,8 @@ def divide(a: Any, b: Any) -> Any:
 
 
 def remainder(a: Any, b: Any) -> Any:
-    """What truncated division leaves; the dividend itself where the divisor is 0."""
-    return np.where(b == 0, a, a - divide(a, b) * b)[()]
+    """What truncated division leaves; all bits set where the divisor is 0."""
+    return np.where(b == 0, ~a.dtype.type(0), a - divide(a, b) * b)[()]
 
 
 def shift_left(a: Any, n: Any) -> Any:
@@ -137,10 +137,15 @@ def _mask(length: Any, dtype: Any) -> Any:
     return np.where(length > np.uint32(63), _ALL, low)[()].astype(dtype)
 
 
+def _place(number: Any, width: int) -> Any:
+    """A position or length: of words the lowest 8 bits count, of double words all, clamped."""
+    return number & np.uint32(0xFF) if width == 32 else np.minimum(number, np.uint32(0xFF))
+
+
 def extract_field(a: Any, position: Any, length: Any) -> Any:
     """`length` bits from `position`, extended by the field's sign if `a` is signed (the top bit past the end)."""
     width = _bits(a)
-    position, length = position & np.uint32(0xFF), length & np.uint32(0xFF)
+    position, length = _place(position, width), _place(length, width)
     dtype = UNSIGNED[width // 8]
     field = shift_right(unsigned(a), position) & _mask(length, dtype)
     if a.dtype.kind == "u":
@@ -156,7 +161,8 @@ def extract_field(a: Any, position: Any, length: Any) -> Any:
 
 def insert_field(a: Any, b: Any, position: Any, length: Any) -> Any:
     """`b` with `length` bits from `position` on taken from `a`."""
-    position, length = position & np.uint32(0xFF), length & np.uint32(0xFF)
+    width = _bits(a)
+    position, length = _place(position, width), _place(length, width)
     mask = shift_left(_mask(length, a.dtype), position)
     return (b & ~mask) | (shift_left(a, position) & mask)
 
@@ -273,7 +279,8 @@ def find_nth(mask: Any, base: Any, offset: Any) -> Any:
         ),
     )
     hit &= (count != 0)[:, None] | (bits == 1)
-    return np.where(hit.any(1), hit.argmax(1), 0xFFFFFFFF).astype(u4)
+    found = np.where(hit.any(1) & (base < np.uint32(32)), hit.argmax(1), 0xFFFFFFFF)
+    return np.where(offset.view(u4) == np.uint32(0x80000000), 0, found).astype(u4)
 
 
 def add_carry(a: Any, b: Any, carry: Any) -> tuple[Any, Any]:

@@ -70,8 +70,10 @@ def single_to_bfloat(x: Any, rnd: str | None = "rn") -> Any:
     if rnd in (None, "rn"):
         even = bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
         rounded = (even >> np.uint32(16)).astype(u2)
-    else:  # rz
-        rounded = (bits >> np.uint32(16)).astype(u2)
+    else:
+        outward = {"rz": False, "rm": np.signbit(x), "rp": ~np.signbit(x)}[rnd]
+        up = outward & ((bits & np.uint32(0xFFFF)) != 0) & np.isfinite(x)
+        rounded = ((bits >> np.uint32(16)) + up).astype(u2)
     return np.where(np.isnan(x), np.uint16(0x7FFF), rounded)[()]
 
 

@@ -41,7 +41,7 @@ def compare_pairs(a: Any, b: Any, relation: str, kind: str, ftz: bool) -> tuple[
     x, y = form.widen(pairs(a)), form.widen(pairs(b))
     if ftz:
         x, y = (np.where(np.abs(one) < form.least, 0.0, one) for one in (x, y))
-    result = _relation(x, y, relation)
+    result = relate(x, y, relation)
     if a.ndim or b.ndim:
         return result[:, 0], result[:, 1]
     return result[0, 0], result[0, 1]
@@ -50,7 +50,8 @@ def compare_pairs(a: Any, b: Any, relation: str, kind: str, ftz: bool) -> tuple[
 _ORDERED = {"eq": np.equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
 
 
-def _relation(x: Any, y: Any, relation: str) -> Any:
+def relate(x: Any, y: Any, relation: str) -> Any:
+    """Any relation of floats."""
     return _ORDERED[relation](x, y) if relation in _ORDERED else compare(x, y, relation)
 
 

@@ -3,7 +3,7 @@
 integer.py  logic.py  floating.py  half.py  convert.py     values
 data.py     moving, loading and storing                    atomic.py   atomics and reductions
 warp.py     what threads of a warp do together             control.py  branches, calls, barriers
-mbarrier.py barriers in shared memory
+mbarrier.py barriers in shared memory                      texture.py  textures and surfaces
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import re
 from typing import NamedTuple
 
 from ..ptx.syntax import Instruction, PTXError
-from . import atomic, control, convert, data, floating, half, integer, logic, mbarrier, warp
+from . import atomic, control, convert, data, floating, half, integer, logic, mbarrier, texture, warp
 from .rule import Rule
 
-TABLES = (integer, logic, floating, half, convert, data, atomic, mbarrier, warp, control)
+TABLES = (integer, logic, floating, half, convert, data, atomic, mbarrier, texture, warp, control)
 
 
 class Match(NamedTuple):

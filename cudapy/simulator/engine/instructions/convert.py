@@ -22,9 +22,10 @@ def _convert(writer: BlockWriter, instruction: Instruction, groups: dict[str, st
     """From S to D. `way` is how to round: rni ... to whole numbers, rn ... to what the format has."""
     source, target, way = TYPES[groups["S"]], TYPES[groups["D"]], groups.get("way") or None
     x = writer.read(instruction.operands[1], source)
-    noisy = True
-    if groups.get("ftz") and source.name == "f32":
-        x = writer.let(f"flush({x})")
+    noisy = source.name in ("f16", "f32") and (groups["S"] + groups["D"] != "f32f32" or bool(way))
+    noisy = noisy or (bool(groups.get("ftz")) and source.name != "f64")
+    if groups.get("ftz") and source.name == "f32" and target.name != "f16":
+        x = writer.let(f"quiet(flush({x}))")
     from_float, to_float = source.kind in "fx", target.kind in "fx"
     if source.name == "bf16":
         x = writer.let(f"bfloat_to_single({x})")
@@ -97,7 +98,7 @@ RULES = [
     rule("cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:f32>.<S:f32>", "d:D a:S", emit=_convert),
     rule("cvt.<way:rni|rzi|rmi|rpi>[.sat].<D:f64>.<S:f64>", "d:D a:S", emit=_convert),
     rule("cvt.<way:rn|rz>[.relu].<D:f16x2|bf16x2>.f32", "d:b32 a:f32 b:f32", emit=_pack_floats),
-    rule("cvt.<way:rna|rn|rz>.tf32.f32", "d:f32 a:f32", "to_tf32(a, way)"),
+    rule("cvt.<way:rna|rn|rz>.tf32.f32", "d:f32 a:f32", "to_tf32(a, way)", copies=True),
     rule("cvt.pack.sat.<D:u16|s16>.<S:s32>", "d:b32 a:S b:S", emit=_pack_integers),
     rule("cvt.pack.sat.<D:u8|s8>.<S:s32>.b32", "d:b32 a:S b:S c:b32", emit=_pack_integers),
 ]

@@ -40,13 +40,14 @@ def _compare(writer: BlockWriter, instruction: Instruction, groups: dict[str, st
     relation = groups["relation"]
     if kind.kind == "f":
         if groups.get("ftz"):
-            a, b = writer.let(f"flush({a})"), writer.let(f"flush({b})")
+            flush = "flush" if kind.name == "f32" else "flush16"
+            a, b = writer.let(f"{flush}({a})"), writer.let(f"{flush}({b})")
         if relation in ("eq", "lt", "le", "gt", "ge"):
             result = writer.let(f"{a} {_PYTHON[relation]} {b}")
         else:
             result = writer.let(f"compare({a}, {b}, {relation!r})")
     elif kind.kind == "x":
-        result = writer.let(f"compare(single_value({a}, 'bf16'), single_value({b}, 'bf16'), {relation!r})")
+        result = writer.let(f"relate(bfloat_to_single({a}), bfloat_to_single({b}), {relation!r})")
     else:
         result = writer.let(f"{a} {_PYTHON[relation]} {b}")
     if groups.get("combine"):
@@ -162,5 +163,10 @@ RULES = [
     ),
     rule("selp.<T:bits|integers|f32|f64>", "d a b c:pred", "choose(c, a, b)", copies=True),
     rule("slct.<T:bits|integers|f32|f64>.s32", "d a b c:s32", "choose(c >= 0, a, b)", copies=True),
-    rule("slct[.ftz].<T:bits|integers|f32|f64>.f32", "d a b c:f32", "choose(c >= 0, a, b)", copies=True),
+    rule(
+        "slct[.ftz].<T:bits|integers|f32|f64>.f32",
+        "d a b c:f32",
+        "choose((flush(c) if ftz else c) >= 0, a, b)",
+        copies=True,
+    ),
 ]

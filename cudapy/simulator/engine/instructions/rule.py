@@ -37,6 +37,8 @@ SETS = {
 _GROUP = re.compile(
     r"\[\.(?P<optional>\w+)(?::(?P<some>[^\]]+))?\]|<(?P<name>\w+):(?P<choice>[^>]+)>|(?P<text>[^\[<]+)"
 )
+_DEFAULTS = {"rnd": "rn"}
+"""What a group stands for that is not there."""
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
@@ -113,14 +115,16 @@ class Rule:
             return
         if len(instruction.operands) != len(self.slots):
             raise PTXError(f"{len(self.slots)} operands are expected")
-        names: dict[str, str] = {name: repr(value) for name, value in groups.items()}
+        names: dict[str, str] = {
+            name: repr(value or _DEFAULTS.get(name, "")) for name, value in groups.items()
+        }
         has_ftz = bool(groups.get("ftz"))
         noisy = not self.copies
         for slot, operand in zip(self.slots[1:], instruction.operands[1:], strict=True):
             kind = self.slot_type(slot, groups)
             names[slot.name] = writer.read(operand, kind)
             noisy = noisy or writer.is_noisy(operand)
-            if has_ftz and kind.name == "f32":
+            if has_ftz and kind.name == "f32" and not self.copies:
                 names[slot.name] = writer.let(f"flush({names[slot.name]})")
         kind = self.slot_type(self.slots[0], groups)
         names["D"] = kind.code
@@ -128,7 +132,7 @@ class Rule:
             names["T"] = TYPES[groups["T"]].code
         expression = _WORD.sub(lambda word: names.get(word[0], word[0]), self.expression)
         if kind.name in ("f32", "f64"):
-            if has_ftz:
+            if has_ftz and not self.copies:
                 expression = f"flush({expression})"
             if groups.get("sat"):
                 expression = f"saturate({expression})"

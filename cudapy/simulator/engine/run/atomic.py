@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arithmetic import mbarrier
+from ..arithmetic.floating import add64, flush, quiet
 from ..arithmetic.half import compute
 from ..ptx.types import TYPES
 from .access import Access, Scattered
@@ -34,11 +35,36 @@ def _decrement(old: Any, bound: Any) -> Any:
     return np.where((old == 0) | (old > bound), bound, old - old.dtype.type(1))
 
 
+def _add32(old: Any, b: Any) -> Any:
+    return quiet(old + b)
+
+
+def _add64(old: Any, b: Any) -> Any:
+    """In global memory a NaN stays what it is, signaling or not, the new value's first."""
+    total = old + b
+    return np.where(b != b, b, np.where(old != old, old, total))
+
+
+def _add_flushed(old: Any, b: Any) -> Any:
+    """Global memory adds no subnormal binary32 numbers."""
+    return quiet(flush(flush(old) + flush(b)))
+
+
+_FLOAT_ADD = {
+    "f32": _add32,
+    "global f32": _add_flushed,
+    "f64": lambda old, b: add64(b, old),
+    "global f64": _add64,
+}
+
+
 def _combiner(op: str, kind: str) -> Callable[[Any, Any], Any]:
     if op == "add" and kind in ("f16", "f16x2", "bf16", "bf16x2"):
         code = TYPES[kind].code
         bits = f"u{code[1]}"
         return lambda old, b: compute("add", kind, old.view(bits), b.view(bits)).view(code)
+    if op == "add" and kind in _FLOAT_ADD:
+        return _FLOAT_ADD[kind]
     others: dict[str, Callable[[Any, Any], Any]] = {
         "inc": _increment,
         "dec": _decrement,
@@ -66,7 +92,9 @@ class Atomics(Access):
                 if is_used:
                     old[positions] = result
             return old
-        plain = op in _UFUNCS and array.dtype.kind in "iuf" and TYPES[kind].kind != "x" and kind != "f16"
+        if op == "add" and kind in ("f32", "f64") and array is not self.shared_view(array.dtype):
+            kind = f"global {kind}"
+        plain = op in _UFUNCS and kind[0] in "usb" and kind[1] != "f"
         if plain and not is_used:
             if index.ndim:
                 _UFUNCS[op].at(array, index, b)
@@ -99,7 +127,7 @@ def _in_turn(op: str, kind: str, array: Any, index: Any, b: Any, c: Any) -> Any:
         elif op == "exch":
             old[lanes[0]], old[lanes[1:]] = array[place], values[:-1]
             array[place] = values[-1]
-        elif op in _UFUNCS and TYPES[kind].kind != "x" and kind != "f16":
+        elif op in _UFUNCS and kind[0] in "usb" and kind[1] != "f":
             run = _UFUNCS[op].accumulate(
                 np.concatenate((array[place : place + 1], values)), dtype=array.dtype
             )

@@ -11,6 +11,7 @@ from .. import fault, settings
 from ..memory import POISON
 from .atomic import Atomics
 from .special import cached
+from .texturing import Texturing
 from .warp import Warps
 from .watch import Watch
 
@@ -23,7 +24,7 @@ _ALIGN = 16
 _LOCAL_STEP = 256
 
 
-class Batch(Warps, Atomics):
+class Batch(Warps, Atomics, Texturing):
     """`block_count` blocks from `first_block` on of a launch, and all that their threads share or have alone."""
 
     def __init__(self, launch: Launch, first_block: int, block_count: int) -> None:
