@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from .._types.driver.enums import CUdevice_attribute as OfDevice
@@ -28,6 +31,7 @@ from .stream import stream
 
 BUFFER_POINTER, BUFFER_SIZE = 1, 2  # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE
 LARGEST_CLUSTER = 8
+SWITCH = 0.0005  # seconds
 
 HINTS = (
     Attribute.CU_LAUNCH_ATTRIBUTE_IGNORE,
@@ -45,6 +49,17 @@ HINTS = (
 
 _engine = threading.Lock()  # one kernel at a time
 _devices: dict[int, EngineDevice] = {}
+
+
+@contextlib.contextmanager
+def _often() -> Iterator[None]:
+    """While a kernel runs, the program's own threads get their turn more often than every 5 ms."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, SWITCH))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def engine_device(device: Device) -> EngineDevice:
@@ -156,7 +171,7 @@ class KernelLaunch(Operation):
     def run(self) -> None:
         device = engine_device(self.context.device)
         try:
-            with _engine:
+            with _engine, _often():
                 device.heap_size = self.context.limits[CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE]
                 launch(
                     self.kernel.kernel,
