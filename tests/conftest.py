@@ -20,6 +20,7 @@ from .stub import REPOSITORY, module, vendored
 from .stub.build import build
 from .stub.record import Stub
 
+ON_THE_SIMULATOR = os.environ.get("CUDAPY_DRIVER") == "simulator"
 _PROBE = """
 from cudapy import driver, pathfinder
 try:
@@ -32,7 +33,7 @@ else:
 
 
 @functools.cache
-def _no_gpu() -> str:
+def no_gpu() -> str:
     """Why there is no GPU to test on; "" if there is one. Asked in another process: cuInit is for good."""
     command = [sys.executable, "-c", _PROBE]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)
@@ -40,12 +41,24 @@ def _no_gpu() -> str:
     return done.stdout.strip()
 
 
+def pytest_report_header() -> str:
+    if ON_THE_SIMULATOR:
+        return "GPU tests: on the simulator"
+    if no_gpu():
+        return f"GPU tests: {no_gpu()} They run in a process of their own, with CUDAPY_DRIVER=simulator."
+    return "GPU tests: on the GPU"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the GPU tests to tests/simulator/test_gpu_suite.py where there is no GPU."""
+    gpu = [item for item in items if item.get_closest_marker("gpu") is not None]
+    if gpu and not ON_THE_SIMULATOR and no_gpu():
+        config.hook.pytest_deselected(items=gpu)
+        items[:] = [item for item in items if item.get_closest_marker("gpu") is None]
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("gpu") is None:
-        return
-    if _no_gpu():
-        pytest.skip(_no_gpu())
-    if os.environ.get("CUDAPY_DRIVER") == "simulator":
+    if ON_THE_SIMULATOR and item.get_closest_marker("gpu") is not None:
         why = not_on_the_simulator(item)
         if why:
             pytest.skip(f"not on the simulator: {why}")

@@ -4,10 +4,10 @@
 
     simulator.enable()  # before the first call; or CUDAPY_DRIVER=simulator in the environment
 
-From then on `cudapy.driver`, `cudapy.core` and `cudapy.runtime` find a device named "cudapy simulator". It runs
-the PTX that NVRTC compiles, which needs no GPU either, and checks every access to memory as it goes. It is
-functional only: what it takes has nothing to do with what a GPU takes, and a program that runs here may still
-have races. docs/simulator.md says what there is and what is missing.
+From then on `cudapy.driver`, `cudapy.core` and `cudapy.runtime` find a device named "cudapy simulator". It
+runs the PTX that NVRTC compiles, which needs no GPU either, and checks every access to memory as it goes. It
+is functional only: what it takes has nothing to do with what a GPU takes, and a program that runs here may
+still have races. docs/simulator.md says what there is and what is missing.
 
 Inside, `engine/` runs PTX and knows no CUDA API. The files beside it are the driver on top, one noun each;
 `library` makes C functions out of them by the prototypes of `cudapy.driver`, so that nothing above can tell.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..pathfinder import Loaded
     from .library import Table
 
-__all__ = ["coverage_report", "enable", "is_enabled"]
+__all__ = ["coverage_report", "enable", "is_enabled", "stand_in"]
 
 NAME = "cudapy simulator"
 NOUNS = (
@@ -48,8 +48,12 @@ NOUNS = (
     "graph",
     "nodes",
     "capture",
+    "runtime_calls",
+    "runtime_memory",
+    "runtime_arrays",
+    "runtime_kernels",
 )
-"""The modules that provide the functions of the driver."""
+"""The modules that provide the functions of the driver, and on top of it of the runtime."""
 
 _tables: dict[str, Table] = {}
 _lock = threading.RLock()
@@ -78,11 +82,12 @@ def enable(
     check_uninitialized: report reads of memory that nobody wrote.
     coverage: count how often each line of each kernel runs: see `coverage_report`.
 
-    What is not given comes from the environment, where there is CUDAPY_SIMULATOR_DEVICES, _COMPUTE_CAPABILITY,
-    _SEED, _CHECK_RACES, _CHECK_UNINITIALIZED or _COVERAGE. Raises RuntimeError if this process has called
-    another driver, ValueError for settings that make no sense.
+    What is not given comes from the environment, where there is CUDAPY_SIMULATOR_DEVICES, _SEED,
+    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED or _COVERAGE. Raises RuntimeError if this process
+    has called another driver, ValueError for settings that make no sense.
     """
     from .. import pathfinder
+    from .._pathfinder.libraries import MAJORS
 
     with _lock:
         for name in ("cuda", "cudart"):
@@ -93,11 +98,43 @@ def enable(
             _start(devices, compute_capability)
         _settings(seed, check_races, check_uninitialized, coverage)
         for name in ("cuda", "cudart"):
-            for major in (None, *pathfinder.MAJORS):
+            for major in (None, *MAJORS):
                 pathfinder._loaded[name, major] = load(name)
         from . import compiler
 
         compiler.watch()
+
+
+def stand_in() -> bool:
+    """Enable the simulator, and say so in a line, where there is no driver, or one that shows no device.
+
+    For programs that are to run anywhere, such as samples: call it first. Returns whether the driver of this
+    process is the simulator.
+    """
+    if os.environ.get("CUDAPY_DRIVER") and not is_enabled():
+        tables()
+    if not is_enabled() and not _shows_a_device():
+        enable()
+        print("no NVIDIA driver here: running on the cudapy simulator", flush=True)
+    return is_enabled()
+
+
+def _shows_a_device() -> bool:
+    """Whether there is a driver and it shows a device. A driver that does not is forgotten."""
+    import ctypes
+
+    from .. import pathfinder
+
+    try:
+        library = pathfinder.load("cuda").handle
+    except pathfinder.LibraryNotFound:
+        return False
+    count = ctypes.c_int()
+    if library.cuInit(0) == 0 and library.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value:
+        return True
+    for key in [key for key, loaded in pathfinder._loaded.items() if loaded.name == "cuda"]:
+        del pathfinder._loaded[key]
+    return False
 
 
 def load(name: str) -> Loaded:
@@ -126,11 +163,13 @@ def coverage_report() -> Any:
 
 
 def _start(devices: int, compute_capability: tuple[int, int] | None) -> None:
+    from functools import partial
     from importlib import import_module
 
     from .. import driver, runtime
+    from . import runtime_calls
     from .attributes import SHARED_PER_MULTIPROCESSOR
-    from .device import Options, is_ready
+    from .device import Options, before
     from .library import Table
 
     Options.devices = int(_environment("DEVICES") or devices)
@@ -146,8 +185,11 @@ def _start(devices: int, compute_capability: tuple[int, int] | None) -> None:
         raise ValueError(f"the simulator has 1 .. 16 devices, not {Options.devices}")
     for noun in NOUNS:
         import_module(f".{noun}", __name__)
-    _tables["driver"] = Table("driver", driver, lambda refused: refused.code, is_ready)
-    _tables["runtime"] = Table("runtime", runtime, lambda refused: refused.code, lambda: True)
+    made = Table("driver", driver, before, lambda refused: refused.code)
+    _tables["driver"] = made
+    _tables["runtime"] = Table(
+        "runtime", runtime, runtime_calls.before, runtime_calls.failed, partial(runtime_calls.twin, made)
+    )
 
 
 def _settings(

@@ -92,7 +92,7 @@ def _level(shape: Any, level: int) -> CUDA_ARRAY3D_DESCRIPTOR:
     made.Height = shape.Height and max(1, shape.Height >> level)
     if not shape.Flags & (LAYERED | CUBEMAP):
         made.Depth = shape.Depth and max(1, shape.Depth >> level)
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def find_array(handle: int) -> Array:
@@ -100,7 +100,7 @@ def find_array(handle: int) -> Array:
     return find(handle, Array)
 
 
-def _checked(shape: Any) -> Any:
+def checked(shape: Any) -> Any:
     """A description of an array, copied. Raises Refused."""
     if shape.Flags & ~FLAGS:
         raise unsupported(f"the simulator has no arrays with the flags {shape.Flags & ~FLAGS:#x}")
@@ -121,13 +121,13 @@ def cuArrayCreate_v2(pAllocateArray: Any) -> int:
     shape = CUDA_ARRAY3D_DESCRIPTOR(
         Width=flat.Width, Height=flat.Height, Format=flat.Format, NumChannels=flat.NumChannels
     )
-    return Array(_checked(shape)).handle
+    return Array(checked(shape)).handle
 
 
 @provides("driver")
 def cuArray3DCreate_v2(pAllocateArray: Any) -> int:
     current()
-    return Array(_checked(needed(pAllocateArray, "pAllocateArray"))).handle
+    return Array(checked(needed(pAllocateArray, "pAllocateArray"))).handle
 
 
 @provides("driver")
@@ -162,7 +162,7 @@ def cuArrayDestroy(hArray: int) -> None:
 @provides("driver")
 def cuMipmappedArrayCreate(pMipmappedArrayDesc: Any, numMipmapLevels: int) -> int:
     current()
-    shape = _checked(needed(pMipmappedArrayDesc, "pMipmappedArrayDesc"))
+    shape = checked(needed(pMipmappedArrayDesc, "pMipmappedArrayDesc"))
     most = max(shape.Width, shape.Height, 0 if shape.Flags & LAYERED else shape.Depth).bit_length()
     if not numMipmapLevels:
         raise invalid("a mipmapped array has at least one level")

@@ -1,10 +1,12 @@
 """The attributes of a simulated device.
 
-The limits are those of the compute capability (CUDA C++ Programming Guide, table of technical specifications),
-the features are what the simulator has, and what only hardware has (clocks, caches, buses) is 0.
+The limits are those of the compute capability (CUDA C++ Programming Guide, "Compute Capabilities"), the
+features are what the simulator has, and what only hardware has (caches, buses) is 0.
 """
 
 from __future__ import annotations
+
+import sys
 
 from .._types.driver.enums import CUdevice_attribute as Attribute
 
@@ -71,6 +73,7 @@ _LIMITS = {
     "MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH": 32768,
     "MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT": 32768,
     "MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH": 32768,
+    "CLOCK_RATE": 1_000_000,  # kHz: clock64 counts the nanoseconds of the host
     "PCI_DOMAIN_ID": 0xFFFF,
     "NUMA_ID": -1,
     "HOST_NUMA_ID": -1,
@@ -95,7 +98,6 @@ _FEATURES = (
     "MEMORY_POOLS_SUPPORTED",
     "STREAM_PRIORITIES_SUPPORTED",
     "UNIFIED_ADDRESSING",
-    "VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED",
 )
 
 
@@ -116,6 +118,8 @@ def attributes(ordinal: int, compute_capability: tuple[int, int]) -> dict[int, i
             10 * major + minor, 2048
         ),
         "MAX_BLOCKS_PER_MULTIPROCESSOR": {75: 16, 86: 16, 87: 16, 89: 24}.get(10 * major + minor, 32),
+        "VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED": int(sys.platform == "linux"),  # anonymous files of the host,
+        "HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED": int(sys.platform == "linux"),  # see `virtual`
         "MULTI_GPU_BOARD_GROUP_ID": ordinal,
         "PCI_BUS_ID": ordinal,
     }

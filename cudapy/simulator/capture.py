@@ -60,9 +60,7 @@ class Capture:
         from .pool import Alloc
 
         storage = memory_of(on.context.device).allocate(size, self.graph)
-        operation = Alloc(storage)
-        operation.size = size  # type: ignore[attr-defined]
-        self.add(on, operation)
+        self.add(on, Alloc(storage, size))
         return storage.address
 
     def here(self, on: Stream) -> Point:
@@ -105,7 +103,7 @@ class Capture:
         return self.graph
 
     def arrays(self, on: Stream) -> tuple[int, int, int]:
-        """The nodes that the next work of a stream follows, and the data of the edges, as C arrays: they live on."""
+        """What the next work of a stream follows, as C arrays that live on: the nodes, data of the edges."""
         nodes = self.follows[on]
         self._array = (ctypes.c_void_p * max(1, len(nodes)))(*[one.handle for one in nodes])
         self._data = (CUgraphEdgeData * max(1, len(nodes)))(

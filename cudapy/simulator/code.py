@@ -1,13 +1,12 @@
-"""Code that can be loaded: PTX, and the cubins whose PTX is known; the options of the compiler in the driver.
+"""Code that can be loaded: PTX, and the cubins that carry theirs; the options of the compiler in the driver.
 
-A simulated device runs PTX. NVRTC makes PTX and a cubin from one program, so while the simulator is on each
-cubin that a program fetches is remembered with its PTX; no other cubin can run.
+A simulated device runs PTX. NVRTC makes PTX and a cubin from one program, so while the simulator is on the
+cubin that a program fetches gets one section more, which holds the PTX. No other cubin can run.
 """
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 import struct
 import time
@@ -20,14 +19,37 @@ ELF = b"\x7fELF"
 FATBIN = b"\x50\xed\x55\xba"
 FATBIN_WRAPPER = b"\xb1\x43\x62\x46"
 LTO = (b"BC\xc0\xde", b"\xed\x43\x4e\x7f")
-LARGEST = 1 << 30  # bytes of PTX: what is longer has no end
 
-_ptx_of: dict[bytes, bytes] = {}
+SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
+PTX_SECTION = 0x80505458  # the type of ours: of the range that ELF leaves to programs, and "PTX"
+EMPTY_ELF = ELF + struct.pack(
+    "<BBBBB7xHHIQQQIHHHHHH", 2, 1, 1, 51, 7, 2, 190, 1, 0, 0, 64, 0, 64, 0, 0, 64, 0, 0
+)
+"""A cubin that holds nothing: a header for CUDA (machine 190) and no sections."""
 
 
-def remember(cubin: bytes, ptx: bytes) -> None:
-    """`cubin` was made from the program that `ptx` was made from."""
-    _ptx_of[hashlib.sha256(cubin).digest()] = ptx
+def attach(cubin: bytes, ptx: bytes) -> bytes:
+    """`cubin` with one section more, which holds `ptx`."""
+    shoff, count = struct.unpack_from("<Q", cubin, 40)[0], struct.unpack_from("<H", cubin, 60)[0]
+    body = cubin.ljust(-(-len(cubin) // 8) * 8, b"\0")
+    text = ptx.rstrip(b"\0") + b"\0"
+    table = cubin[shoff : shoff + SECTION.size * count]
+    table += SECTION.pack(0, PTX_SECTION, 0, 0, len(body), len(text), 0, 0, 1, 0)
+    text += bytes(-len(text) % 8)
+    header = bytearray(body[:64])
+    struct.pack_into("<Q", header, 40, len(body) + len(text))
+    struct.pack_into("<H", header, 60, count + 1)
+    return bytes(header) + body[64:] + text + table
+
+
+def attached(cubin: bytes) -> bytes | None:
+    """The PTX that `attach` put into a cubin; None if it has none."""
+    shoff, count = struct.unpack_from("<Q", cubin, 40)[0], struct.unpack_from("<H", cubin, 60)[0]
+    for i in range(count):
+        section = SECTION.unpack_from(cubin, shoff + SECTION.size * i)
+        if section[1] == PTX_SECTION:
+            return cubin[section[4] : section[4] + section[5]]
+    return None
 
 
 class Code:
@@ -49,10 +71,7 @@ def at(address: int | None) -> bytes:
     if start == ELF:
         return of_cubin(ctypes.string_at(address, elf_size(address)))
     if start in (FATBIN, FATBIN_WRAPPER):
-        raise Refused(
-            "CUDA_ERROR_NO_BINARY_FOR_GPU",
-            "the simulator cannot take PTX out of a fat binary: load the PTX itself",
-        )
+        raise Refused("CUDA_ERROR_NO_BINARY_FOR_GPU", "the simulator takes no PTX out of a fat binary: load PTX")
     if start in LTO:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", "this is LTO-IR, not PTX: link it first")
     return of_text(ctypes.string_at(address))
@@ -67,12 +86,12 @@ def of_text(text: bytes) -> bytes:
 
 def of_cubin(cubin: bytes) -> bytes:
     """The PTX of a cubin. Raises Refused."""
-    ptx = _ptx_of.get(hashlib.sha256(cubin).digest())
+    ptx = attached(cubin)
     if ptx is None:
         raise Refused(
             "CUDA_ERROR_NO_BINARY_FOR_GPU",
-            "this cubin was not made by NVRTC in this process while the simulator was on,"
-            " so its PTX is not known: load the PTX itself",
+            "this cubin carries no PTX, for it was not fetched from NVRTC while the simulator was on: load the"
+            " PTX itself",
         )
     return ptx
 

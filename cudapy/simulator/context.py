@@ -76,7 +76,7 @@ class Context(Object, Faults):
     def check(self) -> None:
         """Raise the fault that the context has, if any."""
         if self.error is not None:
-            raise Refused(self.error.status, "")
+            raise Refused(self.error.status, self.error.reason)
 
     def synchronize(self) -> None:
         """Wait for everything. Raises Refused."""
@@ -147,6 +147,29 @@ def find_or_none(context: Context) -> Context | None:
 def given(handle: int) -> Context:
     """The context with this handle; the current one for 0."""
     return get(handle) if handle else current()
+
+
+def make_current(context: Context) -> None:
+    """What cudaSetDevice does: a context in the place of the current one."""
+    if _stack.contexts:
+        _stack.contexts.pop()
+    _stack.contexts.append(context)
+
+
+_retained: dict[int, Context] = {}
+
+
+def retained(dev: int) -> Context:
+    """The primary context of a device, which the Runtime API keeps."""
+    if dev not in _retained or find_or_none(_retained[dev]) is None:
+        _retained[dev] = primary(dev)
+        _retained[dev].retained += 1
+    return _retained[dev]
+
+
+def forget_retained(dev: int) -> None:
+    """The Runtime API keeps it no more."""
+    _retained.pop(dev, None)
 
 
 # -- The primary context -----------------------------------------------------------------------------------

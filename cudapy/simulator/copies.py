@@ -23,7 +23,7 @@ HOST, DEVICE, ARRAY, UNIFIED = (int(member) for member in CUmemorytype)
 
 @dataclass(frozen=True)
 class Side:
-    """Where a copy begins on one of its sides: memory of a kind, an address or an array, and a place in it."""
+    """Where a copy begins on one side: memory of a kind, an address or an array, and a place in it."""
 
     kind: int
     address: int = 0  # or the handle of an array
@@ -49,6 +49,12 @@ class Side:
     def start(self) -> int:
         """The address of the first byte."""
         return self.address + (self.z * self.height + self.y) * self.pitch + self.x
+
+
+def bytes_at(address: int, size: int) -> Any:
+    """Memory as a NumPy array of bytes."""
+    place: Any = (ctypes.c_uint8 * size).from_address(address)
+    return np.frombuffer(place, np.uint8)
 
 
 class Copy(Operation):
@@ -98,7 +104,7 @@ class Copy(Operation):
                     table.written(dst.start + (z * dst.height + y) * dst.pitch, self.width)
 
     def _view(self, side: Side) -> Any:
-        data = np.frombuffer((ctypes.c_uint8 * self._extent(side)).from_address(side.start), np.uint8)
+        data = bytes_at(side.start, self._extent(side))
         return np.lib.stride_tricks.as_strided(
             data, (self.depth, self.height, self.width), (side.height * side.pitch, side.pitch, 1)
         )
@@ -200,7 +206,7 @@ class Fill(Operation):
             if self.element_size == 1:
                 ctypes.memset(start, value, size)
             else:
-                data = np.frombuffer((ctypes.c_uint8 * size).from_address(start), f"u{self.element_size}")
+                data = bytes_at(start, size).view(f"u{self.element_size}")
                 data.fill(value)
             table.written(start, size)
 
@@ -208,7 +214,7 @@ class Fill(Operation):
 # -- One dimension, at once --------------------------------------------------------------------------------
 
 
-def _now(operation: Operation, on: Stream | None = None) -> None:
+def now(operation: Operation, on: Stream | None = None) -> None:
     """Do it in the legacy default stream, and wait."""
     on = on or stream(0)
     if on.capture is not None:
@@ -219,7 +225,7 @@ def _now(operation: Operation, on: Stream | None = None) -> None:
     on.context.check()
 
 
-def _later(operation: Operation, hStream: int) -> None:
+def later(operation: Operation, hStream: int) -> None:
     """Queue it. What is pageable is read before the call ends, and written before it ends."""
     on = stream(hStream)
     if (
@@ -239,28 +245,28 @@ def _line(dst: int, dst_kind: int, src: int, src_kind: int, size: int) -> Copy:
 
 @provides("driver")
 def cuMemcpy(dst: int, src: int, ByteCount: int) -> None:
-    _now(_line(dst, UNIFIED, src, UNIFIED, ByteCount))
+    now(_line(dst, UNIFIED, src, UNIFIED, ByteCount))
 
 
 @provides("driver")
 def cuMemcpyHtoD_v2(dstDevice: int, srcHost: int | None, ByteCount: int) -> None:
-    _now(_line(dstDevice, DEVICE, srcHost or 0, HOST, ByteCount))
+    now(_line(dstDevice, DEVICE, srcHost or 0, HOST, ByteCount))
 
 
 @provides("driver")
 def cuMemcpyDtoH_v2(dstHost: int | None, srcDevice: int, ByteCount: int) -> None:
-    _now(_line(dstHost or 0, HOST, srcDevice, DEVICE, ByteCount))
+    now(_line(dstHost or 0, HOST, srcDevice, DEVICE, ByteCount))
 
 
 @provides("driver")
 def cuMemcpyDtoD_v2(dstDevice: int, srcDevice: int, ByteCount: int) -> None:
-    _now(_line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount))
+    now(_line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount))
 
 
 @provides("driver")
 def cuMemcpyPeer(dstDevice: int, dstContext: int, srcDevice: int, srcContext: int, ByteCount: int) -> None:
     get(dstContext), get(srcContext)
-    _now(_line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount))
+    now(_line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount))
 
 
 def _along(array: int, offset: int) -> Side:
@@ -269,27 +275,27 @@ def _along(array: int, offset: int) -> Side:
 
 @provides("driver")
 def cuMemcpyDtoA_v2(dstArray: int, dstOffset: int, srcDevice: int, ByteCount: int) -> None:
-    _now(Copy(_along(dstArray, dstOffset), Side(DEVICE, srcDevice), ByteCount))
+    now(Copy(_along(dstArray, dstOffset), Side(DEVICE, srcDevice), ByteCount))
 
 
 @provides("driver")
 def cuMemcpyAtoD_v2(dstDevice: int, srcArray: int, srcOffset: int, ByteCount: int) -> None:
-    _now(Copy(Side(DEVICE, dstDevice), _along(srcArray, srcOffset), ByteCount))
+    now(Copy(Side(DEVICE, dstDevice), _along(srcArray, srcOffset), ByteCount))
 
 
 @provides("driver")
 def cuMemcpyHtoA_v2(dstArray: int, dstOffset: int, srcHost: int | None, ByteCount: int) -> None:
-    _now(Copy(_along(dstArray, dstOffset), Side(HOST, srcHost or 0), ByteCount))
+    now(Copy(_along(dstArray, dstOffset), Side(HOST, srcHost or 0), ByteCount))
 
 
 @provides("driver")
 def cuMemcpyAtoH_v2(dstHost: int | None, srcArray: int, srcOffset: int, ByteCount: int) -> None:
-    _now(Copy(Side(HOST, dstHost or 0), _along(srcArray, srcOffset), ByteCount))
+    now(Copy(Side(HOST, dstHost or 0), _along(srcArray, srcOffset), ByteCount))
 
 
 @provides("driver")
 def cuMemcpyAtoA_v2(dstArray: int, dstOffset: int, srcArray: int, srcOffset: int, ByteCount: int) -> None:
-    _now(Copy(_along(dstArray, dstOffset), _along(srcArray, srcOffset), ByteCount))
+    now(Copy(_along(dstArray, dstOffset), _along(srcArray, srcOffset), ByteCount))
 
 
 # -- Boxes -------------------------------------------------------------------------------------------------
@@ -298,12 +304,12 @@ def cuMemcpyAtoA_v2(dstArray: int, dstOffset: int, srcArray: int, srcOffset: int
 @provides("driver", "cuMemcpy2D_v2", "cuMemcpy2DUnaligned_v2", "cuMemcpy3D_v2", "cuMemcpy3DPeer")
 def cuMemcpy3D_v2(pCopy: Any) -> None:
     current()
-    _now(boxed(needed(pCopy, "pCopy")))
+    now(boxed(needed(pCopy, "pCopy")))
 
 
 @provides("driver", "cuMemcpy2DAsync_v2", "cuMemcpy3DAsync_v2", "cuMemcpy3DPeerAsync")
 def cuMemcpy3DAsync_v2(pCopy: Any, hStream: int) -> None:
-    _later(boxed(needed(pCopy, "pCopy")), hStream)
+    later(boxed(needed(pCopy, "pCopy")), hStream)
 
 
 # -- One dimension, queued ---------------------------------------------------------------------------------
@@ -311,22 +317,22 @@ def cuMemcpy3DAsync_v2(pCopy: Any, hStream: int) -> None:
 
 @provides("driver")
 def cuMemcpyAsync(dst: int, src: int, ByteCount: int, hStream: int) -> None:
-    _later(_line(dst, UNIFIED, src, UNIFIED, ByteCount), hStream)
+    later(_line(dst, UNIFIED, src, UNIFIED, ByteCount), hStream)
 
 
 @provides("driver")
 def cuMemcpyHtoDAsync_v2(dstDevice: int, srcHost: int | None, ByteCount: int, hStream: int) -> None:
-    _later(_line(dstDevice, DEVICE, srcHost or 0, HOST, ByteCount), hStream)
+    later(_line(dstDevice, DEVICE, srcHost or 0, HOST, ByteCount), hStream)
 
 
 @provides("driver")
 def cuMemcpyDtoHAsync_v2(dstHost: int | None, srcDevice: int, ByteCount: int, hStream: int) -> None:
-    _later(_line(dstHost or 0, HOST, srcDevice, DEVICE, ByteCount), hStream)
+    later(_line(dstHost or 0, HOST, srcDevice, DEVICE, ByteCount), hStream)
 
 
 @provides("driver")
 def cuMemcpyDtoDAsync_v2(dstDevice: int, srcDevice: int, ByteCount: int, hStream: int) -> None:
-    _later(_line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount), hStream)
+    later(_line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount), hStream)
 
 
 @provides("driver")
@@ -334,21 +340,21 @@ def cuMemcpyPeerAsync(
     dstDevice: int, dstContext: int, srcDevice: int, srcContext: int, ByteCount: int, hStream: int
 ) -> None:
     get(dstContext), get(srcContext)
-    _later(_line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount), hStream)
+    later(_line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount), hStream)
 
 
 @provides("driver")
 def cuMemcpyHtoAAsync_v2(
     dstArray: int, dstOffset: int, srcHost: int | None, ByteCount: int, hStream: int
 ) -> None:
-    _later(Copy(_along(dstArray, dstOffset), Side(HOST, srcHost or 0), ByteCount), hStream)
+    later(Copy(_along(dstArray, dstOffset), Side(HOST, srcHost or 0), ByteCount), hStream)
 
 
 @provides("driver")
 def cuMemcpyAtoHAsync_v2(
     dstHost: int | None, srcArray: int, srcOffset: int, ByteCount: int, hStream: int
 ) -> None:
-    _later(Copy(Side(HOST, dstHost or 0), _along(srcArray, srcOffset), ByteCount), hStream)
+    later(Copy(Side(HOST, dstHost or 0), _along(srcArray, srcOffset), ByteCount), hStream)
 
 
 # -- Batches -----------------------------------------------------------------------------------------------
@@ -426,59 +432,59 @@ def cuMemcpy3DBatchAsync(numOps: int, opList: Any, failIdx: Any, flags: int, hSt
 
 @provides("driver")
 def cuMemsetD8_v2(dstDevice: int, uc: int, N: int) -> None:
-    _now(Fill(dstDevice, uc, 1, N))
+    now(Fill(dstDevice, uc, 1, N))
 
 
 @provides("driver")
 def cuMemsetD16_v2(dstDevice: int, us: int, N: int) -> None:
-    _now(Fill(dstDevice, us, 2, N))
+    now(Fill(dstDevice, us, 2, N))
 
 
 @provides("driver")
 def cuMemsetD32_v2(dstDevice: int, ui: int, N: int) -> None:
-    _now(Fill(dstDevice, ui, 4, N))
+    now(Fill(dstDevice, ui, 4, N))
 
 
 @provides("driver")
 def cuMemsetD2D8_v2(dstDevice: int, dstPitch: int, uc: int, Width: int, Height: int) -> None:
-    _now(Fill(dstDevice, uc, 1, Width, Height, dstPitch))
+    now(Fill(dstDevice, uc, 1, Width, Height, dstPitch))
 
 
 @provides("driver")
 def cuMemsetD2D16_v2(dstDevice: int, dstPitch: int, us: int, Width: int, Height: int) -> None:
-    _now(Fill(dstDevice, us, 2, Width, Height, dstPitch))
+    now(Fill(dstDevice, us, 2, Width, Height, dstPitch))
 
 
 @provides("driver")
 def cuMemsetD2D32_v2(dstDevice: int, dstPitch: int, ui: int, Width: int, Height: int) -> None:
-    _now(Fill(dstDevice, ui, 4, Width, Height, dstPitch))
+    now(Fill(dstDevice, ui, 4, Width, Height, dstPitch))
 
 
 @provides("driver")
 def cuMemsetD8Async(dstDevice: int, uc: int, N: int, hStream: int) -> None:
-    _later(Fill(dstDevice, uc, 1, N), hStream)
+    later(Fill(dstDevice, uc, 1, N), hStream)
 
 
 @provides("driver")
 def cuMemsetD16Async(dstDevice: int, us: int, N: int, hStream: int) -> None:
-    _later(Fill(dstDevice, us, 2, N), hStream)
+    later(Fill(dstDevice, us, 2, N), hStream)
 
 
 @provides("driver")
 def cuMemsetD32Async(dstDevice: int, ui: int, N: int, hStream: int) -> None:
-    _later(Fill(dstDevice, ui, 4, N), hStream)
+    later(Fill(dstDevice, ui, 4, N), hStream)
 
 
 @provides("driver")
 def cuMemsetD2D8Async(dstDevice: int, dstPitch: int, uc: int, Width: int, Height: int, hStream: int) -> None:
-    _later(Fill(dstDevice, uc, 1, Width, Height, dstPitch), hStream)
+    later(Fill(dstDevice, uc, 1, Width, Height, dstPitch), hStream)
 
 
 @provides("driver")
 def cuMemsetD2D16Async(dstDevice: int, dstPitch: int, us: int, Width: int, Height: int, hStream: int) -> None:
-    _later(Fill(dstDevice, us, 2, Width, Height, dstPitch), hStream)
+    later(Fill(dstDevice, us, 2, Width, Height, dstPitch), hStream)
 
 
 @provides("driver")
 def cuMemsetD2D32Async(dstDevice: int, dstPitch: int, ui: int, Width: int, Height: int, hStream: int) -> None:
-    _later(Fill(dstDevice, ui, 4, Width, Height, dstPitch), hStream)
+    later(Fill(dstDevice, ui, 4, Width, Height, dstPitch), hStream)

@@ -59,9 +59,27 @@ devices: list[Device] = []
 """What cuInit finds."""
 
 
-def is_ready() -> bool:
-    """Whether cuInit was called."""
-    return bool(devices)
+BEFORE_INIT = frozenset(
+    {
+        "cuInit",
+        "cuDriverGetVersion",
+        "cuGetErrorName",
+        "cuGetErrorString",
+        "cuGetProcAddress_v2",
+        "cuLogsCurrent",
+        "cuLogsDumpToFile",
+        "cuLogsDumpToMemory",
+        "cuLogsRegisterCallback",
+        "cuLogsUnregisterCallback",
+    }
+)
+"""The functions of the driver that need no cuInit before them."""
+
+
+def before(symbol: str) -> None:
+    """What every function of the driver begins with. Raises Refused."""
+    if not devices and symbol not in BEFORE_INIT:
+        raise Refused("CUDA_ERROR_NOT_INITIALIZED", "cuInit was not called before")
 
 
 def device(ordinal: int) -> Device:

@@ -28,7 +28,7 @@ class Record:
 
 
 class Event(Object):
-    """An event; `record` is the newest one, `captured` what a stream that was being captured recorded instead."""
+    """An event; `record` is the newest one, `captured` where a capture recorded it instead."""
 
     noun = "event"
 
@@ -140,8 +140,8 @@ def cuEventSynchronize(hEvent: int) -> None:
     event.check()
 
 
-@provides("driver", "cuEventElapsedTime", "cuEventElapsedTime_v2")
-def cuEventElapsedTime(hStart: int, hEnd: int) -> float:
+@provides("driver")
+def cuEventElapsedTime_v2(hStart: int, hEnd: int) -> float:
     start, end = find(hStart, Event), find(hEnd, Event)
     for event in (start, end):
         event.check()

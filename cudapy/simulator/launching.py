@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import sys
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 from .._types.driver.enums import CUdevice_attribute as OfDevice
-from .._types.driver.enums import CUfunction_attribute, CUlimit
+from .._types.driver.enums import CUfunction_attribute, CUlimit, CUresult
 from .._types.driver.enums import CUgraphNodeType as Type
 from .._types.driver.enums import CUlaunchAttributeID as Attribute
-from .._types.driver.enums import CUresult
 from .._types.driver.structs import CUDA_KERNEL_NODE_PARAMS, CUlaunchAttributeValue
+from .context import Context
 from .device import Device
 from .engine.device import Device as EngineDevice
 from .engine.fault import Fault
@@ -28,6 +31,7 @@ from .stream import stream
 
 BUFFER_POINTER, BUFFER_SIZE = 1, 2  # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE
 LARGEST_CLUSTER = 8
+SWITCH = 0.0005  # seconds
 
 HINTS = (
     Attribute.CU_LAUNCH_ATTRIBUTE_IGNORE,
@@ -47,6 +51,17 @@ _engine = threading.Lock()  # one kernel at a time
 _devices: dict[int, EngineDevice] = {}
 
 
+@contextlib.contextmanager
+def _often() -> Iterator[None]:
+    """While a kernel runs, the program's own threads get their turn more often than every 5 ms."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, SWITCH))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
 def engine_device(device: Device) -> EngineDevice:
     """What kernels see of a device."""
     if device.ordinal not in _devices:
@@ -63,6 +78,7 @@ class KernelLaunch(Operation):
 
     type = Type.CU_GRAPH_NODE_TYPE_KERNEL
     soon = False
+    context: Context
 
     def __init__(
         self,
@@ -155,7 +171,7 @@ class KernelLaunch(Operation):
     def run(self) -> None:
         device = engine_device(self.context.device)
         try:
-            with _engine:
+            with _engine, _often():
                 device.heap_size = self.context.limits[CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE]
                 launch(
                     self.kernel.kernel,
@@ -234,9 +250,12 @@ def _packed(extra: Any, size: int) -> bytes:
 
 
 def attributes_of(config: Any) -> dict[Attribute, CUlaunchAttributeValue]:
-    """The attributes of a CUlaunchConfig, copied."""
+    """The attributes of a CUlaunchConfig or cudaLaunchConfig_t, copied."""
     return {
-        Attribute(int(item.id)): CUlaunchAttributeValue.from_buffer_copy(item.value) for item in config.attrs
+        Attribute(int(item.id)): CUlaunchAttributeValue.from_buffer_copy(
+            item.value if hasattr(item, "value") else item.val
+        )
+        for item in config.attrs
     }
 
 

@@ -1,12 +1,12 @@
-"""A table of C functions that are Python inside: a libcuda, or a libcudart, that ctypes calls as it calls the real one.
+"""C functions that are Python inside: a libcuda, or a libcudart, that ctypes calls as it calls the real one.
 
     @provides("driver")
     def cuMemAlloc_v2(bytesize): ...
 
-is the C function of that name. Its prototype is the one that `cudapy.driver` declares, and the rule is the one
-that holds there: a C parameter that the Python function names is an input, one that it leaves out is an output
-and takes the value returned, several in the order of the prototype. A pointer that it names comes as a ctypes
-pointer (`p[0]`, `p[i]`; false if NULL), a `void *` as an int or None, a `const char *` as bytes or None.
+is the C function of that name. Its prototype is the one that `cudapy.driver` declares, and the rule is the
+one that holds there: a C parameter that the Python function names is an input, one that it leaves out is an
+output and takes the value returned, several in the order of the prototype. A pointer that it names comes as a
+ctypes pointer (`p[0]`; false if NULL), a `void *` as an int or None, a `const char *` as bytes or None.
 
 A function fails by raising `Refused`, whose reason goes to the log that cuLogsDumpToMemory reads. A function
 of the header that nobody provides is there too: it returns CUDA_ERROR_NOT_SUPPORTED and says so in the log.
@@ -40,22 +40,6 @@ if TYPE_CHECKING:
 provided: dict[str, dict[str, Callable[..., Any]]] = {"driver": {}, "runtime": {}}
 """What each simulated library has: C symbol to Python function."""
 
-BEFORE_INIT = frozenset(
-    {
-        "cuInit",
-        "cuDriverGetVersion",
-        "cuGetErrorName",
-        "cuGetErrorString",
-        "cuGetProcAddress_v2",
-        "cuLogsCurrent",
-        "cuLogsDumpToFile",
-        "cuLogsDumpToMemory",
-        "cuLogsRegisterCallback",
-        "cuLogsUnregisterCallback",
-    }
-)
-"""The functions of the driver that need no cuInit before them."""
-
 VERSION = 13000
 """The CUDA version that the simulated driver and runtime say they are; they lack what came later."""
 
@@ -78,6 +62,18 @@ class _Function(Thunk):  # type: ignore[misc]
     _restype_ = ctypes.c_int
 
 
+class _ByValue:
+    """A function that returns a struct, which no ctypes callback can: called from Python alone."""
+
+    restype: Any = None
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._function(*[getattr(argument, "value", argument) for argument in arguments])
+
+
 class _PerThread(threading.local):
     """Whether the C function that runs on this thread is one whose default stream is the thread's own."""
 
@@ -88,15 +84,26 @@ per_thread = _PerThread()
 
 
 class Table:
-    """The simulated library `name`. `module` declares its functions; `ready` says whether cuInit was called."""
+    """A simulated library: the functions `provided` under `name`, as `module` declares them.
+
+    before: called with the symbol before each function; raises Refused.
+    failed: makes the status of a Refused.
+    twin: returns the symbol in another table that is the same function under another name, or None.
+    """
 
     def __init__(
-        self, name: str, module: ModuleType, failed: Callable[[BaseException], int], ready: Any
+        self,
+        name: str,
+        module: ModuleType,
+        before: Callable[[str], None],
+        failed: Callable[[Refused], int],
+        twin: Callable[[Table, str], tuple[Table, str] | None] = lambda table, symbol: None,
     ) -> None:
         self._name = name
         self._module = module
+        self._before = before
         self._failed = failed
-        self._ready = ready
+        self._twin = twin
         self._callbacks: dict[str, Any] = {}
         self._lock = threading.RLock()
         self._prototypes: dict[str, Prototype] = {}
@@ -111,6 +118,8 @@ class Table:
         callback = self.callback(symbol)
         if callback is None:
             raise AttributeError(f"the simulator has no function {symbol!r}")
+        if isinstance(callback, _ByValue):
+            return callback
         return _Function(ctypes.cast(callback, ctypes.c_void_p).value)
 
     def __getattr__(self, symbol: str) -> Any:
@@ -121,7 +130,7 @@ class Table:
         return function
 
     def callback(self, symbol: str) -> Any:
-        """The ctypes function object behind `symbol`, kept for good; None if the header has no such function."""
+        """The ctypes function object behind `symbol`, kept for good; None if the header has none."""
         with self._lock:
             if symbol not in self._callbacks:
                 self._callbacks[symbol] = self._make(symbol)
@@ -135,14 +144,21 @@ class Table:
         if base != symbol and not _has_default_stream(prototype, symbol):
             return None
         function = provided[self._name].get(base)
+        types = [self.storage(p) for p in prototype.parameters]
+        twin = self._twin(self, base) if function is None else None
+        if twin is not None:
+            other, name = twin
+            prototype, function = other._prototypes[name], provided[other._name][name]
+            types = [other.storage(p) for p in prototype.parameters]
         if function is None:
             function = _missing(base)
-        types = [self.storage(p) for p in prototype.parameters]
         returns = ctypes.c_void_p if prototype.returns.endswith("*") else ctypes.c_int
         if prototype.returns not in ("CUresult", "cudaError_t") and returns is ctypes.c_int:
             returns = find(vars(self._module), prototype.returns)
             if issubclass(returns, Enum):
                 returns = ctypes.c_int
+        if issubclass(returns, ctypes.Structure):
+            return _ByValue(function)
         call = self._wrapped(base, prototype, function, types, base != symbol)
         return ctypes.CFUNCTYPE(returns, *types)(call)
 
@@ -167,7 +183,7 @@ class Table:
     def _wrapped(
         self, symbol: str, prototype: Prototype, function: Any, types: list[Any], own_stream: bool
     ) -> Callable[..., int]:
-        """What C calls: sorts the arguments, runs `function`, stores what it returns, makes a status of what it raises."""
+        """What C calls: runs `function`, stores what it returns, makes a status of what it raises."""
         code = function.__code__
         names = code.co_varnames[: code.co_argcount]
         positions = {p.name: i for i, p in enumerate(prototype.parameters)}
@@ -186,16 +202,13 @@ class Table:
         pointers = [i for i in outputs if types[i] is not ctypes.c_void_p and hasattr(types[i], "contents")]
         if len(pointers) != len(outputs) and not is_missing:
             raise TypeError(f"the simulator's {symbol} leaves out a parameter that cannot be an output")
-        ready = self._ready
-        early = symbol in BEFORE_INIT
-        failed = self._failed
+        before, failed = self._before, self._failed
         has_status = prototype.returns in ("CUresult", "cudaError_t")
 
         def call(*arguments: Any) -> Any:
             previous, per_thread.default = per_thread.default, own_stream
             try:
-                if not early and not ready():
-                    raise Refused("CUDA_ERROR_NOT_INITIALIZED", "cuInit was not called before")
+                before(symbol)
                 if len(pointers) == 1 and not arguments[pointers[0]]:
                     raise Refused("CUDA_ERROR_INVALID_VALUE", "the pointer to the result is NULL")
                 result = function(*[arguments[i] for i in inputs])
@@ -214,17 +227,13 @@ class Table:
                 log.refused(symbol, refused)
                 return failed(refused)
             except MemoryError as error:
-                refused = Refused(
-                    "CUDA_ERROR_OUT_OF_MEMORY", str(error) or "the host has not that much memory"
+                return self._refuse(
+                    symbol, "OUT_OF_MEMORY", str(error) or "the host has not that much memory"
                 )
-                log.refused(symbol, refused)
-                return failed(refused)
             except ValueError as error:
                 if str(error) != "NULL pointer access":
                     return self._broken(symbol, error)
-                refused = Refused("CUDA_ERROR_INVALID_VALUE", "a pointer that must not be NULL is")
-                log.refused(symbol, refused)
-                return failed(refused)
+                return self._refuse(symbol, "INVALID_VALUE", "a pointer that must not be NULL is")
             except BaseException as error:
                 return self._broken(symbol, error)
             finally:
@@ -237,9 +246,11 @@ class Table:
         """A mistake in the simulator itself: shown, and CUDA_ERROR_UNKNOWN."""
         print(f"cudapy simulator: {symbol} failed, which is a mistake in the simulator:", file=sys.stderr)
         traceback.print_exception(error)
-        refused = Refused(
-            "CUDA_ERROR_UNKNOWN", f"a mistake in the simulator: {type(error).__name__}: {error}"
-        )
+        return self._refuse(symbol, "UNKNOWN", f"a mistake in the simulator: {type(error).__name__}: {error}")
+
+    def _refuse(self, symbol: str, status: str, reason: str) -> int:
+        """The status of a failure that no function raised."""
+        refused = Refused(f"CUDA_ERROR_{status}", reason)
         log.refused(symbol, refused)
         return self._failed(refused)
 

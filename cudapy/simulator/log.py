@@ -13,6 +13,7 @@ from collections import deque
 from typing import Any
 
 from .._types.driver.enums import CUlogLevel, CUresult
+from .._types.runtime.enums import cudaError_t
 
 LENGTH = 100  # entries
 SIZE = 25600  # bytes: what cuLogsDumpToMemory is documented to need at most
@@ -20,7 +21,7 @@ QUIET = frozenset({"CUDA_ERROR_NOT_READY"})  # an answer rather than an error
 
 
 class Refused(Exception):
-    """A call fails: with the CUresult of this name (or the cudaError_t), and why."""
+    """A call fails: with the CUresult (or cudaError_t) of this name, and why."""
 
     def __init__(self, status: str, reason: str = "") -> None:
         super().__init__(reason or status)
@@ -30,7 +31,8 @@ class Refused(Exception):
     @property
     def code(self) -> int:
         """The status as a number."""
-        return int(CUresult[self.status])
+        codes = CUresult if self.status in CUresult.__members__ else cudaError_t
+        return int(codes[self.status])
 
 
 def invalid(reason: str) -> Refused:

@@ -31,7 +31,7 @@ _lock = threading.RLock()
 
 
 class Block:
-    """What was allocated: `size` bytes from `address`, of a kind: device, host, registered, managed, mapped."""
+    """What was allocated: `size` bytes from `address`, of a kind such as device, host or managed."""
 
     def __init__(
         self, address: int, size: int, kind: str, context: Context, flags: int = 0, pool: Any = None

@@ -163,7 +163,7 @@ def load(ptx: bytes, options: Options, make: Any) -> int:
     if options.get(CUjit_option.CU_JIT_LOG_VERBOSE):
         options.say(
             "\n".join(
-                f"cudapy simulator: {k.name}: about {k.registers} registers, {k.shared_size} bytes of shared memory"
+                f"cudapy simulator: {k.name}: about {k.registers} registers, {k.shared_size} bytes shared memory"
                 for k in kernels
             )
         )
@@ -452,6 +452,8 @@ def cuFuncSetAttribute(hfunc: int, attrib: int, value: int) -> None:
 @provides("driver")
 def cuFuncSetCacheConfig(hfunc: int, config: int) -> None:
     function(hfunc)  # there are no caches
+    if config not in range(4):
+        raise invalid(f"{config} is no CUfunc_cache")
 
 
 @provides("driver")

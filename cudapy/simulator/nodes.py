@@ -1,4 +1,4 @@
-"""The nodes of graphs by their kinds: added, asked for their parameters, given new ones, in graphs and instances."""
+"""The nodes of graphs by their kinds: added, asked for their parameters, given new ones."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class GraphMemory:
 
 
 class GraphPool:
-    """Stands for the pool of memory that a graph allocated: freed outside of it, the memory waits for the next launch."""
+    """Stands for the pool of memory that a graph allocated: freed elsewhere, it waits for the next launch."""
 
     handle = 0
 
@@ -112,9 +112,7 @@ def memory_of(on: Device) -> GraphMemory:
 def alloc_of(of: Graph, params: Any) -> Alloc:
     storage = memory_of(of.context.device).allocate(params.bytesize, of)
     params.dptr = storage.address
-    made = Alloc(storage)
-    made.size = params.bytesize  # type: ignore[attr-defined]
-    return made
+    return Alloc(storage, params.bytesize)
 
 
 def condition_of(of: Graph, params: Any) -> Condition:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 
-
 from .._types.driver.enums import CUdevice_attribute as OfDevice
 from .._types.driver.enums import CUfunction_attribute
 from .library import provides

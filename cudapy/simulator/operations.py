@@ -1,7 +1,7 @@
 """What streams and graphs do: copies, fills, kernels, calls of the host, records of events and so on.
 
-An operation is made and checked when a program asks for it, and runs once its turn has come: on a stream, or as
-a node of a graph each time that is launched. `soon` says that it ends soon.
+An operation is made and checked when a program asks for it, and runs once its turn has come: on a stream, or
+as a node of a graph each time that is launched. `soon` says that it ends soon.
 """
 
 from __future__ import annotations

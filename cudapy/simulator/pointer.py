@@ -13,7 +13,7 @@ from .._types.driver.enums import CUpointer_attribute as Attribute
 from .context import current, top
 from .device import device
 from .library import provides
-from .log import Refused, invalid
+from .log import Refused, invalid, unsupported
 from .memory import Block, blocks
 from .stream import stream
 
@@ -100,6 +100,14 @@ def cuPointerSetAttribute(value: int | None, attribute: int, ptr: int) -> None:
             "CU_POINTER_ATTRIBUTE_SYNC_MEMOPS of memory that was allocated can be set, and no other"
         )
     block.is_synchronous = bool(ctypes.c_uint32.from_address(value).value)
+
+
+@provides("driver")
+def cuIpcGetMemHandle(dptr: int) -> Any:
+    block = blocks.find(dptr)
+    if block is None:
+        raise invalid(f"{dptr:#x} lies in no memory that was allocated")
+    raise unsupported("the simulator shares virtual memory with other processes (cuMemCreate), no other")
 
 
 # -- Managed memory ----------------------------------------------------------------------------------------
@@ -254,7 +262,8 @@ def cuMemRangeGetAttribute(data: int | None, dataSize: int, attribute: int, devP
     if not any(attribute == known for known in RangeAttribute) or not data:
         raise invalid(f"{attribute} is no CUmem_range_attribute, or there is no place for its value")
     values = _range_values(_managed(devPtr, count), RangeAttribute(attribute), dataSize)
-    (ctypes.c_int * len(values)).from_address(data)[:] = values
+    place: Any = (ctypes.c_int * len(values)).from_address(data)
+    place[:] = values
 
 
 @provides("driver")

@@ -10,7 +10,6 @@ import numpy as np
 from .._types.driver.enums import CUgraphNodeType as Type
 from .._types.driver.enums import CUmemAllocationHandleType, CUmemAllocationType, CUmemLocationType
 from .._types.driver.enums import CUmemPool_attribute as Attribute
-
 from .device import Device, device
 from .engine.memory import POISON
 from .handles import Object, every, find
@@ -45,8 +44,9 @@ class Alloc(Operation):
 
     type = Type.CU_GRAPH_NODE_TYPE_MEM_ALLOC
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, size: int) -> None:
         self.storage = storage
+        self.size = size  # what was asked for: one byte more is out of bounds
 
     def run(self) -> None:
         with progress:
@@ -55,8 +55,8 @@ class Alloc(Operation):
                 raise Refused(
                     "CUDA_ERROR_INVALID_VALUE", "the memory of a graph was not freed since its last launch"
                 )
-            ctypes.memset(self.storage.address, POISON, self.storage.size)
-            table.adopt(self.storage.address, self.storage.size, "device")
+            ctypes.memset(self.storage.address, POISON, self.size)
+            table.adopt(self.storage.address, self.size, "device")
             made = table.find(self.storage.address)
             if made is not None and made.written is not None:
                 made.written[:] = False
@@ -89,10 +89,9 @@ class Pool(Object):
 
     noun = "memory pool"
 
-    def __init__(self, on: Device, handle_types: int = 0, maximum: int = 0) -> None:
+    def __init__(self, on: Device, maximum: int = 0) -> None:
         super().__init__()
         self.device = on
-        self.handle_types = handle_types
         self.maximum = maximum
         self.values: dict[int, int] = dict.fromkeys(map(int, REUSE), 1)
         self.threshold = 0
@@ -101,7 +100,7 @@ class Pool(Object):
         self.access: dict[int, int] = {on.ordinal: 3}
 
     def take(self, size: int, on: Stream) -> Storage:
-        """Memory for `size` bytes: what the same stream has freed, or what nothing uses any more, or fresh."""
+        """Memory for `size` bytes: what the stream itself has freed, what nothing uses any more, or fresh."""
         whole = -(-size // GRANULARITY) * GRANULARITY
         with progress:
             for storage in self._cached:
@@ -128,7 +127,7 @@ class Pool(Object):
         if on.capture is not None:
             return int(on.capture.allocate(on, size))
         storage = self.take(size, on)
-        on.add(Alloc(storage))
+        on.add(Alloc(storage, size))
         block = Block(storage.address, size, "device", on.context, pool=self)
         block.extra = storage
         blocks.add(block)
@@ -225,10 +224,12 @@ def cuMemAllocFromPoolAsync(bytesize: int, pool: int, hStream: int) -> int:
 @provides("driver")
 def cuMemFreeAsync(dptr: int, hStream: int) -> None:
     on = stream(hStream)
+    block = blocks.at(dptr)
     if on.capture is not None:
+        if block is None or block.pool is None or isinstance(block.pool, Pool):
+            raise invalid(f"{dptr:#x} is no memory that the graph allocates")
         on.add(Free(dptr))
         return
-    block = blocks.at(dptr)
     if block is None or block.kind != "device":
         raise invalid(f"no device memory starts at {dptr:#x}")
     if block.pool is not None:
@@ -246,7 +247,7 @@ def cuMemPoolCreate(poolProps: Any) -> int:
         raise unsupported("the simulator's pools have CU_MEM_ALLOCATION_TYPE_PINNED alone")
     if props.handleTypes != CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_NONE:
         raise unsupported("the simulator's pools cannot be shared with other processes")
-    return Pool(_place(props.location), 0, props.maxSize).handle
+    return Pool(_place(props.location), props.maxSize).handle
 
 
 @provides("driver")
@@ -258,6 +259,12 @@ def cuMemPoolDestroy(pool: int) -> None:
         gone.device.pool = None
     gone.trim(0)
     gone.forget()
+
+
+@provides("driver")
+def cuMemPoolExportToShareableHandle(handle_out: int | None, pool: int, handleType: int, flags: int) -> None:
+    find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
+    raise invalid("the pool was not made to be shared: the simulator has no pools that are")
 
 
 @provides("driver")

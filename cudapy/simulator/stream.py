@@ -281,22 +281,22 @@ def _word(on: int, kind: MemOp, addr: int, value: int, flags: int) -> None:
     found.add(MemoryOperations(found.context, [(kind, addr, value, flags)]))
 
 
-@provides("driver", "cuStreamWaitValue32", "cuStreamWaitValue32_v2")
+@provides("driver")
 def cuStreamWaitValue32_v2(stream: int, addr: int, value: int, flags: int) -> None:
     _word(stream, MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_32, addr, value, flags)
 
 
-@provides("driver", "cuStreamWaitValue64", "cuStreamWaitValue64_v2")
+@provides("driver")
 def cuStreamWaitValue64_v2(stream: int, addr: int, value: int, flags: int) -> None:
     _word(stream, MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_64, addr, value, flags)
 
 
-@provides("driver", "cuStreamWriteValue32", "cuStreamWriteValue32_v2")
+@provides("driver")
 def cuStreamWriteValue32_v2(stream: int, addr: int, value: int, flags: int) -> None:
     _word(stream, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_32, addr, value, flags)
 
 
-@provides("driver", "cuStreamWriteValue64", "cuStreamWriteValue64_v2")
+@provides("driver")
 def cuStreamWriteValue64_v2(stream: int, addr: int, value: int, flags: int) -> None:
     _word(stream, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_64, addr, value, flags)
 
@@ -315,7 +315,7 @@ def batch(paramArray: Any, count: int) -> list[tuple[MemOp, int, int, int]]:
 _WIDE = (MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_64, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_64)
 
 
-@provides("driver", "cuStreamBatchMemOp", "cuStreamBatchMemOp_v2")
+@provides("driver")
 def cuStreamBatchMemOp_v2(stream: int, count: int, paramArray: Any, flags: int) -> None:
     from .stream import stream as find_stream
 

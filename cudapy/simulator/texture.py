@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from .._types.driver.enums import CUfilter_mode, CUresourcetype
 from .._types.driver.structs import CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC
 from .array import CUBEMAP, LAYERED, Array, MipmappedArray, channel, element_size, find_array
 from .context import current
+from .copies import bytes_at
 from .engine.texture import Surface, Texture
 from .handles import Object, find
 from .library import provides
@@ -75,7 +75,7 @@ def memory_view(
     item = int(dtype[1])
     line = pitch or width * channels * item
     size = (layers * rows - 1) * line + width * channels * item
-    flat = np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+    flat = bytes_at(address, size)
     shape = (layers, rows, width, channels)
     strides = (rows * line, line, channels * item, item)
     return np.ndarray(shape, dtype, flat, strides=strides)

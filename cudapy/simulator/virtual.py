@@ -1,7 +1,7 @@
 """Virtual memory: addresses and what they are mapped to, each on its own.
 
-A physical allocation is an anonymous file of the host, mapped wherever it is mapped, so two addresses can show
-one allocation, and another process can open it by a file descriptor. On Linux only.
+A physical allocation is an anonymous file of the host, so two addresses can show one allocation, and another
+process can open it by a file descriptor. On Linux only.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _properties(prop: Any) -> CUmemAllocationProp:
     if int(told.requestedHandleTypes) & ~FILE:
         raise unsupported("the simulator shares allocations as file descriptors alone")
     device(told.location.id)
-    return CUmemAllocationProp.from_buffer_copy(told)  # type: ignore[no-any-return]
+    return CUmemAllocationProp.from_buffer_copy(told)
 
 
 @provides("driver")

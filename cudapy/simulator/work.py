@@ -13,7 +13,7 @@ import traceback
 from collections import deque
 from typing import Any
 
-from .log import Refused, log
+from .log import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,10 +47,9 @@ class Faults:
     error: Refused | None = None
 
     def fail(self, status: str, report: str) -> None:
-        """From now on every call fails with `status`. The report goes to stderr and to the log."""
+        """From now on every call fails with `status`, for the reason in the report, which goes to stderr too."""
         if self.error is None:
             self.error = Refused(status, report)
-            log.write(report)
             print(f"cudapy simulator: {report}", file=sys.stderr, flush=True)
 
 
@@ -102,7 +101,8 @@ class Queue:
                         return
                     continue
                 work = self._running = self._pending.popleft()
-                progress.wait_for(lambda: all(other.done for other in work.after))
+                while not all(other.done for other in work.after):
+                    progress.wait()
             self._run(work)
 
     def _run(self, work: Work) -> None:
