@@ -290,7 +290,9 @@ def test_assert(machine: Machine, capfd: pytest.CaptureFixture[str]) -> None:
 def test_stack_overflow(machine: Machine) -> None:
     x = machine.zeros(2, i32)
     machine.run(machine.load(STOPS), "descend", 1, 1, x, i32(20))
-    with pytest.raises(Fault, match=r"Stack overflow\n.*in descend, in _Z4down.*\n.*\n.*calls are open") as found:
+    with pytest.raises(
+        Fault, match=r"Stack overflow\n.*in descend, in _Z4down.*\n.*\n.*calls are open"
+    ) as found:
         machine.run(machine.load(STOPS), "descend", 1, 1, x, i32(100_000))
     assert found.value.status == fault.HARDWARE_STACK_ERROR
 

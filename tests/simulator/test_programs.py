@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import ModuleType
 
 import numpy as np
 import pytest
+
+from cudapy.simulator.engine import settings
 
 from .machine import ARCHITECTURES, Machine
 
 f32, f64, i32, u32, u64 = np.float32, np.float64, np.int32, np.uint32, np.uint64
 
 
-@pytest.fixture
-def machine(nvrtc: ModuleType) -> Machine:
-    return Machine()
-
-
 @pytest.fixture(params=ARCHITECTURES)
 def arch(request: pytest.FixtureRequest) -> int:
     return int(request.param)
+
+
+@pytest.fixture
+def machine(nvrtc: ModuleType, arch: int) -> Iterator[Machine]:
+    """With all checks on for the newest architecture: these programs are right, and must be silent."""
+    before = settings.current
+    if arch == ARCHITECTURES[-1]:
+        settings.current = settings.Settings(check_races=True, check_uninitialized=True)
+    yield Machine()
+    settings.current = before
 
 
 def random(*shape: int, seed: int = 1) -> np.ndarray:
