@@ -158,6 +158,7 @@ extern "C" __global__ void counted(int *out)
     if (!threadIdx.x) s = 0;
     __syncthreads();
     atomicAdd(&s, 1);
+    atomicMax(&s, 1);
     __syncthreads();
     out[threadIdx.x] = s;
 }
