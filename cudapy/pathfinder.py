@@ -83,9 +83,11 @@ def load(name: str, major: int | None = None) -> Loaded:
     if (known := _loaded.get((name, major))) is not None:
         return known
     library = _library(name, major)
+    if os.environ.get("CUDAPY_DRIVER"):
+        _choose_driver(os.environ["CUDAPY_DRIVER"])
     with _lock:
         if (name, major) not in _loaded:
-            new = _load(library, major, this_host())
+            new = on_load(_load(library, major, this_host()))
             # Whether asked for with a major or without, one file is one object.
             same = (old for old in _loaded.values() if (old.name, old.path) == (new.name, new.path))
             _loaded[name, major] = next(same, new)
@@ -94,6 +96,21 @@ def load(name: str, major: int | None = None) -> Loaded:
 
 _loaded: dict[tuple[str, int | None], Loaded] = {}
 _lock = threading.Lock()
+
+
+def on_load(loaded: Loaded) -> Loaded:
+    """What a library that was opened is replaced with: itself, unless the simulator is on."""
+    return loaded
+
+
+def _choose_driver(name: str) -> None:
+    """Switch on the driver that CUDAPY_DRIVER names, unless it is on. Raises ValueError."""
+    if name != "simulator":
+        raise ValueError(f"CUDAPY_DRIVER is {name!r}: there is 'simulator' to choose, or it is not set")
+    from . import simulator  # which nothing else imports
+
+    if not simulator.is_enabled():
+        simulator.enable()
 
 
 def find(name: str, major: int | None = None) -> tuple[Candidate, ...]:

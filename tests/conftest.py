@@ -15,12 +15,14 @@ from types import ModuleType
 
 import pytest
 
+from .simulator.exceptions import not_on_the_simulator
 from .stub import REPOSITORY, library_of, source, vendored
 from .stub.build import build
 from .stub.record import Stub
 
 os.environ["CUDAPY_CACHE"] = "0"  # what is tested is compiled; the tests of the cache switch it on
 
+ON_THE_SIMULATOR = os.environ.get("CUDAPY_DRIVER") == "simulator"
 _PROBE = """
 from cudapy import driver, pathfinder
 try:
@@ -41,9 +43,27 @@ def no_gpu() -> str:
     return done.stdout.strip()
 
 
+def pytest_report_header() -> str:
+    if ON_THE_SIMULATOR:
+        return "GPU tests: on the simulator"
+    if no_gpu():
+        return f"GPU tests: {no_gpu()} They run in a process of their own, with CUDAPY_DRIVER=simulator."
+    return "GPU tests: on the GPU"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the GPU tests to tests/simulator/test_gpu_suite.py where there is no GPU."""
+    gpu = [item for item in items if item.get_closest_marker("gpu") is not None]
+    if gpu and not ON_THE_SIMULATOR and no_gpu():
+        config.hook.pytest_deselected(items=gpu)
+        items[:] = [item for item in items if item.get_closest_marker("gpu") is None]
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("gpu") is not None and no_gpu():
-        pytest.skip(no_gpu())
+    if ON_THE_SIMULATOR and item.get_closest_marker("gpu") is not None:
+        why = not_on_the_simulator(item)
+        if why:
+            pytest.skip(f"not on the simulator: {why}")
 
 
 @pytest.fixture(scope="session")

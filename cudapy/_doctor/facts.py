@@ -8,6 +8,7 @@ from .._pathfinder.headers import Release, version
 
 VARIABLES = (
     "CUDA_PATH", "CUDA_HOME", "CONDA_PREFIX", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
+    "CUDAPY_DRIVER",
 )  # fmt: skip
 
 

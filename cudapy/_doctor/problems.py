@@ -10,6 +10,7 @@ from . import mixtures
 from .facts import Facts
 from .problem import DRIVER, Problem, again, extra, package, wheels
 
+SIMULATOR = "cudapy simulator"
 OLDEST = (12, 0)  # the CUDA release that cudapy needs the driver to have
 
 
@@ -102,6 +103,8 @@ def nvrtc_newer_than_driver(facts: Facts) -> Iterator[Problem]:
     """Code that the driver is too old for: all of another major, PTX of a newer minor."""
     nvrtc, driver = facts.library("nvrtc"), facts.library("cuda")
     if not nvrtc.version or not driver.version or nvrtc.version <= driver.version:
+        return
+    if driver.found_by == SIMULATOR:  # which takes the PTX of every NVRTC
         return
     have = f"NVRTC is of CUDA {nvrtc.release} ({nvrtc.path}), the driver has CUDA {driver.release}"
     if nvrtc.version[0] > driver.version[0]:

@@ -58,6 +58,8 @@ def _cache(cache: CacheFacts) -> str:
 def _library(library: LibraryFacts) -> str:
     if not library.path:
         return "broken" if library.broken else "not found"
+    if library.path == library.found_by:  # no file
+        return f"{library.release:<15} {library.path}"
     return f"{library.release:<15} {library.found_by:<9} {library.path}"
 
 

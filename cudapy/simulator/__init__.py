@@ -1,0 +1,215 @@
+"""A software device behind the CUDA driver API: the same program runs on a machine with no GPU.
+
+    from cudapy import simulator
+
+    simulator.enable()  # before the first call; or CUDAPY_DRIVER=simulator in the environment
+
+From then on `cudapy.driver`, `cudapy.core` and `cudapy.runtime` find a device named "cudapy simulator". It
+runs the PTX that NVRTC compiles, which needs no GPU either, and checks every access to memory as it goes. It
+is functional only: what it takes has nothing to do with what a GPU takes, and a program that runs here may
+still have races. docs/simulator.md says what there is and what is missing.
+
+Inside, `engine/` runs PTX and knows no CUDA API. The files beside it are the driver on top, one noun each;
+`library` makes C functions out of them by the prototypes of `cudapy.driver`, so that nothing above can tell.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..pathfinder import Loaded
+    from .library import Table
+
+__all__ = ["coverage_report", "enable", "is_enabled", "stand_in"]
+
+NAME = "cudapy simulator"
+NOUNS = (
+    "errors",
+    "device",
+    "context",
+    "event",
+    "stream",
+    "memory",
+    "copies",
+    "pool",
+    "pointer",
+    "virtual",
+    "module",
+    "linker",
+    "occupancy",
+    "launching",
+    "array",
+    "texture",
+    "graph",
+    "nodes",
+    "capture",
+    "runtime_calls",
+    "runtime_memory",
+    "runtime_arrays",
+    "runtime_kernels",
+)
+"""The modules that provide the functions of the driver, and on top of it of the runtime."""
+
+_tables: dict[str, Table] = {}
+_lock = threading.RLock()
+
+
+def is_enabled() -> bool:
+    """Whether the driver of this process is the simulator."""
+    return bool(_tables)
+
+
+def enable(
+    *,
+    devices: int = 1,
+    compute_capability: tuple[int, int] | None = None,
+    seed: int | None = None,
+    check_races: bool | None = None,
+    check_uninitialized: bool | None = None,
+    coverage: bool | None = None,
+) -> None:
+    """Make the simulator the driver of this process. Call it before the first call of any CUDA function.
+
+    devices: how many devices there are.
+    compute_capability: what they are, such as (9, 0), the default; NVRTC has to know it.
+    seed: varies the order in which threads run; without one, it is the same in each run.
+    check_races: report accesses to shared memory that no barrier separates.
+    check_uninitialized: report reads of memory that nobody wrote.
+    coverage: count how often each line of each kernel runs: see `coverage_report`.
+
+    What is not given comes from the environment, where there is CUDAPY_SIMULATOR_DEVICES, _SEED,
+    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED or _COVERAGE. Raises RuntimeError if this process
+    has called another driver, ValueError for settings that make no sense.
+    """
+    from .. import pathfinder
+    from .._pathfinder.libraries import MAJORS
+
+    with _lock:
+        for name in ("cuda", "cudart"):
+            known = pathfinder._loaded.get((name, None))
+            if known is not None and known.found_by != NAME:
+                raise RuntimeError(f"the simulator comes too late: this process has loaded {known.path}")
+        if not _tables:
+            _start(devices, compute_capability)
+        _settings(seed, check_races, check_uninitialized, coverage)
+        for name in ("cuda", "cudart"):
+            for major in (None, *MAJORS):
+                pathfinder._loaded[name, major] = load(name)
+        from . import compiler
+
+        compiler.watch()
+
+
+def stand_in() -> bool:
+    """Enable the simulator, and say so in a line, where there is no driver, or one that shows no device.
+
+    For programs that are to run anywhere, such as samples: call it first. Returns whether the driver of this
+    process is the simulator.
+    """
+    if os.environ.get("CUDAPY_DRIVER") and not is_enabled():
+        tables()
+    if not is_enabled() and not _shows_a_device():
+        enable()
+        print("no NVIDIA driver here: running on the cudapy simulator", flush=True)
+    return is_enabled()
+
+
+def _shows_a_device() -> bool:
+    """Whether there is a driver and it shows a device. A driver that does not is forgotten."""
+    import ctypes
+
+    from .. import pathfinder
+
+    try:
+        library = pathfinder.load("cuda").handle
+    except pathfinder.LibraryNotFound:
+        return False
+    count = ctypes.c_int()
+    if library.cuInit(0) == 0 and library.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value:
+        return True
+    for key in [key for key, loaded in pathfinder._loaded.items() if loaded.name == "cuda"]:
+        del pathfinder._loaded[key]
+    return False
+
+
+def load(name: str) -> Loaded:
+    """The simulated library `name` as `pathfinder.load` returns it: "cuda", or "cudart"."""
+    from ..pathfinder import Loaded
+    from .library import VERSION
+
+    tables()
+    table: Any = _tables["driver" if name == "cuda" else "runtime"]
+    return Loaded(name, table, NAME, NAME, VERSION // 1000)
+
+
+def tables() -> dict[str, Table]:
+    """The simulated libraries: "driver" and "runtime"."""
+    with _lock:
+        if not _tables:
+            enable()
+        return _tables
+
+
+def coverage_report() -> Any:
+    """How often each line of each kernel ran since `enable(coverage=True)`."""
+    from .engine import settings
+
+    return settings.coverage_report()
+
+
+def _start(devices: int, compute_capability: tuple[int, int] | None) -> None:
+    from functools import partial
+    from importlib import import_module
+
+    from .. import driver, runtime
+    from . import runtime_calls
+    from .attributes import SHARED_PER_MULTIPROCESSOR
+    from .device import Options, before
+    from .library import Table
+
+    Options.devices = int(_environment("DEVICES") or devices)
+    text = _environment("COMPUTE_CAPABILITY")
+    if compute_capability is None and text:
+        major, _, minor = text.partition(".")
+        compute_capability = int(major), int(minor or 0)
+    Options.compute_capability = compute_capability or Options.compute_capability
+    if 10 * Options.compute_capability[0] + Options.compute_capability[1] not in SHARED_PER_MULTIPROCESSOR:
+        known = ", ".join(f"{number // 10}.{number % 10}" for number in SHARED_PER_MULTIPROCESSOR)
+        raise ValueError(f"no compute capability {Options.compute_capability}: the simulator has {known}")
+    if not 1 <= Options.devices <= 16:
+        raise ValueError(f"the simulator has 1 .. 16 devices, not {Options.devices}")
+    for noun in NOUNS:
+        import_module(f".{noun}", __name__)
+    made = Table("driver", driver, before, lambda refused: refused.code)
+    _tables["driver"] = made
+    _tables["runtime"] = Table(
+        "runtime", runtime, runtime_calls.before, runtime_calls.failed, partial(runtime_calls.twin, made)
+    )
+
+
+def _settings(
+    seed: int | None, races: bool | None, uninitialized: bool | None, coverage: bool | None
+) -> None:
+    from .engine import settings
+
+    current = settings.current
+    text = _environment("SEED")
+    current.seed = seed if seed is not None else int(text) if text else current.seed
+    for name, value in (
+        ("check_races", races),
+        ("check_uninitialized", uninitialized),
+        ("coverage", coverage),
+    ):
+        if value is None and _environment(name.upper()):
+            value = _environment(name.upper()) not in ("0", "false", "no")
+        if value is not None:
+            setattr(current, name, value)
+
+
+def _environment(name: str) -> str:
+    return os.environ.get(f"CUDAPY_SIMULATOR_{name}", "")

@@ -1,0 +1,466 @@
+"""Contexts: the stack of each thread, the primary context, limits and flags."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from typing import Any
+
+from .._types.driver.enums import CUctx_flags, CUfunc_cache, CUlimit
+from . import device as devices
+from .handles import Object, every, find
+from .library import per_thread, provides
+from .log import Refused, invalid
+from .work import Faults, Work
+
+SCHED = int(CUctx_flags.CU_CTX_SCHED_MASK)
+FLAGS = int(CUctx_flags.CU_CTX_FLAGS_MASK)
+API_VERSION = 3020  # the API of cuMemAlloc_v2 and its kin
+
+LIMITS = {
+    CUlimit.CU_LIMIT_STACK_SIZE: 1024,
+    CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE: 1 << 20,
+    CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE: 8 << 20,
+    CUlimit.CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH: 2,
+    CUlimit.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT: 2048,
+    CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 64,
+    CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 0,
+}
+UNSUPPORTED_LIMITS = (
+    CUlimit.CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH,
+    CUlimit.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT,
+)
+
+_ids = itertools.count(1)
+
+
+class Context(Object, Faults):
+    """One context, its streams and what it owns."""
+
+    noun = "context"
+
+    def __init__(self, on: devices.Device, flags: int, is_primary: bool = False) -> None:
+        from .stream import Stream
+
+        super().__init__()
+        self.device = on
+        self.flags = flags
+        self.is_primary = is_primary
+        self.retained = 0
+        self.id = next(_ids)
+        self.limits = dict(LIMITS)
+        self.cache_config = int(CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE)
+        self.peers: set[Context] = set()
+        self.legacy = Stream(self, 0, 0, handle=1)
+        self.streams: list[Stream] = []
+        self._own: dict[int, Stream] = {}
+
+    def own_stream(self) -> Any:
+        """The default stream of the thread that asks."""
+        from .stream import Stream
+
+        thread = threading.get_ident()
+        if thread not in self._own:
+            self._own[thread] = Stream(self, 0, 0, handle=2)
+        return self._own[thread]
+
+    @property
+    def all_streams(self) -> list[Any]:
+        """Every stream, the default ones too."""
+        return [self.legacy, *self._own.values(), *self.streams]
+
+    def pending(self) -> list[Work]:
+        """The newest work of each stream, where it is not done."""
+        return [stream.queue.last for stream in self.all_streams if stream.queue.last is not None]
+
+    def check(self) -> None:
+        """Raise the fault that the context has, if any."""
+        if self.error is not None:
+            raise Refused(self.error.status, self.error.reason)
+
+    def synchronize(self) -> None:
+        """Wait for everything. Raises Refused."""
+        if any(stream.capture is not None for stream in self.all_streams):
+            raise Refused(
+                "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a stream of the context is being captured"
+            )
+        for work in self.pending():
+            work.wait()
+        self.check()
+
+    def destroy(self) -> None:
+        """End all that the context owns."""
+        from .event import Event
+        from .memory import release_all
+        from .module import Library, Module
+
+        for work in self.pending():
+            work.wait()
+        release_all(self)
+        for cls in (Event, Module, Library):
+            for thing in every(cls):
+                if getattr(thing, "context", None) is self:
+                    thing.forget()
+        for stream in self.streams:
+            stream.forget()
+        self.forget()
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.contexts: list[Context] = []
+
+
+_stack = _Stack()
+
+
+def get(handle: int) -> Context:
+    """The context with this handle. Raises Refused."""
+    return find(handle, Context, "CUDA_ERROR_INVALID_CONTEXT")
+
+
+def top() -> Context | None:
+    """The current context, even if it was destroyed."""
+    return _stack.contexts[-1] if _stack.contexts else None
+
+
+def current(*, faulty: bool = False) -> Context:
+    """The current context. Raises Refused if there is none, or unless `faulty` if it has a fault."""
+    context = top()
+    if context is None:
+        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "no context is current on this thread")
+    if find_or_none(context) is None:
+        raise Refused("CUDA_ERROR_CONTEXT_IS_DESTROYED", "the current context was destroyed")
+    if not faulty:
+        context.check()
+    return context
+
+
+def find_or_none(context: Context) -> Context | None:
+    """`context`, unless it was destroyed."""
+    try:
+        return find(context.handle, Context)
+    except Refused:
+        return None
+
+
+def given(handle: int) -> Context:
+    """The context with this handle; the current one for 0."""
+    return get(handle) if handle else current()
+
+
+def make_current(context: Context) -> None:
+    """What cudaSetDevice does: a context in the place of the current one."""
+    if _stack.contexts:
+        _stack.contexts.pop()
+    _stack.contexts.append(context)
+
+
+_retained: dict[int, Context] = {}
+
+
+def retained(dev: int) -> Context:
+    """The primary context of a device, which the Runtime API keeps."""
+    if dev not in _retained or find_or_none(_retained[dev]) is None:
+        _retained[dev] = primary(dev)
+        _retained[dev].retained += 1
+    return _retained[dev]
+
+
+def forget_retained(dev: int) -> None:
+    """The Runtime API keeps it no more."""
+    _retained.pop(dev, None)
+
+
+# -- The primary context -----------------------------------------------------------------------------------
+
+
+def primary(dev: int) -> Context:
+    """The primary context of a device, made if need be."""
+    on = devices.device(dev)
+    if on.primary is None:
+        on.primary = Context(on, on.primary_flags, is_primary=True)
+    return on.primary  # type: ignore[no-any-return]
+
+
+@provides("driver")
+def cuDevicePrimaryCtxRetain(dev: int) -> int:
+    context = primary(dev)
+    context.retained += 1
+    return context.handle
+
+
+@provides("driver")
+def cuDevicePrimaryCtxRelease_v2(dev: int) -> None:
+    on = devices.device(dev)
+    if on.primary is None or not on.primary.retained:
+        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the primary context is not retained")
+    on.primary.retained -= 1
+    if not on.primary.retained:
+        on.primary.destroy()
+        on.primary = None
+
+
+@provides("driver")
+def cuDevicePrimaryCtxReset_v2(dev: int) -> None:
+    on = devices.device(dev)
+    if on.primary is not None:
+        on.primary.destroy()
+        on.primary = None
+
+
+@provides("driver")
+def cuDevicePrimaryCtxSetFlags_v2(dev: int, flags: int) -> None:
+    on = devices.device(dev)
+    on.primary_flags = _checked(flags)
+    if on.primary is not None:
+        on.primary.flags = flags
+
+
+@provides("driver")
+def cuDevicePrimaryCtxGetState(dev: int) -> tuple[int, int]:
+    on = devices.device(dev)
+    return on.primary_flags, int(on.primary is not None)
+
+
+# -- Created contexts --------------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuCtxCreate_v2(flags: int, dev: int) -> int:
+    context = Context(devices.device(dev), _checked(flags))
+    _stack.contexts.append(context)
+    return context.handle
+
+
+@provides("driver")
+def cuCtxCreate_v3(paramsArray: Any, numParams: int, flags: int, dev: int) -> int:
+    if numParams:
+        raise Refused("CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY", "the simulator has no execution affinity")
+    return cuCtxCreate_v2(flags, dev)
+
+
+@provides("driver")
+def cuCtxCreate_v4(ctxCreateParams: Any, flags: int, dev: int) -> int:
+    if ctxCreateParams and (ctxCreateParams[0].numExecAffinityParams or _raw(ctxCreateParams[0].cigParams)):
+        raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator has no execution affinity and no graphics")
+    return cuCtxCreate_v2(flags, dev)
+
+
+def _raw(value: Any) -> bool:
+    return value not in (None, 0, [])
+
+
+def _checked(flags: int) -> int:
+    if flags & ~FLAGS:
+        raise invalid(f"unknown context flags {flags & ~FLAGS:#x}")
+    return flags
+
+
+@provides("driver")
+def cuCtxDestroy_v2(ctx: int) -> None:
+    context = get(ctx)
+    if context.is_primary:
+        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "a primary context is released, not destroyed")
+    context.destroy()
+    if top() is context:
+        _stack.contexts.pop()
+
+
+# -- The stack of a thread ---------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuCtxPushCurrent_v2(ctx: int) -> None:
+    _stack.contexts.append(get(ctx))
+
+
+@provides("driver")
+def cuCtxPopCurrent_v2() -> int:
+    if not _stack.contexts:
+        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "no context is current on this thread")
+    return _stack.contexts.pop().handle
+
+
+@provides("driver")
+def cuCtxSetCurrent(ctx: int) -> None:
+    context = get(ctx) if ctx else None
+    if _stack.contexts:
+        _stack.contexts.pop()
+    if context is not None:
+        _stack.contexts.append(context)
+
+
+@provides("driver")
+def cuCtxGetCurrent() -> int:
+    context = top()
+    return context.handle if context else 0
+
+
+# -- What a context says of itself -------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuCtxGetDevice() -> int:
+    return current(faulty=True).device.ordinal
+
+
+@provides("driver")
+def cuCtxGetDevice_v2(ctx: int) -> int:
+    return given(ctx).device.ordinal
+
+
+@provides("driver")
+def cuCtxGetFlags() -> int:
+    return current().flags
+
+
+@provides("driver")
+def cuCtxSetFlags(flags: int) -> None:
+    current().flags = _checked(flags)
+
+
+@provides("driver")
+def cuCtxGetId(ctx: int) -> int:
+    return given(ctx).id
+
+
+@provides("driver")
+def cuCtxGetApiVersion(ctx: int) -> int:
+    given(ctx)
+    return API_VERSION
+
+
+@provides("driver")
+def cuCtxSynchronize() -> None:
+    current().synchronize()
+
+
+@provides("driver")
+def cuCtxSynchronize_v2(ctx: int) -> None:
+    given(ctx).synchronize()
+
+
+@provides("driver")
+def cuCtxSetLimit(limit: int, value: int) -> None:
+    limits = current().limits
+    limits[_limit(limit)] = value
+
+
+@provides("driver")
+def cuCtxGetLimit(limit: int) -> int:
+    return current().limits[_limit(limit)]
+
+
+def _limit(limit: int) -> CUlimit:
+    found = CUlimit(limit)
+    if found not in LIMITS or found in UNSUPPORTED_LIMITS:
+        raise Refused("CUDA_ERROR_UNSUPPORTED_LIMIT", f"the simulator has no limit {found.name}")
+    return found
+
+
+@provides("driver")
+def cuCtxGetCacheConfig() -> int:
+    return current().cache_config
+
+
+@provides("driver")
+def cuCtxSetCacheConfig(config: int) -> None:
+    if not any(config == known for known in CUfunc_cache):
+        raise invalid(f"{config} is no CUfunc_cache")
+    current().cache_config = config
+
+
+@provides("driver")
+def cuCtxGetSharedMemConfig() -> int:
+    current()
+    return 1  # CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE
+
+
+@provides("driver")
+def cuCtxSetSharedMemConfig(config: int) -> None:
+    current()
+    if config not in (0, 1, 2):
+        raise invalid(f"{config} is no CUsharedconfig")
+
+
+@provides("driver")
+def cuCtxGetStreamPriorityRange() -> tuple[int, int]:
+    from .stream import GREATEST, LEAST
+
+    current()
+    return LEAST, GREATEST
+
+
+@provides("driver")
+def cuCtxResetPersistingL2Cache() -> None:
+    current()
+
+
+@provides("driver")
+def cuCtxGetExecAffinity(typename: int) -> Any:
+    raise Refused("CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY", "the simulator has no execution affinity")
+
+
+@provides("driver")
+def cuCtxRecordEvent(hCtx: int, hEvent: int) -> None:
+    from .event import Event, Record
+
+    context = given(hCtx)
+    event = find(hEvent, Event)
+    pending = context.pending()
+    event.record = record = Record()
+    record.work = context.own_stream().queue.submit(record.stamp, pending, soon=True)
+
+
+@provides("driver")
+def cuCtxWaitEvent(hCtx: int, hEvent: int) -> None:
+    from .event import Event
+
+    context = given(hCtx)
+    record = find(hEvent, Event).record
+    if record is not None:
+        for stream in context.all_streams:
+            stream.queue.submit(None, (record.work,), soon=True)
+
+
+# -- Peers -------------------------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuCtxEnablePeerAccess(peerContext: int, Flags: int) -> None:
+    context, peer = current(), get(peerContext)
+    if Flags:
+        raise invalid(f"Flags must be 0, not {Flags}")
+    if peer.device is context.device:
+        raise Refused("CUDA_ERROR_INVALID_DEVICE", "the peer is a context of the same device")
+    if peer in context.peers:
+        raise Refused("CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "this context reaches the peer already")
+    context.peers.add(peer)
+
+
+@provides("driver")
+def cuCtxDisablePeerAccess(peerContext: int) -> None:
+    context, peer = current(), get(peerContext)
+    if peer not in context.peers:
+        raise Refused("CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "this context does not reach the peer")
+    context.peers.remove(peer)
+
+
+# -- Profilers ---------------------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuProfilerStart() -> None:
+    current()  # there is no profiler to start: on hardware as well, without one the call does nothing
+
+
+@provides("driver")
+def cuProfilerStop() -> None:
+    current()
+
+
+def default_stream() -> Any:
+    """What the stream 0 is for the function that runs."""
+    context = current()
+    return context.own_stream() if per_thread.default else context.legacy

@@ -1,0 +1,10 @@
+"""The engine of the simulator: PTX in, results out. It knows no CUDA API; the simulated driver stands on it.
+
+memory.py    the table of allocations             device.py     what kernels see of their device
+module.py    PTX, loaded                          texture.py    textures and surfaces
+launch.py    a kernel, run to its end             settings.py   checks, seed, coverage
+fault.py     why a kernel was stopped
+
+Inside: `ptx/` reads PTX, `instructions/` says what each instruction does, `arithmetic/` computes it exactly,
+`compile/` makes Python functions out of PTX, `run/` runs them.
+"""

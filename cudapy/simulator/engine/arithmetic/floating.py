@@ -1,0 +1,184 @@
+"""Binary32 arithmetic, exactly rounded, and what is the same for binary64.
+
+Source: PTX ISA, "Floating Point Instructions".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import f4, f8, u2, u4, u8
+from .rounding import narrow, to_odd, two_sum
+
+_SMALLEST = np.float32(1.1754943508222875e-38)
+_LOW_BITS = np.uint64(0x1FFFFFFF)
+_HALFWAY = np.uint64(0x10000000)
+_NAN = {2: np.uint16(0x7FFF), 4: np.uint32(0x7FFFFFFF)}
+
+
+def quiet(x: Any) -> Any:
+    """Every NaN as the hardware makes it: one pattern for each format, whatever went in. Not for binary64."""
+    bad = x != x
+    if x.ndim:
+        if not bad.any():
+            return x
+        bits = x.view(u4 if x.dtype.itemsize == 4 else u2)
+        return np.where(bad, _NAN[x.dtype.itemsize], bits).view(x.dtype)
+    return _NAN[x.dtype.itemsize].view(x.dtype) if bad else x
+
+
+def flush(x: Any) -> Any:
+    """.ftz: subnormal numbers become zeros of their sign."""
+    small = np.abs(x) < _SMALLEST
+    if not (small.any() if x.ndim else small):
+        return x
+    return np.where(small, np.copysign(np.float32(0), x), x)[()]
+
+
+def flush16(x: Any) -> Any:
+    """.ftz of f16."""
+    return np.where(np.abs(x) < np.float16(2.0**-14), np.copysign(np.float16(0), x), x)[()]
+
+
+def saturate(x: Any) -> Any:
+    """.sat: into 0 to 1; NaN becomes +0."""
+    one, zero = x.dtype.type(1), x.dtype.type(0)
+    return np.where(x > zero, np.where(x < one, x, one), zero)[()]
+
+
+def all_positive(*terms: Any) -> Any:
+    result = ~np.signbit(terms[0])
+    for term in terms[1:]:
+        result = result & ~np.signbit(term)
+    return result
+
+
+def add32(a: Any, b: Any, rnd: str | None = None) -> Any:
+    if rnd in (None, "rn"):
+        return a + b
+    s, error = two_sum(a.astype(f8), b.astype(f8))
+    r = narrow(to_odd(s, error), f4, rnd)
+    return zero_of_sum(r, s, all_positive(a, b)) if rnd == "rm" else r
+
+
+def zero_of_sum(r: Any, s: Any, all_positive: Any) -> Any:
+    """Rounding down, a sum that is exactly zero is -0, unless all its terms are +0."""
+    return np.where((s == 0) & ~all_positive, -r.dtype.type(0), r)[()]
+
+
+def _settled(r: Any, exact: Any, rnd: str | None) -> Any:
+    """.ftz of a result that was rounded up to the smallest normal number: 0 if it had stayed below with any
+    exponent."""
+    doubtful = np.abs(r) == _SMALLEST
+    if not doubtful.any():
+        return r
+    tiny = np.abs(narrow(exact * 2.0**64, f4, rnd)) < _SMALLEST * np.float32(2.0**64)
+    return np.where(doubtful & tiny, np.copysign(np.float32(0), r), r)[()]
+
+
+def multiply32(a: Any, b: Any, rnd: str | None = None, ftz: bool = False) -> Any:
+    if rnd in (None, "rn"):
+        r = a * b
+        return _settled(r, a.astype(f8) * b.astype(f8), rnd) if ftz else r
+    product = a.astype(f8) * b.astype(f8)
+    r = narrow(product, f4, rnd)
+    return _settled(r, product, rnd) if ftz else r
+
+
+def divide32(a: Any, b: Any, rnd: str | None = None, ftz: bool = False) -> Any:
+    if rnd in (None, "rn"):
+        return a / b
+    quotient = a.astype(f8) / b.astype(f8)
+    r = narrow(quotient, f4, rnd)
+    return _settled(r, quotient, rnd) if ftz else r
+
+
+def root32(a: Any, rnd: str | None = None) -> Any:
+    return np.sqrt(a) if rnd in (None, "rn") else narrow(np.sqrt(a.astype(f8)), f4, rnd)
+
+
+def fma32(a: Any, b: Any, c: Any, rnd: str | None = None, ftz: bool = False) -> Any:
+    """a * b + c, rounded once. The product is exact in binary64; the sum may be rounded there first, which
+    matters where it then lies halfway between two results, or the result is subnormal.
+    """
+    product = a.astype(f8) * b.astype(f8)
+    wide = c.astype(f8)
+    if rnd not in (None, "rn"):
+        s, error = two_sum(product, wide)
+        odd = to_odd(s, error)
+        r = narrow(odd, f4, rnd)
+        if rnd == "rm":
+            r = zero_of_sum(r, s, all_positive(product, c))
+        return _settled(r, odd, rnd) if ftz else r
+    s = product + wide
+    r = s.astype(f4)
+    doubtful = (s.view(u8) & _LOW_BITS) == _HALFWAY
+    doubtful |= (np.abs(r) <= _SMALLEST) & (s != 0)
+    if not s.ndim:
+        return _doubtful32(product, wide, ftz) if doubtful else r
+    if doubtful.any():
+        few = np.flatnonzero(doubtful)
+        product, wide = (x[few] if x.ndim else x for x in (product, wide))
+        r[few] = _doubtful32(product, wide, ftz)
+    return r
+
+
+def _doubtful32(product: Any, wide: Any, ftz: bool) -> Any:
+    odd = to_odd(*two_sum(product, wide))
+    r = narrow(odd, f4)
+    return _settled(r, odd, "rn") if ftz else r
+
+
+def minimum(a: Any, b: Any, nan: bool = False) -> Any:
+    """The smaller one, -0 before +0; of a number and NaN the number, unless `nan`."""
+    lower = np.where(a == b, np.where(np.signbit(a), a, b), np.fmin(a, b))[()]
+    return np.where((a != a) | (b != b), a + b, lower)[()] if nan else lower
+
+
+def maximum(a: Any, b: Any, nan: bool = False) -> Any:
+    """The larger one, +0 before -0; of a number and NaN the number, unless `nan`."""
+    upper = np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))[()]
+    return np.where((a != a) | (b != b), a + b, upper)[()] if nan else upper
+
+
+def with_sign(a: Any, b: Any, changed: bool = False) -> Any:
+    """The magnitude of `b` with the sign of `a`. Of NaN too."""
+    bits = u4 if a.dtype.itemsize == 4 else u8
+    sign = bits.type(1 << (8 * bits.itemsize - 1))
+    return ((b.view(bits) & ~sign) | (a.view(bits) & sign)).view(b.dtype)
+
+
+def is_kind(a: Any, kind: str) -> Any:
+    """testp: is it finite, infinite, number, notanumber, normal, subnormal?"""
+    if kind == "finite":
+        return np.isfinite(a)
+    if kind == "infinite":
+        return np.isinf(a)
+    if kind == "number":
+        return ~np.isnan(a)
+    if kind == "notanumber":
+        return np.isnan(a)
+    size = np.abs(a)
+    least = np.finfo(a.dtype).tiny
+    return np.isfinite(a) & ((size >= least) | (a == 0)) if kind == "normal" else (size < least) & (size > 0)
+
+
+def compare(a: Any, b: Any, relation: str) -> Any:
+    """An ordered relation (eq, lt ...), an unordered one (equ, ltu ...), num or nan."""
+    unordered = (a != a) | (b != b)
+    if relation == "nan":
+        return unordered
+    if relation == "num":
+        return ~unordered
+    if relation in _INVERSE:
+        return np.logical_not(_INVERSE[relation](a, b))
+    if relation == "equ":
+        return (a == b) | unordered
+    if relation == "neu":
+        return a != b
+    return (a < b) | (a > b)  # ne
+
+
+_INVERSE = {"ltu": np.greater_equal, "leu": np.greater, "gtu": np.less_equal, "geu": np.less}

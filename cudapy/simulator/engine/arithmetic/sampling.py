@@ -1,0 +1,140 @@
+"""What a texture holds at a place: addressing and filtering.
+
+Source: CUDA C++ Programming Guide, "Texture Fetching", "Cubemap Textures".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..texture import Texture
+
+WRAP, CLAMP, MIRROR, BORDER = range(4)
+_WEIGHTS = 256.0
+"""A linear filter's weights have 8 bits behind the point."""
+
+
+def texels(texture: Texture, data: Any) -> Any:
+    """A view of the texture's memory as float64 of four channels, as kernels read them; integers stay what
+    they are where they are read as integers.
+    """
+    kind = data.dtype.kind
+    wide = data.astype(np.float64)
+    if kind in "ui" and not texture.reads_integers and data.dtype.itemsize < 4:
+        limit = float(np.iinfo(data.dtype).max)
+        wide = np.maximum(wide / limit, -1.0)
+        if texture.is_srgb:
+            colours = wide[..., :3]
+            wide[..., :3] = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    return wide
+
+
+def face(x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
+    """The face of a cube that a direction meets, and where: from 0 to 1."""
+    ax, ay, az = np.abs(x), np.abs(y), np.abs(z)
+    on_x, on_y = (ax >= ay) & (ax >= az), (ay >= az) & (ay > ax)
+    number = np.where(
+        on_x, np.where(x >= 0, 0, 1), np.where(on_y, np.where(y >= 0, 2, 3), np.where(z >= 0, 4, 5))
+    )
+    m = np.where(on_x, ax, np.where(on_y, ay, az))
+    s = np.select([number == 0, number == 1, number == 5], [-z, z, -x], x)
+    t = np.select([number == 2, number == 3], [z, -z], -y)
+    with np.errstate(all="ignore"):
+        return number, (s / m + 1) / 2, (t / m + 1) / 2
+
+
+def _address(index: Any, size: int, mode: int) -> tuple[Any, Any]:
+    """Whole places into 0 ... size - 1, and which of them are outside of a border."""
+    inside = (index >= 0) & (index < size)
+    if mode == WRAP:
+        return index % size, np.ones_like(inside)
+    if mode == MIRROR:
+        place = index % (2 * size)
+        return np.where(place >= size, 2 * size - 1 - place, place), np.ones_like(inside)
+    return np.clip(index, 0, size - 1), inside if mode == BORDER else np.ones_like(inside)
+
+
+def _whole(x: Any) -> Any:
+    return np.clip(np.nan_to_num(np.floor(x), nan=0.0), -(2.0**40), 2.0**40).astype(np.int64)
+
+
+def _scaled(texture: Texture, coordinate: Any, size: int, axis: int) -> tuple[Any, int]:
+    """A coordinate in texels, and how what is outside is addressed."""
+    mode = texture.address_modes[axis]
+    if texture.is_normalized:
+        return coordinate * size, mode
+    return coordinate, mode if mode in (CLAMP, BORDER) else CLAMP
+
+
+def sample(texture: Texture, level: Any, layer: Any, coordinates: list[Any]) -> Any:
+    """The four channels at some places of a mipmap level: x, y, z of its dimensions, and layers."""
+    sizes = (level.shape[2], level.shape[1], level.shape[0])
+    axes = [_scaled(texture, x, sizes[axis], axis) for axis, x in enumerate(coordinates)]
+    if not texture.has_linear_filter:
+        return _fetch(texture, level, layer, [(_whole(x), mode) for x, mode in axes])
+    corners: list[tuple[Any, Any]] = []
+    for x, _ in axes:
+        start = _whole(x - 0.5)
+        fraction = np.floor((x - 0.5 - start) * _WEIGHTS + 0.5) / _WEIGHTS
+        corners.append((start, np.nan_to_num(fraction)))
+    total: Any = 0.0
+    for corner in range(1 << len(axes)):
+        weight: Any = 1.0
+        places = []
+        for axis, (start, fraction) in enumerate(corners):
+            upper = corner >> axis & 1
+            weight = weight * (fraction if upper else 1 - fraction)
+            places.append((start + upper, axes[axis][1]))
+        values = _fetch(texture, level, layer, places)
+        total = total + np.where(weight[:, None] == 0, 0.0, values * weight[:, None])
+    if len(axes) == 1 and layer is None and texture.address_modes[1] == BORDER:
+        return (total + _border(texture, level)) / 2  # the hardware mixes the row with the one before it
+    return total
+
+
+def gather(texture: Texture, level: Any, layer: Any, coordinates: list[Any], channel: int) -> Any:
+    """One channel of the four texels around a place, from the lower left against the clock."""
+    sizes = (level.shape[2], level.shape[1])
+    (x, x_mode), (y, y_mode) = (
+        _scaled(texture, one, sizes[axis], axis) for axis, one in enumerate(coordinates)
+    )
+    left, top = _whole(x - 0.5), _whole(y - 0.5)
+    corners = ((0, 1), (1, 1), (1, 0), (0, 0))
+    found = [
+        _fetch(texture, level, layer, [(left + right, x_mode), (top + down, y_mode)])[:, channel]
+        for right, down in corners
+    ]
+    return np.stack(found, 1)
+
+
+def _fetch(texture: Texture, level: Any, layer: Any, places: list[tuple[Any, int]]) -> Any:
+    """The texels at whole places."""
+    sizes = (level.shape[2], level.shape[1], level.shape[0])
+    index, inside = [], np.True_
+    for axis, (place, mode) in enumerate(places):
+        where, fits = _address(place, sizes[axis], mode)
+        index.append(where)
+        inside = inside & fits
+    zero = np.zeros_like(index[0])
+    x, y, z = (*index, zero, zero)[:3]
+    if layer is not None:
+        z = np.clip(layer, 0, level.shape[0] - 1)
+    values = texels(texture, level[z, y, x])
+    channels = values.shape[1]
+    if channels < 4:
+        filler = np.zeros((len(values), 4 - channels))
+        filler[:, -1] = 1.0
+        values = np.concatenate([values, filler], 1)
+    return np.where(np.broadcast_to(inside, (len(values),))[:, None], values, _border(texture, level))
+
+
+def _border(texture: Texture, level: Any) -> Any:
+    """The colour of what is outside, with the steps that the texels have."""
+    border = np.array(texture.border)
+    if level.dtype.kind in "ui" and not texture.reads_integers and level.dtype.itemsize < 4:
+        limit = float(np.iinfo(level.dtype).max)
+        return np.round(border * limit) / limit
+    return border

@@ -1,0 +1,1 @@
+"""PTX as objects becomes Python functions, one for each basic block."""

@@ -1,0 +1,268 @@
+"""A whole function of PTX, compiled."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..ptx.syntax import (
+    Address,
+    Bracket,
+    FunctionText,
+    Instruction,
+    Negation,
+    Operand,
+    PTXError,
+    Register,
+    Vector,
+)
+from ..ptx.types import TYPES, Type
+from . import scope
+from .block import CARRY, FRAME, SITE, BlockWriter
+from .graph import Block, cut, find_live
+from .parameters import Pieces, find_pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_modules = itertools.count()
+
+
+class CompiledFunction:
+    """What the scheduler runs."""
+
+    def __init__(self, text: FunctionText) -> None:
+        self.text = text
+        self.name = text.name
+        self.blocks: list[Block] = []
+        self.initial: list[Any] = []
+        """What a new frame holds."""
+        self.instructions: list[Instruction] = []
+        self.local_size = 0
+        self.pieces: dict[str, Pieces] = {}
+        """The parts that the parameters of functions and calls are kept in."""
+        self.slots: dict[str, int] = {}
+        self.calls: set[str] = set()
+        """Functions named in it."""
+        self.shared: set[str] = set()
+        """Shared variables named in it."""
+
+
+class FunctionCompiler:
+    """Compiles one function; `resolve_global` gives the address of a name of the module, or None."""
+
+    def __init__(self, text: FunctionText, resolve_global: Callable[[str], int | str | None]) -> None:
+        self.text = text
+        self.registers = dict(text.registers)
+        self.registers.update({FRAME: TYPES["u64"], SITE: TYPES["u32"], CARRY: TYPES["u32"]})
+        self.compiled = CompiledFunction(text)
+        self._resolve_global = resolve_global
+        self._constants: dict[tuple[int, str], str] = {}
+        self._scope: dict[str, Any] = dict(scope.NAMES)
+        self._numbers: dict[int, int] = {}
+        self._homes: dict[str, str] = {}
+        self._noisy: set[str] = set()
+        for name in (FRAME, SITE):  # the first two slots, as the scheduler expects
+            self.slot(name)
+        self._read = {name for instruction in text.instructions for name in _read_registers(instruction)}
+        self.compiled.pieces = find_pieces(text)
+        for name, pieces in self.compiled.pieces.items():
+            for offset, size in pieces.items():
+                self.registers[f"{name}+{offset}"] = TYPES[f"b{8 * size}"]
+        self._locals: dict[str, int] = {}
+        size = 0
+        for variable in text.variables.values():
+            if variable.space == "local":
+                size = -(-size // variable.align) * variable.align
+                self._locals[variable.name] = size
+                size += variable.size
+        self.compiled.local_size = -(-size // 16) * 16
+
+    specials = scope.SPECIALS
+
+    def compile(self) -> CompiledFunction:
+        """Raises PTXError."""
+        blocks = cut(self.text)
+        self._find_homes(blocks)
+        writers = []
+        for block in blocks:
+            writer = BlockWriter(self, block)
+            writer.compile()
+            writers.append(writer)
+            self._gate(block)
+        find_live(blocks, self._results())
+        texts = [writer.text() for writer in writers]
+        filename = f"<ptx {next(_modules)}: {self.text.name}>"
+        exec(compile("\n".join(texts), filename, "exec"), self._scope)
+        for block in blocks:
+            block.run = self._scope[f"block{block.index}"]
+        self.compiled.blocks = blocks
+        self.compiled.initial = [np.zeros((), self.home(name))[()] for name in self.compiled.slots]
+        return self.compiled
+
+    # What block writers ask.
+
+    def constant(self, value: int, code: str) -> str:
+        key = (value & ((1 << 8 * int(code[1])) - 1), code)
+        name = self._constants.get(key)
+        if name is None:
+            name = self._constants[key] = f"K{len(self._constants)}"
+            self._scope[name] = np.frombuffer(key[0].to_bytes(int(code[1]), "little"), code)[0]
+        return name
+
+    def constant_of(self, value: Any) -> str:
+        """The name of a NumPy scalar."""
+        return self.constant(
+            int.from_bytes(value.tobytes(), "little"), f"{value.dtype.kind}{value.dtype.itemsize}"
+        )
+
+    def slot(self, name: str) -> int:
+        return self.compiled.slots.setdefault(name, len(self.compiled.slots))
+
+    def home(self, name: str) -> str:
+        """The NumPy type that a register is kept in between blocks."""
+        kind = self.registers.get(name)
+        if kind is None:
+            raise PTXError(f"{name} is not declared")
+        return self._homes.get(name) or kind.code
+
+    def is_noisy(self, name: str) -> bool:
+        return name in self._noisy
+
+    def special_code(self, name: str) -> str:
+        return scope.special_code(name)
+
+    def number(self, instruction: Instruction) -> int:
+        number = self._numbers.get(id(instruction))
+        if number is None:
+            number = self._numbers[id(instruction)] = len(self.compiled.instructions)
+            self.compiled.instructions.append(instruction)
+        return number
+
+    def is_read(self, name: str) -> bool:
+        """Whether any instruction takes what is in a register."""
+        return name in self._read
+
+    def resolve(self, name: str) -> int | str | tuple[int]:
+        """An address; the expression of one that is known when the kernel runs; or a place in the function's
+        local memory. Raises PTXError.
+        """
+        if name in self._locals:
+            return (self._locals[name],)
+        variable = self.text.variables.get(name)
+        if variable is not None and variable.space == "shared":
+            self.compiled.shared.add(name)
+            return f"L.shared_address[{name!r}]"
+        for parameter in self.text.prototype.parameters:
+            if parameter.name == name and self.text.is_entry:
+                return f"L.parameter_address({name!r})"
+        found = self._resolve_global(name)
+        if found is None:
+            raise PTXError(f"{name} is not declared")
+        if isinstance(found, str):
+            self.compiled.shared.add(name)
+        return found
+
+    # Inside.
+
+    def _results(self) -> set[str]:
+        return {
+            f"{variable.name}+{offset}"
+            for variable in self.text.prototype.results
+            for offset in self.compiled.pieces.get(variable.name, ())
+        }
+
+    def _gate(self, block: Block) -> None:
+        """Where the mask of a warp operation that a block begins with stands."""
+        if not block.steps or not block.steps[0].match.rule.gate:
+            return
+        step = block.steps[0]
+        operand = step.match.rule.gate
+        if operand == "all":
+            block.gate = 0xFFFFFFFF
+            return
+        if operand == "present":
+            block.gate = None
+            return
+        mask = step.instruction.operands[int(operand)]
+        value = getattr(mask, "value", None)
+        if isinstance(value, int):
+            block.gate = value & 0xFFFFFFFF
+        elif isinstance(mask, Register):
+            block.gate = ("slot", self.slot(mask.name))
+            block.uses.add(mask.name)
+        else:
+            raise PTXError(f"line {block.line}: {step.instruction.text}: the mask is not supported")
+
+    def _find_homes(self, blocks: list[Block]) -> None:
+        """Keep a register in the type that all its writers give it."""
+        codes: dict[str, set[str]] = {}
+        copied: set[str] = set()
+        for block in blocks:
+            for step in block.steps:
+                match = step.match
+                if not step.instruction.operands:
+                    continue
+                for register in _registers(step.instruction.operands[0]):
+                    kind = self._written_type(match, register)
+                    codes.setdefault(register, set()).add(kind.code if kind else "")
+                    if match.rule.copies or kind is None or match.rule.emit is not None:
+                        copied.add(register)
+        for register, found in codes.items():
+            declared = self.registers.get(register)
+            code = found.pop() if len(found) == 1 else ""
+            if declared is not None and code and int(code[1:] or 1) == declared.size and code != "?":
+                self._homes[register] = code
+                if code in ("f4", "f2") and register not in copied:
+                    self._noisy.add(register)
+
+    def _written_type(self, match: Any, register: str) -> Type | None:
+        groups = match.groups
+        if match.rule.slots:
+            slot = match.rule.slots[0]
+            try:
+                return match.rule.slot_type(slot, groups)  # type: ignore[no-any-return]
+            except KeyError:
+                return None
+        return TYPES.get(groups.get("T", ""))
+
+
+def _read_registers(instruction: Instruction) -> set[str]:
+    """All but those that are only written; of the first operand, the registers of an address."""
+    first, *others = instruction.operands or (None,)
+    found = {instruction.guard.name} if instruction.guard is not None else set()
+    stores = instruction.name in (
+        "st",
+        "red",
+        "bra",
+        "brx",
+        "bar",
+        "barrier",
+        "cp",
+        "call",
+        "mbarrier",
+        "sust",
+    )
+    for operand in (first, *others) if stores or isinstance(first, (Address, Bracket)) else others:
+        found.update(_all_registers(operand))
+    return found
+
+
+def _all_registers(operand: Operand | None) -> list[str]:
+    if isinstance(operand, (Vector, Bracket)):
+        return [name for one in operand.items for name in _all_registers(one)]
+    if isinstance(operand, Address):
+        return _all_registers(operand.base)
+    if isinstance(operand, Negation):
+        return [operand.operand.name]
+    return [operand.name] if isinstance(operand, Register) else []
+
+
+def _registers(operand: Operand) -> list[str]:
+    if isinstance(operand, Register):
+        return [operand.name]
+    if isinstance(operand, Vector):
+        return [one.name for one in operand.items if isinstance(one, Register)]
+    return []

@@ -1,0 +1,143 @@
+"""Functions cut into basic blocks, and what is live between them."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..instructions import Match, find
+from ..ptx.syntax import Instruction, PTXError, Symbol
+
+if TYPE_CHECKING:
+    from ..ptx.syntax import FunctionText
+
+
+@dataclass
+class Step:
+    """An instruction and the rule for it."""
+
+    instruction: Instruction
+    match: Match
+
+
+@dataclass
+class Block:
+    """Instructions that run one after the other. Threads of a group run a block together."""
+
+    index: int
+    steps: list[Step]
+    end: str = "next"
+    """How it ends: next, branch, switch, return, exit, barrier, call."""
+    targets: list[int] = field(default_factory=list)
+    """The blocks of a branch (one) or a switch."""
+    is_certain: bool = True
+    """The branch, return or exit is not guarded."""
+    info: Any = None
+    """What the scheduler needs for the end: see `run/`."""
+    run: Any = None
+    """The compiled function."""
+    gate: Any = None
+    """None, or the mask of those of its warp that wait for each other before it: a number, or a register's
+    slot.
+    """
+    yields: bool = False
+    """Others go first afterwards: threads may be waiting for them here."""
+    uses: set[str] = field(default_factory=set)
+    """Registers read before they are written."""
+    defines: set[str] = field(default_factory=set)
+    uses_at_end: set[str] = field(default_factory=set)
+    live_out: set[str] = field(default_factory=set)
+    line: int = 0
+
+    def successors(self) -> list[int]:
+        """The blocks that may run after it in its function."""
+        if self.end in ("branch", "switch"):
+            return self.targets if self.is_certain else [*self.targets, self.index + 1]
+        if self.end in ("return", "exit") and self.is_certain:
+            return []
+        return [self.index + 1]
+
+
+def cut(function: FunctionText) -> list[Block]:
+    """The blocks of a function, in the order of its text; the last one returns. Raises PTXError."""
+    steps, labels = _without_guards(function)
+    count = len(steps)
+    leaders = {0, count, *labels.values()}
+    for place, step in enumerate(steps):
+        if step.match.rule.ends_block:
+            leaders.add(place + 1)
+        if step.match.rule.gate:
+            leaders.add(place)
+    cuts = sorted(leaders)
+    numbers = {place: number for number, place in enumerate(cuts)}
+    blocks = [
+        Block(number, steps[start:end], line=steps[start].instruction.line)
+        for number, (start, end) in enumerate(itertools.pairwise(cuts))
+    ]
+    for block in blocks:
+        block.yields = any(_yields(step) for step in block.steps)
+    blocks.append(Block(len(blocks), [], "return", line=function.line))
+    for block in blocks[:-1]:
+        last = block.steps[-1].instruction
+        names: list[str] = []
+        if last.name == "bra":
+            target = last.operands[0]
+            names = [target.name] if isinstance(target, Symbol) else []
+        elif last.name == "brx":
+            table = last.operands[1]
+            names = function.tables.get(table.name, []) if isinstance(table, Symbol) else []
+        if last.name in ("bra", "brx"):
+            missing = [name for name in names if name not in labels]
+            if missing or not names:
+                raise PTXError(f"line {last.line}: {last.text}: no such label")
+            block.targets = [numbers[labels[name]] for name in names]
+    return blocks
+
+
+def _yields(step: Step) -> bool:
+    groups = step.match.groups
+    polls = groups.get("order") in ("volatile", "relaxed", "acquire") and step.instruction.name == "ld"
+    return step.match.rule.yields or polls or groups.get("op") in ("cas", "exch")
+
+
+def _without_guards(function: FunctionText) -> tuple[list[Step], dict[str, int]]:
+    """What has effects and a guard becomes itself with a branch around it; labels move along."""
+    steps: list[Step] = []
+    moved: dict[int, int] = {}
+    labels: dict[str, int] = {}
+    for place, instruction in enumerate(function.instructions):
+        moved[place] = len(steps)
+        match = find(instruction)
+        guarded = instruction.guard is not None and match.rule.has_effect
+        if guarded:
+            label = f"after {place}"
+            jump = dataclasses.replace(
+                instruction, opcode="bra", operands=(Symbol(label),), negated=not instruction.negated
+            )
+            steps.append(Step(jump, find(jump)))
+            instruction = dataclasses.replace(instruction, guard=None)
+            labels[label] = len(steps) + 1
+        steps.append(Step(instruction, match))
+    moved[len(function.instructions)] = len(steps)
+    labels.update({name: moved[place] for name, place in function.labels.items()})
+    return steps, labels
+
+
+def find_live(blocks: list[Block], at_return: set[str]) -> None:
+    """Set `live_out` of each block: the registers that somebody reads later."""
+    live_in = [set(block.uses) for block in blocks]
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(blocks):
+            out = set(block.uses_at_end)
+            if block.end == "return":
+                out |= at_return
+            for following in block.successors():
+                out |= live_in[following]
+            if out != block.live_out:
+                block.live_out = out
+                live_in[block.index] = block.uses | (out - block.defines)
+                changed = True

@@ -1,0 +1,57 @@
+"""Parameters of functions: each is kept as the parts that it is read and written in."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING
+
+from ..ptx.syntax import Address, FunctionText, Symbol, Vector
+from ..ptx.types import TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..ptx.syntax import Instruction
+
+Pieces = dict[int, int]
+"""The size of the part at each offset, in bytes."""
+
+
+def find_pieces(function: FunctionText) -> dict[str, Pieces]:
+    """The parts of the parameters, results and `.param` variables of a function; not of a kernel's own."""
+    names = {
+        variable.name: variable.size for variable in function.variables.values() if variable.space == "param"
+    }
+    names.update({variable.name: variable.size for variable in function.prototype.results})
+    if not function.is_entry:
+        names.update({variable.name: variable.size for variable in function.prototype.parameters})
+    accesses: dict[str, Pieces] = {name: {} for name in names}
+    mixed: set[str] = set()
+    for instruction in function.instructions:
+        for name, offset, size in _accesses(instruction):
+            if name in accesses and accesses[name].setdefault(offset, size) != size:
+                mixed.add(name)
+    for name, pieces in accesses.items():
+        ordered = sorted(pieces.items())
+        overlap = any(offset + size > after for (offset, size), (after, _) in itertools.pairwise(ordered))
+        if overlap or name in mixed:
+            step = math.gcd(8, *pieces, *pieces.values())
+            whole = range(0, max(offset + size for offset, size in ordered), step)
+            accesses[name] = dict.fromkeys(whole, step)
+    return accesses
+
+
+def _accesses(instruction: Instruction) -> Iterator[tuple[str, int, int]]:
+    opcode = instruction.opcode
+    if not opcode.startswith(("ld.param", "st.param")):
+        return
+    address, data = (
+        instruction.operands[opcode.startswith("ld")],
+        instruction.operands[not opcode.startswith("ld")],
+    )
+    kind = TYPES.get(opcode.rpartition(".")[2])
+    if not isinstance(address, Address) or not isinstance(address.base, Symbol) or kind is None:
+        return
+    for number in range(len(data.items) if isinstance(data, Vector) else 1):
+        yield address.base.name, address.base.offset + address.offset + number * kind.size, kind.size

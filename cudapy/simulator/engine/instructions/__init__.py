@@ -1,0 +1,73 @@
+"""The tables: what each instruction does.
+
+integer.py  logic.py  floating.py  half.py  convert.py     values
+data.py     moving, loading and storing                    atomic.py   atomics and reductions
+warp.py     what threads of a warp do together             control.py  branches, calls, barriers
+mbarrier.py barriers in shared memory                      texture.py  textures and surfaces
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import re
+from typing import NamedTuple
+
+from ..ptx.syntax import Instruction, PTXError
+from . import atomic, control, convert, data, floating, half, integer, logic, mbarrier, texture, warp
+from .rule import Rule
+
+TABLES = (integer, logic, floating, half, convert, data, atomic, mbarrier, texture, warp, control)
+
+
+class Match(NamedTuple):
+    """The rule for an opcode, and what its groups stand for."""
+
+    rule: Rule
+    groups: dict[str, str]
+
+
+@functools.cache
+def _rules() -> dict[str, list[tuple[re.Pattern[str], Rule]]]:
+    rules: dict[str, list[tuple[re.Pattern[str], Rule]]] = collections.defaultdict(list)
+    for table in TABLES:
+        for rule in table.RULES:
+            rules[rule.name].append((rule.regex(), rule))
+    return rules
+
+
+@functools.cache
+def match(opcode: str) -> Match | None:
+    """The rule for a whole opcode, or None."""
+    for regex, rule in _rules().get(opcode.partition(".")[0], ()):
+        found = regex.match(opcode)
+        if found is not None:
+            return Match(rule, {name: value or "" for name, value in found.groupdict().items()})
+    return None
+
+
+_ORDERS = {"weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "mmio", "sc"}
+_SCOPES = {"cta", "cluster", "gpu", "sys"}
+_SPACES = {"global", "shared", "shared::cta", "local", "const"}
+
+
+def _usual_order(opcode: str) -> str:
+    """Ordering, scope and space first, as the manual has them: assemblers take them in any order."""
+    name, *modifiers = opcode.split(".")
+    ranks = [_ORDERS, _SCOPES, _SPACES]
+    rank = {word: place for place, words in enumerate(ranks) for word in words}
+    return ".".join([name, *sorted(modifiers, key=lambda word: rank.get(word, len(ranks)))])
+
+
+def find(instruction: Instruction) -> Match:
+    """The rule for an instruction. Raises PTXError, which says what there is instead."""
+    found = match(instruction.opcode)
+    if found is None and instruction.name in ("ld", "st", "atom", "red", "fence"):
+        found = match(_usual_order(instruction.opcode))
+    if found is None:
+        known = [rule.pattern for _, rule in _rules().get(instruction.name, ())]
+        has = f"it has {', '.join(known)}" if known else f"it has no {instruction.name} at all"
+        raise PTXError(
+            f"line {instruction.line}: {instruction.text}: the simulator does not support this; {has}"
+        )
+    return found

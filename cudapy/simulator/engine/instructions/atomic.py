@@ -1,0 +1,58 @@
+"""Atomics and reductions. Threads take turns in the order of their numbers.
+
+Source: PTX ISA, "Parallel Synchronization and Communication Instructions: atom, red".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..ptx.syntax import Register
+from ..ptx.types import TYPES
+from .data import ATOMIC, place, space_of
+from .rule import Rule, rule
+
+if TYPE_CHECKING:
+    from ..compile.block import BlockWriter
+    from ..ptx.syntax import Instruction
+
+_HEAD = (
+    "[.order:relaxed|acquire|release|acq_rel][.scope:cta|cluster|gpu|sys][.space:global|shared::cta|shared]"
+)
+_TAIL = "[.hint:L2::cache_hint]"
+
+
+def _atomic(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """Both: a reduction is an atomic whose old value nobody reads."""
+    kind = TYPES[groups["T"]]
+    operands = instruction.operands
+    target = operands[0] if instruction.name == "atom" else None
+    address, *sources = operands[1:] if target is not None else operands
+    values = [writer.quieted(source, kind) for source in sources[: 2 if groups["op"] == "cas" else 1]]
+    array, index = place(writer, address, space_of(groups), kind, 1, ATOMIC)
+    is_used = isinstance(target, Register) and writer.function.is_read(target.name)
+    swap = values[1] if len(values) == 2 else "None"
+    call = f"L.atomic({groups['op']!r}, {groups['T']!r}, {array}, {index}, {values[0]}, {swap}, I, {is_used})"
+    if is_used and target is not None:
+        writer.write(target, call, kind)
+    else:
+        writer.line(call)
+
+
+def _rules(name: str) -> list[Rule]:
+    operands = "d a b" if name == "atom" else ""
+    more: dict[str, Any] = {"emit": _atomic, "has_effect": True, "copies": True}
+    rules = [
+        rule(f"{name}{_HEAD}.<op:add>{_TAIL}.<T:u32|s32|u64|f32|f64>", operands, **more),
+        rule(f"{name}{_HEAD}.<op:add>.noftz{_TAIL}.<T:f16|f16x2|bf16|bf16x2>", operands, **more),
+        rule(f"{name}{_HEAD}.<op:and|or|xor>{_TAIL}.<T:b32|b64>", operands, **more),
+        rule(f"{name}{_HEAD}.<op:min|max>{_TAIL}.<T:u32|s32|u64|s64>", operands, **more),
+        rule(f"{name}{_HEAD}.<op:inc|dec>{_TAIL}.<T:u32>", operands, **more),
+    ]
+    if name == "atom":
+        rules.append(rule(f"{name}{_HEAD}.<op:exch>{_TAIL}.<T:b32|b64>", operands, **more))
+        rules.append(rule(f"{name}{_HEAD}.<op:cas>{_TAIL}.<T:b16|b32|b64>", operands, **more))
+    return rules
+
+
+RULES = [*_rules("atom"), *_rules("red")]

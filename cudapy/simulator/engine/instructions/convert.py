@@ -1,0 +1,105 @@
+"""Conversions.
+
+Source: PTX ISA, "Data Movement and Conversion Instructions: cvt, cvt.pack".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..ptx.types import TYPES
+from .rule import rule
+
+if TYPE_CHECKING:
+    from ..compile.block import BlockWriter
+    from ..ptx.syntax import Instruction
+
+_WHOLE = "u8|s8|u16|s16|u32|s32|u64|s64"
+_FLOATS = "f16|f32|f64"
+
+
+def _convert(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """From S to D. `way` is how to round: rni ... to whole numbers, rn ... to what the format has."""
+    source, target, way = TYPES[groups["S"]], TYPES[groups["D"]], groups.get("way") or None
+    x = writer.read(instruction.operands[1], source)
+    noisy = source.name in ("f16", "f32") and (groups["S"] + groups["D"] != "f32f32" or bool(way))
+    noisy = noisy or (bool(groups.get("ftz")) and source.name != "f64")
+    if groups.get("ftz") and source.name == "f32" and target.name != "f16":
+        x = writer.let(f"quiet(flush({x}))")
+    from_float, to_float = source.kind in "fx", target.kind in "fx"
+    if source.name == "bf16":
+        x = writer.let(f"bfloat_to_single({x})")
+    if not from_float and not to_float:
+        if groups.get("sat"):
+            x = writer.let(f"clamp({x}, {target.code})")
+        x = f"{x}.astype({target.code})"
+    elif not to_float:
+        x = f"float_to_integer({x}, mode={way!r}, dtype={target.code})"
+    elif not from_float:
+        if target.name == "bf16":
+            x = f"integer_to_bfloat({x}, {way!r})"
+        else:
+            x = f"integer_to_float({x}, {target.code}, {way!r})"
+            if groups.get("sat"):
+                x = f"saturate({x})"
+    else:
+        if way in ("rni", "rzi", "rmi", "rpi"):
+            x, way = writer.let(f"round_to_integer({x}, {way!r})"), None
+        if groups.get("sat"):
+            x = writer.let(f"saturate({x})")
+        if target.name == "bf16":
+            x = f"to_bfloat16({x}, {way!r}, {bool(groups.get('relu'))})"
+        else:
+            if groups.get("relu"):
+                x = writer.let(f"positive({x})")
+            if target.code != source.code:
+                x = f"float_to_float({x}, {target.code}, {way!r})"
+        if groups.get("ftz") and target.name == "f32":
+            x = f"flush({x})"
+    writer.write(instruction.operands[0], x, target, noisy=noisy and target.code in ("f4", "f2"))
+
+
+def _pack_floats(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """Two binary32 numbers into a pair; the first goes into the upper half."""
+    function = "to_half" if groups["D"] == "f16x2" else "to_bfloat16"
+    relu = bool(groups.get("relu"))
+    high, low = (
+        writer.let(f"{function}({writer.read(operand, TYPES['f32'])}, {groups['way']!r}, {relu})")
+        for operand in instruction.operands[1:]
+    )
+    writer.write(instruction.operands[0], f"join({low}, {high})", TYPES["b32"])
+
+
+def _pack_integers(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """cvt.pack.sat: two numbers clamped and put beside each other below the rest of a third."""
+    source, target = TYPES[groups["S"]], TYPES[groups["D"]]
+    a, b = (writer.read(operand, source) for operand in instruction.operands[1:3])
+    unsigned = f"u{target.size}"
+    high, low = (writer.let(f"clamp({x}, {target.code}).astype({unsigned}).astype(u4)") for x in (a, b))
+    width = 8 * target.size
+    result = f"{low} | {high} << np.uint32({width})"
+    if len(instruction.operands) == 4:
+        rest = writer.read(instruction.operands[3], TYPES["b32"])
+        result += f" | {rest} << np.uint32({2 * width})"
+    writer.write(instruction.operands[0], result, TYPES["b32"])
+
+
+RULES = [
+    rule(f"cvt[.sat].<D:{_WHOLE}>.<S:{_WHOLE}>", "d:D a:S", emit=_convert),
+    rule(f"cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:{_WHOLE}>.<S:{_FLOATS}|bf16>", "d:D a:S", emit=_convert),
+    rule(f"cvt.<way:rounding>[.ftz][.sat].<D:{_FLOATS}|bf16>.<S:{_WHOLE}>", "d:D a:S", emit=_convert),
+    rule("cvt[.ftz][.sat].<D:f32|f64>.<S:f16|f32|bf16>", "d:D a:S", emit=_convert),
+    rule("cvt[.sat].<D:f16|f64>.<S:f16|f64>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rounding>[.ftz][.sat].<D:f16|f32>.<S:f64>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rounding>[.ftz][.sat].<D:f16>.<S:f32>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rn|rz>.<relu:relu>.<D:f16|bf16>.<S:f32>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rounding>[.sat].<D:bf16>.<S:f32|f64|f16|bf16>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rni|rzi|rmi|rpi>.<D:bf16>.<S:bf16>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:f16>.<S:f16>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:f32>.<S:f32>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rni|rzi|rmi|rpi>[.sat].<D:f64>.<S:f64>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rn|rz>[.relu].<D:f16x2|bf16x2>.f32", "d:b32 a:f32 b:f32", emit=_pack_floats),
+    rule("cvt.<way:rna|rn|rz>.tf32.f32", "d:f32 a:f32", "to_tf32(a, way)", copies=True),
+    rule("cvt.pack.sat.<D:u16|s16>.<S:s32>", "d:b32 a:S b:S", emit=_pack_integers),
+    rule("cvt.pack.sat.<D:u8|s8>.<S:s32>.b32", "d:b32 a:S b:S c:b32", emit=_pack_integers),
+]

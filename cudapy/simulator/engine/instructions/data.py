@@ -1,0 +1,219 @@
+"""Moving, loading and storing.
+
+Source: PTX ISA, "Data Movement and Conversion Instructions".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..ptx.syntax import Address, Integer, PTXError, Register, Symbol, Vector
+from ..ptx.types import BITS, TYPES
+from ..run.layout import SPACES
+from .rule import rule
+
+if TYPE_CHECKING:
+    from ..compile.block import BlockWriter
+    from ..ptx.syntax import Instruction, Operand
+    from ..ptx.types import Type
+
+READ, WRITE, ATOMIC = 0, 1, 2
+
+_SCOPE = "[.order:weak|relaxed|acquire|release|volatile|mmio][.scope:cta|cluster|gpu|sys]"
+_FETCH = "[.hint:L2::cache_hint][.prefetch:L2::64B|L2::128B|L2::256B]"
+_POLICIES = "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"
+_HINTS = (
+    "[.cop:ca|cg|cs|lu|cv|wb|wt]"
+    "[.l1:L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate]"
+    f"[.l2:L2::evict_normal|L2::evict_first|L2::evict_last]{_FETCH}"
+    "[.vector:v2|v4]"
+)
+_SPACES = "global|local|shared::cta|shared"
+
+
+def move(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """mov: a register, an address, or parts of a register put together or taken apart."""
+    target, source = instruction.operands
+    kind = TYPES[groups["T"]]
+    if isinstance(target, Vector):
+        part = TYPES[BITS[kind.size // len(target.items)]]
+        whole = writer.read(source, TYPES[BITS[kind.size]])
+        for place, item in enumerate(target.items):
+            shift = writer.constant(8 * part.size * place, f"u{kind.size}")
+            shifted = f"({whole} >> {shift})" if place else whole
+            writer.write(item, f"{shifted}.astype({part.code})", part)
+    elif isinstance(source, Vector):
+        part = TYPES[BITS[kind.size // len(source.items)]]
+        terms = []
+        for place, item in enumerate(source.items):
+            shift = writer.constant(8 * part.size * place, f"u{kind.size}")
+            widened = f"{writer.read(item, part)}.astype(u{kind.size})"
+            terms.append(f"({widened} << {shift})" if place else widened)
+        writer.write(target, " | ".join(terms), TYPES[BITS[kind.size]])
+    else:
+        writer.move(target, source, kind)
+
+
+def space_of(groups: dict[str, str]) -> str:
+    """The state space of an access; "generic" if it does not say."""
+    return (groups.get("space") or "generic").partition("::")[0]
+
+
+def place(
+    writer: BlockWriter, address: Operand, space: str, kind: Type, count: int, mode: int
+) -> tuple[str, str]:
+    """The names of an array and of the items in it that an address means."""
+    where = writer.address(address)
+    method = f"at_{'global' if space in ('const', 'param') else space}"
+    return writer.let_pair(f"L.{method}({where}, {kind.code}, {count}, I, {writer.number}, {mode})")
+
+
+def _parameter(writer: BlockWriter, address: Operand) -> tuple[str, int] | None:
+    """The parameter and offset of [name + offset]; None for an address in a register."""
+    if isinstance(address, Address) and isinstance(address.base, Symbol):
+        return address.base.name, address.base.offset + address.offset
+    return None
+
+
+def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """ld and ldu."""
+    kind, space = TYPES[groups["T"]], space_of(groups)
+    items = writer.items(instruction.operands[0])
+    parameter = _parameter(writer, instruction.operands[1]) if space == "param" else None
+    if parameter is not None:
+        name, offset = parameter
+        for number, item in enumerate(items):
+            _load_parameter(writer, item, name, offset + number * kind.size, kind)
+        return
+    array, index = place(writer, instruction.operands[1], space, kind, len(items), READ)
+    for number, item in enumerate(items):
+        writer.write(item, f"{array}.take({index} + {number})" if number else f"{array}.take({index})", kind)
+
+
+def _load_parameter(writer: BlockWriter, target: Operand, name: str, offset: int, kind: Type) -> None:
+    pieces = writer.function.compiled.pieces.get(name)
+    if pieces is None:
+        writer.write(target, f"L.parameter({name!r}, {offset}, {kind.code})", kind)
+        return
+    size = pieces[offset]
+    part = TYPES[BITS[size]]
+    if size == kind.size:
+        if isinstance(target, Register) and writer.function.registers[target.name].size == size:
+            writer.move(target, Register(f"{name}+{offset}"), part)
+        else:
+            writer.write(target, writer.read(Register(f"{name}+{offset}"), kind), kind)
+        return
+    whole = TYPES[BITS[kind.size]]
+    terms = []
+    for step in range(0, kind.size, size):
+        widened = f"{writer.read(Register(f'{name}+{offset + step}'), part)}.astype({whole.code})"
+        terms.append(f"({widened} << {writer.constant(8 * step, whole.code)})" if step else widened)
+    joined = writer.let(" | ".join(terms))
+    writer.write(target, f"{joined}.view({kind.code})", kind)
+
+
+def store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """st."""
+    kind, space = TYPES[groups["T"]], space_of(groups)
+    items = writer.items(instruction.operands[1])
+    parameter = _parameter(writer, instruction.operands[0]) if space == "param" else None
+    if parameter is not None:
+        name, offset = parameter
+        for number, item in enumerate(items):
+            _store_parameter(writer, item, name, offset + number * kind.size, kind)
+        return
+    values = [writer.quieted(item, kind) for item in items]
+    array, index = place(writer, instruction.operands[0], space, kind, len(items), WRITE)
+    for number, value in enumerate(values):
+        writer.line(
+            f"put({array}, {index} + {number}, {value})" if number else f"put({array}, {index}, {value})"
+        )
+
+
+def _store_parameter(writer: BlockWriter, source: Operand, name: str, offset: int, kind: Type) -> None:
+    pieces = writer.function.compiled.pieces[name]
+    size = pieces[offset]
+    whole, part = TYPES[BITS[kind.size]], TYPES[BITS[size]]
+    value = writer.read(source, whole)
+    if size == kind.size:
+        writer.write(Register(f"{name}+{offset}"), value, part)
+        return
+    for step in range(0, kind.size, size):
+        shift = writer.constant(8 * step, whole.code)
+        writer.write(Register(f"{name}+{offset + step}"), f"({value} >> {shift}).astype({part.code})", part)
+
+
+def _convert_address(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """cvta: between the generic window and a state space."""
+    kind = TYPES["u64"]
+    base = SPACES.get(space_of(groups), 0)
+    target, source = instruction.operands
+    if not base:
+        writer.move(target, source, kind)
+        return
+    sign = "-" if groups.get("to") else "+"
+    writer.write(target, f"{writer.read(source, kind)} {sign} {writer.constant(base, 'u8')}", kind)
+
+
+def _is_in_space(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """isspacep."""
+    address = writer.read(instruction.operands[1], TYPES["u64"])
+    writer.write(instruction.operands[0], f"L.is_in_space({address}, {space_of(groups)!r})", TYPES["pred"])
+
+
+def _copy_async(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """cp.async: the copy is made at once; what is past the source's size becomes 0."""
+    operands = instruction.operands
+    target, source = writer.address(operands[0]), writer.address(operands[1])
+    size = operands[2]
+    if not isinstance(size, Integer) or size.value not in (4, 8, 16):
+        raise PTXError("the size must be 4, 8 or 16")
+    amount = "None"
+    if len(operands) > 3 and not (groups.get("hint") and len(operands) == 4):
+        operand = operands[3]
+        is_flag = isinstance(operand, Register) and writer.function.registers[operand.name].kind == "p"
+        if is_flag:
+            amount = writer.let(f"np.where({writer.read(operand, TYPES['pred'])}, 0, {size.value})[()]")
+        else:
+            amount = writer.read(operand, TYPES["u32"])
+    writer.line(f"L.copy_async({target}, {source}, {size.value}, {amount}, I, {writer.number})")
+
+
+def nothing(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """What has no effect that a program can see here."""
+
+
+RULES = [
+    rule("mov.<T:pred|bits|integers|f32|f64>", "d a", emit=move, copies=True),
+    rule(
+        f"ld{_SCOPE}[.space:{_SPACES}|const|param::entry|param::func|param][.nc]{_HINTS}.<T:data>",
+        "d a",
+        emit=load,
+        has_effect=True,
+        copies=True,
+    ),
+    rule("ldu[.space:global][.vector:v2|v4].<T:data>", "d a", emit=load, has_effect=True, copies=True),
+    rule(
+        f"st{_SCOPE}[.space:{_SPACES}|param::func|param]{_HINTS}.<T:data>", "a", emit=store, has_effect=True
+    ),
+    rule(
+        "cvta[.to].<space:global|local|shared|const|param>.<T:u64>", "d a", emit=_convert_address, copies=True
+    ),
+    rule("isspacep.<space:global|local|shared::cta|shared|const|param>", "d:pred a:u64", emit=_is_in_space),
+    rule("prefetch[.space:global|local].<level:L1|L2>", emit=nothing),
+    rule("prefetch.global.<level:L2::evict_last|L2::evict_normal>", emit=nothing),
+    rule("prefetchu.L1", emit=nothing),
+    rule("applypriority[.global].L2::evict_normal", emit=nothing),
+    rule(
+        f"createpolicy.fractional.<level:{_POLICIES}>[.second:L2::evict_first|L2::evict_unchanged].<T:b64>",
+        emit=lambda w, i, g: w.write(i.operands[0], "np.uint64(0)", TYPES["b64"]),
+    ),
+    rule(
+        f"cp.async.<cop:ca|cg>.shared[.cta:cta].global{_FETCH}",
+        emit=_copy_async,
+        has_effect=True,
+    ),
+    rule("cp.async.commit_group", emit=nothing),
+    rule("cp.async.wait_group", emit=nothing),
+    rule("cp.async.wait_all", emit=nothing),
+]

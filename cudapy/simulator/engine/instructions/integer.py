@@ -1,0 +1,122 @@
+"""Integers: arithmetic, bits, shifts.
+
+Source: PTX ISA, "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..ptx.types import TYPES, wider
+from .rule import rule
+
+if TYPE_CHECKING:
+    from ..compile.block import BlockWriter
+    from ..ptx.syntax import Instruction
+
+
+def _with_carry(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """add.cc, addc, addc.cc, sub.cc, subc, subc.cc: the carry is a register of its own."""
+    kind = TYPES[groups["T"].replace("s", "u")]
+    a, b = (writer.read(operand, kind) for operand in instruction.operands[1:])
+    carry = writer.carry() if "c" in instruction.name[3:] else "ZERO"
+    function = "add_carry" if instruction.name.startswith("add") else "subtract_borrow"
+    result, out = writer.let_pair(f"{function}({a}, {b}, {carry})")
+    writer.write(instruction.operands[0], result, kind)
+    if groups.get("cc"):
+        writer.set_carry(out)
+
+
+def _multiply_add_with_carry(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """mad.lo.cc, mad.hi.cc, madc and madc.cc: half of a product is added as `add.cc` adds."""
+    signed = TYPES[groups["T"]]
+    kind = TYPES[groups["T"].replace("s", "u")]
+    a, b = (writer.read(operand, signed) for operand in instruction.operands[1:3])
+    c = writer.read(instruction.operands[3], kind)
+    product = f"{a} * {b}" if groups["half"] == "lo" else f"multiply_high({a}, {b})"
+    carry = writer.carry() if instruction.name == "madc" else "ZERO"
+    result, out = writer.let_pair(f"add_carry(({product}).view({kind.code}), {c}, {carry})")
+    writer.write(instruction.operands[0], result, kind)
+    if groups.get("cc"):
+        writer.set_carry(out)
+
+
+def _wide(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """mul.wide and mad.wide: factors are widened, then multiplied."""
+    wide = TYPES[wider(groups["T"])]
+    a, b = (writer.read(operand, TYPES[groups["T"]]) for operand in instruction.operands[1:3])
+    product = f"{a}.astype({wide.code}) * {b}.astype({wide.code})"
+    if instruction.name == "mad":
+        product += f" + {writer.read(instruction.operands[3], wide)}"
+    writer.write(instruction.operands[0], product, wide)
+
+
+RULES = [
+    rule("add.<T:integers>", "d a b", "a + b"),
+    rule("add.sat.<T:s32>", "d a b", "add_saturated(a, b)"),
+    rule("sub.<T:integers>", "d a b", "a - b"),
+    rule("sub.sat.<T:s32>", "d a b", "subtract_saturated(a, b)"),
+    rule("mul.lo.<T:integers>", "d a b", "a * b"),
+    rule("mul.hi.<T:integers>", "d a b", "multiply_high(a, b)"),
+    rule("mul.wide.<T:u16|s16|u32|s32>", "d:W a b", emit=_wide),
+    rule("mad.lo.<T:integers>", "d a b c", "a * b + c"),
+    rule("mad.hi.<T:integers>", "d a b c", "multiply_high(a, b) + c"),
+    rule("mad.hi.sat.<T:s32>", "d a b c", "add_saturated(multiply_high(a, b), c)"),
+    rule("mad.wide.<T:u16|s16|u32|s32>", "d:W a b c:W", emit=_wide),
+    rule("mul24.lo.<T:u32|s32>", "d a b", "(low24(a) * low24(b)).astype(T)"),
+    rule("mul24.hi.<T:u32|s32>", "d a b", "(low24(a) * low24(b) >> 16).astype(T)"),
+    rule("mad24.lo.<T:u32|s32>", "d a b c", "(low24(a) * low24(b)).astype(T) + c"),
+    rule("mad24.hi.<T:u32|s32>", "d a b c", "(low24(a) * low24(b) >> 16).astype(T) + c"),
+    rule("mad24.hi.sat.<T:s32>", "d a b c", "add_saturated((low24(a) * low24(b) >> 16).astype(T), c)"),
+    rule("sad.<T:integers>", "d a b c", "absolute_difference(a, b) + c"),
+    rule("div.<T:integers>", "d a b", "divide(a, b)"),
+    rule("rem.<T:integers>", "d a b", "remainder(a, b)"),
+    rule("abs.<T:signed>", "d a", "np.abs(a)"),
+    rule("neg.<T:signed>", "d a", "-a"),
+    rule("min.<T:integers>", "d a b", "np.minimum(a, b)"),
+    rule("max.<T:integers>", "d a b", "np.maximum(a, b)"),
+    rule("min.relu.<T:s32>", "d a b", "np.maximum(np.minimum(a, b), i4.type(0))"),
+    rule("max.relu.<T:s32>", "d a b", "np.maximum(np.maximum(a, b), i4.type(0))"),
+    rule("add.<T:u16x2|s16x2>", "d a b", "of_pairs(a, b, name='add', signed=False)"),
+    rule("min.<T:s16x2>", "d a b", "of_pairs(a, b, name='min', signed=True)"),
+    rule("min.<T:s16x2>.relu", "d a b", "of_pairs(a, b, name='min', signed=True, relu=True)"),
+    rule("max.<T:s16x2>", "d a b", "of_pairs(a, b, name='max', signed=True)"),
+    rule("max.<T:s16x2>.relu", "d a b", "of_pairs(a, b, name='max', signed=True, relu=True)"),
+    rule("min.<T:u16x2>", "d a b", "of_pairs(a, b, name='min', signed=False)"),
+    rule("max.<T:u16x2>", "d a b", "of_pairs(a, b, name='max', signed=False)"),
+    rule("vabsdiff4.u32.<T:u32>.u32", "d a b c", "byte_differences(a, b)"),
+    rule("vabsdiff4.u32.<T:u32>.u32.add", "d a b c", "sum_of_bytes(byte_differences(a, b)) + c"),
+    rule("popc.<T:b32|b64>", "d:u32 a", "count_ones(a)"),
+    rule("clz.<T:b32|b64>", "d:u32 a", "leading_zeros(a)"),
+    rule("bfind.<T:u32|s32|u64|s64>", "d:u32 a", "find_leading(a, False)"),
+    rule("bfind.shiftamt.<T:u32|s32|u64|s64>", "d:u32 a", "find_leading(a, True)"),
+    rule("fns.<T:b32>", "d a b:u32 c:s32", "find_nth(a, b, c)"),
+    rule("brev.<T:b32|b64>", "d a", "reverse_bits(a)"),
+    rule("bfe.<T:u32|s32|u64|s64>", "d a b:u32 c:u32", "extract_field(a, b, c)"),
+    rule("bfi.<T:b32|b64>", "d a b c:u32 e:u32", "insert_field(a, b, c, e)"),
+    rule("bmsk.clamp.<T:b32>", "d a b", "bit_mask(a, b, False)"),
+    rule("bmsk.wrap.<T:b32>", "d a b", "bit_mask(a, b, True)"),
+    rule("szext.clamp.<T:u32|s32>", "d a b:u32", "extend_field(a, b, False)"),
+    rule("szext.wrap.<T:u32|s32>", "d a b:u32", "extend_field(a, b, True)"),
+    rule("dp4a.<A:u32|s32>.<E:u32|s32>", "d:b32 a:b32 b:b32 c:E", "dot4(a, b, c, types=A[0] + E[0])"),
+    rule(
+        "dp2a.lo.<A:u32|s32>.<E:u32|s32>",
+        "d:b32 a:b32 b:b32 c:E",
+        "dot2(a, b, c, types=A[0] + E[0], high=False)",
+    ),
+    rule(
+        "dp2a.hi.<A:u32|s32>.<E:u32|s32>",
+        "d:b32 a:b32 b:b32 c:E",
+        "dot2(a, b, c, types=A[0] + E[0], high=True)",
+    ),
+    rule("add.cc.<T:u32|s32|u64|s64>", "d a b", emit=lambda w, i, g: _with_carry(w, i, g | {"cc": "cc"})),
+    rule("addc[.cc].<T:u32|s32|u64|s64>", "d a b", emit=_with_carry),
+    rule("sub.cc.<T:u32|s32|u64|s64>", "d a b", emit=lambda w, i, g: _with_carry(w, i, g | {"cc": "cc"})),
+    rule("subc[.cc].<T:u32|s32|u64|s64>", "d a b", emit=_with_carry),
+    rule(
+        "mad.<half:lo|hi>.cc.<T:u32|s32|u64|s64>",
+        "d a b c",
+        emit=lambda w, i, g: _multiply_add_with_carry(w, i, g | {"cc": "cc"}),
+    ),
+    rule("madc.<half:lo|hi>[.cc].<T:u32|s32|u64|s64>", "d a b c", emit=_multiply_add_with_carry),
+]

@@ -1,0 +1,88 @@
+"""A kernel with all that it calls, laid out: what a launch runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .ptx.syntax import PTXError, Variable
+from .run.services import SERVICES
+
+if TYPE_CHECKING:
+    from .compile.function import CompiledFunction
+    from .module import Module
+
+
+class Kernel:
+    """The functions that one kernel reaches, and where its shared variables and parameters lie."""
+
+    def __init__(self, module: Module, name: str) -> None:
+        self.module = module
+        self.name = name
+        self.functions: list[CompiledFunction] = []
+        self._numbers: dict[str, int] = {}
+        self.function_number(name)
+        self.compiled = self.functions[0]
+        self.parameter_offsets: dict[str, int] = {}
+        self.parameters: list[tuple[int, int]] = []
+        end = 0
+        for variable in self.compiled.text.prototype.parameters:
+            end = -(-end // variable.align) * variable.align
+            self.parameter_offsets[variable.name] = end
+            self.parameters.append((end, variable.size))
+            end += variable.size
+        self.parameter_size = end
+        self.shared_address: dict[str, object] = {}
+        self.shared_size = 0
+        self._lay_out_shared()
+
+    def function_number(self, name: str) -> int:
+        """The number of a function of the kernel; one called by address gets it when it is met."""
+        number = self._numbers.get(name)
+        if number is None:
+            compiled = self.module.compiled.get(name)
+            if compiled is None:
+                raise PTXError(f"{name} is declared, but has no body")
+            number = self._numbers[name] = len(self.functions)
+            self.functions.append(compiled)
+        return number
+
+    def _lay_out_shared(self) -> None:
+        """Static variables first, then dynamic shared memory, which all arrays of unknown length start at."""
+        variables: dict[str, Variable] = {}
+        for name in self._reachable():
+            compiled = self.module.compiled.get(name)
+            if compiled is None:
+                continue
+            for used in compiled.shared:
+                variables[used] = compiled.text.variables.get(used) or self.module.text.variables[used]
+            for variable in compiled.text.variables.values():
+                if variable.space == "shared":
+                    variables[variable.name] = variable
+        end, largest = 0, 1
+        for name, variable in variables.items():
+            largest = max(largest, variable.align)
+            if variable.count is not None:
+                end = -(-end // variable.align) * variable.align
+                self.shared_address[name] = np.uint64(end)
+                end += variable.size
+        self.shared_size = end
+        dynamic = -(-end // largest) * largest
+        for name, variable in variables.items():
+            if variable.count is None:
+                self.shared_address[name] = np.uint64(dynamic)
+                self.shared_size = dynamic
+
+    def _reachable(self) -> list[str]:
+        """The names of the functions that the kernel calls, directly or not; by address it may be any."""
+        found = [self.name]
+        for name in found:
+            compiled = self.module.compiled.get(name)
+            if compiled is None:
+                continue
+            names = set(compiled.calls)
+            if any(block.end == "call" and block.info.name is None for block in compiled.blocks):
+                names |= {other for other, one in self.module.compiled.items() if not one.text.is_entry}
+            found += sorted(names - set(found) - set(SERVICES))
+        return found

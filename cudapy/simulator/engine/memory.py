@@ -1,0 +1,139 @@
+"""The table of allocations: which addresses kernels may touch. A device pointer is a real host address."""
+
+from __future__ import annotations
+
+import bisect
+import collections
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from . import settings
+
+POISON = 0xCD
+"""What every byte of fresh memory is: a program that reads it before writing gets the same nonsense each
+time.
+"""
+QUARANTINE = 64 << 20
+"""Bytes of released memory that are kept, so that their addresses are not soon given out again."""
+
+
+class Allocation:
+    """One range of memory: `size` bytes from `address`, of a kind ("device", "managed", "host" ...)."""
+
+    __slots__ = ("_views", "address", "data", "end", "kind", "size", "written")
+
+    def __init__(self, address: int, size: int, kind: str, data: Any) -> None:
+        self.address = address
+        self.size = size
+        self.end = address + size
+        self.kind = kind
+        self.data = data  # a uint8 array over the range
+        self.written: Any = None  # a bool for each byte, once reads of unwritten memory are looked for
+        self._views: dict[Any, Any] = {}
+
+    def view(self, dtype: Any) -> tuple[Any, int]:
+        """The memory as an array of `dtype`, and the address of its first item (the first multiple of its
+        size).
+        """
+        view = self._views.get(dtype)
+        if view is None:
+            skip = -self.address % dtype.itemsize
+            whole = max(self.size - skip, 0) // dtype.itemsize * dtype.itemsize
+            view = self._views[dtype] = self.data[skip : skip + whole].view(dtype), self.address + skip
+        return view
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} memory, {self.size} bytes at {self.address:#x}>"
+
+
+class Memory:
+    """All allocations of a device, by address."""
+
+    def __init__(self) -> None:
+        self._allocations: dict[int, Allocation] = {}
+        self._addresses: list[int] = []
+        self._last: Allocation | None = None
+        self._released: collections.deque[Allocation] = collections.deque()
+        self._held = 0
+        self._bounds: Any = None
+
+    def allocate(self, size: int, kind: str = "device", align: int = 256) -> int:
+        """`size` fresh bytes at a multiple of `align`, filled with a pattern. Returns their address.
+
+        Raises MemoryError.
+        """
+        block = np.empty(size + 2 * align, np.uint8)  # a gap on both sides: neighbours are never adjacent
+        start = -block.ctypes.data % align
+        data = block[start : start + size]
+        data.fill(POISON)
+        address = int(block.ctypes.data) + start
+        self._add(Allocation(address, size, kind, data))
+        return address
+
+    def adopt(self, address: int, size: int, kind: str) -> None:
+        """Let kernels touch memory that somebody else owns, and keeps until `release`."""
+        data = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+        allocation = Allocation(address, size, kind, data)
+        self._add(allocation)
+        self.written(address, size)
+
+    def release(self, address: int) -> None:
+        """Take an allocation back. Raises KeyError if none starts at `address`."""
+        allocation = self._allocations.pop(address)
+        del self._addresses[bisect.bisect_left(self._addresses, address)]
+        self._last = self._bounds = None
+        self._released.append(allocation)
+        self._held += allocation.size
+        while self._held > QUARANTINE and len(self._released) > 1:
+            self._held -= self._released.popleft().size
+
+    def find(self, address: int) -> Allocation | None:
+        """The allocation that `address` lies in."""
+        last = self._last
+        if last is not None and last.address <= address < last.end:
+            return last
+        place = bisect.bisect_right(self._addresses, address) - 1
+        if place >= 0:
+            found = self._allocations[self._addresses[place]]
+            if address < found.end:
+                self._last = found
+                return found
+        return None
+
+    def written(self, address: int, size: int) -> None:
+        """The host wrote `size` bytes: reading them is no fault (see `settings`)."""
+        found = self.find(address)
+        if found is not None and found.written is not None:
+            found.written[address - found.address : address - found.address + size] = True
+
+    def bounds(self) -> tuple[Any, Any]:
+        """The first and the end address of every allocation, sorted: two uint64 arrays."""
+        if self._bounds is None:
+            ends = [self._allocations[address].end for address in self._addresses]
+            self._bounds = np.array(self._addresses, np.uint64), np.array(ends, np.uint64)
+        bounds: tuple[Any, Any] = self._bounds
+        return bounds
+
+    def nearest(self, address: int) -> Allocation | None:
+        """The allocation closest to an address that lies in none."""
+        place = bisect.bisect_right(self._addresses, address)
+        near = [self._allocations[start] for start in self._addresses[max(place - 1, 0) : place + 1]]
+        return min(near, key=lambda one: max(one.address - address, address - one.end + 1), default=None)
+
+    def released(self, address: int) -> Allocation | None:
+        """The allocation, released not long ago, that `address` lay in."""
+        for allocation in reversed(self._released):
+            if allocation.address <= address < allocation.end:
+                return allocation
+        return None
+
+    def _add(self, allocation: Allocation) -> None:
+        if settings.current.check_uninitialized:
+            allocation.written = np.zeros(allocation.size, bool)
+        if allocation.address in self._allocations:
+            raise ValueError(f"{self._allocations[allocation.address]!r} starts at the same address")
+        self._allocations[allocation.address] = allocation
+        bisect.insort(self._addresses, allocation.address)
+        self._bounds = None

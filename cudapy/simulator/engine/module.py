@@ -1,0 +1,146 @@
+"""PTX, loaded."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .compile.function import CompiledFunction, FunctionCompiler
+from .kernel import Kernel
+from .ptx.parser import parse
+from .ptx.syntax import ModuleText, PTXError, Variable
+from .run.layout import FUNCTIONS
+from .run.services import SERVICES
+
+if TYPE_CHECKING:
+    from .memory import Memory
+
+__all__ = ["Function", "Module", "PTXError"]
+
+_addresses = itertools.count(FUNCTIONS + 64, 64)
+_MOST_THREADS = 1024
+
+
+class Function:
+    """A kernel."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.name = kernel.name
+        self.parameters: list[tuple[int, int]] = kernel.parameters
+        """Offset and size of each parameter, in bytes."""
+        self.shared_size: int = kernel.shared_size
+        """Bytes of static shared memory."""
+        self.local_size: int = kernel.compiled.local_size
+        """Bytes of local memory of a thread, without what it calls."""
+        self.const_size: int = kernel.module.const_size
+        """Bytes of constant memory of the module."""
+        directives = kernel.compiled.text.directives
+        shape = directives.get("reqntid") or directives.get("maxntid") or (_MOST_THREADS,)
+        self.max_threads: int = min(int(np.prod(shape)), _MOST_THREADS)
+        """Most threads of a block."""
+        self.registers: int = min(16 + len(kernel.compiled.slots), 255)
+        """An estimate."""
+
+    def __repr__(self) -> str:
+        return f"<Function {self.name}>"
+
+
+class Module:
+    """A PTX module in a device's memory. Raises PTXError, with the line, for what is not supported."""
+
+    def __init__(self, ptx: bytes | str, memory: Memory) -> None:
+        self.memory = memory
+        self.text: ModuleText = parse(ptx)
+        self.globals: dict[str, tuple[int, int]] = {}
+        """`.global` and `.const` variables: address and size."""
+        self.const_size = 0
+        self._functions_at: dict[int, str] = {}
+        self._addresses: dict[str, int] = {}
+        for name in (*self.text.functions, *self.text.aliases):
+            address = next(_addresses)
+            self._addresses[name] = address
+            self._functions_at[address] = self.text.aliases.get(name, name)
+        self.compiled: dict[str, CompiledFunction] = {}
+        try:
+            self._place_variables()
+            for function in self.text.functions.values():
+                if function.has_body:
+                    self.compiled[function.name] = FunctionCompiler(function, self._resolve).compile()
+            for new, old in self.text.aliases.items():
+                self.compiled[new] = self.compiled[old]
+            self._check_calls()
+            self.functions: dict[str, Function] = {
+                name: Function(Kernel(self, name))
+                for name, function in self.text.functions.items()
+                if function.is_entry and function.has_body
+            }
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Release the variables."""
+        for address, _ in self.globals.values():
+            self.memory.release(address)
+        self.globals = {}
+
+    def function_at(self, address: int) -> str | None:
+        """The function that an address means."""
+        return self._functions_at.get(address)
+
+    def _check_calls(self) -> None:
+        for compiled in self.compiled.values():
+            for name in compiled.calls:
+                if name not in self.compiled and name not in SERVICES:
+                    raise PTXError(
+                        f"{compiled.name} calls {name}, which the module does not have; of the device's "
+                        f"own functions there are {', '.join(SERVICES)}"
+                    )
+
+    def _resolve(self, name: str) -> int | str | None:
+        variable = self.text.variables.get(name)
+        if variable is not None and variable.space == "shared":
+            return f"L.shared_address[{name!r}]"
+        if name in self.globals:
+            return self.globals[name][0]
+        return self._addresses.get(name)
+
+    def _place_variables(self) -> None:
+        for variable in self.text.variables.values():
+            if variable.space not in ("global", "const"):
+                continue
+            if variable.is_external and not variable.values and variable.count is None:
+                raise PTXError(f"line {variable.line}: {variable.name} is in another module; link them first")
+            kind = "constant" if variable.space == "const" else "managed" if variable.is_managed else "global"
+            align = max(variable.align, 256)
+            address = self.memory.allocate(variable.size, f"{kind} variable {variable.name}, that is", align)
+            self.globals[variable.name] = address, variable.size
+            if variable.space == "const":
+                self.const_size += variable.size
+        for variable in self.text.variables.values():
+            if variable.name in self.globals:
+                self._initialize(variable)
+
+    def _initialize(self, variable: Variable) -> None:
+        address, size = self.globals[variable.name]
+        found = self.memory.find(address)
+        if found is None:  # of no bytes
+            return
+        found.data[:] = 0
+        self.memory.written(address, size)
+        width = variable.type.size
+        octets = bytearray()
+        for value in variable.values:
+            if isinstance(value, tuple):
+                name, offset = value
+                resolved = self._resolve(name)
+                if not isinstance(resolved, int):
+                    raise PTXError(
+                        f"line {variable.line}: {name}, in the first value of {variable.name}, is unknown"
+                    )
+                value = resolved + offset
+            octets += (value & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+        found.data[: len(octets)] = np.frombuffer(bytes(octets), np.uint8)

@@ -1,0 +1,1 @@
+"""PTX as text becomes PTX as objects."""

@@ -1,0 +1,151 @@
+"""Bodies of functions: instructions, labels, and the names of each scope."""
+
+from __future__ import annotations
+
+import re
+
+from .declarations import call_prototype, variable
+from .operands import OperandReader, split
+from .syntax import FunctionText, Instruction, Location, Operand, PTXError, Register, Special, Symbol
+from .types import TYPES
+
+_PIECE = re.compile(
+    r"\s*(?:(?P<open>\{)|(?P<close>\})|(?P<loc>\.loc\b[^\n]*)|(?P<label>[A-Za-z_$%][\w$]*)\s*:(?!:)"
+    r"|(?P<statement>[^;{}]*(?:\{[^{}]*\}[^;{}]*)*);)"
+)
+_LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
+_REGISTERS = re.compile(r"\.reg\s*(?:\.v[24]\s*)?\.(\w+)\s+(.*)", re.DOTALL)
+_RANGE = re.compile(r"([%\w$]+)<(\d+)>$")
+_INSTRUCTION = re.compile(r"(?:@(!?)\s*([%\w$]+)\s+)?([a-z][\w.:]*)\s*(.*)", re.DOTALL)
+
+
+class BodyReader:
+    """Fills a FunctionText. Names declared in inner braces, and labels there, get a number of their scope."""
+
+    def __init__(self, function: FunctionText, files: dict[int, str]) -> None:
+        self._function = function
+        self._files = files
+        self._scopes: list[dict[str, str]] = [{}]
+        self._count = 0
+        self._location: Location | None = None
+        self._jumps: list[tuple[Instruction, list[dict[str, str]]]] = []
+        for parameter in (*function.prototype.results, *function.prototype.parameters):
+            self._scopes[0][parameter.name] = parameter.name
+        self._reader = OperandReader(self._operand)
+
+    def read(self, text: str, place: int, line: int) -> int:
+        """Read up to the brace that ends the body; returns the place behind it. Raises PTXError."""
+        while True:
+            found = _PIECE.match(text, place)
+            if found is None:
+                raise PTXError(f"line {line}: {self._function.name} has no end")
+            start = found.start(found.lastgroup or 0)
+            line += text.count("\n", place, start)
+            kind = found.lastgroup
+            try:
+                if kind == "open":
+                    self._scopes.append({})
+                    self._count += 1
+                    self._labels_ahead(text, found.end())
+                elif kind == "close":
+                    self._scopes.pop()
+                    if not self._scopes:
+                        return found.end()
+                elif kind == "loc":
+                    self._loc(found["loc"])
+                elif kind == "label":
+                    self._function.labels[self._known(found["label"])] = len(self._function.instructions)
+                    self._label = found["label"]
+                else:
+                    self._statement(found["statement"].strip(), line)
+            except PTXError as error:
+                if str(error).startswith("line "):
+                    raise
+                raise PTXError(f"line {line}: {error}") from None
+            line += text.count("\n", start, found.end())
+            place = found.end()
+
+    def _labels_ahead(self, text: str, place: int) -> None:
+        """Labels of an inner scope are its own, and jumps may go to those further down."""
+        end = text.find("}", place)
+        for name in re.findall(r"(?:^|[;{\n])\s*([A-Za-z_$%][\w$]*)\s*:(?!:)", text[place:end]):
+            if not name.startswith("$L__"):  # those of the compiler are unique
+                self._declare(name)
+
+    def _declare(self, name: str) -> str:
+        unique = name if len(self._scopes) == 1 else f"{name}@{self._count}"
+        self._scopes[-1][name] = unique
+        return unique
+
+    def _known(self, name: str) -> str:
+        for scope in reversed(self._scopes):
+            if name in scope:
+                return scope[name]
+        return name
+
+    def _operand(self, name: str) -> Operand:
+        unique = self._known(name)
+        if unique in self._function.registers:
+            return Register(unique)
+        return Special(name) if name.startswith("%") else Symbol(unique)
+
+    def _loc(self, text: str) -> None:
+        found = _LOC.match(text)
+        if found is not None and int(found[2]):  # line 0: made by the compiler
+            self._location = Location(self._files.get(int(found[1]), "?"), int(found[2]))
+
+    def _statement(self, text: str, line: int) -> None:
+        if not text:
+            return
+        if text[0] != ".":
+            self._instruction(text, line)
+        elif text.startswith(".reg"):
+            self._registers(text)
+        elif text.startswith(".callprototype"):
+            self._function.prototypes[self._known(self._label)] = call_prototype(text, line)
+        elif text.startswith((".branchtargets", ".calltargets")):
+            names = split(text.partition(" ")[2].strip())
+            self._function.tables[self._known(self._label)] = [self._known(name) for name in names]
+        elif not text.startswith(".pragma"):
+            declared = variable(text, line)
+            declared.name = self._declare(declared.name)
+            self._function.variables[declared.name] = declared
+
+    def _registers(self, text: str) -> None:
+        found = _REGISTERS.match(text)
+        kind = TYPES.get(found[1]) if found else None
+        if found is None or kind is None:
+            raise PTXError(f"registers of {text!r} are not supported")
+        if ".v2" in text or ".v4" in text:
+            raise PTXError("vector registers are not supported")
+        for name in split(found[2].strip()):
+            many = _RANGE.match(name)
+            names = [f"{many[1]}{number}" for number in range(int(many[2]))] if many else [name]
+            for one in names:
+                self._function.registers[self._declare(one)] = kind
+
+    def _instruction(self, text: str, line: int) -> None:
+        found = _INSTRUCTION.match(text)
+        if found is None:
+            raise PTXError(f"what is {text!r}?")
+        negated, guard, opcode, rest = found.groups()
+        register = self._operand(guard) if guard else None
+        if guard and not isinstance(register, Register):
+            raise PTXError(f"{guard} is no register")
+        parts = split(_calls_apart(rest) if opcode.startswith("call") else rest.strip())
+        self._function.instructions.append(
+            Instruction(
+                opcode,
+                tuple(self._reader.read(part) for part in parts),
+                register if isinstance(register, Register) else None,
+                bool(negated),
+                line,
+                " ".join(text.split()),
+                self._location,
+            )
+        )
+
+
+def _calls_apart(text: str) -> str:
+    """The commas that PTX lets one leave out of `call (result), name, (parameters)`."""
+    return re.sub(r"\)\s*(?=[%\w$])", "), ", text.strip())

@@ -1,0 +1,111 @@
+"""Declarations: variables, and the heads of functions."""
+
+from __future__ import annotations
+
+import re
+
+from .operands import integer, literal, split
+from .syntax import Float, FunctionText, Integer, Prototype, PTXError, Variable
+from .types import TYPES
+
+FUNCTION_HEAD = re.compile(r"(?:\.(?:visible|extern|weak)\s+)*\.(entry|func)\b")
+_VARIABLE = re.compile(
+    r"(?P<linkage>(?:\.(?:visible|extern|weak|common)\s+)*)"
+    r"\.(?P<space>global|const|shared|local|param|tex)\s*"
+    r"(?:\.attribute\((?P<attribute>[^)]*)\)\s*)?"
+    r"(?:\.align\s+(?P<align>\d+)\s*)?"
+    r"(?:\.v(?P<vector>[24])\s+)?"
+    r"\.(?P<type>\w+)\s*"
+    r"(?:\.ptr\b(?:\s*\.(?:const|global|local|shared))?(?:\s*\.align\s+\d+)?\s*)?"
+    r"(?P<name>[%\w$]+)?"
+    r"(?P<dimensions>(?:\s*\[[^\]]*\])*)"
+    r"(?:\s*=\s*(?P<values>.+))?$",
+    re.DOTALL,
+)
+_HEAD = re.compile(
+    r"(?:\.(?:visible|extern|weak)\s+)*\.(?P<kind>entry|func)\s*"
+    r"(?:\.attribute\([^)]*\)\s*)?"
+    r"(?:\((?P<results>[^)]*)\)\s*)?(?P<name>[%\w$]+)\s*(?:\((?P<parameters>[^)]*)\))?(?P<rest>.*)$",
+    re.DOTALL,
+)
+_DIRECTIVE = re.compile(r"\.(\w+)((?:\s+|,|\d+)*)")
+_REFERENCE = re.compile(r"(?:generic\()?\s*([A-Za-z_$%][\w$]*)\s*\)?\s*(?:\+\s*(\d+))?$")
+
+
+def variable(statement: str, line: int) -> Variable:
+    """A variable or parameter. Raises PTXError."""
+    found = _VARIABLE.match(statement)
+    if found is None:
+        raise PTXError(f"line {line}: what does {statement.split(chr(10))[0]!r} declare?")
+    kind = TYPES.get(found["type"])
+    if kind is None or (kind.size == 16 and found["space"] != "param"):
+        raise PTXError(f"line {line}: variables of type .{found['type']} are not supported")
+    count: int | None = int(found["vector"] or 1)
+    for dimension in re.findall(r"\[\s*([^\]]*?)\s*\]", found["dimensions"]):
+        size = integer(dimension)
+        count = None if size is None or count is None else count * size
+    values = _values(found["values"], line) if found["values"] else []
+    if count is None and values:
+        count = len(values)
+    align = int(found["align"] or kind.size * int(found["vector"] or 1))
+    return Variable(
+        found["name"] or "_",
+        found["space"],
+        kind,
+        count,
+        align,
+        values,
+        line,
+        ".extern" in found["linkage"],
+        ".managed" in (found["attribute"] or ""),
+    )
+
+
+def _values(text: str, line: int) -> list[int | tuple[str, int]]:
+    values: list[int | tuple[str, int]] = []
+    for part in split(text.replace("{", "").replace("}", "").strip()):
+        number = literal(part)
+        if isinstance(number, Integer):
+            values.append(number.value)
+        elif isinstance(number, Float):
+            values.append(number.bits)
+        else:
+            found = _REFERENCE.match(part)
+            if found is None:
+                raise PTXError(f"line {line}: the first value {part!r} is not supported")
+            values.append((found[1], int(found[2] or 0)))
+    return values
+
+
+def prototype(results: str | None, parameters: str | None, line: int) -> Prototype:
+    def read(text: str | None) -> list[Variable]:
+        return [variable(" ".join(part.split()), line) for part in split((text or "").strip()) if part]
+
+    return Prototype(read(results), read(parameters))
+
+
+def function_head(text: str, line: int) -> FunctionText:
+    """A function, up to its body. Raises PTXError."""
+    found = _HEAD.match(text.strip())
+    if found is None:
+        raise PTXError(f"line {line}: what does {text.strip()[:60]!r} declare?")
+    directives = {
+        name: tuple(int(number) for number in re.findall(r"\d+", numbers))
+        for name, numbers in _DIRECTIVE.findall(found["rest"])
+    }
+    types = prototype(found["results"], found["parameters"], line)
+    return FunctionText(found["name"], found["kind"] == "entry", types, line, directives)
+
+
+def call_prototype(text: str, line: int) -> Prototype:
+    """`.callprototype (results) _ (parameters)`. Raises PTXError."""
+    found = re.match(r"\.callprototype\s*(?:\(([^)]*)\)\s*)?_\s*(?:\(([^)]*)\))?", text, re.DOTALL)
+    if found is None:
+        raise PTXError(f"line {line}: what does {text!r} declare?")
+    return prototype(found[1], found[2], line)
+
+
+def alias(statement: str) -> tuple[str, str]:
+    """`.alias new, old`."""
+    new, old = split(statement.removeprefix(".alias").strip())
+    return new, old

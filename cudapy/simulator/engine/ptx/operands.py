@@ -1,0 +1,139 @@
+"""Operands of instructions, read."""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import TYPE_CHECKING
+
+from .syntax import (
+    Address,
+    Bracket,
+    Float,
+    Integer,
+    Negation,
+    Operand,
+    Pair,
+    PTXError,
+    Register,
+    Sink,
+    Special,
+    Symbol,
+    Vector,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_INTEGER = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
+_BITS = re.compile(r"(-?)0([fFdD])([0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?)$")
+_DECIMAL = re.compile(r"-?\d+\.\d*(?:[eE][-+]?\d+)?$")
+_SUM = re.compile(r"\s*([%\w$.]+)\s*(?:([+-])\s*(-?\w+))?\s*$")
+_NAME = re.compile(r"[%\w$.]+$")
+
+
+def split(text: str) -> list[str]:
+    """The parts of a list, cut at the commas outside of brackets."""
+    if not any(mark in text for mark in "[{("):
+        return [part.strip() for part in text.split(",")] if text else []
+    parts, depth, start = [], 0, 0
+    for place, mark in enumerate(text):
+        if mark in "[{(":
+            depth += 1
+        elif mark in "]})":
+            depth -= 1
+        elif mark == "," and not depth:
+            parts.append(text[start:place].strip())
+            start = place + 1
+    return [*parts, text[start:].strip()]
+
+
+def integer(text: str) -> int | None:
+    """The value of an integer literal. PTX has hexadecimal, octal, binary and decimal ones."""
+    found = _INTEGER.match(text)
+    if found is None:
+        return None
+    sign, digits = found.groups()
+    octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
+    return (-1 if sign == "-" else 1) * int(digits, 8 if octal else 0)
+
+
+def literal(text: str) -> Integer | Float | None:
+    """A number, or None if `text` is none."""
+    value = integer(text)
+    if value is not None:
+        return Integer(value)
+    found = _BITS.match(text)
+    if found is not None:
+        sign, kind, digits = found.groups()
+        size = 4 if kind in "fF" else 8
+        bits = int(digits, 16) ^ (1 << (8 * size - 1) if sign else 0)
+        return Float(bits, size, struct.unpack("<f" if size == 4 else "<d", bits.to_bytes(size, "little"))[0])
+    if _DECIMAL.match(text):
+        number = float(text)
+        return Float(int.from_bytes(struct.pack("<d", number), "little"), 8, number)
+    return Integer(32) if text == "WARP_SZ" else None
+
+
+class OperandReader:
+    """Reads the operands of one function: `register` says what a name is in the scope that it stands in."""
+
+    def __init__(self, register: Callable[[str], Operand]) -> None:
+        self._name = register
+
+    def read(self, text: str) -> Operand:
+        """Raises PTXError."""
+        first = text[:1]
+        if first == "[":
+            return self._bracket(text[1:-1])
+        if first in ("{", "("):
+            return Vector(tuple(self.read(part) for part in split(text[1:-1].strip())))
+        if first == "!":
+            operand = self._name(text[1:].strip())
+            if not isinstance(operand, Register):
+                raise PTXError(f"{text} is no predicate")
+            return Negation(operand)
+        if text == "_":
+            return Sink()
+        if "|" in text:
+            one, _, two = text.partition("|")
+            return Pair(self.read(one.strip()), self.read(two.strip()))
+        number = literal(text)
+        if number is not None:
+            return number
+        return self._sum(text)
+
+    def _bracket(self, text: str) -> Address | Bracket:
+        parts = split(text.strip())
+        if len(parts) > 1:
+            return Bracket(tuple(self.read(part) for part in parts))
+        base = self._sum(parts[0])
+        if isinstance(base, Symbol):
+            return Address(Symbol(base.name), base.offset)
+        if isinstance(base, Address):
+            return base
+        if isinstance(base, (Register, Special, Integer)):
+            return Address(base, 0)
+        raise PTXError(f"[{text}] is no address")
+
+    def _sum(self, text: str) -> Operand:
+        """`name`, `name+4`, `%rd1+4` (an Address), or a number."""
+        number = literal(text)
+        if number is not None:
+            return number
+        found = _SUM.match(text)
+        if found is None:
+            raise PTXError(f"what is the operand {text!r}?")
+        name, sign, more = found.groups()
+        offset = 0
+        if more is not None:
+            value = integer(more)
+            if value is None:
+                raise PTXError(f"what is the operand {text!r}?")
+            offset = -value if sign == "-" else value
+        if not _NAME.match(name):
+            raise PTXError(f"what is the operand {text!r}?")
+        base = self._name(name)
+        if isinstance(base, Symbol):
+            return Symbol(base.name, base.offset + offset)
+        return Address(base, offset) if more is not None else base  # type: ignore[arg-type]

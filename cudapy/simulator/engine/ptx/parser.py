@@ -1,0 +1,101 @@
+"""PTX text, cut into variables, functions and instructions.
+
+Source: PTX ISA, "Syntax", "State Spaces", "Directives".
+"""
+
+from __future__ import annotations
+
+import re
+
+from .body import BodyReader
+from .declarations import FUNCTION_HEAD, alias, function_head, variable
+from .syntax import FunctionText, ModuleText, PTXError, Variable
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_BLANK = re.compile(r"\s+")
+_LINE = re.compile(r"\.(version|target|address_size|file)\b([^\n]*)")
+_FILE = re.compile(r'\s*(\d+)\s+"([^"]*)"')
+_SECTION = re.compile(r"\.section\b[^{]*\{[^}]*\}")
+
+
+def parse(ptx: bytes | str) -> ModuleText:
+    """A module. Raises PTXError, which says the line."""
+    text = ptx.decode("utf-8", "replace") if isinstance(ptx, bytes) else ptx
+    text = text.rstrip("\0")
+    text = _COMMENT.sub(lambda found: "\n" * found.group().count("\n") or " ", text)
+    if not re.search(r"^\s*\.version\b", text, re.MULTILINE):
+        raise PTXError("this is no PTX: it has no .version")
+    return _Reader(text).module()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._place = 0
+        self._line = 1
+        self._files = {int(number): name for number, name in re.findall(r'\.file\s+(\d+)\s+"([^"]*)"', text)}
+
+    def module(self) -> ModuleText:
+        head = {"version": "", "target": ""}
+        variables: dict[str, Variable] = {}
+        functions: dict[str, FunctionText] = {}
+        aliases: dict[str, str] = {}
+        while self._skip_blanks():
+            found = _LINE.match(self._text, self._place)
+            if found is not None:
+                head[found.group(1)] = found.group(2).strip()
+                self._to(found.end())
+                continue
+            found = _SECTION.match(self._text, self._place)
+            if found is not None:
+                self._to(found.end())
+                continue
+            if FUNCTION_HEAD.match(self._text, self._place):
+                function = self._function()
+                known = functions.get(function.name)
+                if known is None or function.has_body:
+                    functions[function.name] = function
+                continue
+            line, statement = self._line, self._statement()
+            if statement.startswith(".alias"):
+                new, old = alias(statement)
+                aliases[new] = old
+            elif not statement.startswith(".pragma"):
+                declared = variable(statement, line)
+                known_variable = variables.get(declared.name)
+                if known_variable is None or known_variable.is_external:
+                    variables[declared.name] = declared
+        return ModuleText(head["target"], head["version"], variables, functions, aliases)
+
+    def _function(self) -> FunctionText:
+        line = self._line
+        brace, semicolon = self._find("{"), self._find(";")
+        function = function_head(self._text[self._place : min(brace, semicolon)], line)
+        self._to(min(brace, semicolon) + 1)
+        if brace < semicolon:
+            function.has_body = True
+            end = BodyReader(function, self._files).read(self._text, self._place, self._line)
+            self._to(end)
+        return function
+
+    def _statement(self) -> str:
+        end = self._find(";")
+        if end == len(self._text):
+            raise PTXError(f"line {self._line}: a statement without an end")
+        statement = self._text[self._place : end].strip()
+        self._to(end + 1)
+        return statement
+
+    def _find(self, mark: str) -> int:
+        place = self._text.find(mark, self._place)
+        return len(self._text) if place < 0 else place
+
+    def _skip_blanks(self) -> bool:
+        found = _BLANK.match(self._text, self._place)
+        if found is not None:
+            self._to(found.end())
+        return self._place < len(self._text)
+
+    def _to(self, place: int) -> None:
+        self._line += self._text.count("\n", self._place, place)
+        self._place = place

@@ -1,0 +1,1 @@
+"""Runs compiled functions: threads, warps, blocks, and the memory that they see."""

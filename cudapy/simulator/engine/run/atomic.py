@@ -1,0 +1,169 @@
+"""Atomics: the lanes that mean one place take turns, in the order of their numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arithmetic import mbarrier
+from ..arithmetic.double import add64
+from ..arithmetic.floating import flush, quiet
+from ..arithmetic.half import compute
+from ..ptx.types import TYPES
+from .access import Access, Scattered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_UFUNCS = {
+    "add": np.add,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "min": np.minimum,
+    "max": np.maximum,
+}
+_MANY = 32
+"""From so many lanes on, one place is treated by itself."""
+
+
+def _increment(old: Any, bound: Any) -> Any:
+    return np.where(old >= bound, old.dtype.type(0), old + old.dtype.type(1))
+
+
+def _decrement(old: Any, bound: Any) -> Any:
+    return np.where((old == 0) | (old > bound), bound, old - old.dtype.type(1))
+
+
+def _add32(old: Any, b: Any) -> Any:
+    return quiet(old + b)
+
+
+def _add64(old: Any, b: Any) -> Any:
+    """In global memory a NaN stays what it is, signaling or not, the new value's first."""
+    total = old + b
+    return np.where(b != b, b, np.where(old != old, old, total))
+
+
+def _add_flushed(old: Any, b: Any) -> Any:
+    """Global memory adds no subnormal binary32 numbers."""
+    return quiet(flush(flush(old) + flush(b)))
+
+
+_FLOAT_ADD = {
+    "f32": _add32,
+    "global f32": _add_flushed,
+    "f64": lambda old, b: add64(b, old),
+    "global f64": _add64,
+}
+
+
+def _combiner(op: str, kind: str) -> Callable[[Any, Any], Any]:
+    if op == "add" and kind in ("f16", "f16x2", "bf16", "bf16x2"):
+        code = TYPES[kind].code
+        bits = f"u{code[1]}"
+        return lambda old, b: compute("add", kind, old.view(bits), b.view(bits)).view(code)
+    if op == "add" and kind in _FLOAT_ADD:
+        return _FLOAT_ADD[kind]
+    others: dict[str, Callable[[Any, Any], Any]] = {
+        "inc": _increment,
+        "dec": _decrement,
+        "exch": lambda old, b: b,
+        **mbarrier.CHANGES,
+    }
+    return others.get(op) or _UFUNCS[op]
+
+
+class Atomics(Access):
+    """The part of a batch that does atomics."""
+
+    def atomic(
+        self, op: str, kind: str, array: Any, index: Any, b: Any, c: Any, lanes: Any, is_used: bool
+    ) -> Any:
+        """Do it for all lanes; returns what each found, if anybody reads that."""
+        count = self.count if lanes is None else len(lanes)
+        if isinstance(array, Scattered):
+            old = np.empty(count, array.dtype)
+            for inner, places, positions in array.parts:
+                own_b = np.broadcast_to(b, (count,))[positions]
+                own_c = None if c is None else np.broadcast_to(c, (count,))[positions]
+                numbers = self.numbers(lanes)[positions]
+                result = self.atomic(op, kind, inner, places, own_b, own_c, numbers, is_used)
+                if is_used:
+                    old[positions] = result
+            return old
+        if op == "add" and kind in ("f32", "f64") and array is not self.shared_view(array.dtype):
+            kind = f"global {kind}"
+        plain = op in _UFUNCS and kind[0] in "usb" and kind[1] != "f"
+        if plain and not is_used:
+            if index.ndim:
+                _UFUNCS[op].at(array, index, b)
+                return None
+            terms = np.concatenate((array[index : index + 1], np.broadcast_to(b, (count,))))
+            array[index] = _UFUNCS[op].accumulate(terms, dtype=array.dtype)[-1]
+            return None
+        index = np.broadcast_to(index, (count,))
+        b = np.broadcast_to(b, (count,))
+        c = None if c is None else np.broadcast_to(c, (count,))
+        return _in_turn(op, kind, array, index, b, c)
+
+
+def _in_turn(op: str, kind: str, array: Any, index: Any, b: Any, c: Any) -> Any:
+    count = len(index)
+    combine = _combiner(op, kind) if op != "cas" else None
+    old = np.empty(count, array.dtype)
+    order = np.argsort(index, kind="stable")
+    places = index[order]
+    starts = np.flatnonzero(np.concatenate(([True], places[1:] != places[:-1])))
+    lengths = np.diff(np.concatenate((starts, [count])))
+    rank = np.arange(count) - np.repeat(starts, lengths)
+    for many in np.flatnonzero(lengths > _MANY):
+        lanes = order[starts[many] : starts[many] + lengths[many]]
+        place = places[starts[many]]
+        values = b[lanes]
+        if op == "cas":
+            old[lanes], array[place] = _swap_one(array[place], values, c[lanes])
+        elif op == "exch":
+            old[lanes[0]], old[lanes[1:]] = array[place], values[:-1]
+            array[place] = values[-1]
+        elif op in _UFUNCS and kind[0] in "usb" and kind[1] != "f":
+            run = _UFUNCS[op].accumulate(
+                np.concatenate((array[place : place + 1], values)), dtype=array.dtype
+            )
+            old[lanes], array[place] = run[:-1], run[-1]
+        else:
+            for lane in lanes:
+                old[lane] = array[place]
+                array[place] = combine(array[place], b[lane])  # type: ignore[misc]
+    few = np.repeat(lengths <= _MANY, lengths)
+    for turn in range(int(rank[few].max()) + 1 if few.any() else 0):
+        chosen = few & (rank == turn)
+        lanes, where = order[chosen], places[chosen]
+        found = array[where]
+        old[lanes] = found
+        if op == "cas":
+            array[where] = np.where(found.view(_bits(found)) == b[lanes].view(_bits(found)), c[lanes], found)
+        else:
+            array[where] = combine(found, b[lanes])  # type: ignore[misc]
+    return old
+
+
+def _bits(x: Any) -> str:
+    return f"u{x.dtype.itemsize}"
+
+
+def _swap_one(value: Any, expected: Any, desired: Any) -> tuple[Any, Any]:
+    """cas on one place by many lanes: what each finds, and what stays."""
+    old = np.empty(len(expected), desired.dtype)
+    start = 0
+    while start < len(expected):
+        hits = np.flatnonzero(expected[start:] == value)
+        if not len(hits):
+            old[start:] = value
+            break
+        hit = start + int(hits[0])
+        old[start : hit + 1] = value
+        value = desired[hit]
+        start = hit + 1
+    return old, value

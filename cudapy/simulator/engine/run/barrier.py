@@ -1,0 +1,111 @@
+"""Barriers of blocks: who waits, and who is let go.
+
+Source: PTX ISA, "bar, barrier".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..compile.function import CompiledFunction
+    from ..instructions.control import BarrierInfo
+
+
+class Waiting(NamedTuple):
+    """Lanes that wait for the same barrier at the same place."""
+
+    info: BarrierInfo
+    key: Any
+    """The group that they will be in afterwards."""
+    lanes: Any
+    predicate: Any
+    function: CompiledFunction
+
+
+class Released(NamedTuple):
+    key: Any
+    lanes: Any
+    result: Any
+    """What a reduction gives each of them; None without one."""
+    slot: int | None
+
+
+class Barriers:
+    """The sixteen barriers of each block of a batch."""
+
+    def __init__(self, blocks: Any, live: Any) -> None:
+        self._blocks = blocks  # the block of each lane
+        self._live = live  # threads of each block that have not exited
+        self._waiting: dict[int, list[Waiting]] = {}
+        self._arrived: dict[int, Any] = {}
+        self._expected: dict[int, Any] = {}
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._waiting and not self._arrived
+
+    def everybody(self) -> list[tuple[int, Waiting]]:
+        """All that wait, and for which barrier."""
+        return [(number, one) for number, group in self._waiting.items() for one in group]
+
+    def arrive(self, number: int, expected: int, waiting: Waiting) -> None:
+        """Lanes come to a barrier; `expected` is how many threads it is for (0: all of the block)."""
+        arrived = np.bincount(self._blocks[waiting.lanes], minlength=len(self._live))
+        counts = self._arrived.setdefault(number, np.zeros(len(self._live), np.int64))
+        wanted = self._expected.setdefault(number, np.zeros(len(self._live), np.int64))
+        counts += arrived
+        wanted[arrived > 0] = expected
+        if waiting.info.action != "arrive":
+            self._waiting.setdefault(number, []).append(waiting)
+
+    def release(self) -> tuple[list[Released], Any]:
+        """Let those go whose barrier is complete; also says in which blocks one was."""
+        released: list[Released] = []
+        finished = np.zeros(len(self._live), bool)
+        for number in list(self._arrived):
+            counts = self._arrived[number]
+            needed = np.where(self._expected[number] > 0, self._expected[number], self._live)
+            done = (counts > 0) & (counts >= needed)
+            if not done.any():
+                continue
+            finished |= done
+            counts[done] = 0
+            if not counts.any():
+                del self._arrived[number], self._expected[number]
+            released += self._let_go(number, done)
+        return released, finished
+
+    def _let_go(self, number: int, done: Any) -> list[Released]:
+        groups = self._waiting.pop(number, [])
+        totals = self._totals(groups, done)
+        released, rest = [], []
+        for one in groups:
+            blocks = self._blocks[one.lanes]
+            chosen = done[blocks]
+            if chosen.any():
+                result = None
+                if one.info.operation:
+                    yes, all_of_them = totals[0][blocks[chosen]], totals[1][blocks[chosen]]
+                    result = {"popc": yes.astype(np.uint32), "and": yes == all_of_them, "or": yes > 0}[
+                        one.info.operation
+                    ]
+                released.append(Released(one.key, one.lanes[chosen], result, one.info.slot))
+            if not chosen.all():
+                kept = one.predicate[~chosen] if one.predicate is not None else None
+                rest.append(one._replace(lanes=one.lanes[~chosen], predicate=kept))
+        if rest:
+            self._waiting[number] = rest
+        return released
+
+    def _totals(self, groups: list[Waiting], done: Any) -> tuple[Any, Any]:
+        """For each block: how many of a reduction's predicates hold, and how many there are."""
+        yes, every = np.zeros(len(self._live), np.int64), np.zeros(len(self._live), np.int64)
+        for one in groups:
+            if one.predicate is not None:
+                blocks = self._blocks[one.lanes]
+                yes += np.bincount(blocks[one.predicate], minlength=len(self._live))
+                every += np.bincount(blocks, minlength=len(self._live))
+        return yes, every

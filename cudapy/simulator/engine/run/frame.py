@@ -1,0 +1,41 @@
+"""The registers of one function at one depth of calls, for all threads of a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def part(value: Any, lanes: Any) -> Any:
+    """The values of some lanes; a scalar is that of all of them."""
+    return value.take(lanes) if value.ndim else value
+
+
+class Frame(list[Any]):
+    """A register is an array over all lanes, or a scalar that all lanes share.
+
+    Arrays are shared between registers and with caches, so they are changed in place only if they were made
+    here for that ("owned"), which no longer holds once a block ran for all lanes and may have given them to
+    others.
+    """
+
+    __slots__ = ("lanes", "owned")
+
+    def __init__(self, initial: list[Any], count: int) -> None:
+        super().__init__(initial)
+        self.lanes = count
+        self.owned: set[int] = set()
+
+    def merge(self, slot: int, value: Any, lanes: Any) -> None:
+        """Set a register of some lanes."""
+        if slot not in self.owned:
+            old = self[slot]
+            if old.ndim:
+                fresh = old.copy()
+            else:
+                fresh = np.empty(self.lanes, value.dtype)
+                fresh.fill(old)
+            self[slot] = fresh
+            self.owned.add(slot)
+        self[slot][lanes] = value

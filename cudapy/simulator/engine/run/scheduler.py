@@ -1,0 +1,241 @@
+"""Which threads run next.
+
+Threads at the same place form a group, keyed by depth of calls, block and function; the deepest call and, in
+it, the block nearest to the function's start runs first. So threads that took different ways meet again where
+these join. Now and then another group has its turn: a loop that waits for others ends.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import coverage, fault, settings
+from ..fault import Fault
+from .barrier import Barriers, Waiting
+from .calls import FRAME_SLOT, Calls, Key, Site
+from .frame import Frame, part
+from .report import place_of
+
+if TYPE_CHECKING:
+    from ..compile.function import CompiledFunction
+    from ..compile.graph import Block
+    from .batch import Batch
+
+_PATIENCE = 256
+"""After so many blocks another group has its turn."""
+
+
+class Scheduler(Calls):
+    """Runs a batch to its end."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self._kernel = batch.launch.kernel
+        self._functions = self._kernel.functions
+        self._ready: dict[Key, list[Any]] = {Key(0, 0, 0): [None]}
+        self._gated: dict[Key, list[Any]] = {}
+        self._frames: dict[tuple[int, int], Frame] = {}
+        self._sites: list[Site] = []
+        self._site_numbers: dict[tuple[int, int], int] = {}
+        self._live = np.full(batch.block_count, batch.threads, np.int64)
+        self._barriers = Barriers(batch.blocks, self._live)
+        seed = settings.current.seed
+        self._random = None if seed is None else random.Random(seed)
+        self._steps = 0
+        self._resting: set[Key] = set()
+        self._counts = coverage.counts(self._kernel) if settings.current.coverage else None
+        self._frame(Key(0, 0, 0))[FRAME_SLOT] = np.uint64(0)
+        batch.reserve_local(self._functions[0].local_size)
+
+    def run(self) -> None:
+        """Raises Fault."""
+        batch, ready = self.batch, self._ready
+        while True:
+            if not ready:
+                if not self._gated and self._barriers.is_idle:
+                    return
+                if not self._barriers.everybody() and not self._gated:
+                    return  # bar.arrive that nobody waits for
+                self._deadlock()
+            key = self._choose()
+            groups = ready.pop(key)
+            lanes = groups[0] if len(groups) == 1 else np.sort(np.concatenate(groups))
+            if lanes is not None and len(lanes) == batch.count:
+                lanes = None
+            function = batch.function = self._functions[key.function]
+            block = function.blocks[key.block]
+            frame = self._frame(key)
+            if block.gate is not None and lanes is not None:
+                lanes = self._gate(key, block, frame, lanes)
+                if lanes is not None and not len(lanes):
+                    continue
+            if block.yields:
+                self._resting.add(key)
+            result = block.run(batch, frame, lanes)
+            if self._counts is not None:
+                self._counts.ran(key.function, key.block, batch.count if lanes is None else len(lanes))
+            self._finish(key, function, block, frame, lanes, result)
+
+    def _choose(self) -> Key:
+        ready = self._ready
+        if len(ready) == 1:
+            return next(iter(ready))
+        self._steps += 1
+        if self._random is not None and self._random.random() < 0.5:
+            return self._random.choice(list(ready))
+        if self._steps % _PATIENCE == 0:
+            keys = list(ready)
+            return keys[self._steps // _PATIENCE % len(keys)]
+        if self._resting:
+            fresh = [key for key in ready if key not in self._resting]
+            if fresh:
+                return min(fresh)
+            self._resting.clear()
+        return min(ready)
+
+    def _frame(self, key: Key) -> Frame:
+        frame = self._frames.get((key.depth, key.function))
+        if frame is None:
+            initial = self._functions[key.function].initial
+            frame = self._frames[key.depth, key.function] = Frame(initial, self.batch.count)
+        return frame
+
+    def _add(self, key: Key, lanes: Any) -> None:
+        self._ready.setdefault(key, []).append(lanes)
+
+    def _gate(self, key: Key, block: Block, frame: Frame, lanes: Any) -> Any:
+        """Those of `lanes`, and of those that wait already, that have their warp's mask complete."""
+        held = self._gated.pop(key, None)
+        if held is not None:
+            lanes = np.sort(np.concatenate([*held, lanes]))
+            if len(lanes) == self.batch.count:
+                return None
+        mask = part(frame[block.gate[1]], lanes) if isinstance(block.gate, tuple) else np.uint32(block.gate)
+        complete = self.batch.gathered(mask, lanes)
+        if complete.all():
+            return lanes
+        self._gated[key] = [lanes[~complete]]
+        return lanes[complete]
+
+    def _finish(
+        self, key: Key, function: CompiledFunction, block: Block, frame: Frame, lanes: Any, result: Any
+    ) -> None:
+        kind = block.end
+        following = Key(key.depth, key.block + 1, key.function)
+        if kind == "next":
+            self._add(following, lanes)
+        elif kind in ("branch", "return", "exit"):
+            yes, no = self._split(lanes, result)
+            if self._counts is not None and kind == "branch" and not block.is_certain:
+                self._counts.branched(key.function, key.block, _size(yes, self.batch), _size(no, self.batch))
+            if no is not _NOBODY:
+                self._add(following, no)
+            if yes is _NOBODY:
+                return
+            if kind == "branch":
+                self._add(Key(key.depth, block.targets[0], key.function), yes)
+            elif kind == "return":
+                self._return(key, function, frame, yes)
+            else:
+                self._exit(yes)
+        elif kind == "switch":
+            self._switch(key, block, lanes, result)
+        elif kind == "barrier":
+            self._barrier(following, function, block, lanes, result)
+        else:
+            self._call(key, function, block, frame, lanes, result)
+
+    def _split(self, lanes: Any, condition: Any) -> tuple[Any, Any]:
+        if condition is True or (not condition.ndim and condition):
+            return lanes, _NOBODY
+        if not condition.ndim:
+            return _NOBODY, lanes
+        count = int(np.count_nonzero(condition))
+        if count == len(condition):
+            return lanes, _NOBODY
+        if not count:
+            return _NOBODY, lanes
+        numbers = self.batch.numbers(lanes)
+        return numbers[condition], numbers[~condition]
+
+    def _switch(self, key: Key, block: Block, lanes: Any, place: Any) -> None:
+        if not place.ndim:
+            self._add(Key(key.depth, block.targets[int(place)], key.function), lanes)
+            return
+        numbers = self.batch.numbers(lanes)
+        for one in np.unique(place):
+            self._add(Key(key.depth, block.targets[int(one)], key.function), numbers[place == one])
+
+    def _exit(self, lanes: Any) -> None:
+        batch = self.batch
+        numbers = batch.numbers(lanes)
+        np.subtract.at(self._live, batch.blocks[numbers], 1)
+        batch.alive_mask &= ~batch.bits_of(lanes)
+        if not self._barriers.is_idle:
+            self._release()
+        for key in list(self._gated):
+            self._ready.setdefault(key, []).extend(self._gated.pop(key))
+
+    # Barriers.
+
+    def _barrier(
+        self, following: Key, function: CompiledFunction, block: Block, lanes: Any, result: Any
+    ) -> None:
+        number, count, predicate = result
+        simple = count is None and not number.ndim and predicate is None
+        if simple and lanes is None and self._barriers.is_idle and block.info.action == "sync":
+            if self.batch.watch is not None:
+                self.batch.watch.synchronized_blocks(np.arange(self.batch.block_count))
+            self._add(following, None)
+            return
+        numbers = self.batch.numbers(lanes)
+        which = np.broadcast_to(number, numbers.shape)
+        wanted = np.broadcast_to(0 if count is None else count, numbers.shape)
+        truth = None if predicate is None else np.broadcast_to(predicate, numbers.shape)
+        for one in np.unique(which):
+            for expected in np.unique(wanted[which == one]):
+                chosen = (which == one) & (wanted == expected)
+                kept = None if truth is None else truth[chosen]
+                waiting = Waiting(block.info, following, numbers[chosen], kept, function)
+                self._barriers.arrive(int(one), int(expected), waiting)
+        if block.info.action == "arrive":
+            self._add(following, lanes)
+        self._release()
+
+    def _release(self) -> None:
+        released, finished = self._barriers.release()
+        if self.batch.watch is not None and finished.any():
+            self.batch.watch.synchronized_blocks(np.flatnonzero(finished))
+        for key, lanes, result, slot in released:
+            if slot is not None:
+                self._frame(key).merge(slot, result, lanes)
+            self._add(key, lanes)
+
+    def _deadlock(self) -> None:
+        lines = []
+        for number, waiting in self._barriers.everybody():
+            lines.append(
+                self._waits(waiting.lanes, waiting.function, waiting.info.instruction, f"barrier {number}")
+            )
+        for key, groups in self._gated.items():
+            function = self._functions[key.function]
+            first = function.blocks[key.block].steps[0].instruction
+            lines.append(self._waits(np.concatenate(groups), function, first, "the rest of its warp's mask"))
+        text = f"Deadlock in {self._kernel.name}: no thread can run\n" + "\n".join(lines)
+        raise Fault(fault.LAUNCH_TIMEOUT, text)
+
+    def _waits(self, lanes: Any, function: CompiledFunction, instruction: Any, what: str) -> str:
+        return (
+            f"    {len(lanes)} threads wait for {what}, the first is {self.batch.thread(int(lanes.min()))}\n"
+            f"        {place_of(self._kernel.name, function, instruction)}"
+        )
+
+
+_NOBODY: Any = object()
+
+
+def _size(lanes: Any, batch: Batch) -> int:
+    return 0 if lanes is _NOBODY else batch.count if lanes is None else len(lanes)

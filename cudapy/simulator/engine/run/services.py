@@ -1,0 +1,176 @@
+"""What kernels call and the device offers: printf, assert, malloc, free.
+
+Source: CUDA C++ Programming Guide, "Formatted Output", "Assertion", "Dynamic Global Memory Allocation".
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import fault
+from ..fault import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..compile.function import CompiledFunction
+    from ..compile.graph import Block
+    from .batch import Batch
+    from .frame import Frame
+
+_FORMAT = re.compile(r"%([-+ #0]*)(\*|\d*)(?:\.(\*|\d*))?(hh|h|ll|l|z|j|t|L)?([diouxXcsfFeEgGaAp%])")
+_EIGHT = ("l", "ll", "z", "j", "t")
+
+
+def _arguments(batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Any) -> list[Any]:
+    """The values of a call's arguments, as arrays over the lanes."""
+    count = len(batch.numbers(lanes))
+    values = []
+    for name in block.info.arguments:
+        value = frame[function.slots[f"{name}+0"]]
+        value = value if lanes is None or not value.ndim else value.take(lanes)
+        values.append(np.broadcast_to(value, (count,)))
+    return values
+
+
+def _give(function: CompiledFunction, block: Block, frame: Frame, lanes: Any, values: Any) -> None:
+    """The result of a call."""
+    for name in block.info.results:
+        slot = function.slots.get(f"{name}+0")
+        if slot is None:
+            continue
+        if lanes is None:
+            frame[slot] = values
+            frame.owned.clear()
+        else:
+            frame.merge(slot, values, lanes)
+
+
+def _number(function: CompiledFunction, block: Block) -> int:
+    return function.instructions.index(block.steps[-1].instruction)
+
+
+def formatted(text: str, take: Callable[[int], bytes], string: Callable[[int], str]) -> tuple[str, int]:
+    """printf: `take(size)` gives the bytes of the next argument, `string` the text at an address."""
+    out: list[str] = []
+    count = 0
+
+    def convert(found: re.Match[str]) -> str:
+        nonlocal count
+        flags, width, precision, length, kind = found.groups()
+        if kind == "%":
+            return "%"
+        if width == "*":
+            width = str(struct.unpack("<i", take(4))[0])
+        if precision == "*":
+            precision = str(struct.unpack("<i", take(4))[0])
+        count += 1
+        spec = "%" + flags + width + ("" if precision is None else "." + precision)
+        if kind in "fFeEgGaA":
+            (number,) = struct.unpack("<d", take(8))
+            return str(number.hex() if kind in "aA" else (spec + kind) % number)
+        if kind == "s":
+            return (spec + "s") % string(struct.unpack("<Q", take(8))[0])
+        if kind == "p":
+            return (spec + "s") % f"0x{struct.unpack('<Q', take(8))[0]:x}"
+        if kind == "c":
+            return (spec + "s") % chr(take(4)[0])
+        size = 8 if length in _EIGHT else 4
+        value = int.from_bytes(take(size), "little", signed=kind in "di")
+        bits = {"hh": 8, "h": 16}.get(length or "")
+        if bits:
+            value &= (1 << bits) - 1
+            if kind in "di" and value >> (bits - 1):
+                value -= 1 << bits
+        result = (spec + ("d" if kind in "iu" else kind)) % value
+        return result.replace("0o", "0") if kind == "o" else result
+
+    out.append(_FORMAT.sub(convert, text))
+    return "".join(out), count
+
+
+def _printf(batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Any) -> None:
+    """vprintf(format, arguments): the arguments lie one after the other in local memory, each at its
+    alignment.
+    """
+    formats, buffers = _arguments(batch, function, block, frame, lanes)
+    number = _number(function, block)
+    counts = np.zeros(len(formats), np.uint32)
+    texts: dict[int, str] = {}
+    for place, lane in enumerate(batch.numbers(lanes)):
+        address = int(formats[place])
+        if address not in texts:
+            texts[address] = batch.read_string(address)
+        offset = 0
+
+        def take(size: int, place: int = place, lane: Any = lane) -> bytes:
+            nonlocal offset
+            start = -(-offset // size) * size
+            offset = start + size
+            return batch.read_bytes(int(lane), int(buffers[place]) + start, size, number)
+
+        text, counts[place] = formatted(texts[address], take, batch.read_string)
+        batch.launch.output.append(text)
+    _give(function, block, frame, lanes, counts)
+
+
+def _assert(batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Any) -> None:
+    """__assertfail(message, file, line, function, size of a character)."""
+    message, file, line, name, _ = _arguments(batch, function, block, frame, lanes)
+    lines = []
+    for place, lane in enumerate(batch.numbers(lanes)):
+        text = batch.thread(int(lane)).replace("block (", "block: [").replace(" thread (", ", thread: [")
+        what, where, who = (batch.read_string(int(one[place])) for one in (message, file, name))
+        thread = text.replace(")", "]")
+        lines.append(f"{where}:{int(line[place])}: {who}: {thread} Assertion `{what}` failed.")
+    os.write(2, ("\n".join(lines) + "\n").encode())
+    raise Fault(fault.ASSERT, f"{lines[0]}\n    {batch.where(_number(function, block))}")
+
+
+def _malloc(batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Any) -> None:
+    (sizes,) = _arguments(batch, function, block, frame, lanes)
+    heap = batch.device.heap
+    addresses = np.zeros(len(sizes), np.uint64)
+    for place, size in enumerate(sizes.tolist()):
+        if sum(heap.values()) + size <= batch.device.heap_size:
+            address = batch.memory.allocate(max(size, 1), "kernel heap", 16)
+            heap[address] = size
+            addresses[place] = address
+    _give(function, block, frame, lanes, addresses)
+
+
+def _free(batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Any) -> None:
+    (addresses,) = _arguments(batch, function, block, frame, lanes)
+    heap = batch.device.heap
+    for place, address in enumerate(addresses.tolist()):
+        if not address:
+            continue
+        if heap.pop(address, None) is None:
+            bad = np.arange(len(addresses)) == place
+            number = _number(function, block)
+            batch.fail(fault.LAUNCH_FAILED, "free of what malloc did not give", number, lanes, bad, addresses)
+        batch.memory.release(address)
+
+
+def _set_conditional(
+    batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Any
+) -> None:
+    """cudaGraphSetConditional(handle, value): what a conditional node of a graph will see."""
+    handles, values = _arguments(batch, function, block, frame, lanes)
+    for handle, value in zip(handles.tolist(), values.tolist(), strict=True):
+        batch.device.conditionals[handle] = value
+
+
+SERVICES: dict[str, Any] = {
+    "vprintf": _printf,
+    "__assertfail": _assert,
+    "malloc": _malloc,
+    "free": _free,
+    "cudaGraphSetConditional": _set_conditional,
+}
+"""Functions that modules declare and the device has."""

@@ -1,0 +1,169 @@
+"""What threads of a warp do together, for all warps of a batch at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .special import Specials, cached
+
+_ONE = np.uint32(1)
+_FULL = 0xFFFFFFFF
+
+
+class Warps(Specials):
+    """The part of a batch that knows its warps. A warp is numbered through the batch."""
+
+    alive_mask: Any
+    """The lanes of each warp that have not exited, as bits."""
+
+    def set_up_warps(self) -> None:
+        key = (self.block_count, self.threads)
+        per_block = -(-self.threads // 32)
+        self.warp_count = per_block * self.block_count
+        self.lane_bits = cached(("bits", *key), lambda: _ONE << self.special("%laneid"))
+        self.warps = cached(
+            ("warps", *key),
+            lambda: (
+                np.repeat(np.arange(self.block_count) * per_block, self.threads) + self.special("%warpid")
+            ),
+        )
+        self.warp_starts = cached(
+            ("starts", *key), lambda: np.arange(self.count) - self.special("%laneid").astype(np.int64)
+        )
+        self.alive_mask = cached(("alive", *key), lambda: self.bits_of(None)).copy()
+
+    def bits_of(self, lanes: Any, chosen: Any = None) -> Any:
+        """A mask for each warp: the bits of those `lanes` where `chosen` holds (or all)."""
+        result = np.zeros(self.warp_count, np.uint32)
+        bits, warps = self.lane_bits, self.warps
+        if lanes is not None:
+            bits, warps = bits.take(lanes), warps.take(lanes)
+        if chosen is not None:
+            if chosen.ndim:
+                bits, warps = bits[chosen], warps[chosen]
+            elif not chosen:
+                return result
+        np.bitwise_or.at(result, warps, bits)
+        return result
+
+    def gathered(self, mask: Any, lanes: Any) -> Any:
+        """Which of `lanes` have with them all that their mask names and that still run."""
+        present = self.bits_of(lanes)
+        warps = self.warps.take(lanes)
+        return (mask & self.alive_mask[warps] & ~present[warps]) == 0
+
+    def _own_warps(self, lanes: Any) -> Any:
+        return self.warps if lanes is None else self.warps.take(lanes)
+
+    def _spread(self, value: Any, lanes: Any) -> Any:
+        """Values of `lanes` as an array over all lanes."""
+        if lanes is None and value.ndim:
+            return value
+        result = np.zeros(self.count, value.dtype)
+        if lanes is None:
+            result[:] = value
+        else:
+            result[lanes] = value
+        return result
+
+    def shuffle(self, mode: str, a: Any, b: Any, c: Any, lanes: Any) -> tuple[Any, Any]:
+        lane = self.special("%laneid")
+        starts = self.warp_starts
+        if lanes is not None:
+            lane, starts = lane.take(lanes), starts.take(lanes)
+        lane = lane.astype(np.int64)
+        b = (b & np.uint32(31)).astype(np.int64)
+        clamp, segment = (
+            (c & np.uint32(31)).astype(np.int64),
+            (c >> np.uint32(8) & np.uint32(31)).astype(np.int64),
+        )
+        last = (lane & segment) | (clamp & ~segment)
+        if mode == "up":
+            source = lane - b
+            valid = source >= last
+        elif mode == "down":
+            source = lane + b
+            valid = source <= last
+        elif mode == "bfly":
+            source = lane ^ b
+            valid = source <= last
+        else:
+            source = (lane & segment) | (b & ~segment)
+            valid = source <= last
+        source = np.where(valid, source, lane)
+        values = self._spread(a, lanes)
+        return values.take(np.minimum(starts + source, self.count - 1)), valid
+
+    def vote(self, mode: str, p: Any, mask: Any, lanes: Any) -> Any:
+        warps = self._own_warps(lanes)
+        yes = self.bits_of(lanes, p)[warps] & mask
+        if mode == "ballot":
+            return yes
+        if mode == "any":
+            return yes != 0
+        all_of_them = yes == (self.bits_of(lanes)[warps] & mask)
+        return all_of_them if mode == "all" else all_of_them | (yes == 0)
+
+    def active_mask(self, lanes: Any) -> Any:
+        return self.bits_of(lanes)[self._own_warps(lanes)]
+
+    def match(self, mode: str, a: Any, mask: Any, lanes: Any) -> tuple[Any, Any]:
+        """The lanes of the mask with the same value; for `all` that mask, or 0, and whether all have it."""
+        numbers = self.numbers(lanes)
+        warps = self._own_warps(lanes)
+        values = np.broadcast_to(a, numbers.shape)
+        order = np.lexsort((values, warps))
+        fresh = np.ones(len(order), bool)
+        fresh[1:] = (warps[order][1:] != warps[order][:-1]) | (values[order][1:] != values[order][:-1])
+        group = np.empty(len(order), np.int64)
+        group[order] = np.cumsum(fresh) - 1
+        found = np.zeros(int(group.max()) + 1, np.uint32)
+        np.bitwise_or.at(found, group, self.lane_bits.take(numbers))
+        same = found[group] & mask
+        if mode == "any":
+            return same, np.True_
+        everybody = self.bits_of(lanes)[warps] & mask
+        agree = same == everybody
+        return np.where(agree, everybody, np.uint32(0)), agree
+
+    def redux(self, op: str, a: Any, mask: Any, lanes: Any) -> Any:
+        numbers = self.numbers(lanes)
+        key = self._own_warps(lanes).astype(np.int64) << 32 | np.broadcast_to(mask, numbers.shape).astype(
+            np.int64
+        )
+        _, group = np.unique(key, return_inverse=True)
+        function = {
+            "add": np.add,
+            "min": np.minimum,
+            "max": np.maximum,
+            "and": np.bitwise_and,
+            "or": np.bitwise_or,
+            "xor": np.bitwise_xor,
+        }[op]
+        limits = np.iinfo(a.dtype)
+        start = {"min": limits.max, "max": limits.min, "and": limits.max}.get(op, 0)
+        result = np.full(int(group.max()) + 1, start, a.dtype)
+        function.at(result, group, np.broadcast_to(a, numbers.shape))
+        return result[group]
+
+    def elect(self, mask: Any, lanes: Any) -> tuple[Any, Any]:
+        """The lowest lane of the mask, and whether one is it."""
+        mask = np.broadcast_to(mask, self.numbers(lanes).shape)
+        lowest = mask & (~mask + _ONE)
+        bits = self.lane_bits if lanes is None else self.lane_bits.take(lanes)
+        return np.bitwise_count(lowest - _ONE).astype(np.uint32), lowest == bits
+
+    def waited(self, over: Any, lanes: Any) -> None:
+        """Lanes asked a barrier in shared memory; for some it was over."""
+        if self.watch is not None and over.any():
+            self.watch.synchronized_blocks(np.unique(self.blocks[self.numbers(lanes)]))
+
+    def warp_barrier(self, lanes: Any) -> None:
+        if self.watch is not None:
+            self.watch.synchronized_warps(np.unique(self._own_warps(lanes)))
+
+    watch: Any
+    blocks: Any
+    """The block of each lane, counted from the batch's first."""

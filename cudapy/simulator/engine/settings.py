@@ -1,0 +1,35 @@
+"""What the simulator looks for while kernels run, and how it schedules them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .coverage import Counts
+
+
+@dataclass
+class Settings:
+    """Read at each launch."""
+
+    seed: int | None = None
+    """Varies the order in which groups of threads run; None: always the same order."""
+    check_races: bool = False
+    """Report accesses to shared memory by two threads, one of them a write, with no barrier between them."""
+    check_uninitialized: bool = False
+    """Report reads of memory that nobody wrote. Set it before the memory is allocated."""
+    coverage: bool = False
+    """Count how often each line and branch runs."""
+    batch: int = 32768
+    """About how many threads run side by side."""
+
+
+def coverage_report() -> list[Counts]:
+    """What ran since coverage was counted: see `coverage.Counts`."""
+    from . import coverage
+
+    return coverage.report()
+
+
+current = Settings()

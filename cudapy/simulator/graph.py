@@ -1,0 +1,580 @@
+"""Graphs: nodes and edges, clones, instances, updates, launches."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from typing import Any
+
+from .._types.driver.enums import CUgraphExecUpdateResult as Updated
+from .._types.driver.enums import CUgraphInstantiateResult as Instantiated
+from .._types.driver.enums import CUgraphNodeType as Type
+from .._types.driver.structs import CUgraphEdgeData
+from .context import current
+from .handles import Object, find
+from .library import provides
+from .log import Refused, invalid
+from .operations import HOST_FUNCTION, Operation, needed
+from .stream import stream
+
+UPLOAD = 2  # CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
+AUTO_FREE = 1  # CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
+FLAGS = 15
+PLAIN_EDGE = bytes(8)
+
+
+class Node(Object):
+    """A node: an operation, and the nodes that it follows, each with the bytes of a CUgraphEdgeData."""
+
+    noun = "graph node"
+
+    def __init__(self, graph: Graph, operation: Operation, after: dict[Node, bytes] | None = None) -> None:
+        super().__init__()
+        self.graph = graph
+        self.operation = operation
+        self.after = dict(after or {})
+        graph.nodes.append(self)
+
+    @property
+    def before(self) -> list[Node]:
+        """The nodes that follow it."""
+        return [node for node in self.graph.nodes if self in node.after]
+
+
+class Graph(Object):
+    """A graph; `origin` maps the nodes of the graph that it was cloned from to its own."""
+
+    noun = "graph"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.context = current()
+        self.nodes: list[Node] = []
+        self.origin: dict[Node, Node] = {}
+        self.kept: dict[UserObject, int] = {}
+        self.conditionals: list[Conditional] = []
+
+    def ordered(self) -> list[Node]:
+        """The nodes, each behind those that it follows. Raises Refused for a cycle."""
+        left = {node: set(node.after) for node in self.nodes}
+        found: list[Node] = []
+        while left:
+            ready = [node for node, after in left.items() if not after]
+            if not ready:
+                raise invalid("the graph has a cycle")
+            for node in ready:
+                del left[node]
+            for after in left.values():
+                after.difference_update(ready)
+            found += ready
+        return found
+
+    def clone(self) -> Graph:
+        """The same, with nodes of its own."""
+        made = Graph()
+        for node in self.nodes:
+            made.origin[node] = Node(made, node.operation.clone())
+        for node, twin in made.origin.items():
+            twin.after = {made.origin[other]: data for other, data in node.after.items()}
+        for thing, count in self.kept.items():
+            thing.count += count
+            made.kept[thing] = count
+        return made
+
+    def forget(self) -> None:
+        super().forget()
+        for node in self.nodes:
+            node.forget()
+            if isinstance(node.operation, ChildGraph):
+                node.operation.graph.forget()
+        for thing, count in self.kept.items():
+            thing.release(count)
+        self.kept = {}
+
+
+class ChildGraph(Operation):
+    """A graph as a node of another."""
+
+    type = Type.CU_GRAPH_NODE_TYPE_GRAPH
+    soon = False
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    def clone(self) -> Operation:
+        return ChildGraph(self.graph.clone())
+
+    def run(self) -> None:
+        for node in self.graph.ordered():
+            node.operation.run()
+
+
+class Conditional(Object):
+    """The value that a conditional node looks at; kernels set it by its handle."""
+
+    noun = "conditional handle"
+
+    def __init__(self, graph: Graph, value: int, flags: int) -> None:
+        super().__init__()
+        self.context = graph.context
+        self.default = value if flags else None
+        graph.conditionals.append(self)
+
+    @property
+    def values(self) -> dict[int, int]:
+        from .launching import engine_device
+
+        return engine_device(self.context.device).conditionals
+
+    def reset(self) -> None:
+        """A launch begins."""
+        if self.default is not None:
+            self.values[self.handle] = self.default
+
+    @property
+    def value(self) -> int:
+        return self.values.get(self.handle, 0)
+
+
+class Condition(Operation):
+    """A conditional node: which of its bodies run, and how often, is decided by a value."""
+
+    type = Type.CU_GRAPH_NODE_TYPE_CONDITIONAL
+    soon = False
+    IF, WHILE, SWITCH = range(3)
+
+    def __init__(self, value: Conditional, kind: int, bodies: list[Graph]) -> None:
+        self.value = value
+        self.kind = kind
+        self.bodies = bodies
+        self.handles = (ctypes.c_void_p * len(bodies))(*[body.handle for body in bodies])
+
+    def run(self) -> None:
+        value = self.value.value
+        if self.kind == self.WHILE:
+            while self.value.value:
+                ChildGraph(self.bodies[0]).run()
+        elif self.kind == self.SWITCH:
+            if value < len(self.bodies):
+                ChildGraph(self.bodies[value]).run()
+        elif value or len(self.bodies) > 1:
+            ChildGraph(self.bodies[0 if value else 1]).run()
+
+
+class Exec(Object):
+    """An instance of a graph: operations of its own, by the nodes that they come from."""
+
+    noun = "executable graph"
+
+    def __init__(self, graph: Graph, flags: int) -> None:
+        super().__init__()
+        self.flags = flags & ~UPLOAD
+        self.context = graph.context
+        self.operations = {node: node.operation.clone() for node in graph.ordered()}
+        self.after = {node: list(node.after) for node in graph.nodes}
+        self.off: set[Node] = set()
+        self.conditionals = list(graph.conditionals)
+        self.kept = dict(graph.kept)
+        for thing, count in self.kept.items():
+            thing.count += count
+        self.last: Any = None
+
+    def run(self) -> None:
+        """All operations, in order."""
+        from .pool import Alloc, Free
+
+        for value in self.conditionals:
+            value.reset()
+        if self.flags & AUTO_FREE:
+            for operation in self.operations.values():
+                if isinstance(operation, Alloc):
+                    Free(operation.storage.address).run_if_there()
+        for node, operation in self.operations.items():
+            if node not in self.off:
+                operation.run()
+
+    def change(self, node: Node, operation: Operation) -> None:
+        """New parameters for a node. Raises Refused."""
+        old = self.operation(node)
+        if type(old) is not type(operation):
+            raise invalid("a node cannot change its type")
+        self.operations[node] = operation
+
+    def operation(self, node: Node) -> Operation:
+        """What a node does here. Raises Refused."""
+        if node not in self.operations:
+            raise invalid("the node is not of the graph that was instantiated")
+        return self.operations[node]
+
+    def forget(self) -> None:
+        super().forget()
+        for thing, count in self.kept.items():
+            thing.release(count)
+
+
+class UserObject(Object):
+    """A thing of the program that graphs keep alive."""
+
+    noun = "user object"
+
+    def __init__(self, data: int | None, destroy: int, count: int) -> None:
+        super().__init__()
+        self.data = data
+        self.destroy = destroy
+        self.count = count
+
+    def release(self, count: int) -> None:
+        """Drop references; the last calls the destructor, on a thread of the driver."""
+        if count > self.count:
+            raise invalid(f"{count} references are dropped, and there are {self.count}")
+        self.count -= count
+        if not self.count:
+            self.forget()
+            threading.Thread(target=lambda: HOST_FUNCTION(self.destroy)(self.data), daemon=True).start()
+
+
+def graph(handle: int) -> Graph:
+    """The graph with this handle. Raises Refused."""
+    return find(handle, Graph, "CUDA_ERROR_INVALID_VALUE")
+
+
+def node(handle: int) -> Node:
+    """The node with this handle. Raises Refused."""
+    return find(handle, Node, "CUDA_ERROR_INVALID_VALUE")
+
+
+def executable(handle: int) -> Exec:
+    """The instance with this handle. Raises Refused."""
+    return find(handle, Exec, "CUDA_ERROR_INVALID_VALUE")
+
+
+def list_of(nodes: Any, data: Any, count: int, of: Graph) -> dict[Node, bytes]:
+    """An array of nodes of a graph, each with the data of its edge. Raises Refused."""
+    found: dict[Node, bytes] = {}
+    for i in range(count):
+        one = node(nodes[i])
+        if one.graph is not of:
+            raise invalid("a dependency is a node of another graph")
+        if one in found:
+            raise invalid("a dependency is named twice")
+        found[one] = bytes(data[i]) if data else PLAIN_EDGE
+    return found
+
+
+# -- Graphs ------------------------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuGraphCreate(flags: int) -> int:
+    if flags:
+        raise invalid(f"flags must be 0, not {flags}")
+    return Graph().handle
+
+
+@provides("driver")
+def cuGraphDestroy(hGraph: int) -> None:
+    graph(hGraph).forget()
+
+
+@provides("driver")
+def cuGraphClone(originalGraph: int) -> int:
+    return graph(originalGraph).clone().handle
+
+
+@provides("driver")
+def cuGraphNodeFindInClone(hOriginalNode: int, hClonedGraph: int) -> int:
+    twin = graph(hClonedGraph).origin.get(node(hOriginalNode))
+    if twin is None:
+        raise invalid("the graph is no clone of the node's graph")
+    return twin.handle
+
+
+@provides("driver")
+def cuGraphNodeGetType(hNode: int) -> int:
+    return int(node(hNode).operation.type)
+
+
+@provides("driver")
+def cuGraphDestroyNode(hNode: int) -> None:
+    gone = node(hNode)
+    for other in gone.before:
+        del other.after[gone]
+    gone.graph.nodes.remove(gone)
+    gone.forget()
+
+
+def _listed(found: list[Node], nodes: Any, count: Any) -> None:
+    """Write the handles of nodes to an array, as far as it goes; without one, tell their number."""
+    if nodes:
+        for i, one in enumerate(found[: count[0]]):
+            nodes[i] = one.handle
+        for i in range(len(found), count[0]):
+            nodes[i] = 0
+        count[0] = min(count[0], len(found))
+    else:
+        count[0] = len(found)
+
+
+@provides("driver")
+def cuGraphGetNodes(hGraph: int, nodes: Any, numNodes: Any) -> None:
+    _listed(graph(hGraph).nodes, nodes, numNodes)
+
+
+@provides("driver")
+def cuGraphGetRootNodes(hGraph: int, rootNodes: Any, numRootNodes: Any) -> None:
+    _listed([one for one in graph(hGraph).nodes if not one.after], rootNodes, numRootNodes)
+
+
+def _data(found: list[bytes], data: Any, count: int) -> None:
+    if data:
+        for i, item in enumerate(found[:count]):
+            data[i] = CUgraphEdgeData.from_buffer_copy(item)
+
+
+@provides("driver")
+def cuGraphGetEdges_v2(hGraph: int, from_: Any, to: Any, edgeData: Any, numEdges: Any) -> None:
+    edges = [(tail, head, data) for head in graph(hGraph).nodes for tail, data in head.after.items()]
+    if not from_:
+        numEdges[0] = len(edges)
+        return
+    numEdges[0] = min(numEdges[0], len(edges))
+    for i, (tail, head, _) in enumerate(edges[: numEdges[0]]):
+        from_[i], to[i] = tail.handle, head.handle
+    _data([data for *_, data in edges], edgeData, numEdges[0])
+
+
+@provides("driver")
+def cuGraphGetEdges(hGraph: int, from_: Any, to: Any, numEdges: Any) -> None:
+    cuGraphGetEdges_v2(hGraph, from_, to, None, numEdges)
+
+
+@provides("driver")
+def cuGraphNodeGetDependencies_v2(hNode: int, dependencies: Any, edgeData: Any, numDependencies: Any) -> None:
+    after = node(hNode).after
+    _listed(list(after), dependencies, numDependencies)
+    _data(list(after.values()), edgeData, numDependencies[0])
+
+
+@provides("driver")
+def cuGraphNodeGetDependencies(hNode: int, dependencies: Any, numDependencies: Any) -> None:
+    cuGraphNodeGetDependencies_v2(hNode, dependencies, None, numDependencies)
+
+
+@provides("driver")
+def cuGraphNodeGetDependentNodes_v2(
+    hNode: int, dependentNodes: Any, edgeData: Any, numDependentNodes: Any
+) -> None:
+    of = node(hNode)
+    _listed(of.before, dependentNodes, numDependentNodes)
+    _data([one.after[of] for one in of.before], edgeData, numDependentNodes[0])
+
+
+@provides("driver")
+def cuGraphNodeGetDependentNodes(hNode: int, dependentNodes: Any, numDependentNodes: Any) -> None:
+    cuGraphNodeGetDependentNodes_v2(hNode, dependentNodes, None, numDependentNodes)
+
+
+@provides("driver")
+def cuGraphAddDependencies_v2(hGraph: int, from_: Any, to: Any, edgeData: Any, numDependencies: int) -> None:
+    of = graph(hGraph)
+    edges = [(node(from_[i]), node(to[i]), i) for i in range(numDependencies)]
+    for tail, head, _ in edges:
+        if tail is head or tail.graph is not of or head.graph is not of:
+            raise invalid("an edge joins two nodes of the graph")
+        if tail in head.after:
+            raise invalid("the edge is there already")
+    for tail, head, i in edges:
+        head.after[tail] = bytes(edgeData[i]) if edgeData else PLAIN_EDGE
+
+
+@provides("driver")
+def cuGraphAddDependencies(hGraph: int, from_: Any, to: Any, numDependencies: int) -> None:
+    cuGraphAddDependencies_v2(hGraph, from_, to, None, numDependencies)
+
+
+@provides("driver")
+def cuGraphRemoveDependencies_v2(
+    hGraph: int, from_: Any, to: Any, edgeData: Any, numDependencies: int
+) -> None:
+    graph(hGraph)
+    edges = [(node(from_[i]), node(to[i])) for i in range(numDependencies)]
+    if any(tail not in head.after for tail, head in edges):
+        raise invalid("the graph has no such edge")
+    for tail, head in edges:
+        del head.after[tail]
+
+
+@provides("driver")
+def cuGraphRemoveDependencies(hGraph: int, from_: Any, to: Any, numDependencies: int) -> None:
+    cuGraphRemoveDependencies_v2(hGraph, from_, to, None, numDependencies)
+
+
+@provides("driver")
+def cuGraphDebugDotPrint(hGraph: int, path: bytes | None, flags: int) -> None:
+    of = graph(hGraph)
+    lines = ["digraph dot {"]
+    for one in of.nodes:
+        kind = one.operation.type.name.removeprefix("CU_GRAPH_NODE_TYPE_")
+        lines.append(f'  "{one.handle:#x}" [label="{kind}"];')
+    lines += [f'  "{tail.handle:#x}" -> "{head.handle:#x}";' for head in of.nodes for tail in head.after]
+    try:
+        with open(os.fsdecode(path or b""), "w") as file:
+            file.write("\n".join([*lines, "}", ""]))
+    except OSError as error:
+        raise Refused("CUDA_ERROR_OPERATING_SYSTEM", str(error)) from None
+
+
+# -- Instances ---------------------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
+    if flags & ~FLAGS:
+        raise invalid(f"unknown flags {flags & ~FLAGS:#x}")
+    if flags & 4:
+        raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator has no launches of graphs from kernels")
+    return Exec(graph(hGraph), flags).handle
+
+
+@provides("driver")
+def cuGraphInstantiate_v2(
+    phGraphExec: Any, hGraph: int, phErrorNode: Any, logBuffer: int | None, bufferSize: int
+) -> None:
+    if phErrorNode:
+        phErrorNode[0] = 0
+    phGraphExec[0] = cuGraphInstantiateWithFlags(hGraph, 0)
+
+
+@provides("driver")
+def cuGraphInstantiateWithParams(hGraph: int, instantiateParams: Any) -> int:
+    told = needed(instantiateParams, "instantiateParams")
+    told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_ERROR
+    made = cuGraphInstantiateWithFlags(hGraph, int(told.flags))
+    told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_SUCCESS
+    return made
+
+
+@provides("driver")
+def cuGraphExecGetFlags(hGraphExec: int) -> int:
+    return executable(hGraphExec).flags
+
+
+@provides("driver")
+def cuGraphExecDestroy(hGraphExec: int) -> None:
+    gone = executable(hGraphExec)
+    if gone.last is not None:
+        gone.last.wait()
+    gone.forget()
+
+
+@provides("driver")
+def cuGraphUpload(hGraphExec: int, hStream: int) -> None:
+    executable(hGraphExec)
+    stream(hStream).submit(None, soon=True)
+
+
+@provides("driver")
+def cuGraphLaunch(hGraphExec: int, hStream: int) -> None:
+    what, on = executable(hGraphExec), stream(hStream)
+    if on.capture is not None:
+        on.add(_Captured(what))
+        return
+    before = what.last
+    what.last = on.submit(what.run, () if before is None or before.done else (before,))
+
+
+class _Captured(Operation):
+    """The launch of a graph in a capture: a child graph of the same operations."""
+
+    type = Type.CU_GRAPH_NODE_TYPE_GRAPH
+    soon = False
+
+    def __init__(self, what: Exec) -> None:
+        self.what = what
+
+    def run(self) -> None:
+        self.what.run()
+
+
+@provides("driver")
+def cuGraphNodeSetEnabled(hGraphExec: int, hNode: int, isEnabled: int) -> None:
+    of, which = executable(hGraphExec), node(hNode)
+    if of.operation(which).type not in (
+        Type.CU_GRAPH_NODE_TYPE_KERNEL,
+        Type.CU_GRAPH_NODE_TYPE_MEMSET,
+        Type.CU_GRAPH_NODE_TYPE_MEMCPY,
+    ):
+        raise invalid("kernels, fills and copies can be switched off")
+    if isEnabled:
+        of.off.discard(which)
+    else:
+        of.off.add(which)
+
+
+@provides("driver")
+def cuGraphNodeGetEnabled(hGraphExec: int, hNode: int) -> int:
+    of, which = executable(hGraphExec), node(hNode)
+    of.operation(which)
+    return int(which not in of.off)
+
+
+@provides("driver")
+def cuGraphExecUpdate_v2(hGraphExec: int, hGraph: int, resultInfo: Any) -> None:
+    of, new = executable(hGraphExec), graph(hGraph)
+    old = list(of.after)
+    told = needed(resultInfo, "resultInfo")
+
+    def failed(why: Updated, culprit: Node | None) -> Refused:
+        told.result = why
+        told.errorNode = culprit.handle if culprit else 0
+        return Refused("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", why.name)
+
+    if len(old) != len(new.nodes):
+        raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, None)
+    twin = dict(zip(new.nodes, old, strict=True))
+    for one, before in twin.items():
+        if [twin[other] for other in one.after] != of.after[before]:
+            raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, one)
+        if one.operation.type != of.operations[before].type:
+            raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, one)
+    for one, before in twin.items():
+        of.operations[before] = one.operation.clone()
+    told.result = Updated.CU_GRAPH_EXEC_UPDATE_SUCCESS
+
+
+# -- User objects ------------------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuUserObjectCreate(ptr: int | None, destroy: int, initialRefcount: int, flags: int) -> int:
+    if not destroy or not initialRefcount or flags != 1:
+        raise invalid("no destructor, no references, or flags other than CU_USER_OBJECT_NO_DESTRUCTOR_SYNC")
+    return UserObject(ptr, destroy, initialRefcount).handle
+
+
+@provides("driver")
+def cuUserObjectRetain(object: int, count: int) -> None:  # noqa: A002
+    find(object, UserObject, "CUDA_ERROR_INVALID_VALUE").count += count
+
+
+@provides("driver")
+def cuUserObjectRelease(object: int, count: int) -> None:  # noqa: A002
+    find(object, UserObject, "CUDA_ERROR_INVALID_VALUE").release(count)
+
+
+@provides("driver")
+def cuGraphRetainUserObject(graph: int, object: int, count: int, flags: int) -> None:  # noqa: A002
+    of, thing = find(graph, Graph), find(object, UserObject, "CUDA_ERROR_INVALID_VALUE")
+    if not flags & 1:  # CU_GRAPH_USER_OBJECT_MOVE hands references over
+        thing.count += count
+    of.kept[thing] = of.kept.get(thing, 0) + count
+
+
+@provides("driver")
+def cuGraphReleaseUserObject(graph: int, object: int, count: int) -> None:  # noqa: A002
+    of, thing = find(graph, Graph), find(object, UserObject, "CUDA_ERROR_INVALID_VALUE")
+    if of.kept.get(thing, 0) < count:
+        raise invalid("the graph has fewer references")
+    of.kept[thing] -= count
+    thing.release(count)

@@ -1,0 +1,41 @@
+"""What the handles that a program holds stand for."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, TypeVar
+
+from .log import Refused
+
+_objects: dict[int, Any] = {}
+_next = itertools.count(0x10000, 0x10)
+
+T = TypeVar("T", bound="Object")
+
+
+class Object:
+    """A thing with a handle, a number that no other thing has had before."""
+
+    handle: int
+    noun = "object"
+
+    def __init__(self) -> None:
+        self.handle = next(_next)
+        _objects[self.handle] = self
+
+    def forget(self) -> None:
+        """The handle is no more."""
+        _objects.pop(self.handle, None)
+
+
+def find(handle: int | None, cls: type[T], status: str = "CUDA_ERROR_INVALID_HANDLE") -> T:
+    """The `cls` behind a handle. Raises Refused with `status` if there is none, or no more."""
+    found = _objects.get(handle or 0)
+    if not isinstance(found, cls):
+        raise Refused(status, f"{handle or 0:#x} is no {cls.noun}, or was destroyed")
+    return found
+
+
+def every(cls: type[T]) -> list[T]:
+    """All that there are of a kind."""
+    return [thing for thing in list(_objects.values()) if isinstance(thing, cls)]

@@ -1,0 +1,324 @@
+"""Launches of kernels."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from .._types.driver.enums import CUdevice_attribute as OfDevice
+from .._types.driver.enums import CUfunction_attribute, CUlimit, CUresult
+from .._types.driver.enums import CUgraphNodeType as Type
+from .._types.driver.enums import CUlaunchAttributeID as Attribute
+from .._types.driver.structs import CUDA_KERNEL_NODE_PARAMS, CUlaunchAttributeValue
+from .context import Context
+from .device import Device
+from .engine.device import Device as EngineDevice
+from .engine.fault import Fault
+from .engine.launch import launch
+from .event import Event, Record
+from .handles import find
+from .library import provides
+from .log import Refused, invalid, unsupported
+from .memory import table
+from .module import Function, function, get
+from .occupancy import blocks_per_multiprocessor
+from .operations import Operation, needed
+from .stream import stream
+
+BUFFER_POINTER, BUFFER_SIZE = 1, 2  # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE
+LARGEST_CLUSTER = 8
+SWITCH = 0.0005  # seconds
+
+HINTS = (
+    Attribute.CU_LAUNCH_ATTRIBUTE_IGNORE,
+    Attribute.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+    Attribute.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+    Attribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+    Attribute.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+    Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY,
+    Attribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+    Attribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+    Attribute.CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+    Attribute.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+)
+"""Attributes that change how fast a kernel runs, and not what it computes."""
+
+_engine = threading.Lock()  # one kernel at a time
+_devices: dict[int, EngineDevice] = {}
+
+
+@contextlib.contextmanager
+def _often() -> Iterator[None]:
+    """While a kernel runs, the program's own threads get their turn more often than every 5 ms."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, SWITCH))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def engine_device(device: Device) -> EngineDevice:
+    """What kernels see of a device."""
+    if device.ordinal not in _devices:
+        count = device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
+        _devices[device.ordinal] = EngineDevice(table, count)
+    return _devices[device.ordinal]
+
+
+Three = tuple[int, int, int]
+
+
+class KernelLaunch(Operation):
+    """A launch; `params` are the packed parameters of the kernel."""
+
+    type = Type.CU_GRAPH_NODE_TYPE_KERNEL
+    soon = False
+    context: Context
+
+    def __init__(
+        self,
+        kernel: Function,
+        grid: Three,
+        block: Three,
+        shared: int,
+        params: bytes,
+        attributes: dict[Attribute, CUlaunchAttributeValue] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.context = kernel.context
+        self.grid = grid
+        self.block = block
+        self.shared = shared
+        self.params = params
+        self.attributes = attributes or {}
+        self.cluster: Three | None = None
+        self.is_cooperative = False
+        self._events: list[Event] = []
+        for name, value in self.attributes.items():
+            self._take(name, value)
+        self.check()
+
+    def _take(self, name: Attribute, value: CUlaunchAttributeValue) -> None:
+        if name == Attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+            self.is_cooperative = bool(value.cooperative)
+        elif name == Attribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            self.cluster = value.clusterDim.x, value.clusterDim.y, value.clusterDim.z
+        elif name == Attribute.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+            self._events.append(find(int(value.programmaticEvent.event), Event))
+        elif name == Attribute.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+            self._events.append(find(int(value.launchCompletionEvent.event), Event))
+        elif name not in HINTS:
+            raise unsupported(f"the simulator has no launch attribute {name.name}")
+
+    def put(self, name: Attribute, value: CUlaunchAttributeValue) -> None:
+        """Set an attribute."""
+        self._take(name, value)
+        self.check()
+        self.attributes[name] = value
+
+    def check(self) -> None:
+        """Raise Refused for a launch that is not possible."""
+        on = self.context.device
+        for what, sizes, limit in (
+            ("grid", self.grid, OfDevice.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+            ("block", self.block, OfDevice.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+        ):
+            for i, size in enumerate(sizes):
+                if not 0 < size <= on[OfDevice(limit + i)]:
+                    raise invalid(
+                        f"{what} dimensions {sizes}: number {i} must be 1 .. {on[OfDevice(limit + i)]}"
+                    )
+        threads = self.block[0] * self.block[1] * self.block[2]
+        most = get(self.kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+        if threads > 1024:
+            raise invalid(f"block dimensions {self.block} are {threads} threads, more than 1024")
+        if threads > most:
+            raise Refused(
+                "CUDA_ERROR_INVALID_VALUE", f"{self.kernel.name} is made for blocks of {most} threads at most"
+            )
+        room = get(self.kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        if self.shared > room:
+            raise invalid(
+                f"{self.shared} dynamic bytes of shared memory, more than the {room} of {self.kernel.name}"
+            )
+        if self.cluster is not None:
+            self._check_cluster(self.cluster)
+        if self.is_cooperative:
+            fit = blocks_per_multiprocessor(self.kernel, threads, self.shared)
+            fit *= on[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
+            blocks = self.grid[0] * self.grid[1] * self.grid[2]
+            if blocks > fit:
+                raise Refused(
+                    "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
+                    f"{blocks} blocks, but the device has room for {fit}",
+                )
+
+    def _check_cluster(self, cluster: Three) -> None:
+        if any(size % part for size, part in zip(self.grid, cluster, strict=True) if part) or 0 in cluster:
+            raise invalid(f"a grid of {self.grid} blocks does not divide into clusters of {cluster}")
+        if cluster[0] * cluster[1] * cluster[2] > LARGEST_CLUSTER:
+            raise Refused(
+                "CUDA_ERROR_INVALID_CLUSTER_SIZE", f"clusters have at most {LARGEST_CLUSTER} blocks"
+            )
+        if not self.context.device[OfDevice.CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH]:
+            raise unsupported("the simulator has no clusters of blocks")
+
+    def run(self) -> None:
+        device = engine_device(self.context.device)
+        try:
+            with _engine, _often():
+                device.heap_size = self.context.limits[CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE]
+                launch(
+                    self.kernel.kernel,
+                    self.grid,
+                    self.block,
+                    self.params,
+                    self.shared,
+                    cooperative=self.is_cooperative,
+                    cluster=self.cluster,
+                    device=device,
+                )
+        except Fault as fault:
+            raise Refused(CUresult(fault.status).name, fault.report) from None
+        for event in self._events:
+            event.record = Record()
+            event.record.stamp()
+
+    def added(self, work: Any) -> None:
+        """The launch was queued: events of it are recorded now."""
+        for event in self._events:
+            event.record = record = Record()
+            record.work = work
+
+    def node_params(self) -> CUDA_KERNEL_NODE_PARAMS:
+        """As a graph's node has it; its pointers live as long as the operation."""
+        parameters = self.kernel.kernel.parameters
+        self._data = ctypes.create_string_buffer(self.params, max(1, len(self.params)))
+        start = ctypes.addressof(self._data)
+        self._table = (ctypes.c_void_p * max(1, len(parameters)))(
+            *[start + offset for offset, _ in parameters]
+        )
+        made = CUDA_KERNEL_NODE_PARAMS(
+            func=self.kernel.handle,
+            sharedMemBytes=self.shared,
+            kernelParams=ctypes.addressof(self._table) if parameters else 0,
+        )
+        for i, letter in enumerate("XYZ"):
+            setattr(made, "gridDim" + letter, self.grid[i])
+            setattr(made, "blockDim" + letter, self.block[i])
+        return made
+
+
+def pack(kernel: Function, kernelParams: Any, extra: Any) -> bytes:
+    """The parameters of a kernel as one block of bytes. Raises Refused."""
+    parameters = kernel.kernel.parameters
+    size = max((offset + width for offset, width in parameters), default=0)
+    if extra and extra[0]:
+        if kernelParams:
+            raise invalid("both kernelParams and extra are given")
+        return _packed(extra, size)
+    if not parameters:
+        return b""
+    if not kernelParams:
+        raise invalid(f"{kernel.name} has {len(parameters)} parameters, and none are given")
+    block = bytearray(size)
+    for i, (offset, width) in enumerate(parameters):
+        if not kernelParams[i]:
+            raise invalid(f"the pointer to parameter {i} of {kernel.name} is NULL")
+        block[offset : offset + width] = ctypes.string_at(kernelParams[i], width)
+    return bytes(block)
+
+
+def _packed(extra: Any, size: int) -> bytes:
+    data, length, i = 0, 0, 0
+    while extra[i]:
+        if extra[i] == BUFFER_POINTER:
+            data = extra[i + 1]
+        elif extra[i] == BUFFER_SIZE:
+            length = ctypes.c_size_t.from_address(extra[i + 1]).value
+        else:
+            raise invalid(f"{extra[i]} in extra is no CU_LAUNCH_PARAM_*")
+        i += 2
+    if not data or length < size:
+        raise invalid(f"extra has {length} bytes of parameters, the kernel has {size}")
+    return ctypes.string_at(data, size)
+
+
+def attributes_of(config: Any) -> dict[Attribute, CUlaunchAttributeValue]:
+    """The attributes of a CUlaunchConfig or cudaLaunchConfig_t, copied."""
+    return {
+        Attribute(int(item.id)): CUlaunchAttributeValue.from_buffer_copy(
+            item.value if hasattr(item, "value") else item.val
+        )
+        for item in config.attrs
+    }
+
+
+def submit(hStream: int, launch: KernelLaunch) -> None:
+    """Queue a launch, or capture it."""
+    work = stream(hStream).add(launch)
+    if work is not None:
+        launch.added(work)
+
+
+@provides("driver")
+def cuLaunchKernel(
+    f: int,
+    gridDimX: int,
+    gridDimY: int,
+    gridDimZ: int,
+    blockDimX: int,
+    blockDimY: int,
+    blockDimZ: int,
+    sharedMemBytes: int,
+    hStream: int,
+    kernelParams: Any,
+    extra: Any,
+) -> None:
+    on = stream(hStream)
+    kernel = function(f)
+    grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
+    on.add(KernelLaunch(kernel, grid, block, sharedMemBytes, pack(kernel, kernelParams, extra)))
+
+
+@provides("driver")
+def cuLaunchKernelEx(config: Any, f: int, kernelParams: Any, extra: Any) -> None:
+    told = needed(config, "config")
+    stream(int(told.hStream))
+    kernel = function(f)
+    submit(
+        int(told.hStream),
+        KernelLaunch(
+            kernel,
+            (told.gridDimX, told.gridDimY, told.gridDimZ),
+            (told.blockDimX, told.blockDimY, told.blockDimZ),
+            told.sharedMemBytes,
+            pack(kernel, kernelParams, extra),
+            attributes_of(told),
+        ),
+    )
+
+
+@provides("driver")
+def cuLaunchCooperativeKernel(
+    f: int,
+    gridDimX: int,
+    gridDimY: int,
+    gridDimZ: int,
+    blockDimX: int,
+    blockDimY: int,
+    blockDimZ: int,
+    sharedMemBytes: int,
+    hStream: int,
+    kernelParams: Any,
+) -> None:
+    on = stream(hStream)
+    kernel = function(f)
+    together = {Attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE: CUlaunchAttributeValue(cooperative=1)}
+    grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
+    on.add(KernelLaunch(kernel, grid, block, sharedMemBytes, pack(kernel, kernelParams, None), together))

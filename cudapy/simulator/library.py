@@ -1,0 +1,301 @@
+"""C functions that are Python inside: a libcuda, or a libcudart, that ctypes calls as it calls the real one.
+
+    @provides("driver")
+    def cuMemAlloc_v2(bytesize): ...
+
+is the C function of that name. Its prototype is the one that `cudapy.driver` declares, and the rule is the
+one that holds there: a C parameter that the Python function names is an input, one that it leaves out is an
+output and takes the value returned, several in the order of the prototype. A pointer that it names comes as a
+ctypes pointer (`p[0]`; false if NULL), a `void *` as an int or None, a `const char *` as bytes or None.
+
+A function fails by raising `Refused`, whose reason goes to the log that cuLogsDumpToMemory reads. A function
+of the header that nobody provides is there too: it returns CUDA_ERROR_NOT_SUPPORTED and says so in the log.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import sys
+import threading
+import traceback
+from typing import Any
+
+from .._ffi.convert import AGGREGATES, SimpleData
+from .._ffi.demand import find
+from .._ffi.enums import Enum
+from .._ffi.handles import Thunk
+from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse
+from .._ffi.scalars import SCALARS
+from .log import Refused, log
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+    from typing import TypeVar
+
+    F = TypeVar("F", bound=Callable[..., Any])
+
+provided: dict[str, dict[str, Callable[..., Any]]] = {"driver": {}, "runtime": {}}
+"""What each simulated library has: C symbol to Python function."""
+
+VERSION = 13000
+"""The CUDA version that the simulated driver and runtime say they are; they lack what came later."""
+
+
+def provides(library: str, *symbols: str) -> Callable[[F], F]:
+    """Make the function below the C function of its name, or those named `symbols`, of a library."""
+
+    def register(function: F) -> F:
+        for symbol in symbols or (function.__name__,):
+            provided[library][symbol] = function
+        return function
+
+    return register
+
+
+class _Function(Thunk):  # type: ignore[misc]
+    """A C function as a ctypes.CDLL has it: no argument types, an int comes back."""
+
+    _flags_ = 1  # FUNCFLAG_CDECL
+    _restype_ = ctypes.c_int
+
+
+class _ByValue:
+    """A function that returns a struct, which no ctypes callback can: called from Python alone."""
+
+    restype: Any = None
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._function(*[getattr(argument, "value", argument) for argument in arguments])
+
+
+class _PerThread(threading.local):
+    """Whether the C function that runs on this thread is one whose default stream is the thread's own."""
+
+    default = False
+
+
+per_thread = _PerThread()
+
+
+class Table:
+    """A simulated library: the functions `provided` under `name`, as `module` declares them.
+
+    before: called with the symbol before each function; raises Refused.
+    failed: makes the status of a Refused.
+    twin: returns the symbol in another table that is the same function under another name, or None.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        module: ModuleType,
+        before: Callable[[str], None],
+        failed: Callable[[Refused], int],
+        twin: Callable[[Table, str], tuple[Table, str] | None] = lambda table, symbol: None,
+    ) -> None:
+        self._name = name
+        self._module = module
+        self._before = before
+        self._failed = failed
+        self._twin = twin
+        self._callbacks: dict[str, Any] = {}
+        self._lock = threading.RLock()
+        self._prototypes: dict[str, Prototype] = {}
+        for value in vars(module).values():
+            declaration = getattr(value, "__declaration__", None)
+            if declaration is not None and number(declaration.since) <= VERSION:
+                prototype = parse(declaration.prototype)
+                self._prototypes[prototype.symbol] = prototype
+
+    def __getitem__(self, symbol: str) -> Any:
+        """The C function `symbol`. Raises AttributeError, as ctypes.CDLL does."""
+        callback = self.callback(symbol)
+        if callback is None:
+            raise AttributeError(f"the simulator has no function {symbol!r}")
+        if isinstance(callback, _ByValue):
+            return callback
+        return _Function(ctypes.cast(callback, ctypes.c_void_p).value)
+
+    def __getattr__(self, symbol: str) -> Any:
+        if symbol.startswith("_"):
+            raise AttributeError(symbol)
+        function = self[symbol]
+        self.__dict__[symbol] = function
+        return function
+
+    def callback(self, symbol: str) -> Any:
+        """The ctypes function object behind `symbol`, kept for good; None if the header has none."""
+        with self._lock:
+            if symbol not in self._callbacks:
+                self._callbacks[symbol] = self._make(symbol)
+            return self._callbacks[symbol]
+
+    def _make(self, symbol: str) -> Any:
+        base = symbol.removesuffix("_ptsz").removesuffix("_ptds")
+        prototype = self._prototypes.get(base)
+        if prototype is None:
+            return None
+        if base != symbol and not _has_default_stream(prototype, symbol):
+            return None
+        function = provided[self._name].get(base)
+        types = [self.storage(p) for p in prototype.parameters]
+        twin = self._twin(self, base) if function is None else None
+        if twin is not None:
+            other, name = twin
+            prototype, function = other._prototypes[name], provided[other._name][name]
+            types = [other.storage(p) for p in prototype.parameters]
+        if function is None:
+            function = _missing(base)
+        returns = ctypes.c_void_p if prototype.returns.endswith("*") else ctypes.c_int
+        if prototype.returns not in ("CUresult", "cudaError_t") and returns is ctypes.c_int:
+            returns = find(vars(self._module), prototype.returns)
+            if issubclass(returns, Enum):
+                returns = ctypes.c_int
+        if issubclass(returns, ctypes.Structure):
+            return _ByValue(function)
+        call = self._wrapped(base, prototype, function, types, base != symbol)
+        return ctypes.CFUNCTYPE(returns, *types)(call)
+
+    def storage(self, parameter: CParameter) -> Any:
+        """The ctypes class that a parameter arrives in."""
+        stars = parameter.stars
+        if parameter.type == FUNCTION_POINTER:
+            return ctypes.c_void_p
+        if parameter.type == "void":
+            return ctypes.c_void_p if stars < 2 else ctypes.POINTER(ctypes.c_void_p)
+        if parameter.type == "char" and stars:
+            if stars == 2:
+                return ctypes.POINTER(ctypes.c_void_p)
+            return ctypes.c_char_p if parameter.const else ctypes.c_void_p
+        cls = SCALARS.get(parameter.type) or find(vars(self._module), parameter.type)
+        if not issubclass(cls, AGGREGATES):
+            cls = ctypes.c_int if issubclass(cls, Enum) else _plain(cls)
+        if stars == 2:
+            return ctypes.POINTER(ctypes.c_void_p)
+        return ctypes.POINTER(cls) if stars else cls
+
+    def _wrapped(
+        self, symbol: str, prototype: Prototype, function: Any, types: list[Any], own_stream: bool
+    ) -> Callable[..., int]:
+        """What C calls: runs `function`, stores what it returns, makes a status of what it raises."""
+        code = function.__code__
+        names = code.co_varnames[: code.co_argcount]
+        positions = {p.name: i for i, p in enumerate(prototype.parameters)}
+        is_missing = getattr(function, "is_missing", False)
+        if is_missing:
+            names = ()
+        unknown = set(names) - set(positions)
+        if unknown:
+            raise TypeError(
+                f"the simulator's {symbol} takes {sorted(unknown)}, which the prototype does not have"
+            )
+        inputs = [positions[name] for name in names]
+        outputs = [
+            i for p, i in zip(prototype.parameters, positions.values(), strict=True) if p.name not in names
+        ]
+        pointers = [i for i in outputs if types[i] is not ctypes.c_void_p and hasattr(types[i], "contents")]
+        if len(pointers) != len(outputs) and not is_missing:
+            raise TypeError(f"the simulator's {symbol} leaves out a parameter that cannot be an output")
+        before, failed = self._before, self._failed
+        has_status = prototype.returns in ("CUresult", "cudaError_t")
+
+        def call(*arguments: Any) -> Any:
+            previous, per_thread.default = per_thread.default, own_stream
+            try:
+                before(symbol)
+                if len(pointers) == 1 and not arguments[pointers[0]]:
+                    raise Refused("CUDA_ERROR_INVALID_VALUE", "the pointer to the result is NULL")
+                result = function(*[arguments[i] for i in inputs])
+                if not has_status:
+                    return result
+                if len(pointers) == 1:
+                    arguments[pointers[0]][0] = result
+                elif pointers:
+                    for i, value in zip(pointers, result, strict=True):
+                        if arguments[i]:
+                            arguments[i][0] = value
+            except KeyboardInterrupt:  # no exception leaves a callback: it is raised anew behind the call
+                _thread.interrupt_main()
+                return failed(Refused("CUDA_ERROR_UNKNOWN", "interrupted from the keyboard"))
+            except Refused as refused:
+                log.refused(symbol, refused)
+                return failed(refused)
+            except MemoryError as error:
+                return self._refuse(
+                    symbol, "OUT_OF_MEMORY", str(error) or "the host has not that much memory"
+                )
+            except ValueError as error:
+                if str(error) != "NULL pointer access":
+                    return self._broken(symbol, error)
+                return self._refuse(symbol, "INVALID_VALUE", "a pointer that must not be NULL is")
+            except BaseException as error:
+                return self._broken(symbol, error)
+            finally:
+                per_thread.default = previous
+            return 0
+
+        return call
+
+    def _broken(self, symbol: str, error: BaseException) -> int:
+        """A mistake in the simulator itself: shown, and CUDA_ERROR_UNKNOWN."""
+        print(f"cudapy simulator: {symbol} failed, which is a mistake in the simulator:", file=sys.stderr)
+        traceback.print_exception(error)
+        return self._refuse(symbol, "UNKNOWN", f"a mistake in the simulator: {type(error).__name__}: {error}")
+
+    def _refuse(self, symbol: str, status: str, reason: str) -> int:
+        """The status of a failure that no function raised."""
+        refused = Refused(f"CUDA_ERROR_{status}", reason)
+        log.refused(symbol, refused)
+        return self._failed(refused)
+
+
+def number(since: str | None) -> int:
+    """A CUDA version as cuDriverGetVersion has it: "12.4" is 12040; 0 for None."""
+    major, _, minor = (since or "0.0").partition(".")
+    return 1000 * int(major) + 10 * int(minor)
+
+
+def _missing(symbol: str) -> Callable[..., Any]:
+    """Stands for a function that the simulator does not have."""
+
+    def function() -> None:
+        raise Refused("CUDA_ERROR_NOT_SUPPORTED", f"the simulator has no {symbol}")
+
+    function.is_missing = True  # type: ignore[attr-defined]
+    return function
+
+
+def _has_default_stream(prototype: Prototype, symbol: str) -> bool:
+    """Whether a function comes in two forms, one for each meaning of the default stream."""
+    takes_stream = any(p.type in ("CUstream", "cudaStream_t") and not p.stars for p in prototype.parameters)
+    copies = prototype.symbol.startswith(("cuMemcpy", "cuMemset", "cudaMemcpy", "cudaMemset"))
+    return takes_stream if symbol.endswith("_ptsz") else copies and not takes_stream
+
+
+def _plain(cls: Any) -> Any:
+    """The ctypes scalar that a handle is kept in."""
+    return next(base for base in cls.__mro__ if base.__base__ is SimpleData)
+
+
+def text(value: bytes) -> int:
+    """The address of a C string that stays."""
+    if value not in _texts:
+        _texts[value] = ctypes.create_string_buffer(value)
+    return ctypes.addressof(_texts[value])
+
+
+_texts: dict[bytes, Any] = {}
+
+
+def fill_text(address: int | None, size: int, value: bytes) -> None:
+    """Write `value` and its NUL to a buffer of `size` bytes, cut to fit."""
+    if not address or size <= 0:
+        raise Refused("CUDA_ERROR_INVALID_VALUE", "no room for the text")
+    cut = value[: size - 1]
+    ctypes.memmove(address, cut + b"\0", len(cut) + 1)

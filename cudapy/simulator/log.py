@@ -1,0 +1,105 @@
+"""Why a function failed: `Refused`, and the log of the driver that tells it to the program.
+
+Source: cuLogsRegisterCallback and its kin, since CUDA 12.9.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+import time
+from collections import deque
+from typing import Any
+
+from .._types.driver.enums import CUlogLevel, CUresult
+from .._types.runtime.enums import cudaError_t
+
+LENGTH = 100  # entries
+SIZE = 25600  # bytes: what cuLogsDumpToMemory is documented to need at most
+QUIET = frozenset({"CUDA_ERROR_NOT_READY"})  # an answer rather than an error
+
+
+class Refused(Exception):
+    """A call fails: with the CUresult (or cudaError_t) of this name, and why."""
+
+    def __init__(self, status: str, reason: str = "") -> None:
+        super().__init__(reason or status)
+        self.status = status
+        self.reason = reason
+
+    @property
+    def code(self) -> int:
+        """The status as a number."""
+        codes = CUresult if self.status in CUresult.__members__ else cudaError_t
+        return int(codes[self.status])
+
+
+def invalid(reason: str) -> Refused:
+    """CUDA_ERROR_INVALID_VALUE."""
+    return Refused("CUDA_ERROR_INVALID_VALUE", reason)
+
+
+def unsupported(reason: str) -> Refused:
+    """CUDA_ERROR_NOT_SUPPORTED: what the simulator does not have, said by name."""
+    return Refused("CUDA_ERROR_NOT_SUPPORTED", reason)
+
+
+class Log:
+    """The last entries, and who wants to be called about new ones."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entries: deque[tuple[int, bytes]] = deque(maxlen=LENGTH)
+        self._next = 1
+        self._callbacks: dict[int, tuple[Any, int | None]] = {}
+        self._ids = itertools.count(1)
+
+    def refused(self, symbol: str, refused: Refused) -> None:
+        """What a call that failed leaves: the reason, and a last line with the status."""
+        if refused.status in QUIET:
+            return
+        if refused.reason:
+            self.write(refused.reason)
+        self.write(f"Returning {refused.code} ({refused.status}) from {symbol.rpartition('_v')[0] or symbol}")
+
+    def write(self, message: str) -> None:
+        """Add one entry."""
+        stamp = time.strftime("%H:%M:%S")
+        for line in message.splitlines():
+            text = f"[{stamp}][{threading.get_ident()}][CUDA][E] {line}".encode()
+            with self._lock:
+                self._entries.append((self._next, text))
+                self._next += 1
+                callbacks = list(self._callbacks.values())
+            for callback, data in callbacks:
+                callback(data, int(CUlogLevel.CU_LOG_LEVEL_ERROR), text, len(text))
+
+    def current(self) -> int:
+        """The place behind the last entry."""
+        return self._next
+
+    def since(self, place: int) -> bytes:
+        """The entries from `place` on, the last SIZE bytes of them."""
+        with self._lock:
+            lines = [text for number, text in self._entries if number >= place]
+        while sum(len(line) + 1 for line in lines) >= SIZE:
+            lines.pop(0)
+        return b"".join(line + b"\n" for line in lines)
+
+    def call(self, address: int, data: int | None) -> int:
+        """Have the function at `address` called with each new entry; what `forget` takes."""
+        handle = next(self._ids)
+        prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t)
+        with self._lock:
+            self._callbacks[handle] = prototype(address), data
+        return handle
+
+    def forget(self, handle: int) -> None:
+        """Call it no more."""
+        with self._lock:
+            if self._callbacks.pop(handle, None) is None:
+                raise invalid("no callback is registered under this handle")
+
+
+log = Log()

@@ -1,0 +1,321 @@
+"""Memory of every kind: allocated on the device, page-locked, registered, managed.
+
+A device pointer is a real host address. `blocks` knows what a program may name in a call; the table of the
+engine knows what kernels may touch, and follows in the order of streams.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import threading
+from typing import Any
+
+from .._types.driver.enums import CUdevice_attribute as Attribute
+from .context import Context, current, top
+from .engine.memory import Memory
+from .library import provides
+from .log import Refused, invalid
+from .work import progress
+
+table = Memory()
+"""What kernels may touch, on all devices."""
+
+HOST_FLAGS = 7  # CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP | WRITECOMBINED
+PORTABLE, DEVICEMAP = 1, 2
+REGISTER_FLAGS = 15
+PITCH = 512  # bytes: rows of pitched memory begin at multiples of it
+
+_ids = itertools.count(1)
+_lock = threading.RLock()
+
+
+class Block:
+    """What was allocated: `size` bytes from `address`, of a kind such as device, host or managed."""
+
+    def __init__(
+        self, address: int, size: int, kind: str, context: Context, flags: int = 0, pool: Any = None
+    ) -> None:
+        self.address = address
+        self.size = size
+        self.kind = kind
+        self.context = context
+        self.device = context.device
+        self.flags = flags
+        self.pool = pool
+        self.id = next(_ids)
+        self.is_synchronous = False  # CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+        self.advice: dict[str, Any] = {}
+        self.extra: Any = None  # the mapping behind virtual memory
+
+    @property
+    def end(self) -> int:
+        return self.address + self.size
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is memory of the host, to which the device has a way."""
+        return self.kind in ("host", "registered")
+
+
+class _Blocks:
+    def __init__(self) -> None:
+        self._by_address: dict[int, Block] = {}
+        self._addresses: list[int] = []
+
+    def add(self, block: Block) -> None:
+        with _lock:
+            self._by_address[block.address] = block
+            bisect.insort(self._addresses, block.address)
+
+    def remove(self, block: Block) -> None:
+        with _lock:
+            del self._by_address[block.address]
+            del self._addresses[bisect.bisect_left(self._addresses, block.address)]
+
+    def at(self, address: int) -> Block | None:
+        """The block that starts at an address."""
+        return self._by_address.get(address)
+
+    def find(self, address: int) -> Block | None:
+        """The block that an address lies in."""
+        with _lock:
+            place = bisect.bisect_right(self._addresses, address) - 1
+            if place >= 0:
+                block = self._by_address[self._addresses[place]]
+                if address < block.end:
+                    return block
+        return None
+
+    def of(self, context: Context) -> list[Block]:
+        return [block for block in list(self._by_address.values()) if block.context is context]
+
+
+blocks = _Blocks()
+
+
+def find(address: int) -> Block:
+    """The block that an address lies in. Raises Refused."""
+    block = blocks.find(address)
+    if block is None:
+        raise invalid(f"{address:#x} lies in no memory that was allocated{_nearest(address)}")
+    return block
+
+
+def _nearest(address: int) -> str:
+    near = table.nearest(address)
+    return f"; the nearest is {near!r}" if near is not None else ""
+
+
+def check_range(address: int, size: int) -> None:
+    """Raise Refused unless all of `size` bytes are allocated, be it in neighbours."""
+    end = address + size
+    while True:
+        block = find(address)
+        if end <= block.end:
+            return
+        address = block.end
+        if blocks.at(address) is None:
+            raise invalid(
+                f"{size} bytes up to {end:#x} end {end - block.end} bytes behind the {block.size} bytes"
+                f" of {block.kind} memory at {block.address:#x}"
+            )
+
+
+def allocate(size: int, kind: str, context: Context, flags: int = 0) -> int:
+    """New memory; its address."""
+    if not size:
+        raise invalid("no bytes are asked for")
+    device = context.device
+    if kind != "host" and size > device.total_memory - device.used_memory:
+        raise Refused(
+            "CUDA_ERROR_OUT_OF_MEMORY",
+            f"{size} bytes are asked for, {device.total_memory - device.used_memory} are free",
+        )
+    if size > 1 << 46:
+        raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for")
+    with progress:
+        address = table.allocate(size, kind, align=512)
+    if kind != "host":
+        device.used_memory += size
+    else:
+        table.written(address, size)
+    blocks.add(Block(address, size, kind, context, flags))
+    return address
+
+
+def release(block: Block) -> None:
+    """The end of memory that `allocate` made."""
+    blocks.remove(block)
+    with progress:
+        table.release(block.address)
+    if block.kind not in ("host", "registered"):
+        block.device.used_memory -= block.size
+
+
+def release_all(context: Context) -> None:
+    """The end of what a context owns."""
+    for block in blocks.of(context):
+        if block.pool is None and block.kind != "mapped":
+            release(block)
+
+
+def not_in_capture() -> None:
+    """Raise Refused in a capture of this thread: calls that may wait are not for captures."""
+    from .capture import forbid
+
+    forbid()
+
+
+# -- On the device -----------------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuMemGetInfo_v2() -> tuple[int, int]:
+    device = current().device
+    return device.total_memory - device.used_memory, device.total_memory
+
+
+@provides("driver")
+def cuMemAlloc_v2(bytesize: int) -> int:
+    context = current()
+    not_in_capture()
+    return allocate(bytesize, "device", context)
+
+
+@provides("driver")
+def cuMemAllocPitch_v2(WidthInBytes: int, Height: int, ElementSizeBytes: int) -> tuple[int, int]:
+    context = current()
+    not_in_capture()
+    if ElementSizeBytes not in (4, 8, 16):
+        raise invalid(f"elements have 4, 8 or 16 bytes, not {ElementSizeBytes}")
+    pitch = -(-WidthInBytes // PITCH) * PITCH
+    return allocate(pitch * Height, "device", context), pitch
+
+
+@provides("driver")
+def cuMemFree_v2(dptr: int) -> None:
+    context = current()
+    if not dptr:
+        return
+    not_in_capture()
+    block = blocks.at(dptr)
+    if block is None or block.kind not in ("device", "managed", "imported"):
+        raise invalid(f"no device memory starts at {dptr:#x}{_told(dptr)}")
+    for work in context.pending():
+        work.wait()
+    if block.pool is not None:
+        block.pool.free(block, context.legacy)
+    elif block.extra is not None:
+        block.extra.close(block)
+    else:
+        release(block)
+
+
+def _told(address: int) -> str:
+    gone = table.released(address)
+    return ": it was freed before" if gone is not None and gone.address == address else ""
+
+
+@provides("driver")
+def cuMemGetAddressRange_v2(dptr: int) -> tuple[int, int]:
+    current()
+    block = blocks.find(dptr)
+    if block is None:
+        raise Refused("CUDA_ERROR_NOT_FOUND", f"{dptr:#x} lies in no memory that was allocated")
+    return block.address, block.size
+
+
+@provides("driver")
+def cuMemAllocManaged(bytesize: int, flags: int) -> int:
+    context = current()
+    not_in_capture()
+    if flags not in (1, 2):
+        raise invalid("flags must be CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST")
+    address = allocate(bytesize, "managed", context, flags)
+    table.find(address).data.fill(0)  # type: ignore[union-attr]  # fresh pages of the system are zero
+    table.written(address, bytesize)
+    return address
+
+
+# -- Of the host -------------------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuMemAllocHost_v2(bytesize: int) -> int:
+    return cuMemHostAlloc(bytesize, PORTABLE | DEVICEMAP)
+
+
+@provides("driver")
+def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
+    context = current()
+    not_in_capture()
+    if Flags & ~HOST_FLAGS:
+        raise invalid(f"unknown flags {Flags & ~HOST_FLAGS:#x}")
+    return allocate(bytesize, "host", context, Flags | DEVICEMAP)
+
+
+@provides("driver")
+def cuMemFreeHost(p: int | None) -> None:
+    context = current()
+    if not p:
+        return
+    block = blocks.at(p)
+    if block is None or block.kind != "host":
+        raise invalid(f"no page-locked memory starts at {p:#x}{_told(p)}")
+    for work in context.pending():
+        work.wait()
+    release(block)
+
+
+@provides("driver")
+def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
+    context = current()
+    not_in_capture()
+    if not p or not bytesize or Flags & ~REGISTER_FLAGS:
+        raise invalid("no memory, or unknown flags")
+    block = blocks.find(p) or blocks.find(p + bytesize - 1)
+    if block is not None:
+        raise Refused("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", f"{p:#x} lies in {block.kind} memory")
+    with progress:
+        table.adopt(p, bytesize, "host")
+    blocks.add(Block(p, bytesize, "registered", context, Flags | DEVICEMAP))
+
+
+@provides("driver")
+def cuMemHostUnregister(p: int | None) -> None:
+    context = current()
+    block = blocks.at(p or 0)
+    if block is None or block.kind != "registered":
+        raise Refused("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", f"no registered memory starts at {p or 0:#x}")
+    for work in context.pending():
+        work.wait()
+    release(block)
+
+
+def _host(p: int | None) -> Block:
+    block = blocks.find(p or 0)
+    if block is None or not block.is_host:
+        raise invalid(f"{p or 0:#x} lies in no page-locked memory")
+    return block
+
+
+@provides("driver")
+def cuMemHostGetDevicePointer_v2(p: int | None, Flags: int) -> int:
+    current()
+    if Flags:
+        raise invalid(f"Flags must be 0, not {Flags}")
+    _host(p)
+    return p or 0
+
+
+@provides("driver")
+def cuMemHostGetFlags(p: int | None) -> int:
+    current()
+    return _host(p).flags
+
+
+def maximum(attribute: Attribute) -> int:
+    """A limit of the current device."""
+    context = top()
+    return context.device[attribute] if context else 0

@@ -1,0 +1,261 @@
+"""Virtual memory: addresses and what they are mapped to, each on its own.
+
+A physical allocation is an anonymous file of the host, so two addresses can show one allocation, and another
+process can open it by a file descriptor. On Linux only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import sys
+from typing import Any
+
+from .._types.driver.enums import CUmemAllocationHandleType as HandleType
+from .._types.driver.enums import CUmemAllocationType, CUmemLocationType
+from .._types.driver.structs import CUmemAllocationProp
+from .context import current, top
+from .device import device
+from .handles import Object, find
+from .library import provides
+from .log import Refused, invalid, unsupported
+from .memory import Block, blocks, table
+from .operations import needed
+from .work import progress
+
+GRANULARITY = 2 << 20
+FILE = int(HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+MAP_FIXED, MAP_NORESERVE = 0x10, 0x4000
+NO_ACCESS = 0
+IS_SUPPORTED = sys.platform == "linux"
+
+_reserved: dict[int, int] = {}
+
+
+def _mmap(address: int, size: int, access: int, flags: int, file: int) -> int:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = (
+        ctypes.c_void_p,
+        ctypes.c_size_t,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_int,
+        ctypes.c_long,
+    )
+    found = libc.mmap(address or None, size, access, flags, file, 0)
+    if found in (None, ctypes.c_void_p(-1).value):
+        raise Refused("CUDA_ERROR_OUT_OF_MEMORY", os.strerror(ctypes.get_errno()))
+    return int(found)
+
+
+def _blank(address: int, size: int) -> int:
+    """Addresses that nothing is behind."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE | (MAP_FIXED if address else 0)
+    return _mmap(address, size, NO_ACCESS, flags, -1)
+
+
+class Physical(Object):
+    """Memory without an address. It lives as long as it has handles or mappings."""
+
+    noun = "physical allocation"
+
+    def __init__(self, size: int, properties: Any, file: int) -> None:
+        super().__init__()
+        self.size = size
+        self.properties = properties
+        self.file = file
+        self.device = device(properties.location.id)
+        self.device.used_memory += size
+        self.references = 1
+        self.mappings = 0
+
+    def release(self) -> None:
+        """One handle less."""
+        self.references -= 1
+        if not self.references:
+            self.forget()
+            self.close()
+
+    def close(self) -> None:
+        """End it, unless something still uses it."""
+        if not self.references and not self.mappings:
+            os.close(self.file)
+            self.device.used_memory -= self.size
+
+
+def _properties(prop: Any) -> CUmemAllocationProp:
+    if not IS_SUPPORTED:
+        raise unsupported("the simulator has virtual memory on Linux alone")
+    told = needed(prop, "prop")
+    if told.type != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
+        raise invalid("the type must be CU_MEM_ALLOCATION_TYPE_PINNED")
+    if told.location.type != CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
+        raise unsupported("the simulator's physical allocations are on devices")
+    if int(told.requestedHandleTypes) & ~FILE:
+        raise unsupported("the simulator shares allocations as file descriptors alone")
+    device(told.location.id)
+    return CUmemAllocationProp.from_buffer_copy(told)
+
+
+@provides("driver")
+def cuMemGetAllocationGranularity(prop: Any, option: int) -> int:
+    _properties(prop)
+    return GRANULARITY
+
+
+@provides("driver")
+def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> int:
+    if not IS_SUPPORTED:
+        raise unsupported("the simulator has virtual memory on Linux alone")
+    if not size or size % GRANULARITY or flags or alignment & (alignment - 1):
+        raise invalid(
+            f"{size} is no multiple of {GRANULARITY}, or the alignment no power of two, or flags not 0"
+        )
+    align = max(alignment, GRANULARITY)
+    whole = _blank(0, size + align)
+    start = -(-whole // align) * align
+    _reserved[start] = size
+    return start
+
+
+@provides("driver")
+def cuMemAddressFree(ptr: int, size: int) -> None:
+    if _reserved.get(ptr) != size:
+        raise invalid(f"{size} bytes at {ptr:#x} were not reserved")
+    if any(ptr <= block.address < ptr + size for block in mapped()):
+        raise invalid("something is still mapped there")
+    del _reserved[ptr]  # the addresses stay blank, so that their use is found
+
+
+def mapped() -> list[Block]:
+    """All mappings."""
+    return [block for block in list(blocks._by_address.values()) if block.kind == "mapped"]
+
+
+@provides("driver")
+def cuMemCreate(size: int, prop: Any, flags: int) -> int:
+    properties = _properties(prop)
+    if not size or size % GRANULARITY or flags:
+        raise invalid(f"{size} is no multiple of {GRANULARITY}, or flags is not 0")
+    on = device(properties.location.id)
+    if size > on.total_memory - on.used_memory:
+        raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for")
+    file = os.memfd_create("cudapy simulator")
+    os.ftruncate(file, size)
+    return Physical(size, properties, file).handle
+
+
+def _physical(handle: int) -> Physical:
+    return find(handle, Physical, "CUDA_ERROR_INVALID_VALUE")
+
+
+@provides("driver")
+def cuMemRelease(handle: int) -> None:
+    _physical(handle).release()
+
+
+@provides("driver")
+def cuMemRetainAllocationHandle(addr: int | None) -> int:
+    block = blocks.find(addr or 0)
+    if block is None or block.kind != "mapped":
+        raise invalid(f"nothing is mapped at {addr or 0:#x}")
+    physical: Physical = block.extra
+    physical.references += 1
+    from .handles import _objects
+
+    _objects[physical.handle] = physical  # its last handle may have been released
+    return physical.handle
+
+
+@provides("driver")
+def cuMemGetAllocationPropertiesFromHandle(handle: int) -> Any:
+    return _physical(handle).properties
+
+
+@provides("driver")
+def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
+    physical = _physical(handle)
+    inside = any(start <= ptr and ptr + size <= start + length for start, length in _reserved.items())
+    if not inside or size != physical.size or offset or flags or ptr % GRANULARITY:
+        raise invalid("the addresses must be reserved and the whole allocation be mapped, at an offset of 0")
+    if blocks.find(ptr) is not None:
+        raise invalid(f"something is mapped at {ptr:#x} already")
+    _mmap(ptr, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED | MAP_FIXED, physical.file)
+    physical.mappings += 1
+    context = top() or current()
+    block = Block(ptr, size, "mapped", context)
+    block.device = physical.device
+    block.extra = physical
+    blocks.add(block)
+
+
+@provides("driver")
+def cuMemUnmap(ptr: int, size: int) -> None:
+    block = blocks.at(ptr)
+    if block is None or block.kind != "mapped" or block.size != size:
+        raise invalid(f"{size} bytes at {ptr:#x} are no mapping")
+    for work in current().pending():
+        work.wait()
+    with progress:
+        if block.advice.get("access"):
+            table.release(ptr)
+    blocks.remove(block)
+    _blank(ptr, size)
+    block.extra.mappings -= 1
+    block.extra.close()
+
+
+@provides("driver")
+def cuMemSetAccess(ptr: int, size: int, desc: Any, count: int) -> None:
+    inside = [block for block in mapped() if ptr <= block.address and block.end <= ptr + size]
+    if sum(block.size for block in inside) != size:
+        raise invalid(f"{size} bytes from {ptr:#x} are no whole mappings")
+    for block in inside:
+        access = block.advice.setdefault("access", {})
+        for i in range(count):
+            access[device(desc[i].location.id).ordinal] = int(desc[i].flags)
+        allowed, known = any(access.values()), table.find(block.address)
+        with progress:
+            if allowed and known is None:
+                table.adopt(block.address, block.size, "mapped")
+            elif not allowed and known is not None:
+                table.release(block.address)
+
+
+@provides("driver")
+def cuMemGetAccess(location: Any, ptr: int) -> int:
+    block = blocks.find(ptr)
+    if block is None or block.kind != "mapped":
+        raise invalid(f"nothing is mapped at {ptr:#x}")
+    found: int = block.advice.get("access", {}).get(device(needed(location, "location").id).ordinal, 0)
+    return found
+
+
+@provides("driver")
+def cuMemExportToShareableHandle(
+    shareableHandle: int | None, handle: int, handleType: int, flags: int
+) -> None:
+    physical = _physical(handle)
+    if handleType != FILE or not int(physical.properties.requestedHandleTypes) & FILE or flags:
+        raise invalid("the allocation was not made to be shared as a file descriptor")
+    ctypes.c_int.from_address(shareableHandle or 0).value = os.dup(physical.file)
+
+
+@provides("driver")
+def cuMemImportFromShareableHandle(osHandle: int | None, shHandleType: int) -> int:
+    if shHandleType != FILE:
+        raise unsupported("the simulator shares allocations as file descriptors alone")
+    try:
+        file = os.dup(osHandle or 0)
+        size = os.fstat(file).st_size
+    except OSError as error:
+        raise invalid(str(error)) from None
+    properties = CUmemAllocationProp(
+        type=CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED, requestedHandleTypes=FILE
+    )
+    properties.location.type = CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    made = Physical(size, properties, file)
+    made.device.used_memory -= size  # the other process counts it
+    return made.handle

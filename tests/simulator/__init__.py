@@ -1,0 +1,1 @@
+"""Tests of the simulator; `exceptions` says which GPU tests make no sense on it."""

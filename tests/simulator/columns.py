@@ -1,0 +1,227 @@
+"""What the differential tests run: every opcode of the tables of values, and sequences that tables cannot
+say.
+
+A column is a piece of PTX from operands %a, %b, ... to a result %z. Columns of equal operands share a kernel.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+from cudapy.simulator.engine import instructions
+from cudapy.simulator.engine.ptx.types import TYPES
+
+KERNEL_COLUMNS = 16
+"""Columns of one kernel."""
+VALUE_TABLES = ("integer", "logic", "floating", "half", "convert")
+_LETTERS = "abcem"
+
+
+class Column(NamedTuple):
+    name: str
+    """The opcode, or what a sequence of them is called."""
+    body: str
+    operands: tuple[str, ...]
+    """A type of PTX for each of %a, %b, ..."""
+    result: str
+
+    @property
+    def is_approximate(self) -> bool:
+        return ".approx" in self.name or ".full" in self.name
+
+
+def _of_rule(rule: instructions.Rule, opcode: str) -> Column | None:
+    match = instructions.match(opcode)
+    if match is None or match.rule is not rule:
+        return None  # another line of the table has it
+    groups = match.groups
+    types = [rule.slot_type(slot, groups).name for slot in rule.slots]
+    operands = tuple(types[1:])
+    if groups.get("combine") and groups["relation"] != "lt":
+        return None  # combining is the same for all of them
+    if groups.get("combine"):
+        operands = (*operands, "pred")
+    names = ["%" + letter for letter in _LETTERS[: len(operands)]]
+    if rule.name == "lop3":
+        names[3], operands = "0xCA", operands[:3]
+    return Column(opcode, f"{opcode} %z, {', '.join(names)};", operands, types[0])
+
+
+_CARRY = """
+add.cc add.cc.{t} %x, %a, %b; addc.cc.{t} %y, %b, %c; addc.{t} %z, %a, %c; {both}
+sub.cc sub.cc.{t} %x, %a, %b; subc.cc.{t} %y, %b, %c; subc.{t} %z, %a, %c; {both}
+mad.lo.cc mad.lo.cc.{t} %x, %a, %b, %c; madc.hi.{t} %z, %a, %b, %c; {one}
+mad.hi.cc mad.hi.cc.{t} %x, %a, %b, %c; madc.lo.cc.{t} %y, %a, %b, %c; addc.{t} %z, %y, 0; {one}
+madc.hi.cc mad.lo.cc.{t} %x, %a, %b, %c; madc.hi.cc.{t} %y, %a, %b, %c; addc.{t} %z, %y, 0; {one}
+"""
+_PAIRS = """
+setp.pair setp.lt.and.s32 %p|%q, %a, %b, %c; {both}|b32 b32 pred|b32
+setp.f32.pair setp.geu.or.f32 %p|%q, %a, %b, %c; {both}|f32 f32 pred|b32
+setp.f16x2.pair setp.lt.f16x2 %p|%q, %a, %b; {both}|f16x2 f16x2|b32
+setp.bf16x2.pair setp.ge.bf16x2 %p|%q, %a, %b; {both}|bf16x2 bf16x2|b32
+mov.pack mov.b64 %z, {%a, %b};|b32 b32|b64
+mov.unpack mov.b64 {%x, %y}, %a; sub.s32 %z, %x, %y;|b64|b32
+mov.unpack16 mov.b32 {%h, %i}, %a; sub.s16 %z, %h, %i;|b32|b16
+guard setp.lt.s32 %p, %a, %b; mov.b32 %z, %a; @%p add.s32 %z, %a, %b; @!%p sub.s32 %z, %a, %b;|b32 b32|b32
+shfl.up shfl.sync.up.b32 %z|%p, %a, %b, 0, -1; @%p add.s32 %z, %z, 1;|b32 b32|b32
+shfl.down shfl.sync.down.b32 %z|%p, %a, %b, 0x1f, -1; @%p add.s32 %z, %z, 1;|b32 b32|b32
+shfl.bfly shfl.sync.bfly.b32 %z|%p, %a, %b, 0x1f, -1; @%p add.s32 %z, %z, 1;|b32 b32|b32
+shfl.idx shfl.sync.idx.b32 %z|%p, %a, %b, 0x1f, -1; @%p add.s32 %z, %z, 1;|b32 b32|b32
+shfl.up.part shfl.sync.up.b32 %z|%p, %a, %b, 0x1800, -1; @%p add.s32 %z, %z, 1;|b32 b32|b32
+shfl.down.part shfl.sync.down.b32 %z|%p, %a, %b, 0x181f, -1; @%p add.s32 %z, %z, 1;|b32 b32|b32
+shfl.bfly.part shfl.sync.bfly.b32 %z|%p, %a, %b, 0x1c1f, -1; @%p add.s32 %z, %z, 1;|b32 b32|b32
+shfl.idx.part shfl.sync.idx.b32 %z|%p, %a, %b, 0x1c1f, -1; @%p add.s32 %z, %z, 1;|b32 b32|b32
+shfl.clamp and.b32 %y, %b, 0x1f1f; shfl.sync.idx.b32 %z|%p, %a, %a, %y, -1; @%p add.s32 %z, %z, 1;|b32 b32|b32
+vote.ballot vote.sync.ballot.b32 %z, %a, -1;|pred|b32
+vote.any vote.sync.any.pred %p, %a, -1; selp.b32 %z, 1, 0, %p;|pred|b32
+vote.all vote.sync.all.pred %p, %a, -1; selp.b32 %z, 1, 0, %p;|pred|b32
+vote.uni vote.sync.uni.pred %p, %a, -1; selp.b32 %z, 1, 0, %p;|pred|b32
+match.any.b32 and.b32 %x, %a, 3; match.any.sync.b32 %z, %x, -1;|b32|b32
+match.any.b64 and.b64 %x, %a, 3; match.any.sync.b64 %z, %x, -1;|b64|b32
+match.all.b32 and.b32 %x, %a, 0; match.all.sync.b32 %z|%p, %x, -1; {add}|b32|b32
+match.all.some shr.u32 %x, %a, 31; match.all.sync.b32 %z|%p, %x, -1; {add}|b32|b32
+redux.add.u32 redux.sync.add.u32 %z, %a, -1;|b32|b32
+redux.add.s32 redux.sync.add.s32 %z, %a, -1;|b32|b32
+redux.min.u32 redux.sync.min.u32 %z, %a, -1;|b32|b32
+redux.min.s32 redux.sync.min.s32 %z, %a, -1;|b32|b32
+redux.max.u32 redux.sync.max.u32 %z, %a, -1;|b32|b32
+redux.max.s32 redux.sync.max.s32 %z, %a, -1;|b32|b32
+redux.and.b32 redux.sync.and.b32 %z, %a, -1;|b32|b32
+redux.or.b32 redux.sync.or.b32 %z, %a, -1;|b32|b32
+redux.xor.b32 redux.sync.xor.b32 %z, %a, -1;|b32|b32
+"""
+_BOTH = "selp.b32 %x, 1, 0, %p; selp.b32 %y, 2, 0, %q; or.b32 %z, %x, %y;"
+_ADD = "selp.b32 %x, 1, 0, %p; add.s32 %z, %z, %x;"
+_ATOMS = (
+    ("add", "u32 s32 u64 f32 f64"),
+    ("add.noftz", "f16 f16x2 bf16 bf16x2"),
+    ("and", "b32 b64"),
+    ("or", "b32 b64"),
+    ("xor", "b32 b64"),
+    ("min", "u32 s32 u64 s64"),
+    ("max", "u32 s32 u64 s64"),
+    ("inc", "u32"),
+    ("dec", "u32"),
+    ("exch", "b32 b64"),
+    ("cas", "b16 b32 b64"),
+)
+
+
+def _sequences() -> list[Column]:
+    columns = []
+    for line in _CARRY.strip().splitlines():
+        name, _, body = line.partition(" ")
+        for kind in ("u32", "s32", "u64", "s64"):
+            one = f"xor.b{kind[1:]} %z, %z, %x;"
+            text = body.format(t=kind, one=one, both=f"{one} xor.b{kind[1:]} %z, %z, %y;")
+            columns.append(Column(f"{name}.{kind}", text, (kind,) * 3, kind))
+    for line in _PAIRS.strip().splitlines():
+        head, operands, result = line.rsplit("|", 2)
+        name, _, body = head.partition(" ")
+        body = body.replace("{both}", _BOTH).replace("{add}", _ADD)
+        columns.append(Column(name, body, tuple(operands.split()), result))
+    for table in range(0, 256, 5):
+        columns.append(Column(f"lop3.{table}", f"lop3.b32 %z, %a, %b, %c, {table};", ("b32",) * 3, "b32"))
+    for (op, kinds), space in itertools.product(_ATOMS, ("global", "shared")):
+        for kind in kinds.split():
+            bits = f"b{8 * TYPES[kind].size}"
+            address = "[%scratch]" if space == "global" else "[%slot]"
+            more = ", %c" if op == "cas" else ""
+            target = f"atom.{space}.{op}.{kind} %x, {address}, %b{more};"
+            body = f"st.{space}.{bits} {address}, %a; {target} ld.{space}.{bits} %y, {address}; "
+            body += f"mul.lo.u{bits[1:]} %x, %x, 31; xor.{bits} %z, %x, %y;"
+            columns.append(Column(f"atom.{space}.{op}.{kind}", body, (kind,) * (3 if more else 2), bits))
+            if op not in ("exch", "cas"):
+                body = f"st.{space}.{bits} {address}, %a; red.{space}.{op}.{kind} {address}, %b; "
+                body += f"ld.{space}.{bits} %z, {address};"
+                columns.append(Column(f"red.{space}.{op}.{kind}", body, (kind, kind), bits))
+    return columns
+
+
+def all_columns() -> list[Column]:
+    """Every column, whether or not the opcode is legal PTX."""
+    columns: dict[str, Column] = {}
+    for name in VALUE_TABLES:
+        for rule in getattr(instructions, name).RULES:
+            if rule.name in ("addc", "subc", "madc") or ".cc" in rule.pattern or not rule.slots:
+                continue
+            for opcode in rule.opcodes():
+                column = _of_rule(rule, opcode)
+                if column is not None:
+                    columns.setdefault(opcode, column)
+    columns.update({column.name: column for column in _sequences()})
+    return list(columns.values())
+
+
+def grouped(columns: list[Column]) -> list[list[Column]]:
+    """Columns of equal operands, at most KERNEL_COLUMNS together."""
+    by_operands: dict[tuple[str, ...], list[Column]] = {}
+    for column in columns:
+        by_operands.setdefault(column.operands, []).append(column)
+    return [
+        group[start : start + KERNEL_COLUMNS]
+        for group in by_operands.values()
+        for start in range(0, len(group), KERNEL_COLUMNS)
+    ]
+
+
+def _register(kind: str) -> str:
+    size = max(TYPES[kind].size, 2)
+    return "pred" if kind == "pred" else f"b{8 * size}"
+
+
+def _width(column: Column) -> str:
+    """The type of the temporaries %x and %y."""
+    wide = [kind for kind in (*column.operands, column.result) if kind != "pred"]
+    if column.name.startswith(("mov.unpack", "match", "shfl", "setp", "guard")):
+        return "b64" if column.name == "match.any.b64" else "b32"
+    return _register(max(wide, key=lambda kind: TYPES[kind].size, default="b32"))
+
+
+def kernel(name: str, columns: list[Column]) -> str:
+    """A kernel (results, operands...): row i of column k is 8 bytes at results + 8 * (k * rows + i)."""
+    operands = columns[0].operands
+    lines = [
+        f".visible .entry {name}(.param .u64 results, .param .u64 rows, .param .u64 memory"
+        + "".join(f", .param .u64 in{place}" for place in range(len(operands))) + ")",
+        "{",
+        ".reg .b32 %i, %n, %slot; .reg .b64 %row, %out, %step, %scratch, %t;",
+        ".shared .align 8 .b8 slots[2048];",
+        "mov.u32 %i, %ctaid.x; mov.u32 %n, %ntid.x; mul.lo.u32 %i, %i, %n; mov.u32 %n, %tid.x;",
+        "add.u32 %i, %i, %n; mul.wide.u32 %row, %i, 8;",
+        "ld.param.u64 %out, [results]; add.u64 %out, %out, %row;",
+        "ld.param.u64 %step, [rows];",
+        "ld.param.u64 %scratch, [memory]; add.u64 %scratch, %scratch, %row; shl.b64 %step, %step, 3;",
+        "shl.b32 %n, %n, 3; mov.u32 %slot, slots; add.u32 %slot, %slot, %n;",
+    ]  # fmt: skip
+    for place, (letter, kind) in enumerate(zip(_LETTERS, operands, strict=False)):
+        register = _register(kind)
+        lines.append(f".reg .{register} %{letter}; ld.param.u64 %t, [in{place}]; add.u64 %t, %t, %row;")
+        if kind == "pred":
+            lines.append(
+                f".reg .b64 %w{letter}; ld.global.u64 %w{letter}, [%t]; and.b64 %w{letter}, %w{letter}, 1; "
+                f"setp.ne.u64 %{letter}, %w{letter}, 0;"
+            )
+        else:
+            lines.append(f"ld.global.{register} %{letter}, [%t];")
+    for column in columns:
+        register = _register(column.result)
+        width = _width(column)
+        lines.append(f"{{ .reg .{register} %z; .reg .{width} %x, %y; .reg .pred %p, %q;")
+        lines.append(".reg .b16 %h, %i; .reg .b64 %v;")
+        lines.append(column.body)
+        if register == "pred":
+            lines.append("selp.u64 %v, 1, 0, %z;")
+        elif register == "b64":
+            lines.append("mov.b64 %v, %z;")
+        else:
+            lines.append(f"cvt.u64.u{register[1:]} %v, %z;")
+        lines.append("st.global.u64 [%out], %v; add.u64 %out, %out, %step; }")
+    return "\n".join([*lines, "ret;", "}", ""])
+
+
+def module(columns: list[list[Column]]) -> str:
+    """A module with a kernel k0, k1, ... for each group."""
+    kernels = [kernel(f"k{number}", group) for number, group in enumerate(columns)]
+    return "\n".join([".version 8.3", ".target sm_90", ".address_size 64", *kernels])

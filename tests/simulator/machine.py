@@ -1,0 +1,97 @@
+"""CUDA C++ through NVRTC onto the engine of the simulator."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+import numpy as np
+
+from cudapy import nvrtc, pathfinder
+from cudapy.simulator.engine.device import Device
+from cudapy.simulator.engine.launch import launch
+from cudapy.simulator.engine.memory import Memory
+from cudapy.simulator.engine.module import Module
+
+ARCHITECTURES = (75, 80, 90)
+
+
+def _headers() -> list[str]:
+    """Where CUDA's headers are, and those of its C++ library."""
+    found = [pathfinder.find_nvidia_header_directory(name) for name in ("cudart", "crt", "cccl")]
+    return [folder for folder in dict.fromkeys(found) if folder is not None]
+
+
+@functools.cache
+def ptx(source: str, arch: int = 80, *options: str) -> str:
+    """The PTX of a program."""
+    flags = [f"--gpu-architecture=compute_{arch}", "--std=c++17", "-default-device", "-lineinfo", *options]
+    flags += [f"-I{folder}" for folder in _headers()]
+    encoded = [flag.encode() for flag in flags]
+    program = nvrtc.checked.nvrtcCreateProgram(source.encode(), b"program.cu", 0, [], [])
+    (status,) = nvrtc.nvrtcCompileProgram(program, len(encoded), encoded)
+    if status:
+        size = nvrtc.checked.nvrtcGetProgramLogSize(program)
+        log = bytearray(size)
+        nvrtc.checked.nvrtcGetProgramLog(program, log)
+        raise AssertionError(log.decode())
+    text = bytearray(nvrtc.checked.nvrtcGetPTXSize(program))
+    nvrtc.checked.nvrtcGetPTX(program, text)
+    return bytes(text).rstrip(b"\0").decode()
+
+
+class Machine:
+    """A device with memory; arrays go to it and come back."""
+
+    def __init__(self, **device: Any) -> None:
+        self.memory = Memory()
+        self.device = Device(self.memory, **device)
+
+    def load(self, source: str, arch: int = 80, *options: str) -> Module:
+        return Module(ptx(source, arch, *options), self.memory)
+
+    def array(self, values: Any) -> Array:
+        return Array(self, np.ascontiguousarray(values))
+
+    def zeros(self, shape: Any, dtype: Any) -> Array:
+        return self.array(np.zeros(shape, dtype))
+
+    def run(
+        self, module: Module, name: str, grid: Any, block: Any, *arguments: Any, shared: int = 0, **more: Any
+    ) -> None:
+        """Launch: Arrays, NumPy scalars, or bytes as arguments."""
+        function = module.functions[name]
+        packed = bytearray(function.kernel.parameter_size)
+        for (offset, size), argument in zip(function.parameters, arguments, strict=True):
+            data = _bytes(argument)
+            assert len(data) == size, f"{name}: an argument of {len(data)} bytes for a parameter of {size}"
+            packed[offset : offset + size] = data
+        launch(function, _three(grid), _three(block), bytes(packed), shared, device=self.device, **more)
+
+
+class Array:
+    """An array in the memory of a machine."""
+
+    def __init__(self, machine: Machine, values: Any) -> None:
+        self.machine, self.shape, self.dtype, self.nbytes = machine, values.shape, values.dtype, values.nbytes
+        self.address = machine.memory.allocate(values.nbytes)
+        ctypes.memmove(self.address, values.ctypes.data, values.nbytes)
+        machine.memory.written(self.address, values.nbytes)
+
+    def get(self) -> Any:
+        return np.frombuffer(ctypes.string_at(self.address, self.nbytes), self.dtype).reshape(self.shape)
+
+    def free(self) -> None:
+        self.machine.memory.release(self.address)
+
+
+def _bytes(argument: Any) -> bytes:
+    if isinstance(argument, Array):
+        return argument.address.to_bytes(8, "little")
+    return argument if isinstance(argument, bytes) else argument.tobytes()
+
+
+def _three(shape: Any) -> Any:
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    return shape + (1,) * (3 - len(shape))

@@ -1,0 +1,383 @@
+"""The simulated device: C functions made of Python, how it is switched on, what it lacks, who cannot tell."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def run(code: str, *, simulated: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process of its own: a process has one driver for good."""
+    given = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
+    if simulated:
+        given["CUDAPY_DRIVER"] = "simulator"
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**given, "PYTHONPATH": str(REPOSITORY), **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def output(code: str, *, simulated: bool = True, **environment: str) -> str:
+    """What a program prints that ends well and has nothing to say on stderr."""
+    done = run(code, simulated=simulated, **environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+PREPARE = """
+import ctypes
+from cudapy import driver
+driver.checked.cuInit(0)
+context = driver.checked.cuCtxCreate(0, 0)
+"""
+
+
+class TestSwitch:
+    NAME = "from cudapy.core import Device; print(Device().name)"
+
+    def test_the_environment(self) -> None:
+        assert output(self.NAME) == "cudapy simulator\n"
+
+    def test_the_function(self) -> None:
+        code = "from cudapy import simulator; simulator.enable(); " + self.NAME
+        assert output(code, simulated=False) == "cudapy simulator\n"
+
+    def test_another_name_is_an_error(self) -> None:
+        done = run(self.NAME, CUDAPY_DRIVER="simulater")
+        assert done.returncode == 1
+        assert "CUDAPY_DRIVER is 'simulater': there is 'simulator'" in done.stderr
+
+    def test_the_library_does_not_switch_by_itself(self) -> None:
+        code = """
+import sys
+from cudapy import core, driver, pathfinder
+try:
+    pathfinder.load("cuda")
+except pathfinder.LibraryNotFound:
+    pass
+print(any("simulator" in name for name in sys.modules))
+"""
+        assert output(code, simulated=False) == "False\n"
+
+    def test_it_comes_too_late_after_another_driver(self) -> None:
+        code = """
+import ctypes
+from cudapy import pathfinder, simulator
+real = pathfinder.Loaded("cuda", ctypes.CDLL(None), "/lib/real.so", "system", None)
+pathfinder._loaded["cuda", None] = real
+try:
+    simulator.enable()
+except RuntimeError as error:
+    print(error)
+"""
+        assert output(code, simulated=False) == (
+            "the simulator comes too late: this process has loaded /lib/real.so\n"
+        )
+
+    def test_settings_come_from_the_call_or_the_environment(self) -> None:
+        code = """
+from cudapy import driver, simulator
+simulator.enable(devices=2, seed=7)
+from cudapy.simulator.engine import settings
+driver.checked.cuInit(0)
+print(driver.checked.cuDeviceGetCount(), driver.checked.cuDeviceComputeCapability(1))
+print(settings.current.seed, settings.current.check_races, settings.current.coverage)
+"""
+        found = output(
+            code, simulated=False, CUDAPY_SIMULATOR_COMPUTE_CAPABILITY="8.0", CUDAPY_SIMULATOR_CHECK_RACES="1"
+        )
+        assert found == "2 (8, 0)\n7 True False\n"
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ("devices=0", "1 .. 16 devices, not 0"),
+            ("compute_capability=(3, 5)", "no compute capability (3, 5): the simulator has 7.5, 8.0"),
+        ],
+    )
+    def test_settings_that_make_no_sense(self, arguments: str, message: str) -> None:
+        done = run(f"from cudapy import simulator; simulator.enable({arguments})", simulated=False)
+        assert message in done.stderr
+
+
+class TestStandIn:
+    CODE = """
+import os
+from cudapy import pathfinder, simulator
+FAKE
+print(simulator.stand_in(), simulator.is_enabled())
+"""
+    LINE = "no NVIDIA driver here: running on the cudapy simulator\n"
+
+    def run(self, fake: str, **environment: str) -> str:
+        return output(self.CODE.replace("FAKE", fake), simulated=False, **environment)
+
+    def test_without_a_driver(self) -> None:
+        fake = """
+def load(name, major=None):
+    raise pathfinder.LibraryNotFound(name, (), "none")
+pathfinder.load = load
+"""
+        assert self.run(fake) == self.LINE + "True True\n"
+
+    DRIVER = """
+class Library:
+    def cuInit(self, flags): return STATUS
+    def cuDeviceGetCount(self, count): count._obj.value = COUNT; return 0
+pathfinder._loaded["cuda", None] = pathfinder.Loaded("cuda", Library(), "/lib/real.so", "system", None)
+"""
+
+    @pytest.mark.parametrize(("status", "count"), [(100, 1), (0, 0)])
+    def test_a_driver_without_a_device(self, status: int, count: int) -> None:
+        fake = self.DRIVER.replace("STATUS", str(status)).replace("COUNT", str(count))
+        assert self.run(fake) == self.LINE + "True True\n"
+
+    def test_a_driver_with_a_device(self) -> None:
+        fake = self.DRIVER.replace("STATUS", "0").replace("COUNT", "1")
+        assert self.run(fake) == "False False\n"
+
+    def test_nothing_is_said_of_a_simulator_that_was_chosen(self) -> None:
+        assert self.run("", CUDAPY_DRIVER="simulator") == "True True\n"
+
+
+class TestLibrary:
+    def test_what_it_lacks_says_so_by_name(self) -> None:
+        code = (
+            PREPARE
+            + """
+print(driver.cuGreenCtxCreate(0, 0, 0))
+try:
+    driver.checked.cuGreenCtxCreate(0, 0, 0)
+except RuntimeError as error:
+    print(error)
+"""
+        )
+        first, second = output(code).splitlines()
+        assert first == "(<CUresult.CUDA_ERROR_NOT_SUPPORTED: 801>, None)"
+        assert "The driver says: the simulator has no cuGreenCtxCreate" in second
+
+    def test_a_function_newer_than_its_version_is_not_there(self) -> None:
+        done = run(PREPARE + "driver.cuFabricCpyBatchAsync(0, None, 0, 0)")
+        assert 'Function "cuFabricCpyBatchAsync" not found in this driver, which has CUDA 13.0' in done.stderr
+
+    def test_nothing_works_before_cuinit(self) -> None:
+        code = "from cudapy import driver; print(driver.cuDeviceGetCount(), driver.cuDriverGetVersion()[1])"
+        assert output(code) == "(<CUresult.CUDA_ERROR_NOT_INITIALIZED: 3>, None) 13000\n"
+
+    def test_a_null_result_is_an_error(self) -> None:
+        code = PREPARE + "print(driver.libcuda.symbol('cuMemAlloc_v2')(None, ctypes.c_size_t(64)))"
+        assert output(code) == "1\n"
+
+    def test_a_mistake_of_the_simulator_is_shown(self) -> None:
+        code = (
+            "from cudapy import simulator\nsimulator.enable()\n"
+            + "from cudapy.simulator import library\n"
+            + "def cuProfilerStart(): return 1 // 0\n"
+            + "library.provided['driver']['cuProfilerStart'] = cuProfilerStart\n"
+            + PREPARE
+            + "print(driver.cuProfilerStart())"
+        )
+        done = run(code, simulated=False)
+        assert done.stdout == "(<CUresult.CUDA_ERROR_UNKNOWN: 999>,)\n"
+        assert "cuProfilerStart failed, which is a mistake in the simulator" in done.stderr
+        assert "ZeroDivisionError" in done.stderr
+
+    def test_every_function_fits_its_prototype(self) -> None:
+        code = """
+from cudapy import simulator
+from cudapy.simulator import library
+found = {}
+for name, table in simulator.tables().items():
+    missing = [s for s in library.provided[name] if table.callback(s) is None]
+    found[name] = len(library.provided[name]) - len(missing)
+    assert not missing, missing
+print(found["driver"] > 280, found["runtime"] > 60)
+"""
+        assert output(code) == "True True\n"
+
+    def test_the_default_stream_of_a_thread(self) -> None:
+        code = (
+            PREPARE
+            + """
+import threading
+gate = threading.Event()
+wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: gate.wait(60))
+driver.checked.cuLaunchHostFunc(0, wait, None)
+other = []
+def query():
+    driver.cuCtxSetCurrent(context)
+    other.append(driver.cuStreamQuery(0))
+thread = threading.Thread(target=query)
+thread.start(); thread.join()
+mine = driver.cuStreamQuery(0)
+gate.set()
+driver.checked.cuCtxSynchronize()
+print(mine[0].name, other[0][0].name)
+"""
+        )
+        assert output(code) == "CUDA_ERROR_NOT_READY CUDA_ERROR_NOT_READY\n"
+        own = output(code, CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM="1")
+        assert own == "CUDA_ERROR_NOT_READY CUDA_SUCCESS\n"
+
+
+class TestFaults:
+    PROGRAM = """
+import numpy as np
+from cudapy import driver
+from cudapy.core import Device, LaunchConfig, Program, ProgramOptions, launch
+device = Device(); device.set_current(); stream = device.create_stream()
+source = 'extern "C" __global__ void k(int *p, int n) { p[threadIdx.x * 4 + n] = 1; }'
+code = Program(source, "c++", ProgramOptions(arch=f"sm_{device.arch}", lineinfo=True)).compile("cubin")
+memory = device.allocate(128, stream)
+launch(stream, LaunchConfig(grid=1, block=32), code.get_kernel("k"), memory, OFFSET)
+try:
+    stream.sync()
+except RuntimeError as error:
+    print(error)
+print(driver.cuMemAlloc(64))
+"""
+
+    def test_the_program_and_stderr_have_the_report(self) -> None:
+        pytest.importorskip("numpy")
+        done = run(self.PROGRAM.replace("OFFSET", "1"))
+        message, after = done.stdout.splitlines()
+        assert "CUDA_ERROR_ILLEGAL_ADDRESS" in message and "PTX line" in message
+        assert after == "(<CUresult.CUDA_ERROR_ILLEGAL_ADDRESS: 700>, None)"
+        assert "cudapy simulator: Invalid __global__ write of 4 bytes" in done.stderr
+        assert re.search(r"block \(0,0,0\) thread \(8,0,0\)", done.stderr)  # the first behind 32 words
+
+
+class TestCode:
+    def test_a_cubin_carries_its_ptx(self) -> None:
+        code = pytest.importorskip("cudapy.simulator.code")
+        cubin = code.attach(code.EMPTY_ELF, b".version 8.0\n\0")
+        assert cubin.startswith(b"\x7fELF")
+        assert code.attached(cubin) == b".version 8.0\n\0"
+        assert code.attached(code.EMPTY_ELF) is None
+        again = code.attach(cubin, b"second\0")
+        assert code.attached(again) == b".version 8.0\n\0"  # the first one found
+        buffer = ctypes.create_string_buffer(cubin + b"behind it", len(cubin) + 9)
+        assert code.elf_size(ctypes.addressof(buffer)) == len(cubin)
+
+    def test_a_cubin_without_ptx_is_refused(self) -> None:
+        code = PREPARE + (
+            "from cudapy.simulator.code import EMPTY_ELF\n"
+            "print(driver.cuModuleLoadData(EMPTY_ELF)[0].name)\n"
+            "try: driver.checked.cuModuleLoadData(EMPTY_ELF)\n"
+            "except RuntimeError as error: print('this cubin carries no PTX' in str(error))\n"
+        )
+        assert output(code) == "CUDA_ERROR_NO_BINARY_FOR_GPU\nTrue\n"
+
+    def test_nvrtc_that_was_loaded_before(self) -> None:
+        code = """
+from cudapy import nvrtc, pathfinder, simulator
+try:
+    pathfinder.load("nvrtc")
+except pathfinder.LibraryNotFound:
+    print("True")
+    raise SystemExit
+def cubin():
+    program = nvrtc.checked.nvrtcCreateProgram(b'extern "C" __global__ void k() {}', b"k.cu", 0, None, None)
+    nvrtc.checked.nvrtcCompileProgram(program, 1, [b"--gpu-architecture=sm_90"])
+    _, size = nvrtc.nvrtcGetCUBINSize(program)
+    data = bytearray(size)
+    nvrtc.nvrtcGetCUBIN(program, data)
+    return bytes(data)
+before = cubin()
+simulator.enable()
+from cudapy.simulator import code
+print(code.attached(before) is None and b".entry k" in code.attached(cubin()))
+"""
+        assert output(code, simulated=False) == "True\n"
+
+
+class TestLinker:
+    CALLER = """.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) twice (.param .b32 a);
+.global .align 4 .b32 hidden = 1;
+.visible .entry call() { ret; }
+"""
+    CALLED = """.version 8.1
+.target sm_90
+.address_size 64
+.global .align 4 .b32 hidden = 2; // a "}" in a comment
+.visible .func (.param .b32 r) twice (.param .b32 a) { { ret; } }
+"""
+
+    def test_two_units(self) -> None:
+        linker = pytest.importorskip("cudapy.simulator.linker")
+        whole = linker.merged([linker.Unit(self.CALLER, "a"), linker.Unit(self.CALLED, "b")])
+        assert whole.startswith(".version 8.1\n.target sm_90\n.address_size 64\n")
+        assert whole.count(".version") == 1 and ".extern" not in whole
+        assert len(re.findall(r"\.b32 hidden(?:\$unit1)? =", whole)) == 2 and "hidden$unit1 = 2" in whole
+        assert whole.index("twice (.param .b32 a);") < whole.index(".entry call")
+
+    def test_what_is_missing_is_named(self) -> None:
+        linker = pytest.importorskip("cudapy.simulator.linker")
+        with pytest.raises(Exception, match="undefined: twice, which a uses"):
+            linker.merged([linker.Unit(self.CALLER, "a")])
+
+    def test_two_of_a_name(self) -> None:
+        linker = pytest.importorskip("cudapy.simulator.linker")
+        with pytest.raises(Exception, match="twice is defined in a and in b"):
+            linker.merged([linker.Unit(self.CALLED, "a"), linker.Unit(self.CALLED, "b")])
+
+
+class TestQueues:
+    """`work` alone: what runs at once, what runs beside the program, what waits for what."""
+
+    @pytest.fixture
+    def work(self):  # type: ignore[no-untyped-def]
+        return pytest.importorskip("cudapy.simulator.work")
+
+    def test_what_ends_soon_runs_at_once_where_nothing_is_before_it(self, work) -> None:  # type: ignore[no-untyped-def]
+        import threading
+
+        where: list[int] = []
+        queue = work.Queue(work.Faults())
+        queue.submit(lambda: where.append(threading.get_ident()), soon=True)
+        assert where == [threading.get_ident()]
+        queue.submit(lambda: where.append(threading.get_ident())).wait()
+        assert where[1] != where[0]
+
+    def test_order_holds_across_queues(self, work) -> None:  # type: ignore[no-untyped-def]
+        import threading
+
+        gate, seen = threading.Event(), []
+        first, second = work.Queue(work.Faults()), work.Queue(work.Faults())
+        held = first.submit(lambda: (gate.wait(60), seen.append("held")))
+        after = second.submit(lambda: seen.append("after"), (held,), soon=True)
+        last = first.submit(lambda: seen.append("last"), soon=True)
+        assert seen == [] and not after.done
+        gate.set()
+        after.wait(), last.wait()
+        assert seen[0] == "held" and sorted(seen) == ["after", "held", "last"]
+        assert first.last is None
+
+    def test_after_a_fault_the_rest_is_left_out(self, work, capsys) -> None:  # type: ignore[no-untyped-def]
+        from cudapy.simulator.log import Refused
+
+        owner, seen = work.Faults(), []
+
+        def fail() -> None:
+            raise Refused("CUDA_ERROR_LAUNCH_FAILED", "a trap")
+
+        queue = work.Queue(owner)
+        queue.submit(fail)
+        queue.submit(lambda: seen.append(1)).wait()
+        assert seen == [] and owner.error.status == "CUDA_ERROR_LAUNCH_FAILED"
+        assert capsys.readouterr().err == "cudapy simulator: a trap\n"
