@@ -1,4 +1,5 @@
-"""What the differential tests run: every opcode of the tables of values, and sequences that tables cannot say.
+"""What the differential tests run: every opcode of the tables of values, and sequences that tables cannot
+say.
 
 A column is a piece of PTX from operands %a, %b, ... to a result %z. Columns of equal operands share a kernel.
 """

@@ -3,8 +3,8 @@
     python -m tests.simulator.filtering OUT.npz                                on a GPU
     CUDAPY_DRIVER=simulator python -m tests.simulator.filtering OUT.npz REFERENCE.npz
 
-samples arrays of 1, 2 and 3 dimensions at 65,536 places in every address mode, with and without linear filter and
-normalized coordinates; the second form says how far the results are from REFERENCE.
+samples arrays of 1, 2 and 3 dimensions at 65,536 places in every address mode, with and without linear filter
+and normalized coordinates; the second form says how far the results are from REFERENCE.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ from typing import Any
 import numpy as np
 
 from cudapy import driver
-from cudapy.driver import CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY3D, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC, checked
+from cudapy.driver import (
+    CUDA_ARRAY3D_DESCRIPTOR,
+    CUDA_MEMCPY3D,
+    CUDA_RESOURCE_DESC,
+    CUDA_TEXTURE_DESC,
+    checked,
+)
 
 from .inputs import splitmix
 
@@ -63,7 +69,9 @@ def results(dimensions: int, is_bytes: bool) -> dict[str, Any]:
     at, out = checked.cuMemAlloc(16 * PLACES), checked.cuMemAlloc(16 * PLACES)
     found = {}
     for mode, is_linear, is_normalized in itertools.product(range(4), (0, 1), (0, 1)):
-        places = np.stack([uniform(axis + 1, PLACES) for axis in range(4)], 1) * np.float32(4) - np.float32(1.5)
+        places = np.stack([uniform(axis + 1, PLACES) for axis in range(4)], 1) * np.float32(4) - np.float32(
+            1.5
+        )
         if not is_normalized:
             places *= np.array([width, max(height, 1), max(depth, 1), 1], np.float32)
         checked.cuMemcpyHtoD(at, np.ascontiguousarray(places).ctypes.data, places.nbytes)
@@ -78,7 +86,8 @@ def results(dimensions: int, is_bytes: bool) -> dict[str, Any]:
         result = np.empty((PLACES, 4), np.float32)
         checked.cuMemcpyDtoH(result.ctypes.data, out, result.nbytes)
         checked.cuTexObjectDestroy(texture)
-        found[f"{dimensions}d {'bytes' if is_bytes else 'floats'} mode{mode} linear{is_linear} norm{is_normalized}"] = result
+        texels_are = "bytes" if is_bytes else "floats"
+        found[f"{dimensions}d {texels_are} mode{mode} linear{is_linear} normalized{is_normalized}"] = result
     return found
 
 

@@ -1,7 +1,8 @@
-"""Operands of the differential tests: the same on every machine, with no random generator but integer arithmetic.
+"""Operands of the differential tests: the same on every machine, with no random generator but integer
+arithmetic.
 
-The first rows pair every special value with every other one; of the rest a quarter each are random bits, moderate
-numbers, numbers with few bits (halfway cases), and numbers close to the first operand.
+The first rows pair every special value with every other one; of the rest a quarter each are random bits,
+moderate numbers, numbers with few bits (halfway cases), and numbers close to the first operand.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
     python -m tests.simulator.reference OUT     needs a GPU; writes OUT/reference.json and OUT/differences.txt
 
-reference.json has for each exact column a hash of its 65,536 results, and for each approximate one every 64th.
+reference.json has for each exact column a hash of its 65,536 results, and for each approximate one every
+64th.
 """
 
 from __future__ import annotations
@@ -150,8 +151,9 @@ def numbers(column: Column, words: Any) -> Any:
 
 
 def errors(column: Column, hardware: Any, mine: Any, absolute: float = 0.0) -> tuple[int, float, int]:
-    """The largest difference in units in the last place; the largest absolute one where neither is infinite; and
-    the rows where only one is NaN. Rows that are at most `absolute` apart do not count among the first.
+    """The largest difference in units in the last place; the largest absolute one where neither is infinite;
+    and the rows where only one is NaN. Rows that are at most `absolute` apart do not count among the
+    first.
     """
     (a, a_nan), (b, b_nan) = ordered(column, hardware), ordered(column, mine)
     x, y = numbers(column, hardware), numbers(column, mine)

@@ -1,4 +1,6 @@
-"""Every opcode against what an H200 gave: `reference.json`, which `python -m tests.simulator.reference` makes."""
+"""Every opcode against what an H200 gave: `reference.json`, which `python -m tests.simulator.reference`
+makes.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,9 @@ BOUNDS = {
     "tanh.approx.f16": (1, 0.0),
     "tanh.approx.bf16": (1, 0.0),
 }
-"""Of approximate opcodes, by what they begin with: units in the last place, and an absolute error that is as good.
-docs/simulator.md has the same."""
+"""Of approximate opcodes, by what they begin with: units in the last place, and an absolute error that is as
+good. docs/simulator.md has the same.
+"""
 
 
 @functools.cache

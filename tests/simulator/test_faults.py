@@ -245,8 +245,15 @@ extern "C" __global__ void unmet(int *out)
 }
 extern "C" __global__ void trapped(int n) { if (threadIdx.x == n) __trap(); }
 extern "C" __global__ void asserted(int n) { assert(threadIdx.x != n); }
-__device__ __noinline__ int forever(int n) { int a[16]; a[n & 15] = n; return n < 0 ? 0 : forever(n + 1) * a[n & 7] + forever(n + 2); }
-extern "C" __global__ void bottomless(int *out) { out[0] = forever(0); }
+__device__ __noinline__ int down(int n, int *x)
+{
+    int a[32];
+    a[n & 31] = x[0];
+    int r = n ? down(n - 1, x) : 0;
+    x[n & 1] = r;
+    return a[r & 31] + n;
+}
+extern "C" __global__ void descend(int *x, int n) { x[0] = down(n, x); }
 """
 
 
@@ -281,8 +288,13 @@ def test_assert(machine: Machine, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_stack_overflow(machine: Machine) -> None:
-    with pytest.raises(Fault, match="Stack overflow"):
-        machine.run(machine.load(STOPS), "bottomless", 1, 1, machine.zeros(1, i32))
+    x = machine.zeros(2, i32)
+    machine.run(machine.load(STOPS), "descend", 1, 1, x, i32(20))
+    with pytest.raises(
+        Fault, match=r"Stack overflow\n.*in descend, in _Z4down.*\n.*\n.*calls are open"
+    ) as found:
+        machine.run(machine.load(STOPS), "descend", 1, 1, x, i32(100_000))
+    assert found.value.status == fault.HARDWARE_STACK_ERROR
 
 
 def test_what_is_not_supported_fails_when_loaded() -> None:
@@ -301,7 +313,7 @@ def test_what_is_not_supported_fails_when_loaded() -> None:
         Module(text, Memory())
     with pytest.raises(PTXError, match=r"line 7: add.u33 .* it has add.<T:integers>"):
         Module(text.replace("wobble.sync.u32 %r1, %r2", "add.u33 %r1, %r2, %r2"), Memory())
-    with pytest.raises(PTXError, match="line 7: .*%q is no register"):
+    with pytest.raises(PTXError, match=r"line 7: .*%q is no register"):
         Module(text.replace("wobble.sync.u32 %r1, %r2", "add.u32 %r1, %r2, %q"), Memory())
 
 

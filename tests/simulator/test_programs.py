@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import ModuleType
 
 import numpy as np
 import pytest
+
+from cudapy.simulator.engine import settings
 
 from .machine import ARCHITECTURES, Machine
 
 f32, f64, i32, u32, u64 = np.float32, np.float64, np.int32, np.uint32, np.uint64
 
 
-@pytest.fixture
-def machine(nvrtc: ModuleType) -> Machine:
-    return Machine()
-
-
 @pytest.fixture(params=ARCHITECTURES)
 def arch(request: pytest.FixtureRequest) -> int:
     return int(request.param)
+
+
+@pytest.fixture
+def machine(nvrtc: ModuleType, arch: int) -> Iterator[Machine]:
+    """With all checks on for the newest architecture: these programs are right, and must be silent."""
+    before = settings.current
+    if arch == ARCHITECTURES[-1]:
+        settings.current = settings.Settings(check_races=True, check_uninitialized=True)
+    yield Machine()
+    settings.current = before
 
 
 def random(*shape: int, seed: int = 1) -> np.ndarray:
@@ -480,7 +488,7 @@ extern "C" __global__ void library(int *out)
 def test_barriers_and_atomics_of_the_library(machine: Machine, arch: int) -> None:
     out = machine.zeros(68, i32)
     machine.run(machine.load(LIBRARY, arch), "library", 1, 64, out)
-    assert out.get()[:3].tolist() == [64 * 63 // 2 + 64 * round for round in range(3)]
+    assert out.get()[:3].tolist() == [64 * 63 // 2 + 64 * turn for turn in range(3)]
     assert out.get()[4:].tolist() == [1, 2] * 32
 
 

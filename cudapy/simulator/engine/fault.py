@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Fault(Exception):
-    """A kernel did what it must not. The report says what, where in the program, which thread, which address."""
+    """A kernel did what it must not. The report says what, where, which thread and which address."""
 
     def __init__(self, status: int, report: str) -> None:
         super().__init__(report)

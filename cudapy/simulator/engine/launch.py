@@ -33,10 +33,11 @@ def launch(
     cluster: tuple[int, int, int] | None = None,
     device: Device | None = None,
 ) -> None:
-    """Run all threads of `function`; `params` are its packed parameters, `shared_size` the dynamic shared bytes.
+    """Run all threads of `function`; `params` are its packed parameters, `shared_size` the dynamic shared
+    bytes.
 
-    The threads of a cooperative launch all run side by side, others in batches of whole blocks. What kernels print
-    goes to file descriptor 1 when the launch ends. Raises Fault.
+    The threads of a cooperative launch all run side by side, others in batches of whole blocks. What kernels
+    print goes to file descriptor 1 when the launch ends. Raises Fault.
     """
     kernel = function.kernel
     if len(params) < kernel.parameter_size:

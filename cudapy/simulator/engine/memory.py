@@ -12,7 +12,9 @@ import numpy as np
 from . import settings
 
 POISON = 0xCD
-"""What every byte of fresh memory is: a program that reads it before writing gets the same nonsense each time."""
+"""What every byte of fresh memory is: a program that reads it before writing gets the same nonsense each
+time.
+"""
 QUARANTINE = 64 << 20
 """Bytes of released memory that are kept, so that their addresses are not soon given out again."""
 
@@ -32,13 +34,15 @@ class Allocation:
         self._views: dict[Any, Any] = {}
 
     def view(self, dtype: Any) -> tuple[Any, int]:
-        """The memory as an array of `dtype`, and the address of its first item (the first multiple of its size)."""
+        """The memory as an array of `dtype`, and the address of its first item (the first multiple of its
+        size).
+        """
         view = self._views.get(dtype)
         if view is None:
             skip = -self.address % dtype.itemsize
             whole = max(self.size - skip, 0) // dtype.itemsize * dtype.itemsize
             view = self._views[dtype] = self.data[skip : skip + whole].view(dtype), self.address + skip
-        return view  # type: ignore[no-any-return]
+        return view
 
     def __repr__(self) -> str:
         return f"<{self.kind} memory, {self.size} bytes at {self.address:#x}>"
@@ -70,7 +74,7 @@ class Memory:
 
     def adopt(self, address: int, size: int, kind: str) -> None:
         """Let kernels touch memory that somebody else owns, and keeps until `release`."""
-        data = np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+        data = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
         allocation = Allocation(address, size, kind, data)
         self._add(allocation)
         self.written(address, size)
@@ -109,7 +113,8 @@ class Memory:
         if self._bounds is None:
             ends = [self._allocations[address].end for address in self._addresses]
             self._bounds = np.array(self._addresses, np.uint64), np.array(ends, np.uint64)
-        return self._bounds  # type: ignore[no-any-return]
+        bounds: tuple[Any, Any] = self._bounds
+        return bounds
 
     def nearest(self, address: int) -> Allocation | None:
         """The allocation closest to an address that lies in none."""

@@ -49,7 +49,7 @@ class Function:
 
 
 class Module:
-    """A PTX module in a device's memory. Raises PTXError for what is wrong, or not supported, with its line."""
+    """A PTX module in a device's memory. Raises PTXError, with the line, for what is not supported."""
 
     def __init__(self, ptx: bytes | str, memory: Memory) -> None:
         self.memory = memory

@@ -10,9 +10,9 @@ from typing import Any
 class Texture:
     """A texture object.
 
-    `data` is a view of the array's memory, never a copy, shaped (depth or layers, height, width, channels); 1D has
-    depth and height 1, 2D depth 1; a cubemap has 6 layers, a layered cubemap 6 * n. Its dtype is that of a channel:
-    int8/16/32, uint8/16/32, float16/32. Linear memory is 1D, pitched memory a strided view.
+    `data` is a view of the array's memory, never a copy, shaped (depth or layers, height, width, channels);
+    1D has depth and height 1, 2D depth 1; a cubemap has 6 layers, a layered cubemap 6 * n. Its dtype is that
+    of a channel: int8/16/32, uint8/16/32, float16/32. Linear memory is 1D, pitched memory a strided view.
     """
 
     data: Any
@@ -40,7 +40,9 @@ class Texture:
 
 @dataclass
 class Surface:
-    """A surface object: `data` as in `Texture`, but of raw bytes: (depth or layers, height, width, bytes of an element)."""
+    """A surface object: `data` as in `Texture`, but of raw bytes: (depth or layers, height, width, bytes of
+    an element).
+    """
 
     data: Any
     dimensions: int

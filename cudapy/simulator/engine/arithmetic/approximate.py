@@ -1,5 +1,6 @@
-"""The approximate instructions. The hardware looks values up and interpolates; here they are rounded correctly,
-so the results differ in the last bits: docs/simulator.md says by how many units in the last place.
+"""The approximate instructions. The hardware looks values up and interpolates; here they are rounded
+correctly, so the results differ in the last bits: docs/simulator.md says by how many units in the last
+place.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def cosine(x: Any) -> Any:
 
 
 def truncated64(x: Any) -> Any:
-    """A binary64 number with its lower word cleared: what the approximate binary64 instructions take and give."""
+    """A binary64 number with its lower word cleared: what the approximate binary64 instructions take and
+    give.
+    """
     return (x.view(u8) & np.uint64(0xFFFFFFFF00000000)).view(f8)
 
 

@@ -21,7 +21,9 @@ FLOATS = {2: f2, 4: f4, 8: f8}
 
 
 def arrays(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Give `function` arrays of one length, whatever mixture of arrays and scalars comes; scalars give a scalar."""
+    """Give `function` arrays of one length, whatever mixture of arrays and scalars comes; scalars give a
+    scalar.
+    """
 
     @functools.wraps(function)
     def wrapped(*operands: Any, **options: Any) -> Any:

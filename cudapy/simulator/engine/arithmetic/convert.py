@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import arrays, f2, f4, f8, u2, u4, u8
-from .floating import quiet64
+from .double import quiet64
 from .rounding import narrow, single_to_bfloat, step, to_bfloat, to_odd, two_sum
 
 _TO_INTEGER = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}

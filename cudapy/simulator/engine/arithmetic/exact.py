@@ -24,10 +24,8 @@ def rounded(mantissa: int, exponent: int, rnd: str | None) -> float:
         kept, rest = magnitude >> drop, magnitude & ((1 << drop) - 1)
         half = 1 << (drop - 1)
         away = rnd == ("rm" if negative else "rp")
-        if rnd in (None, "rn"):
-            up = rest > half or (rest == half and kept & 1)
-        else:
-            up = bool(rest) and away
+        to_nearest = rest > half or (rest == half and bool(kept & 1))
+        up = to_nearest if rnd in (None, "rn") else bool(rest) and away
         magnitude, exponent = kept + int(up), exponent + drop
     if magnitude.bit_length() + exponent > 1024:
         outward = rnd in (None, "rn") or rnd == ("rm" if negative else "rp")

@@ -1,4 +1,4 @@
-"""Binary32 and binary64 arithmetic, exactly rounded.
+"""Binary32 arithmetic, exactly rounded, and what is the same for binary64.
 
 Source: PTX ISA, "Floating Point Instructions".
 """
@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from . import exact
-from .arrays import arrays, f4, f8, u2, u4, u8
-from .rounding import narrow, step, to_odd, two_sum
+from .arrays import f4, f8, u2, u4, u8
+from .rounding import narrow, to_odd, two_sum
 
 _SMALLEST = np.float32(1.1754943508222875e-38)
-_QUIET = np.uint64(1 << 51)
-_SPLIT = np.float64(134217729.0)
 _LOW_BITS = np.uint64(0x1FFFFFFF)
 _HALFWAY = np.uint64(0x10000000)
 _NAN = {2: np.uint16(0x7FFF), 4: np.uint32(0x7FFFFFFF)}
@@ -45,28 +42,13 @@ def flush16(x: Any) -> Any:
     return np.where(np.abs(x) < np.float16(2.0**-14), np.copysign(np.float16(0), x), x)[()]
 
 
-def chosen_nan(r: Any, *operands: Any) -> Any:
-    """The result `r` of binary64 operands; if it is NaN, the last of these that is one, quiet."""
-    bad = r != r
-    if not (bad.any() if r.ndim else bad):
-        return r
-    for operand in operands:
-        r = np.where(bad & (operand != operand), quiet64(operand), r)[()]
-    return r
-
-
-def quiet64(x: Any) -> Any:
-    """Binary64 with every NaN quiet, its other bits kept."""
-    return np.where(x != x, x.view(u8) | _QUIET, x.view(u8))[()].view(f8)
-
-
 def saturate(x: Any) -> Any:
     """.sat: into 0 to 1; NaN becomes +0."""
     one, zero = x.dtype.type(1), x.dtype.type(0)
     return np.where(x > zero, np.where(x < one, x, one), zero)[()]
 
 
-def _positive(*terms: Any) -> Any:
+def all_positive(*terms: Any) -> Any:
     result = ~np.signbit(terms[0])
     for term in terms[1:]:
         result = result & ~np.signbit(term)
@@ -78,10 +60,10 @@ def add32(a: Any, b: Any, rnd: str | None = None) -> Any:
         return a + b
     s, error = two_sum(a.astype(f8), b.astype(f8))
     r = narrow(to_odd(s, error), f4, rnd)
-    return _zero_of_sum(r, s, _positive(a, b)) if rnd == "rm" else r
+    return zero_of_sum(r, s, all_positive(a, b)) if rnd == "rm" else r
 
 
-def _zero_of_sum(r: Any, s: Any, all_positive: Any) -> Any:
+def zero_of_sum(r: Any, s: Any, all_positive: Any) -> Any:
     """Rounding down, a sum that is exactly zero is -0, unless all its terms are +0."""
     return np.where((s == 0) & ~all_positive, -r.dtype.type(0), r)[()]
 
@@ -118,8 +100,9 @@ def root32(a: Any, rnd: str | None = None) -> Any:
 
 
 def fma32(a: Any, b: Any, c: Any, rnd: str | None = None, ftz: bool = False) -> Any:
-    """a * b + c, rounded once. The product is exact in binary64; the sum may be rounded there first, which matters
-    where it then lies halfway between two results, or the result is subnormal."""
+    """a * b + c, rounded once. The product is exact in binary64; the sum may be rounded there first, which
+    matters where it then lies halfway between two results, or the result is subnormal.
+    """
     product = a.astype(f8) * b.astype(f8)
     wide = c.astype(f8)
     if rnd not in (None, "rn"):
@@ -127,7 +110,7 @@ def fma32(a: Any, b: Any, c: Any, rnd: str | None = None, ftz: bool = False) -> 
         odd = to_odd(s, error)
         r = narrow(odd, f4, rnd)
         if rnd == "rm":
-            r = _zero_of_sum(r, s, _positive(product, c))
+            r = zero_of_sum(r, s, all_positive(product, c))
         return _settled(r, odd, rnd) if ftz else r
     s = product + wide
     r = s.astype(f4)
@@ -137,7 +120,8 @@ def fma32(a: Any, b: Any, c: Any, rnd: str | None = None, ftz: bool = False) -> 
         return _doubtful32(product, wide, ftz) if doubtful else r
     if doubtful.any():
         few = np.flatnonzero(doubtful)
-        r[few] = _doubtful32(*[x[few] if x.ndim else x for x in (product, wide)], ftz)
+        product, wide = (x[few] if x.ndim else x for x in (product, wide))
+        r[few] = _doubtful32(product, wide, ftz)
     return r
 
 
@@ -145,112 +129,6 @@ def _doubtful32(product: Any, wide: Any, ftz: bool) -> Any:
     odd = to_odd(*two_sum(product, wide))
     r = narrow(odd, f4)
     return _settled(r, odd, "rn") if ftz else r
-
-
-def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
-    """The rounded product and its exact error. Source: T. Dekker, Numer. Math. 18 (1971)."""
-    t = a * _SPLIT
-    ah = t - (t - a)
-    al = a - ah
-    t = b * _SPLIT
-    bh = t - (t - b)
-    bl = b - bh
-    p = a * b
-    return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
-
-
-def _ordinary(product: Any, *factors: Any) -> Any:
-    """Where neither a product nor its error leaves the range of normal numbers."""
-    size = np.abs(product)
-    result = (size > 2.0**-900) & (size < 2.0**1000)
-    for factor in factors:
-        result &= np.abs(factor) < 2.0**990
-    return result
-
-
-def _patched(r: Any, ordinary: Any, function: Any, rnd: str | None, *operands: Any) -> Any:
-    """`r`, with what is out of the ordinary but finite computed by `function` of exact.py."""
-    if not ordinary.all():
-        odd = ~ordinary
-        for operand in operands:
-            odd &= np.isfinite(operand)
-        few = np.flatnonzero(odd)
-        r[few] = exact.each(function, rnd, *[operand[few] for operand in operands])
-    return r
-
-
-def add64(a: Any, b: Any, rnd: str | None = None) -> Any:
-    return chosen_nan(a + b if rnd in (None, "rn") else _add64(a, b, rnd=rnd), a, b)
-
-
-@arrays
-def _add64(a: Any, b: Any, rnd: str) -> Any:
-    s, error = two_sum(a, b)
-    fits = np.abs(s) < 2.0**1000
-    r = np.where(fits, step(s, error, rnd), s)
-    r = _patched(r, fits, lambda x, y, mode: exact.fma(x, 1.0, y, mode), rnd, a, b)
-    return _zero_of_sum(r, s, _positive(a, b)) if rnd == "rm" else r
-
-
-def subtract64(a: Any, b: Any, rnd: str | None = None) -> Any:
-    return chosen_nan(a - b if rnd in (None, "rn") else _add64(a, -b, rnd=rnd), a, b)
-
-
-def multiply64(a: Any, b: Any, rnd: str | None = None) -> Any:
-    return chosen_nan(a * b if rnd in (None, "rn") else _multiply64(a, b, rnd=rnd), a, b)
-
-
-@arrays
-def _multiply64(a: Any, b: Any, rnd: str) -> Any:
-    p, error = _two_product(a, b)
-    ordinary = _ordinary(p, a, b)
-    return _patched(np.where(ordinary, step(p, error, rnd), p), ordinary, exact.multiply, rnd, a, b)
-
-
-def divide64(a: Any, b: Any, rnd: str | None = None) -> Any:
-    return a / b if rnd in (None, "rn") else _divide64(a, b, rnd=rnd)
-
-
-@arrays
-def _divide64(a: Any, b: Any, rnd: str) -> Any:
-    q = a / b
-    p, error = _two_product(q, b)
-    rest = ((a - p) - error) * np.where(b < 0, -1.0, 1.0)
-    ordinary = _ordinary(p, q, b) & (np.abs(q) > 2.0**-900)
-    return _patched(np.where(ordinary, step(q, rest, rnd), q), ordinary, exact.divide, rnd, a, b)
-
-
-def root64(a: Any, rnd: str | None = None) -> Any:
-    return np.sqrt(a) if rnd in (None, "rn") else _root64(a, rnd=rnd)
-
-
-@arrays
-def _root64(a: Any, rnd: str) -> Any:
-    q = np.sqrt(a)
-    p, error = _two_product(q, q)
-    ordinary = _ordinary(p, q)
-    return _patched(np.where(ordinary, step(q, (a - p) - error, rnd), q), ordinary, exact.root, rnd, a)
-
-
-@arrays
-def fma64(a: Any, b: Any, c: Any, mode: str | None = None) -> Any:
-    """a * b + c, rounded once. Source: as in rounding.py, algorithm 5."""
-    product, low = _two_product(a, b)
-    ordinary = _ordinary(product, a, b) & (np.abs(c) < 2.0**1000)
-    th, tl = two_sum(c, low)
-    vh, vl = two_sum(product, th)
-    odd = to_odd(*two_sum(tl, vl))
-    r, error = two_sum(vh, odd)
-    if mode not in (None, "rn"):
-        r = step(r, error, mode)
-    plain = product + c
-    r = np.where(ordinary, r, plain)
-    trivial = (a == 0) | (b == 0)
-    r = _patched(r, ordinary | trivial, exact.fma, mode, a, b, c)
-    if mode == "rm":
-        r = np.where((r == 0) & ordinary & (error == 0), -0.0, r)
-        r = np.where(trivial, _zero_of_sum(plain, plain, _positive(product, c)), r)
-    return chosen_nan(r, a, c, b)
 
 
 def minimum(a: Any, b: Any, nan: bool = False) -> Any:
@@ -263,14 +141,6 @@ def maximum(a: Any, b: Any, nan: bool = False) -> Any:
     """The larger one, +0 before -0; of a number and NaN the number, unless `nan`."""
     upper = np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))[()]
     return np.where((a != a) | (b != b), a + b, upper)[()] if nan else upper
-
-
-def minimum64(a: Any, b: Any) -> Any:
-    return chosen_nan(minimum(a, b), a, b)
-
-
-def maximum64(a: Any, b: Any) -> Any:
-    return chosen_nan(maximum(a, b), a, b)
 
 
 def with_sign(a: Any, b: Any, changed: bool = False) -> Any:

@@ -1,7 +1,7 @@
 """16-bit floating point: f16, bf16, and pairs of them in a word.
 
-Both formats are computed in binary64 and rounded once, so an operation here is a function of binary64 values that
-gives the exact result, or that rounded to odd.
+Both formats are computed in binary64 and rounded once, so an operation here is a function of binary64 values
+that gives the exact result, or that rounded to odd.
 Source: PTX ISA, "Half Precision Floating Point Instructions".
 """
 
@@ -79,7 +79,9 @@ def compute(
     nan: bool = False,
     xorsign: bool = False,
 ) -> Any:
-    """The operation `name` on values of type `kind` ("f16", "bf16x2" ...) kept as uint16, or uint32 for pairs."""
+    """The operation `name` on values of type `kind` ("f16", "bf16x2" ...) kept as uint16, or uint32 for
+    pairs.
+    """
     form = FORMATS[kind]
     packed = kind.endswith("x2")
     halves = [pairs(one) if packed else one.view(u2) for one in operands]

@@ -1,6 +1,6 @@
 """Integer instructions.
 
-Source: PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift Instructions".
+Source: PTX ISA, "Integer Arithmetic Instructions".
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from .arrays import SIGNED, UNSIGNED, arrays, i4, i8, u1, u4, u8
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-def _bits(a: Any) -> int:
+def width_of(a: Any) -> int:
+    """The bits of each item."""
     return int(a.dtype.itemsize * 8)
 
 
@@ -27,7 +27,7 @@ def unsigned(a: Any) -> Any:
 
 def multiply_high(a: Any, b: Any) -> Any:
     """The upper half of the product."""
-    width = _bits(a)
+    width = width_of(a)
     if width < 64:
         wide = (SIGNED if a.dtype.kind == "i" else UNSIGNED)[width // 4]
         return (a.astype(wide) * b.astype(wide) >> wide.type(width)).astype(a.dtype)
@@ -74,157 +74,6 @@ def remainder(a: Any, b: Any) -> Any:
     return np.where(b == 0, ~a.dtype.type(0), a - divide(a, b) * b)[()]
 
 
-def shift_left(a: Any, n: Any) -> Any:
-    width = np.uint32(_bits(a))
-    if not n.ndim:
-        return a << a.dtype.type(n) if n < width else a ^ a
-    return np.where(n < width, a << np.minimum(n, width - np.uint32(1)).astype(a.dtype), a.dtype.type(0))[()]
-
-
-def shift_right(a: Any, n: Any) -> Any:
-    width = np.uint32(_bits(a))
-    shifted = a >> np.minimum(n, width - np.uint32(1)).astype(a.dtype)
-    if a.dtype.kind == "i" or (not n.ndim and n < width):
-        return shifted
-    return np.where(n < width, shifted, a.dtype.type(0))[()]
-
-
-def funnel_left(a: Any, b: Any, n: Any) -> Any:
-    """The upper word of (b, a) << n, n from 0 to 32."""
-    pair = a.astype(u8) | b.astype(u8) << _HALF
-    return ((pair << n.astype(u8)) >> _HALF).astype(u4)
-
-
-def funnel_right(a: Any, b: Any, n: Any) -> Any:
-    """The lower word of (b, a) >> n, n from 0 to 32."""
-    pair = a.astype(u8) | b.astype(u8) << _HALF
-    return (pair >> n.astype(u8)).astype(u4)
-
-
-def count_ones(a: Any) -> Any:
-    return np.bitwise_count(a).astype(u4)
-
-
-def leading_zeros(a: Any) -> Any:
-    step = 1
-    width = _bits(a)
-    while step < width:
-        a = a | a >> a.dtype.type(step)
-        step *= 2
-    return np.uint32(width) - np.bitwise_count(a).astype(u4)
-
-
-def find_leading(a: Any, from_top: bool) -> Any:
-    """The place of the leading one, of negative numbers the leading zero; -1 where there is none."""
-    if a.dtype.kind == "i":
-        a = unsigned(np.where(a < 0, ~a, a)[()])
-    zeros = leading_zeros(a)
-    width = np.uint32(_bits(a))
-    place = zeros if from_top else width - np.uint32(1) - zeros
-    return np.where(zeros == width, np.uint32(0xFFFFFFFF), place)[()]
-
-
-@arrays
-def reverse_bits(a: Any) -> Any:
-    octets = np.ascontiguousarray(a).view(u1).reshape(-1, a.dtype.itemsize)[:, ::-1]
-    turned = octets.astype(u8) * np.uint64(0x0202020202) & np.uint64(0x010884422010)
-    return np.ascontiguousarray((turned % np.uint64(1023)).astype(u1)).view(a.dtype).reshape(-1)
-
-
-def _mask(length: Any, dtype: Any) -> Any:
-    """The lowest `length` bits; all of them from the width on."""
-    low = (np.uint64(1) << np.minimum(length, np.uint32(63)).astype(u8)) - np.uint64(1)
-    return np.where(length > np.uint32(63), _ALL, low)[()].astype(dtype)
-
-
-def _place(number: Any, width: int) -> Any:
-    """A position or length: of words the lowest 8 bits count, of double words all, clamped."""
-    return number & np.uint32(0xFF) if width == 32 else np.minimum(number, np.uint32(0xFF))
-
-
-def extract_field(a: Any, position: Any, length: Any) -> Any:
-    """`length` bits from `position`, extended by the field's sign if `a` is signed (the top bit past the end)."""
-    width = _bits(a)
-    position, length = _place(position, width), _place(length, width)
-    dtype = UNSIGNED[width // 8]
-    field = shift_right(unsigned(a), position) & _mask(length, dtype)
-    if a.dtype.kind == "u":
-        return field
-    last = np.minimum(
-        position + length - np.uint32(1), np.uint32(width - 1)
-    )  # wraps for length 0, used below
-    sign = (unsigned(a) >> last.astype(dtype)) & dtype.type(1)
-    kept = np.minimum(length, np.where(position < width, np.uint32(width) - position, np.uint32(0))[()])
-    filled = field | np.where(sign != 0, ~_mask(kept, dtype), dtype.type(0))[()]
-    return np.where(length == 0, dtype.type(0), filled)[()].view(a.dtype)
-
-
-def insert_field(a: Any, b: Any, position: Any, length: Any) -> Any:
-    """`b` with `length` bits from `position` on taken from `a`."""
-    width = _bits(a)
-    position, length = _place(position, width), _place(length, width)
-    mask = shift_left(_mask(length, a.dtype), position)
-    return (b & ~mask) | (shift_left(a, position) & mask)
-
-
-def bit_mask(position: Any, length: Any, wraps: bool) -> Any:
-    """`length` ones from `position` on. Clamped, or counted modulo 32."""
-    if wraps:
-        position, length = position & np.uint32(31), length & np.uint32(31)
-    return shift_left(_mask(length, u4), position)
-
-
-def extend_field(a: Any, length: Any, wraps: bool) -> Any:
-    """The lowest `length` bits of a word, extended to 32 by zero or by its sign."""
-    length = length & np.uint32(31) if wraps else np.minimum(length, np.uint32(32))
-    dtype = a.dtype
-    field = unsigned(a) & _mask(length, u4)
-    if dtype.kind == "u":
-        return field
-    sign = (unsigned(a) >> (np.maximum(length, np.uint32(1)) - np.uint32(1))) & np.uint32(1)
-    filled = field | np.where(sign != 0, ~_mask(length, u4), np.uint32(0))[()]
-    return np.where(length == 0, np.uint32(0), filled)[()].view(dtype)
-
-
-def permute(a: Any, b: Any, selector: Any) -> Any:
-    """Each byte of the result is one of the eight of (b, a), or its sign, as a nibble of `selector` says."""
-    pair = a.astype(u8) | b.astype(u8) << _HALF
-    result = np.uint32(0)
-    for place in range(4):
-        choice = (selector >> np.uint32(4 * place)) & np.uint32(15)
-        octet = (pair >> ((choice & np.uint32(7)) * np.uint32(8)).astype(u8)) & np.uint64(0xFF)
-        sign = np.where(octet & np.uint64(0x80), np.uint64(0xFF), np.uint64(0))
-        octet = np.where(choice & np.uint32(8), sign, octet)
-        result = result | octet.astype(u4) << np.uint32(8 * place)
-    return result[()]
-
-
-_PERMUTATIONS = {
-    "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
-    "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
-    "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
-    "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
-    "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
-    "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
-}
-
-
-def permute_mode(a: Any, b: Any, c: Any, mode: str) -> Any:
-    """`permute` with one of the named selections, chosen by the two lowest bits of `c`."""
-    return permute(a, b, np.array(_PERMUTATIONS[mode], u4)[c & np.uint32(3)])
-
-
-def logic3(a: Any, b: Any, c: Any, table: Any) -> Any:
-    """Any function of three bits: bit 4a + 2b + c of `table`."""
-    lookup = int(table)
-    result = a ^ a
-    for row in range(8):
-        if lookup >> row & 1:
-            term = (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
-            result = result | term
-    return result
-
-
 def absolute_difference(a: Any, b: Any) -> Any:
     return np.where(a < b, b - a, a - b)[()]
 
@@ -260,27 +109,27 @@ def dot2(a: Any, b: Any, c: Any, types: str, high: bool) -> Any:
     return ((x * y).sum(1) + c.astype(i8)).astype(u8).astype(u4)
 
 
+_OF_PAIRS = {"add": np.add, "min": np.minimum, "max": np.maximum}
+
+
 @arrays
-def find_nth(mask: Any, base: Any, offset: Any) -> Any:
-    """The place of the n-th bit set from `base` on, up (n > 0) or down (n < 0); base itself for n = 0."""
-    bits = (mask[:, None] >> np.arange(32, dtype=u4) & np.uint32(1)).astype(i4)
-    place = np.arange(32)
-    count = offset.view(i4)
-    start = base.astype(i8)[:, None]
-    up = np.where(place >= start, bits, 0)
-    down = np.where(place <= start, bits, 0)
-    rank_up = np.cumsum(up, 1)
-    rank_down = np.cumsum(down[:, ::-1], 1)[:, ::-1]
-    hit = np.where(
-        (count > 0)[:, None],
-        (up == 1) & (rank_up == count[:, None]),
-        np.where(
-            (count < 0)[:, None], (down == 1) & (rank_down == -count[:, None].astype(i8)), place == start
-        ),
-    )
-    hit &= (count != 0)[:, None] | (bits == 1)
-    found = np.where(hit.any(1) & (base < np.uint32(32)), hit.argmax(1), 0xFFFFFFFF)
-    return np.where(offset.view(u4) == np.uint32(0x80000000), 0, found).astype(u4)
+def of_pairs(a: Any, b: Any, name: str, signed: bool, relu: bool = False) -> Any:
+    """add, min or max of the two halves of words."""
+    x, y = (np.ascontiguousarray(one).view(SIGNED[2] if signed else UNSIGNED[2]) for one in (a, b))
+    result = _OF_PAIRS[name](x, y)
+    return (np.maximum(result, 0) if relu else result).view(u4)
+
+
+@arrays
+def byte_differences(a: Any, b: Any) -> Any:
+    """The absolute differences of the four bytes of two words."""
+    x, y = (np.ascontiguousarray(one).view(u1) for one in (a, b))
+    return (np.maximum(x, y) - np.minimum(x, y)).view(u4)
+
+
+@arrays
+def sum_of_bytes(a: Any) -> Any:
+    return np.ascontiguousarray(a).view(u1).reshape(-1, 4).sum(1).astype(u4)
 
 
 def add_carry(a: Any, b: Any, carry: Any) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """The word of a barrier in shared memory.
 
-From its lowest bit: arrivals that are missing (20 bits), arrivals of a phase (20 bits), bytes that are missing
-(23 bits, two's complement), and whether the phase is odd. The hardware's layout is its own.
+From its lowest bit: arrivals that are missing (20 bits), arrivals of a phase (20 bits), bytes that are
+missing (23 bits, two's complement), and whether the phase is odd. The hardware's layout is its own.
 """
 
 from __future__ import annotations

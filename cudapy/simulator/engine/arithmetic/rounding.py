@@ -1,8 +1,9 @@
 """Rounding in each of the four modes of PTX: rn, rz, rm, rp.
 
-A result that binary64 cannot hold is kept as binary64 rounded to odd (the last bit says that something was lost);
-rounding that once more to at most 51 bits gives what rounding the exact result would.
-Source: S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Trans. Computers 57 (2008).
+A result that binary64 cannot hold is kept as binary64 rounded to odd (the last bit says that something was
+lost); rounding that once more to at most 51 bits gives what rounding the exact result would.
+Source: S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Trans. Computers 57
+(2008).
 """
 
 from __future__ import annotations

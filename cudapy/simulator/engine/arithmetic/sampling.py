@@ -18,8 +18,9 @@ _WEIGHTS = 256.0
 
 
 def texels(texture: Texture, data: Any) -> Any:
-    """A view of the texture's memory as float64 of four channels, as kernels read them; integers stay what they are
-    where they are read as integers."""
+    """A view of the texture's memory as float64 of four channels, as kernels read them; integers stay what
+    they are where they are read as integers.
+    """
     kind = data.dtype.kind
     wide = data.astype(np.float64)
     if kind in "ui" and not texture.reads_integers and data.dtype.itemsize < 4:
@@ -35,7 +36,9 @@ def face(x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
     """The face of a cube that a direction meets, and where: from 0 to 1."""
     ax, ay, az = np.abs(x), np.abs(y), np.abs(z)
     on_x, on_y = (ax >= ay) & (ax >= az), (ay >= az) & (ay > ax)
-    number = np.where(on_x, np.where(x >= 0, 0, 1), np.where(on_y, np.where(y >= 0, 2, 3), np.where(z >= 0, 4, 5)))
+    number = np.where(
+        on_x, np.where(x >= 0, 0, 1), np.where(on_y, np.where(y >= 0, 2, 3), np.where(z >= 0, 4, 5))
+    )
     m = np.where(on_x, ax, np.where(on_y, ay, az))
     s = np.select([number == 0, number == 1, number == 5], [-z, z, -x], x)
     t = np.select([number == 2, number == 3], [z, -z], -y)
@@ -67,7 +70,7 @@ def _scaled(texture: Texture, coordinate: Any, size: int, axis: int) -> tuple[An
 
 
 def sample(texture: Texture, level: Any, layer: Any, coordinates: list[Any]) -> Any:
-    """The four channels at some places of a mipmap level: coordinates x, y, z of its dimensions, and layers."""
+    """The four channels at some places of a mipmap level: x, y, z of its dimensions, and layers."""
     sizes = (level.shape[2], level.shape[1], level.shape[0])
     axes = [_scaled(texture, x, sizes[axis], axis) for axis, x in enumerate(coordinates)]
     if not texture.has_linear_filter:
@@ -75,8 +78,8 @@ def sample(texture: Texture, level: Any, layer: Any, coordinates: list[Any]) -> 
     corners: list[tuple[Any, Any]] = []
     for x, _ in axes:
         start = _whole(x - 0.5)
-        weight = np.floor((x - 0.5 - start) * _WEIGHTS + 0.5) / _WEIGHTS
-        corners.append((start, np.nan_to_num(weight)))
+        fraction = np.floor((x - 0.5 - start) * _WEIGHTS + 0.5) / _WEIGHTS
+        corners.append((start, np.nan_to_num(fraction)))
     total: Any = 0.0
     for corner in range(1 << len(axes)):
         weight: Any = 1.0
@@ -87,13 +90,17 @@ def sample(texture: Texture, level: Any, layer: Any, coordinates: list[Any]) -> 
             places.append((start + upper, axes[axis][1]))
         values = _fetch(texture, level, layer, places)
         total = total + np.where(weight[:, None] == 0, 0.0, values * weight[:, None])
+    if len(axes) == 1 and layer is None and texture.address_modes[1] == BORDER:
+        return (total + _border(texture, level)) / 2  # the hardware mixes the row with the one before it
     return total
 
 
 def gather(texture: Texture, level: Any, layer: Any, coordinates: list[Any], channel: int) -> Any:
     """One channel of the four texels around a place, from the lower left against the clock."""
     sizes = (level.shape[2], level.shape[1])
-    (x, x_mode), (y, y_mode) = (_scaled(texture, one, sizes[axis], axis) for axis, one in enumerate(coordinates))
+    (x, x_mode), (y, y_mode) = (
+        _scaled(texture, one, sizes[axis], axis) for axis, one in enumerate(coordinates)
+    )
     left, top = _whole(x - 0.5), _whole(y - 0.5)
     corners = ((0, 1), (1, 1), (1, 0), (0, 0))
     found = [
@@ -121,4 +128,13 @@ def _fetch(texture: Texture, level: Any, layer: Any, places: list[tuple[Any, int
         filler = np.zeros((len(values), 4 - channels))
         filler[:, -1] = 1.0
         values = np.concatenate([values, filler], 1)
-    return np.where(np.broadcast_to(inside, (len(values),))[:, None], values, np.array(texture.border))
+    return np.where(np.broadcast_to(inside, (len(values),))[:, None], values, _border(texture, level))
+
+
+def _border(texture: Texture, level: Any) -> Any:
+    """The colour of what is outside, with the steps that the texels have."""
+    border = np.array(texture.border)
+    if level.dtype.kind in "ui" and not texture.reads_integers and level.dtype.itemsize < 4:
+        limit = float(np.iinfo(level.dtype).max)
+        return np.round(border * limit) / limit
+    return border

@@ -126,10 +126,14 @@ class BlockWriter:
 
     def move(self, operand: Operand, source: Operand, kind: Type) -> None:
         """mov: no code at all where one register gets the bits of another."""
-        if isinstance(source, Register) and isinstance(operand, Register):
-            if self.function.registers[source.name].size == self.function.registers[operand.name].size:
-                self._set(operand.name, self._value(source.name))
-                return
+        sizes = self.function.registers
+        if (
+            isinstance(source, Register)
+            and isinstance(operand, Register)
+            and sizes[source.name].size == sizes[operand.name].size
+        ):
+            self._set(operand.name, self._value(source.name))
+            return
         self.write(operand, self.read(source, kind), kind)
 
     def items(self, operand: Operand) -> tuple[Operand, ...]:
@@ -174,8 +178,8 @@ class BlockWriter:
 
     # The block as a whole.
 
-    def compile(self) -> str:
-        """The text of the function. Raises PTXError."""
+    def compile(self) -> None:
+        """Write the code of all steps. Raises PTXError."""
         for step in self.block.steps:
             instruction = step.instruction
             self.number = self.function.number(instruction)
@@ -197,7 +201,6 @@ class BlockWriter:
             for name, value in self._values.items()
             if self._live_in.get(name) not in value.names.values()
         }
-        return ""
 
     def text(self) -> str:
         """The function, once it is known what is live after the block."""

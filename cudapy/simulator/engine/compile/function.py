@@ -146,8 +146,9 @@ class FunctionCompiler:
         return name in self._read
 
     def resolve(self, name: str) -> int | str | tuple[int]:
-        """An address; the expression of one that is known when the kernel runs; or a place in the function's local
-        memory. Raises PTXError."""
+        """An address; the expression of one that is known when the kernel runs; or a place in the function's
+        local memory. Raises PTXError.
+        """
         if name in self._locals:
             return (self._locals[name],)
         variable = self.text.variables.get(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,9 @@ class Block:
     run: Any = None
     """The compiled function."""
     gate: Any = None
-    """None, or the mask of those of its warp that wait for each other before it: a number, or a register's slot."""
+    """None, or the mask of those of its warp that wait for each other before it: a number, or a register's
+    slot.
+    """
     yields: bool = False
     """Others go first afterwards: threads may be waiting for them here."""
     uses: set[str] = field(default_factory=set)
@@ -71,7 +74,7 @@ def cut(function: FunctionText) -> list[Block]:
     numbers = {place: number for number, place in enumerate(cuts)}
     blocks = [
         Block(number, steps[start:end], line=steps[start].instruction.line)
-        for number, (start, end) in enumerate(zip(cuts, cuts[1:]))  # noqa: B905 (one shorter)
+        for number, (start, end) in enumerate(itertools.pairwise(cuts))
     ]
     for block in blocks:
         block.yields = any(_yields(step) for step in block.steps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ Pieces = dict[int, int]
 
 
 def find_pieces(function: FunctionText) -> dict[str, Pieces]:
-    """The parts of every parameter, result and `.param` variable of a function; not of a kernel's parameters."""
+    """The parts of the parameters, results and `.param` variables of a function; not of a kernel's own."""
     names = {
         variable.name: variable.size for variable in function.variables.values() if variable.space == "param"
     }
@@ -29,12 +30,11 @@ def find_pieces(function: FunctionText) -> dict[str, Pieces]:
     mixed: set[str] = set()
     for instruction in function.instructions:
         for name, offset, size in _accesses(instruction):
-            if name in accesses:
-                if accesses[name].setdefault(offset, size) != size:
-                    mixed.add(name)
+            if name in accesses and accesses[name].setdefault(offset, size) != size:
+                mixed.add(name)
     for name, pieces in accesses.items():
         ordered = sorted(pieces.items())
-        overlap = any(offset + size > after for (offset, size), (after, _) in zip(ordered, ordered[1:]))  # noqa: B905
+        overlap = any(offset + size > after for (offset, size), (after, _) in itertools.pairwise(ordered))
         if overlap or name in mixed:
             step = math.gcd(8, *pieces, *pieces.values())
             whole = range(0, max(offset + size for offset, size in ordered), step)

@@ -6,7 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from ..arithmetic import approximate, arrays, convert, floating, half, integer, mbarrier, rounding, select
+from ..arithmetic import (
+    approximate,
+    arrays,
+    bits,
+    convert,
+    double,
+    floating,
+    half,
+    integer,
+    mbarrier,
+    rounding,
+    select,
+)
 from ..run.access import put
 from ..run.frame import part
 from ..run.special import NAMES as SPECIALS
@@ -20,7 +32,7 @@ NAMES: dict[str, Any] = {
     "TRUE": np.True_,
     "FALSE": np.False_,
 }
-for _module in (arrays, integer, floating, approximate, half, convert, rounding, select):
+for _module in (arrays, integer, bits, floating, double, approximate, half, convert, rounding, select):
     NAMES.update({name: value for name, value in vars(_module).items() if not name.startswith("_")})
 
 __all__ = ["NAMES", "SPECIALS", "special_code"]

@@ -5,12 +5,12 @@ Source: PTX ISA, "Parallel Synchronization and Communication Instructions: atom,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..ptx.syntax import Register
 from ..ptx.types import TYPES
 from .data import ATOMIC, place, space_of
-from .rule import rule
+from .rule import Rule, rule
 
 if TYPE_CHECKING:
     from ..compile.block import BlockWriter
@@ -39,9 +39,9 @@ def _atomic(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
         writer.line(call)
 
 
-def _rules(name: str) -> list:  # type: ignore[type-arg]
+def _rules(name: str) -> list[Rule]:
     operands = "d a b" if name == "atom" else ""
-    more = {"emit": _atomic, "has_effect": True, "copies": True}
+    more: dict[str, Any] = {"emit": _atomic, "has_effect": True, "copies": True}
     rules = [
         rule(f"{name}{_HEAD}.<op:add>{_TAIL}.<T:u32|s32|u64|f32|f64>", operands, **more),
         rule(f"{name}{_HEAD}.<op:add>.noftz{_TAIL}.<T:f16|f16x2|bf16|bf16x2>", operands, **more),

@@ -5,7 +5,7 @@ Source: PTX ISA, "Control Flow Instructions", "Miscellaneous Instructions", "bar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ptx.syntax import PTXError, Register, Symbol, Vector
 from ..ptx.types import TYPES
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class CallInfo(NamedTuple):
-    """A call: the function's name (None: its address is the block's result), and the variables that go along."""
+    """A call: the function's name (None: its address is the block's result), and what goes along."""
 
     name: str | None
     arguments: tuple[str, ...]
@@ -110,7 +110,7 @@ def _trap(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
     writer.line(f"L.trap({instruction.name!r}, I, {writer.number})")
 
 
-_BARRIER = {"emit": _barrier, "has_effect": True, "ends_block": True}
+_BARRIER: dict[str, Any] = {"emit": _barrier, "has_effect": True, "ends_block": True}
 
 RULES = [
     rule("bra[.uni]", emit=_branch, ends_block=True),

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 READ, WRITE, ATOMIC = 0, 1, 2
 
 _SCOPE = "[.order:weak|relaxed|acquire|release|volatile|mmio][.scope:cta|cluster|gpu|sys]"
+_FETCH = "[.hint:L2::cache_hint][.prefetch:L2::64B|L2::128B|L2::256B]"
+_POLICIES = "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"
 _HINTS = (
     "[.cop:ca|cg|cs|lu|cv|wb|wt]"
     "[.l1:L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate]"
-    "[.l2:L2::evict_normal|L2::evict_first|L2::evict_last][.hint:L2::cache_hint][.prefetch:L2::64B|L2::128B|L2::256B]"
+    f"[.l2:L2::evict_normal|L2::evict_first|L2::evict_last]{_FETCH}"
     "[.vector:v2|v4]"
 )
 _SPACES = "global|local|shared::cta|shared"
@@ -203,11 +205,11 @@ RULES = [
     rule("prefetchu.L1", emit=nothing),
     rule("applypriority[.global].L2::evict_normal", emit=nothing),
     rule(
-        "createpolicy.fractional.<level:L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged>[.second:L2::evict_first|L2::evict_unchanged].<T:b64>",  # noqa: E501
+        f"createpolicy.fractional.<level:{_POLICIES}>[.second:L2::evict_first|L2::evict_unchanged].<T:b64>",
         emit=lambda w, i, g: w.write(i.operands[0], "np.uint64(0)", TYPES["b64"]),
     ),
     rule(
-        "cp.async.<cop:ca|cg>.shared[.cta:cta].global[.hint:L2::cache_hint][.prefetch:L2::64B|L2::128B|L2::256B]",
+        f"cp.async.<cop:ca|cg>.shared[.cta:cta].global{_FETCH}",
         emit=_copy_async,
         has_effect=True,
     ),

@@ -6,15 +6,20 @@ Source: PTX ISA, "Half Precision Floating Point Instructions".
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from ..ptx.types import TYPES
 from .rule import Rule, rule
+
+if TYPE_CHECKING:
+    from ..compile.block import BlockWriter
+    from ..ptx.syntax import Instruction
 
 _WORDS = {"f16": "b16", "bf16": "b16", "f16x2": "b32", "bf16x2": "b32"}
 _FLAGS = ("ftz", "sat", "relu", "NaN", "xorsign")
 
 
-def _compute(writer, instruction, groups):  # type: ignore[no-untyped-def]
+def _compute(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """All of them: `arithmetic.half.compute`, told the name, the type and what is to be done besides."""
     bits = TYPES[_WORDS[groups["T"]]]
     operands = [writer.read(operand, bits) for operand in instruction.operands[1:]]

@@ -86,6 +86,15 @@ def _set(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
         writer.write(instruction.operands[0], f"-{result}.astype(i4)", TYPES["s32"])
 
 
+def _set_half(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """set with a 16-bit result: 1.0, or all ones."""
+    kind = groups["D"]
+    one = {"f16": 0x3C00, "bf16": 0x3F80}.get(kind, 0xFFFF)
+    truth = _compare(writer, instruction, groups)
+    result = f"{truth}.astype(u2) * {writer.constant(one, 'u2')}"
+    writer.write(instruction.operands[0], result, TYPES["s16" if kind == "s16" else "u16"])
+
+
 def _packed_compare(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """setp and set of pairs of 16-bit numbers."""
     kind, word = groups["T"], TYPES["b32"]
@@ -98,10 +107,10 @@ def _packed_compare(writer: BlockWriter, instruction: Instruction, groups: dict[
         other = writer.read(instruction.operands[3], TYPES["pred"])
         low, high = (writer.let(f"{one} {_COMBINE[groups['combine']]} {other}") for one in (low, high))
     if instruction.name == "setp":
-        both = isinstance(destination, Pair)
-        writer.write(destination.first if both else destination, low, TYPES["pred"])
-        if both:
+        if isinstance(destination, Pair):
             writer.write(destination.second, high, TYPES["pred"])
+            destination = destination.first
+        writer.write(destination, low, TYPES["pred"])
     else:
         writer.write(destination, f"join_truth({low}, {high}, {groups['D']!r})", word)
 
@@ -160,6 +169,16 @@ RULES = [
         f"set.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<D:bf16x2|u32|s32>.<T:bf16x2>",
         "d:b32 a b",
         emit=_packed_compare,
+    ),
+    rule(
+        f"set.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<D:f16|bf16|u16|s16>.<T:f16|bf16>",
+        "d:D a b",
+        emit=_set_half,
+    ),
+    rule(
+        f"set.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<D:u32|s32>.<T:f16|bf16>",
+        "d:D a b",
+        emit=_set,
     ),
     rule("selp.<T:bits|integers|f32|f64>", "d a b c:pred", "choose(c, a, b)", copies=True),
     rule("slct.<T:bits|integers|f32|f64>.s32", "d a b c:s32", "choose(c >= 0, a, b)", copies=True),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..ptx.syntax import Address, Sink
 from ..ptx.types import TYPES
-from .data import ATOMIC, READ, WRITE, place, space_of
+from .data import ATOMIC, WRITE, place, space_of
 from .rule import rule
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _change(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
 
 def _wait(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """Whether the phase of a token, or of a parity, is over."""
-    array, index = place(writer, instruction.operands[1], space_of(groups), _WORD, 1, READ)
+    array, index = place(writer, instruction.operands[1], space_of(groups), _WORD, 1, ATOMIC)
     word = writer.let(f"{array}.take({index})")
     if groups.get("parity"):
         phase = writer.let(f"{writer.read(instruction.operands[2], TYPES['u32'])} & np.uint32(1)")

@@ -1,10 +1,10 @@
 """What one line of an instruction table says.
 
 A pattern is an opcode as the PTX manual writes it: `[.ftz]` may be there, `[.rnd:rn|rz]` is one of these or
-nothing, `<T:f32|f64>` is one of these. T is the type that the operands have. The operands follow, each with its
-type where that is not T: a type of PTX, the name of a group of the pattern, `B` (as wide as T, untyped) or `W`
-(twice as wide as T). The first is the destination. Then comes the result as a Python expression of the operands
-and groups, over the functions of `arithmetic/`; or a function that writes the code itself.
+nothing, `<T:f32|f64>` is one of these. T is the type that the operands have. The operands follow, each with
+its type where that is not T: a type of PTX, the name of a group of the pattern, `B` (as wide as T, untyped)
+or `W` (twice as wide as T). The first is the destination. Then comes the result as a Python expression of the
+operands and groups, over the functions of `arithmetic/`; or a function that writes the code itself.
 
 .ftz and .sat of f32 and f64 need not be said in an expression: they are applied to what it takes and gives.
 """
@@ -49,15 +49,12 @@ class Slot(NamedTuple):
     type: str
 
 
-Emit = "Callable[[BlockWriter, Instruction, dict[str, str]], None]"
-
-
 @dataclass(frozen=True)
 class Rule:
     pattern: str
     slots: tuple[Slot, ...]
     expression: str
-    emit: Any = None
+    emit: Callable[[BlockWriter, Instruction, dict[str, str]], None] | None = None
     has_effect: bool = False
     """It does more than to compute its result: where its guard is false it must not run at all."""
     copies: bool = False

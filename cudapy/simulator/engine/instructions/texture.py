@@ -57,8 +57,8 @@ def _texture(writer: BlockWriter, instruction: Instruction, groups: dict[str, st
             for one in operand.items[:axes]
         ] or [writer.read(operand, TYPES["f32"]) for operand in operands[2:4]]
         more = f", slopes=({', '.join(slopes)},)"
-    call = f"L.texture({handle}, {shape!r}, ({', '.join(coordinates)},), {groups['D']!r}, I, {writer.number}{more})"
-    _give(writer, operands[0], call, groups["D"])
+    arguments = f"{handle}, {shape!r}, ({', '.join(coordinates)},), {groups['D']!r}, I, {writer.number}{more}"
+    _give(writer, operands[0], f"L.texture({arguments})", groups["D"])
 
 
 def _gather(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -66,9 +66,8 @@ def _gather(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
     shape = groups["shape"]
     handle, coordinates = _place(writer, instruction.operands[1], shape, "f32")
     channel = "rgba".index(groups["channel"])
-    call = (
-        f"L.gather({handle}, {shape!r}, ({', '.join(coordinates)},), {channel}, {groups['D']!r}, I, {writer.number})"
-    )
+    place = f"{handle}, {shape!r}, ({', '.join(coordinates)},)"
+    call = f"L.gather({place}, {channel}, {groups['D']!r}, I, {writer.number})"
     _give(writer, instruction.operands[0], call, groups["D"])
 
 
@@ -98,24 +97,22 @@ def _store_surface(writer: BlockWriter, instruction: Instruction, groups: dict[s
     shape = groups["shape"]
     handle, coordinates = _place(writer, instruction.operands[0], shape, "s32")
     values = [writer.quieted(item, kind) for item in writer.items(instruction.operands[1])]
-    writer.line(
-        f"L.store_surface({handle}, {shape!r}, ({', '.join(coordinates)},), {kind.code}, ({', '.join(values)},), "
-        f"{groups['outside']!r}, I, {writer.number})"
-    )
+    place = f"{handle}, {shape!r}, ({', '.join(coordinates)},)"
+    what = f"{kind.code}, ({', '.join(values)},), {groups['outside']!r}"
+    writer.line(f"L.store_surface({place}, {what}, I, {writer.number})")
 
 
-_OUTSIDE = "trap|clamp|zero"
+_ELEMENT = "[.vector:v2|v4].<T:b8|b16|b32|b64>.<outside:trap|clamp|zero>"
 _SURFACES = "1d|2d|3d|a1d|a2d"
-_MORE = {"has_effect": True}
 
 RULES = [
-    rule(f"tex[.how:base].<shape:{_SHAPES}>.v4.<D:u32|s32|f32>.<C:s32|f32>", emit=_texture, **_MORE),
-    rule(f"tex.<how:level|grad>.<shape:{_SHAPES}>.v4.<D:u32|s32|f32>.<C:f32>", emit=_texture, **_MORE),
-    rule("tld4.<channel:r|g|b|a>.<shape:2d|a2d>.v4.<D:u32|s32|f32>.f32", emit=_gather, **_MORE),
-    rule("txq.<what:width|height|depth|array_size|num_mipmap_levels>.b32", emit=_query, **_MORE),
-    rule("suq.<what:width|height|depth|array_size>.b32", emit=_query, **_MORE),
-    rule(f"suld.b.<shape:{_SURFACES}>[.cop:ca|cg|cs|cv][.vector:v2|v4].<T:b8|b16|b32|b64>.<outside:{_OUTSIDE}>",
-         emit=_load_surface, **_MORE),
-    rule(f"sust.b.<shape:{_SURFACES}>[.cop:wb|cg|cs|wt][.vector:v2|v4].<T:b8|b16|b32|b64>.<outside:{_OUTSIDE}>",
-         emit=_store_surface, **_MORE),
-]  # fmt: skip
+    rule(f"tex[.how:base].<shape:{_SHAPES}>.v4.<D:u32|s32|f32>.<C:s32|f32>", emit=_texture, has_effect=True),
+    rule(
+        f"tex.<how:level|grad>.<shape:{_SHAPES}>.v4.<D:u32|s32|f32>.<C:f32>", emit=_texture, has_effect=True
+    ),
+    rule("tld4.<channel:r|g|b|a>.<shape:2d|a2d>.v4.<D:u32|s32|f32>.f32", emit=_gather, has_effect=True),
+    rule("txq.<what:width|height|depth|array_size|num_mipmap_levels>.b32", emit=_query, has_effect=True),
+    rule("suq.<what:width|height|depth|array_size>.b32", emit=_query, has_effect=True),
+    rule(f"suld.b.<shape:{_SURFACES}>[.cop:ca|cg|cs|cv]{_ELEMENT}", emit=_load_surface, has_effect=True),
+    rule(f"sust.b.<shape:{_SURFACES}>[.cop:wb|cg|cs|wt]{_ELEMENT}", emit=_store_surface, has_effect=True),
+]

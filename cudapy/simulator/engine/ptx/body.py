@@ -133,10 +133,16 @@ class BodyReader:
         if guard and not isinstance(register, Register):
             raise PTXError(f"{guard} is no register")
         parts = split(_calls_apart(rest) if opcode.startswith("call") else rest.strip())
-        operands = tuple(self._reader.read(part) for part in parts)
-        words = " ".join(text.split())
         self._function.instructions.append(
-            Instruction(opcode, operands, register, bool(negated), line, words, self._location)  # type: ignore[arg-type]
+            Instruction(
+                opcode,
+                tuple(self._reader.read(part) for part in parts),
+                register if isinstance(register, Register) else None,
+                bool(negated),
+                line,
+                " ".join(text.split()),
+                self._location,
+            )
         )
 
 

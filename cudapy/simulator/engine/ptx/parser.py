@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from .declarations import FUNCTION_HEAD, alias, function_head, variable
 from .body import BodyReader
+from .declarations import FUNCTION_HEAD, alias, function_head, variable
 from .syntax import FunctionText, ModuleText, PTXError, Variable
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, Union
+from typing import NamedTuple, TypeAlias
 
 from .types import Type
 
@@ -77,7 +77,9 @@ class Sink(NamedTuple):
     """_: nobody wants to know."""
 
 
-Operand = Union[Register, Special, Integer, Float, Symbol, Address, Bracket, Vector, Pair, Negation, Sink]
+Operand: TypeAlias = (
+    "Register | Special | Integer | Float | Symbol | Address | Bracket | Vector | Pair | Negation | Sink"
+)
 
 
 class Location(NamedTuple):

@@ -65,9 +65,36 @@ class Access(Reporter):
     """Bytes of one block."""
     shared_stride: int
     local: Any
+    shared_base: Any
+    """Where the shared memory of each lane's block starts."""
+    _shared_views: dict[Any, Any]
     local_stride: int
+    local_base: Any
+    """Where the local memory of each lane starts."""
+    local_written: Any
+    """A bool for each byte of local memory, where somebody asked."""
     watch: Any
     """Looks for races and unwritten memory; None if nobody asked."""
+
+    def shared_view(self, dtype: Any) -> Any:
+        """The shared memory of all blocks as an array of `dtype`."""
+        view = self._shared_views.get(dtype)
+        if view is None:
+            view = self._shared_views[dtype] = self.shared.view(dtype)
+        return view
+
+    def mark_or_check(
+        self, written: Any, offset: Any, a: Any, size: int, lanes: Any, number: int, mode: int, what: str
+    ) -> None:
+        """Mark bytes as written, or check that bytes read are."""
+        bytes_of = np.atleast_1d(offset)[:, None] + np.arange(size)
+        if mode == WRITE:
+            written[bytes_of] = True
+            return
+        bad = ~written[bytes_of].all(1)
+        if bad.any():
+            text = f"Read of {what} that nobody wrote"
+            self.fail(fault.LAUNCH_FAILED, text, number, lanes, bad if len(bad) > 1 else bad[0], a, size)
 
     def at_global(
         self, a: Any, dtype: Any, count: int, lanes: Any, number: int, mode: int
@@ -117,7 +144,7 @@ class Access(Reporter):
 
     def _written(self, found: Any, a: Any, size: int, lanes: Any, number: int, mode: int) -> None:
         offset = (np.atleast_1d(a) - np.uint64(found.address)).view(np.int64)
-        self.watch_written(
+        self.mark_or_check(
             found.written, offset, a, size, lanes, number, mode, f"__global__ {found.kind} memory"
         )
 
@@ -149,7 +176,7 @@ class Access(Reporter):
             self._refuse("__local__", a, size, self.local_stride, lanes, number, mode)
         offset = a.view(np.int64) + (self.local_base if lanes is None else self.local_base.take(lanes))
         if self.local_written is not None:
-            self.watch_written(self.local_written, offset, a, size, lanes, number, mode, "__local__ memory")
+            self.mark_or_check(self.local_written, offset, a, size, lanes, number, mode, "__local__ memory")
         return self.local.view(dtype), offset >> np.int64(dtype.itemsize.bit_length() - 1)
 
     def _refuse(self, space: str, a: Any, size: int, limit: int, lanes: Any, number: int, mode: int) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arithmetic import mbarrier
-from ..arithmetic.floating import add64, flush, quiet
+from ..arithmetic.double import add64
+from ..arithmetic.floating import flush, quiet
 from ..arithmetic.half import compute
 from ..ptx.types import TYPES
 from .access import Access, Scattered
@@ -85,10 +86,10 @@ class Atomics(Access):
         if isinstance(array, Scattered):
             old = np.empty(count, array.dtype)
             for inner, places, positions in array.parts:
-                values = [None if x is None else np.broadcast_to(x, (count,))[positions] for x in (b, c)]
-                result = self.atomic(
-                    op, kind, inner, places, *values, self.numbers(lanes)[positions], is_used
-                )
+                own_b = np.broadcast_to(b, (count,))[positions]
+                own_c = None if c is None else np.broadcast_to(c, (count,))[positions]
+                numbers = self.numbers(lanes)[positions]
+                result = self.atomic(op, kind, inner, places, own_b, own_c, numbers, is_used)
                 if is_used:
                     old[positions] = result
             return old
@@ -99,9 +100,8 @@ class Atomics(Access):
             if index.ndim:
                 _UFUNCS[op].at(array, index, b)
                 return None
-            values = np.broadcast_to(b, (count,))
-            accumulated = np.concatenate((array[index : index + 1], values))
-            array[index] = _UFUNCS[op].accumulate(accumulated, dtype=array.dtype)[-1]
+            terms = np.concatenate((array[index : index + 1], np.broadcast_to(b, (count,))))
+            array[index] = _UFUNCS[op].accumulate(terms, dtype=array.dtype)[-1]
             return None
         index = np.broadcast_to(index, (count,))
         b = np.broadcast_to(b, (count,))

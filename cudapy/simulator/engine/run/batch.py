@@ -25,7 +25,7 @@ _LOCAL_STEP = 256
 
 
 class Batch(Warps, Atomics, Texturing):
-    """`block_count` blocks from `first_block` on of a launch, and all that their threads share or have alone."""
+    """`block_count` blocks of a launch from `first_block` on, and what their threads have."""
 
     def __init__(self, launch: Launch, first_block: int, block_count: int) -> None:
         self.launch = launch
@@ -59,12 +59,6 @@ class Batch(Warps, Atomics, Texturing):
         checks = settings.current
         self.watch = Watch(self) if checks.check_races or checks.check_uninitialized else None
 
-    def shared_view(self, dtype: Any) -> Any:
-        view = self._shared_views.get(dtype)
-        if view is None:
-            view = self._shared_views[dtype] = self.shared.view(dtype)
-        return view
-
     def parameter(self, name: str, offset: int, dtype: Any) -> Any:
         """A parameter of the kernel, or a part of it."""
         start = self.launch.kernel.parameter_offsets[name] + offset
@@ -96,20 +90,6 @@ class Batch(Warps, Atomics, Texturing):
     def trap(self, name: str, lanes: Any, number: int) -> NoReturn:
         what = "A trap" if name == "trap" else "A breakpoint with no debugger"
         self.fail(fault.LAUNCH_FAILED, what, number, lanes, np.ones(len(self.numbers(lanes)), bool))
-
-    def watch_written(
-        self, written: Any, offset: Any, a: Any, size: int, lanes: Any, number: int, mode: int, what: str
-    ) -> None:
-        """Mark bytes as written, or check that bytes read are."""
-        bytes_of = np.atleast_1d(offset)[:, None] + np.arange(size)
-        if mode == 1:
-            written[bytes_of] = True
-            return
-        bad = ~written[bytes_of].all(1)
-        if bad.any():
-            numbers = self.numbers(lanes)
-            text = f"Read of {what} that nobody wrote"
-            self.fail(fault.LAUNCH_FAILED, text, number, numbers, bad if len(bad) > 1 else bad[0], a, size)
 
 
 class Launch:

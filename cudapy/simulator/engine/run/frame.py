@@ -15,15 +15,16 @@ def part(value: Any, lanes: Any) -> Any:
 class Frame(list[Any]):
     """A register is an array over all lanes, or a scalar that all lanes share.
 
-    Arrays are shared between registers and with caches, so they are changed in place only if they were made here
-    for that ("owned"), which no longer holds once a block ran for all lanes and may have given them to others.
+    Arrays are shared between registers and with caches, so they are changed in place only if they were made
+    here for that ("owned"), which no longer holds once a block ran for all lanes and may have given them to
+    others.
     """
 
-    __slots__ = ("count", "owned")
+    __slots__ = ("lanes", "owned")
 
     def __init__(self, initial: list[Any], count: int) -> None:
         super().__init__(initial)
-        self.count = count
+        self.lanes = count
         self.owned: set[int] = set()
 
     def merge(self, slot: int, value: Any, lanes: Any) -> None:
@@ -33,7 +34,7 @@ class Frame(list[Any]):
             if old.ndim:
                 fresh = old.copy()
             else:
-                fresh = np.empty(self.count, value.dtype)
+                fresh = np.empty(self.lanes, value.dtype)
                 fresh.fill(old)
             self[slot] = fresh
             self.owned.add(slot)

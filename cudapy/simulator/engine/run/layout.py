@@ -1,4 +1,4 @@
-"""Where the state spaces lie among generic addresses. What is in no window is global memory: a host address."""
+"""Where the state spaces lie among generic addresses; what is in no window is global memory."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def formatted(text: str, take: Callable[[int], bytes], string: Callable[[int], s
         spec = "%" + flags + width + ("" if precision is None else "." + precision)
         if kind in "fFeEgGaA":
             (number,) = struct.unpack("<d", take(8))
-            return number.hex() if kind in "aA" else (spec + kind) % number
+            return str(number.hex() if kind in "aA" else (spec + kind) % number)
         if kind == "s":
             return (spec + "s") % string(struct.unpack("<Q", take(8))[0])
         if kind == "p":
@@ -95,7 +95,9 @@ def formatted(text: str, take: Callable[[int], bytes], string: Callable[[int], s
 
 
 def _printf(batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Any) -> None:
-    """vprintf(format, arguments): the arguments lie one after the other in local memory, each at its alignment."""
+    """vprintf(format, arguments): the arguments lie one after the other in local memory, each at its
+    alignment.
+    """
     formats, buffers = _arguments(batch, function, block, frame, lanes)
     number = _number(function, block)
     counts = np.zeros(len(formats), np.uint32)
@@ -123,10 +125,9 @@ def _assert(batch: Batch, function: CompiledFunction, block: Block, frame: Frame
     lines = []
     for place, lane in enumerate(batch.numbers(lanes)):
         text = batch.thread(int(lane)).replace("block (", "block: [").replace(" thread (", ", thread: [")
-        lines.append(
-            f"{batch.read_string(int(file[place]))}:{int(line[place])}: {batch.read_string(int(name[place]))}: "
-            f"{text.replace(')', ']')} Assertion `{batch.read_string(int(message[place]))}` failed."
-        )
+        what, where, who = (batch.read_string(int(one[place])) for one in (message, file, name))
+        thread = text.replace(")", "]")
+        lines.append(f"{where}:{int(line[place])}: {who}: {thread} Assertion `{what}` failed.")
     os.write(2, ("\n".join(lines) + "\n").encode())
     raise Fault(fault.ASSERT, f"{lines[0]}\n    {batch.where(_number(function, block))}")
 

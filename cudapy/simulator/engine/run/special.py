@@ -38,6 +38,7 @@ class Specials(Reporter):
     cluster: tuple[int, int, int]
     dynamic_size: int
     static_size: int
+    _specials: dict[str, Any]
     workspace: int
     """Address of the memory that grid barriers count in."""
 

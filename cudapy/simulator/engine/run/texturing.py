@@ -76,7 +76,9 @@ class Texturing(Reporter):
         """txq and suq."""
         known: Any = self.device.textures if name == "txq" else self.device.surfaces
         result = np.zeros(len(self.numbers(lanes)), np.uint32)
-        for one, chosen in self._objects(known, handle, lanes, number, "texture" if name == "txq" else "surface"):
+        for one, chosen in self._objects(
+            known, handle, lanes, number, "texture" if name == "txq" else "surface"
+        ):
             layers, height, width = one.data.shape[:3]
             volume = one.dimensions == 3
             result[chosen] = {
@@ -102,7 +104,9 @@ class Texturing(Reporter):
         """suld.b: `count` arrays."""
         size = dtype.itemsize * count
         octets = np.zeros((len(self.numbers(lanes)), size), np.uint8)
-        for surface, chosen, place in self._surfaces(handle, shape, coordinates, size, outside, lanes, number):
+        for surface, chosen, place in self._surfaces(
+            handle, shape, coordinates, size, outside, lanes, number
+        ):
             z, y, x, inside = place
             values = np.stack([_octet(surface, z, y, x + step) for step in range(size)], 1)
             octets[chosen] = np.where(inside[:, None], values, 0)
@@ -127,7 +131,9 @@ class Texturing(Reporter):
         for place, value in enumerate(values):
             items[:, place] = value
         octets = items.view(np.uint8).reshape(total, size)
-        for surface, chosen, place in self._surfaces(handle, shape, coordinates, size, outside, lanes, number):
+        for surface, chosen, place in self._surfaces(
+            handle, shape, coordinates, size, outside, lanes, number
+        ):
             z, y, x, inside = place
             width = surface.data.shape[3]
             for step in range(size):
@@ -135,9 +141,18 @@ class Texturing(Reporter):
                 surface.data[z[inside], y[inside], column, octet] = octets[chosen][inside, step]
 
     def _surfaces(
-        self, handle: Any, shape: str, coordinates: tuple[Any, ...], size: int, outside: str, lanes: Any, number: int
+        self,
+        handle: Any,
+        shape: str,
+        coordinates: tuple[Any, ...],
+        size: int,
+        outside: str,
+        lanes: Any,
+        number: int,
     ) -> Any:
-        """Each surface, the lanes that mean it, and where: layer or depth, row, byte in the row, and what is inside."""
+        """Each surface, the lanes that mean it, and where: layer or depth, row, byte in the row, and what is
+        inside.
+        """
         count = len(self.numbers(lanes))
         wide = [np.broadcast_to(one, (count,)).astype(np.int64) for one in coordinates]
         for surface, chosen in self._objects(self.device.surfaces, handle, lanes, number, "surface"):
@@ -147,7 +162,9 @@ class Texturing(Reporter):
             x, y, z = (*own, zero, zero)[:3]
             z = z if layer is None else layer
             depth, height, width, octets = surface.data.shape
-            inside = (x >= 0) & (x + size <= width * octets) & (y >= 0) & (y < height) & (z >= 0) & (z < depth)
+            inside = (
+                (x >= 0) & (x + size <= width * octets) & (y >= 0) & (y < height) & (z >= 0) & (z < depth)
+            )
             crooked = x % size != 0
             if crooked.any():
                 self.fail(fault.MISALIGNED_ADDRESS, "Misaligned surface access", number, lanes, chosen_mask(
@@ -220,7 +237,12 @@ def _mipmapped(
         half = len(slopes) // 2
         sizes = (levels[0].shape[2], levels[0].shape[1], levels[0].shape[0])
         lengths = [
-            np.sqrt(sum((slope * (size if texture.is_normalized else 1)) ** 2 for slope, size in zip(part, sizes)))  # noqa: B905
+            np.sqrt(
+                sum(
+                    (slope * (size if texture.is_normalized else 1)) ** 2
+                    for slope, size in zip(part, sizes, strict=False)
+                )
+            )
             for part in (slopes[:half], slopes[half:])
         ]
         with np.errstate(all="ignore"):
@@ -234,7 +256,10 @@ def _mipmapped(
     fraction = np.floor((wanted - lower) * 256) / 256 if texture.has_linear_levels else np.zeros(count)
     result = np.zeros((count, 4))
     for number, level in enumerate(levels):
-        for weight, chosen in ((1 - fraction, lower == number), (fraction, (lower + 1 == number) & (fraction > 0))):
+        for weight, chosen in (
+            (1 - fraction, lower == number),
+            (fraction, (lower + 1 == number) & (fraction > 0)),
+        ):
             if chosen.any():
                 own = None if layer is None else layer[chosen]
                 values = sampling.sample(texture, level, own, [one[chosen] for one in places])

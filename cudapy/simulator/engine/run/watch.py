@@ -1,8 +1,8 @@
 """Looks for what goes wrong only sometimes: races in shared memory, and reads of what nobody wrote.
 
-For each byte of shared memory it remembers who wrote and who read it last, and after which barriers. Two accesses
-of different threads, one of them a write, are a race if no barrier of their block (or of their warp, for threads
-of one) lies between them. Barriers of a part of a block count as barriers of all of it.
+For each byte of shared memory it remembers who wrote and who read it last, and after which barriers. Two
+accesses of different threads, one of them a write, are a race if no barrier of their block (or of their warp,
+for threads of one) lies between them. Barriers of a part of a block count as barriers of all of it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ class Watch:
     def __init__(self, batch: Batch) -> None:
         size = len(batch.shared)
         self._races = settings.current.check_races
-        self._written = np.zeros(size, bool) if settings.current.check_uninitialized else None
+        self._written: Any = np.zeros(size, bool) if settings.current.check_uninitialized else None
         if self._races:
             # By byte: the lane, the time in its block, and the time in its warp.
             self._writer = np.full(size, _NOBODY, np.int32)
             self._reader = np.full(size, _NOBODY, np.int32)
-            self._many_read = np.zeros(size, bool)
             self._was_atomic = np.zeros(size, bool)
             self._write_time, self._write_warp_time = np.zeros(size, np.int32), np.zeros(size, np.int32)
             self._read_time, self._read_warp_time = np.zeros(size, np.int32), np.zeros(size, np.int32)
@@ -87,9 +86,7 @@ class Watch:
             hazard &= ~self._was_atomic[place]
         other, kind = self._writer[place], "write" if not writes else "write after write"
         if writes and not hazard.any():
-            read = unordered(self._reader[place], self._read_time[place], self._read_warp_time[place])
-            shared_reads = self._many_read[place] & (self._read_time[place] == block_time)
-            hazard = read | (shared_reads & (self._reader[place] == lane) & False)
+            hazard = unordered(self._reader[place], self._read_time[place], self._read_warp_time[place])
             other, kind = self._reader[place], "write after read"
         elif not writes:
             kind = "read after write"
@@ -97,7 +94,7 @@ class Watch:
             ordered = np.sort(place)
             if (ordered[1:] == ordered[:-1]).any():
                 first = np.zeros(len(place), bool)
-                seen, index, counts = np.unique(place, return_inverse=True, return_counts=True)
+                _, index, counts = np.unique(place, return_inverse=True, return_counts=True)
                 first = counts[index] > 1
                 hazard, kind = first, "write by several threads at once"
                 other = self._partner(place, lane, index)
@@ -111,8 +108,6 @@ class Watch:
             self._writer[place], self._was_atomic[place] = lane, mode == ATOMIC
             self._write_time[place], self._write_warp_time[place] = block_time, warp_time
         if mode == READ:
-            again = self._read_time[place] == block_time
-            self._many_read[place] = again & (self._reader[place] != lane)
             self._reader[place] = lane
             self._read_time[place], self._read_warp_time[place] = block_time, warp_time
 

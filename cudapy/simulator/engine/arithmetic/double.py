@@ -1,0 +1,147 @@
+"""Binary64 arithmetic, exactly rounded.
+
+Source: PTX ISA, "Floating Point Instructions".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import exact
+from .arrays import arrays, f8, u8
+from .floating import all_positive, maximum, minimum, zero_of_sum
+from .rounding import step, to_odd, two_sum
+
+_QUIET = np.uint64(1 << 51)
+_SPLIT = np.float64(134217729.0)
+
+
+def chosen_nan(r: Any, *operands: Any) -> Any:
+    """The result `r` of binary64 operands; if it is NaN, the last of these that is one, quiet."""
+    bad = r != r
+    if not (bad.any() if r.ndim else bad):
+        return r
+    for operand in operands:
+        r = np.where(bad & (operand != operand), quiet64(operand), r)[()]
+    return r
+
+
+def quiet64(x: Any) -> Any:
+    """Binary64 with every NaN quiet, its other bits kept."""
+    return np.where(x != x, x.view(u8) | _QUIET, x.view(u8))[()].view(f8)
+
+
+def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
+    """The rounded product and its exact error. Source: T. Dekker, Numer. Math. 18 (1971)."""
+    t = a * _SPLIT
+    ah = t - (t - a)
+    al = a - ah
+    t = b * _SPLIT
+    bh = t - (t - b)
+    bl = b - bh
+    p = a * b
+    return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
+
+
+def _ordinary(product: Any, *factors: Any) -> Any:
+    """Where neither a product nor its error leaves the range of normal numbers."""
+    size = np.abs(product)
+    result = (size > 2.0**-900) & (size < 2.0**1000)
+    for factor in factors:
+        result &= np.abs(factor) < 2.0**990
+    return result
+
+
+def _patched(r: Any, ordinary: Any, function: Any, rnd: str | None, *operands: Any) -> Any:
+    """`r`, with what is out of the ordinary but finite computed by `function` of exact.py."""
+    if not ordinary.all():
+        odd = ~ordinary
+        for operand in operands:
+            odd &= np.isfinite(operand)
+        few = np.flatnonzero(odd)
+        r[few] = exact.each(function, rnd, *[operand[few] for operand in operands])
+    return r
+
+
+def add64(a: Any, b: Any, rnd: str | None = None) -> Any:
+    return chosen_nan(a + b if rnd in (None, "rn") else _add64(a, b, rnd=rnd), a, b)
+
+
+@arrays
+def _add64(a: Any, b: Any, rnd: str) -> Any:
+    s, error = two_sum(a, b)
+    fits = np.abs(s) < 2.0**1000
+    r = np.where(fits, step(s, error, rnd), s)
+    r = _patched(r, fits, lambda x, y, mode: exact.fma(x, 1.0, y, mode), rnd, a, b)
+    return zero_of_sum(r, s, all_positive(a, b)) if rnd == "rm" else r
+
+
+def subtract64(a: Any, b: Any, rnd: str | None = None) -> Any:
+    return chosen_nan(a - b if rnd in (None, "rn") else _add64(a, -b, rnd=rnd), a, b)
+
+
+def multiply64(a: Any, b: Any, rnd: str | None = None) -> Any:
+    return chosen_nan(a * b if rnd in (None, "rn") else _multiply64(a, b, rnd=rnd), a, b)
+
+
+@arrays
+def _multiply64(a: Any, b: Any, rnd: str) -> Any:
+    p, error = _two_product(a, b)
+    ordinary = _ordinary(p, a, b)
+    return _patched(np.where(ordinary, step(p, error, rnd), p), ordinary, exact.multiply, rnd, a, b)
+
+
+def divide64(a: Any, b: Any, rnd: str | None = None) -> Any:
+    return a / b if rnd in (None, "rn") else _divide64(a, b, rnd=rnd)
+
+
+@arrays
+def _divide64(a: Any, b: Any, rnd: str) -> Any:
+    q = a / b
+    p, error = _two_product(q, b)
+    rest = ((a - p) - error) * np.where(b < 0, -1.0, 1.0)
+    ordinary = _ordinary(p, q, b) & (np.abs(q) > 2.0**-900)
+    return _patched(np.where(ordinary, step(q, rest, rnd), q), ordinary, exact.divide, rnd, a, b)
+
+
+def root64(a: Any, rnd: str | None = None) -> Any:
+    return np.sqrt(a) if rnd in (None, "rn") else _root64(a, rnd=rnd)
+
+
+@arrays
+def _root64(a: Any, rnd: str) -> Any:
+    q = np.sqrt(a)
+    p, error = _two_product(q, q)
+    ordinary = _ordinary(p, q)
+    return _patched(np.where(ordinary, step(q, (a - p) - error, rnd), q), ordinary, exact.root, rnd, a)
+
+
+@arrays
+def fma64(a: Any, b: Any, c: Any, mode: str | None = None) -> Any:
+    """a * b + c, rounded once. Source: as in rounding.py, algorithm 5."""
+    product, low = _two_product(a, b)
+    ordinary = _ordinary(product, a, b) & (np.abs(c) < 2.0**1000)
+    th, tl = two_sum(c, low)
+    vh, vl = two_sum(product, th)
+    odd = to_odd(*two_sum(tl, vl))
+    r, error = two_sum(vh, odd)
+    if mode not in (None, "rn"):
+        r = step(r, error, mode)
+    plain = product + c
+    r = np.where(ordinary, r, plain)
+    trivial = (a == 0) | (b == 0)
+    r = _patched(r, ordinary | trivial, exact.fma, mode, a, b, c)
+    if mode == "rm":
+        r = np.where((r == 0) & ordinary & (error == 0), -0.0, r)
+        r = np.where(trivial, zero_of_sum(plain, plain, all_positive(product, c)), r)
+    return chosen_nan(r, a, c, b)
+
+
+def minimum64(a: Any, b: Any) -> Any:
+    return chosen_nan(minimum(a, b), a, b)
+
+
+def maximum64(a: Any, b: Any) -> Any:
+    return chosen_nan(maximum(a, b), a, b)

@@ -1,0 +1,205 @@
+"""Calls and returns: frames are entered, parameters carried over.
+
+A function has one frame for each depth of calls, which all threads that are in it there share. So threads
+that come from different places run it together; where each of them returns to is a register of the frame.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import fault
+from . import services
+from .frame import Frame, part
+from .layout import FUNCTIONS
+
+if TYPE_CHECKING:
+    from ..compile.function import CompiledFunction
+    from ..compile.graph import Block
+    from ..kernel import Kernel
+    from .batch import Batch
+
+FRAME_SLOT, SITE_SLOT = 0, 1
+"""Of every frame: the address of its local memory, and where it was called."""
+_CALL_SIZE = 16
+"""What a call takes of the stack besides local variables."""
+
+
+class Key(NamedTuple):
+    """A group. The smallest runs first."""
+
+    depth: int
+    """The negative number of calls that it is in."""
+    block: int
+    function: int
+
+
+class Site(NamedTuple):
+    """Where a call returns to, and with what."""
+
+    function: CompiledFunction
+    block: int
+    results: tuple[str, ...]
+
+
+class Calls:
+    """The part of a scheduler that calls and returns."""
+
+    batch: Batch
+    _kernel: Kernel
+    _functions: list[CompiledFunction]
+    _sites: list[Site]
+    _site_numbers: dict[tuple[int, int], int]
+
+    def _frame(self, key: Key) -> Frame:
+        raise NotImplementedError
+
+    def _add(self, key: Key, lanes: Any) -> None:
+        raise NotImplementedError
+
+    def _exit(self, lanes: Any) -> None:
+        raise NotImplementedError
+
+    def _call(
+        self, key: Key, function: CompiledFunction, block: Block, frame: Frame, lanes: Any, target: Any
+    ) -> None:
+        following = Key(key.depth, key.block + 1, key.function)
+        if block.info.name is not None:
+            self._call_one(key, following, function, block, frame, lanes, block.info.name)
+            return
+        numbers = self.batch.numbers(lanes)
+        for one in np.unique(target):
+            name = self._kernel.module.function_at(int(one))
+            chosen = lanes if not target.ndim else numbers[target == one]
+            if name is None:
+                self.batch.fail(
+                    fault.INVALID_PC,
+                    "A call of what is no function",
+                    function_number(function, block),
+                    chosen,
+                    True,
+                    one,
+                    more=f"functions start at {FUNCTIONS:#x} here",
+                )
+            self._call_one(key, following, function, block, frame, chosen, name)
+
+    def _call_one(
+        self,
+        key: Key,
+        following: Key,
+        function: CompiledFunction,
+        block: Block,
+        frame: Frame,
+        lanes: Any,
+        name: str,
+    ) -> None:
+        info = block.info
+        if name in services.SERVICES:
+            services.SERVICES[name](self.batch, function, block, frame, lanes)
+            self._add(following, lanes)
+            return
+        number = self._kernel.function_number(name)
+        called = self._functions[number]
+        inner = Key(key.depth - 1, 0, number)
+        entered = self._frame(inner)
+        parameters = called.text.prototype.parameters
+        for variable, argument in zip(parameters, info.arguments):  # noqa: B905 (more may be given)
+            carry(function, frame, argument, called, entered, variable.name, lanes)
+        base = part(frame[FRAME_SLOT], self.batch.all_lanes if lanes is None else lanes)
+        base = base + np.uint64(function.local_size + _CALL_SIZE)
+        top = int(np.max(base)) + called.local_size
+        if top > self.batch.device.stack_size:
+            self.batch.fail(
+                fault.HARDWARE_STACK_ERROR,
+                "Stack overflow",
+                function_number(function, block),
+                lanes,
+                True,
+                more=f"a stack has {self.batch.device.stack_size} bytes, {-key.depth + 1} calls are open",
+            )
+        self.batch.reserve_local(top)
+        site = self._site(function, following, info.results)
+        if lanes is None:
+            entered[FRAME_SLOT], entered[SITE_SLOT] = base, np.uint32(site)
+            entered.owned.clear()
+        else:
+            entered.merge(FRAME_SLOT, base, lanes)
+            entered.merge(SITE_SLOT, np.uint32(site), lanes)
+        self._add(inner, lanes)
+
+    def _site(self, function: CompiledFunction, following: Key, results: tuple[str, ...]) -> int:
+        place = (following.function, following.block)
+        number = self._site_numbers.get(place)
+        if number is None:
+            number = self._site_numbers[place] = len(self._sites)
+            self._sites.append(Site(function, following.block, results))
+        return number
+
+    def _return(self, key: Key, function: CompiledFunction, frame: Frame, lanes: Any) -> None:
+        if not key.depth:
+            self._exit(lanes)
+            return
+        numbers = self.batch.numbers(lanes)
+        sites = part(frame[SITE_SLOT], numbers)
+        for one in np.unique(sites):
+            site = self._sites[int(one)]
+            chosen = lanes if not sites.ndim or (sites == one).all() else numbers[sites == one]
+            outer = Key(key.depth + 1, site.block, self._kernel.function_number(site.function.name))
+            caller = self._frame(outer)
+            for variable, result in zip(function.text.prototype.results, site.results, strict=True):
+                carry(function, frame, variable.name, site.function, caller, result, chosen)
+            self._add(outer, chosen)
+
+
+def carry(
+    source: CompiledFunction,
+    source_frame: Frame,
+    source_name: str,
+    target: CompiledFunction,
+    target_frame: Frame,
+    target_name: str,
+    lanes: Any,
+) -> None:
+    """Copy a parameter or result between frames, whose functions may keep it in other parts."""
+    have, want = source.pieces.get(source_name, {}), target.pieces.get(target_name, {})
+    for offset, size in want.items():
+        if have.get(offset) == size:
+            value = source_frame[source.slots[f"{source_name}+{offset}"]]
+            value = value if lanes is None else part(value, lanes)
+        else:
+            value = _assembled(source, source_frame, source_name, have, offset, size, lanes)
+        slot = target.slots.get(f"{target_name}+{offset}")
+        if slot is None:
+            continue
+        if lanes is None:
+            target_frame[slot] = value
+            target_frame.owned.clear()
+        else:
+            target_frame.merge(slot, value, lanes)
+
+
+def _assembled(
+    function: CompiledFunction,
+    frame: Frame,
+    name: str,
+    have: dict[int, int],
+    offset: int,
+    size: int,
+    lanes: Any,
+) -> Any:
+    """`size` bytes at `offset` of a parameter, put together out of its parts."""
+    total = np.uint64(0)
+    for start, length in have.items():
+        if start < offset + size and offset < start + length:
+            value = frame[function.slots[f"{name}+{start}"]]
+            value = (value if lanes is None else part(value, lanes)).astype(np.uint64)
+            shift = 8 * (start - offset)
+            total = total | (value << np.uint64(shift) if shift >= 0 else value >> np.uint64(-shift))
+    return total.astype(f"u{size}")
+
+
+def function_number(function: CompiledFunction, block: Block) -> int:
+    """The number of the last instruction of a block, for reports."""
+    return function.instructions.index(block.steps[-1].instruction)
