@@ -23,6 +23,8 @@ from .stub.record import Stub
 os.environ["CUDAPY_CACHE"] = "0"  # what is tested is compiled; the tests of the cache switch it on
 
 ON_THE_SIMULATOR = os.environ.get("CUDAPY_DRIVER") == "simulator"
+if ON_THE_SIMULATOR:  # the tests compare what programs write to stderr with what they write on a GPU
+    os.environ.setdefault("CUDAPY_SIMULATOR_REPORTS", "0")
 _PROBE = """
 from cudapy import driver, pathfinder
 try:

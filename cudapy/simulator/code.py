@@ -71,7 +71,9 @@ def at(address: int | None) -> bytes:
     if start == ELF:
         return of_cubin(ctypes.string_at(address, elf_size(address)))
     if start in (FATBIN, FATBIN_WRAPPER):
-        raise Refused("CUDA_ERROR_NO_BINARY_FOR_GPU", "the simulator takes no PTX out of a fat binary: load PTX")
+        raise Refused(
+            "CUDA_ERROR_NO_BINARY_FOR_GPU", "the simulator takes no PTX out of a fat binary: load PTX"
+        )
     if start in LTO:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", "this is LTO-IR, not PTX: link it first")
     return of_text(ctypes.string_at(address))

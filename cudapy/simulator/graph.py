@@ -17,6 +17,7 @@ from .library import provides
 from .log import Refused, invalid
 from .operations import HOST_FUNCTION, Operation, needed
 from .stream import stream
+from .work import Faults, Queue
 
 UPLOAD = 2  # CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
 AUTO_FREE = 1  # CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
@@ -182,6 +183,7 @@ class Exec(Object):
 
     def run(self) -> None:
         """All operations, in order."""
+        from .nodes import memory_of
         from .pool import Alloc, Free
 
         for value in self.conditionals:
@@ -189,10 +191,12 @@ class Exec(Object):
         if self.flags & AUTO_FREE:
             for operation in self.operations.values():
                 if isinstance(operation, Alloc):
-                    Free(operation.storage.address).run_if_there()
+                    Free(operation.storage.address).run()
         for node, operation in self.operations.items():
             if node not in self.off:
                 operation.run()
+            if isinstance(operation, Alloc):
+                memory_of(self.context.device).note()
 
     def change(self, node: Node, operation: Operation) -> None:
         """New parameters for a node. Raises Refused."""
@@ -209,8 +213,24 @@ class Exec(Object):
 
     def forget(self) -> None:
         super().forget()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Drop the references to what it kept alive."""
         for thing, count in self.kept.items():
             thing.release(count)
+
+    def check(self) -> None:
+        """Raise Refused if a launch would allocate what the one before has not freed."""
+        from .pool import Alloc, Free
+
+        for operation in self.operations.values():
+            if isinstance(operation, Alloc):
+                if operation.storage.is_live and not self.flags & AUTO_FREE:
+                    raise invalid("the memory of the graph was not freed since its last launch")
+                operation.storage.is_live = True
+            elif isinstance(operation, Free):
+                operation.announce()
 
 
 class UserObject(Object):
@@ -415,8 +435,10 @@ def cuGraphDebugDotPrint(hGraph: int, path: bytes | None, flags: int) -> None:
     of = graph(hGraph)
     lines = ["digraph dot {"]
     for one in of.nodes:
-        kind = one.operation.type.name.removeprefix("CU_GRAPH_NODE_TYPE_")
-        lines.append(f'  "{one.handle:#x}" [label="{kind}"];')
+        label = one.operation.type.name.removeprefix("CU_GRAPH_NODE_TYPE_")
+        if flags:
+            label = "\\n".join([label, *one.operation.details()])
+        lines.append(f'  "{one.handle:#x}" [label="{label}"];')
     lines += [f'  "{tail.handle:#x}" -> "{head.handle:#x}";' for head in of.nodes for tail in head.after]
     try:
         with open(os.fsdecode(path or b""), "w") as file:
@@ -434,6 +456,9 @@ def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
         raise invalid(f"unknown flags {flags & ~FLAGS:#x}")
     if flags & 4:
         raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator has no launches of graphs from kernels")
+    used = {id(n.operation.value) for n in graph(hGraph).nodes if isinstance(n.operation, Condition)}
+    if any(id(value) not in used for value in graph(hGraph).conditionals):
+        raise invalid("a conditional handle of the graph belongs to no conditional node")
     return Exec(graph(hGraph), flags).handle
 
 
@@ -463,9 +488,11 @@ def cuGraphExecGetFlags(hGraphExec: int) -> int:
 @provides("driver")
 def cuGraphExecDestroy(hGraphExec: int) -> None:
     gone = executable(hGraphExec)
-    if gone.last is not None:
-        gone.last.wait()
-    gone.forget()
+    if gone.last is None or gone.last.done:
+        gone.forget()
+    else:  # what it keeps alive it keeps until the launch is done
+        Object.forget(gone)
+        Queue(Faults()).submit(gone.let_go, (gone.last,))
 
 
 @provides("driver")
@@ -480,6 +507,7 @@ def cuGraphLaunch(hGraphExec: int, hStream: int) -> None:
     if on.capture is not None:
         on.add(_Captured(what))
         return
+    what.check()
     before = what.last
     what.last = on.submit(what.run, () if before is None or before.done else (before,))
 

@@ -189,6 +189,9 @@ class KernelLaunch(Operation):
             event.record = Record()
             event.record.stamp()
 
+    def details(self) -> list[str]:
+        return [self.kernel.name, f"grid {self.grid}", f"block {self.block}", f"shared {self.shared}"]
+
     def added(self, work: Any) -> None:
         """The launch was queued: events of it are recorded now."""
         for event in self._events:

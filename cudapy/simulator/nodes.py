@@ -28,7 +28,7 @@ from .log import Refused, invalid, unsupported
 from .memory import Block, blocks
 from .module import function
 from .operations import Empty, EventRecord, EventWait, HostCall, MemoryOperations, Operation, needed
-from .pool import Alloc, Free, Storage
+from .pool import Alloc, Free, Storage, graph_memory
 from .stream import batch
 
 # -- Parameters to operations, and back --------------------------------------------------------------------
@@ -78,11 +78,15 @@ class GraphMemory:
         if not size or size > on.total_memory - on.used_memory:
             raise Refused("CUDA_ERROR_OUT_OF_MEMORY" if size else "CUDA_ERROR_INVALID_VALUE", f"{size} bytes")
         storage = Storage(-(-size // 512) * 512)
-        self.storages[storage.address] = storage
+        self.storages[storage.address] = graph_memory[storage.address] = storage
         self.reserved += storage.size
         self.reserved_high = max(self.reserved_high, self.reserved)
         blocks.add(Block(storage.address, size, "device", of.context, pool=GraphPool()))
         return storage
+
+    def note(self) -> None:
+        """Something was allocated: it may be more than ever."""
+        self.used_high = max(self.used_high, self.used)
 
     @property
     def used(self) -> int:
@@ -98,7 +102,9 @@ class GraphPool:
     handle = 0
 
     def free(self, block: Block, on: Any) -> None:
-        on.add(Free(block.address))
+        operation = Free(block.address)
+        operation.announce()
+        on.add(operation)
 
 
 _memories: dict[int, GraphMemory] = {}
@@ -476,7 +482,6 @@ def cuDeviceGetGraphMemAttribute(device: int, attr: int, value: int | None) -> N
     from .device import device as find_device
 
     memory = memory_of(find_device(device))
-    memory.used_high = max(memory.used_high, memory.used)
     found = {
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: memory.used,
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: memory.used_high,

@@ -28,7 +28,8 @@ def blocks_per_multiprocessor(kernel: Function, threads: int, dynamic: int) -> i
     most = get(kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
     if threads <= 0:
         raise invalid(f"a block has no {threads} threads")
-    if threads > most:
+    room = get(kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    if threads > most or dynamic > room:
         return 0
     warps = _up(threads, WARP) // WARP
     by_threads = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR] // WARP // warps

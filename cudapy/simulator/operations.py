@@ -35,6 +35,10 @@ class Operation:
         """The same in another graph."""
         return copy.copy(self)
 
+    def details(self) -> list[str]:
+        """What a drawing of the graph says of it."""
+        return []
+
 
 class Empty(Operation):
     """A point to wait for."""
