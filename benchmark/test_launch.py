@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import cudapy.driver
 
+from . import peers
 from .calls import (
     ARRAYS,
     EX,
@@ -26,7 +28,7 @@ from .calls import (
     with_arguments,
 )
 from .conftest import Race, Rivals
-from .gpu import ELEMENTS, Gpu
+from .gpu import Gpu
 from .kernels import MANY
 from .timing import Contender, Loop
 
@@ -90,25 +92,6 @@ def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: st
     )
 
 
-def with_cupy(gpu: Gpu, kernel: str) -> Contender:
-    """CuPy's launch of a raw kernel, on its own arrays."""
-    cupy: Any = import_module("cupy")
-    arguments: tuple[Any, ...] = ()
-    if kernel == "saxpy":
-        x, y, out = (cupy.zeros(ELEMENTS, cupy.float32) for _ in range(3))
-        arguments = (cupy.float32(2), x, y, out, cupy.uint64(ELEMENTS))
-    module = cupy.RawModule(path=str(gpu.cubin_file))
-    scope = {"kernel": module.get_function(kernel), "arguments": arguments}
-    stream = cupy.cuda.ExternalStream(int(gpu.stream))
-    loop = Loop("kernel((1,), (32,), arguments)", scope, drain=gpu.drain)
-
-    def contender() -> float:
-        with stream:
-            return loop()
-
-    return contender
-
-
 @pytest.mark.parametrize(
     ("kernel", "call", "buffers"),
     [
@@ -134,7 +117,7 @@ def test_core(
         "cuda.core": lambda: loop(import_module("cuda.core")),
     }
     if kernel == "empty" or (buffers and call is LAUNCH):
-        rivals["CuPy"] = lambda: with_cupy(gpu, kernel)
+        rivals |= {who: partial(make, gpu, kernel) for who, make in peers.LAUNCHES.items()}
     what = ", buffers" if buffers else ", ints" if kernel != "empty" else ""
     race(GROUP, f"{NAMES[kernel]}: {call.name}{what}", loop(core), rivals)
 

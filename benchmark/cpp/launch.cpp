@@ -133,6 +133,18 @@ static double run(const std::string &name, long long calls) {
             CHECK(cuMemAllocAsync(&memory, 4096, stream));
             CHECK(cuMemFreeAsync(memory, stream));
         });
+    if (name == "cuStreamCreate+cuStreamDestroy")
+        return measure([] {
+            CUstream made;
+            CHECK(cuStreamCreate(&made, CU_STREAM_NON_BLOCKING));
+            CHECK(cuStreamDestroy(made));
+        });
+    if (name == "cuEventCreate+cuEventDestroy")
+        return measure([] {
+            CUevent made;
+            CHECK(cuEventCreate(&made, CU_EVENT_DISABLE_TIMING));
+            CHECK(cuEventDestroy(made));
+        });
     if (name == "cuMemcpyHtoDAsync") return measure([] { CHECK(cuMemcpyHtoDAsync(x, host, 4096, stream)); });
     if (name == "cuModuleLoadData")
         return measure([] {
