@@ -13,7 +13,7 @@ from .document import Document
 from .gpu import Gpu
 from .record import CUDAPY, Record
 from .timing import Contender, Timed, Turns, undisturbed
-from .twin import Twin, build
+from .twin import Twin
 
 Rivals = Mapping[str, Callable[[], Contender]]
 """What makes each rival; what it raises is why that one is absent."""
@@ -145,7 +145,7 @@ def twin(gpu: Gpu) -> Callable[[str, int], Contender]:
 
     def contender(case: str, calls: int) -> Contender:
         if not running:
-            running.append(Twin(build("launch.cpp"), str(gpu.cubin_file)))
+            running.append(Twin("launch.cpp", str(gpu.cubin_file)))
         return running[0].contender(case, calls)
 
     return contender

@@ -17,7 +17,7 @@ from .conftest import Race
 from .gpu import Gpu
 from .kernels import SAXPY
 from .timing import Contender, Loop
-from .twin import Twin, build
+from .twin import Twin
 
 GROUP = "calls"
 
@@ -92,7 +92,7 @@ def test_nvrtc(race: Race) -> None:
         pytest.skip(str(error).splitlines()[0])
 
     def twin() -> Contender:
-        return Twin(build("compile.cpp", needs_driver=False), library, SAXPY, OPTION).contender("compile", 1)
+        return Twin("compile.cpp", library, SAXPY, OPTION, needs_driver=False).contender("compile", 1)
 
     race(
         GROUP,
