@@ -1,8 +1,9 @@
 """Baselines: the ratios of an earlier commit, and whether today's are worse.
 
-What is kept of a row is the median of its ratio to C++ in each of several processes; where C++ takes no
-part, to ctypes by hand. A row is worse if the median of today's is more than `MARGIN` above that of the
-baseline, and above all of the baseline's: what processes differ by among themselves is noise.
+What is kept of a row is the median of its ratio to C++, and to ctypes by hand, in each of several
+processes. A row is worse if the median of today's is more than `MARGIN` above that of the baseline, and
+above all of the baseline's: what processes differ by among themselves is noise. It has to be so for both
+anchors, if both took part: they have noises of their own, and what made cudapy slower shows in both.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ class Unfit(ValueError):
 
 @dataclass
 class Baseline:
-    """The ratios of each row, a process each, and what they were read on."""
+    """The ratios of each row by anchor, a process each, and what they were read on."""
 
     machine: Mapping[str, str]
-    rows: Mapping[str, Sequence[float]]
+    rows: Mapping[str, Mapping[str, Sequence[float]]]
 
     def worse(self, now: Baseline) -> set[str]:
         """The rows in which `now` is slower. Raises Unfit if it was read on another machine."""
@@ -40,13 +41,7 @@ class Baseline:
             if self.machine.get(name) != now.machine.get(name):
                 here, there = now.machine.get(name), self.machine.get(name)
                 raise Unfit(f"the baseline is of another {name}: {there}, not {here}")
-        return {
-            row
-            for row, ratios in now.rows.items()
-            if row in self.rows
-            and median(ratios) > (1 + MARGIN) * median(self.rows[row])
-            and median(ratios) > max(self.rows[row])
-        }
+        return {row for row in now.rows if row in self.rows and _worse(self.rows[row], now.rows[row])}
 
     def text(self, now: Baseline, worse: Collection[str]) -> str:
         """What `now` is in comparison, for people."""
@@ -57,40 +52,48 @@ class Baseline:
         ]
         width = max(map(len, both), default=0)
         for row in both:
-            if row in worse:
-                lines.append(f"  {row:{width}}  {_range(self.rows[row])} became {_range(now.rows[row])}")
+            for anchor in self.rows[row] if row in worse else ():
+                if anchor in now.rows[row]:
+                    before, after = self.rows[row][anchor], now.rows[row][anchor]
+                    lines.append(f"  {row:{width}}  / {anchor}: {_range(before)} became {_range(after)}")
         lines += [f"  not measured this time: {row}" for row in self.rows if row not in now.rows]
         lines += [f"  not in the baseline: {row}" for row in now.rows if row not in self.rows]
         return "\n".join(lines)
+
+
+def _worse(before: Mapping[str, Sequence[float]], now: Mapping[str, Sequence[float]]) -> bool:
+    both = [(before[anchor], now[anchor]) for anchor in before if anchor in now]
+    return bool(both) and all(
+        median(after) > (1 + MARGIN) * median(earlier) and median(after) > max(earlier)
+        for earlier, after in both
+    )
 
 
 def _range(ratios: Sequence[float]) -> str:
     return f"{median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
 
 
-def key(record: Record) -> tuple[str, float] | None:
-    """The name of a row among all, what it is compared with included, and its ratio; None: with nothing."""
-    ratios = record.ratios()
-    for anchor in ANCHORS:
-        if anchor in ratios:
-            return f"{record.group}: {record.name} / {anchor}", ratios[anchor].median
-    return None
+def key(record: Record) -> str:
+    """The name of a row among all."""
+    return f"{record.group}: {record.name}"
 
 
 def of(documents: Sequence[Document]) -> Baseline:
     """The ratios of several runs."""
-    rows: dict[str, list[float]] = {}
+    rows: dict[str, dict[str, list[float]]] = {}
     for document in documents:
         for record in document.records:
-            if found := key(record):
-                rows.setdefault(found[0], []).append(round(found[1], 4))
+            for anchor, ratio in record.ratios().items():
+                if anchor in ANCHORS:
+                    ratios = rows.setdefault(key(record), {}).setdefault(anchor, [])
+                    ratios.append(round(ratio.median, 4))
     return Baseline(documents[0].machine, rows)
 
 
 def tests(documents: Sequence[Document], rows: Collection[str]) -> list[str]:
     """The tests that measure these rows."""
     records = (record for document in documents for record in document.records)
-    return sorted({record.test for record in records if (found := key(record)) and found[0] in rows})
+    return sorted({record.test for record in records if key(record) in rows})
 
 
 def save(name: str, documents: Sequence[Document]) -> Path:

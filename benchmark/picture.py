@@ -74,12 +74,15 @@ def _history(axes: Any, document: Document, records: Sequence[Record]) -> None:
     points = [*baseline.history(document.machine), baseline.of([document])]
     for i, point in enumerate(points):
         found = [
-            (median(point.rows[row[0]]), y)
+            (median(ratios[anchor]), y)
             for y, record in enumerate(records)
-            if (row := baseline.key(record)) and row[0] in point.rows
+            if (ratios := point.rows.get(baseline.key(record)))
+            and (anchor := next((who for who in baseline.ANCHORS if who in ratios), None))
         ]
         date = "now" if point is points[-1] else point.machine.get("date", "")[:10]
         strength = 0.25 + 0.75 * (i + 1) / len(points)
+        if not found:
+            continue
         axes.plot(*zip(*found, strict=True), "D", color=COLOURS[CUDAPY], alpha=strength, label=date)
     axes.set_xlabel("ratio to C++, or to ctypes by hand")
     axes.set_title("history")

@@ -51,6 +51,8 @@ def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call
 @pytest.mark.gpu
 @pytest.mark.parametrize("call", CORE, ids=lambda call: call.name)
 def test_core(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) -> None:
+    by_hand = {known.name: known.by_hand or "" for known in (*GETTERS_AND_QUEUES, *MAKERS)}
+
     def loop(package: str) -> Loop:
         scope = scope_of_core_calls(import_module(package), gpu.handles())
         return Loop(call.statement, scope, call.calls, gpu.drain)
@@ -58,6 +60,9 @@ def test_core(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) 
     rivals: dict[str, Callable[[], Contender]] = {
         "C++": lambda: twin(call.name, call.calls),
         "cuda.core": lambda: loop("cuda.core"),
+        "plain ctypes": lambda: Loop(
+            by_hand[call.name], scope_by_hand(gpu.library, gpu.handles()), call.calls, gpu.drain
+        ),
     }
     race(GROUP, f"core: {call.statement}", loop("cudapy.core"), rivals)
 

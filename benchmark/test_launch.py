@@ -92,6 +92,11 @@ def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: st
     )
 
 
+def by_hand(gpu: Gpu, kernel: str) -> Contender:
+    """The launch with everything made before, arguments included: the floor."""
+    return Loop(EX.by_hand or "", scope_by_hand(gpu.library, gpu.handles(kernel)), drain=gpu.drain)
+
+
 @pytest.mark.parametrize(
     ("kernel", "call", "buffers"),
     [
@@ -115,6 +120,7 @@ def test_core(
     rivals: dict[str, Callable[[], Contender]] = {
         "C++": lambda: twin(kernel, call.calls),
         "cuda.core": lambda: loop(import_module("cuda.core")),
+        "plain ctypes": lambda: by_hand(gpu, kernel),
     }
     if kernel == "empty" or (buffers and call is LAUNCH):
         rivals |= {who: partial(make, gpu, kernel) for who, make in peers.LAUNCHES.items()}
@@ -139,6 +145,7 @@ def test_prepared(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: 
     rivals: dict[str, Callable[[], Contender]] = {
         "C++": lambda: twin(kernel, LAUNCH.calls),
         "cuda.core": theirs,
+        "plain ctypes": lambda: by_hand(gpu, kernel),
     }
     what = ", buffers" if buffers else ", ints" if kernel != "empty" else ""
     race(GROUP, f"{NAMES[kernel]}: prepared launch{what}", mine, rivals)

@@ -35,13 +35,27 @@ def saved(*ratios: float) -> baseline.Baseline:
     ],
 )
 def test_what_is_worse(before: tuple[float, ...], now: tuple[float, ...], is_worse: bool) -> None:
-    assert saved(*before).worse(saved(*now)) == ({"launch: a row / C++"} if is_worse else set())
+    assert saved(*before).worse(saved(*now)) == ({"launch: a row"} if is_worse else set())
 
 
-def test_a_row_without_the_same_anchor_is_another_row() -> None:
+def test_a_row_is_worse_if_it_is_so_for_all_that_it_is_compared_with() -> None:
+    def run(to_cpp: float, to_ctypes: float) -> Document:
+        times = {CUDAPY: [1e-6] * 3, "C++": [1e-6 / to_cpp] * 3, "plain ctypes": [1e-6 / to_ctypes] * 3}
+        return Document(MACHINE, [Record("launch", "a row", times)], {})
+
+    before = baseline.of([run(1.3, 1.1)] * 3)
+    assert before.worse(baseline.of([run(1.5, 1.1)] * 3)) == set()
+    assert before.worse(baseline.of([run(1.3, 1.3)] * 3)) == set()
+    now = baseline.of([run(1.43, 1.21)] * 3)
+    assert before.worse(now) == {"launch: a row"}
+    assert "/ C++: 1.300 (1.300 to 1.300) became 1.430" in before.text(now, {"launch: a row"})
+
+
+def test_what_was_not_compared_with_the_same_is_not_worse() -> None:
     by_hand = baseline.of([document(9.0, rival="plain ctypes")])
     assert saved(1.0).worse(by_hand) == set()
-    assert "not measured this time: launch: a row / C++" in saved(1.0).text(by_hand, ())
+    other = baseline.of([document(1.0, "another row")])
+    assert "not measured this time: launch: a row" in saved(1.0).text(other, ())
 
 
 def test_another_machine_is_no_comparison() -> None:
@@ -53,7 +67,7 @@ def test_save_and_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(baseline, "FOLDER", tmp_path)
     baseline.save("first", [document(1.5), document(1.7)])
     found = baseline.load("first")
-    assert dict(found.rows) == {"launch: a row / C++": [1.5, 1.7]}
+    assert dict(found.rows) == {"launch: a row": {"C++": [1.5, 1.7]}}
     baseline.save("older", [document(1.0, date="2025-01-01")])
     baseline.save("other", [document(1.0, GPU="another")])
     assert [b.machine["date"] for b in baseline.history(MACHINE)] == ["2025-01-01", "2026-01-02"]
@@ -71,4 +85,4 @@ def test_runs_are_joined(tmp_path: Path) -> None:
     joined = merged(runs)
     assert [(r.name, len(r.times[CUDAPY])) for r in joined.records] == [("a row", 6), ("other", 3)]
     assert joined.records[0].ratios()["C++"].median == pytest.approx(3.0)
-    assert baseline.tests(runs, {"launch: other / C++"}) == ["t::other"]
+    assert baseline.tests(runs, {"launch: other"}) == ["t::other"]
