@@ -48,6 +48,27 @@ GETTERS_AND_QUEUES = (
     ),
 )
 
+MAKERS = (
+    Call(
+        "cuStreamCreate+cuStreamDestroy",
+        "err, made = cuStreamCreate(1); err, = cuStreamDestroy(made)",
+        "cuStreamCreate(handle_at, 1); cuStreamDestroy_v2(handle)",
+    ),
+    Call(
+        "cuEventCreate+cuEventDestroy",
+        "err, made = cuEventCreate(2); err, = cuEventDestroy(made)",
+        "cuEventCreate(handle_at, 2); cuEventDestroy_v2(handle)",
+    ),
+)
+
+CORE = (
+    Call("cuMemAllocAsync+cuMemFreeAsync", "allocate(4096, stream=stream).close()", None),
+    Call("cuEventRecord", "record(event)", None),
+    Call("cuStreamCreate+cuStreamDestroy", "create_stream().close()", None),
+    Call("cuEventCreate+cuEventDestroy", "create_event().close()", None),
+)
+"""What core's objects cost, under the names of the C functions behind them."""
+
 GRAPH = Call("cuGraphLaunch", "cuGraphLaunch(graph, stream)", "cuGraphLaunch(graph, stream)", 50)
 
 POINTERS = Call(
@@ -85,7 +106,11 @@ FUNCTIONS = (
     "cuDeviceGetAttribute",
     "cuPointerGetAttribute",
     "cuStreamQuery",
+    "cuEventCreate",
+    "cuEventDestroy",
     "cuEventRecord",
+    "cuStreamCreate",
+    "cuStreamDestroy",
     "cuMemAllocAsync",
     "cuMemFreeAsync",
     "cuMemcpyHtoDAsync",
@@ -95,6 +120,9 @@ FUNCTIONS = (
     "cuModuleLoadData",
     "cuModuleUnload",
 )
+
+SYMBOLS = {name: f"{name}_v2" for name in ("cuMemcpyHtoDAsync", "cuStreamDestroy", "cuEventDestroy")}
+"""What the library calls them, where that is something else."""
 
 
 class Arguments:
@@ -183,6 +211,21 @@ def scope_of_core(
     }
 
 
+def scope_of_core_calls(core: Any, handles: Handles) -> dict[str, Any]:
+    """What the statements of `CORE` mean with `core`."""
+    device = core.Device(0)
+    device.set_current()
+    stream = core.Stream.from_handle(handles.stream)
+    return {
+        "allocate": device.allocate,
+        "create_event": device.create_event,
+        "create_stream": device.create_stream,
+        "event": device.create_event(),
+        "record": stream.record,
+        "stream": stream,
+    }
+
+
 def with_arguments(call: Call, scope: dict[str, Any]) -> str:
     """The statement of a launch with core, with the arguments that its scope has."""
     arguments = (f", {name}" for name in scope if name[0] == "a" and name[1:].isdigit())
@@ -194,7 +237,7 @@ def scope_by_hand(path: str, handles: Handles) -> dict[str, Any]:
     library = ctypes.CDLL(path)  # an object of our own: its functions have no argtypes, whatever others do
     config = Config((1, 1, 1), (32, 1, 1), 0, handles.stream, None, 0)
     handle, number, memory = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_uint64()
-    functions = [name for name in FUNCTIONS if name != "cuMemcpyHtoDAsync"] + ["cuMemcpyHtoDAsync_v2"]
+    functions = [SYMBOLS.get(name, name) for name in FUNCTIONS]
     return {
         **{name: getattr(library, name) for name in functions},
         "config_at": ctypes.byref(config),

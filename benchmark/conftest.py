@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from . import machine, report
+from .document import Document
 from .gpu import Gpu
 from .record import CUDAPY, Record
 from .timing import Contender, Timed, Turns, undisturbed
-from .twin import Twin, build
+from .twin import Twin
 
 Rivals = Mapping[str, Callable[[], Contender]]
 """What makes each rival; what it raises is why that one is absent."""
@@ -23,14 +24,19 @@ RECORDS = pytest.StashKey[list[Record]]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("cudapy's benchmark")
     group.addoption("--quick", action="store_true", help="a fifth of the rounds: a look, not a record")
-    group.addoption("--json", type=Path, metavar="PATH", help="write machine, ratios and raw times there")
+    group.addoption("--raw", type=Path, metavar="PATH", help="write what was found there; print no report")
+    group.addoption(
+        "--only", action="append", default=[], metavar="TEST", help="run this test; may be repeated"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[RECORDS] = []
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if only := config.getoption("--only"):
+        items[:] = [item for item in items if item.nodeid in only]
     for item in items:  # what other packages warn of is not the subject here
         item.add_marker(pytest.mark.filterwarnings("default"))
 
@@ -46,12 +52,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         item.nodeid.rpartition("/")[2]: str(item.longrepr[2]).removeprefix("Skipped: ")
         for item in terminalreporter.stats.get("skipped", [])
     }
-    if records or skipped:
-        facts = machine.describe()
+    if not records and not skipped:
+        return
+    facts = machine.describe()
+    if path := config.getoption("--raw"):
+        Document(facts, records, skipped).write(path)
+    else:
         terminalreporter.section("cudapy's benchmark")
         terminalreporter.write_line(report.text(facts, records, skipped))
-        if path := config.getoption("--json"):
-            report.write_json(path, facts, records, skipped)
 
 
 def ready(rivals: Rivals) -> tuple[dict[str, Contender], dict[str, str]]:
@@ -111,6 +119,7 @@ class Race:
 
     def add(self, record: Record) -> None:
         """Put a line in the report."""
+        record.test = self.request.node.nodeid
         self.request.config.stash[RECORDS].append(record)
 
 
@@ -136,7 +145,7 @@ def twin(gpu: Gpu) -> Callable[[str, int], Contender]:
 
     def contender(case: str, calls: int) -> Contender:
         if not running:
-            running.append(Twin(build("launch.cpp"), str(gpu.cubin_file)))
+            running.append(Twin("launch.cpp", str(gpu.cubin_file)))
         return running[0].contender(case, calls)
 
     return contender

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .timing import Spread, spread
@@ -16,7 +16,7 @@ class Record:
 
     group, name: where it stands in the report. times: seconds (bytes where `unit` is "B") for each contender,
     cudapy among them, one value a round. baseline: the contender whose time is subtracted from all others
-    first, such as a bare interpreter for imports. note: what else is to be said.
+    first, such as a bare interpreter for imports. note: what else is to be said. test: which test it is of.
     """
 
     group: str
@@ -25,6 +25,7 @@ class Record:
     unit: str = "s"
     baseline: str | None = None
     note: str = ""
+    test: str = ""
     missing: dict[str, str] = field(default_factory=dict)  # rivals that could not take part, and why
 
     def values(self, who: str) -> list[float]:
@@ -46,6 +47,11 @@ class Record:
             if who not in (CUDAPY, self.baseline)
         }
 
+    def joined(self, other: Record) -> Record:
+        """The rounds of both, of those who took part in both."""
+        times = {who: [*mine, *other.times[who]] for who, mine in self.times.items() if who in other.times}
+        return replace(self, times=times, missing=self.missing | other.missing)
+
     def as_json(self) -> dict[str, Any]:
         """Plain data: medians and ratios for people, every round for programs (nanoseconds, or bytes)."""
         scale, digits = (1e9, 1) if self.unit == "s" else (1, 0)
@@ -56,6 +62,22 @@ class Record:
             "ratios": {who: [round(x, 4) for x in r] for who, r in self.ratios().items()},
             "baseline": self.baseline,
             "note": self.note,
+            "test": self.test,
             "missing": self.missing,
             "rounds": {who: [round(t * scale, digits) for t in times] for who, times in self.times.items()},
         }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Record:
+        """What `as_json` made, as exact as that was."""
+        seconds = data["unit"] == "ns"
+        return cls(
+            data["group"],
+            data["name"],
+            {who: [t * 1e-9 if seconds else t for t in times] for who, times in data["rounds"].items()},
+            "s" if seconds else data["unit"],
+            data["baseline"],
+            data["note"],
+            data["test"],
+            data["missing"],
+        )

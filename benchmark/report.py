@@ -1,11 +1,9 @@
-"""The report: a table for the terminal, ratios first, and the same with all raw times as JSON."""
+"""The report: a table for the terminal, ratios first."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from .record import CUDAPY, Record
 from .timing import Spread
@@ -13,7 +11,7 @@ from .timing import Spread
 GROUPS = ("launch", "calls", "SAXPY", "import")
 """The tables, from the top; others follow."""
 
-ORDER = ("C++", "cuda.bindings", "cuda.core", "plain ctypes", "CuPy")
+ORDER = ("C++", "cuda.bindings", "cuda.core", "plain ctypes", "CuPy", "Numba", "PyCUDA", "Triton")
 """The columns, from the left; others follow."""
 
 UNITS = ((1.0, 1.0, 2, "s"), (1e-3, 1e-3, 1, "ms"), (1e-5, 1e-6, 1, "us"), (0.0, 1e-9, 0, "ns"))
@@ -34,18 +32,6 @@ def text(machine: Mapping[str, str], records: Sequence[Record], skipped: Mapping
     if skipped:
         lines += ["", "not measured:", *(f"  {what}: {why}" for what, why in _skipped(skipped))]
     return "\n".join(lines)
-
-
-def write_json(
-    path: Path, machine: Mapping[str, str], records: Iterable[Record], skipped: Mapping[str, str]
-) -> None:
-    """Everything, raw times included."""
-    document = {
-        "machine": dict(machine),
-        "records": [record.as_json() for record in records],
-        "skipped": dict(skipped),
-    }
-    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
 
 def _grouped(records: Iterable[Record]) -> dict[str, list[Record]]:

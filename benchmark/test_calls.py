@@ -12,12 +12,12 @@ import cudapy.driver
 import cudapy.nvrtc
 from cudapy import pathfinder
 
-from .calls import GETTERS_AND_QUEUES, Call, scope_by_hand, scope_of
+from .calls import CORE, GETTERS_AND_QUEUES, MAKERS, Call, scope_by_hand, scope_of, scope_of_core_calls
 from .conftest import Race
 from .gpu import Gpu
 from .kernels import SAXPY
 from .timing import Contender, Loop
-from .twin import Twin, build
+from .twin import Twin
 
 GROUP = "calls"
 
@@ -30,7 +30,7 @@ MODULE = Call(
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("call", [*GETTERS_AND_QUEUES, MODULE], ids=lambda call: call.name)
+@pytest.mark.parametrize("call", [*GETTERS_AND_QUEUES, *MAKERS, MODULE], ids=lambda call: call.name)
 def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) -> None:
     handles = gpu.handles()
 
@@ -46,6 +46,25 @@ def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call
     }
     name = "cuModuleLoadData+cuModuleUnload" if call is MODULE else call.name
     race(GROUP, name, loop(call.statement, scope_of(cudapy.driver, handles)), rivals)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("call", CORE, ids=lambda call: call.name)
+def test_core(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) -> None:
+    by_hand = {known.name: known.by_hand or "" for known in (*GETTERS_AND_QUEUES, *MAKERS)}
+
+    def loop(package: str) -> Loop:
+        scope = scope_of_core_calls(import_module(package), gpu.handles())
+        return Loop(call.statement, scope, call.calls, gpu.drain)
+
+    rivals: dict[str, Callable[[], Contender]] = {
+        "C++": lambda: twin(call.name, call.calls),
+        "cuda.core": lambda: loop("cuda.core"),
+        "plain ctypes": lambda: Loop(
+            by_hand[call.name], scope_by_hand(gpu.library, gpu.handles()), call.calls, gpu.drain
+        ),
+    }
+    race(GROUP, f"core: {call.statement}", loop("cudapy.core"), rivals)
 
 
 OPTION = "--gpu-architecture=compute_80"
@@ -78,7 +97,7 @@ def test_nvrtc(race: Race) -> None:
         pytest.skip(str(error).splitlines()[0])
 
     def twin() -> Contender:
-        return Twin(build("compile.cpp", needs_driver=False), library, SAXPY, OPTION).contender("compile", 1)
+        return Twin("compile.cpp", library, SAXPY, OPTION, needs_driver=False).contender("compile", 1)
 
     race(
         GROUP,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import cudapy.driver
 
+from . import peers
 from .calls import (
     ARRAYS,
     EX,
@@ -26,7 +28,7 @@ from .calls import (
     with_arguments,
 )
 from .conftest import Race, Rivals
-from .gpu import ELEMENTS, Gpu
+from .gpu import Gpu
 from .kernels import MANY
 from .timing import Contender, Loop
 
@@ -90,23 +92,9 @@ def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: st
     )
 
 
-def with_cupy(gpu: Gpu, kernel: str) -> Contender:
-    """CuPy's launch of a raw kernel, on its own arrays."""
-    cupy: Any = import_module("cupy")
-    arguments: tuple[Any, ...] = ()
-    if kernel == "saxpy":
-        x, y, out = (cupy.zeros(ELEMENTS, cupy.float32) for _ in range(3))
-        arguments = (cupy.float32(2), x, y, out, cupy.uint64(ELEMENTS))
-    module = cupy.RawModule(path=str(gpu.cubin_file))
-    scope = {"kernel": module.get_function(kernel), "arguments": arguments}
-    stream = cupy.cuda.ExternalStream(int(gpu.stream))
-    loop = Loop("kernel((1,), (32,), arguments)", scope, drain=gpu.drain)
-
-    def contender() -> float:
-        with stream:
-            return loop()
-
-    return contender
+def by_hand(gpu: Gpu, kernel: str) -> Contender:
+    """The launch with everything made before, arguments included: the floor."""
+    return Loop(EX.by_hand or "", scope_by_hand(gpu.library, gpu.handles(kernel)), drain=gpu.drain)
 
 
 @pytest.mark.parametrize(
@@ -132,9 +120,10 @@ def test_core(
     rivals: dict[str, Callable[[], Contender]] = {
         "C++": lambda: twin(kernel, call.calls),
         "cuda.core": lambda: loop(import_module("cuda.core")),
+        "plain ctypes": lambda: by_hand(gpu, kernel),
     }
     if kernel == "empty" or (buffers and call is LAUNCH):
-        rivals["CuPy"] = lambda: with_cupy(gpu, kernel)
+        rivals |= {who: partial(make, gpu, kernel) for who, make in peers.LAUNCHES.items()}
     what = ", buffers" if buffers else ", ints" if kernel != "empty" else ""
     race(GROUP, f"{NAMES[kernel]}: {call.name}{what}", loop(core), rivals)
 
@@ -156,6 +145,7 @@ def test_prepared(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: 
     rivals: dict[str, Callable[[], Contender]] = {
         "C++": lambda: twin(kernel, LAUNCH.calls),
         "cuda.core": theirs,
+        "plain ctypes": lambda: by_hand(gpu, kernel),
     }
     what = ", buffers" if buffers else ", ints" if kernel != "empty" else ""
     race(GROUP, f"{NAMES[kernel]}: prepared launch{what}", mine, rivals)

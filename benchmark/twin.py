@@ -1,17 +1,17 @@
-"""The C++ twins: built on the spot, and run as a process beside this one that takes its turn when asked."""
+"""The C++ twins: built on the spot, and taking their turns when asked."""
 
 from __future__ import annotations
 
 import atexit
-import json
+import ctypes
 import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from cudapy import pathfinder
 
@@ -49,7 +49,9 @@ def include() -> Path:
     for root in [*filter(None, roots), "/usr/local/cuda", "/usr"]:
         if (Path(root) / "include" / "cuda.h").is_file():
             return Path(root) / "include"
-    raise Absent("there is no cuda.h: neither under CUDA_HOME, nor beside nvcc, nor in /usr/local/cuda")
+    if wheel := pathfinder.find_nvidia_header_directory("cudart"):
+        return Path(wheel)
+    raise Absent("there is no cuda.h: not under CUDA_HOME, beside nvcc, in /usr/local/cuda or in a wheel")
 
 
 def _run(command: Sequence[str]) -> None:
@@ -59,14 +61,15 @@ def _run(command: Sequence[str]) -> None:
 
 
 @cache
-def build(source: str, needs_driver: bool = True) -> Path:
-    """The program made of cpp/`source`, at -O2, linked to the libcuda that cudapy uses if it needs one."""
-    program = folder() / Path(source).stem
-    command = [compiler("g++", "clang++"), "-O2", "-std=c++17", str(CPP / source), "-o", str(program), "-ldl"]
+def build(source: str, needs_driver: bool = True, shared: bool = False) -> Path:
+    """The program or shared library made of cpp/`source`, linked to the libcuda of cudapy if it needs one."""
+    made = folder() / (Path(source).stem + ".so" * shared)
+    command = [compiler("g++", "clang++"), "-O2", "-std=c++17", str(CPP / source), "-o", str(made), "-ldl"]
+    command += ["-shared", "-fPIC"] * shared
     if needs_driver:
         command += [f"-I{include()}", pathfinder.load("cuda").path, "-Wl,--allow-shlib-undefined"]
     _run(command)
-    return program
+    return made
 
 
 @cache
@@ -81,39 +84,30 @@ def null_libcuda() -> Path:
 
 
 class Twin:
-    """A C++ program that runs the round that a line on its standard input asks for: see cpp/round.h."""
+    """A C++ library in this process that runs rounds: see cpp/round.h.
 
-    def __init__(self, program: Path, *arguments: str) -> None:
-        self.process = subprocess.Popen(
-            [str(program), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        atexit.register(self.close)
+    In this process, because two processes differ by more than what is to be told: they run on other cores,
+    with other neighbours.
+    """
+
+    def __init__(self, source: str, *arguments: str, needs_driver: bool = True) -> None:
+        library = ctypes.CDLL(str(build(source, needs_driver, shared=True)))
+        encoded = [argument.encode() for argument in arguments]
+        self._reason = ctypes.create_string_buffer(1024)
+        self._round = library.twin_round
+        self._answer(library.twin_open, (ctypes.c_char_p * len(encoded))(*encoded))
+
+    def _answer(self, function: Any, *arguments: Any) -> None:
+        if function(*arguments, self._reason, ctypes.c_size_t(len(self._reason))):
+            raise RuntimeError(self._reason.value.decode())
 
     def round(self, case: str, calls: int) -> float:
-        """Seconds of one call; RuntimeError with what the program says."""
-        assert self.process.stdin and self.process.stdout and self.process.stderr
-        with suppress(BrokenPipeError):
-            self.process.stdin.write(f"{case} {calls}\n")
-            self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        if not answer:
-            said = " ".join(self.process.stderr.read().split())
-            raise Absent(f"the C++ program ended with exit code {self.process.wait()}: {said}")
-        result = json.loads(answer)
-        if "error" in result:
-            raise RuntimeError(result["error"])
-        return float(result["seconds"])
+        """Seconds of one call; RuntimeError with what the twin says."""
+        seconds = ctypes.c_double()
+        self._answer(self._round, case.encode(), ctypes.c_longlong(calls), ctypes.byref(seconds))
+        return seconds.value
 
     def contender(self, case: str, calls: int = CALLS) -> Contender:
         """The rounds of one case; it has run once, so that one that fails does so here."""
         self.round(case, calls)
         return lambda: self.round(case, calls)
-
-    def close(self) -> None:
-        """Let the program end."""
-        if self.process.poll() is None:
-            self.process.communicate()

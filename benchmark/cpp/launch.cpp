@@ -133,6 +133,18 @@ static double run(const std::string &name, long long calls) {
             CHECK(cuMemAllocAsync(&memory, 4096, stream));
             CHECK(cuMemFreeAsync(memory, stream));
         });
+    if (name == "cuStreamCreate+cuStreamDestroy")
+        return measure([] {
+            CUstream made;
+            CHECK(cuStreamCreate(&made, CU_STREAM_NON_BLOCKING));
+            CHECK(cuStreamDestroy(made));
+        });
+    if (name == "cuEventCreate+cuEventDestroy")
+        return measure([] {
+            CUevent made;
+            CHECK(cuEventCreate(&made, CU_EVENT_DISABLE_TIMING));
+            CHECK(cuEventDestroy(made));
+        });
     if (name == "cuMemcpyHtoDAsync") return measure([] { CHECK(cuMemcpyHtoDAsync(x, host, 4096, stream)); });
     if (name == "cuModuleLoadData")
         return measure([] {
@@ -143,22 +155,22 @@ static double run(const std::string &name, long long calls) {
     throw std::runtime_error("there is no case " + name);
 }
 
-int main(int, char **argv) {
-    FILE *file = std::fopen(argv[1], "rb");
-    if (!file) return 2;
-    for (int byte; (byte = std::fgetc(file)) != EOF;) cubin.push_back(static_cast<char>(byte));
-    std::fclose(file);
-    CUcontext context;
-    try {
+extern "C" int twin_open(const char *const *arguments, char *reason, size_t size) {
+    return answer(reason, size, [&] {
+        FILE *file = std::fopen(arguments[0], "rb");
+        if (!file) throw std::runtime_error(std::string("cannot read ") + arguments[0]);
+        for (int byte; (byte = std::fgetc(file)) != EOF;) cubin.push_back(static_cast<char>(byte));
+        std::fclose(file);
+        CUcontext context;
         CHECK(cuInit(0));
         CHECK(cuDeviceGet(&device, 0));
         CHECK(cuDevicePrimaryCtxRetain(&context, device));
         CHECK(cuCtxSetCurrent(context));
         CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
         CHECK(cuModuleLoadData(&module_, cubin.data()));
-    } catch (const std::exception &error) {
-        std::fprintf(stderr, "%s\n", error.what());
-        return 1;
-    }
-    return serve(run);
+    });
+}
+
+extern "C" int twin_round(const char *name, long long calls, double *seconds, char *reason, size_t size) {
+    return answer(reason, size, [&] { *seconds = run(name, calls); });
 }

@@ -14,6 +14,10 @@ int cuDeviceGetCount(int *count) { *count = 424242; return 0; } /* how a null li
 int cuDeviceGetAttribute(int *value, int attribute, int device) { *value = attribute; return 0; }
 int cuCtxGetCurrent(void **context) { *context = (void *)2; return 0; }
 int cuStreamQuery(void *stream) { return 0; }
+int cuStreamCreate(void **stream, u flags) { *stream = (void *)4; return 0; }
+int cuStreamDestroy_v2(void *stream) { return 0; }
+int cuEventCreate(void **event, u flags) { *event = (void *)5; return 0; }
+int cuEventDestroy_v2(void *event) { return 0; }
 int cuEventRecord(void *event, void *stream) { return 0; }
 int cuMemAllocAsync(ptr *memory, size_t bytes, void *stream) { *memory = 0x7f0000000000; return 0; }
 int cuMemFreeAsync(ptr memory, void *stream) { return 0; }

@@ -1,10 +1,9 @@
-// One round for each line of standard input, so that a program can take turns with others: "CASE CALLS" is
-// answered with {"seconds": S}, S for one call, or with {"error": "..."}. The loop is that of benchmark/timing.py.
+// The loop of benchmark/timing.py in C++, and what a twin, a shared library in the process that it is compared with,
+// has for Python.
 #pragma once
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -24,17 +23,18 @@ template <class Body, class Drain> double batch(int calls, Body body, Drain drai
     return seconds.count() / calls;
 }
 
-// Answers lines until there are no more; `run` takes a case and a number of calls, and returns seconds.
-template <class Run> int serve(Run run) {
-    char name[64];
-    long long calls;
-    while (std::scanf("%63s %lld", name, &calls) == 2) {
-        try {
-            std::printf("{\"seconds\": %.12g}\n", run(std::string(name), calls));
-        } catch (const std::exception &error) {
-            std::printf("{\"error\": \"%s\"}\n", error.what());
-        }
-        std::fflush(stdout);
+// Runs `body` for Python: 0, or 1 and the reason why not.
+template <class Body> int answer(char *reason, size_t size, Body body) {
+    try {
+        body();
+        return 0;
+    } catch (const std::exception &error) {
+        std::snprintf(reason, size, "%s", error.what());
+        return 1;
     }
-    return 0;
 }
+
+// What a twin has for Python: `twin_open` with its arguments, once; and `twin_round`, the seconds of one call of a
+// case, of `calls` in a loop.
+extern "C" int twin_open(const char *const *arguments, char *reason, size_t size);
+extern "C" int twin_round(const char *name, long long calls, double *seconds, char *reason, size_t size);

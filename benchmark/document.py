@@ -1,0 +1,44 @@
+"""All that one run of the benchmark found, as a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .record import Record
+
+
+@dataclass
+class Document:
+    """What was measured, on what, and what was not and why."""
+
+    machine: Mapping[str, str]
+    records: Sequence[Record]
+    skipped: Mapping[str, str]
+
+    def write(self, path: Path) -> None:
+        """Everything as JSON, raw times included."""
+        document = {
+            "machine": dict(self.machine),
+            "records": [record.as_json() for record in self.records],
+            "skipped": dict(self.skipped),
+        }
+        path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+
+    @classmethod
+    def read(cls, path: Path) -> Document:
+        """What `write` wrote."""
+        data = json.loads(path.read_text())
+        return cls(data["machine"], [Record.from_json(record) for record in data["records"]], data["skipped"])
+
+
+def merged(documents: Sequence[Document]) -> Document:
+    """Several runs as one: the rounds of a row in all of them. The facts are those of the first."""
+    rows: dict[tuple[str, str], Record] = {}
+    for document in documents:
+        for record in document.records:
+            known = rows.get((record.group, record.name))
+            rows[record.group, record.name] = known.joined(record) if known else record
+    return Document(documents[0].machine, list(rows.values()), documents[0].skipped)
