@@ -2,8 +2,8 @@
 
     python samples/saxpy_driver.py
 
-Functions return (status, results...), as in C the status is there to be looked at. Without a GPU it compiles
-the kernel, says what is missing, and ends with status 77.
+Functions return (status, results...), as in C the status is there to be looked at. Without a GPU it
+compiles the kernel, says what is missing, and ends with status 77.
 """
 
 from __future__ import annotations
