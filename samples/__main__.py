@@ -5,8 +5,8 @@
     python -m samples run --all            # all, each in a process of its own
     python -m samples run --all --simulator
 
-Exit code 0: all that ran passed; 1: one failed; 77: all that were asked for were waived, because this machine lacks
-what they need.
+Exit code 0: all that ran passed; 1: one failed; 77: all that were asked for were waived, because this
+machine lacks what they need.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def samples() -> list[Sample]:
 
 
 def chosen(names: list[str]) -> Iterator[Sample]:
-    """Those with one of these names, or in a category of that name. SystemExit for a name that nothing has."""
+    """Those with one of these names, or in a category of that name. SystemExit for an unknown one."""
     there = samples()
     unknown = set(names) - {sample.name for sample in there} - {sample.category for sample in there}
     if unknown:
@@ -115,9 +115,7 @@ def main() -> int:
     running = commands.add_parser("run", help="run samples")
     running.add_argument("names", nargs="*", help="samples or categories")
     running.add_argument("--all", action="store_true", help="all of them")
-    running.add_argument(
-        "--simulator", action="store_true", help="on the simulator, also where there is a GPU"
-    )
+    running.add_argument("--simulator", action="store_true", help="on the simulator even if there is a GPU")
     running.add_argument("--verbose", action="store_true", help="show what each prints")
     arguments = parser.parse_args()
     if arguments.command != "run":
