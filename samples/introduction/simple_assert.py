@@ -17,8 +17,6 @@ from cudapy.core import CUDAError, Device, LaunchConfig, Program, launch
 from cudapy.driver import CUresult
 
 KERNEL = """
-#include <cassert>
-
 extern "C" __global__ void check(int limit)
 {
     int thread = blockIdx.x * blockDim.x + threadIdx.x;
