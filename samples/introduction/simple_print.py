@@ -37,7 +37,7 @@ def child() -> int:
 
 
 def main() -> int:
-    # The driver writes with C's stdio, past Python's sys.stdout: to read it here, a process of its own prints.
+    # The driver prints with C's stdio, past sys.stdout: to read it here, a process of its own does so.
     done = subprocess.run([sys.executable, __file__, "child"], stdout=subprocess.PIPE, text=True)
     print(done.stdout, end="")
     expected = [f"[{block}, {thread}]:\t\tvalue is {VALUE}" for block in range(4) for thread in range(8)]
