@@ -1,0 +1,130 @@
+"""`python -m samples`: list the samples, or run some or all of them.
+
+    python -m samples                      # the list
+    python -m samples run vector_add scan  # some, by name or by category
+    python -m samples run --all            # all, each in a process of its own
+    python -m samples run --all --simulator
+
+Exit code 0: all that ran passed; 1: one failed; 77: all that were asked for were waived, because this
+machine lacks what they need.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).parent
+WAIVED = 77
+LIMIT = 300
+"""Seconds after which a sample that has not ended is stopped, and has failed."""
+
+
+class Sample:
+    """A program in this folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = path.stem
+        self.category = path.parent.name if path.parent != HERE else ""
+
+    @property
+    def title(self) -> str:
+        """The first line of its docstring."""
+        text = ast.get_docstring(ast.parse(self.path.read_text(encoding="utf-8"))) or ""
+        return text.partition("\n")[0]
+
+    def run(self, simulator: bool) -> tuple[int, str]:
+        """Run it alone: its exit code, and what it printed."""
+        environment = dict(os.environ, PYTHONIOENCODING="utf-8")
+        if simulator:
+            environment["CUDAPY_DRIVER"] = "simulator"
+        try:
+            done = subprocess.run(
+                [sys.executable, str(self.path)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",
+                timeout=LIMIT,
+                env=environment,
+            )
+        except subprocess.TimeoutExpired as error:
+            said = error.stdout.decode(errors="replace") if isinstance(error.stdout, bytes) else error.stdout
+            return 1, f"{said or ''}\nstopped after {LIMIT} seconds"
+        return done.returncode, done.stdout
+
+
+def samples() -> list[Sample]:
+    """All of them, category by category."""
+    paths = [path for path in HERE.glob("**/*.py") if not path.name.startswith("_")]
+    return [Sample(path) for path in sorted(paths, key=lambda path: (path.parent != HERE, path))]
+
+
+def chosen(names: list[str]) -> Iterator[Sample]:
+    """Those with one of these names, or in a category of that name. SystemExit for an unknown one."""
+    there = samples()
+    unknown = set(names) - {sample.name for sample in there} - {sample.category for sample in there}
+    if unknown:
+        raise SystemExit(f"there is no sample and no category {', '.join(sorted(unknown))}: see the list")
+    return (sample for sample in there if sample.name in names or sample.category in names)
+
+
+def show() -> int:
+    """Print the list."""
+    category = ""
+    for sample in samples():
+        if sample.category != category:
+            category = sample.category
+            print(f"\n{category}")
+        print(f"  {sample.name:28} {sample.title}")
+    return 0
+
+
+def run(which: list[Sample], simulator: bool, verbose: bool) -> int:
+    """Run them one after the other, and sum up."""
+    counts = {"pass": 0, "waived": 0, "FAIL": 0}
+    for i, sample in enumerate(which, 1):
+        print(f"[{i}/{len(which)}] {sample.name:28} ", end="", flush=True)
+        start = time.perf_counter()
+        code, text = sample.run(simulator)
+        result = {0: "pass", WAIVED: "waived"}.get(code, "FAIL")
+        counts[result] += 1
+        why = next((line for line in text.splitlines() if line.startswith("WAIVED")), "")
+        print(f"{result:6} {time.perf_counter() - start:6.1f} s  {why.removeprefix('WAIVED: ')}".rstrip())
+        if verbose or result == "FAIL":
+            print("".join(f"    {line}\n" for line in text.splitlines()), end="")
+            if result == "FAIL":
+                print(f"    exit code {code}")
+    print(f"{counts['pass']} passed, {counts['FAIL']} failed, {counts['waived']} waived")
+    if counts["FAIL"]:
+        return 1
+    return WAIVED if counts["waived"] and not counts["pass"] else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m samples", description="Ported CUDA samples.")
+    commands = parser.add_subparsers(dest="command")
+    commands.add_parser("list", help="what there is (the default)")
+    running = commands.add_parser("run", help="run samples")
+    running.add_argument("names", nargs="*", help="samples or categories")
+    running.add_argument("--all", action="store_true", help="all of them")
+    running.add_argument("--simulator", action="store_true", help="on the simulator even if there is a GPU")
+    running.add_argument("--verbose", action="store_true", help="show what each prints")
+    arguments = parser.parse_args()
+    if arguments.command != "run":
+        return show()
+    if arguments.all == bool(arguments.names):
+        running.error("name the samples to run, or say --all")
+    which = samples() if arguments.all else list(chosen(arguments.names))
+    return run(which, arguments.simulator, arguments.verbose)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

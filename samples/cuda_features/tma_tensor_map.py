@@ -1,0 +1,114 @@
+"""TMA: a box of a matrix, brought to shared memory by one thread.
+
+    python samples/cuda_features/tma_tensor_map.py
+
+From compute capability 9.0 on, a device has a unit that copies boxes of tensors. The host describes the
+tensor and the box in a tensor map; one thread starts the copy, and all wait at a barrier that counts the
+bytes. What lies outside of the tensor comes as zeros: no `if` for the edges.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from cudapy import simulator
+from cudapy.core import Device, LaunchConfig, Program, launch
+from cudapy.driver import (
+    CUdevice_attribute,
+    CUtensorMapDataType,
+    CUtensorMapFloatOOBfill,
+    CUtensorMapInterleave,
+    CUtensorMapL2promotion,
+    CUtensorMapSwizzle,
+)
+from cudapy.driver import checked as cu
+
+KERNEL = r"""
+const int WIDTH = 32, HEIGHT = 8;  // of the box
+struct __align__(64) TensorMap { unsigned long long words[16]; };
+
+extern "C" __global__ void sum_boxes(const __grid_constant__ TensorMap map, float *sums)
+{
+    __shared__ __align__(128) float box[HEIGHT * WIDTH];
+    __shared__ __align__(8) unsigned long long barrier;
+    unsigned box_at = (unsigned)__cvta_generic_to_shared(box);
+    unsigned barrier_at = (unsigned)__cvta_generic_to_shared(&barrier);
+    int x = blockIdx.x * WIDTH, y = blockIdx.y * HEIGHT;
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(barrier_at) : "memory");
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                     :: "r"(barrier_at), "r"((unsigned)sizeof box) : "memory");
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                     " [%0], [%1, {%2, %3}], [%4];"
+                     :: "r"(box_at), "l"(&map), "r"(x), "r"(y), "r"(barrier_at) : "memory");
+    }
+    __syncthreads();
+    unsigned arrived = 0;
+    while (!arrived)
+        asm volatile("{ .reg .pred p;"
+                     " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(arrived) : "r"(barrier_at) : "memory");
+
+    float sum = 0;  // of a column of the box
+    for (int row = 0; row < HEIGHT; ++row)
+        sum += box[row * WIDTH + threadIdx.x];
+    for (int offset = 16; offset > 0; offset /= 2)
+        sum += __shfl_down_sync(~0u, sum, offset);
+    if (threadIdx.x == 0)
+        sums[blockIdx.y * gridDim.x + blockIdx.x] = sum;
+}
+"""
+BOX_WIDTH, BOX_HEIGHT = 32, 8
+WIDTH, HEIGHT = 100, 45  # no multiples of the box
+
+
+def main() -> int:
+    if simulator.stand_in():
+        print("WAIVED: the simulator has no tensor memory accelerator")
+        return 77
+    device = Device()
+    device.set_current()
+    supported = CUdevice_attribute.CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED
+    if not cu.cuDeviceGetAttribute(supported, device.device_id):
+        print("WAIVED: needs compute capability 9.0")
+        return 77
+    stream = device.create_stream()
+    kernel = Program(KERNEL, "c++").compile("cubin").get_kernel("sum_boxes")
+
+    matrix = np.random.default_rng(0).integers(-50, 50, (HEIGHT, WIDTH)).astype(np.float32)  # sums are exact
+    data = device.allocate(matrix.nbytes, stream=stream)
+    data.copy_from(matrix, stream=stream)
+    tensor_map = cu.cuTensorMapEncodeTiled(
+        CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+        2,
+        data.handle,
+        [WIDTH, HEIGHT],  # the fastest dimension first
+        [4 * WIDTH],  # bytes from row to row, a multiple of 16
+        [BOX_WIDTH, BOX_HEIGHT],
+        [1, 1],
+        CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_NONE,
+        CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+    )
+    rows, columns = -(-HEIGHT // BOX_HEIGHT), -(-WIDTH // BOX_WIDTH)
+    d_sums = device.allocate(4 * rows * columns, stream=stream)
+    launch(stream, LaunchConfig(grid=(columns, rows), block=BOX_WIDTH), kernel, tensor_map, d_sums)
+    sums = np.empty((rows, columns), np.float32)
+    d_sums.copy_to(sums, stream=stream)
+    stream.sync()
+
+    padded = np.zeros((rows * BOX_HEIGHT, columns * BOX_WIDTH), np.float32)
+    padded[:HEIGHT, :WIDTH] = matrix
+    expected = padded.reshape(rows, BOX_HEIGHT, columns, BOX_WIDTH).sum((1, 3))
+    right = np.array_equal(sums, expected)
+    print(f"{rows * columns} boxes of {BOX_HEIGHT} x {BOX_WIDTH} from a matrix of {HEIGHT} x {WIDTH}")
+    print("PASS" if right else "FAIL")
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
