@@ -224,7 +224,7 @@ class StridedMemoryView:
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
-    ) -> object:
+    ) -> Any:
         if self._element is None:
             raise BufferError("an array without a dtype cannot be exported: give it one with view(dtype=...)")
         if self._buffer is not None:

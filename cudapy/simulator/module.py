@@ -26,11 +26,12 @@ class Module(Object):
     noun = "module"
 
     def __init__(self, source: Code, context: Context, library: Library | None = None) -> None:
+        engine = _loaded(source)  # what does not load is no module
         super().__init__()
         self.source = source
         self.context = context
         self.library = library
-        self.engine = _loaded(source)
+        self.engine = engine
         self.functions: dict[str, Function] = {}
         self.variables = dict(self.engine.globals)
         for address, size in self.variables.values():

@@ -193,26 +193,30 @@ def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
 
 @provides("driver")
 def cuMemUnmap(ptr: int, size: int) -> None:
-    block = blocks.at(ptr)
-    if block is None or block.kind != "mapped" or block.size != size:
-        raise invalid(f"{size} bytes at {ptr:#x} are no mapping")
+    inside = _whole_mappings(ptr, size)
     for work in current().pending():
         work.wait()
-    with progress:
-        if block.advice.get("access"):
-            table.release(ptr)
-    blocks.remove(block)
-    _blank(ptr, size)
-    block.extra.mappings -= 1
-    block.extra.close()
+    for block in inside:
+        with progress:
+            if block.advice.get("access"):
+                table.release(block.address)
+        blocks.remove(block)
+        _blank(block.address, block.size)
+        block.extra.mappings -= 1
+        block.extra.close()
+
+
+def _whole_mappings(ptr: int, size: int) -> list[Block]:
+    """The mappings that make up a range. Raises Refused if they do not."""
+    inside = [block for block in mapped() if ptr <= block.address and block.end <= ptr + size]
+    if not inside or sum(block.size for block in inside) != size:
+        raise invalid(f"{size} bytes from {ptr:#x} are no whole mappings")
+    return inside
 
 
 @provides("driver")
 def cuMemSetAccess(ptr: int, size: int, desc: Any, count: int) -> None:
-    inside = [block for block in mapped() if ptr <= block.address and block.end <= ptr + size]
-    if sum(block.size for block in inside) != size:
-        raise invalid(f"{size} bytes from {ptr:#x} are no whole mappings")
-    for block in inside:
+    for block in _whole_mappings(ptr, size):
         access = block.advice.setdefault("access", {})
         for i in range(count):
             access[device(desc[i].location.id).ordinal] = int(desc[i].flags)

@@ -12,10 +12,9 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from cudapy.core.graph import GraphDefinition
 
 from cudapy import simulator
-from cudapy.core import Device, LaunchConfig, Program
+from cudapy.core import Device, LaunchConfig, Program, graph
 from cudapy.driver import CUgraphMem_attribute
 from cudapy.driver import checked as cu
 
@@ -42,15 +41,15 @@ def main() -> int:
 
     numbers = np.random.default_rng(0).integers(0, 10007, N, dtype=np.int32)
     result = np.zeros_like(numbers)
-    definition = GraphDefinition()
+    definition = graph.GraphDefinition()
     memory = definition.allocate(numbers.nbytes)
-    node = memory.memcpy(memory.dptr, numbers, numbers.nbytes)
+    node: graph.GraphNode = memory.memcpy(memory.dptr, numbers, numbers.nbytes)
     for _ in range(STEPS):
         following = node.allocate(numbers.nbytes)
         node = following.launch(config, kernel, memory.dptr, following.dptr).deallocate(memory.dptr)
         memory = following
     node.memcpy(result, memory.dptr, result.nbytes).deallocate(memory.dptr)
-    graph = definition.instantiate()
+    executable = definition.instantiate()
 
     expected = numbers
     for _ in range(STEPS):
@@ -58,7 +57,7 @@ def main() -> int:
     right = True
     for _ in range(3):
         result[:] = 0
-        graph.launch(stream)
+        executable.launch(stream)
         stream.sync()
         right = right and np.array_equal(result, expected)
 

@@ -13,10 +13,9 @@ import argparse
 import sys
 
 import numpy as np
-from cudapy.core.graph import GraphDefinition
 
 from cudapy import simulator
-from cudapy.core import Device, LaunchConfig, Program, launch
+from cudapy.core import Device, LaunchConfig, Program, graph, launch
 
 KERNEL = """
 __device__ double block_sum(double value)
@@ -86,7 +85,7 @@ def main() -> int:
     d_total.copy_to(total, stream=builder)
     recorded = builder.end_building().complete()
 
-    definition = GraphDefinition()
+    definition = graph.GraphDefinition()
     upload = definition.memcpy(d_numbers, numbers, numbers.nbytes)
     clear = definition.memset(d_sums, 0, d_sums.size)  # follows nothing: it may run beside the upload
     first = upload.join(clear).launch(many, reduce, d_numbers, d_sums, N)
@@ -97,10 +96,10 @@ def main() -> int:
         definition.debug_dot_print(chosen.save)
         print(f"written to {chosen.save}")
 
-    for name, graph in (("recorded", recorded), ("defined", defined)):
+    for name, executable in (("recorded", recorded), ("defined", defined)):
         for _ in range(LAUNCHES):
             total[0] = 0
-            graph.launch(stream)
+            executable.launch(stream)
             stream.sync()
             results[f"{name} graph"] = total[0]
 

@@ -47,7 +47,10 @@ def child() -> int:
 def main() -> int:
     done = subprocess.run([sys.executable, __file__, "child"], capture_output=True, text=True)
     print(done.stdout, end="")
-    failed = [line for line in done.stderr.splitlines() if "failed" in line and "thread < limit" in line]
+    lines = done.stderr.splitlines()
+    failed = [
+        line for line in lines if line.startswith("default_program") and "`thread < limit` failed" in line
+    ]
     print(*failed, sep="\n")
     right = done.returncode == 0 and len(failed) == BLOCKS * THREADS - LIMIT
     if not right:
