@@ -2,9 +2,9 @@
 
     python -m tests.stub.mutants API LIBRARY PART PARTS
 
-takes every PARTS-th function and prints, as JSON, the number of mutants and those that survived. A mutant of
-an output may let the stub write past the end of memory, so each of those runs in a process of its own; its
-death counts as being seen.
+takes every PARTS-th function and prints, as JSON, the number of mutants and those that survived. A mutant may
+let the stub read or write past the end of memory, so each runs in a process of its own; its death counts as
+being seen.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ class Mutant(NamedTuple):
 
     symbol: str
     name: str
-    role: str
     prototype: str
 
 
@@ -63,7 +62,7 @@ def mutants(function: Any, symbol: str, table: dict[str, str]) -> Iterator[Mutan
         texts[p.index] = re.sub(old, other, texts[p.index], count=1)
         changed = f"{head}({', '.join(texts)})"
         assert changed != prototype, prototype
-        yield Mutant(symbol, p.c.c_name, p.role, changed)
+        yield Mutant(symbol, p.c.c_name, changed)
 
 
 def _other(p: Parameter, table: dict[str, str]) -> str | None:
@@ -115,12 +114,11 @@ def main(api: str, path: str, part: str, parts: str) -> None:
         function = functions[symbol]
         if asks_for_a_size(function):
             continue
-        unchanged = Mutant(symbol, "", "", function.__declaration__.prototype)
+        unchanged = Mutant(symbol, "", function.__declaration__.prototype)
         assert survives(stub, function, unchanged), f"echo fails for {symbol} as it is"
         for mutant in mutants(function, symbol, NARROWER):
             total += 1
-            alone = mutant.role != "input"
-            if (survives_alone if alone else survives)(stub, function, mutant):
+            if survives_alone(stub, function, mutant):
                 survivors.append(f"{symbol}: {mutant.name}")
     print(json.dumps({"total": total, "survivors": survivors}))
 
