@@ -17,6 +17,7 @@ import sys
 from ._errors import DriverLog, Raiser
 from ._ffi.demand import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded, renamed
+from ._ffi.library import sizeof as sizeof
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ import sys
 from ._errors import Raiser
 from ._ffi.demand import on_demand
 from ._ffi.library import Checked, Library
+from ._ffi.library import sizeof as sizeof
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ import os
 from ._errors import DriverLog, Raiser
 from ._ffi.demand import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded
+from ._ffi.library import sizeof as sizeof
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

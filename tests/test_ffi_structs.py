@@ -342,3 +342,14 @@ def test_repr_follows_no_pointer_that_may_be_wrong() -> None:
                 assert ":" in repr(made) or not cls._makers_
     config = driver.CUlaunchConfig(attrs=[driver.CUlaunchAttribute(id=1)], numAttrs=1)
     assert "attrs : [id : " in repr(config)
+
+
+def test_sizeof() -> None:
+    """As C's, of classes."""
+    runtime, nvrtc = module("runtime"), module("nvrtc")
+    known = {driver.CUstream: 8, driver.CUdevice: 4, driver.CUuuid: 16, driver.CUresult: 4, runtime.dim3: 12}
+    assert {cls: driver.sizeof(cls) for cls in known} == known
+    assert nvrtc.sizeof(nvrtc.nvrtcProgram) == runtime.sizeof(runtime.cudaStream_t) == 8
+    for wrong in (driver.CUuuid(), 5, str):
+        with pytest.raises(TypeError, match="sizeof takes a struct, handle or enum class"):
+            driver.sizeof(wrong)

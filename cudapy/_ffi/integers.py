@@ -17,6 +17,8 @@ def whole(value: Any) -> int:
 
     Raises TypeError for text and for what is no number, no whole one, or a float too large to be exact.
     """
+    if type(value).__name__ in ("bool_", "bool"):  # NumPy's, which it is about to forbid as an index
+        return int(bool(value))
     try:
         return int(operator.index(value))  # int(): an enum or NumPy subclass becomes a plain int
     except TypeError:

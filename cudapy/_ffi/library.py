@@ -325,3 +325,13 @@ def named_after(newest: Callable[..., Any], function: Callable[..., Any]) -> Cal
     function.__doc__ = newest.__doc__
     function.__wrapped__ = newest  # type: ignore[attr-defined]
     return function
+
+
+def sizeof(objType: type) -> int:
+    """The size in bytes that a class, of a struct, handle or enum, has in C. Raises TypeError for others."""
+    from .results import storage
+
+    try:
+        return ctypes.sizeof(storage(objType))
+    except TypeError:
+        raise TypeError(f"sizeof takes a struct, handle or enum class, not {objType!r}") from None

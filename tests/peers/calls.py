@@ -150,11 +150,25 @@ def functions(api: str) -> Iterator[tuple[str, dict[str, Spec], list[Parameter]]
             yield name, {k: spec(v) for k, v in BY_HAND[name].items()}, []
         elif hasattr(function, "__declaration__"):
             types = attribute_types(function)
-            made = case(function, "typical", next(iter(types[1])) if types else None)
-            found = {p.c.name: p for p in made.found if p.role != "output"}
-            inputs = function.__declaration__.inputs
-            arguments = {n: spec(made.inputs[found[n].c.c_name].value) for n in inputs}
-            yield name, arguments, [found[n] for n in inputs]
+            yield name, *right_arguments(function, next(iter(types[1])) if types else None)
+
+
+def right_arguments(function: Any, key: Any) -> tuple[dict[str, Spec], list[Parameter]]:
+    """Right arguments; `key` is the attribute, for a function whose `void *` depends on one."""
+    made = case(function, "typical", key)
+    found = {p.c.name: p for p in made.found if p.role != "output"}
+    inputs = function.__declaration__.inputs
+    arguments = {n: spec(made.inputs[found[n].c.c_name].value) for n in inputs}
+    return arguments, [found[n] for n in inputs]
+
+
+def attributes(api: str, name: str) -> Iterator[tuple[str, dict[str, Spec]]]:
+    """Every attribute of a getter or setter, with a value of the type that it has."""
+    function = getattr(source(api), name)
+    if hasattr(function, "__declaration__"):
+        key, types = attribute_types(function) or ("", {})
+        for member in types:
+            yield f"of {key}={member.name}", right_arguments(function, member)[0]
 
 
 def forms(p: Parameter, right: Spec) -> Iterator[tuple[str, Spec]]:
@@ -230,6 +244,8 @@ def plan(api: str = "driver") -> Iterator[tuple[str, str, list[tuple[str, Spec]]
     for name, right, found in functions(api):
         yield name, "right", list(right.items())
         yield name, "keywords", list(right.items())
+        for label, arguments in attributes(api, name):
+            yield name, label, list(arguments.items())
         for p in found:
             for label, other in forms(p, right[p.c.name]):
                 yield (

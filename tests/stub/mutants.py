@@ -2,9 +2,9 @@
 
     python -m tests.stub.mutants API LIBRARY PART PARTS
 
-takes every PARTS-th function and prints, as JSON, the number of mutants and those that survived. A mutant of
-an output may let the stub write past the end of memory, so each of those runs in a process of its own; its
-death counts as being seen.
+takes every PARTS-th function and prints, as JSON, the number of mutants and those that survived. A mutant may
+let the stub read or write past the end of memory, so each runs in a process of its own; its death counts as
+being seen.
 """
 
 from __future__ import annotations

@@ -18,8 +18,6 @@ prog = ck(
     nvrtc.nvrtcCreateProgram(
         b"""
 extern "C" __global__ void inc(int *p, int v) { p[threadIdx.x] += v; }
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned int);
-extern "C" __global__ void loop(int *p, cudaGraphConditionalHandle h) { *p += 1; cudaGraphSetConditional(h, *p < 10); }
 """,
         b"",
         0,
@@ -31,7 +29,7 @@ ck(nvrtc.nvrtcCompileProgram(prog, 1, [b"-arch=sm_90"]))
 cubin = bytes(ck(nvrtc.nvrtcGetCUBINSize(prog)))
 ck(nvrtc.nvrtcGetCUBIN(prog, cubin))
 library = ck(rt.cudaLibraryLoadData(cubin, None, None, 0, None, None, 0))
-inc, loop = ck(rt.cudaLibraryGetKernel(library, b"inc")), ck(rt.cudaLibraryGetKernel(library, b"loop"))
+inc = ck(rt.cudaLibraryGetKernel(library, b"inc"))
 
 graph = ck(rt.cudaGraphCreate(0))
 p = ck(rt.cudaMalloc(128))
@@ -93,34 +91,41 @@ print(back.bytesize, back.dptr == alloc.dptr, back.poolProps.allocType.name)
 free_node = ck(rt.cudaGraphAddMemFreeNode(outer, [alloc_node], 1, alloc.dptr))
 print(ck(rt.cudaGraphMemFreeNodeGetParams(free_node)) == alloc.dptr)
 
-handle = ck(rt.cudaGraphConditionalHandleCreate(outer, 1, rt.cudaGraphCondAssignDefault))
+branch = ck(rt.cudaGraphCreate(0))
+handle = ck(
+    rt.cudaGraphConditionalHandleCreate(
+        branch, 1, rt.cudaGraphConditionalHandleFlags.cudaGraphCondAssignDefault
+    )
+)
 cond = rt.cudaGraphNodeParams()
 cond.type = rt.cudaGraphNodeType.cudaGraphNodeTypeConditional
 cond.conditional.handle = handle
-cond.conditional.type = rt.cudaGraphConditionalNodeType.cudaGraphCondTypeWhile
+cond.conditional.type = rt.cudaGraphConditionalNodeType.cudaGraphCondTypeIf
 cond.conditional.size = 1
-cond_node = ck(rt.cudaGraphAddNode(outer, [free_node], None, 1, cond))
+cond_node = ck(rt.cudaGraphAddNode(branch, None, None, 0, cond))
 bodies = cond.conditional.phGraph_out
 print(type(handle).__name__, type(bodies).__name__, type(bodies[0]).__name__, len(bodies))
 counter = ck(rt.cudaMalloc(4))
-body = rt.cudaGraphNodeParams()
-body.type = rt.cudaGraphNodeType.cudaGraphNodeTypeKernel
-body.kernel.func = loop
-body.kernel.gridDim.x = body.kernel.gridDim.y = body.kernel.gridDim.z = 1
-body.kernel.blockDim.x = body.kernel.blockDim.y = body.kernel.blockDim.z = 1
-body.kernel.kernelParams = ((counter, handle), (ctypes.c_void_p, None))
-ck(rt.cudaGraphAddNode(bodies[0], None, None, 0, body))
+inside = rt.cudaMemsetParams()
+inside.dst, inside.elementSize, inside.width, inside.height, inside.value = counter, 4, 1, 1, 10
+ck(rt.cudaGraphAddMemsetNode(bodies[0], None, 0, inside))
 ck(rt.cudaMemset(counter, 0, 4))
-exe2 = ck(rt.cudaGraphInstantiateWithFlags(outer, rt.cudaGraphInstantiateFlagAutoFreeOnLaunch))
+exe2 = ck(
+    rt.cudaGraphInstantiateWithFlags(
+        outer, rt.cudaGraphInstantiateFlags.cudaGraphInstantiateFlagAutoFreeOnLaunch
+    )
+)
+exe3 = ck(rt.cudaGraphInstantiate(branch, 0))
 ck(rt.cudaGraphLaunch(exe2, stream))
+ck(rt.cudaGraphLaunch(exe3, stream))
 ck(rt.cudaStreamSynchronize(stream))
 value = np.zeros(1, np.int32)
 ck(rt.cudaMemcpy(value.ctypes.data, counter, 4, rt.cudaMemcpyKind.cudaMemcpyDeviceToHost))
 print(value[0])
 used = ck(rt.cudaDeviceGetGraphMemAttribute(0, rt.cudaGraphMemAttributeType.cudaGraphMemAttrUsedMemCurrent))
-print(type(used).__name__, int(used), rt.cudaDeviceGraphMemTrim(0))
-for e in (exe, exe2):
+print(int(used), rt.cudaDeviceGraphMemTrim(0))
+for e in (exe, exe2, exe3):
     ck(rt.cudaGraphExecDestroy(e))
-for g in (outer, graph):
+for g in (branch, outer, graph):
     ck(rt.cudaGraphDestroy(g))
 ck(rt.cudaLibraryUnload(library))
