@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import os
 import pickle
+import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from cudapy import pathfinder
 from cudapy._core import linker as linker_module
+from cudapy._core import linker_thread
 from cudapy._core.linker_nvjitlink import with_nul
 from cudapy.core import CUDAError, Linker, LinkerOptions, LinkError, ObjectCode, Program, ProgramOptions
 
@@ -200,6 +205,65 @@ def test_an_undefined_symbol() -> None:
 
 
 @with_nvjitlink
+def test_a_linker_that_failed_keeps_its_logs() -> None:
+    """Nothing else: it was given back."""
+    linker = Linker(units("ptx")[1], options=options())
+    with ThreadPoolExecutor(1) as pool:
+        failure = pool.submit(linker.link, "cubin").exception()
+    assert isinstance(failure, LinkError)
+    assert linker.get_error_log() in failure.log and "triple" in linker.get_error_log()
+    assert linker.get_info_log() in failure.log
+    with pytest.raises(LinkError) as again:
+        linker.link("cubin")
+    assert again.value is failure
+    assert b".text.k\0" in Linker(*units("ptx"), options=options()).link("cubin").code
+    assert not int(linker.handle)
+    linker.close()
+
+
+@with_nvjitlink
+def test_nvjitlink_works_in_one_thread(monkeypatch) -> None:
+    """Whoever asks: what fails in a thread that ends, or is destroyed in another, ends the process later."""
+    from cudapy import nvjitlink
+
+    seen = []
+    for module, name in (
+        (nvjitlink, "nvJitLinkCreate"),
+        (nvjitlink, "nvJitLinkAddData"),
+        (nvjitlink, "nvJitLinkComplete"),
+        (nvjitlink.checked, "nvJitLinkGetErrorLog"),
+        (nvjitlink.checked, "nvJitLinkDestroy"),
+    ):
+        real = getattr(module, name)
+
+        def note(*args, real=real, name=name):
+            seen.append((name, threading.get_ident()))
+            return real(*args)
+
+        monkeypatch.setattr(module, name, note)
+    code = units("ptx")
+    with ThreadPoolExecutor(4) as pool:
+        for made in pool.map(lambda number: Linker(code[number % 2], options=options()), range(8)):
+            with contextlib.suppress(LinkError):
+                made.link("cubin")
+            made.close()
+    linker_thread.call(int)  # what was asked for before is done
+    assert {name for name, _ in seen} >= {"nvJitLinkCreate", "nvJitLinkComplete", "nvJitLinkDestroy"}
+    assert len({thread for _, thread in seen}) == 1 and seen[0][1] != threading.get_ident()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_has_a_thread_of_its_own() -> None:
+    assert linker_thread.call(os.getpid) == os.getpid()
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        os._exit(7 if linker_thread.call(os.getpid) == os.getpid() else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+@with_nvjitlink
 def test_the_log_is_whole() -> None:
     calls = [
         f"extern __device__ int missing_{i}(); __global__ void k{i}(int *p) {{ *p = missing_{i}(); }}"
@@ -278,16 +342,21 @@ def test_every_linker_is_given_back(monkeypatch) -> None:
     monkeypatch.setattr(
         nvjitlink.checked, "nvJitLinkDestroy", lambda h: destroyed.append(int(h)) or destroy(h)
     )
+
+    def destroyed_by_now() -> int:
+        linker_thread.call(int)  # what was asked for before is done
+        return len(destroyed)
+
     Linker(*units("ptx"), options=options()).close()
-    assert len(destroyed) == 1
+    assert destroyed_by_now() == 1
     Linker(*units("ptx"), options=options())
     import gc
 
     gc.collect()
-    assert len(destroyed) == 2
+    assert destroyed_by_now() == 2
     with pytest.raises(LinkError) as caught:
         Linker(ObjectCode.from_ptx(b"nonsense\n"), options=options())
-    assert len(destroyed) == 3 and caught.tb, "before the exception, which refers to it, is gone"
+    assert destroyed_by_now() == 3 and caught.tb, "before the exception, which refers to it, is gone"
 
 
 @with_nvjitlink
@@ -298,9 +367,18 @@ def test_threads_link_at_once() -> None:
         made = options(link_time_optimization=True, max_register_count=32 + number)
         return Linker(*code, options=made).link("cubin").code
 
+    def fail(number: int) -> str:
+        with pytest.raises(LinkError) as caught:
+            Linker(kernel, options=options(max_register_count=32 + number)).link("cubin")
+        return caught.value.log
+
+    kernel = units("ptx")[1]
     alone = [link(number) for number in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(link, range(8))) == alone
+    for _ in range(3):
+        with ThreadPoolExecutor(16) as pool:
+            linked, failed = pool.map(link, range(8)), pool.map(fail, range(8))
+            assert list(linked) == alone
+            assert all("triple" in log for log in failed)
 
 
 @pytest.mark.parametrize("wrong", [(), (b"code",), ("a.ptx",)])

@@ -30,13 +30,14 @@ class Linker(Closable):
     lacks, pathfinder.LibraryNotFound if there is neither. Source: nvJitLinkCreate, cuLinkCreate.
     """
 
-    __slots__ = ("_handle", "_options", "_results", "_symbols")
+    __slots__ = ("_codes", "_error", "_handle", "_options", "_results")
     _handle: NvJitLink | DriverLinker
 
     def __init__(self, *object_codes: ObjectCode, options: LinkerOptions | None = None) -> None:
         self._options = options or LinkerOptions()
         self._results: dict[str, ObjectCode] = {}
         self._ownership = None
+        self._error: LinkError | None = None
         if not object_codes:
             raise ValueError("Linker: there is nothing to link: give it one ObjectCode or more")
         for code in object_codes:
@@ -47,23 +48,27 @@ class Linker(Closable):
             and not self._options.link_time_optimization
         ):
             raise ValueError("Linker: LTO-IR needs LinkerOptions(link_time_optimization=True)")
-        names = [f"{code.name or 'input'} ({code.code_type})" for code in object_codes]
-        self._handle = made = _linker(self._options, f"Linker: {self._options.name}, of {', '.join(names)}")
-        self._ownership = Ownership(*made.release)
-        self._symbols = {
-            name: symbol for code in object_codes for name, symbol in code.symbol_mapping.items()
-        }
+        self._codes = object_codes
         try:
-            for code in object_codes:
-                made.add(code)
+            self._start()
         except BaseException:
             self.close()
             raise
 
+    def _start(self) -> None:
+        """The linker, with the inputs."""
+        names = [f"{code.name or 'input'} ({code.code_type})" for code in self._codes]
+        made = _linker(self._options, f"Linker: {self._options.name}, of {', '.join(names)}")
+        self._handle, self._ownership = made, Ownership(*made.release)
+        for code in self._codes:
+            made.add(code)
+
     def link(self, target_type: str) -> ObjectCode:
         """The linked code: 'cubin' or, with the options ptx and link_time_optimization, 'ptx'.
 
-        It knows the names that its inputs know, in `symbol_mapping`.
+        It knows the names that its inputs know, in `symbol_mapping`. After a failure nothing is left but the
+        logs.
+
         Raises LinkError, which has the whole log. Source: nvJitLinkComplete, cuLinkComplete.
         """
         made, target = self._handle, str(target_type).lower()
@@ -72,9 +77,18 @@ class Linker(Closable):
         if (target == "ptx") is not bool(self._options.ptx):
             needed = "link_time_optimization=True, ptx=True" if target == "ptx" else "ptx=False"
             raise ValueError(f"Linker.link: {target!r} needs LinkerOptions({needed})")
+        if self._error is not None:
+            raise self._error
         if target not in self._results:
-            code = made.complete(target)
-            self._results[target] = ObjectCode._of(code, target, self._options.name, self._symbols)
+            try:
+                code = made.complete(target)
+            except LinkError as error:
+                ownership, self._ownership, self._error = self._ownership, None, error
+                if ownership is not None:
+                    ownership.close()
+                raise
+            symbols = {name: symbol for one in self._codes for name, symbol in one.symbol_mapping.items()}
+            self._results[target] = ObjectCode._of(code, target, self._options.name, symbols)
         return self._results[target]
 
     def get_error_log(self) -> str:
@@ -87,7 +101,7 @@ class Linker(Closable):
 
     @property
     def handle(self) -> Any:
-        """The nvJitLinkHandle or CUlinkState."""
+        """The nvJitLinkHandle or CUlinkState; a null one after a failure."""
         return self._handle.handle
 
     @property

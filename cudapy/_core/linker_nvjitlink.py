@@ -9,6 +9,7 @@ from .._types.meanings import NVJITLINKRESULT
 from ..nvjitlink import nvJitLinkHandle, nvJitLinkInputType, nvJitLinkResult
 from .build import LinkError, Tool, failure, text
 from .linker_options import LinkerOptions
+from .linker_thread import call, later
 from .module import ObjectCode
 
 GETTERS = {"cubin": "LinkedCubin", "ptx": "LinkedPtx"}
@@ -22,8 +23,11 @@ class NvJitLink:
     def __init__(self, options: LinkerOptions, subject: str) -> None:
         self.flags = options.as_bytes()
         self.subject = subject
-        self.inputs: list[bytes] = []  # no word of nvJitLink's documentation that it copies them
-        status, handle = nvjitlink.nvJitLinkCreate(len(self.flags), self.flags)
+        self.logs: tuple[str, str] | None = None  # once it has failed
+        self.inputs: list[
+            tuple[bytes, bytes]
+        ] = []  # no word of nvJitLink's documentation that it copies them
+        status, handle = call(nvjitlink.nvJitLinkCreate, len(self.flags), self.flags)
         if status:
             raise self.failed("nvJitLinkCreate", status)
         self.handle: nvJitLinkHandle = handle
@@ -31,19 +35,25 @@ class NvJitLink:
     @property
     def release(self) -> tuple[Any, ...]:
         """What gives it back, and with which arguments."""
-        return nvjitlink.checked.nvJitLinkDestroy, self.handle
+        return later, nvjitlink.checked.nvJitLinkDestroy, self.handle
 
     def add(self, code: ObjectCode) -> None:
         """Add an input. Source: nvJitLinkAddData."""
+        call(self._add, code)
+
+    def _add(self, code: ObjectCode) -> None:
         kind = nvJitLinkInputType[f"NVJITLINK_INPUT_{code.code_type.upper()}"]
         data, name = with_nul(code), code.name.encode()
-        self.inputs.append(data)
+        self.inputs.append((data, name))
         (status,) = nvjitlink.nvJitLinkAddData(self.handle, kind, data, len(data), name)
         if status:
             raise self.failed("nvJitLinkAddData", status)
 
     def complete(self, target: str) -> bytes:
         """Link. Source: nvJitLinkComplete, nvJitLinkGetLinkedCubin, nvJitLinkGetLinkedPtx."""
+        return call(self._complete, target)
+
+    def _complete(self, target: str) -> bytes:
         (status,) = nvjitlink.nvJitLinkComplete(self.handle)
         if status:
             raise self.failed("nvJitLinkComplete", status)
@@ -58,16 +68,16 @@ class NvJitLink:
 
     def error_log(self) -> str:
         """The errors and warnings so far."""
-        return text(self.read("ErrorLog"))
+        return self.logs[0] if self.logs else text(call(self.read, "ErrorLog"))
 
     def info_log(self) -> str:
         """The other messages so far."""
-        return text(self.read("InfoLog"))
+        return self.logs[1] if self.logs else text(call(self.read, "InfoLog"))
 
     def failed(self, function: str, status: nvJitLinkResult) -> LinkError:
-        """The exception, with the logs."""
-        made = hasattr(self, "handle")
-        log = "\n".join(filter(None, (self.error_log(), self.info_log()))) if made else ""
+        """The exception, with the logs, which outlive the handle."""
+        self.logs = (self.error_log(), self.info_log()) if hasattr(self, "handle") else ("", "")
+        log = "\n".join(filter(None, self.logs))
         return failure(LinkError, tool(), function, status, self.subject, self.flags, log)
 
 
