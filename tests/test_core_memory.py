@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from .fake_driver import GONE, INVALID_CONTEXT, FakeDriver, faked
@@ -374,6 +375,80 @@ def test_derived_buffers(core: Any, fake: FakeDriver) -> None:
     assert type(core.ManagedBuffer.from_handle(4096, 16)) is core.ManagedBuffer
 
 
+@pytest.mark.parametrize("how", ["asarray", "from_dlpack", "memoryview"])
+def test_numpy_sees_host_memory_and_keeps_it(core: Any, how: str) -> None:
+    """The array is the memory itself, which is freed when the last array is gone."""
+    if how == "memoryview" and sys.version_info < (3, 12):
+        pytest.skip("Python 3.12 is the first to ask a class for its buffer")
+    host, freed = np.arange(8, dtype=np.uint8), []
+
+    class OnHost(core.MemoryResource):  # type: ignore[misc, name-defined]
+        device_id, is_device_accessible, is_host_accessible = -1, True, True
+
+        def allocate(self, size: int, stream: Any = None) -> Any:
+            return core.Buffer.from_handle(host.ctypes.data, size, mr=self)
+
+        def deallocate(self, ptr: Any, size: int, stream: Any = None) -> None:
+            freed.append(size)
+
+    buffer = OnHost().allocate(8)
+    assert buffer.__dlpack_device__() == (3, 0)
+    array = np.asarray(memoryview(buffer)) if how == "memoryview" else getattr(np, how)(buffer)
+    array[3] = 99
+    del buffer
+    gc.collect()
+    assert host.tolist() == array.tolist() == [0, 1, 2, 99, 4, 5, 6, 7] and freed == []
+    del array
+    gc.collect()
+    assert freed == [8]
+
+
+def test_numpy_is_told_what_it_cannot_read(core: Any, fake: FakeDriver) -> None:
+    buffer = core.Device(0).allocate(64, core.Device(0).create_stream())
+    with pytest.raises(TypeError, match=r"copy_to\(\) a host array"):
+        np.asarray(buffer)
+    assert not hasattr(buffer, "__array_interface__")
+    assert buffer.__cuda_array_interface__["data"] == (buffer.handle, False)
+    with pytest.raises((BufferError, TypeError)):
+        memoryview(buffer)
+
+
+def test_the_stream_of_a_consumer_waits_for_that_of_the_buffer(core: Any, fake: FakeDriver) -> None:
+    stream, other = core.Device(0).create_stream(), core.Device(0).create_stream()
+    buffer = core.Device(0).allocate(64, stream)
+    fake.calls.clear()
+    buffer.__dlpack__(stream=-1)
+    buffer.__dlpack__(stream=int(stream.handle))
+    assert "cuStreamWaitEvent" not in fake.calls
+    for consumer in (int(other.handle), 1, None):
+        fake.calls.clear()
+        buffer.__dlpack__(stream=consumer)
+        assert "cuEventRecord" in fake.calls and "cuStreamWaitEvent" in fake.calls
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pools are shared on Linux alone")
+def test_a_buffer_of_another_process_is_opened_once_and_freed_once(core: Any, fake: FakeDriver) -> None:
+    from importlib import import_module
+
+    ipc = import_module(f"{core.__name__.split('.')[0]}._core.ipc")
+    pool = core.DeviceMemoryResource.from_allocation_handle(0, 5)
+    assert pool.is_mapped and pool.is_ipc_enabled
+    described = ipc.IPCBufferDescriptor._of(bytes(64), 256)
+    stream = core.Device(0).create_stream()
+    first, second = (core.Buffer.from_ipc_descriptor(pool, described, stream) for _ in range(2))
+    assert first == second and first.is_mapped and first.size == 256
+    assert fake.calls.count("cuMemPoolImportPointer") == 1
+    first.close()
+    assert alive(fake, "memory") == ["memory"]
+    del second
+    assert alive(fake, "memory") == []
+    with pytest.raises(RuntimeError, match="another process"):
+        pool.allocate(64, stream=stream)
+    assert pool.register(pool.uuid) is pool is core.DeviceMemoryResource.from_registry(pool.uuid)
+    del pool, first
+    assert alive(fake, "pool") == []
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_child_frees_what_is_its_own(tmp_path: Any) -> None:
     """Not the parent's memory, be it of a pool or of a resource of one's own; what it made itself it does."""
@@ -439,3 +514,28 @@ cycle = [device.allocate(64, stream)]; cycle.append(cycle)
 sys.kept = live
 done = len(fake.calls)
 """
+
+
+def test_a_pool_is_destroyed_after_its_buffers(core: Any, fake: FakeDriver) -> None:
+    """Drivers document the other order, and crash."""
+    stream = core.Device(0).create_stream()
+    for how in ("close", "drop"):
+        pool = core.DeviceMemoryResource(0, core.DeviceMemoryResourceOptions())
+        buffer = pool.allocate(64, stream=stream)
+        fake.calls.clear()
+        if how == "close":
+            pool.close()
+            pool.close()
+            assert pool.is_closed and buffer.memory_resource is pool
+        del pool
+        assert alive(fake, "pool", "memory") == ["memory", "pool"]
+        buffer.close()
+        del buffer
+        assert alive(fake, "pool", "memory") == []
+        assert fake.calls.index("cuMemFreeAsync") < fake.calls.index("cuMemPoolDestroy")
+    cycle: list[Any] = [core.DeviceMemoryResource(0, core.DeviceMemoryResourceOptions())]
+    cycle += [cycle[0].allocate(64, stream=stream), cycle]
+    del cycle
+    fake.calls.clear()
+    assert alive(fake, "pool", "memory") == []
+    assert fake.calls.index("cuMemFreeAsync") < fake.calls.index("cuMemPoolDestroy")

@@ -19,9 +19,6 @@ primaries: dict[int, Context] = {}
 lasting: set[int] = set()
 """The same as numbers: contexts that stay as long as the process, so what is made in them may be kept."""
 
-SPARE = 32
-"""How many events and streams of a kind are kept to be used again."""
-
 
 class Context:
     """A context of the driver. `Device.context` gives one; this class makes none.

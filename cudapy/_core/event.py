@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import driver
 from .._errors import CUDAError
 from ..driver import CUevent, CUevent_flags, CUipcEventHandle, CUresult, checked
-from .context import SPARE, Context, lasting
+from .context import Context, lasting
 from .current import within
 from .lifetime import Closable, Ownership
 from .options import accepted
@@ -78,6 +78,9 @@ class IPCEventDescriptor:
     reserved: bytes
     is_blocking_sync: bool
 
+
+SPARE = 32
+"""How many events of a kind are kept to be recorded again."""
 
 _spare: dict[tuple[int, int], list[CUevent]] = {}
 """Events that nobody has any more, by context and flags; for contexts that last."""

@@ -15,10 +15,10 @@ their own owners and keep the same rules.
 - What cannot be given back because a stream is capturing waits, and is tried again when something is next
   made.
 
-A `__del__` costs a third of what a weak reference and a set of those still owed do. What speaks against it is
-met: it reads nothing but its own object and its `Process`, which says at exit that it is too late, before
-modules are taken apart; and as the garbage collector finalizes a cycle in any order, what others need for
-their release, a `Foundation`, is given back when it is done.
+A `__del__` costs less than a weak reference and a set of those still owed. What speaks against it is met: it
+reads nothing but its own object and its `Process`, which says at exit that it is too late, before modules are
+taken apart; and as the garbage collector finalizes a cycle in any order, what others need for their release,
+a `Foundation`, is given back when it is done.
 """
 
 from __future__ import annotations
@@ -114,13 +114,15 @@ _collection: list[bool] = []  # not empty while the garbage collector is at work
 _last: deque[Ownership] = deque()
 
 
-def _watch_collections(phase: str, _: object) -> None:
+def _watch_collections(
+    phase: str, _: object, collection: list[bool] = _collection, last: deque[Ownership] = _last
+) -> None:
     if phase == "start":
-        _collection.append(True)
+        collection.append(True)
         return
-    _collection.clear()
-    while _last:
-        _last.popleft()
+    collection.clear()
+    while last:
+        last.popleft()
 
 
 if hasattr(gc, "callbacks"):  # PyPy finalizes in the right order by itself

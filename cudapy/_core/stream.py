@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from .. import driver
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
-from .context import SPARE, Context, lasting
-from .current import Uncaptured
+from .context import Context
 from .event import Event, EventOptions
 from .lifetime import Closable, Foundation, Ownership
 from .options import accepted
@@ -35,20 +34,6 @@ class StreamOptions:
 
 _DEFAULT = StreamOptions()
 _NON_BLOCKING = int(CUstream_flags.CU_STREAM_NON_BLOCKING)
-
-_spare: dict[tuple[int, int, int], list[CUstream]] = {}
-"""Streams that nobody has any more, by context, flags and priority; for contexts that last."""
-
-
-def _spare_one(handle: CUstream, spare: list[CUstream]) -> None:
-    """Keep a stream to be used again, as making one takes far longer; but not if it still has work to do."""
-    if len(spare) < SPARE:
-        with Uncaptured():
-            (busy,) = driver.cuStreamQuery(handle)
-        if not busy:
-            spare.append(handle)
-            return
-    checked.cuStreamDestroy(handle)
 
 
 @runtime_checkable
@@ -85,24 +70,15 @@ class Stream(Closable):
 
     @staticmethod
     def _new(context: int, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
-        """A stream in `context`, which is current: one that nobody has any more, or a new one."""
+        """A new stream in `context`, which is current."""
         options = _DEFAULT if options is None else accepted(StreamOptions, options)
-        flags, priority = _NON_BLOCKING if options.nonblocking else 0, options.priority or 0
-        try:
-            spare = _spare[context, flags, priority]
-            handle = spare.pop()
-        except LookupError:
-            if priority:  # the driver would take the nearest one it has, and not say so
-                lowest, highest = checked.cuCtxGetStreamPriorityRange()
-                if not highest <= priority <= lowest:
-                    raise ValueError(
-                        f"StreamOptions: priority = {priority} is outside {highest} .. {lowest}"
-                    ) from None
-            handle = checked.cuStreamCreateWithPriority(flags, priority)
-            if context not in lasting:
-                return Stream._of(handle, context, Foundation(checked.cuStreamDestroy, handle))
-            spare = _spare.setdefault((context, flags, priority), [])
-        return Stream._of(handle, context, Foundation(_spare_one, handle, spare))
+        priority = options.priority or 0
+        if priority:  # the driver would take the nearest one it has, and not say so
+            lowest, highest = checked.cuCtxGetStreamPriorityRange()
+            if not highest <= priority <= lowest:
+                raise ValueError(f"StreamOptions: priority = {priority} is outside {highest} .. {lowest}")
+        handle = checked.cuStreamCreateWithPriority(_NON_BLOCKING if options.nonblocking else 0, priority)
+        return Stream._of(handle, context, Foundation(checked.cuStreamDestroy, handle))
 
     @staticmethod
     def _of(

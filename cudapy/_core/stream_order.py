@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .. import driver
 from .._errors import CUDAError
 from ..driver import CUresult, CUstreamCaptureStatus
-from .current import Uncaptured
+from .current import Uncaptured, within
 from .graph.kept import keep_captured
 from .lifetime import keep_until
 from .stream import DEFAULT_STREAMS
@@ -40,7 +40,7 @@ def follow(consumer: Stream, producer: Stream | None) -> None:
     """Let later work in `consumer` wait for the work that `producer` has, unless that goes into a graph."""
     if producer is None or int(producer._handle) == int(consumer._handle) or is_capturing(producer):
         return
-    consumer.wait(producer)
+    within(producer._context, consumer.wait, producer)
 
 
 def deallocate(resource: MemoryResource, address: int, size: int, stream: Stream | None) -> None:

@@ -109,6 +109,7 @@ def test_a_pool_over_a_socket(resource, stream) -> None:
     fd = resource.allocation_handle.handle
     socket.send_fds(link, [pickle.dumps((resource.uuid, descriptors))], [fd])
     out, err = process.communicate(timeout=60)
+    link.close()
     assert (process.returncode, err) == (0, "")
     lines = out.splitlines()
     assert lines[:3] == ["{1}", "{2}", "{1}"] and "another process" in lines[3], out

@@ -63,33 +63,14 @@ def test_streams_are_equal_by_handle(device, stream) -> None:
     assert Stream.from_handle(1) == LEGACY_DEFAULT_STREAM
 
 
-def test_streams_that_nobody_has_are_used_again(device) -> None:
-    """If they are of the same kind, and have nothing to do."""
-    device.sync()
-    stream = device.create_stream()
-    handle = int(stream.handle)
-    assert int(device.create_stream().handle) != handle, "it is in use"
-    stream.sync()
-    del stream
-    kinds = [StreamOptions(nonblocking=False), StreamOptions(priority=-1)]
-    others = [device.create_stream(options=kind) for kind in kinds]
-    assert handle not in {int(other.handle) for other in others}
-    held = [device.create_stream() for _ in range(50)]
-    assert handle in {int(each.handle) for each in held}
-    assert len({int(each.handle) for each in held}) == 50
-
-
 def test_a_new_stream_has_nothing_to_do(device, code) -> None:
     """Even if another one was dropped whose work still runs; which it does."""
     dropped = device.create_stream()
     spin(code, dropped, 200)
     end = dropped.record()
-    handle = int(dropped.handle)
     del dropped
-    streams = [device.create_stream() for _ in range(40)]
-    assert handle not in {int(stream.handle) for stream in streams}
-    for stream in streams:
-        stream.sync()
+    for stream in [device.create_stream() for _ in range(40)]:
+        assert driver.cuStreamQuery(stream.handle) == (driver.CUresult.CUDA_SUCCESS,)
     assert not end.is_done
     end.sync()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ... import driver
+from ..._errors import CUDAError
 from ..._ffi.convert import word
 from ...driver import CUmemAllocationHandleType, CUmemoryPool, CUmemPool_attribute, CUmemPoolProps, checked
 from .. import ipc, lifetime
@@ -135,12 +136,26 @@ class MemoryPool(Closable, MemoryResource):
         checked.cuMemPoolTrimTo(self._pool, byte_count(keep))
 
     def close(self) -> None:
-        """Let go of the pool. Its buffers stay good, and its memory goes with the last of them."""
+        """Allocate no more. Buffers stay good; the pool goes now, or with the last of them and this object.
+
+        Drivers crash when a pool is destroyed of which memory is in use, although they document that it is
+        allowed; so that is not done. Source: cuMemPoolDestroy.
+        """
+        if self.is_closed:
+            return
+        keep = self.is_mapped
+        try:
+            keep = keep or (self._is_owned and self.attributes.used_mem_current > 0)
+        except CUDAError:  # all is lost, or this is a fork of the process that has the pool
+            keep = True
         with suppress(AttributeError):
             del self._quick
-        super().close()
         if self._ipc is not None:
             self._ipc.close()
+        if keep:
+            del self._pool
+        else:
+            super().close()
 
     # -- other processes --------------------------------------------------------------------------
 
