@@ -173,7 +173,7 @@ class Graph(Closable):
 
 
 def _given(tree: Tree, graph: CUgraph) -> dict[int, tuple[Any, ...]]:
-    """What an executable made from `graph` has to hold: nothing where the driver does so for the outermost."""
+    """What an executable of `graph` has to hold itself: nothing if it is the outermost, whose holds it shares."""
     kept = tree.kept.share()
     return {} if graph == tree.root else {0: (kept,)}
 
