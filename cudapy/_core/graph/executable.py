@@ -173,7 +173,7 @@ class Graph(Closable):
 
 
 def _given(tree: Tree, graph: CUgraph) -> dict[int, tuple[Any, ...]]:
-    """What an executable of `graph` has to hold itself: nothing if it is the outermost, whose holds it shares."""
+    """What an executable has to hold: nothing if `graph` is the outermost, whose holds the driver copies."""
     kept = tree.kept.share()
     return {} if graph == tree.root else {0: (kept,)}
 
