@@ -10,6 +10,7 @@ from ...driver import (
     CUgraph,
     CUgraphConditionalNodeType,
     CUgraphNode,
+    CUgraphNodeType,
     checked,
 )
 from ..buffer import Buffer, byte_count
@@ -41,6 +42,18 @@ if TYPE_CHECKING:
 
 Memory = Buffer | CUdeviceptr | int
 
+_KERNEL = CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL
+_MEMCPY = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY
+_MEMSET = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMSET
+_HOST = CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST
+_CHILD = CUgraphNodeType.CU_GRAPH_NODE_TYPE_GRAPH
+_EMPTY = CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY
+_WAIT = CUgraphNodeType.CU_GRAPH_NODE_TYPE_WAIT_EVENT
+_RECORD = CUgraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD
+_ALLOC = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_ALLOC
+_FREE = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_FREE
+_CONDITIONAL = CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
+
 
 class Adding:
     """Base of GraphDefinition and GraphNode. Each method adds one node and returns it.
@@ -56,7 +69,12 @@ class Adding:
         raise NotImplementedError
 
     def _add(
-        self, function: Callable[..., CUgraphNode], *args: Any, context: int = 0, **things: Any
+        self,
+        kind: CUgraphNodeType,
+        function: Callable[..., CUgraphNode],
+        *args: Any,
+        context: int = 0,
+        **things: Any,
     ) -> tuple[Any, Record]:
         """The node that `function(graph, nodes before, how many, *args)` adds; it needs `things`."""
         tree, graph, before = self._place()
@@ -64,7 +82,7 @@ class Adding:
         record = tree.record(node)
         record.context = context
         tree.keep(node, record, **things)
-        return _node(tree, graph, node), record
+        return _node(tree, graph, node, kind), record
 
     def _current(self) -> int:
         """The context that a new node belongs to: the current one, or that of the graph where none is."""
@@ -76,9 +94,8 @@ class Adding:
         block = within(context, parameters.arguments, kernel, args)
         wanted = parameters.kernel_parameters(config, kernel, block, context)
         node: KernelNode
-        node, record = self._add(
-            checked.cuGraphAddKernelNode, wanted, context=context, kernel=kernel, args=args
-        )
+        add = checked.cuGraphAddKernelNode
+        node, record = self._add(_KERNEL, add, wanted, context=context, kernel=kernel, args=args)
         record.kernel = kernel
         try:
             parameters.set_attributes(node.handle, config)
@@ -95,7 +112,8 @@ class Adding:
                 raise ValueError(f"join: {node!r} is a node of another graph")
             if node.handle not in before:
                 before.append(node.handle)
-        empty: EmptyNode = _node(tree, graph, checked.cuGraphAddEmptyNode(graph, before, len(before)))
+        added = checked.cuGraphAddEmptyNode(graph, before, len(before))
+        empty: EmptyNode = _node(tree, graph, added, _EMPTY)
         return empty
 
     def allocate(
@@ -114,13 +132,13 @@ class Adding:
         """
         wanted = allocation_parameters(byte_count(size), device, memory_type, peer_access)
         node: AllocNode
-        node, _ = self._add(checked.cuGraphAddMemAllocNode, wanted)
+        node, _ = self._add(_ALLOC, checked.cuGraphAddMemAllocNode, wanted)
         self._place()[0].allocations[int(wanted.dptr)] = size
         return node
 
     def deallocate(self, dptr: CUdeviceptr | int) -> FreeNode:
         """Free what an allocation node has at `dptr`. Source: cuGraphAddMemFreeNode."""
-        node: FreeNode = self._add(checked.cuGraphAddMemFreeNode, int(dptr))[0]
+        node: FreeNode = self._add(_FREE, checked.cuGraphAddMemFreeNode, int(dptr))[0]
         return node
 
     def memset(
@@ -143,7 +161,7 @@ class Adding:
         wanted = parameters.memset_parameters(dst, value, width, height, pitch)
         context = self._current()
         add = checked.cuGraphAddMemsetNode
-        node: MemsetNode = self._add(add, wanted, context, context=context, dst=things)[0]
+        node: MemsetNode = self._add(_MEMSET, add, wanted, context, context=context, dst=things)[0]
         return node
 
     def memcpy(
@@ -168,27 +186,27 @@ class Adding:
         wanted = parameters.memcpy_parameters(self._place()[0], dst, src, size)
         context = self._current()
         add = checked.cuGraphAddMemcpyNode
-        node: MemcpyNode = self._add(add, wanted, context, context=context, **things)[0]
+        node: MemcpyNode = self._add(_MEMCPY, add, wanted, context, context=context, **things)[0]
         return node
 
     def embed(self, child: GraphDefinition) -> ChildGraphNode:
         """Run a copy, made now, of another graph. Source: cuGraphAddChildGraphNode."""
         things = tuple(child._tree.kept.share().values())
         node: ChildGraphNode
-        node, _ = self._add(checked.cuGraphAddChildGraphNode, child._graph, child=things)
+        node, _ = self._add(_CHILD, checked.cuGraphAddChildGraphNode, child._graph, child=things)
         return node
 
     def record(self, event: Event) -> EventRecordNode:
         """Record an event. Source: cuGraphAddEventRecordNode."""
         node: EventRecordNode
-        node, record = self._add(checked.cuGraphAddEventRecordNode, event.handle, event=event)
+        node, record = self._add(_RECORD, checked.cuGraphAddEventRecordNode, event.handle, event=event)
         record.event = event
         return node
 
     def wait(self, event: Event) -> EventWaitNode:
         """Wait for an event. Source: cuGraphAddEventWaitNode."""
         node: EventWaitNode
-        node, record = self._add(checked.cuGraphAddEventWaitNode, event.handle, event=event)
+        node, record = self._add(_WAIT, checked.cuGraphAddEventWaitNode, event.handle, event=event)
         record.event = event
         return node
 
@@ -202,7 +220,7 @@ class Adding:
         """
         function = HostFunction(fn, user_data)
         node: HostCallbackNode
-        node, record = self._add(checked.cuGraphAddHostNode, function.parameters, fn=function.things)
+        node, record = self._add(_HOST, checked.cuGraphAddHostNode, function.parameters, fn=function.things)
         record.callback = function.callback
         return node
 
@@ -234,10 +252,10 @@ class Adding:
         record = tree.record(node)
         record.condition, record.cond_type = condition, kind
         record.branches = conditions.bodies(wanted)
-        return _node(tree, graph, node)
+        return _node(tree, graph, node, _CONDITIONAL)
 
 
-def _node(tree: Tree, graph: CUgraph, handle: CUgraphNode) -> Any:
+def _node(tree: Tree, graph: CUgraph, handle: CUgraphNode, kind: CUgraphNodeType) -> Any:
     from .node import node_at
 
-    return node_at(tree, graph, handle)
+    return node_at(tree, graph, handle, kind)

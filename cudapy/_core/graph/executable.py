@@ -77,9 +77,7 @@ class Graph(Closable):
         made = cls.__new__(cls)
         made._context = tree.context
         made._given, made._launch = Given(), driver.libcuda.symbol("cuGraphLaunch")
-        kept = tree.kept.share()
-        if graph != tree.root:  # which is what the driver knows to keep these alive for
-            made._given.things[0] = (kept,)
+        made._given.things = _given(tree, graph)
         try:
             made._handle = within(tree.context, checked.cuGraphInstantiateWithParams, graph, wanted)
         except CUDAError as error:
@@ -103,7 +101,7 @@ class Graph(Closable):
         if err:
             raise self._refused(err, stream)
         if self._given.things:
-            self._given.last = stream._lasting()
+            self._given.last = stream._twin or stream._lasting()
 
     def _refused(self, status: int, stream: Stream) -> Exception:
         """The exception for a launch, which says so if the stream is of another context than the graph."""
@@ -141,12 +139,12 @@ class Graph(Closable):
             )
         tree, graph = definition._tree, definition._checked()
         info = CUgraphExecUpdateResultInfo()
-        kept = tree.kept.share()
+        things = _given(tree, graph)
         symbol = driver.libcuda.symbol("cuGraphExecUpdate_v2")
         status = within(tree.context, symbol, word(int(handle)), word(int(graph)), word(info.getPtr()))
         if status:
             raise _not_updated(CUresult(status), info)
-        self._given.replace({0: (kept,)})
+        self._given.replace(things)
 
     @overload
     def __getitem__(self, node: KernelNode) -> views.ExecutableKernelNode: ...
@@ -172,6 +170,12 @@ class Graph(Closable):
 
     def __repr__(self) -> str:
         return "<Graph, closed>" if self.is_closed else f"<Graph {int(self._handle):#x}>"
+
+
+def _given(tree: Tree, graph: CUgraph) -> dict[int, tuple[Any, ...]]:
+    """What an executable has to hold: nothing if `graph` is the outermost, whose holds the driver copies."""
+    kept = tree.kept.share()
+    return {} if graph == tree.root else {0: (kept,)}
 
 
 def _destroy(handle: CUgraphExec, given: Given) -> None:

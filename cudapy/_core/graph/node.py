@@ -111,9 +111,12 @@ class GraphNode(Adding):
         return f"<{type(self).__name__} {int(self._handle):#x}{state}>"
 
 
-def node_at(tree: Tree, graph: CUgraph, handle: CUgraphNode) -> GraphNode:
-    """The node with this handle, as an object of the class for its kind."""
-    kind = checked.cuGraphNodeGetType(handle)
+def node_at(
+    tree: Tree, graph: CUgraph, handle: CUgraphNode, kind: CUgraphNodeType | None = None
+) -> GraphNode:
+    """The node with this handle, as an object of the class for its kind (None: ask the driver)."""
+    if kind is None:
+        kind = checked.cuGraphNodeGetType(handle)
     record = tree.record(handle)
     cls: Any = GraphNode._kinds.get(kind, GraphNode)
     cls = cls._for(handle, record)
