@@ -135,8 +135,6 @@ def test_a_stream_waits_for_another(device, code) -> None:
     second.wait(first)
     found = content(x, np.uint8, second)
     assert found.tolist() == [7, 7, 7, 7]
-    x.close()
-    first.sync()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
