@@ -51,8 +51,6 @@ def test_threads_share_a_kernel(device, code) -> None:
         for _ in range(500):
             launch(stream, config, kernel, x)
         results.append(set(content(x, np.int32, stream).tolist()))
-        x.close()
-        stream.sync()
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
@@ -233,9 +231,6 @@ def test_a_prepared_launch_keeps_what_it_needs(device) -> None:
     run(x, 77)
     device.sync()
     assert content(x, np.int32, device.create_stream()).tolist() == [77]
-    x.close()
-    device.sync()
-    del run
 
 
 def test_streams_of_cupy_and_torch(device, code) -> None:
@@ -257,8 +252,6 @@ def test_streams_of_cupy_and_torch(device, code) -> None:
         for _ in range(3):
             launch(theirs, config, kernel, x)
         assert content(x, np.int32, device.create_stream(theirs)).tolist() == [3] * 32
-        x.close()
-        device.sync()
 
 
 def test_a_thread_that_has_no_context_is_told_what_to_do(device, stream, code) -> None:
