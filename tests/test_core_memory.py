@@ -539,3 +539,63 @@ def test_a_pool_is_destroyed_after_its_buffers(core: Any, fake: FakeDriver) -> N
     fake.calls.clear()
     assert alive(fake, "pool", "memory") == []
     assert fake.calls.index("cuMemFreeAsync") < fake.calls.index("cuMemPoolDestroy")
+
+
+def test_an_older_driver_gets_many_calls_for_one() -> None:
+    """Copies and prefetches go one by one, and pinned memory has a pool of its own."""
+    with faked() as (fake, of):
+        batches = "cuMemcpyBatchAsync", "cuMemPrefetchBatchAsync", "cuMemDiscardBatchAsync"
+        fake.missing = (*batches, "cuMemGetMemPool")
+        core, utils = of("core"), of("_core.utils")
+        fake.contexts[:] = [0xC0]
+        device = core.Device(0)
+        device.set_current()
+        stream = device.create_stream()
+        buffers = [device.allocate(64, stream) for _ in range(4)]
+        fake.calls.clear()
+        utils.copy_batch(stream, buffers[:2], buffers[2:], options=utils.CopyOptions("any"))
+        assert fake.calls.count("cuMemcpyAsync") == 2
+        with pytest.raises(RuntimeError, match="cuMemcpyBatchAsync"):
+            utils.copy_batch(stream, buffers[:2], buffers[2:], options=utils.CopyOptions("during_api_call"))
+        managed = [core.ManagedBuffer.from_handle(4096, 64) for _ in range(2)]
+        for each in managed:
+            each._attributes = of("_core.pointer").Location(0, True, True, True)
+        utils.prefetch_batch(stream, managed, [device, core.Host()])
+        assert fake.calls.count("cuMemPrefetchAsync_v2") == 2
+        with pytest.raises(RuntimeError, match="cuMemDiscardBatchAsync"):
+            utils.discard_batch(stream, managed)
+        resource = core.PinnedMemoryResource()
+        assert resource.is_handle_owned and "cuMemPoolCreate" in fake.calls
+        fake.reset()
+
+
+def test_what_batches_are_not_for(core: Any, fake: FakeDriver) -> None:
+    from importlib import import_module
+
+    utils = import_module(f"{core.__name__.split('.')[0]}._core.utils")
+    stream = core.Device(0).create_stream()
+    small, large = core.Device(0).allocate(64, stream), core.Device(0).allocate(65, stream)
+    for srcs, dsts, error in (
+        (small, [small], TypeError),
+        ([small], small, TypeError),
+        ([b"abc"], [small], TypeError),
+        ([small], [large], ValueError),
+        ([small], [small, small], ValueError),
+    ):
+        with pytest.raises(error):
+            utils.copy_batch(stream, srcs, dsts)
+    for options in (object(), [object()], [utils.CopyOptions()] * 2):
+        with pytest.raises((TypeError, ValueError)):
+            utils.copy_batch(stream, [small], [small], options=options)
+    with pytest.raises(TypeError, match="stream of its own"):
+        utils.copy_batch(core.LEGACY_DEFAULT_STREAM, [small], [small])
+    fake.capturing.add(int(stream.handle))
+    with pytest.raises(TypeError, match="graph"):
+        utils.copy_batch(stream, [small], [small])
+    fake.capturing.clear()
+    with pytest.raises(ValueError, match="not managed"):
+        utils.prefetch_batch(stream, [small], core.Device(0))
+    with pytest.raises(TypeError, match="Device or a Host"):
+        utils.CopyOptions(src_location_hint="moon")
+    with pytest.raises(ValueError, match="'stream', 'during_api_call', 'any'"):
+        utils.CopyOptions("sometime")
