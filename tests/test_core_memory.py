@@ -237,6 +237,22 @@ def test_a_stream_that_goes_first_in_the_same_garbage(
     assert reports == [] and fake.wrong == []
 
 
+def test_what_waits_in_garbage_keeps_its_stream(core: Any, fake: FakeDriver, reports: list[Any]) -> None:
+    """A buffer and its stream are garbage of one cycle, while the stream captures."""
+    stream = core.Device(0).create_stream()
+    address = int(stream.handle)
+    cycle: list[Any] = [stream, core.Device(0).allocate(64, stream)]
+    cycle.append(cycle)
+    fake.capturing.add(address)
+    del stream, cycle
+    for _ in range(3):
+        assert alive(fake, "stream", "memory") == ["memory", "stream"], "neither can go yet"
+        core.Device(0).create_event()
+    fake.capturing.clear()
+    core.Device(0).create_event()
+    assert alive(fake) == [] and reports == []
+
+
 def test_a_stream_lives_as_long_as_buffers_are_freed_in_it(core: Any, fake: FakeDriver) -> None:
     stream = core.Device(0).create_stream()
     buffer = core.Device(0).allocate(64, stream)
