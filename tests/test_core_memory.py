@@ -615,3 +615,25 @@ def test_what_batches_are_not_for(core: Any, fake: FakeDriver) -> None:
         utils.CopyOptions(src_location_hint="moon")
     with pytest.raises(ValueError, match="'stream', 'during_api_call', 'any'"):
         utils.CopyOptions("sometime")
+
+
+@pytest.mark.parametrize("how", ["close", "drop"])
+def test_nothing_is_freed_into_a_capture(core: Any, fake: FakeDriver, how: str) -> None:
+    """Where one was begun the stream is asked first: an attempt may invalidate the capture."""
+    from importlib import import_module
+
+    driver = import_module(f"{core.__name__.split('.')[0]}.driver")
+    stream = core.Device(0).create_stream()
+    buffer = core.Device(0).allocate(64, stream)
+    assert driver.cuStreamBeginCapture(stream.handle, 0)[0] == 0
+    fake.capturing.add(int(stream.handle))
+    fake.calls.clear()
+    if how == "close":
+        buffer.close()
+    del buffer
+    gc.collect()
+    core.Device(0).create_event()
+    assert "cuMemFreeAsync" not in fake.calls and "cuStreamIsCapturing" in fake.calls
+    fake.capturing.clear()
+    core.Device(0).create_event()
+    assert alive(fake, "memory") == []
