@@ -66,10 +66,11 @@ class FakeDriver:
 
     fail_at: the number of the call, from 1, that returns `failure` and does nothing. capturing: streams that
     are. needs_context: whether freeing does. adjacent: whether addresses are reserved where they are asked
-    for. yields: whether other threads run during a call.
+    for. yields: whether other threads run during a call. missing: functions that it has not.
     """
 
     def __init__(self) -> None:
+        self.missing: tuple[str, ...] = ()
         self.numbers = itertools.count(0x10000, 0x1000)
         self.threads = threading.local()
         self.reset()
@@ -95,7 +96,7 @@ class FakeDriver:
         return self.threads.stack  # type: ignore[no-any-return]
 
     def __getitem__(self, symbol: str) -> Function:
-        if symbol.endswith(("_ptsz", "_ptds")) or symbol.startswith("cuLogs"):
+        if symbol.endswith(("_ptsz", "_ptds")) or symbol.startswith(("cuLogs", *self.missing)):
             raise AttributeError(symbol)
         return Function(self, symbol)
 
@@ -216,5 +217,6 @@ def faked() -> Iterator[tuple[FakeDriver, Callable[[str], ModuleType]]]:
     try:
         yield fake, of
     finally:
+        of("_core.lifetime").process.alive = False  # what is left is given back to nobody
         for module in [module for module in sys.modules if module.split(".")[0] == name]:
             del sys.modules[module]

@@ -237,6 +237,22 @@ def test_a_stream_that_goes_first_in_the_same_garbage(
     assert reports == [] and fake.wrong == []
 
 
+def test_what_waits_in_garbage_keeps_its_stream(core: Any, fake: FakeDriver, reports: list[Any]) -> None:
+    """A buffer and its stream are garbage of one cycle, while the stream captures."""
+    stream = core.Device(0).create_stream()
+    address = int(stream.handle)
+    cycle: list[Any] = [stream, core.Device(0).allocate(64, stream)]
+    cycle.append(cycle)
+    fake.capturing.add(address)
+    del stream, cycle
+    for _ in range(3):
+        assert alive(fake, "stream", "memory") == ["memory", "stream"], "neither can go yet"
+        core.Device(0).create_event()
+    fake.capturing.clear()
+    core.Device(0).create_event()
+    assert alive(fake) == [] and reports == []
+
+
 def test_a_stream_lives_as_long_as_buffers_are_freed_in_it(core: Any, fake: FakeDriver) -> None:
     stream = core.Device(0).create_stream()
     buffer = core.Device(0).allocate(64, stream)
@@ -539,3 +555,85 @@ def test_a_pool_is_destroyed_after_its_buffers(core: Any, fake: FakeDriver) -> N
     fake.calls.clear()
     assert alive(fake, "pool", "memory") == []
     assert fake.calls.index("cuMemFreeAsync") < fake.calls.index("cuMemPoolDestroy")
+
+
+def test_an_older_driver_gets_many_calls_for_one() -> None:
+    """Copies and prefetches go one by one, and pinned memory has a pool of its own."""
+    with faked() as (fake, of):
+        batches = "cuMemcpyBatchAsync", "cuMemPrefetchBatchAsync", "cuMemDiscardBatchAsync"
+        fake.missing = (*batches, "cuMemGetMemPool")
+        core, utils = of("core"), of("_core.utils")
+        fake.contexts[:] = [0xC0]
+        device = core.Device(0)
+        device.set_current()
+        stream = device.create_stream()
+        buffers = [device.allocate(64, stream) for _ in range(4)]
+        fake.calls.clear()
+        utils.copy_batch(stream, buffers[:2], buffers[2:], options=utils.CopyOptions("any"))
+        assert fake.calls.count("cuMemcpyAsync") == 2
+        with pytest.raises(RuntimeError, match="cuMemcpyBatchAsync"):
+            utils.copy_batch(stream, buffers[:2], buffers[2:], options=utils.CopyOptions("during_api_call"))
+        managed = [core.ManagedBuffer.from_handle(4096, 64) for _ in range(2)]
+        for each in managed:
+            each._attributes = of("_core.pointer").Location(0, True, True, True)
+        utils.prefetch_batch(stream, managed, [device, core.Host()])
+        assert fake.calls.count("cuMemPrefetchAsync_v2") == 2
+        with pytest.raises(RuntimeError, match="cuMemDiscardBatchAsync"):
+            utils.discard_batch(stream, managed)
+        resource = core.PinnedMemoryResource()
+        assert resource.is_handle_owned and "cuMemPoolCreate" in fake.calls
+        fake.reset()
+
+
+def test_what_batches_are_not_for(core: Any, fake: FakeDriver) -> None:
+    from importlib import import_module
+
+    utils = import_module(f"{core.__name__.split('.')[0]}._core.utils")
+    stream = core.Device(0).create_stream()
+    small, large = core.Device(0).allocate(64, stream), core.Device(0).allocate(65, stream)
+    for srcs, dsts, error in (
+        (small, [small], TypeError),
+        ([small], small, TypeError),
+        ([b"abc"], [small], TypeError),
+        ([small], [large], ValueError),
+        ([small], [small, small], ValueError),
+    ):
+        with pytest.raises(error):
+            utils.copy_batch(stream, srcs, dsts)
+    for options in (object(), [object()], [utils.CopyOptions()] * 2):
+        with pytest.raises((TypeError, ValueError)):
+            utils.copy_batch(stream, [small], [small], options=options)
+    with pytest.raises(TypeError, match="stream of its own"):
+        utils.copy_batch(core.LEGACY_DEFAULT_STREAM, [small], [small])
+    fake.capturing.add(int(stream.handle))
+    with pytest.raises(TypeError, match="graph"):
+        utils.copy_batch(stream, [small], [small])
+    fake.capturing.clear()
+    with pytest.raises(ValueError, match="not managed"):
+        utils.prefetch_batch(stream, [small], core.Device(0))
+    with pytest.raises(TypeError, match="Device or a Host"):
+        utils.CopyOptions(src_location_hint="moon")
+    with pytest.raises(ValueError, match="'stream', 'during_api_call', 'any'"):
+        utils.CopyOptions("sometime")
+
+
+@pytest.mark.parametrize("how", ["close", "drop"])
+def test_nothing_is_freed_into_a_capture(core: Any, fake: FakeDriver, how: str) -> None:
+    """Where one was begun the stream is asked first: an attempt may invalidate the capture."""
+    from importlib import import_module
+
+    driver = import_module(f"{core.__name__.split('.')[0]}.driver")
+    stream = core.Device(0).create_stream()
+    buffer = core.Device(0).allocate(64, stream)
+    assert driver.cuStreamBeginCapture(stream.handle, 0)[0] == 0
+    fake.capturing.add(int(stream.handle))
+    fake.calls.clear()
+    if how == "close":
+        buffer.close()
+    del buffer
+    gc.collect()
+    core.Device(0).create_event()
+    assert "cuMemFreeAsync" not in fake.calls and "cuStreamIsCapturing" in fake.calls
+    fake.capturing.clear()
+    core.Device(0).create_event()
+    assert alive(fake, "memory") == []

@@ -18,7 +18,7 @@ from .stream import (
     IsStreamType,
     Stream,
 )
-from .stream_order import deallocate, is_capturing
+from .stream_order import begun, begun_into, deallocate, is_capturing, spoils_a_capture
 from .transfers import Bytes
 
 if TYPE_CHECKING:
@@ -166,7 +166,10 @@ class Buffer(Bytes):
             return
         process, self._process = self._process, None
         if process is not None:
-            if process.alive and self._resource._free_async(word(address), self._stream._handle):
+            if process.alive and (
+                ((begun or begun_into) and spoils_a_capture(self._stream, address))
+                or self._resource._free_async(word(address), self._stream._handle)
+            ):
                 self._give_back(address)
             return
         ownership, self._ownership, self._owner = self._ownership, None, None
@@ -178,7 +181,10 @@ class Buffer(Bytes):
         if (
             process is not None
             and process.alive
-            and self._resource._free_async(word(self._address), self._stream._handle)
+            and (
+                ((begun or begun_into) and spoils_a_capture(self._stream, self._address))
+                or self._resource._free_async(word(self._address), self._stream._handle)
+            )
         ):
             address = self._address
             try:

@@ -28,6 +28,7 @@ import gc
 import os
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .._errors import STICKY, CUDAError
@@ -110,27 +111,35 @@ class Foundation(Ownership):
             super().__del__()
 
 
+postponed: deque[Ownership] = deque()
+"""What has to wait for the end of a capture."""
 _collection: list[bool] = []  # not empty while the garbage collector is at work
-_last: deque[Ownership] = deque()
+_last: deque[Ownership] = deque()  # foundations that it found: given back when nothing else waits
+
+
+def _give_back_foundations(last: deque[Ownership] = _last, waiting: deque[Ownership] = postponed) -> None:
+    with suppress(IndexError):  # another thread was here
+        while last and not waiting:
+            last.popleft()
 
 
 def _watch_collections(
-    phase: str, _: object, collection: list[bool] = _collection, last: deque[Ownership] = _last
+    phase: str,
+    _: object,
+    collection: list[bool] = _collection,
+    finish: Callable[[], None] = _give_back_foundations,
 ) -> None:
     if phase == "start":
         collection.append(True)
         return
     collection.clear()
-    while last:
-        last.popleft()
+    finish()
 
 
 if hasattr(gc, "callbacks"):  # PyPy finalizes in the right order by itself
     gc.callbacks.append(_watch_collections)
 
 
-postponed: deque[Ownership] = deque()
-"""What has to wait for the end of a capture."""
 _reported: set[tuple[str, str]] = set()
 
 
@@ -173,6 +182,7 @@ def retry() -> None:
             postponed.popleft()  # its last reference; and if it is too early, it gets in line again
         except IndexError:  # another thread was here
             return
+    _give_back_foundations()
 
 
 Self = TypeVar("Self", bound="Closable")

@@ -10,6 +10,7 @@ from ..driver import CUresult, CUstreamCaptureStatus
 from .current import Uncaptured, within
 from .graph.kept import keep_captured
 from .lifetime import keep_until
+from .pointer import is_allocated
 from .stream import DEFAULT_STREAMS
 
 if TYPE_CHECKING:
@@ -23,6 +24,23 @@ def is_capturing(stream: Stream) -> bool:
     if status == CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
         return True  # the legacy stream, while a blocking one captures
     return not status and capture != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+
+
+# Empty until somebody began a capture by these functions.
+begun = driver.libcuda.asked.setdefault("cuStreamBeginCapture_v2", [])
+begun_into = driver.libcuda.asked.setdefault("cuStreamBeginCaptureToGraph", [])
+
+
+def spoils_a_capture(stream: Stream, address: int) -> bool:
+    """Whether to free memory in `stream` now would invalidate a capture; False if none was ever begun.
+
+    In a stream that is being captured the driver frees the memory of graphs alone, which is not there yet; an
+    attempt to free other memory, whose allocation is still to come in the stream, invalidates the capture.
+    """
+    if not (begun or begun_into) or not is_capturing(stream):
+        return False
+    with Uncaptured():
+        return is_allocated(address)
 
 
 def keep_for(stream: Stream, *things: object) -> None:
@@ -52,10 +70,11 @@ def deallocate(resource: MemoryResource, address: int, size: int, stream: Stream
         with Uncaptured():
             resource.deallocate(address, size, stream=stream)
         return
+    if stream is not None and spoils_a_capture(stream, address):
+        raise _captured_error()
     try:
         resource.deallocate(address, size, stream=stream)
     except CUDAError as error:
-        # In a stream that is being captured the driver frees nothing but the memory of graphs.
         refused = error.code == CUresult.CUDA_ERROR_INVALID_VALUE
         if refused and stream is not None and is_capturing(stream):
             raise _captured_error() from None

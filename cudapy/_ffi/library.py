@@ -57,6 +57,7 @@ class Library:
         self.error = error
         self.suffixes = suffixes
         self.major = major
+        self.asked: dict[str, list[Any]] = {}  # by symbol, what was found each time
 
     def __call__(
         self,
@@ -99,9 +100,11 @@ class Library:
         for symbol in filter(None, (here, before)):
             for suffix in (*self.suffixes(), ""):
                 try:
-                    return library[symbol + suffix]
+                    found = library[symbol + suffix]
                 except AttributeError:
                     continue
+                self.asked.setdefault(symbol, []).append(found)
+                return found
         needs = f": it needs CUDA {since} or newer" if since else ""
         if here is None:
             needs = ", where that name has other parameters"

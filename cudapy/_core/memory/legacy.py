@@ -33,9 +33,9 @@ class LegacyPinnedMemoryResource(OnHost):
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
         """Wait for `stream`, if there is one, then free the memory."""
-        if stream is not None:
-            checked.cuStreamSynchronize(Stream._accept(stream)._handle)
         with Uncaptured():
+            if stream is not None:
+                checked.cuStreamSynchronize(Stream._accept(stream)._handle)
             checked.cuMemFreeHost(int(ptr))
 
 
@@ -58,6 +58,6 @@ class _SynchronousMemoryResource(OnDevice):
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
         """Wait for `stream`, then free the memory."""
-        checked.cuStreamSynchronize(Stream._accept(stream)._handle)
         with Uncaptured():
+            checked.cuStreamSynchronize(Stream._accept(stream)._handle)
             checked.cuMemFree(ptr)

@@ -65,7 +65,8 @@ class VirtualMemoryResource(MemoryResource):
     ) -> None:
         """Wait for `stream`, if there is one, then unmap the memory and free it."""
         if stream is not None:
-            checked.cuStreamSynchronize(Stream._accept(stream)._handle)
+            with Uncaptured():
+                checked.cuStreamSynchronize(Stream._accept(stream)._handle)
         mapping = self._mappings.pop(int(ptr))
         with Uncaptured(), ExitStack() as each:  # the last first, and all of them, should one fail
             for addresses in mapping.reserved:
