@@ -25,12 +25,11 @@ from .library import provides
 from .log import Refused, invalid, unsupported
 from .memory import table
 from .module import Function, function, get
-from .occupancy import blocks_per_multiprocessor
+from .occupancy import LARGEST_CLUSTER, blocks_per_multiprocessor
 from .operations import Operation, needed
 from .stream import stream
 
 BUFFER_POINTER, BUFFER_SIZE = 1, 2  # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE
-LARGEST_CLUSTER = 8
 SWITCH = 0.0005  # seconds
 
 HINTS = (
@@ -211,6 +210,9 @@ class KernelLaunch(Operation):
             sharedMemBytes=self.shared,
             kernelParams=ctypes.addressof(self._table) if parameters else 0,
         )
+        library = self.kernel.module.library
+        if library is not None:
+            made.kern = library.kernel(self.kernel.name.encode()).handle
         for i, letter in enumerate("XYZ"):
             setattr(made, "gridDim" + letter, self.grid[i])
             setattr(made, "blockDim" + letter, self.block[i])
