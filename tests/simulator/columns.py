@@ -49,17 +49,17 @@ def _of_rule(rule: instructions.Rule, opcode: str) -> Column | None:
 
 
 _CARRY = """
-add.cc add.cc.{t} %x, %a, %b; addc.cc.{t} %y, %b, %c; addc.{t} %z, %a, %c; xor.{b} %z, %z, %x; xor.{b} %z, %z, %y;
-sub.cc sub.cc.{t} %x, %a, %b; subc.cc.{t} %y, %b, %c; subc.{t} %z, %a, %c; xor.{b} %z, %z, %x; xor.{b} %z, %z, %y;
-mad.lo.cc mad.lo.cc.{t} %x, %a, %b, %c; madc.hi.{t} %z, %a, %b, %c; xor.{b} %z, %z, %x;
-mad.hi.cc mad.hi.cc.{t} %x, %a, %b, %c; madc.lo.cc.{t} %y, %a, %b, %c; addc.{t} %z, %y, 0; xor.{b} %z, %z, %x;
-madc.hi.cc mad.lo.cc.{t} %x, %a, %b, %c; madc.hi.cc.{t} %y, %a, %b, %c; addc.{t} %z, %y, 0; xor.{b} %z, %z, %x;
+add.cc add.cc.{t} %x, %a, %b; addc.cc.{t} %y, %b, %c; addc.{t} %z, %a, %c; {both}
+sub.cc sub.cc.{t} %x, %a, %b; subc.cc.{t} %y, %b, %c; subc.{t} %z, %a, %c; {both}
+mad.lo.cc mad.lo.cc.{t} %x, %a, %b, %c; madc.hi.{t} %z, %a, %b, %c; {one}
+mad.hi.cc mad.hi.cc.{t} %x, %a, %b, %c; madc.lo.cc.{t} %y, %a, %b, %c; addc.{t} %z, %y, 0; {one}
+madc.hi.cc mad.lo.cc.{t} %x, %a, %b, %c; madc.hi.cc.{t} %y, %a, %b, %c; addc.{t} %z, %y, 0; {one}
 """
 _PAIRS = """
-setp.pair setp.lt.and.s32 %p|%q, %a, %b, %c; selp.b32 %x, 1, 0, %p; selp.b32 %y, 2, 0, %q; or.b32 %z, %x, %y;|b32 b32 pred|b32
-setp.f32.pair setp.geu.or.f32 %p|%q, %a, %b, %c; selp.b32 %x, 1, 0, %p; selp.b32 %y, 2, 0, %q; or.b32 %z, %x, %y;|f32 f32 pred|b32
-setp.f16x2.pair setp.lt.f16x2 %p|%q, %a, %b; selp.b32 %x, 1, 0, %p; selp.b32 %y, 2, 0, %q; or.b32 %z, %x, %y;|f16x2 f16x2|b32
-setp.bf16x2.pair setp.ge.bf16x2 %p|%q, %a, %b; selp.b32 %x, 1, 0, %p; selp.b32 %y, 2, 0, %q; or.b32 %z, %x, %y;|bf16x2 bf16x2|b32
+setp.pair setp.lt.and.s32 %p|%q, %a, %b, %c; {both}|b32 b32 pred|b32
+setp.f32.pair setp.geu.or.f32 %p|%q, %a, %b, %c; {both}|f32 f32 pred|b32
+setp.f16x2.pair setp.lt.f16x2 %p|%q, %a, %b; {both}|f16x2 f16x2|b32
+setp.bf16x2.pair setp.ge.bf16x2 %p|%q, %a, %b; {both}|bf16x2 bf16x2|b32
 mov.pack mov.b64 %z, {%a, %b};|b32 b32|b64
 mov.unpack mov.b64 {%x, %y}, %a; sub.s32 %z, %x, %y;|b64|b32
 mov.unpack16 mov.b32 {%h, %i}, %a; sub.s16 %z, %h, %i;|b32|b16
@@ -79,8 +79,8 @@ vote.all vote.sync.all.pred %p, %a, -1; selp.b32 %z, 1, 0, %p;|pred|b32
 vote.uni vote.sync.uni.pred %p, %a, -1; selp.b32 %z, 1, 0, %p;|pred|b32
 match.any.b32 and.b32 %x, %a, 3; match.any.sync.b32 %z, %x, -1;|b32|b32
 match.any.b64 and.b64 %x, %a, 3; match.any.sync.b64 %z, %x, -1;|b64|b32
-match.all.b32 and.b32 %x, %a, 0; match.all.sync.b32 %z|%p, %x, -1; selp.b32 %x, 1, 0, %p; add.s32 %z, %z, %x;|b32|b32
-match.all.some shr.u32 %x, %a, 31; match.all.sync.b32 %z|%p, %x, -1; selp.b32 %x, 1, 0, %p; add.s32 %z, %z, %x;|b32|b32
+match.all.b32 and.b32 %x, %a, 0; match.all.sync.b32 %z|%p, %x, -1; {add}|b32|b32
+match.all.some shr.u32 %x, %a, 31; match.all.sync.b32 %z|%p, %x, -1; {add}|b32|b32
 redux.add.u32 redux.sync.add.u32 %z, %a, -1;|b32|b32
 redux.add.s32 redux.sync.add.s32 %z, %a, -1;|b32|b32
 redux.min.u32 redux.sync.min.u32 %z, %a, -1;|b32|b32
@@ -91,6 +91,8 @@ redux.and.b32 redux.sync.and.b32 %z, %a, -1;|b32|b32
 redux.or.b32 redux.sync.or.b32 %z, %a, -1;|b32|b32
 redux.xor.b32 redux.sync.xor.b32 %z, %a, -1;|b32|b32
 """
+_BOTH = "selp.b32 %x, 1, 0, %p; selp.b32 %y, 2, 0, %q; or.b32 %z, %x, %y;"
+_ADD = "selp.b32 %x, 1, 0, %p; add.s32 %z, %z, %x;"
 _ATOMS = (
     ("add", "u32 s32 u64 f32 f64"),
     ("add.noftz", "f16 f16x2 bf16 bf16x2"),
@@ -111,11 +113,13 @@ def _sequences() -> list[Column]:
     for line in _CARRY.strip().splitlines():
         name, _, body = line.partition(" ")
         for kind in ("u32", "s32", "u64", "s64"):
-            text = body.format(t=kind, b="b" + kind[1:])
+            one = f"xor.b{kind[1:]} %z, %z, %x;"
+            text = body.format(t=kind, one=one, both=f"{one} xor.b{kind[1:]} %z, %z, %y;")
             columns.append(Column(f"{name}.{kind}", text, (kind,) * 3, kind))
     for line in _PAIRS.strip().splitlines():
         head, operands, result = line.rsplit("|", 2)
         name, _, body = head.partition(" ")
+        body = body.replace("{both}", _BOTH).replace("{add}", _ADD)
         columns.append(Column(name, body, tuple(operands.split()), result))
     for table in range(0, 256, 5):
         columns.append(Column(f"lop3.{table}", f"lop3.b32 %z, %a, %b, %c, {table};", ("b32",) * 3, "b32"))
@@ -182,9 +186,12 @@ def kernel(name: str, columns: list[Column]) -> str:
         f".visible .entry {name}(.param .u64 results, .param .u64 rows, .param .u64 memory"
         + "".join(f", .param .u64 in{place}" for place in range(len(operands))) + ")",
         "{",
-        ".reg .b32 %i, %n; .reg .b64 %row, %out, %step, %scratch, %t; .shared .align 8 .b8 slots[2048]; .reg .b32 %slot;",
-        "mov.u32 %i, %ctaid.x; mov.u32 %n, %ntid.x; mul.lo.u32 %i, %i, %n; mov.u32 %n, %tid.x; add.u32 %i, %i, %n;",
-        "mul.wide.u32 %row, %i, 8; ld.param.u64 %out, [results]; add.u64 %out, %out, %row; ld.param.u64 %step, [rows];",
+        ".reg .b32 %i, %n, %slot; .reg .b64 %row, %out, %step, %scratch, %t;",
+        ".shared .align 8 .b8 slots[2048];",
+        "mov.u32 %i, %ctaid.x; mov.u32 %n, %ntid.x; mul.lo.u32 %i, %i, %n; mov.u32 %n, %tid.x;",
+        "add.u32 %i, %i, %n; mul.wide.u32 %row, %i, 8;",
+        "ld.param.u64 %out, [results]; add.u64 %out, %out, %row;",
+        "ld.param.u64 %step, [rows];",
         "ld.param.u64 %scratch, [memory]; add.u64 %scratch, %scratch, %row; shl.b64 %step, %step, 3;",
         "shl.b32 %n, %n, 3; mov.u32 %slot, slots; add.u32 %slot, %slot, %n;",
     ]  # fmt: skip
@@ -201,9 +208,8 @@ def kernel(name: str, columns: list[Column]) -> str:
     for column in columns:
         register = _register(column.result)
         width = _width(column)
-        lines.append(
-            f"{{ .reg .{register} %z; .reg .{width} %x, %y; .reg .pred %p, %q; .reg .b16 %h, %i; .reg .b64 %v;"
-        )
+        lines.append(f"{{ .reg .{register} %z; .reg .{width} %x, %y; .reg .pred %p, %q;")
+        lines.append(".reg .b16 %h, %i; .reg .b64 %v;")
         lines.append(column.body)
         if register == "pred":
             lines.append("selp.u64 %v, 1, 0, %z;")

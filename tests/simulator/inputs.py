@@ -16,11 +16,60 @@ from cudapy.simulator.engine.ptx.types import TYPES
 
 ROWS = 1 << 16
 
-_INTEGERS = [0, 1, 2, 3, 4, 7, 8, 15, 16, 23, 24, 31, 32, 33, 47, 63, 64, 65, 100, 127, 128, 129, 255, 256, 257,
-             32767, 32768, 65535, 65536, 0x7FFFFF, 0x800000, 0xFFFFFF, 0x1000000, 0x12345678, 0x7FFFFFFE, 0x7FFFFFFF,
-             0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF, 0x100000000, 0x7FFFFFFFFFFFFFFF, 0x8000000000000000,
-             0x8000000000000001, 0xFFFFFFFFFFFFFFFE, 0xFFFFFFFFFFFFFFFF, 0xAAAAAAAAAAAAAAAA, 0x5555555555555555,
-             0xFFFFFF80, 0xFFFF8000, 0xFFFFFFFFFFFFFF80, 0x0123456789ABCDEF]  # fmt: skip
+_INTEGERS = [
+    0,
+    1,
+    2,
+    3,
+    4,
+    7,
+    8,
+    15,
+    16,
+    23,
+    24,
+    31,
+    32,
+    33,
+    47,
+    63,
+    64,
+    65,
+    100,
+    127,
+    128,
+    129,
+    255,
+    256,
+    257,
+    32767,
+    32768,
+    65535,
+    65536,
+    0x7FFFFF,
+    0x800000,
+    0xFFFFFF,
+    0x1000000,
+    0x12345678,
+    0x7FFFFFFE,
+    0x7FFFFFFF,
+    0x80000000,
+    0x80000001,
+    0xFFFFFFFE,
+    0xFFFFFFFF,
+    0x100000000,
+    0x7FFFFFFFFFFFFFFF,
+    0x8000000000000000,
+    0x8000000000000001,
+    0xFFFFFFFFFFFFFFFE,
+    0xFFFFFFFFFFFFFFFF,
+    0xAAAAAAAAAAAAAAAA,
+    0x5555555555555555,
+    0xFFFFFF80,
+    0xFFFF8000,
+    0xFFFFFFFFFFFFFF80,
+    0x0123456789ABCDEF,
+]
 _FORMATS = {2: (5, 10), 4: (8, 23), 8: (11, 52)}
 _BFLOAT = (8, 7)
 
@@ -40,9 +89,30 @@ def _float_specials(exponent_bits: int, mantissa_bits: int) -> list[int]:
     one, least = bias << mantissa_bits, 1 << mantissa_bits
     infinity = ((1 << exponent_bits) - 1) << mantissa_bits
     half_bit = 1 << (mantissa_bits - 1)
-    positive = [0, 1, 2, 3, least - 1, least, least + 1, one - 1, one, one + 1, one + half_bit, one + least,
-                one - least, one + 2 * least, one + 2 * least + half_bit, infinity - 1, infinity - 2, infinity,
-                infinity + half_bit, infinity + 1, infinity + 2 * half_bit - 1, one + 3 * least + 3]  # fmt: skip
+    positive = [
+        0,
+        1,
+        2,
+        3,
+        least - 1,
+        least,
+        least + 1,
+        one - 1,
+        one,
+        one + 1,
+        one + half_bit,
+        one + least,
+        one - least,
+        one + 2 * least,
+        one + 2 * least + half_bit,
+        infinity - 1,
+        infinity - 2,
+        infinity,
+        infinity + half_bit,
+        infinity + 1,
+        infinity + 2 * half_bit - 1,
+        one + 3 * least + 3,
+    ]
     for power in (7, 8, 15, 16, 23, 24, 31, 32, 52, 53, 63, 64):
         if power < bias:
             positive += [one + (power << mantissa_bits), one + (power << mantissa_bits) - 1]

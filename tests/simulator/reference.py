@@ -124,7 +124,7 @@ def on_hardware(groups: list[list[Column]]) -> Iterator[tuple[list[Column], Any]
 
 
 def ordered(column: Column, words: Any) -> tuple[Any, Any]:
-    """Floats as integers that are as far apart as the floats have units in the last place; and which are NaN."""
+    """Floats as integers, as far apart as the floats in units in the last place; and which are NaN."""
     kind = column.result
     size = TYPES[kind].size
     if kind.endswith("x2"):

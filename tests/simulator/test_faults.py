@@ -52,7 +52,12 @@ extern "C" __global__ void past_shared(int *x)
     s[threadIdx.x] = 1;
     x[threadIdx.x] = s[threadIdx.x];
 }
-extern "C" __global__ void deep(int *x, int n) { int a[64]; for (int k = 0; k < 64; ++k) a[k] = x[k]; x[0] = a[n]; }
+extern "C" __global__ void deep(int *x, int n)
+{
+    int a[64];
+    for (int k = 0; k < 64; ++k) a[k] = x[k];
+    x[0] = a[n];
+}
 """
 
 
@@ -153,6 +158,7 @@ extern "C" __global__ void counted(int *out)
     if (!threadIdx.x) s = 0;
     __syncthreads();
     atomicAdd(&s, 1);
+    atomicMax(&s, 1);
     __syncthreads();
     out[threadIdx.x] = s;
 }
@@ -230,7 +236,7 @@ def test_unwritten_global_memory(checks: Any, machine: Machine) -> None:
 
 
 STOPS = r"""
-extern "C" __device__ void __assertfail(const char *what, const char *file, unsigned line, const char *function, size_t size);
+extern "C" __device__ void __assertfail(const char *, const char *file, unsigned line, const char *, size_t);
 #define assert(e) ((e) ? (void)0 : __assertfail(#e, __FILE__, __LINE__, __func__, 1))
 extern "C" __global__ void lonely(int *out)
 {

@@ -138,7 +138,8 @@ extern "C" __global__ void histogram(const unsigned char *data, unsigned *bins, 
     __shared__ unsigned mine[256];
     for (int i = threadIdx.x; i < 256; i += blockDim.x) mine[i] = 0;
     __syncthreads();
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&mine[data[i]], 1u);
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&mine[data[i]], 1u);
     __syncthreads();
     for (int i = threadIdx.x; i < 256; i += blockDim.x) if (mine[i]) atomicAdd(&bins[i], mine[i]);
 }
@@ -233,7 +234,10 @@ extern "C" __global__ void solve(double *x, double *r, double *p, double *q, int
         for (int i = grid.thread_rank(); i < n; i += grid.size())
             q[i] = 2 * p[i] - (i ? p[i - 1] : 0) - (i + 1 < n ? p[i + 1] : 0) + 0.5 * p[i];
         double pq = dot(p, q, n, grid, totals + 1), alpha = rr / pq;
-        for (int i = grid.thread_rank(); i < n; i += grid.size()) { x[i] += alpha * p[i]; r[i] -= alpha * q[i]; }
+        for (int i = grid.thread_rank(); i < n; i += grid.size()) {
+            x[i] += alpha * p[i];
+            r[i] -= alpha * q[i];
+        }
         double next = dot(r, r, n, grid, totals + 2), beta = next / rr;
         for (int i = grid.thread_rank(); i < n; i += grid.size()) p[i] = r[i] + beta * p[i];
         rr = next;
@@ -255,7 +259,12 @@ def test_conjugate_gradient_with_grid_sync(machine: Machine, arch: int) -> None:
 
 RECURSION = r"""
 __device__ __noinline__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
-__device__ __noinline__ int depth(int n) { int here[4]; here[n & 3] = n; return n ? depth(n - 1) + here[n & 3] : 0; }
+__device__ __noinline__ int depth(int n)
+{
+    int here[4];
+    here[n & 3] = n;
+    return n ? depth(n - 1) + here[n & 3] : 0;
+}
 extern "C" __global__ void recurse(int *out) { int i = threadIdx.x; out[i] = fibonacci(i % 11) + depth(i); }
 """
 
@@ -271,8 +280,16 @@ def test_recursion(machine: Machine, arch: int) -> None:
 
 VIRTUAL = r"""
 struct Shape { __device__ virtual float area() const = 0; };
-struct Square : Shape { float s; __device__ Square(float s) : s(s) {} __device__ float area() const override { return s * s; } };
-struct Box : Shape { float a, b; __device__ Box(float a, float b) : a(a), b(b) {} __device__ float area() const override { return a * b; } };
+struct Square : Shape {
+    float s;
+    __device__ Square(float s) : s(s) {}
+    __device__ float area() const override { return s * s; }
+};
+struct Box : Shape {
+    float a, b;
+    __device__ Box(float a, float b) : a(a), b(b) {}
+    __device__ float area() const override { return a * b; }
+};
 template <typename T, int N> __device__ T twice(T x) { return x * N; }
 typedef float (*Function)(float);
 __device__ __noinline__ float half_of(float x) { return x / 2; }
@@ -299,7 +316,9 @@ def test_virtual_functions_templates_and_function_pointers(machine: Machine, arc
 PRINTF = r"""
 extern "C" __global__ void say(int n)
 {
-    if (threadIdx.x < 2) printf("%d of %d: %s %5.2f %c %llx %%|%-4d|%u\n", threadIdx.x, n, "text", 1.5 * n, 'x', 1ull << 40, 7, 3u);
+    if (threadIdx.x < 2)
+        printf("%d of %d: %s %5.2f %c %llx %%|%-4d|%u\n",
+               threadIdx.x, n, "text", 1.5 * n, 'x', 1ull << 40, 7, 3u);
 }
 """
 
@@ -322,15 +341,18 @@ extern "C" __global__ void warps(const int *in, unsigned *out)
     int all;
     mine[4] = __match_all_sync(~0u, x >> 31, &all) + all;
     mine[5] = __shfl_sync(~0u, x, i + 1, 8);
-    if (x & 1) { mine[6] = __activemask(); mine[7] = __shfl_sync(__activemask(), x, __ffs(__activemask()) - 1); }
-    else { mine[6] = __activemask(); mine[7] = __ballot_sync(mine[6], x > 3); }
+    unsigned here;
+    if (x & 1) { here = __activemask(); mine[7] = __shfl_sync(here, x, __ffs(here) - 1); }
+    else { here = __activemask(); mine[7] = __ballot_sync(here, x > 3); }
+    mine[6] = here;
     __syncwarp();
     mine[8] = __popc(mine[6]);
 #if __CUDA_ARCH__ >= 800
     mine[9] = __reduce_add_sync(~0u, x);
     mine[10] = __reduce_max_sync(~0u, x);
 #endif
-    mine[11] = __syncthreads_count(x > 0) + __syncthreads_or(x == 5) * 1000 + __syncthreads_and(x < 50) * 10000;
+    mine[11] = __syncthreads_count(x > 0);
+    mine[11] += __syncthreads_or(x == 5) * 1000 + __syncthreads_and(x < 50) * 10000;
 }
 """
 
@@ -501,8 +523,8 @@ extern "C" __global__ void math(const double *x, double *d, const float *y, floa
     d[i * 6] = exp(v); d[i * 6 + 1] = sin(v); d[i * 6 + 2] = v / (v * v + 1.0); d[i * 6 + 3] = sqrt(fabs(v));
     d[i * 6 + 4] = log(fabs(v)); d[i * 6 + 5] = pow(fabs(v), 1.7);
     float w = y[i];
-    f[i * 5] = sinf(w); f[i * 5 + 1] = expf(w); f[i * 5 + 2] = logf(fabsf(w)); f[i * 5 + 3] = powf(fabsf(w), 1.7f);
-    f[i * 5 + 4] = atan2f(w, 2.f);
+    f[i * 5] = sinf(w); f[i * 5 + 1] = expf(w); f[i * 5 + 2] = logf(fabsf(w));
+    f[i * 5 + 3] = powf(fabsf(w), 1.7f); f[i * 5 + 4] = atan2f(w, 2.f);
 }
 """
 

@@ -20,7 +20,11 @@ extern "C" __global__ void line(Object t, const float *x, float4 *out)
     int i = threadIdx.x;
     out[i] = tex1D<float4>(t, x[i]);
 }
-extern "C" __global__ void fetch(Object t, const int *x, float *out) { out[threadIdx.x] = tex1Dfetch<float>(t, x[threadIdx.x]); }
+extern "C" __global__ void fetch(Object t, const int *x, float *out)
+{
+    int i = threadIdx.x;
+    out[i] = tex1Dfetch<float>(t, x[i]);
+}
 extern "C" __global__ void plane(Object t, const float2 *p, float *out)
 {
     int i = threadIdx.x;
@@ -94,8 +98,15 @@ def test_address_modes_and_filters_of_a_line(
     data = np.random.default_rng(4).random((1, 1, size, 4), np.float32)
     x = np.linspace(-2.3, 3.1, 64, dtype=np.float32) * np.float32(1 if is_normalized else size)
     border = (0.25, 0.5, 0.75, 1.0)
-    texture = Texture(data, 1, address_modes=(mode, 1, 1), has_linear_filter=is_linear, is_normalized=is_normalized,
-                      border=border)  # fmt: skip
+    modes = (mode, 1, 1)
+    texture = Texture(
+        data,
+        1,
+        address_modes=modes,
+        has_linear_filter=is_linear,
+        is_normalized=is_normalized,
+        border=border,
+    )
     found = sample(machine, "line", texture, x, np.zeros((64, 4), np.float32))
     effective = mode if is_normalized or mode in (1, 3) else 1
 
@@ -185,8 +196,8 @@ def test_surface(machine: Machine) -> None:
     assert np.array_equal(out.get(), before[0, :, :, 0])
     assert np.array_equal(values, before * 2)
     with pytest.raises(Fault, match="Surface access outside of 8 x 4 x 1"):
-        machine.run(module, "surface", 1, (9, 4), np.uint64(9), machine.zeros((4, 9), np.float32), np.int32(9),
-                    np.int32(4))  # fmt: skip
+        wide = machine.zeros((4, 9), np.float32)
+        machine.run(module, "surface", 1, (9, 4), np.uint64(9), wide, np.int32(9), np.int32(4))
 
 
 def test_a_handle_of_nothing(machine: Machine) -> None:

@@ -108,7 +108,7 @@ class BlockWriter:
     def write(self, operand: Operand, expression: str, kind: Type, noisy: bool = False) -> None:
         """Give a register the value of an expression of type `kind`."""
         if isinstance(operand, Sink):
-            self._lines.append(expression) if "(" in expression else None
+            self._lines.append(expression)
             return
         if not isinstance(operand, Register):
             raise PTXError("the first operand must be a register")
