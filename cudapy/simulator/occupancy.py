@@ -116,7 +116,7 @@ def cuOccupancyMaxActiveClusters(func: int, config: Any) -> int:
         raise invalid("the configuration has no cluster dimensions")
     count = kernel.context.device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
     blocks = count * blocks_per_multiprocessor(kernel, threads, told.sharedMemBytes)
-    return blocks // (sizes[0].x * sizes[0].y * sizes[0].z)
+    return int(blocks // (sizes[0].x * sizes[0].y * sizes[0].z))
 
 
 @provides("driver")
