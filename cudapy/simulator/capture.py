@@ -84,11 +84,15 @@ class Capture:
         """It will come to nothing."""
         self.is_valid = False
 
-    def end(self) -> Graph:
-        """The graph. Raises Refused."""
+    def leave(self) -> None:
+        """No stream takes part any more."""
         _active.remove(self)
         for on in self.follows:
             on.capture = None
+
+    def end(self) -> Graph:
+        """The graph. Raises Refused."""
+        self.leave()
         if not self.is_valid:
             raise Refused("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "the capture was invalidated before")
         reached: set[Node] = set()
@@ -187,7 +191,9 @@ def cuStreamEndCapture(hStream: int, phGraph: Any) -> None:
     on = stream(hStream)
     if on.capture is None:
         raise Refused("CUDA_ERROR_ILLEGAL_STATE", "the stream is not being captured")
-    if on.capture.mode != Mode.CU_STREAM_CAPTURE_MODE_RELAXED and on.capture.thread != threading.get_ident():
+    relaxed = on.capture.mode == Mode.CU_STREAM_CAPTURE_MODE_RELAXED
+    if not relaxed and on.capture.thread != threading.get_ident():
+        on.capture.leave()
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "another thread began the capture")
     if on.capture.origin is not on:
         on.capture.invalidate()
