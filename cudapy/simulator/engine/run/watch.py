@@ -126,7 +126,7 @@ class _Seen:
         return recent & (other != _NOBODY) & (other != now.lane), other
 
     def see(self, place: Any, now: _Now, choose: Any) -> None:
-        """Remember the last lane of each byte, or since the block's last barrier the one that `choose` prefers."""
+        """Remember the last lane of each byte, or since its last barrier the one that `choose` takes."""
         if choose is None:
             self._lane[place] = now.lane
             chosen: Any = slice(None)
