@@ -72,6 +72,7 @@ def enable(
     check_races: bool | None = None,
     check_uninitialized: bool | None = None,
     coverage: bool | None = None,
+    reports: bool | None = None,
 ) -> None:
     """Make the simulator the driver of this process. Call it before the first call of any CUDA function.
 
@@ -81,10 +82,11 @@ def enable(
     check_races: report accesses to shared memory that no barrier separates.
     check_uninitialized: report reads of memory that nobody wrote.
     coverage: count how often each line of each kernel runs: see `coverage_report`.
+    reports: print the report of a fault on stderr, as well as give it to the calls that fail (the default).
 
     What is not given comes from the environment, where there is CUDAPY_SIMULATOR_DEVICES, _SEED,
-    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED or _COVERAGE. Raises RuntimeError if this process
-    has called another driver, ValueError for settings that make no sense.
+    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE or _REPORTS. Raises RuntimeError if
+    this process has called another driver, ValueError for settings that make no sense.
     """
     from .. import pathfinder
     from .._pathfinder.libraries import MAJORS
@@ -96,7 +98,7 @@ def enable(
                 raise RuntimeError(f"the simulator comes too late: this process has loaded {known.path}")
         if not _tables:
             _start(devices, compute_capability)
-        _settings(seed, check_races, check_uninitialized, coverage)
+        _settings(seed, check_races, check_uninitialized, coverage, reports)
         for name in ("cuda", "cudart"):
             for major in (None, *MAJORS):
                 pathfinder._loaded[name, major] = load(name)
@@ -193,22 +195,29 @@ def _start(devices: int, compute_capability: tuple[int, int] | None) -> None:
 
 
 def _settings(
-    seed: int | None, races: bool | None, uninitialized: bool | None, coverage: bool | None
+    seed: int | None,
+    races: bool | None,
+    uninitialized: bool | None,
+    coverage: bool | None,
+    reports: bool | None,
 ) -> None:
     from .engine import settings
+    from .work import Faults
 
     current = settings.current
     text = _environment("SEED")
     current.seed = seed if seed is not None else int(text) if text else current.seed
-    for name, value in (
-        ("check_races", races),
-        ("check_uninitialized", uninitialized),
-        ("coverage", coverage),
+    for where, name, value in (
+        (current, "check_races", races),
+        (current, "check_uninitialized", uninitialized),
+        (current, "coverage", coverage),
+        (Faults, "prints", reports),
     ):
-        if value is None and _environment(name.upper()):
-            value = _environment(name.upper()) not in ("0", "false", "no")
+        text = _environment({"prints": "REPORTS"}.get(name, name.upper()))
+        if value is None and text:
+            value = text not in ("0", "false", "no")
         if value is not None:
-            setattr(current, name, value)
+            setattr(where, name, value)
 
 
 def _environment(name: str) -> str:

@@ -92,6 +92,7 @@ _FEATURES = (
     "DIRECT_MANAGED_MEM_ACCESS_FROM_HOST",
     "GPU_OVERLAP",
     "ASYNC_ENGINE_COUNT",
+    "HOST_MEMORY_POOLS_SUPPORTED",
     "HOST_REGISTER_SUPPORTED",
     "INTEGRATED",
     "MANAGED_MEMORY",
@@ -109,6 +110,7 @@ def attributes(ordinal: int, compute_capability: tuple[int, int]) -> dict[int, i
     values = {
         **_LIMITS,
         **dict.fromkeys(_FEATURES, 1),
+        "CLUSTER_LAUNCH": int(major >= 9),
         "COMPUTE_CAPABILITY_MAJOR": major,
         "COMPUTE_CAPABILITY_MINOR": minor,
         "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": shared,

@@ -71,7 +71,9 @@ def at(address: int | None) -> bytes:
     if start == ELF:
         return of_cubin(ctypes.string_at(address, elf_size(address)))
     if start in (FATBIN, FATBIN_WRAPPER):
-        raise Refused("CUDA_ERROR_NO_BINARY_FOR_GPU", "the simulator takes no PTX out of a fat binary: load PTX")
+        raise Refused(
+            "CUDA_ERROR_NO_BINARY_FOR_GPU", "the simulator takes no PTX out of a fat binary: load PTX"
+        )
     if start in LTO:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", "this is LTO-IR, not PTX: link it first")
     return of_text(ctypes.string_at(address))
@@ -90,8 +92,8 @@ def of_cubin(cubin: bytes) -> bytes:
     if ptx is None:
         raise Refused(
             "CUDA_ERROR_NO_BINARY_FOR_GPU",
-            "this cubin carries no PTX, for it was not fetched from NVRTC while the simulator was on: load the"
-            " PTX itself",
+            "this cubin carries no PTX, for it was not fetched from NVRTC while the simulator was on: load"
+            " the PTX itself",
         )
     return ptx
 

@@ -109,6 +109,10 @@ class Copy(Operation):
             data, (self.depth, self.height, self.width), (side.height * side.pitch, side.pitch, 1)
         )
 
+    def details(self) -> list[str]:
+        sides = f"{self.src.address:#x} to {self.dst.address:#x}"
+        return [sides, f"{self.width} x {self.height} x {self.depth} bytes"]
+
     def staged(self) -> Copy:
         """The same from a copy of its source, if that is pageable memory that the program may soon change."""
         src = self.src
@@ -195,6 +199,13 @@ class Fill(Operation):
         self.pitch = pitch
         if width and height:
             check_range(dst, (height - 1) * pitch + width * element_size)
+
+    def details(self) -> list[str]:
+        return [
+            f"{self.dst:#x}",
+            f"{self.value:#x}",
+            f"{self.width} x {self.height} of {self.element_size} bytes",
+        ]
 
     def run(self) -> None:
         size = self.width * self.element_size

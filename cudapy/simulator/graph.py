@@ -17,11 +17,20 @@ from .library import provides
 from .log import Refused, invalid
 from .operations import HOST_FUNCTION, Operation, needed
 from .stream import stream
+from .work import Faults, Queue
 
 UPLOAD = 2  # CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
 AUTO_FREE = 1  # CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
 FLAGS = 15
 PLAIN_EDGE = bytes(8)
+
+
+class Impossible(Refused):
+    """A graph that cannot be instantiated, and the reason as a CUgraphInstantiateResult."""
+
+    def __init__(self, result: Instantiated, reason: str) -> None:
+        super().__init__("CUDA_ERROR_INVALID_VALUE", reason)
+        self.result = result
 
 
 class Node(Object):
@@ -62,7 +71,9 @@ class Graph(Object):
         while left:
             ready = [node for node, after in left.items() if not after]
             if not ready:
-                raise invalid("the graph has a cycle")
+                raise Impossible(
+                    Instantiated.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, "the graph has a cycle"
+                )
             for node in ready:
                 del left[node]
             for after in left.values():
@@ -86,8 +97,7 @@ class Graph(Object):
         super().forget()
         for node in self.nodes:
             node.forget()
-            if isinstance(node.operation, ChildGraph):
-                node.operation.graph.forget()
+            node.operation.forget()
         for thing, count in self.kept.items():
             thing.release(count)
         self.kept = {}
@@ -104,6 +114,9 @@ class ChildGraph(Operation):
 
     def clone(self) -> Operation:
         return ChildGraph(self.graph.clone())
+
+    def forget(self) -> None:
+        self.graph.forget()
 
     def run(self) -> None:
         for node in self.graph.ordered():
@@ -150,6 +163,13 @@ class Condition(Operation):
         self.bodies = bodies
         self.handles = (ctypes.c_void_p * len(bodies))(*[body.handle for body in bodies])
 
+    def clone(self) -> Operation:
+        return Condition(self.value, self.kind, [body.clone() for body in self.bodies])
+
+    def forget(self) -> None:
+        for body in self.bodies:
+            body.forget()
+
     def run(self) -> None:
         value = self.value.value
         if self.kind == self.WHILE:
@@ -175,13 +195,13 @@ class Exec(Object):
         self.after = {node: list(node.after) for node in graph.nodes}
         self.off: set[Node] = set()
         self.conditionals = list(graph.conditionals)
-        self.kept = dict(graph.kept)
-        for thing, count in self.kept.items():
-            thing.count += count
+        self.kept: dict[UserObject, int] = {}
+        self.keep(graph.kept)
         self.last: Any = None
 
     def run(self) -> None:
         """All operations, in order."""
+        from .nodes import memory_of
         from .pool import Alloc, Free
 
         for value in self.conditionals:
@@ -189,16 +209,19 @@ class Exec(Object):
         if self.flags & AUTO_FREE:
             for operation in self.operations.values():
                 if isinstance(operation, Alloc):
-                    Free(operation.storage.address).run_if_there()
+                    Free(operation.storage.address).run()
         for node, operation in self.operations.items():
             if node not in self.off:
                 operation.run()
+            if isinstance(operation, Alloc):
+                memory_of(self.context.device).note()
 
     def change(self, node: Node, operation: Operation) -> None:
         """New parameters for a node. Raises Refused."""
         old = self.operation(node)
         if type(old) is not type(operation):
             raise invalid("a node cannot change its type")
+        old.forget()
         self.operations[node] = operation
 
     def operation(self, node: Node) -> Operation:
@@ -209,8 +232,35 @@ class Exec(Object):
 
     def forget(self) -> None:
         super().forget()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Drop the references to what it kept alive."""
+        for operation in self.operations.values():
+            operation.forget()
         for thing, count in self.kept.items():
             thing.release(count)
+        self.kept = {}
+
+    def keep(self, kept: dict[UserObject, int]) -> None:
+        """Keep these things alive, in place of those before."""
+        for thing, count in kept.items():
+            thing.count += count
+        before, self.kept = self.kept, dict(kept)
+        for thing, count in before.items():
+            thing.release(count)
+
+    def check(self) -> None:
+        """Raise Refused if a launch would allocate what the one before has not freed."""
+        from .pool import Alloc, Free
+
+        for operation in self.operations.values():
+            if isinstance(operation, Alloc):
+                if operation.storage.is_live and not self.flags & AUTO_FREE:
+                    raise invalid("the memory of the graph was not freed since its last launch")
+                operation.storage.is_live = True
+            elif isinstance(operation, Free):
+                operation.announce()
 
 
 class UserObject(Object):
@@ -415,8 +465,10 @@ def cuGraphDebugDotPrint(hGraph: int, path: bytes | None, flags: int) -> None:
     of = graph(hGraph)
     lines = ["digraph dot {"]
     for one in of.nodes:
-        kind = one.operation.type.name.removeprefix("CU_GRAPH_NODE_TYPE_")
-        lines.append(f'  "{one.handle:#x}" [label="{kind}"];')
+        label = one.operation.type.name.removeprefix("CU_GRAPH_NODE_TYPE_")
+        if flags:
+            label = "\\n".join([label, *one.operation.details()])
+        lines.append(f'  "{one.handle:#x}" [label="{label}"];')
     lines += [f'  "{tail.handle:#x}" -> "{head.handle:#x}";' for head in of.nodes for tail in head.after]
     try:
         with open(os.fsdecode(path or b""), "w") as file:
@@ -434,6 +486,12 @@ def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
         raise invalid(f"unknown flags {flags & ~FLAGS:#x}")
     if flags & 4:
         raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator has no launches of graphs from kernels")
+    used = {id(n.operation.value) for n in graph(hGraph).nodes if isinstance(n.operation, Condition)}
+    if any(id(value) not in used for value in graph(hGraph).conditionals):
+        raise Impossible(
+            Instantiated.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED,
+            "a conditional handle of the graph belongs to no conditional node",
+        )
     return Exec(graph(hGraph), flags).handle
 
 
@@ -450,7 +508,11 @@ def cuGraphInstantiate_v2(
 def cuGraphInstantiateWithParams(hGraph: int, instantiateParams: Any) -> int:
     told = needed(instantiateParams, "instantiateParams")
     told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_ERROR
-    made = cuGraphInstantiateWithFlags(hGraph, int(told.flags))
+    try:
+        made = cuGraphInstantiateWithFlags(hGraph, int(told.flags))
+    except Impossible as refused:
+        told.result_out = refused.result
+        raise
     told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_SUCCESS
     return made
 
@@ -463,9 +525,11 @@ def cuGraphExecGetFlags(hGraphExec: int) -> int:
 @provides("driver")
 def cuGraphExecDestroy(hGraphExec: int) -> None:
     gone = executable(hGraphExec)
-    if gone.last is not None:
-        gone.last.wait()
-    gone.forget()
+    if gone.last is None or gone.last.done:
+        gone.forget()
+    else:  # what it keeps alive it keeps until the launch is done
+        Object.forget(gone)
+        Queue(Faults()).submit(gone.let_go, (gone.last,))
 
 
 @provides("driver")
@@ -480,6 +544,7 @@ def cuGraphLaunch(hGraphExec: int, hStream: int) -> None:
     if on.capture is not None:
         on.add(_Captured(what))
         return
+    what.check()
     before = what.last
     what.last = on.submit(what.run, () if before is None or before.done else (before,))
 
@@ -539,7 +604,9 @@ def cuGraphExecUpdate_v2(hGraphExec: int, hGraph: int, resultInfo: Any) -> None:
         if one.operation.type != of.operations[before].type:
             raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, one)
     for one, before in twin.items():
+        of.operations[before].forget()
         of.operations[before] = one.operation.clone()
+    of.keep(new.kept)
     told.result = Updated.CU_GRAPH_EXEC_UPDATE_SUCCESS
 
 

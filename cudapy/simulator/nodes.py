@@ -14,6 +14,7 @@ from .._types.driver.structs import (
     CUDA_MEM_ALLOC_NODE_PARAMS,
     CUDA_MEMSET_NODE_PARAMS,
     CUlaunchAttributeValue,
+    CUmemPoolProps,
     CUstreamBatchMemOpParams,
 )
 from .context import given
@@ -28,14 +29,15 @@ from .log import Refused, invalid, unsupported
 from .memory import Block, blocks
 from .module import function
 from .operations import Empty, EventRecord, EventWait, HostCall, MemoryOperations, Operation, needed
-from .pool import Alloc, Free, Storage
+from .pool import Alloc, Free, Storage, graph_memory
 from .stream import batch
 
 # -- Parameters to operations, and back --------------------------------------------------------------------
 
 
 def kernel_of(params: Any) -> KernelLaunch:
-    kernel = function(int(params.func) or int(params.kern))
+    context = given(int(params.ctx)) if not params.func and params.ctx else None
+    kernel = function(int(params.func) or int(params.kern), context)
     return KernelLaunch(
         kernel,
         (params.gridDimX, params.gridDimY, params.gridDimZ),
@@ -78,11 +80,15 @@ class GraphMemory:
         if not size or size > on.total_memory - on.used_memory:
             raise Refused("CUDA_ERROR_OUT_OF_MEMORY" if size else "CUDA_ERROR_INVALID_VALUE", f"{size} bytes")
         storage = Storage(-(-size // 512) * 512)
-        self.storages[storage.address] = storage
+        self.storages[storage.address] = graph_memory[storage.address] = storage
         self.reserved += storage.size
         self.reserved_high = max(self.reserved_high, self.reserved)
         blocks.add(Block(storage.address, size, "device", of.context, pool=GraphPool()))
         return storage
+
+    def note(self) -> None:
+        """Something was allocated: it may be more than ever."""
+        self.used_high = max(self.used_high, self.used)
 
     @property
     def used(self) -> int:
@@ -98,7 +104,9 @@ class GraphPool:
     handle = 0
 
     def free(self, block: Block, on: Any) -> None:
-        on.add(Free(block.address))
+        operation = Free(block.address)
+        operation.announce()
+        on.add(operation)
 
 
 _memories: dict[int, GraphMemory] = {}
@@ -112,7 +120,9 @@ def memory_of(on: Device) -> GraphMemory:
 def alloc_of(of: Graph, params: Any) -> Alloc:
     storage = memory_of(of.context.device).allocate(params.bytesize, of)
     params.dptr = storage.address
-    return Alloc(storage, params.bytesize)
+    made = Alloc(storage, params.bytesize)
+    made.props = CUmemPoolProps.from_buffer_copy(params.poolProps)
+    return made
 
 
 def condition_of(of: Graph, params: Any) -> Condition:
@@ -448,7 +458,10 @@ def cuGraphAddMemAllocNode(hGraph: int, dependencies: Any, numDependencies: int,
 @provides("driver")
 def cuGraphMemAllocNodeGetParams(hNode: int) -> CUDA_MEM_ALLOC_NODE_PARAMS:
     alloc = operation_of(hNode, Alloc)
-    return CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=alloc.size, dptr=alloc.storage.address)
+    made = CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=alloc.size, dptr=alloc.storage.address)
+    if alloc.props is not None:
+        made.poolProps = alloc.props
+    return made
 
 
 @provides("driver")
@@ -476,7 +489,6 @@ def cuDeviceGetGraphMemAttribute(device: int, attr: int, value: int | None) -> N
     from .device import device as find_device
 
     memory = memory_of(find_device(device))
-    memory.used_high = max(memory.used_high, memory.used)
     found = {
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: memory.used,
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: memory.used_high,

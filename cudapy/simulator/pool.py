@@ -26,6 +26,12 @@ REUSE = (
     Attribute.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES,
 )
 GRANULARITY = 512
+DEVICE = int(CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE)
+HOST_PLACES = (
+    int(CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST),
+    int(CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA),
+    int(CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT),
+)
 
 
 class Storage:
@@ -37,6 +43,11 @@ class Storage:
         self.address = int(self._block.ctypes.data) + 512 - self._block.ctypes.data % 512
         self.stream: Stream | None = None  # where it was freed
         self.work: Work | None = None
+        self.is_live = False  # of a graph: a launch has allocated it and nothing has freed it
+
+
+graph_memory: dict[int, Storage] = {}
+"""The memory of all graphs, by address."""
 
 
 class Alloc(Operation):
@@ -44,21 +55,18 @@ class Alloc(Operation):
 
     type = Type.CU_GRAPH_NODE_TYPE_MEM_ALLOC
 
-    def __init__(self, storage: Storage, size: int) -> None:
+    def __init__(self, storage: Storage, size: int, kind: str = "device") -> None:
         self.storage = storage
         self.size = size  # what was asked for: one byte more is out of bounds
+        self.kind = kind
+        self.props: Any = None  # of a node: what it was made from
 
     def run(self) -> None:
         with progress:
-            found = table.find(self.storage.address)
-            if found is not None and found.address == self.storage.address:
-                raise Refused(
-                    "CUDA_ERROR_INVALID_VALUE", "the memory of a graph was not freed since its last launch"
-                )
-            ctypes.memset(self.storage.address, POISON, self.size)
-            table.adopt(self.storage.address, self.size, "device")
+            ctypes.memset(self.storage.address, 0 if self.kind == "managed" else POISON, self.size)
+            table.adopt(self.storage.address, self.size, self.kind)
             made = table.find(self.storage.address)
-            if made is not None and made.written is not None:
+            if made is not None and made.written is not None and self.kind == "device":
                 made.written[:] = False
 
 
@@ -70,18 +78,18 @@ class Free(Operation):
     def __init__(self, address: int) -> None:
         self.address = address
 
-    def run(self) -> None:
-        if not self.run_if_there():
-            raise Refused("CUDA_ERROR_INVALID_VALUE", f"{self.address:#x} is freed twice")
+    def announce(self) -> None:
+        """It was queued. Raises Refused for memory of a graph that nothing has allocated."""
+        storage = graph_memory.get(self.address)
+        if storage is not None:
+            if not storage.is_live:
+                raise invalid(f"{self.address:#x} is not allocated: no launch of its graph has done it")
+            storage.is_live = False
 
-    def run_if_there(self) -> bool:
-        """The same, unless the memory was freed before; whether it was not."""
+    def run(self) -> None:
         with progress:
-            try:
+            if table.find(self.address) is not None:  # an instance that frees by itself finds it freed
                 table.release(self.address)
-            except KeyError:
-                return False
-        return True
 
 
 class Pool(Object):
@@ -89,9 +97,10 @@ class Pool(Object):
 
     noun = "memory pool"
 
-    def __init__(self, on: Device, maximum: int = 0) -> None:
+    def __init__(self, on: Device, maximum: int = 0, kind: str = "device") -> None:
         super().__init__()
         self.device = on
+        self.kind = kind
         self.maximum = maximum
         self.values: dict[int, int] = dict.fromkeys(map(int, REUSE), 1)
         self.threshold = 0
@@ -127,8 +136,8 @@ class Pool(Object):
         if on.capture is not None:
             return int(on.capture.allocate(on, size))
         storage = self.take(size, on)
-        on.add(Alloc(storage, size))
-        block = Block(storage.address, size, "device", on.context, pool=self)
+        on.add(Alloc(storage, size, self.kind))
+        block = Block(storage.address, size, self.kind, on.context, 1, pool=self)
         block.extra = storage
         blocks.add(block)
         return storage.address
@@ -230,7 +239,7 @@ def cuMemFreeAsync(dptr: int, hStream: int) -> None:
             raise invalid(f"{dptr:#x} is no memory that the graph allocates")
         on.add(Free(dptr))
         return
-    if block is None or block.kind != "device":
+    if block is None or (block.kind != "device" and block.pool is None):
         raise invalid(f"no device memory starts at {dptr:#x}")
     if block.pool is not None:
         block.pool.free(block, on)
@@ -243,11 +252,24 @@ def cuMemFreeAsync(dptr: int, hStream: int) -> None:
 @provides("driver")
 def cuMemPoolCreate(poolProps: Any) -> int:
     props = needed(poolProps, "poolProps")
-    if props.allocType != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
-        raise unsupported("the simulator's pools have CU_MEM_ALLOCATION_TYPE_PINNED alone")
     if props.handleTypes != CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_NONE:
         raise unsupported("the simulator's pools cannot be shared with other processes")
-    return Pool(_place(props.location), props.maxSize).handle
+    on, kind = _asked(props.location, int(props.allocType))
+    return Pool(on, props.maxSize, kind).handle
+
+
+def _asked(location: Any, allocation_type: int) -> tuple[Device, str]:
+    """The device and the kind of memory that a location and a type of allocation mean. Raises Refused."""
+    place = int(location.type)
+    if allocation_type == CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED:
+        return device(location.id if place == DEVICE else 0), "managed"
+    if allocation_type != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
+        raise invalid(f"{allocation_type} is no type of allocation for a pool")
+    if place == DEVICE:
+        return device(location.id), "device"
+    if place in HOST_PLACES:
+        return device(0), "host"
+    raise invalid(f"{place} is no location for a pool")
 
 
 @provides("driver")
@@ -289,26 +311,32 @@ def _storage(name: Attribute) -> Any:
     return ctypes.c_int if name in REUSE else ctypes.c_uint64
 
 
+HOST = -1
+
+
+def _who(location: Any) -> int:
+    """A device by its number, the host by -1. Raises Refused."""
+    if int(location.type) in HOST_PLACES:
+        return HOST
+    if int(location.type) != DEVICE:
+        raise invalid(f"{int(location.type)} is no location that has access")
+    return device(location.id).ordinal
+
+
 @provides("driver")
 def cuMemPoolSetAccess(pool: int, map: Any, count: int) -> None:  # noqa: A002
     found = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
     for i in range(count):
-        on, flags = _place(map[i].location), int(map[i].flags)
-        if flags not in (0, 1, 3) or (on is found.device and flags != 3):
-            raise invalid(f"a pool on device {on.ordinal} cannot have the access {flags}")
-        found.access[on.ordinal] = flags
+        who, flags = _who(map[i].location), int(map[i].flags)
+        if flags not in (0, 1, 3) or (who == found.device.ordinal and flags != 3):
+            raise invalid(f"a pool on device {found.device.ordinal} cannot have the access {flags}")
+        found.access[who] = flags
 
 
 @provides("driver")
 def cuMemPoolGetAccess(memPool: int, location: Any) -> int:
     found = find(memPool, Pool, "CUDA_ERROR_INVALID_VALUE")
-    return found.access.get(_place(needed(location, "location")).ordinal, 0)
-
-
-def _place(location: Any) -> Device:
-    if location.type != CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
-        raise unsupported("the simulator's pools are on devices")
-    return device(location.id)
+    return found.access.get(_who(needed(location, "location")), 0 if found.kind == "device" else 3)
 
 
 # -- The pool of a device ----------------------------------------------------------------------------------
@@ -332,22 +360,36 @@ def cuDeviceSetMemPool(dev: int, pool: int) -> None:
     on.pool = chosen
 
 
+_defaults: dict[tuple[str, int], Pool] = {}
+_chosen: dict[tuple[str, int], Pool] = {}
+
+
 @provides("driver")
 def cuMemGetDefaultMemPool(location: Any, typename: int) -> int:
-    return default_pool(_pinned(location, typename)).handle
+    on, kind = _asked(needed(location, "location"), typename)
+    if kind == "device":
+        return default_pool(on).handle
+    return _defaults.setdefault(
+        (kind, on.ordinal), _defaults.get((kind, on.ordinal)) or Pool(on, 0, kind)
+    ).handle
 
 
 @provides("driver")
 def cuMemGetMemPool(location: Any, typename: int) -> int:
-    return pool_of(_pinned(location, typename)).handle
+    on, kind = _asked(needed(location, "location"), typename)
+    if kind == "device":
+        return pool_of(on).handle
+    chosen = _chosen.get((kind, on.ordinal))
+    return chosen.handle if chosen is not None else cuMemGetDefaultMemPool(location, typename)
 
 
 @provides("driver")
 def cuMemSetMemPool(location: Any, typename: int, pool: int) -> None:
-    cuDeviceSetMemPool(_pinned(location, typename).ordinal, pool)
-
-
-def _pinned(location: Any, kind: int) -> Device:
-    if kind != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
-        raise unsupported("the simulator's pools have CU_MEM_ALLOCATION_TYPE_PINNED alone")
-    return _place(needed(location, "location"))
+    on, kind = _asked(needed(location, "location"), typename)
+    if kind == "device":
+        cuDeviceSetMemPool(on.ordinal, pool)
+        return
+    chosen = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
+    if chosen.kind != kind:
+        raise invalid(f"the pool has {chosen.kind} memory, not {kind}")
+    _chosen[kind, on.ordinal] = chosen

@@ -45,12 +45,14 @@ class Faults:
     """What keeps a fault for good, as a context does."""
 
     error: Refused | None = None
+    prints = True  # whether reports go to stderr too
 
     def fail(self, status: str, report: str) -> None:
-        """From now on every call fails with `status`, for the reason in the report, which goes to stderr too."""
+        """From now on every call fails with `status`, for the reason in the report; that is printed too."""
         if self.error is None:
             self.error = Refused(status, report)
-            print(f"cudapy simulator: {report}", file=sys.stderr, flush=True)
+            if Faults.prints:
+                print(f"cudapy simulator: {report}", file=sys.stderr, flush=True)
 
 
 class Queue:
@@ -110,7 +112,9 @@ class Queue:
             if work.action is not None and self._owner.error is None:
                 work.action()
         except Refused as refused:
-            self._owner.fail(refused.status, refused.reason)
+            self._owner.fail(
+                refused.status, refused.reason
+            )  # a fault: what a call refuses, it refuses at once
         except KeyboardInterrupt:
             raise
         except BaseException as error:

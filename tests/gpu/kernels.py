@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import functools
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -302,11 +301,6 @@ def held(queue: Any) -> Iterator[None]:
     finally:
         gate.set()
         ok(driver.cuStreamSynchronize(queue))
-
-
-def unexpected(errors: str) -> str:
-    """What a program wrote to stderr, without what the simulator reports there of a fault on purpose."""
-    return re.sub(r"^cudapy simulator: .*\n(    .*\n)*", "", errors, flags=re.MULTILINE)
 
 
 def run_python(code: str, *arguments: str) -> Any:
