@@ -276,7 +276,7 @@ class UserObject(Object):
 
     def release(self, count: int) -> None:
         """Drop references; the last calls the destructor, on a thread of the driver."""
-        if count > self.count:
+        if not 0 < count <= self.count:
             raise invalid(f"{count} references are dropped, and there are {self.count}")
         self.count -= count
         if not self.count:
@@ -644,4 +644,6 @@ def cuGraphReleaseUserObject(graph: int, object: int, count: int) -> None:  # no
     if of.kept.get(thing, 0) < count:
         raise invalid("the graph has fewer references")
     of.kept[thing] -= count
+    if not of.kept[thing]:
+        del of.kept[thing]
     thing.release(count)
