@@ -85,8 +85,8 @@ def enable(
     reports: print the report of a fault on stderr, as well as give it to the calls that fail (the default).
 
     What is not given comes from the environment, where there is CUDAPY_SIMULATOR_DEVICES, _SEED,
-    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE or _REPORTS. Raises RuntimeError if this
-    process has called another driver, ValueError for settings that make no sense.
+    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE or _REPORTS. Raises RuntimeError if
+    this process has called another driver, ValueError for settings that make no sense.
     """
     from .. import pathfinder
     from .._pathfinder.libraries import MAJORS

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._types.driver.enums import CUstreamCaptureMode as Mode
 from .._types.driver.enums import CUstreamCaptureStatus as Status
-from .._types.driver.structs import CUgraphEdgeData
+from .._types.driver.structs import CUgraphEdgeData, CUmemPoolProps
 from .context import Context
 from .graph import Graph, Node, graph, list_of
 from .library import provides
@@ -60,7 +60,11 @@ class Capture:
         from .pool import Alloc
 
         storage = memory_of(on.context.device).allocate(size, self.graph)
-        self.add(on, Alloc(storage, size))
+        operation = Alloc(storage, size)
+        operation.props = CUmemPoolProps(allocType=1)  # CU_MEM_ALLOCATION_TYPE_PINNED
+        operation.props.location.type = 1  # CU_MEM_LOCATION_TYPE_DEVICE
+        operation.props.location.id = on.context.device.ordinal
+        self.add(on, operation)
         return storage.address
 
     def here(self, on: Stream) -> Point:
@@ -80,11 +84,15 @@ class Capture:
         """It will come to nothing."""
         self.is_valid = False
 
-    def end(self) -> Graph:
-        """The graph. Raises Refused."""
+    def leave(self) -> None:
+        """No stream takes part any more."""
         _active.remove(self)
         for on in self.follows:
             on.capture = None
+
+    def end(self) -> Graph:
+        """The graph. Raises Refused."""
+        self.leave()
         if not self.is_valid:
             raise Refused("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "the capture was invalidated before")
         reached: set[Node] = set()
@@ -183,6 +191,10 @@ def cuStreamEndCapture(hStream: int, phGraph: Any) -> None:
     on = stream(hStream)
     if on.capture is None:
         raise Refused("CUDA_ERROR_ILLEGAL_STATE", "the stream is not being captured")
+    relaxed = on.capture.mode == Mode.CU_STREAM_CAPTURE_MODE_RELAXED
+    if not relaxed and on.capture.thread != threading.get_ident():
+        on.capture.leave()
+        raise Refused("CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "another thread began the capture")
     if on.capture.origin is not on:
         on.capture.invalidate()
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "the capture was begun on another stream")

@@ -92,8 +92,8 @@ def of_cubin(cubin: bytes) -> bytes:
     if ptx is None:
         raise Refused(
             "CUDA_ERROR_NO_BINARY_FOR_GPU",
-            "this cubin carries no PTX, for it was not fetched from NVRTC while the simulator was on: load the"
-            " PTX itself",
+            "this cubin carries no PTX, for it was not fetched from NVRTC while the simulator was on: load"
+            " the PTX itself",
         )
     return ptx
 

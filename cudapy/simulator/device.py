@@ -47,12 +47,12 @@ class Device:
 
 
 def total_memory() -> int:
-    """Half of what the host has, in whole GiB, at least 1 and at most 16."""
+    """A quarter of what the host has, in whole GiB, at least 1 and at most 4: all of it may be filled."""
     try:
         physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
         physical = 16 << 30
-    return max(1, min(16, physical >> 31)) << 30
+    return max(1, min(4, physical >> 32)) << 30
 
 
 devices: list[Device] = []

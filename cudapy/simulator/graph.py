@@ -25,6 +25,14 @@ FLAGS = 15
 PLAIN_EDGE = bytes(8)
 
 
+class Impossible(Refused):
+    """A graph that cannot be instantiated, and the reason as a CUgraphInstantiateResult."""
+
+    def __init__(self, result: Instantiated, reason: str) -> None:
+        super().__init__("CUDA_ERROR_INVALID_VALUE", reason)
+        self.result = result
+
+
 class Node(Object):
     """A node: an operation, and the nodes that it follows, each with the bytes of a CUgraphEdgeData."""
 
@@ -63,7 +71,9 @@ class Graph(Object):
         while left:
             ready = [node for node, after in left.items() if not after]
             if not ready:
-                raise invalid("the graph has a cycle")
+                raise Impossible(
+                    Instantiated.CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE, "the graph has a cycle"
+                )
             for node in ready:
                 del left[node]
             for after in left.values():
@@ -87,8 +97,7 @@ class Graph(Object):
         super().forget()
         for node in self.nodes:
             node.forget()
-            if isinstance(node.operation, ChildGraph):
-                node.operation.graph.forget()
+            node.operation.forget()
         for thing, count in self.kept.items():
             thing.release(count)
         self.kept = {}
@@ -105,6 +114,9 @@ class ChildGraph(Operation):
 
     def clone(self) -> Operation:
         return ChildGraph(self.graph.clone())
+
+    def forget(self) -> None:
+        self.graph.forget()
 
     def run(self) -> None:
         for node in self.graph.ordered():
@@ -151,6 +163,13 @@ class Condition(Operation):
         self.bodies = bodies
         self.handles = (ctypes.c_void_p * len(bodies))(*[body.handle for body in bodies])
 
+    def clone(self) -> Operation:
+        return Condition(self.value, self.kind, [body.clone() for body in self.bodies])
+
+    def forget(self) -> None:
+        for body in self.bodies:
+            body.forget()
+
     def run(self) -> None:
         value = self.value.value
         if self.kind == self.WHILE:
@@ -176,9 +195,8 @@ class Exec(Object):
         self.after = {node: list(node.after) for node in graph.nodes}
         self.off: set[Node] = set()
         self.conditionals = list(graph.conditionals)
-        self.kept = dict(graph.kept)
-        for thing, count in self.kept.items():
-            thing.count += count
+        self.kept: dict[UserObject, int] = {}
+        self.keep(graph.kept)
         self.last: Any = None
 
     def run(self) -> None:
@@ -203,6 +221,7 @@ class Exec(Object):
         old = self.operation(node)
         if type(old) is not type(operation):
             raise invalid("a node cannot change its type")
+        old.forget()
         self.operations[node] = operation
 
     def operation(self, node: Node) -> Operation:
@@ -217,7 +236,18 @@ class Exec(Object):
 
     def let_go(self) -> None:
         """Drop the references to what it kept alive."""
+        for operation in self.operations.values():
+            operation.forget()
         for thing, count in self.kept.items():
+            thing.release(count)
+        self.kept = {}
+
+    def keep(self, kept: dict[UserObject, int]) -> None:
+        """Keep these things alive, in place of those before."""
+        for thing, count in kept.items():
+            thing.count += count
+        before, self.kept = self.kept, dict(kept)
+        for thing, count in before.items():
             thing.release(count)
 
     def check(self) -> None:
@@ -246,7 +276,7 @@ class UserObject(Object):
 
     def release(self, count: int) -> None:
         """Drop references; the last calls the destructor, on a thread of the driver."""
-        if count > self.count:
+        if not 0 < count <= self.count:
             raise invalid(f"{count} references are dropped, and there are {self.count}")
         self.count -= count
         if not self.count:
@@ -458,7 +488,10 @@ def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
         raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator has no launches of graphs from kernels")
     used = {id(n.operation.value) for n in graph(hGraph).nodes if isinstance(n.operation, Condition)}
     if any(id(value) not in used for value in graph(hGraph).conditionals):
-        raise invalid("a conditional handle of the graph belongs to no conditional node")
+        raise Impossible(
+            Instantiated.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED,
+            "a conditional handle of the graph belongs to no conditional node",
+        )
     return Exec(graph(hGraph), flags).handle
 
 
@@ -475,7 +508,11 @@ def cuGraphInstantiate_v2(
 def cuGraphInstantiateWithParams(hGraph: int, instantiateParams: Any) -> int:
     told = needed(instantiateParams, "instantiateParams")
     told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_ERROR
-    made = cuGraphInstantiateWithFlags(hGraph, int(told.flags))
+    try:
+        made = cuGraphInstantiateWithFlags(hGraph, int(told.flags))
+    except Impossible as refused:
+        told.result_out = refused.result
+        raise
     told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_SUCCESS
     return made
 
@@ -567,7 +604,9 @@ def cuGraphExecUpdate_v2(hGraphExec: int, hGraph: int, resultInfo: Any) -> None:
         if one.operation.type != of.operations[before].type:
             raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, one)
     for one, before in twin.items():
+        of.operations[before].forget()
         of.operations[before] = one.operation.clone()
+    of.keep(new.kept)
     told.result = Updated.CU_GRAPH_EXEC_UPDATE_SUCCESS
 
 
@@ -605,4 +644,6 @@ def cuGraphReleaseUserObject(graph: int, object: int, count: int) -> None:  # no
     if of.kept.get(thing, 0) < count:
         raise invalid("the graph has fewer references")
     of.kept[thing] -= count
+    if not of.kept[thing]:
+        del of.kept[thing]
     thing.release(count)

@@ -13,6 +13,7 @@ from .._types.driver.enums import CUdevice_attribute as OfDevice
 from .._types.driver.enums import CUfunction_attribute, CUlimit, CUresult
 from .._types.driver.enums import CUgraphNodeType as Type
 from .._types.driver.enums import CUlaunchAttributeID as Attribute
+from .._types.driver.handles import CUkernel
 from .._types.driver.structs import CUDA_KERNEL_NODE_PARAMS, CUlaunchAttributeValue
 from .context import Context
 from .device import Device
@@ -25,12 +26,11 @@ from .library import provides
 from .log import Refused, invalid, unsupported
 from .memory import table
 from .module import Function, function, get
-from .occupancy import blocks_per_multiprocessor
+from .occupancy import LARGEST_CLUSTER, blocks_per_multiprocessor
 from .operations import Operation, needed
 from .stream import stream
 
 BUFFER_POINTER, BUFFER_SIZE = 1, 2  # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE
-LARGEST_CLUSTER = 8
 SWITCH = 0.0005  # seconds
 
 HINTS = (
@@ -99,6 +99,8 @@ class KernelLaunch(Operation):
         self.cluster: Three | None = None
         self.is_cooperative = False
         self._events: list[Event] = []
+        self._data: Any = None
+        self._table: Any = None
         for name, value in self.attributes.items():
             self._take(name, value)
         self.check()
@@ -201,16 +203,19 @@ class KernelLaunch(Operation):
     def node_params(self) -> CUDA_KERNEL_NODE_PARAMS:
         """As a graph's node has it; its pointers live as long as the operation."""
         parameters = self.kernel.kernel.parameters
-        self._data = ctypes.create_string_buffer(self.params, max(1, len(self.params)))
-        start = ctypes.addressof(self._data)
-        self._table = (ctypes.c_void_p * max(1, len(parameters)))(
-            *[start + offset for offset, _ in parameters]
-        )
+        if self._table is None:  # programs keep its address
+            self._data = ctypes.create_string_buffer(self.params, max(1, len(self.params)))
+            start = ctypes.addressof(self._data)
+            addresses = [start + offset for offset, _ in parameters]
+            self._table = (ctypes.c_void_p * max(1, len(parameters)))(*addresses)
         made = CUDA_KERNEL_NODE_PARAMS(
             func=self.kernel.handle,
             sharedMemBytes=self.shared,
             kernelParams=ctypes.addressof(self._table) if parameters else 0,
         )
+        library = self.kernel.module.library
+        if library is not None and self.kernel.name in library.kernels:
+            made.kern = CUkernel(library.kernels[self.kernel.name].handle)
         for i, letter in enumerate("XYZ"):
             setattr(made, "gridDim" + letter, self.grid[i])
             setattr(made, "blockDim" + letter, self.block[i])

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import signal
 import sys
 import threading
 import traceback
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     F = TypeVar("F", bound=Callable[..., Any])
+
+AFTER = 0.005  # seconds: an interrupt is raised again when the call has ended
 
 provided: dict[str, dict[str, Callable[..., Any]]] = {"driver": {}, "runtime": {}}
 """What each simulated library has: C symbol to Python function."""
@@ -60,6 +63,14 @@ class _Function(Thunk):  # type: ignore[misc]
 
     _flags_ = 1  # FUNCFLAG_CDECL
     _restype_ = ctypes.c_int
+
+
+def _interrupt() -> None:
+    """Have KeyboardInterrupt raised in the main thread, even where that sleeps."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 class _ByValue:
@@ -221,7 +232,7 @@ class Table:
                         if arguments[i]:
                             arguments[i][0] = value
             except KeyboardInterrupt:  # no exception leaves a callback: it is raised anew behind the call
-                _thread.interrupt_main()
+                threading.Timer(AFTER, _interrupt).start()
                 return failed(Refused("CUDA_ERROR_UNKNOWN", "interrupted from the keyboard"))
             except Refused as refused:
                 log.refused(symbol, refused)

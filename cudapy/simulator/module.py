@@ -143,12 +143,15 @@ def _loaded(source: Code) -> engine.Module:
         raise Refused("CUDA_ERROR_INVALID_PTX", str(error)) from None
 
 
-def function(handle: int) -> Function:
-    """The function with this handle; a kernel of a library is one in the current context. Raises Refused."""
+def function(handle: int, context: Context | None = None) -> Function:
+    """The function with this handle; a kernel of a library is one in `context`, or the current one.
+
+    Raises Refused.
+    """
     try:
         return find(handle, Function)
     except Refused:
-        return find(handle, Kernel).function(current())
+        return find(handle, Kernel).function(context or current())
 
 
 def load(ptx: bytes, options: Options, make: Any) -> int:
@@ -164,7 +167,7 @@ def load(ptx: bytes, options: Options, make: Any) -> int:
     if options.get(CUjit_option.CU_JIT_LOG_VERBOSE):
         options.say(
             "\n".join(
-                f"cudapy simulator: {k.name}: about {k.registers} registers, {k.shared_size} bytes shared memory"
+                f"cudapy simulator: {k.name}: about {k.registers} registers, {k.shared_size} bytes shared"
                 for k in kernels
             )
         )

@@ -14,6 +14,7 @@ from .._types.driver.structs import (
     CUDA_MEM_ALLOC_NODE_PARAMS,
     CUDA_MEMSET_NODE_PARAMS,
     CUlaunchAttributeValue,
+    CUmemPoolProps,
     CUstreamBatchMemOpParams,
 )
 from .context import given
@@ -35,7 +36,8 @@ from .stream import batch
 
 
 def kernel_of(params: Any) -> KernelLaunch:
-    kernel = function(int(params.func) or int(params.kern))
+    context = given(int(params.ctx)) if not params.func and params.ctx else None
+    kernel = function(int(params.func) or int(params.kern), context)
     return KernelLaunch(
         kernel,
         (params.gridDimX, params.gridDimY, params.gridDimZ),
@@ -118,7 +120,9 @@ def memory_of(on: Device) -> GraphMemory:
 def alloc_of(of: Graph, params: Any) -> Alloc:
     storage = memory_of(of.context.device).allocate(params.bytesize, of)
     params.dptr = storage.address
-    return Alloc(storage, params.bytesize)
+    made = Alloc(storage, params.bytesize)
+    made.props = CUmemPoolProps.from_buffer_copy(params.poolProps)
+    return made
 
 
 def condition_of(of: Graph, params: Any) -> Condition:
@@ -454,7 +458,10 @@ def cuGraphAddMemAllocNode(hGraph: int, dependencies: Any, numDependencies: int,
 @provides("driver")
 def cuGraphMemAllocNodeGetParams(hNode: int) -> CUDA_MEM_ALLOC_NODE_PARAMS:
     alloc = operation_of(hNode, Alloc)
-    return CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=alloc.size, dptr=alloc.storage.address)
+    made = CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=alloc.size, dptr=alloc.storage.address)
+    if alloc.props is not None:
+        made.poolProps = alloc.props
+    return made
 
 
 @provides("driver")

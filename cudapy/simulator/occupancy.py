@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 from .._types.driver.enums import CUdevice_attribute as OfDevice
 from .._types.driver.enums import CUfunction_attribute
+from .._types.driver.enums import CUlaunchAttributeID as Attribute
 from .library import provides
 from .log import invalid
 from .module import Function, function, get
+from .operations import needed
 
 BLOCK_TO_SHARED = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)
 WARP = 32
 REGISTER_UNIT = 256  # registers are given out to a warp in such units,
 WARP_UNIT = 4  # and to so many warps at once
 SHARED_UNIT = 128  # bytes
+LARGEST_CLUSTER = 8  # blocks, on every device that has clusters
 FLAGS = 1  # CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE
 
 
@@ -90,6 +94,29 @@ def cuOccupancyMaxPotentialBlockSizeWithFlags(
     if flags & ~FLAGS:
         raise invalid(f"unknown flags {flags & ~FLAGS:#x}")
     return cuOccupancyMaxPotentialBlockSize(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)
+
+
+@provides("driver")
+def cuOccupancyMaxPotentialClusterSize(func: int, config: Any) -> int:
+    kernel, told = function(func), needed(config, "config")
+    threads = told.blockDimX * told.blockDimY * told.blockDimZ
+    if not blocks_per_multiprocessor(kernel, threads, told.sharedMemBytes):
+        raise invalid(f"no block of {threads} threads fits a multiprocessor")
+    return LARGEST_CLUSTER
+
+
+@provides("driver")
+def cuOccupancyMaxActiveClusters(func: int, config: Any) -> int:
+    kernel, told = function(func), needed(config, "config")
+    threads = told.blockDimX * told.blockDimY * told.blockDimZ
+    sizes = [
+        a.value.clusterDim for a in told.attrs if a.id == Attribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+    ]
+    if not sizes:
+        raise invalid("the configuration has no cluster dimensions")
+    count = kernel.context.device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
+    blocks = count * blocks_per_multiprocessor(kernel, threads, told.sharedMemBytes)
+    return int(blocks // (sizes[0].x * sizes[0].y * sizes[0].z))
 
 
 @provides("driver")

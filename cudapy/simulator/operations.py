@@ -35,6 +35,9 @@ class Operation:
         """The same in another graph."""
         return copy.copy(self)
 
+    def forget(self) -> None:
+        """It is of no more use: what it alone holds goes."""
+
     def details(self) -> list[str]:
         """What a drawing of the graph says of it."""
         return []

@@ -59,6 +59,7 @@ class Alloc(Operation):
         self.storage = storage
         self.size = size  # what was asked for: one byte more is out of bounds
         self.kind = kind
+        self.props: Any = None  # of a node: what it was made from
 
     def run(self) -> None:
         with progress:

@@ -146,7 +146,7 @@ def cuStreamDestroy_v2(hStream: int) -> None:
         raise Refused("CUDA_ERROR_INVALID_HANDLE", "a default stream cannot be destroyed")
     gone = find(hStream, Stream)
     if gone.capture is not None:
-        gone.capture.invalidate()
+        gone.capture.leave()
     gone.forget()  # what is queued still runs
 
 

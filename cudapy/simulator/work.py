@@ -48,7 +48,7 @@ class Faults:
     prints = True  # whether reports go to stderr too
 
     def fail(self, status: str, report: str) -> None:
-        """From now on every call fails with `status`, for the reason in the report, which goes to stderr too."""
+        """From now on every call fails with `status`, for the reason in the report; that is printed too."""
         if self.error is None:
             self.error = Refused(status, report)
             if Faults.prints:

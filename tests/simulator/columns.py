@@ -93,6 +93,30 @@ redux.xor.b32 redux.sync.xor.b32 %z, %a, -1;|b32|b32
 """
 _BOTH = "selp.b32 %x, 1, 0, %p; selp.b32 %y, 2, 0, %q; or.b32 %z, %x, %y;"
 _ADD = "selp.b32 %x, 1, 0, %p; add.s32 %z, %z, %x;"
+_MATRICES = """
+m16n8k16.row.col.f32.f16.f16.f32 {%a,%b,%b,%a}, {%b,%a}, 4 f16x2 f32
+m16n8k8.row.col.f32.f16.f16.f32 {%a,%b}, {%b}, 4 f16x2 f32
+m16n8k16.row.col.f16.f16.f16.f16 {%a,%b,%b,%a}, {%b,%a}, 2 f16x2 f16x2
+m16n8k8.row.col.f16.f16.f16.f16 {%a,%b}, {%b}, 2 f16x2 f16x2
+m16n8k16.row.col.f32.bf16.bf16.f32 {%a,%b,%b,%a}, {%b,%a}, 4 bf16x2 f32
+m16n8k8.row.col.f32.bf16.bf16.f32 {%a,%b}, {%b}, 4 bf16x2 f32
+m16n8k8.row.col.f32.tf32.tf32.f32 {%a,%b,%b,%a}, {%b,%a}, 4 f32 f32
+m16n8k4.row.col.f32.tf32.tf32.f32 {%a,%b}, {%b}, 4 f32 f32
+m16n8k16.row.col.s32.s8.s8.s32 {%a,%b}, {%b}, 4 b32 b32
+m16n8k32.row.col.s32.s8.u8.s32 {%a,%b,%b,%a}, {%b,%a}, 4 b32 b32
+m16n8k32.row.col.satfinite.s32.u8.s8.s32 {%a,%b,%b,%a}, {%b,%a}, 4 b32 b32
+m16n8k16.row.col.satfinite.s32.u8.u8.s32 {%a,%b}, {%b}, 4 b32 b32
+m8n8k4.row.col.f64.f64.f64.f64 {%a}, {%b}, 2 f64 f64
+"""
+"""mma: operands, how many registers c and d have, and the types of a and b, and of c."""
+_SMALL = {
+    "f16x2": ("0x8C008C00", "0x30003000"),
+    "bf16x2": ("0x80808080", "0x3F003F00"),
+    "f32": ("0x80800000", "0x3F000000"),
+    "f64": ("0x8010000000000000", "0x3FE0000000000000"),
+}
+"""Masks that make powers of two near 1 of any bits: how exact products and sums are rounded is no matter."""
+_ROWS = {"x1": "%z", "x2": "%z, %x", "x4": "%z, %x, %y, %w"}
 _ATOMS = (
     ("add", "u32 s32 u64 f32 f64"),
     ("add.noftz", "f16 f16x2 bf16 bf16x2"),
@@ -121,6 +145,16 @@ def _sequences() -> list[Column]:
         name, _, body = head.partition(" ")
         body = body.replace("{both}", _BOTH).replace("{add}", _ADD)
         columns.append(Column(name, body, tuple(operands.split()), result))
+    columns += [_matrix(line) for line in _MATRICES.strip().splitlines()]
+    for count, trans in itertools.product(_ROWS, ("", ".trans")):
+        names = _ROWS[count]
+        mixed = " ".join(f"mad.lo.s32 %z, %z, 31, {name};" for name in names.split(", ")[1:])
+        body = (
+            ".reg .b32 %u, %w; st.shared.v2.b32 [%slot], {%a, %b}; bar.warp.sync -1; "
+            "and.b32 %x, %slot, 0xFFFFFF00; and.b32 %u, %slot, 0x78; shl.b32 %u, %u, 1; add.u32 %u, %u, %x; "
+            f"ldmatrix.sync.aligned.m8n8.{count}{trans}.shared.b16 {{{names}}}, [%u]; {mixed}"
+        )
+        columns.append(Column(f"ldmatrix.{count}{trans}", body, ("b32", "b32"), "b32"))
     for table in range(0, 256, 5):
         columns.append(Column(f"lop3.{table}", f"lop3.b32 %z, %a, %b, %c, {table};", ("b32",) * 3, "b32"))
     for (op, kinds), space in itertools.product(_ATOMS, ("global", "shared")):
@@ -137,6 +171,23 @@ def _sequences() -> list[Column]:
                 body += f"ld.{space}.{bits} %z, {address};"
                 columns.append(Column(f"red.{space}.{op}.{kind}", body, (kind, kind), bits))
     return columns
+
+
+def _matrix(line: str) -> Column:
+    head, _, rest = line.partition(" ")
+    operands, count, kind, sum_kind = rest.rsplit(" ", 3)
+    bits = "b64" if kind == "f64" else "b32"
+    small = [
+        f"and.{bits} %{name}, %{name}, {_SMALL[one][0]}; or.{bits} %{name}, %{name}, {_SMALL[one][1]};"
+        for name, one in (("a", kind), ("b", kind), ("c", sum_kind))
+        if one in _SMALL
+    ]
+    names = ["%z", "%x", "%y", "%w"][: int(count)]
+    mixed = " ".join(f"xor.{bits} %z, %z, {name};" for name in names[1:])
+    results, sums = ", ".join(names), ", ".join(["%c"] * int(count))
+    text = f"mma.sync.aligned.{head} {{{results}}}, {operands} {{{sums}}};"
+    body = f"{' '.join(small)} .reg .{bits} %w; {text} {mixed}"
+    return Column(f"mma.{head}", body, (kind, kind, sum_kind), bits)
 
 
 def all_columns() -> list[Column]:
@@ -187,7 +238,7 @@ def kernel(name: str, columns: list[Column]) -> str:
         + "".join(f", .param .u64 in{place}" for place in range(len(operands))) + ")",
         "{",
         ".reg .b32 %i, %n, %slot; .reg .b64 %row, %out, %step, %scratch, %t;",
-        ".shared .align 8 .b8 slots[2048];",
+        ".shared .align 256 .b8 slots[2048];",
         "mov.u32 %i, %ctaid.x; mov.u32 %n, %ntid.x; mul.lo.u32 %i, %i, %n; mov.u32 %n, %tid.x;",
         "add.u32 %i, %i, %n; mul.wide.u32 %row, %i, 8;",
         "ld.param.u64 %out, [results]; add.u64 %out, %out, %row;",

@@ -259,6 +259,38 @@ print(driver.cuMemAlloc(64))
         assert re.search(r"block \(0,0,0\) thread \(8,0,0\)", done.stderr)  # the first behind 32 words
 
 
+class TestInterrupts:
+    def test_ctrl_c_ends_a_wait(self) -> None:
+        code = """
+import os, signal, threading, time
+from cudapy import driver
+from cudapy.core import Device, LaunchConfig, Program, launch
+device = Device(); device.set_current(); stream = device.create_stream()
+source = 'extern "C" __global__ void k(int *p) { for (;;) atomicAdd(p, 1); }'
+kernel = Program(source, "c++").compile("cubin").get_kernel("k")
+launch(stream, LaunchConfig(grid=1, block=32), kernel, device.allocate(4, stream))
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+start = time.perf_counter()
+try:
+    driver.cuStreamSynchronize(stream.handle)
+    time.sleep(5)
+except KeyboardInterrupt:
+    print(time.perf_counter() - start < 4)
+"""
+        assert output(code) == "True\n"
+
+    def test_a_program_may_end_while_a_kernel_runs(self) -> None:
+        code = """
+from cudapy.core import Device, LaunchConfig, Program, launch
+device = Device(); device.set_current(); stream = device.create_stream()
+source = 'extern "C" __global__ void k(int *p) { for (;;) atomicAdd(p, 1); }'
+kernel = Program(source, "c++").compile("cubin").get_kernel("k")
+launch(stream, LaunchConfig(grid=1, block=32), kernel, device.allocate(4, stream))
+print("bye")
+"""
+        assert output(code) == "bye\n"
+
+
 class TestCode:
     def test_a_cubin_carries_its_ptx(self) -> None:
         code = pytest.importorskip("cudapy.simulator.code")

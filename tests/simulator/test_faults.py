@@ -152,6 +152,16 @@ extern "C" __global__ void overwritten(int *out)
     s[t] = x;  // others may not have read
     out[t] = s[t];
 }
+extern "C" __global__ void read_by_all(int *out)
+{
+    __shared__ int s;
+    int t = threadIdx.x;
+    if (!t) s = 5;
+    __syncthreads();
+    out[t] = s;
+    BARRIER
+    if (t == WHO) s = out[t];  // others may not have read
+}
 extern "C" __global__ void counted(int *out)
 {
     __shared__ int s;
@@ -165,8 +175,10 @@ extern "C" __global__ void counted(int *out)
 """
 
 
-def shared(machine: Machine, barrier: str = "", writers: int = 1, warp_barrier: str = "") -> Module:
-    source = SHARED.replace("WARP_BARRIER", warp_barrier).replace("BARRIER", barrier)
+def shared(
+    machine: Machine, barrier: str = "", writers: int = 1, warp_barrier: str = "", who: int = 0
+) -> Module:
+    source = SHARED.replace("WARP_BARRIER", warp_barrier).replace("BARRIER", barrier).replace("WHO", str(who))
     return machine.load(source.replace("WRITERS", str(writers)))
 
 
@@ -178,6 +190,14 @@ def test_missing_barrier(checks: Any, machine: Machine, name: str, threads: int)
     assert "the other is block (0,0,0) thread (" in found.value.report
     machine.run(shared(machine, "__syncthreads();"), name, 1, threads, out)
     assert np.array_equal(out.get(), np.arange(threads)[::-1])
+
+
+@pytest.mark.parametrize("who", [0, 31, 63])
+def test_a_write_where_all_have_read(checks: Any, machine: Machine, who: int) -> None:
+    out = machine.zeros(64, i32)
+    with pytest.raises(Fault, match="write after read"):
+        machine.run(shared(machine, who=who), "read_by_all", 1, 64, out)
+    machine.run(shared(machine, "__syncthreads();", who=who), "read_by_all", 1, 64, out)
 
 
 def test_races_are_not_looked_for_unless_asked(machine: Machine) -> None:

@@ -1,4 +1,4 @@
-"""How long the programs of docs/simulator.md take: `python -m tests.simulator.times`. The best of three each."""
+"""How long the programs of docs/simulator.md take, best of three: `python -m tests.simulator.times`."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ integer.py  logic.py  floating.py  half.py  convert.py     values
 data.py     moving, loading and storing                    atomic.py   atomics and reductions
 warp.py     what threads of a warp do together             control.py  branches, calls, barriers
 mbarrier.py barriers in shared memory                      texture.py  textures and surfaces
+matrix.py   products of matrices
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ import re
 from typing import NamedTuple
 
 from ..ptx.syntax import Instruction, PTXError
-from . import atomic, control, convert, data, floating, half, integer, logic, mbarrier, texture, warp
+from . import atomic, control, convert, data, floating, half, integer, logic, matrix, mbarrier, texture, warp
 from .rule import Rule
 
-TABLES = (integer, logic, floating, half, convert, data, atomic, mbarrier, texture, warp, control)
+TABLES = (integer, logic, floating, half, convert, data, atomic, mbarrier, texture, warp, matrix, control)
 
 
 class Match(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 from .. import fault, settings
 from ..memory import POISON
 from .atomic import Atomics
+from .matrix import Matrices
 from .special import cached
 from .texturing import Texturing
 from .warp import Warps
@@ -24,7 +25,7 @@ _ALIGN = 16
 _LOCAL_STEP = 256
 
 
-class Batch(Warps, Atomics, Texturing):
+class Batch(Warps, Atomics, Matrices, Texturing):
     """`block_count` blocks of a launch from `first_block` on, and what their threads have."""
 
     def __init__(self, launch: Launch, first_block: int, block_count: int) -> None:

@@ -7,7 +7,7 @@ for threads of one) lies between them. Barriers of a part of a block count as ba
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,12 +28,9 @@ class Watch:
         self._races = settings.current.check_races
         self._written: Any = np.zeros(size, bool) if settings.current.check_uninitialized else None
         if self._races:
-            # By byte: the lane, the time in its block, and the time in its warp.
-            self._writer = np.full(size, _NOBODY, np.int32)
-            self._reader = np.full(size, _NOBODY, np.int32)
+            self._writer = _Seen(size)
+            self._lowest_reader, self._highest_reader = _Seen(size), _Seen(size)
             self._was_atomic = np.zeros(size, bool)
-            self._write_time, self._write_warp_time = np.zeros(size, np.int32), np.zeros(size, np.int32)
-            self._read_time, self._read_warp_time = np.zeros(size, np.int32), np.zeros(size, np.int32)
         self._block_time = np.ones(batch.block_count, np.int32)
         self._warp_time = np.ones(batch.warp_count, np.int32)
 
@@ -71,50 +68,81 @@ class Watch:
     def _race(
         self, batch: Batch, place: Any, lane: Any, a: Any, size: int, lanes: Any, number: int, mode: int
     ) -> None:
-        block_time, warp_time = self._block_time[batch.blocks[lane]], self._warp_time[batch.warps[lane]]
-        warp = batch.warps[lane]
-        writes = mode != READ
-
-        def unordered(other: Any, time: Any, other_warp_time: Any) -> Any:
-            there = other != _NOBODY
-            same_warp = batch.warps[np.maximum(other, 0)] == warp
-            recent = (time == block_time) & ~(same_warp & (other_warp_time != warp_time))
-            return there & recent & (other != lane)
-
-        hazard = unordered(self._writer[place], self._write_time[place], self._write_warp_time[place])
+        now = _Now(
+            lane, batch.warps, self._block_time[batch.blocks[lane]], self._warp_time[batch.warps[lane]]
+        )
+        hazard, other = self._writer.unordered(place, now)
+        kind = "read after write" if mode == READ else "write after write"
         if mode == ATOMIC:
             hazard &= ~self._was_atomic[place]
-        other, kind = self._writer[place], "write" if not writes else "write after write"
-        if writes and not hazard.any():
-            hazard = unordered(self._reader[place], self._read_time[place], self._read_warp_time[place])
-            other, kind = self._reader[place], "write after read"
-        elif not writes:
-            kind = "read after write"
+        if mode != READ:
+            for readers in (self._lowest_reader, self._highest_reader):
+                if not hazard.any():
+                    hazard, other = readers.unordered(place, now)
+                    kind = "write after read"
         if not hazard.any() and mode == WRITE:
             ordered = np.sort(place)
             if (ordered[1:] == ordered[:-1]).any():
-                first = np.zeros(len(place), bool)
                 _, index, counts = np.unique(place, return_inverse=True, return_counts=True)
-                first = counts[index] > 1
-                hazard, kind = first, "write by several threads at once"
-                other = self._partner(place, lane, index)
+                hazard, kind = counts[index] > 1, "write by several threads at once"
+                other = _partner(lane, index)
         if hazard.any():
             one = int(np.argmax(hazard))
             partner = batch.thread(int(other[one]))
             text = f"Race in __shared__ memory ({kind})"
             more = f"the other is {partner}; no barrier lies between them"
             batch.fail(fault.LAUNCH_FAILED, text, number, lanes, hazard, a, size, more)
-        if writes:
-            self._writer[place], self._was_atomic[place] = lane, mode == ATOMIC
-            self._write_time[place], self._write_warp_time[place] = block_time, warp_time
         if mode == READ:
-            self._reader[place] = lane
-            self._read_time[place], self._read_warp_time[place] = block_time, warp_time
+            self._lowest_reader.see(place, now, np.minimum)
+            self._highest_reader.see(place, now, np.maximum)
+        else:
+            self._writer.see(place, now, None)
+            self._was_atomic[place] = mode == ATOMIC
 
-    def _partner(self, place: Any, lane: Any, index: Any) -> Any:
-        """For each lane another one that writes the same byte."""
-        last = np.zeros(int(index.max()) + 1, lane.dtype)
-        first = np.zeros_like(last)
-        last[index] = lane
-        first[index[::-1]] = lane[::-1]
-        return np.where(last[index] == lane, first[index], last[index])
+
+class _Now(NamedTuple):
+    """The lanes of an access, the warp of every lane, and the times of the accesses' blocks and warps."""
+
+    lane: Any
+    warps: Any
+    block_time: Any
+    warp_time: Any
+
+
+class _Seen:
+    """For each byte one lane that accessed it, and when: by the barriers of its block, and of its warp."""
+
+    def __init__(self, size: int) -> None:
+        self._lane = np.full(size, _NOBODY, np.int64)
+        self._block_time = np.zeros(size, np.int32)
+        self._warp_time = np.zeros(size, np.int32)
+
+    def unordered(self, place: Any, now: _Now) -> tuple[Any, Any]:
+        """Which accesses no barrier lies before, since another lane's; and these lanes."""
+        other = self._lane[place]
+        same_warp = now.warps[np.maximum(other, 0)] == now.warps[now.lane]
+        after_warp_barrier = same_warp & (self._warp_time[place] != now.warp_time)
+        recent = (self._block_time[place] == now.block_time) & ~after_warp_barrier
+        return recent & (other != _NOBODY) & (other != now.lane), other
+
+    def see(self, place: Any, now: _Now, choose: Any) -> None:
+        """Remember the last lane of each byte, or since its last barrier the one that `choose` takes."""
+        if choose is None:
+            self._lane[place] = now.lane
+            chosen: Any = slice(None)
+        else:
+            old = self._block_time[place] != now.block_time
+            self._lane[place[old]] = now.lane[old]
+            choose.at(self._lane, place, now.lane)
+            chosen = self._lane[place] == now.lane
+        self._block_time[place[chosen]] = now.block_time[chosen]
+        self._warp_time[place[chosen]] = now.warp_time[chosen]
+
+
+def _partner(lane: Any, index: Any) -> Any:
+    """For each lane another one that writes the same byte; `index` numbers the bytes."""
+    last = np.zeros(int(index.max()) + 1, lane.dtype)
+    first = np.zeros_like(last)
+    last[index] = lane
+    first[index[::-1]] = lane[::-1]
+    return np.where(last[index] == lane, first[index], last[index])

@@ -1,0 +1,133 @@
+"""Products of small matrices, whose parts the threads of a warp hold.
+
+Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ..ptx.types import TYPES
+from .data import space_of
+from .rule import Rule, rule
+
+if TYPE_CHECKING:
+    from ..compile.block import BlockWriter
+    from ..ptx.syntax import Instruction, Operand
+
+_SPACE = "[.space:global|shared::cta|shared]"
+_HELD = {"f32": "f32", "s32": "s32", "f64": "f64"}
+"""The type of a register that holds elements; of all others b32."""
+_WIDE = {"f16": "m16n16k16|m32n8k16|m8n32k16", "tf32": "m16n16k8", "f64": "m8n8k4"}
+
+
+def _registers(writer: BlockWriter, operand: Operand, kind: str) -> str:
+    held = TYPES[_HELD.get(kind, "b32")]
+    names = [writer.quieted(item, held) for item in writer.items(operand)]
+    return f"({', '.join(names)},)"
+
+
+def _give(writer: BlockWriter, target: Operand, call: str, kind: str) -> None:
+    items = writer.items(target)
+    values = writer.let(call)
+    held = TYPES[_HELD.get(kind, "b32")]
+    for place, item in enumerate(items):
+        writer.write(item, f"{values}[{place}]", held)
+
+
+def _shape(groups: dict[str, str]) -> str:
+    return ", ".join(re.findall(r"\d+", groups["shape"]))
+
+
+def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """mma and wmma.mma: d = a * b + c."""
+    a_kind = groups.get("A") or "f16"
+    b_kind = groups.get("B") or a_kind
+    d, a, b, c = instruction.operands
+    parts = [_registers(writer, *one) for one in ((a, a_kind), (b, b_kind), (c, groups["C"]))]
+    kinds = (groups["D"], a_kind, b_kind, groups["C"])
+    method = "multiply_tiles" if instruction.name == "wmma" else "multiply_matrices"
+    clamps = bool(groups.get("satfinite"))
+    count = len(writer.items(d))
+    arguments = f"({_shape(groups)}), {kinds!r}, {', '.join(parts)}, {count}, {clamps}, I, {writer.number}"
+    _give(writer, d, f"L.{method}({arguments})", groups["D"])
+
+
+def _load_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """ldmatrix: matrices of 8 x 8 16-bit elements, each row at an address that one thread gives."""
+    address = writer.address(instruction.operands[1])
+    call = f"L.load_rows({address}, {groups['count']}, {bool(groups.get('trans'))}, I, {writer.number})"
+    _give(writer, instruction.operands[0], call, "b32")
+
+
+def _tile(writer: BlockWriter, groups: dict[str, str], address: Operand, more: tuple[Operand, ...]) -> str:
+    """What loads and stores of tiles have in common, from the address to the space."""
+    stride = writer.read(more[0], TYPES["u32"]) if more else "None"
+    return (
+        f"{writer.address(address)}, {stride}, ({_shape(groups)}), {groups['which']!r}, "
+        f"{groups['layout'] == 'row'}, {groups['T']!r}, {space_of(groups)!r}"
+    )
+
+
+def _load_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    operands = instruction.operands
+    tile = _tile(writer, groups, operands[1], operands[2:])
+    count = len(writer.items(operands[0]))
+    _give(writer, operands[0], f"L.load_tile({tile}, {count}, I, {writer.number})", groups["T"])
+
+
+def _store_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    operands = instruction.operands
+    values = _registers(writer, operands[1], groups["T"])
+    tile = _tile(writer, groups, operands[0], operands[2:])
+    writer.line(f"L.store_tile({tile}, {values}, I, {writer.number})")
+
+
+def _rules() -> list[Rule]:
+    more: dict[str, Any] = {"has_effect": True, "copies": True, "gate": "all"}
+    mma = "mma.sync.aligned.<shape:{}>.row.col"
+    wmma = "wmma.mma.sync.aligned.<a:row|col>.<b:row|col>.<shape:{}>"
+    load = "wmma.load.<which:{}>.sync.aligned.<layout:row|col>.<shape:{}>" + _SPACE + ".<T:{}>"
+    rules = [
+        rule(
+            "ldmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans].<space:shared::cta|shared>.b16",
+            emit=_load_rows,
+            **more,
+        ),
+        rule(
+            mma.format("m16n8k8|m16n8k16") + ".<D:f16|f32>.<A:f16>.<B:f16>.<C:f16|f32>",
+            emit=_multiply,
+            **more,
+        ),
+        rule(mma.format("m16n8k8|m16n8k16") + ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>", emit=_multiply, **more),
+        rule(mma.format("m16n8k4|m16n8k8") + ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>", emit=_multiply, **more),
+        rule(
+            mma.format("m16n8k16|m16n8k32") + "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>",
+            emit=_multiply,
+            **more,
+        ),
+        rule(mma.format("m8n8k4") + ".<D:f64>.<A:f64>.<B:f64>.<C:f64>", emit=_multiply, **more),
+        rule(wmma.format(_WIDE["f16"]) + ".<D:f16|f32>.<C:f16|f32>", emit=_multiply, **more),
+        rule(wmma.format(_WIDE["f16"]) + ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>", emit=_multiply, **more),
+        rule(wmma.format(_WIDE["tf32"]) + ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>", emit=_multiply, **more),
+        rule(
+            wmma.format(_WIDE["f16"]) + ".<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>[.satfinite]",
+            emit=_multiply,
+            **more,
+        ),
+        rule(wmma.format(_WIDE["f64"]) + "[.rnd:rn].<D:f64>.<A:f64>.<B:f64>.<C:f64>", emit=_multiply, **more),
+    ]
+    for shapes, inner, outer in (
+        (_WIDE["f16"], "f16|bf16|s8|u8", "f16|f32|s32"),
+        (_WIDE["tf32"], "tf32", "f32"),
+        (_WIDE["f64"], "f64", "f64"),
+    ):
+        rules.append(rule(load.format("a|b", shapes, inner), emit=_load_tile, **more))
+        rules.append(rule(load.format("c", shapes, outer), emit=_load_tile, **more))
+        store = "wmma.store.<which:d>.sync.aligned.<layout:row|col>.<shape:{}>" + _SPACE + ".<T:{}>"
+        rules.append(rule(store.format(shapes, outer), emit=_store_tile, **more))
+    return rules
+
+
+RULES = _rules()
