@@ -259,6 +259,24 @@ print(driver.cuMemAlloc(64))
         assert re.search(r"block \(0,0,0\) thread \(8,0,0\)", done.stderr)  # the first behind 32 words
 
 
+class TestMemory:
+    def test_what_a_context_owned_is_free_again(self) -> None:
+        code = (
+            PREPARE
+            + """
+free = driver.checked.cuMemGetInfo()[0]
+source = b".version 8.0\\n.target sm_80\\n.address_size 64\\n.visible .global .align 4 .b32 word = 7;"
+other = driver.checked.cuCtxCreate(0, 0)
+driver.checked.cuModuleLoadData(source)
+pointer = driver.checked.cuMemAlloc(1 << 20)
+print(free - driver.checked.cuMemGetInfo()[0])
+driver.checked.cuCtxDestroy(other)
+print(free - driver.checked.cuMemGetInfo()[0], driver.cuMemFree(pointer)[0].name)
+"""
+        )
+        assert output(code) == "1048576\n0 CUDA_ERROR_INVALID_VALUE\n"
+
+
 class TestInterrupts:
     def test_ctrl_c_ends_a_wait(self) -> None:
         code = """
