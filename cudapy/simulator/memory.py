@@ -156,7 +156,7 @@ def release(block: Block) -> None:
 def release_all(context: Context) -> None:
     """The end of what a context owns."""
     for block in blocks.of(context):
-        if block.pool is None and block.kind != "mapped":
+        if block.pool is None and block.kind not in ("mapped", "variable"):  # those go with what made them
             release(block)
 
 

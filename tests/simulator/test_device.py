@@ -259,6 +259,46 @@ print(driver.cuMemAlloc(64))
         assert re.search(r"block \(0,0,0\) thread \(8,0,0\)", done.stderr)  # the first behind 32 words
 
 
+class TestMemory:
+    def test_what_a_context_owned_is_free_again(self) -> None:
+        code = (
+            PREPARE
+            + """
+free = driver.checked.cuMemGetInfo()[0]
+source = b".version 8.0\\n.target sm_80\\n.address_size 64\\n.visible .global .align 4 .b32 word = 7;"
+other = driver.checked.cuCtxCreate(0, 0)
+driver.checked.cuModuleLoadData(source)
+pointer = driver.checked.cuMemAlloc(1 << 20)
+print(free - driver.checked.cuMemGetInfo()[0])
+driver.checked.cuCtxDestroy(other)
+print(free - driver.checked.cuMemGetInfo()[0], driver.cuMemFree(pointer)[0].name)
+"""
+        )
+        assert output(code) == "1048576\n0 CUDA_ERROR_INVALID_VALUE\n"
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="virtual memory is made of Linux's anonymous files")
+    def test_imported_memory_is_not_counted(self) -> None:
+        code = (
+            PREPARE
+            + """
+import os
+from cudapy.driver import CUmemAllocationProp
+prop = CUmemAllocationProp(type=1, requestedHandleTypes=1)
+prop.location.type = 1
+free = driver.checked.cuMemGetInfo()[0]
+handle = driver.checked.cuMemCreate(2 << 20, prop, 0)
+file = driver.checked.cuMemExportToShareableHandle(handle, 1, 0)
+again = driver.checked.cuMemImportFromShareableHandle(file, 1)
+os.close(file)
+print(free - driver.checked.cuMemGetInfo()[0])
+driver.checked.cuMemRelease(again)
+driver.checked.cuMemRelease(handle)
+print(free - driver.checked.cuMemGetInfo()[0])
+"""
+        )
+        assert output(code) == "2097152\n0\n"
+
+
 class TestInterrupts:
     def test_ctrl_c_ends_a_wait(self) -> None:
         code = """

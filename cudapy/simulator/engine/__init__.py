@@ -3,8 +3,16 @@
 memory.py    the table of allocations             device.py     what kernels see of their device
 module.py    PTX, loaded                          texture.py    textures and surfaces
 launch.py    a kernel, run to its end             settings.py   checks, seed, coverage
-fault.py     why a kernel was stopped
+fault.py     why a kernel was stopped              coverage.py   which lines and branches ran
+kernel.py    a kernel and what it calls, laid out
 
 Inside: `ptx/` reads PTX, `instructions/` says what each instruction does, `arithmetic/` computes it exactly,
 `compile/` makes Python functions out of PTX, `run/` runs them.
 """
+
+from __future__ import annotations
+
+import numpy
+
+if int(numpy.__version__.partition(".")[0]) < 2:
+    raise ImportError(f"the simulator needs NumPy 2 or newer, this is {numpy.__version__}")

@@ -208,6 +208,8 @@ class BlockWriter:
         for name in sorted(self.block.live_out & self.block.defines):
             value = self._values[name]
             code = self.function.home(name)
+            if value.is_noisy and code in value.names and not self.function.is_noisy(name):
+                value = Value(self.let(f"quiet({value.names[code]})"), code)
             kept = self._as(
                 value, Type(name, value.size, code, code[0].replace("i", "s").replace("?", "p")), name
             )

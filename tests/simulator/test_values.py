@@ -1,0 +1,124 @@
+"""Values between blocks, functions and memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cudapy.simulator.engine.module import Module
+
+from .machine import Machine
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+
+
+def run(body: str, *inputs: Any, functions: str = "") -> Any:
+    """The 32 words that a kernel writes: %r0 of each thread, where %a and %b are words of the inputs."""
+    machine = Machine()
+    text = (
+        HEAD
+        + functions
+        + """.visible .entry k(.param .u64 out, .param .u64 in0, .param .u64 in1)
+{
+    .reg .b32 %r<9>, %a, %b; .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .pred %p<9>; .reg .b16 %h<9>;
+    mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4;
+    ld.param.u64 %rd2, [in0]; add.u64 %rd2, %rd2, %rd1; ld.global.b32 %a, [%rd2];
+    ld.param.u64 %rd3, [in1]; add.u64 %rd3, %rd3, %rd1; ld.global.b32 %b, [%rd3];
+"""
+        + body
+        + """
+    ld.param.u64 %rd4, [out]; add.u64 %rd4, %rd4, %rd1; st.global.b32 [%rd4], %r0;
+    ret;
+}
+"""
+    )
+    nothing = np.zeros(32, np.uint32)
+    arrays = [machine.array(np.resize(one, 32)) for one in (*inputs, nothing, nothing)[:2]]
+    out = machine.zeros(32, np.uint32)
+    machine.run(Module(text, machine.memory), "k", 1, 32, out, *arrays)
+    return out.get()
+
+
+def test_a_nan_has_the_bits_of_the_hardware_behind_a_branch_too() -> None:
+    infinity = np.array([np.inf], np.float32).view(np.uint32)
+    body = """
+    mov.b32 %f1, %a; setp.eq.u32 %p1, %r1, 0; @%p1 bra DONE;
+    sub.f32 %f1, %f1, %f1;
+DONE:
+    mov.b32 %r0, %f1;
+"""
+    found = run(body, infinity)
+    assert found[0] == infinity[0]
+    assert (found[1:] == 0x7FFFFFFF).all()
+
+
+def test_a_nan_that_was_loaded_keeps_its_bits() -> None:
+    given = np.array([0x7F812345, 0xFFC00001], np.uint32)
+    body = "setp.eq.u32 %p1, 1, 1; mov.b32 %f1, %a; selp.f32 %f2, %f1, 0f00000000, %p1; mov.b32 %r0, %f2;"
+    assert np.array_equal(run(body, given), np.resize(given, 32))
+
+
+def test_a_register_that_was_copied_does_not_change_with_its_source() -> None:
+    body = """
+    mov.u32 %r0, %a; mov.u32 %r2, %r0;
+    setp.lt.u32 %p1, %r1, 16; @%p1 bra LOW;
+    add.u32 %r0, %r0, 100;
+LOW:
+    setp.lt.u32 %p2, %r1, 8; @%p2 bra LOWER;
+    add.u32 %r2, %r2, 1000;
+LOWER:
+    mul.lo.u32 %r2, %r2, 10000; add.u32 %r0, %r0, %r2;
+"""
+    a, thread = np.arange(32, dtype=np.uint32), np.arange(32)
+    expected = np.where(thread < 16, a, a + 100) + np.where(thread < 8, a, a + 1000) * 10000
+    assert np.array_equal(run(body, a), expected)
+
+
+def test_parameters_are_read_in_other_parts_than_they_were_written_in() -> None:
+    functions = """
+.func (.param .align 8 .b8 result[8]) f(.param .align 8 .b8 given[8])
+{
+    .reg .b32 %r<3>; .reg .b16 %h<3>;
+    ld.param.u16 %h1, [given+2]; ld.param.b32 %r1, [given+4];
+    mov.b32 %r2, {%h1, %h1};
+    st.param.v2.b32 [result], {%r1, %r2};
+    ret;
+}
+"""
+    body = """
+    {
+    .param .align 8 .b8 p[8]; .param .align 8 .b8 q[8];
+    mov.b64 %rd5, {%a, %b}; st.param.b64 [p], %rd5;
+    call (q), f, (p);
+    ld.param.b64 %rd6, [q];
+    }
+    mov.b64 {%r2, %r3}, %rd6; xor.b32 %r0, %r2, %r3;
+"""
+    a, b = np.arange(32, dtype=np.uint32) * 0x10001, np.arange(32, dtype=np.uint32) * 7
+    upper = a >> 16
+    assert np.array_equal(run(body, a, b, functions=functions), b ^ (upper | upper << 16))
+
+
+def test_labels_and_registers_of_inner_scopes() -> None:
+    part = """{
+        .reg .b32 %t; mov.u32 %t, 1; setp.lt.u32 %p1, %r1, 3; @%p1 bra OUT;
+        add.u32 %t, %t, 1;
+    OUT:
+        add.u32 %r0, %r0, %t;
+    }"""
+    found = run(f"mov.u32 %r0, 0; {part} {part}")
+    assert found.tolist() == [2] * 3 + [4] * 29
+
+
+def test_a_table_of_labels() -> None:
+    body = """
+    and.b32 %r2, %r1, 3;
+    TABLE: .branchtargets ONE, TWO, THREE, TWO;
+    brx.idx %r2, TABLE;
+ONE: mov.u32 %r0, 1; bra DONE;
+TWO: mov.u32 %r0, 2; bra DONE;
+THREE: mov.u32 %r0, 3;
+DONE:
+"""
+    assert run(body).tolist() == [1, 2, 3, 2] * 8
