@@ -28,6 +28,7 @@ from .._ffi.enums import Enum
 from .._ffi.handles import Thunk
 from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse
 from .._ffi.scalars import SCALARS
+from .collection import at_work
 from .log import Refused, log
 
 TYPE_CHECKING = False
@@ -217,6 +218,10 @@ class Table:
         has_status = prototype.returns in ("CUresult", "cudaError_t")
 
         def call(*arguments: Any) -> Any:
+            with at_work:
+                return answer(*arguments)
+
+        def answer(*arguments: Any) -> Any:
             previous, per_thread.default = per_thread.default, own_stream
             try:
                 before(symbol)

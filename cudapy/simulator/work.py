@@ -13,6 +13,7 @@ import traceback
 from collections import deque
 from typing import Any
 
+from .collection import at_work
 from .log import Refused
 
 TYPE_CHECKING = False
@@ -110,7 +111,8 @@ class Queue:
     def _run(self, work: Work) -> None:
         try:
             if work.action is not None and self._owner.error is None:
-                work.action()
+                with at_work:
+                    work.action()
         except Refused as refused:
             self._owner.fail(
                 refused.status, refused.reason
