@@ -60,7 +60,9 @@ def test_an_allocation_grows_where_it_is(virtual, device, stream) -> None:
 def test_an_allocation_moves_to_grow(virtual, device, stream, monkeypatch) -> None:
     reserve = virtual_module._reserve
     monkeypatch.setattr(  # as if the addresses behind an allocation were taken
-        virtual_module, "_reserve", lambda undo, size, alignment, hint: reserve(undo, size, alignment, 0)
+        virtual_module,
+        "_reserve",
+        lambda undo, size, alignment, hint: reserve(undo, size, alignment, hint and hint + (1 << 30)),
     )
     buffer = virtual.allocate(MEGABYTE, stream=stream)
     address = buffer.handle
