@@ -46,6 +46,7 @@ NOUNS = (
     "array",
     "texture",
     "graph",
+    "instance",
     "nodes",
     "capture",
     "runtime_calls",

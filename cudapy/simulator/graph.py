@@ -1,4 +1,4 @@
-"""Graphs: nodes and edges, clones, instances, updates, launches."""
+"""Graphs: nodes and edges, clones, what they keep alive."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import threading
 from typing import Any
 
-from .._types.driver.enums import CUgraphExecUpdateResult as Updated
 from .._types.driver.enums import CUgraphInstantiateResult as Instantiated
 from .._types.driver.enums import CUgraphNodeType as Type
 from .._types.driver.structs import CUgraphEdgeData
@@ -15,13 +14,8 @@ from .context import current
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid
-from .operations import HOST_FUNCTION, Operation, needed
-from .stream import stream
-from .work import Faults, Queue
+from .operations import HOST_FUNCTION, Operation
 
-UPLOAD = 2  # CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
-AUTO_FREE = 1  # CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
-FLAGS = 15
 PLAIN_EDGE = bytes(8)
 
 
@@ -182,87 +176,6 @@ class Condition(Operation):
             ChildGraph(self.bodies[0 if value else 1]).run()
 
 
-class Exec(Object):
-    """An instance of a graph: operations of its own, by the nodes that they come from."""
-
-    noun = "executable graph"
-
-    def __init__(self, graph: Graph, flags: int) -> None:
-        super().__init__()
-        self.flags = flags & ~UPLOAD
-        self.context = graph.context
-        self.operations = {node: node.operation.clone() for node in graph.ordered()}
-        self.after = {node: list(node.after) for node in graph.nodes}
-        self.off: set[Node] = set()
-        self.conditionals = list(graph.conditionals)
-        self.kept: dict[UserObject, int] = {}
-        self.keep(graph.kept)
-        self.last: Any = None
-
-    def run(self) -> None:
-        """All operations, in order."""
-        from .nodes import memory_of
-        from .pool import Alloc, Free
-
-        for value in self.conditionals:
-            value.reset()
-        if self.flags & AUTO_FREE:
-            for operation in self.operations.values():
-                if isinstance(operation, Alloc):
-                    Free(operation.storage.address).run()
-        for node, operation in self.operations.items():
-            if node not in self.off:
-                operation.run()
-            if isinstance(operation, Alloc):
-                memory_of(self.context.device).note()
-
-    def change(self, node: Node, operation: Operation) -> None:
-        """New parameters for a node. Raises Refused."""
-        old = self.operation(node)
-        if type(old) is not type(operation):
-            raise invalid("a node cannot change its type")
-        old.forget()
-        self.operations[node] = operation
-
-    def operation(self, node: Node) -> Operation:
-        """What a node does here. Raises Refused."""
-        if node not in self.operations:
-            raise invalid("the node is not of the graph that was instantiated")
-        return self.operations[node]
-
-    def forget(self) -> None:
-        super().forget()
-        self.let_go()
-
-    def let_go(self) -> None:
-        """Drop the references to what it kept alive."""
-        for operation in self.operations.values():
-            operation.forget()
-        for thing, count in self.kept.items():
-            thing.release(count)
-        self.kept = {}
-
-    def keep(self, kept: dict[UserObject, int]) -> None:
-        """Keep these things alive, in place of those before."""
-        for thing, count in kept.items():
-            thing.count += count
-        before, self.kept = self.kept, dict(kept)
-        for thing, count in before.items():
-            thing.release(count)
-
-    def check(self) -> None:
-        """Raise Refused if a launch would allocate what the one before has not freed."""
-        from .pool import Alloc, Free
-
-        for operation in self.operations.values():
-            if isinstance(operation, Alloc):
-                if operation.storage.is_live and not self.flags & AUTO_FREE:
-                    raise invalid("the memory of the graph was not freed since its last launch")
-                operation.storage.is_live = True
-            elif isinstance(operation, Free):
-                operation.announce()
-
-
 class UserObject(Object):
     """A thing of the program that graphs keep alive."""
 
@@ -292,11 +205,6 @@ def graph(handle: int) -> Graph:
 def node(handle: int) -> Node:
     """The node with this handle. Raises Refused."""
     return find(handle, Node, "CUDA_ERROR_INVALID_VALUE")
-
-
-def executable(handle: int) -> Exec:
-    """The instance with this handle. Raises Refused."""
-    return find(handle, Exec, "CUDA_ERROR_INVALID_VALUE")
 
 
 def list_of(nodes: Any, data: Any, count: int, of: Graph) -> dict[Node, bytes]:
@@ -475,139 +383,6 @@ def cuGraphDebugDotPrint(hGraph: int, path: bytes | None, flags: int) -> None:
             file.write("\n".join([*lines, "}", ""]))
     except OSError as error:
         raise Refused("CUDA_ERROR_OPERATING_SYSTEM", str(error)) from None
-
-
-# -- Instances ---------------------------------------------------------------------------------------------
-
-
-@provides("driver")
-def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
-    if flags & ~FLAGS:
-        raise invalid(f"unknown flags {flags & ~FLAGS:#x}")
-    if flags & 4:
-        raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator has no launches of graphs from kernels")
-    used = {id(n.operation.value) for n in graph(hGraph).nodes if isinstance(n.operation, Condition)}
-    if any(id(value) not in used for value in graph(hGraph).conditionals):
-        raise Impossible(
-            Instantiated.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED,
-            "a conditional handle of the graph belongs to no conditional node",
-        )
-    return Exec(graph(hGraph), flags).handle
-
-
-@provides("driver")
-def cuGraphInstantiate_v2(
-    phGraphExec: Any, hGraph: int, phErrorNode: Any, logBuffer: int | None, bufferSize: int
-) -> None:
-    if phErrorNode:
-        phErrorNode[0] = 0
-    phGraphExec[0] = cuGraphInstantiateWithFlags(hGraph, 0)
-
-
-@provides("driver")
-def cuGraphInstantiateWithParams(hGraph: int, instantiateParams: Any) -> int:
-    told = needed(instantiateParams, "instantiateParams")
-    told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_ERROR
-    try:
-        made = cuGraphInstantiateWithFlags(hGraph, int(told.flags))
-    except Impossible as refused:
-        told.result_out = refused.result
-        raise
-    told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_SUCCESS
-    return made
-
-
-@provides("driver")
-def cuGraphExecGetFlags(hGraphExec: int) -> int:
-    return executable(hGraphExec).flags
-
-
-@provides("driver")
-def cuGraphExecDestroy(hGraphExec: int) -> None:
-    gone = executable(hGraphExec)
-    if gone.last is None or gone.last.done:
-        gone.forget()
-    else:  # what it keeps alive it keeps until the launch is done
-        Object.forget(gone)
-        Queue(Faults()).submit(gone.let_go, (gone.last,))
-
-
-@provides("driver")
-def cuGraphUpload(hGraphExec: int, hStream: int) -> None:
-    executable(hGraphExec)
-    stream(hStream).submit(None, soon=True)
-
-
-@provides("driver")
-def cuGraphLaunch(hGraphExec: int, hStream: int) -> None:
-    what, on = executable(hGraphExec), stream(hStream)
-    if on.capture is not None:
-        on.add(_Captured(what))
-        return
-    what.check()
-    before = what.last
-    what.last = on.submit(what.run, () if before is None or before.done else (before,))
-
-
-class _Captured(Operation):
-    """The launch of a graph in a capture: a child graph of the same operations."""
-
-    type = Type.CU_GRAPH_NODE_TYPE_GRAPH
-    soon = False
-
-    def __init__(self, what: Exec) -> None:
-        self.what = what
-
-    def run(self) -> None:
-        self.what.run()
-
-
-@provides("driver")
-def cuGraphNodeSetEnabled(hGraphExec: int, hNode: int, isEnabled: int) -> None:
-    of, which = executable(hGraphExec), node(hNode)
-    if of.operation(which).type not in (
-        Type.CU_GRAPH_NODE_TYPE_KERNEL,
-        Type.CU_GRAPH_NODE_TYPE_MEMSET,
-        Type.CU_GRAPH_NODE_TYPE_MEMCPY,
-    ):
-        raise invalid("kernels, fills and copies can be switched off")
-    if isEnabled:
-        of.off.discard(which)
-    else:
-        of.off.add(which)
-
-
-@provides("driver")
-def cuGraphNodeGetEnabled(hGraphExec: int, hNode: int) -> int:
-    of, which = executable(hGraphExec), node(hNode)
-    of.operation(which)
-    return int(which not in of.off)
-
-
-@provides("driver")
-def cuGraphExecUpdate_v2(hGraphExec: int, hGraph: int, resultInfo: Any) -> None:
-    of, new = executable(hGraphExec), graph(hGraph)
-    old = list(of.after)
-    told = needed(resultInfo, "resultInfo")
-
-    def failed(why: Updated, culprit: Node | None) -> Refused:
-        told.result = why
-        told.errorNode = culprit.handle if culprit else 0
-        return Refused("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", why.name)
-
-    if len(old) != len(new.nodes):
-        raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, None)
-    twin = dict(zip(new.nodes, old, strict=True))
-    for one, before in twin.items():
-        if [twin[other] for other in one.after] != of.after[before]:
-            raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, one)
-        if one.operation.type != of.operations[before].type:
-            raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, one)
-    for one, before in twin.items():
-        of.operations[before].forget()
-        of.operations[before] = one.operation.clone()
-    of.keep(new.kept)
-    told.result = Updated.CU_GRAPH_EXEC_UPDATE_SUCCESS
 
 
 # -- User objects ------------------------------------------------------------------------------------------

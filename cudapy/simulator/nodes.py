@@ -21,8 +21,9 @@ from .context import given
 from .copies import Copy, Fill, boxed
 from .device import Device
 from .event import Event
-from .graph import ChildGraph, Condition, Conditional, Graph, Node, executable, graph, list_of, node
+from .graph import ChildGraph, Condition, Conditional, Graph, Node, graph, list_of, node
 from .handles import find
+from .instance import executable
 from .launching import KernelLaunch, pack
 from .library import provides
 from .log import Refused, invalid, unsupported

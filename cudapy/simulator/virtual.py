@@ -61,13 +61,14 @@ class Physical(Object):
 
     noun = "physical allocation"
 
-    def __init__(self, size: int, properties: Any, file: int) -> None:
+    def __init__(self, size: int, properties: Any, file: int, *, is_imported: bool = False) -> None:
         super().__init__()
         self.size = size
+        self.counted = 0 if is_imported else size  # who made it counts it
         self.properties = properties
         self.file = file
         self.device = device(properties.location.id)
-        self.device.used_memory += size
+        self.device.used_memory += self.counted
         self.references = 1
         self.mappings = 0
 
@@ -82,7 +83,7 @@ class Physical(Object):
         """End it, unless something still uses it."""
         if not self.references and not self.mappings:
             os.close(self.file)
-            self.device.used_memory -= self.size
+            self.device.used_memory -= self.counted
 
 
 def _properties(prop: Any) -> CUmemAllocationProp:
@@ -256,6 +257,4 @@ def cuMemImportFromShareableHandle(osHandle: int | None, shHandleType: int) -> i
         type=CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED, requestedHandleTypes=FILE
     )
     properties.location.type = CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-    made = Physical(size, properties, file)
-    made.device.used_memory -= size  # the other process counts it
-    return made.handle
+    return Physical(size, properties, file, is_imported=True).handle

@@ -276,6 +276,28 @@ print(free - driver.checked.cuMemGetInfo()[0], driver.cuMemFree(pointer)[0].name
         )
         assert output(code) == "1048576\n0 CUDA_ERROR_INVALID_VALUE\n"
 
+    @pytest.mark.skipif(sys.platform != "linux", reason="virtual memory is made of Linux's anonymous files")
+    def test_imported_memory_is_not_counted(self) -> None:
+        code = (
+            PREPARE
+            + """
+import os
+from cudapy.driver import CUmemAllocationProp
+prop = CUmemAllocationProp(type=1, requestedHandleTypes=1)
+prop.location.type = 1
+free = driver.checked.cuMemGetInfo()[0]
+handle = driver.checked.cuMemCreate(2 << 20, prop, 0)
+file = driver.checked.cuMemExportToShareableHandle(handle, 1, 0)
+again = driver.checked.cuMemImportFromShareableHandle(file, 1)
+os.close(file)
+print(free - driver.checked.cuMemGetInfo()[0])
+driver.checked.cuMemRelease(again)
+driver.checked.cuMemRelease(handle)
+print(free - driver.checked.cuMemGetInfo()[0])
+"""
+        )
+        assert output(code) == "2097152\n0\n"
+
 
 class TestInterrupts:
     def test_ctrl_c_ends_a_wait(self) -> None:
