@@ -21,12 +21,6 @@ PAGE = (TESTS.parent / "docs" / "core-api.md").read_text()
 REACHED = {"KernelAttributes": "kernel", "KernelOccupancy": "kernel"}
 """Classes without a public name here, and their files."""
 
-# ---- To be deleted, with its uses, when memory, graphs and compilers are in: names that the page has as
-# ---- present and that may not be there yet.
-SOON = re.compile(
-    r"(graph|typing|utils)\.|(Linker|Program|ObjectCode|Buffer|Host|\w+Buffer|\w*Memory)\w*$|\w+\.create_graph_builder"
-)
-
 
 class Row(NamedTuple):
     """A line of the page: a name of cuda.core, whether it is here, and which of its members are not."""
@@ -68,15 +62,6 @@ def ours(row: Row) -> Any:
     if not hasattr(module, row.name):
         raise LookupError(row.full)
     return getattr(module, row.name)
-
-
-def present(row: Row) -> Any:
-    try:
-        return ours(row)
-    except LookupError:
-        if SOON.match(row.full):
-            pytest.skip(f"{row.full} comes with another group")
-        raise
 
 
 def members(text: str) -> dict[str, str | None]:
@@ -138,7 +123,7 @@ def test_what_the_page_has_as_absent_is_absent(row: Row) -> None:
 @pytest.mark.parametrize("row", PRESENT, ids=lambda row: row.full)
 def test_what_the_page_has_as_present_is_present(row: Row) -> None:
     """Every member but those that the page names, and these not; enums with their values."""
-    thing, recorded = present(row), PEER[row.module][row.name]
+    thing, recorded = ours(row), PEER[row.module][row.name]
     if re.search(r"\w=", recorded):
         assert issubclass(thing, enum.Enum) and issubclass(thing, str)
         assert {f"{member.name}={member.value}" for member in thing} >= set(recorded.split())
@@ -148,15 +133,12 @@ def test_what_the_page_has_as_present_is_present(row: Row) -> None:
         return
     wanted = set(members(recorded)) - {""}
     missing = {name for name in wanted if not has(thing, name)}
-    if SOON.match(row.full):
-        missing &= row.absent
-    missing -= {name for name in missing if SOON.fullmatch(f"{row.full}.{name}")}
     assert missing == row.absent & wanted == row.absent
 
 
 @pytest.mark.parametrize("row", PRESENT, ids=lambda row: row.full)
 def test_functions_take_what_those_of_the_peer_take(row: Row) -> None:
-    thing, recorded = present(row), PEER[row.module][row.name]
+    thing, recorded = ours(row), PEER[row.module][row.name]
     if not isinstance(thing, type):
         wrong = {"": accepts(thing, recorded[1:-1])} if recorded.startswith("(") else {}
     else:
@@ -165,8 +147,6 @@ def test_functions_take_what_those_of_the_peer_take(row: Row) -> None:
             for name, parameters in members(recorded).items()
             if parameters is not None and (not name or hasattr(thing, name)) and name[:2] != "__"
         }
-    if SOON.match(row.full) and any(wrong.values()):
-        pytest.skip(f"{row.full} is changed by another group")
     assert not {name: problem for name, problem in wrong.items() if problem}
 
 

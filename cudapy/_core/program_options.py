@@ -55,7 +55,6 @@ class ProgramOptions:
     define_macro: str | tuple[str, str] | Sequence[str | tuple[str, str]] | None = option(_macros)
     undefine_macro: str | Sequence[str] | None = each("--undefine-macro")
     include_path: str | Sequence[str] | None = each("--include-path")
-    cuda_headers: bool | None = None
     use_bundled_headers: bool | str | None = None
     pre_include: str | Sequence[str] | None = each("--pre-include")
     no_source_include: bool | None = flag("--no-source-include")
@@ -91,6 +90,7 @@ class ProgramOptions:
     extra_sources: Sequence[tuple[str, str | bytes | bytearray]] | None = None
     use_libdevice: bool | None = None
     numba_debug: bool | None = flag("--numba-debug")
+    cuda_headers: bool | None = None  # the last, as cuda.core has none
 
     def as_bytes(self, backend: str = "NVRTC", target_type: str | None = None) -> list[bytes]:
         """The options as the command line of `backend`: 'NVRTC', 'NVVM' or 'nvJitLink'.

@@ -5,6 +5,8 @@ args_viewable_as_strided_memory  a decorator for functions that take arrays of a
 copy_batch, CopyOptions          many copies by one call, and hints for them
 prefetch_batch, discard_batch, discard_prefetch_batch
                                  where managed memory is to be, for many buffers at once
+FileStreamProgramCache, InMemoryProgramCache, ProgramCacheResource, make_program_cache_key
+                                 caches of compiled programs
 """
 
 from __future__ import annotations
@@ -12,17 +14,23 @@ from __future__ import annotations
 from .copies import CopyOptions, MemcpyOverlapMode, MemcpySrcAccessOrder, copy_batch
 from .layout import StridedLayout
 from .memory.managed_buffer import discard_batch, discard_prefetch_batch, prefetch_batch
+from .program_cache import FileStreamProgramCache, InMemoryProgramCache, ProgramCacheResource
+from .program_key import make_program_cache_key
 from .strided import StridedMemoryView, args_viewable_as_strided_memory
 
 __all__ = [
     "CopyOptions",
+    "FileStreamProgramCache",
+    "InMemoryProgramCache",
     "MemcpyOverlapMode",
     "MemcpySrcAccessOrder",
+    "ProgramCacheResource",
     "StridedLayout",
     "StridedMemoryView",
     "args_viewable_as_strided_memory",
     "copy_batch",
     "discard_batch",
     "discard_prefetch_batch",
+    "make_program_cache_key",
     "prefetch_batch",
 ]
