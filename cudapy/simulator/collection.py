@@ -1,7 +1,7 @@
 """No garbage collection while the simulator is at work.
 
 A driver in C makes no garbage. This one does, and were the collector to run then, finalizers of the program
-would call a driver that is in the middle of something: wait for the very work that their thread is doing, say.
+would call a driver that is in the middle of something: wait for the very work that their own thread does.
 """
 
 from __future__ import annotations
