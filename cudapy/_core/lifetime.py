@@ -94,46 +94,45 @@ class Ownership:
 
 
 class Foundation(Ownership):
-    """An Ownership of what other things need for their release: a stream, a pool."""
+    """An Ownership of what other things need for their release: a stream, a pool.
 
-    __slots__ = ()
+    The garbage collector finalizes in any order. What it finds is given back when it is done: `_rest` does so
+    with its last reference, which what still needs the stream or the pool keeps by keeping that.
+    """
+
+    __slots__ = ("_rest",)
+    _rest: Ownership
 
     def __del__(self) -> None:
+        if not _collection:
+            super().__del__()
+            return
         try:
             what, alive = self._what, self._process.alive
+            del self._what
         except AttributeError:  # it was given back
             return
-        if not alive:
-            return
-        if _collection:
-            _last.append(_again(*what))
-        else:
-            super().__del__()
+        if alive:
+            self._rest = _again(*what)
+            _found.append(self._rest)
 
 
 postponed: deque[Ownership] = deque()
 """What has to wait for the end of a capture."""
 _collection: list[bool] = []  # not empty while the garbage collector is at work
-_last: deque[Ownership] = deque()  # foundations that it found: given back when nothing else waits
-
-
-def _give_back_foundations(last: deque[Ownership] = _last, waiting: deque[Ownership] = postponed) -> None:
-    with suppress(IndexError):  # another thread was here
-        while last and not waiting:
-            last.popleft()
+_found: deque[Ownership] = deque()  # what is left of the foundations that it found
 
 
 def _watch_collections(
-    phase: str,
-    _: object,
-    collection: list[bool] = _collection,
-    finish: Callable[[], None] = _give_back_foundations,
+    phase: str, _: object, collection: list[bool] = _collection, found: deque[Ownership] = _found
 ) -> None:
     if phase == "start":
         collection.append(True)
         return
     collection.clear()
-    finish()
+    with suppress(IndexError):
+        while True:
+            found.popleft()
 
 
 if hasattr(gc, "callbacks"):  # PyPy finalizes in the right order by itself
@@ -182,7 +181,6 @@ def retry() -> None:
             postponed.popleft()  # its last reference; and if it is too early, it gets in line again
         except IndexError:  # another thread was here
             return
-    _give_back_foundations()
 
 
 Self = TypeVar("Self", bound="Closable")
@@ -275,7 +273,7 @@ def _end() -> None:
     """Give nothing back any more, of what there is now or will be."""
     process.alive = False
     postponed.clear()
-    _last.clear()
+    _found.clear()
     _in_use.clear()
 
 
