@@ -32,11 +32,12 @@ class Capture:
     """A capture, from `origin`; `follows` says for each stream in it which nodes its next work follows."""
 
     def __init__(
-        self, origin: Stream, into: Graph, mode: Mode, follows: dict[Node, bytes] | None = None
+        self, origin: Stream, into: Graph | None, mode: Mode, follows: dict[Node, bytes] | None = None
     ) -> None:
         self.id = next(_ids)
         self.origin = origin
-        self.graph = into
+        self.graph = Graph() if into is None else into
+        self.is_own = into is None  # a graph that nobody has seen yet
         self.mode = mode
         self.thread = threading.get_ident()
         self.is_valid = True
@@ -90,11 +91,17 @@ class Capture:
         for on in self.follows:
             on.capture = None
 
+    def fail(self, status: str, reason: str) -> Refused:
+        """It has come to nothing, and so has its graph; what to raise."""
+        if self.is_own:
+            self.graph.forget()
+        return Refused(status, reason)
+
     def end(self) -> Graph:
         """The graph. Raises Refused."""
         self.leave()
         if not self.is_valid:
-            raise Refused("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "the capture was invalidated before")
+            raise self.fail("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "the capture was invalidated before")
         reached: set[Node] = set()
         todo = list(self.follows[self.origin])
         while todo:
@@ -104,7 +111,7 @@ class Capture:
                 todo += one.after
         for on, nodes in self.follows.items():
             if any(one not in reached for one in nodes):
-                raise Refused(
+                raise self.fail(
                     "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
                     f"stream {on.handle:#x} took part, and the first stream does not wait for its last work",
                 )
@@ -170,7 +177,7 @@ def _begin(on: Stream, into: Graph | None, mode: int, follows: dict[Node, bytes]
         )
     if not any(mode == known for known in Mode):
         raise invalid(f"{mode} is no CUstreamCaptureMode")
-    Capture(on, into or Graph(), Mode(mode), follows)
+    Capture(on, into, Mode(mode), follows)
 
 
 @provides("driver")
@@ -193,8 +200,9 @@ def cuStreamEndCapture(hStream: int, phGraph: Any) -> None:
         raise Refused("CUDA_ERROR_ILLEGAL_STATE", "the stream is not being captured")
     relaxed = on.capture.mode == Mode.CU_STREAM_CAPTURE_MODE_RELAXED
     if not relaxed and on.capture.thread != threading.get_ident():
-        on.capture.leave()
-        raise Refused("CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "another thread began the capture")
+        gone = on.capture
+        gone.leave()
+        raise gone.fail("CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "another thread began the capture")
     if on.capture.origin is not on:
         on.capture.invalidate()
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "the capture was begun on another stream")

@@ -71,7 +71,7 @@ class Context(Object, Faults):
 
     def pending(self) -> list[Work]:
         """The newest work of each stream, where it is not done."""
-        return [stream.queue.last for stream in self.all_streams if stream.queue.last is not None]
+        return [last for stream in list(self.all_streams) if (last := stream.queue.last) is not None]
 
     def check(self) -> None:
         """Raise the fault that the context has, if any."""

@@ -74,10 +74,18 @@ def cuPointerGetAttribute(data: int | None, attribute: int, ptr: int) -> None:
     if top() is not None:
         current()
     block = blocks.find(ptr)
-    if block is None or not data:
+    if block is None or _is_to_come(block) or not data:
         raise invalid(f"{ptr:#x} lies in no memory that was allocated or registered")
     name = Attribute(attribute)
     _write(data, name, get(block, name, ptr))
+
+
+def _is_to_come(block: Block) -> bool:
+    """Whether it is memory of a graph that no launch has allocated, or that was freed since."""
+    from .pool import graph_memory
+
+    memory = graph_memory.get(block.address)
+    return memory is not None and not memory.is_live
 
 
 @provides("driver")

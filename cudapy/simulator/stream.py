@@ -65,9 +65,9 @@ class Stream(Object):
         others = list(after)
         if self.is_legacy:
             blocking = [s for s in self.context.all_streams if not s.flags & NON_BLOCKING and s is not self]
-            others += [s.queue.last for s in blocking if s.queue.last is not None]
-        elif not self.flags & NON_BLOCKING and self.context.legacy.queue.last is not None:
-            others.append(self.context.legacy.queue.last)
+            others += [last for s in blocking if (last := s.queue.last) is not None]
+        elif not self.flags & NON_BLOCKING and (last := self.context.legacy.queue.last) is not None:
+            others.append(last)
         return self.queue.submit(action, others, soon)
 
     def add(self, operation: Operation) -> Work | None:

@@ -567,13 +567,16 @@ def test_the_context_is_left_as_found(device, stream, add) -> None:
     """A definition may be used where no context is current."""
     buffer = zeros(device, stream, 32)
     definition = GraphDefinition()
-    before = driver.checked.cuCtxPopCurrent()
+    stack = []
+    while int(driver.checked.cuCtxGetCurrent()):
+        stack.append(driver.checked.cuCtxPopCurrent())
     try:
         definition.launch(ONE, add, buffer, 1).memset(buffer.handle, 1, 4)
         definition.instantiate().launch(stream)
         assert int(driver.checked.cuCtxGetCurrent()) == 0
     finally:
-        driver.checked.cuCtxPushCurrent(before)
+        for context in reversed(stack):
+            driver.checked.cuCtxPushCurrent(context)
     stream.sync()
     assert content(buffer, np.uint8, stream).tolist()[:8] == [1, 1, 1, 1, 1, 0, 0, 0]
-    assert Device(0).context.handle == before
+    assert Device(0).context.handle == stack[0]
