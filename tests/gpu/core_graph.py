@@ -48,7 +48,7 @@ ONE = LaunchConfig(grid=1, block=32)
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_is_left():
-    """After all tests of a file no graph holds anything, but those that pytest keeps as values of fixtures."""
+    """After all tests of a file no graph holds anything, but those that are values of fixtures."""
     yield
     device = Device(0)
     device.set_current()
