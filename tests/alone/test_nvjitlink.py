@@ -16,7 +16,7 @@ from cudapy._errors import CUDAError
 from cudapy._ffi.library import SymbolNotFound
 from cudapy.nvjitlink import InputType, Result, nvJitLinkError, nvJitLinkResult
 
-REPOSITORY = Path(__file__).parents[1]
+REPOSITORY = Path(__file__).parents[2]
 SUCCESS = nvJitLinkResult.NVJITLINK_SUCCESS
 DEVICE = b'extern "C" __device__ int triple(int x) { return 3 * x; }'
 KERNEL = b"""
