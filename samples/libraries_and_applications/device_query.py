@@ -1,6 +1,6 @@
 """deviceQuery: what the devices of this machine are and can do.
 
-python samples/libraries_and_applications/device_query.py
+    python samples/libraries_and_applications/device_query.py
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def test_torture(device, seed) -> None:
 
 @pytest.mark.xfail(
     os.environ.get("CUDAPY_DRIVER") != "simulator",
-    reason="driver 580 invalidates a capture in which memory is dropped that was allocated just before it",
+    reason="driver 580 invalidates captures among all this, for a reason that is not known yet",
 )
 @pytest.mark.parametrize("seed", range(8))
 def test_torture_with_captures(device, seed) -> None:
