@@ -1,6 +1,8 @@
 """deviceQuery: what the devices of this machine are and can do.
 
     python samples/libraries_and_applications/device_query.py
+
+All of it comes from `Device.properties`, which asks the driver for each fact once.
 """
 
 from __future__ import annotations
