@@ -68,8 +68,12 @@ def watch() -> None:
         if loaded.name == "nvrtc":
             pathfinder._loaded[key] = watched(loaded)
     for symbol in ("nvrtcGetCUBIN", "nvrtcGetCUBINSize"):
-        if f"_c_{symbol}" in vars(nvrtc):  # written for the library as it was
-            vars(nvrtc)[f"_c_{symbol}"] = nvrtc.libnvrtc.symbol(symbol)
+        for name in (f"_c_{symbol}", f"_c__{symbol}"):  # the second where a function by hand stands before it
+            written = vars(nvrtc).get(name)
+            if written is not None:  # for the library as it was
+                function = nvrtc.libnvrtc.symbol(symbol)
+                function.argtypes = written.argtypes
+                vars(nvrtc)[name] = function
 
 
 def watched(loaded: Any) -> Any:

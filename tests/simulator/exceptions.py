@@ -26,13 +26,17 @@ TESTS = {
     "test_arrays_that_are_left_at_exit": "the test needs CuPy, which needs a GPU",
     "test_core_dump_settings": "it has no core dumps",
     "test_texture_references_remember_their_settings": "it has texture objects, no references",
+    "test_program[batches_and_tensors]": "it has no tensor maps",
+    "test_program[memory_pools]": "it has no pools that another process can open",
+    "test_program[green_contexts]": "it has no green contexts",
+    "test_program[ipc]": "it has no handles of memory for other processes",
     "TestNames::test_sentences": "its sentences are the same as those of the library",
     "TestOtherProcesses::test_memory": "it has no handles of memory for other processes",
 }
-"""Name of a test, with its class where it is in one, to why."""
+"""Name of a test, with its class where it is in one, and its parameters where it is not all of it, to why."""
 
 
 def not_on_the_simulator(item: pytest.Item) -> str:
     """Why a GPU test does not run there; "" if it does."""
-    name = item.nodeid.partition("::")[2].partition("[")[0]
-    return FILES.get(item.path.name) or TESTS.get(name, "")
+    name = item.nodeid.partition("::")[2]
+    return FILES.get(item.path.name) or TESTS.get(name) or TESTS.get(name.partition("[")[0], "")
