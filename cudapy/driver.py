@@ -405,7 +405,7 @@ def cuCtxGetId(ctx: CUcontext | int | None) -> tuple[CUresult, int]:
 @libcuda("CUresult cuCtxSynchronize(void)")
 def cuCtxSynchronize() -> tuple[CUresult]:
     """Wait on the host until all work issued so far to the current context is done; an error from that work
-    is raised here.
+    is returned here.
     """
 
 
@@ -4517,7 +4517,7 @@ def cuGraphAddNode_v3(
     nodeParams: CUgraphNodeParams | None,
 ) -> tuple[CUresult, CUgraphNode]:
     """As `cuGraphAddNode`, in the CUDA 13.4 form: a kernel node whose function and context are both given
-    must have them agree on the device context, or CUDA_ERROR_INVALID_CONTEXT is raised.
+    must have them agree on the device context, or CUDA_ERROR_INVALID_CONTEXT is returned.
     """
 
 
@@ -4875,7 +4875,7 @@ def cuTexRefGetMaxAnisotropy(hTexRef: CUtexref | int | None) -> tuple[CUresult, 
 
 @libcuda("CUresult cuTexRefGetBorderColor(float *pBorderColor, CUtexref hTexRef)", sizes={"pBorderColor": 4})
 def cuTexRefGetBorderColor(hTexRef: CUtexref | int | None) -> tuple[CUresult, list[float]]:
-    """Return the border color of the texture reference `hTexRef` as floats in RGBA order, 4 values in C
+    """Return the border color of the texture reference `hTexRef` as a list of 4 floats in RGBA order
     (deprecated).
     """
 
@@ -5328,7 +5328,7 @@ def _cuCoredumpSetAttribute(
 
 
 def cuCoredumpSetAttribute(attrib: CUcoredumpSettings | int, value: bytes | int) -> tuple[CUresult, int]:
-    """Set the coredump setting `attrib` of the current context from the `size` bytes at `value`;
+    """Set the coredump setting `attrib` of the current context to `value`, a path as bytes or a number;
     environment variables set before initialization still win."""
     return _set_coredump(_cuCoredumpSetAttribute, attrib, value)
 
@@ -5364,7 +5364,7 @@ def _cuCoredumpSetAttributeGlobal(
 def cuCoredumpSetAttributeGlobal(
     attrib: CUcoredumpSettings | int, value: bytes | int
 ) -> tuple[CUresult, int]:
-    """Set the coredump setting `attrib` for the whole process from the `size` bytes at `value`;
+    """Set the coredump setting `attrib` for the whole process to `value`, a path as bytes or a number;
     environment variables set before initialization still win."""
     return _set_coredump(_cuCoredumpSetAttributeGlobal, attrib, value)
 
