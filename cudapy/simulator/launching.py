@@ -274,6 +274,15 @@ def submit(hStream: int, launch: KernelLaunch) -> None:
         launch.added(work)
 
 
+def _queue(
+    on: int, f: int, grid: Any, block: Any, shared: int, params: Any, extra: Any, attributes: Any = None
+) -> None:
+    """Queue a launch in a stream. Raises Refused, for a stream that is none first."""
+    where = stream(on)
+    kernel = function(f)
+    where.add(KernelLaunch(kernel, grid, block, shared, pack(kernel, params, extra), attributes))
+
+
 @provides("driver")
 def cuLaunchKernel(
     f: int,
@@ -288,10 +297,8 @@ def cuLaunchKernel(
     kernelParams: Any,
     extra: Any,
 ) -> None:
-    on = stream(hStream)
-    kernel = function(f)
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
-    on.add(KernelLaunch(kernel, grid, block, sharedMemBytes, pack(kernel, kernelParams, extra)))
+    _queue(hStream, f, grid, block, sharedMemBytes, kernelParams, extra)
 
 
 @provides("driver")
@@ -325,8 +332,6 @@ def cuLaunchCooperativeKernel(
     hStream: int,
     kernelParams: Any,
 ) -> None:
-    on = stream(hStream)
-    kernel = function(f)
     together = {Attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE: CUlaunchAttributeValue(cooperative=1)}
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
-    on.add(KernelLaunch(kernel, grid, block, sharedMemBytes, pack(kernel, kernelParams, None), together))
+    _queue(hStream, f, grid, block, sharedMemBytes, kernelParams, None, together)
