@@ -8,12 +8,23 @@ from typing import Any, TypeVar
 from .log import Refused
 
 _objects: dict[int, Any] = {}
-_next = itertools.count(0x10000, 0x10)
+FIRST = 0x10000  # below are the numbers that the API itself gives to default streams
+_next = itertools.count(FIRST, 0x10)
 
 T = TypeVar("T", bound="Object")
 
 
-class Object:
+class _Listed(type):
+    """Lists a thing once it is whole: another thread may come across it from then on."""
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        made = super().__call__(*args, **options)
+        if made.handle >= FIRST:
+            _objects[made.handle] = made
+        return made
+
+
+class Object(metaclass=_Listed):
     """A thing with a handle, a number that no other thing has had before."""
 
     handle: int
@@ -21,7 +32,6 @@ class Object:
 
     def __init__(self) -> None:
         self.handle = next(_next)
-        _objects[self.handle] = self
 
     def forget(self) -> None:
         """The handle is no more."""
