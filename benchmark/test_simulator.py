@@ -1,0 +1,30 @@
+"""What the simulator takes for SAXPY, next to NumPy. Needs NVRTC, and no GPU."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from cudapy import pathfinder
+
+from .conftest import Race
+from .machine import reason
+from .record import Record
+from .timing import ROOT
+
+GROUP = "simulator"
+
+
+def test_saxpy(race: Race) -> None:
+    try:
+        pathfinder.load("nvrtc")
+    except RuntimeError as error:
+        pytest.skip(reason(error))
+    command = [sys.executable, "-m", "benchmark.simulated", str(race.rounds(15))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    for name, times in json.loads(done.stdout):
+        race.add(Record(GROUP, name, times))
