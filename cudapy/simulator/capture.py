@@ -57,8 +57,8 @@ class Capture:
 
     def allocate(self, on: Stream, size: int) -> int:
         """Memory that the graph will allocate; its address."""
-        from .nodes import memory_of
-        from .pool import Alloc
+        from .graph_memory import memory_of
+        from .pool_memory import Alloc
 
         storage = memory_of(on.context.device).allocate(size, self.graph)
         operation = Alloc(storage, size)

@@ -26,10 +26,6 @@ LIMITS = {
     CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 64,
     CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 0,
 }
-UNSUPPORTED_LIMITS = (
-    CUlimit.CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH,
-    CUlimit.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT,
-)
 
 _ids = itertools.count(1)
 
@@ -91,8 +87,9 @@ class Context(Object, Faults):
     def destroy(self) -> None:
         """End all that the context owns."""
         from .event import Event
+        from .kernel_library import Library
         from .memory import release_all
-        from .module import Library, Module
+        from .module import Module
 
         for work in self.pending():
             work.wait()
@@ -149,6 +146,12 @@ def given(handle: int) -> Context:
     return get(handle) if handle else current()
 
 
+def default_stream() -> Any:
+    """What the stream 0 is for the function that runs."""
+    context = current()
+    return context.own_stream() if per_thread.default else context.legacy
+
+
 def make_current(context: Context) -> None:
     """What cudaSetDevice does: a context in the place of the current one."""
     if _stack.contexts:
@@ -156,79 +159,12 @@ def make_current(context: Context) -> None:
     _stack.contexts.append(context)
 
 
-_retained: dict[int, Context] = {}
-
-
-def retained(dev: int) -> Context:
-    """The primary context of a device, which the Runtime API keeps."""
-    if dev not in _retained or find_or_none(_retained[dev]) is None:
-        _retained[dev] = primary(dev)
-        _retained[dev].retained += 1
-    return _retained[dev]
-
-
-def forget_retained(dev: int) -> None:
-    """The Runtime API keeps it no more."""
-    _retained.pop(dev, None)
-
-
-# -- The primary context -----------------------------------------------------------------------------------
-
-
-def primary(dev: int) -> Context:
-    """The primary context of a device, made if need be."""
-    on = devices.device(dev)
-    if on.primary is None:
-        on.primary = Context(on, on.primary_flags, is_primary=True)
-    return on.primary  # type: ignore[no-any-return]
-
-
-@provides("driver")
-def cuDevicePrimaryCtxRetain(dev: int) -> int:
-    context = primary(dev)
-    context.retained += 1
-    return context.handle
-
-
-@provides("driver")
-def cuDevicePrimaryCtxRelease_v2(dev: int) -> None:
-    on = devices.device(dev)
-    if on.primary is None or not on.primary.retained:
-        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the primary context is not retained")
-    on.primary.retained -= 1
-    if not on.primary.retained:
-        on.primary.destroy()
-        on.primary = None
-
-
-@provides("driver")
-def cuDevicePrimaryCtxReset_v2(dev: int) -> None:
-    on = devices.device(dev)
-    if on.primary is not None:
-        on.primary.destroy()
-        on.primary = None
-
-
-@provides("driver")
-def cuDevicePrimaryCtxSetFlags_v2(dev: int, flags: int) -> None:
-    on = devices.device(dev)
-    on.primary_flags = _checked(flags)
-    if on.primary is not None:
-        on.primary.flags = flags
-
-
-@provides("driver")
-def cuDevicePrimaryCtxGetState(dev: int) -> tuple[int, int]:
-    on = devices.device(dev)
-    return on.primary_flags, int(on.primary is not None)
-
-
 # -- Created contexts --------------------------------------------------------------------------------------
 
 
 @provides("driver")
 def cuCtxCreate_v2(flags: int, dev: int) -> int:
-    context = Context(devices.device(dev), _checked(flags))
+    context = Context(devices.device(dev), checked_flags(flags))
     _stack.contexts.append(context)
     return context.handle
 
@@ -251,7 +187,7 @@ def _raw(value: Any) -> bool:
     return value not in (None, 0, [])
 
 
-def _checked(flags: int) -> int:
+def checked_flags(flags: int) -> int:
     if flags & ~FLAGS:
         raise invalid(f"unknown context flags {flags & ~FLAGS:#x}")
     return flags
@@ -311,16 +247,6 @@ def cuCtxGetDevice_v2(ctx: int) -> int:
 
 
 @provides("driver")
-def cuCtxGetFlags() -> int:
-    return current().flags
-
-
-@provides("driver")
-def cuCtxSetFlags(flags: int) -> None:
-    current().flags = _checked(flags)
-
-
-@provides("driver")
 def cuCtxGetId(ctx: int) -> int:
     return given(ctx).id
 
@@ -339,67 +265,6 @@ def cuCtxSynchronize() -> None:
 @provides("driver")
 def cuCtxSynchronize_v2(ctx: int) -> None:
     given(ctx).synchronize()
-
-
-@provides("driver")
-def cuCtxSetLimit(limit: int, value: int) -> None:
-    limits = current().limits
-    limits[_limit(limit)] = value
-
-
-@provides("driver")
-def cuCtxGetLimit(limit: int) -> int:
-    return current().limits[_limit(limit)]
-
-
-def _limit(limit: int) -> CUlimit:
-    found = CUlimit(limit)
-    if found not in LIMITS or found in UNSUPPORTED_LIMITS:
-        raise Refused("CUDA_ERROR_UNSUPPORTED_LIMIT", f"the simulator has no limit {found.name}")
-    return found
-
-
-@provides("driver")
-def cuCtxGetCacheConfig() -> int:
-    return current().cache_config
-
-
-@provides("driver")
-def cuCtxSetCacheConfig(config: int) -> None:
-    if not any(config == known for known in CUfunc_cache):
-        raise invalid(f"{config} is no CUfunc_cache")
-    current().cache_config = config
-
-
-@provides("driver")
-def cuCtxGetSharedMemConfig() -> int:
-    current()
-    return 1  # CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE
-
-
-@provides("driver")
-def cuCtxSetSharedMemConfig(config: int) -> None:
-    current()
-    if config not in (0, 1, 2):
-        raise invalid(f"{config} is no CUsharedconfig")
-
-
-@provides("driver")
-def cuCtxGetStreamPriorityRange() -> tuple[int, int]:
-    from .stream import GREATEST, LEAST
-
-    current()
-    return LEAST, GREATEST
-
-
-@provides("driver")
-def cuCtxResetPersistingL2Cache() -> None:
-    current()
-
-
-@provides("driver")
-def cuCtxGetExecAffinity(typename: int) -> Any:
-    raise Refused("CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY", "the simulator has no execution affinity")
 
 
 @provides("driver")
@@ -422,45 +287,3 @@ def cuCtxWaitEvent(hCtx: int, hEvent: int) -> None:
     if record is not None:
         for stream in context.all_streams:
             stream.queue.submit(None, (record.work,), soon=True)
-
-
-# -- Peers -------------------------------------------------------------------------------------------------
-
-
-@provides("driver")
-def cuCtxEnablePeerAccess(peerContext: int, Flags: int) -> None:
-    context, peer = current(), get(peerContext)
-    if Flags:
-        raise invalid(f"Flags must be 0, not {Flags}")
-    if peer.device is context.device:
-        raise Refused("CUDA_ERROR_INVALID_DEVICE", "the peer is a context of the same device")
-    if peer in context.peers:
-        raise Refused("CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "this context reaches the peer already")
-    context.peers.add(peer)
-
-
-@provides("driver")
-def cuCtxDisablePeerAccess(peerContext: int) -> None:
-    context, peer = current(), get(peerContext)
-    if peer not in context.peers:
-        raise Refused("CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "this context does not reach the peer")
-    context.peers.remove(peer)
-
-
-# -- Profilers ---------------------------------------------------------------------------------------------
-
-
-@provides("driver")
-def cuProfilerStart() -> None:
-    current()  # there is no profiler to start: on hardware as well, without one the call does nothing
-
-
-@provides("driver")
-def cuProfilerStop() -> None:
-    current()
-
-
-def default_stream() -> Any:
-    """What the stream 0 is for the function that runs."""
-    context = current()
-    return context.own_stream() if per_thread.default else context.legacy

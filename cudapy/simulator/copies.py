@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._types.driver.enums import CUgraphNodeType as Type
-from .._types.driver.enums import CUmemcpy3DOperandType, CUmemorytype
+from .._types.driver.enums import CUmemorytype
 from .._types.driver.structs import CUDA_MEMCPY3D
 from .context import current, get
 from .library import provides
@@ -177,51 +177,6 @@ def boxed(params: Any) -> Copy:
     return Copy(sides[0], sides[1], params.WidthInBytes, params.Height, 1 if is_flat else params.Depth)
 
 
-class Fill(Operation):
-    """A fill of `height` rows of `width` elements of 1, 2 or 4 bytes."""
-
-    type = Type.CU_GRAPH_NODE_TYPE_MEMSET
-
-    def __init__(
-        self, dst: int, value: int, element_size: int, width: int, height: int = 1, pitch: int = 0
-    ) -> None:
-        if element_size not in (1, 2, 4):
-            raise invalid(f"elements have 1, 2 or 4 bytes, not {element_size}")
-        if dst % element_size or (height > 1 and pitch % element_size):
-            raise invalid(f"{dst:#x} is no multiple of {element_size}")
-        if height > 1 and pitch < width * element_size:
-            raise invalid(f"a pitch of {pitch} bytes is less than the width of {width * element_size}")
-        self.dst = dst
-        self.value = value
-        self.element_size = element_size
-        self.width = width
-        self.height = height
-        self.pitch = pitch
-        if width and height:
-            check_range(dst, (height - 1) * pitch + width * element_size)
-
-    def details(self) -> list[str]:
-        return [
-            f"{self.dst:#x}",
-            f"{self.value:#x}",
-            f"{self.width} x {self.height} of {self.element_size} bytes",
-        ]
-
-    def run(self) -> None:
-        size = self.width * self.element_size
-        if not size:
-            return
-        value = self.value & ((1 << 8 * self.element_size) - 1)
-        for row in range(self.height):
-            start = self.dst + row * self.pitch
-            if self.element_size == 1:
-                ctypes.memset(start, value, size)
-            else:
-                data = bytes_at(start, size).view(f"u{self.element_size}")
-                data.fill(value)
-            table.written(start, size)
-
-
 # -- One dimension, at once --------------------------------------------------------------------------------
 
 
@@ -250,34 +205,34 @@ def later(operation: Operation, hStream: int) -> None:
         work.wait()
 
 
-def _line(dst: int, dst_kind: int, src: int, src_kind: int, size: int) -> Copy:
+def line(dst: int, dst_kind: int, src: int, src_kind: int, size: int) -> Copy:
     return Copy(Side(dst_kind, dst), Side(src_kind, src), size)
 
 
 @provides("driver")
 def cuMemcpy(dst: int, src: int, ByteCount: int) -> None:
-    now(_line(dst, UNIFIED, src, UNIFIED, ByteCount))
+    now(line(dst, UNIFIED, src, UNIFIED, ByteCount))
 
 
 @provides("driver")
 def cuMemcpyHtoD_v2(dstDevice: int, srcHost: int | None, ByteCount: int) -> None:
-    now(_line(dstDevice, DEVICE, srcHost or 0, HOST, ByteCount))
+    now(line(dstDevice, DEVICE, srcHost or 0, HOST, ByteCount))
 
 
 @provides("driver")
 def cuMemcpyDtoH_v2(dstHost: int | None, srcDevice: int, ByteCount: int) -> None:
-    now(_line(dstHost or 0, HOST, srcDevice, DEVICE, ByteCount))
+    now(line(dstHost or 0, HOST, srcDevice, DEVICE, ByteCount))
 
 
 @provides("driver")
 def cuMemcpyDtoD_v2(dstDevice: int, srcDevice: int, ByteCount: int) -> None:
-    now(_line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount))
+    now(line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount))
 
 
 @provides("driver")
 def cuMemcpyPeer(dstDevice: int, dstContext: int, srcDevice: int, srcContext: int, ByteCount: int) -> None:
     get(dstContext), get(srcContext)
-    now(_line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount))
+    now(line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount))
 
 
 def _along(array: int, offset: int) -> Side:
@@ -328,22 +283,22 @@ def cuMemcpy3DAsync_v2(pCopy: Any, hStream: int) -> None:
 
 @provides("driver")
 def cuMemcpyAsync(dst: int, src: int, ByteCount: int, hStream: int) -> None:
-    later(_line(dst, UNIFIED, src, UNIFIED, ByteCount), hStream)
+    later(line(dst, UNIFIED, src, UNIFIED, ByteCount), hStream)
 
 
 @provides("driver")
 def cuMemcpyHtoDAsync_v2(dstDevice: int, srcHost: int | None, ByteCount: int, hStream: int) -> None:
-    later(_line(dstDevice, DEVICE, srcHost or 0, HOST, ByteCount), hStream)
+    later(line(dstDevice, DEVICE, srcHost or 0, HOST, ByteCount), hStream)
 
 
 @provides("driver")
 def cuMemcpyDtoHAsync_v2(dstHost: int | None, srcDevice: int, ByteCount: int, hStream: int) -> None:
-    later(_line(dstHost or 0, HOST, srcDevice, DEVICE, ByteCount), hStream)
+    later(line(dstHost or 0, HOST, srcDevice, DEVICE, ByteCount), hStream)
 
 
 @provides("driver")
 def cuMemcpyDtoDAsync_v2(dstDevice: int, srcDevice: int, ByteCount: int, hStream: int) -> None:
-    later(_line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount), hStream)
+    later(line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount), hStream)
 
 
 @provides("driver")
@@ -351,7 +306,7 @@ def cuMemcpyPeerAsync(
     dstDevice: int, dstContext: int, srcDevice: int, srcContext: int, ByteCount: int, hStream: int
 ) -> None:
     get(dstContext), get(srcContext)
-    later(_line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount), hStream)
+    later(line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount), hStream)
 
 
 @provides("driver")
@@ -366,136 +321,3 @@ def cuMemcpyAtoHAsync_v2(
     dstHost: int | None, srcArray: int, srcOffset: int, ByteCount: int, hStream: int
 ) -> None:
     later(Copy(Side(HOST, dstHost or 0), _along(srcArray, srcOffset), ByteCount), hStream)
-
-
-# -- Batches -----------------------------------------------------------------------------------------------
-
-
-@provides("driver")
-def cuMemcpyBatchAsync_v2(
-    dsts: Any, srcs: Any, sizes: Any, count: int, attrs: Any, attrsIdxs: Any, numAttrs: int, hStream: int
-) -> None:
-    on = stream(hStream)
-    if not on.handle or on.handle <= 2:
-        raise invalid("a batch is not for a default stream")
-    if not numAttrs or numAttrs > count or attrsIdxs[0]:
-        raise invalid("the attributes of a batch begin at its first copy")
-    for copy in [_line(dsts[i], UNIFIED, srcs[i], UNIFIED, sizes[i]) for i in range(count)]:
-        on.add(copy)
-
-
-@provides("driver")
-def cuMemcpyBatchAsync(
-    dsts: Any,
-    srcs: Any,
-    sizes: Any,
-    count: int,
-    attrs: Any,
-    attrsIdxs: Any,
-    numAttrs: int,
-    failIdx: Any,
-    hStream: int,
-) -> None:
-    if failIdx:
-        failIdx[0] = 2**64 - 1  # as documented for an error that is not of one copy
-    cuMemcpyBatchAsync_v2(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream)
-
-
-def _operand(operand: Any, extent: Any) -> tuple[Side, int]:
-    """One side of a copy in a batch, and the bytes of an element there."""
-    if operand.type == CUmemcpy3DOperandType.CU_MEMCPY_OPERAND_TYPE_POINTER:
-        place = operand.op.ptr
-        return Side(
-            UNIFIED, int(place.ptr), place.rowLength or extent.width, place.layerHeight or extent.height
-        ), 1
-    from .array import find_array
-
-    array, offset = operand.op.array.array, operand.op.array.offset
-    size = find_array(int(array)).element_size
-    return Side(ARRAY, int(array), 0, 0, offset.x * size, offset.y, offset.z), size
-
-
-def _box(op: Any) -> Copy:
-    (dst, size), (src, other) = _operand(op.dst, op.extent), _operand(op.src, op.extent)
-    size = max(size, other)  # widths count elements where there is an array
-    dst, src = (
-        replace(side, pitch=side.pitch * size) if side.kind == UNIFIED else side for side in (dst, src)
-    )
-    return Copy(dst, src, op.extent.width * size, op.extent.height or 1, op.extent.depth or 1)
-
-
-@provides("driver")
-def cuMemcpy3DBatchAsync_v2(numOps: int, opList: Any, flags: int, hStream: int) -> None:
-    on = stream(hStream)
-    if flags or on.handle <= 2:
-        raise invalid("flags must be 0, and a batch is not for a default stream")
-    for copy in [_box(opList[i]) for i in range(numOps)]:
-        on.add(copy)
-
-
-@provides("driver")
-def cuMemcpy3DBatchAsync(numOps: int, opList: Any, failIdx: Any, flags: int, hStream: int) -> None:
-    cuMemcpy3DBatchAsync_v2(numOps, opList, flags, hStream)
-
-
-# -- Fills -------------------------------------------------------------------------------------------------
-
-
-@provides("driver")
-def cuMemsetD8_v2(dstDevice: int, uc: int, N: int) -> None:
-    now(Fill(dstDevice, uc, 1, N))
-
-
-@provides("driver")
-def cuMemsetD16_v2(dstDevice: int, us: int, N: int) -> None:
-    now(Fill(dstDevice, us, 2, N))
-
-
-@provides("driver")
-def cuMemsetD32_v2(dstDevice: int, ui: int, N: int) -> None:
-    now(Fill(dstDevice, ui, 4, N))
-
-
-@provides("driver")
-def cuMemsetD2D8_v2(dstDevice: int, dstPitch: int, uc: int, Width: int, Height: int) -> None:
-    now(Fill(dstDevice, uc, 1, Width, Height, dstPitch))
-
-
-@provides("driver")
-def cuMemsetD2D16_v2(dstDevice: int, dstPitch: int, us: int, Width: int, Height: int) -> None:
-    now(Fill(dstDevice, us, 2, Width, Height, dstPitch))
-
-
-@provides("driver")
-def cuMemsetD2D32_v2(dstDevice: int, dstPitch: int, ui: int, Width: int, Height: int) -> None:
-    now(Fill(dstDevice, ui, 4, Width, Height, dstPitch))
-
-
-@provides("driver")
-def cuMemsetD8Async(dstDevice: int, uc: int, N: int, hStream: int) -> None:
-    later(Fill(dstDevice, uc, 1, N), hStream)
-
-
-@provides("driver")
-def cuMemsetD16Async(dstDevice: int, us: int, N: int, hStream: int) -> None:
-    later(Fill(dstDevice, us, 2, N), hStream)
-
-
-@provides("driver")
-def cuMemsetD32Async(dstDevice: int, ui: int, N: int, hStream: int) -> None:
-    later(Fill(dstDevice, ui, 4, N), hStream)
-
-
-@provides("driver")
-def cuMemsetD2D8Async(dstDevice: int, dstPitch: int, uc: int, Width: int, Height: int, hStream: int) -> None:
-    later(Fill(dstDevice, uc, 1, Width, Height, dstPitch), hStream)
-
-
-@provides("driver")
-def cuMemsetD2D16Async(dstDevice: int, dstPitch: int, us: int, Width: int, Height: int, hStream: int) -> None:
-    later(Fill(dstDevice, us, 2, Width, Height, dstPitch), hStream)
-
-
-@provides("driver")
-def cuMemsetD2D32Async(dstDevice: int, dstPitch: int, ui: int, Width: int, Height: int, hStream: int) -> None:
-    later(Fill(dstDevice, ui, 4, Width, Height, dstPitch), hStream)

@@ -7,7 +7,6 @@ import uuid
 from typing import Any
 
 from .._types.driver.enums import CUdevice_attribute as Attribute
-from .._types.driver.enums import CUdevice_P2PAttribute as PeerAttribute
 from .._types.driver.structs import CUdevprop, CUuuid
 from .attributes import attributes
 from .library import VERSION, fill_text, provides
@@ -194,25 +193,3 @@ def cuDeviceGetProperties(dev: int) -> CUdevprop:
         clockRate=one[Attribute.CU_DEVICE_ATTRIBUTE_CLOCK_RATE],
         textureAlign=one[Attribute.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT],
     )
-
-
-# -- Peers -------------------------------------------------------------------------------------------------
-
-
-@provides("driver")
-def cuDeviceCanAccessPeer(dev: int, peerDev: int) -> int:
-    return int(device(dev) is not device(peerDev))
-
-
-@provides("driver")
-def cuDeviceGetP2PAttribute(attrib: int, srcDevice: int, dstDevice: int) -> int:
-    if device(srcDevice) is device(dstDevice):
-        raise Refused("CUDA_ERROR_INVALID_DEVICE", "a device is no peer of itself")
-    if not any(attrib == known for known in PeerAttribute):
-        raise invalid(f"{attrib} is no CUdevice_P2PAttribute")
-    can = (
-        PeerAttribute.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED,
-        PeerAttribute.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED,
-        PeerAttribute.CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED,
-    )
-    return int(attrib in can)

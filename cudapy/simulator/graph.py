@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import threading
 from typing import Any
 
 from .._types.driver.enums import CUgraphInstantiateResult as Instantiated
@@ -14,7 +12,13 @@ from .context import current
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid
-from .operations import HOST_FUNCTION, Operation
+from .operations import Operation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .conditional import Conditional
+    from .user_object import UserObject
+
 
 PLAIN_EDGE = bytes(8)
 
@@ -115,86 +119,6 @@ class ChildGraph(Operation):
     def run(self) -> None:
         for node in self.graph.ordered():
             node.operation.run()
-
-
-class Conditional(Object):
-    """The value that a conditional node looks at; kernels set it by its handle."""
-
-    noun = "conditional handle"
-
-    def __init__(self, graph: Graph, value: int, flags: int) -> None:
-        super().__init__()
-        self.context = graph.context
-        self.default = value if flags else None
-        graph.conditionals.append(self)
-
-    @property
-    def values(self) -> dict[int, int]:
-        from .launching import engine_device
-
-        return engine_device(self.context.device).conditionals
-
-    def reset(self) -> None:
-        """A launch begins."""
-        if self.default is not None:
-            self.values[self.handle] = self.default
-
-    @property
-    def value(self) -> int:
-        return self.values.get(self.handle, 0)
-
-
-class Condition(Operation):
-    """A conditional node: which of its bodies run, and how often, is decided by a value."""
-
-    type = Type.CU_GRAPH_NODE_TYPE_CONDITIONAL
-    soon = False
-    IF, WHILE, SWITCH = range(3)
-
-    def __init__(self, value: Conditional, kind: int, bodies: list[Graph]) -> None:
-        self.value = value
-        self.kind = kind
-        self.bodies = bodies
-        self.handles = (ctypes.c_void_p * len(bodies))(*[body.handle for body in bodies])
-
-    def clone(self) -> Operation:
-        return Condition(self.value, self.kind, [body.clone() for body in self.bodies])
-
-    def forget(self) -> None:
-        for body in self.bodies:
-            body.forget()
-
-    def run(self) -> None:
-        value = self.value.value
-        if self.kind == self.WHILE:
-            while self.value.value:
-                ChildGraph(self.bodies[0]).run()
-        elif self.kind == self.SWITCH:
-            if value < len(self.bodies):
-                ChildGraph(self.bodies[value]).run()
-        elif value or len(self.bodies) > 1:
-            ChildGraph(self.bodies[0 if value else 1]).run()
-
-
-class UserObject(Object):
-    """A thing of the program that graphs keep alive."""
-
-    noun = "user object"
-
-    def __init__(self, data: int | None, destroy: int, count: int) -> None:
-        super().__init__()
-        self.data = data
-        self.destroy = destroy
-        self.count = count
-
-    def release(self, count: int) -> None:
-        """Drop references; the last calls the destructor, on a thread of the driver."""
-        if not 0 < count <= self.count:
-            raise invalid(f"{count} references are dropped, and there are {self.count}")
-        self.count -= count
-        if not self.count:
-            self.forget()
-            threading.Thread(target=lambda: HOST_FUNCTION(self.destroy)(self.data), daemon=True).start()
 
 
 def graph(handle: int) -> Graph:
@@ -383,42 +307,3 @@ def cuGraphDebugDotPrint(hGraph: int, path: bytes | None, flags: int) -> None:
             file.write("\n".join([*lines, "}", ""]))
     except OSError as error:
         raise Refused("CUDA_ERROR_OPERATING_SYSTEM", str(error)) from None
-
-
-# -- User objects ------------------------------------------------------------------------------------------
-
-
-@provides("driver")
-def cuUserObjectCreate(ptr: int | None, destroy: int, initialRefcount: int, flags: int) -> int:
-    if not destroy or not initialRefcount or flags != 1:
-        raise invalid("no destructor, no references, or flags other than CU_USER_OBJECT_NO_DESTRUCTOR_SYNC")
-    return UserObject(ptr, destroy, initialRefcount).handle
-
-
-@provides("driver")
-def cuUserObjectRetain(object: int, count: int) -> None:  # noqa: A002
-    find(object, UserObject, "CUDA_ERROR_INVALID_VALUE").count += count
-
-
-@provides("driver")
-def cuUserObjectRelease(object: int, count: int) -> None:  # noqa: A002
-    find(object, UserObject, "CUDA_ERROR_INVALID_VALUE").release(count)
-
-
-@provides("driver")
-def cuGraphRetainUserObject(graph: int, object: int, count: int, flags: int) -> None:  # noqa: A002
-    of, thing = find(graph, Graph), find(object, UserObject, "CUDA_ERROR_INVALID_VALUE")
-    if not flags & 1:  # CU_GRAPH_USER_OBJECT_MOVE hands references over
-        thing.count += count
-    of.kept[thing] = of.kept.get(thing, 0) + count
-
-
-@provides("driver")
-def cuGraphReleaseUserObject(graph: int, object: int, count: int) -> None:  # noqa: A002
-    of, thing = find(graph, Graph), find(object, UserObject, "CUDA_ERROR_INVALID_VALUE")
-    if of.kept.get(thing, 0) < count:
-        raise invalid("the graph has fewer references")
-    of.kept[thing] -= count
-    if not of.kept[thing]:
-        del of.kept[thing]
-    thing.release(count)

@@ -7,12 +7,14 @@ from typing import Any
 from .._types.driver.enums import CUgraphExecUpdateResult as Updated
 from .._types.driver.enums import CUgraphInstantiateResult as Instantiated
 from .._types.driver.enums import CUgraphNodeType as Type
-from .graph import Condition, Graph, Impossible, Node, UserObject, graph, node
+from .conditional import Condition
+from .graph import Graph, Impossible, Node, graph, node
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid
 from .operations import Operation, needed
 from .stream import stream
+from .user_object import UserObject
 from .work import Faults, Queue
 
 UPLOAD = 2  # CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
@@ -39,8 +41,8 @@ class Exec(Object):
 
     def run(self) -> None:
         """All operations, in order."""
-        from .nodes import memory_of
-        from .pool import Alloc, Free
+        from .graph_memory import memory_of
+        from .pool_memory import Alloc, Free
 
         for value in self.conditionals:
             value.reset()
@@ -90,7 +92,7 @@ class Exec(Object):
 
     def check(self) -> None:
         """Raise Refused if a launch would allocate what the one before has not freed."""
-        from .pool import Alloc, Free
+        from .pool_memory import Alloc, Free
 
         for operation in self.operations.values():
             if isinstance(operation, Alloc):

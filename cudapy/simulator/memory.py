@@ -11,8 +11,7 @@ import itertools
 import threading
 from typing import Any
 
-from .._types.driver.enums import CUdevice_attribute as Attribute
-from .context import Context, current, top
+from .context import Context, current
 from .engine.memory import Memory
 from .library import provides
 from .log import Refused, invalid
@@ -21,9 +20,6 @@ from .work import progress
 table = Memory()
 """What kernels may touch, on all devices."""
 
-HOST_FLAGS = 7  # CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP | WRITECOMBINED
-PORTABLE, DEVICEMAP = 1, 2
-REGISTER_FLAGS = 15
 PITCH = 512  # bytes: rows of pitched memory begin at multiples of it
 
 _ids = itertools.count(1)
@@ -201,7 +197,7 @@ def cuMemFree_v2(dptr: int) -> None:
     not_in_capture()
     block = blocks.at(dptr)
     if block is None or block.kind not in ("device", "managed", "imported"):
-        raise invalid(f"no device memory starts at {dptr:#x}{_told(dptr)}")
+        raise invalid(f"no device memory starts at {dptr:#x}{freed_before(dptr)}")
     for work in context.pending():
         work.wait()
     if block.pool is not None:
@@ -212,7 +208,7 @@ def cuMemFree_v2(dptr: int) -> None:
         release(block)
 
 
-def _told(address: int) -> str:
+def freed_before(address: int) -> str:
     gone = table.released(address)
     return ": it was freed before" if gone is not None and gone.address == address else ""
 
@@ -236,86 +232,3 @@ def cuMemAllocManaged(bytesize: int, flags: int) -> int:
     table.find(address).data.fill(0)  # type: ignore[union-attr]  # fresh pages of the system are zero
     table.written(address, bytesize)
     return address
-
-
-# -- Of the host -------------------------------------------------------------------------------------------
-
-
-@provides("driver")
-def cuMemAllocHost_v2(bytesize: int) -> int:
-    return cuMemHostAlloc(bytesize, PORTABLE | DEVICEMAP)
-
-
-@provides("driver")
-def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
-    context = current()
-    not_in_capture()
-    if Flags & ~HOST_FLAGS:
-        raise invalid(f"unknown flags {Flags & ~HOST_FLAGS:#x}")
-    return allocate(bytesize, "host", context, Flags | DEVICEMAP)
-
-
-@provides("driver")
-def cuMemFreeHost(p: int | None) -> None:
-    context = current()
-    if not p:
-        return
-    block = blocks.at(p)
-    if block is None or block.kind != "host":
-        raise invalid(f"no page-locked memory starts at {p:#x}{_told(p)}")
-    for work in context.pending():
-        work.wait()
-    release(block)
-
-
-@provides("driver")
-def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
-    context = current()
-    not_in_capture()
-    if not p or not bytesize or Flags & ~REGISTER_FLAGS:
-        raise invalid("no memory, or unknown flags")
-    block = blocks.find(p) or blocks.find(p + bytesize - 1)
-    if block is not None:
-        raise Refused("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", f"{p:#x} lies in {block.kind} memory")
-    with progress:
-        table.adopt(p, bytesize, "host")
-    blocks.add(Block(p, bytesize, "registered", context, Flags | DEVICEMAP))
-
-
-@provides("driver")
-def cuMemHostUnregister(p: int | None) -> None:
-    context = current()
-    block = blocks.at(p or 0)
-    if block is None or block.kind != "registered":
-        raise Refused("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", f"no registered memory starts at {p or 0:#x}")
-    for work in context.pending():
-        work.wait()
-    release(block)
-
-
-def _host(p: int | None) -> Block:
-    block = blocks.find(p or 0)
-    if block is None or not block.is_host:
-        raise invalid(f"{p or 0:#x} lies in no page-locked memory")
-    return block
-
-
-@provides("driver")
-def cuMemHostGetDevicePointer_v2(p: int | None, Flags: int) -> int:
-    current()
-    if Flags:
-        raise invalid(f"Flags must be 0, not {Flags}")
-    _host(p)
-    return p or 0
-
-
-@provides("driver")
-def cuMemHostGetFlags(p: int | None) -> int:
-    current()
-    return _host(p).flags
-
-
-def maximum(attribute: Attribute) -> int:
-    """A limit of the current device."""
-    context = top()
-    return context.device[attribute] if context else 0

@@ -8,9 +8,11 @@ from typing import Any
 from .._types.driver.enums import CUdevice_attribute as OfDevice
 from .._types.driver.enums import CUfunction_attribute
 from .._types.driver.enums import CUlaunchAttributeID as Attribute
+from .function import get
+from .kernel_library import function
 from .library import provides
 from .log import invalid
-from .module import Function, function, get
+from .module import Function
 from .operations import needed
 
 BLOCK_TO_SHARED = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)

@@ -82,7 +82,7 @@ def cuPointerGetAttribute(data: int | None, attribute: int, ptr: int) -> None:
 
 def _is_to_come(block: Block) -> bool:
     """Whether it is memory of a graph that no launch has allocated, or that was freed since."""
-    from .pool import graph_memory
+    from .pool_memory import graph_memory
 
     memory = graph_memory.get(block.address)
     return memory is not None and not memory.is_live

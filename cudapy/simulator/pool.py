@@ -5,20 +5,17 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-import numpy as np
-
-from .._types.driver.enums import CUgraphNodeType as Type
 from .._types.driver.enums import CUmemAllocationHandleType, CUmemAllocationType, CUmemLocationType
 from .._types.driver.enums import CUmemPool_attribute as Attribute
 from .device import Device, device
-from .engine.memory import POISON
 from .handles import Object, every, find
 from .library import provides
 from .log import Refused, invalid, unsupported
-from .memory import Block, blocks, table
-from .operations import Operation, needed
+from .memory import Block, blocks
+from .operations import needed
+from .pool_memory import Alloc, Free, Storage
 from .stream import Stream, stream
-from .work import Work, progress
+from .work import progress
 
 REUSE = (
     Attribute.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
@@ -32,64 +29,6 @@ HOST_PLACES = (
     int(CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA),
     int(CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT),
 )
-
-
-class Storage:
-    """Memory that a pool holds, and gives out again."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self._block = np.empty(size + 1024, np.uint8)
-        self.address = int(self._block.ctypes.data) + 512 - self._block.ctypes.data % 512
-        self.stream: Stream | None = None  # where it was freed
-        self.work: Work | None = None
-        self.is_live = False  # of a graph: a launch has allocated it and nothing has freed it
-
-
-graph_memory: dict[int, Storage] = {}
-"""The memory of all graphs, by address."""
-
-
-class Alloc(Operation):
-    """From here on kernels may touch the memory: fresh, and so of no use before it is written."""
-
-    type = Type.CU_GRAPH_NODE_TYPE_MEM_ALLOC
-
-    def __init__(self, storage: Storage, size: int, kind: str = "device") -> None:
-        self.storage = storage
-        self.size = size  # what was asked for: one byte more is out of bounds
-        self.kind = kind
-        self.props: Any = None  # of a node: what it was made from
-
-    def run(self) -> None:
-        with progress:
-            ctypes.memset(self.storage.address, 0 if self.kind == "managed" else POISON, self.size)
-            table.adopt(self.storage.address, self.size, self.kind)
-            made = table.find(self.storage.address)
-            if made is not None and made.written is not None and self.kind == "device":
-                made.written[:] = False
-
-
-class Free(Operation):
-    """From here on they may not."""
-
-    type = Type.CU_GRAPH_NODE_TYPE_MEM_FREE
-
-    def __init__(self, address: int) -> None:
-        self.address = address
-
-    def announce(self) -> None:
-        """It was queued. Raises Refused for memory of a graph that nothing has allocated."""
-        storage = graph_memory.get(self.address)
-        if storage is not None:
-            if not storage.is_live:
-                raise invalid(f"{self.address:#x} is not allocated: no launch of its graph has done it")
-            storage.is_live = False
-
-    def run(self) -> None:
-        with progress:
-            if table.find(self.address) is not None:  # an instance that frees by itself finds it freed
-                table.release(self.address)
 
 
 class Pool(Object):
@@ -195,18 +134,6 @@ def shrink(on: Device) -> None:
             pool.trim(pool.threshold)
 
 
-def default_pool(on: Device) -> Pool:
-    """The pool that a device has by itself."""
-    if on.default_pool is None:
-        on.default_pool = Pool(on)
-    return on.default_pool  # type: ignore[no-any-return]
-
-
-def pool_of(on: Device) -> Pool:
-    """The pool that a device uses."""
-    return on.pool or default_pool(on)
-
-
 def attribute(attr: int) -> Attribute:
     """The attribute with this number. Raises Refused."""
     if (
@@ -216,12 +143,6 @@ def attribute(attr: int) -> Attribute:
     ):
         raise invalid(f"{attr} is no attribute of a pool here")
     return Attribute(attr)
-
-
-@provides("driver")
-def cuMemAllocAsync(bytesize: int, hStream: int) -> int:
-    on = stream(hStream)
-    return pool_of(on.context.device).allocate(bytesize, on)
 
 
 @provides("driver")
@@ -254,11 +175,11 @@ def cuMemPoolCreate(poolProps: Any) -> int:
     props = needed(poolProps, "poolProps")
     if props.handleTypes != CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_NONE:
         raise unsupported("the simulator's pools cannot be shared with other processes")
-    on, kind = _asked(props.location, int(props.allocType))
+    on, kind = asked(props.location, int(props.allocType))
     return Pool(on, props.maxSize, kind).handle
 
 
-def _asked(location: Any, allocation_type: int) -> tuple[Device, str]:
+def asked(location: Any, allocation_type: int) -> tuple[Device, str]:
     """The device and the kind of memory that a location and a type of allocation mean. Raises Refused."""
     place = int(location.type)
     if allocation_type == CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED:
@@ -337,59 +258,3 @@ def cuMemPoolSetAccess(pool: int, map: Any, count: int) -> None:  # noqa: A002
 def cuMemPoolGetAccess(memPool: int, location: Any) -> int:
     found = find(memPool, Pool, "CUDA_ERROR_INVALID_VALUE")
     return found.access.get(_who(needed(location, "location")), 0 if found.kind == "device" else 3)
-
-
-# -- The pool of a device ----------------------------------------------------------------------------------
-
-
-@provides("driver")
-def cuDeviceGetDefaultMemPool(dev: int) -> int:
-    return default_pool(device(dev)).handle
-
-
-@provides("driver")
-def cuDeviceGetMemPool(dev: int) -> int:
-    return pool_of(device(dev)).handle
-
-
-@provides("driver")
-def cuDeviceSetMemPool(dev: int, pool: int) -> None:
-    on, chosen = device(dev), find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
-    if chosen.device is not on:
-        raise invalid("the pool is one of another device")
-    on.pool = chosen
-
-
-_defaults: dict[tuple[str, int], Pool] = {}
-_chosen: dict[tuple[str, int], Pool] = {}
-
-
-@provides("driver")
-def cuMemGetDefaultMemPool(location: Any, typename: int) -> int:
-    on, kind = _asked(needed(location, "location"), typename)
-    if kind == "device":
-        return default_pool(on).handle
-    return _defaults.setdefault(
-        (kind, on.ordinal), _defaults.get((kind, on.ordinal)) or Pool(on, 0, kind)
-    ).handle
-
-
-@provides("driver")
-def cuMemGetMemPool(location: Any, typename: int) -> int:
-    on, kind = _asked(needed(location, "location"), typename)
-    if kind == "device":
-        return pool_of(on).handle
-    chosen = _chosen.get((kind, on.ordinal))
-    return chosen.handle if chosen is not None else cuMemGetDefaultMemPool(location, typename)
-
-
-@provides("driver")
-def cuMemSetMemPool(location: Any, typename: int, pool: int) -> None:
-    on, kind = _asked(needed(location, "location"), typename)
-    if kind == "device":
-        cuDeviceSetMemPool(on.ordinal, pool)
-        return
-    chosen = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
-    if chosen.kind != kind:
-        raise invalid(f"the pool has {chosen.kind} memory, not {kind}")
-    _chosen[kind, on.ordinal] = chosen

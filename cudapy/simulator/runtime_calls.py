@@ -7,18 +7,16 @@ the same parameters, laid out the same way. The others are in the files beside t
 from __future__ import annotations
 
 import ctypes
-import re
 import threading
 from typing import Any
 
-from .._types.driver.enums import CUdevice_attribute as Attribute
 from .._types.meanings import CUDAERROR
 from .._types.runtime.enums import cudaError_t
-from .._types.runtime.structs import cudaDeviceProp
 from . import context as contexts
 from . import device as devices
 from .library import Table, number, provided, provides, text
-from .log import Refused, invalid
+from .log import Refused
+from .primary import retained
 
 TWINS = {
     "cudaDestroySurfaceObject": "cuSurfObjectDestroy",
@@ -81,7 +79,7 @@ class _Thread(threading.local):
     device = 0
 
 
-_thread = _Thread()
+of_thread = _Thread()
 
 
 def twin(driver: Table, table: Table, symbol: str) -> tuple[Table, str] | None:
@@ -111,13 +109,13 @@ def before(symbol: str) -> None:
         devices.cuInit(0)
     context = contexts.top()
     if symbol not in WITHOUT_CONTEXT and (context is None or contexts.find_or_none(context) is None):
-        contexts.make_current(contexts.retained(_thread.device))
+        contexts.make_current(retained(of_thread.device))
 
 
 def failed(refused: Refused) -> int:
     """The status of a failure: the codes of the driver and the runtime are the same numbers."""
     if refused.status != "CUDA_ERROR_NOT_READY":
-        _thread.error = refused.code
+        of_thread.error = refused.code
     return refused.code
 
 
@@ -126,13 +124,13 @@ def failed(refused: Refused) -> int:
 
 @provides("runtime")
 def cudaGetLastError() -> None:
-    code, _thread.error = _thread.error, 0
+    code, of_thread.error = of_thread.error, 0
     _raise(code)
 
 
 @provides("runtime")
 def cudaPeekAtLastError() -> None:
-    _raise(_thread.error)
+    _raise(of_thread.error)
 
 
 def _raise(code: int) -> None:
@@ -165,140 +163,6 @@ def cudaGetErrorName(error: int) -> int:
 def cudaGetErrorString(error: int) -> int:
     found = CUDAERROR.get(cudaError_t(error).name)
     return text(found[0].encode() if found else b"unrecognized error code")
-
-
-# -- Devices -----------------------------------------------------------------------------------------------
-
-
-@provides("runtime")
-def cudaSetDevice(device: int) -> None:
-    context = contexts.retained(devices.device(device).ordinal)
-    _thread.device = device
-    contexts.make_current(context)
-
-
-@provides("runtime")
-def cudaInitDevice(device: int, deviceFlags: int, flags: int) -> None:
-    contexts.retained(devices.device(device).ordinal)
-
-
-@provides("runtime")
-def cudaGetDevice() -> int:
-    return contexts.current(faulty=True).device.ordinal
-
-
-@provides("runtime")
-def cudaSetValidDevices(device_arr: Any, length: int) -> None:
-    for i in range(length):
-        devices.device(device_arr[i])
-
-
-@provides("runtime")
-def cudaChooseDevice(prop: Any) -> int:
-    if not prop:
-        raise invalid("prop is NULL")
-    return 0  # they are all alike
-
-
-@provides("runtime")
-def cudaSetDeviceFlags(flags: int) -> None:
-    contexts.cuDevicePrimaryCtxSetFlags_v2(contexts.current().device.ordinal, flags)
-
-
-@provides("runtime")
-def cudaGetDeviceFlags() -> int:
-    return contexts.current().flags | 8  # cudaDeviceMapHost: always
-
-
-@provides("runtime", "cudaDeviceReset", "cudaThreadExit")
-def cudaDeviceReset() -> None:
-    context = contexts.top()
-    on = devices.device(_thread.device) if context is None else context.device
-    contexts.forget_retained(on.ordinal)
-    contexts.cuDevicePrimaryCtxReset_v2(on.ordinal)
-
-
-@provides("runtime")
-def cudaDeviceEnablePeerAccess(peerDevice: int, flags: int) -> None:
-    contexts.cuCtxEnablePeerAccess(contexts.retained(devices.device(peerDevice).ordinal).handle, flags)
-
-
-@provides("runtime")
-def cudaDeviceDisablePeerAccess(peerDevice: int) -> None:
-    contexts.cuCtxDisablePeerAccess(contexts.retained(devices.device(peerDevice).ordinal).handle)
-
-
-PROPERTIES = {
-    "sharedMemPerBlock": "MAX_SHARED_MEMORY_PER_BLOCK",
-    "regsPerBlock": "MAX_REGISTERS_PER_BLOCK",
-    "warpSize": "WARP_SIZE",
-    "memPitch": "MAX_PITCH",
-    "maxThreadsPerBlock": "MAX_THREADS_PER_BLOCK",
-    "totalConstMem": "TOTAL_CONSTANT_MEMORY",
-    "major": "COMPUTE_CAPABILITY_MAJOR",
-    "minor": "COMPUTE_CAPABILITY_MINOR",
-    "textureAlignment": "TEXTURE_ALIGNMENT",
-    "texturePitchAlignment": "TEXTURE_PITCH_ALIGNMENT",
-    "multiProcessorCount": "MULTIPROCESSOR_COUNT",
-    "integrated": "INTEGRATED",
-    "canMapHostMemory": "CAN_MAP_HOST_MEMORY",
-    "surfaceAlignment": "SURFACE_ALIGNMENT",
-    "concurrentKernels": "CONCURRENT_KERNELS",
-    "pciBusID": "PCI_BUS_ID",
-    "pciDeviceID": "PCI_DEVICE_ID",
-    "pciDomainID": "PCI_DOMAIN_ID",
-    "asyncEngineCount": "ASYNC_ENGINE_COUNT",
-    "unifiedAddressing": "UNIFIED_ADDRESSING",
-    "maxThreadsPerMultiProcessor": "MAX_THREADS_PER_MULTIPROCESSOR",
-    "streamPrioritiesSupported": "STREAM_PRIORITIES_SUPPORTED",
-    "sharedMemPerMultiprocessor": "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR",
-    "regsPerMultiprocessor": "MAX_REGISTERS_PER_MULTIPROCESSOR",
-    "managedMemory": "MANAGED_MEMORY",
-    "concurrentManagedAccess": "CONCURRENT_MANAGED_ACCESS",
-    "canUseHostPointerForRegisteredMem": "CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM",
-    "cooperativeLaunch": "COOPERATIVE_LAUNCH",
-    "sharedMemPerBlockOptin": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
-    "directManagedMemAccessFromHost": "DIRECT_MANAGED_MEM_ACCESS_FROM_HOST",
-    "maxBlocksPerMultiProcessor": "MAX_BLOCKS_PER_MULTIPROCESSOR",
-    "reservedSharedMemPerBlock": "RESERVED_SHARED_MEMORY_PER_BLOCK",
-    "hostRegisterSupported": "HOST_REGISTER_SUPPORTED",
-    "memoryPoolsSupported": "MEMORY_POOLS_SUPPORTED",
-    "clusterLaunch": "CLUSTER_LAUNCH",
-    "deviceNumaId": "NUMA_ID",
-    "hostNumaId": "HOST_NUMA_ID",
-    "multiGpuBoardGroupID": "MULTI_GPU_BOARD_GROUP_ID",
-    "memoryPoolSupportedHandleTypes": "MEMPOOL_SUPPORTED_HANDLE_TYPES",
-}
-"""The fields of cudaDeviceProp that are one attribute each."""
-
-
-@provides("runtime")
-def cudaGetDeviceProperties(device: int) -> cudaDeviceProp:
-    on = devices.device(device)
-    made = cudaDeviceProp(name=devices.NAME, totalGlobalMem=on.total_memory)
-    made.uuid.bytes = on.uuid
-    for field, name in PROPERTIES.items():
-        setattr(made, field, on[Attribute[f"CU_DEVICE_ATTRIBUTE_{name}"]])
-    for field, prefix in (("maxThreadsDim", "MAX_BLOCK_DIM_"), ("maxGridSize", "MAX_GRID_DIM_")):
-        setattr(made, field, [on[Attribute[f"CU_DEVICE_ATTRIBUTE_{prefix}{axis}"]] for axis in "XYZ"])
-    for field in filter(EXTENT.match, dir(made)):
-        sizes = [on[name] for name in _extents(field)]
-        setattr(made, field, sizes if len(sizes) > 1 else sizes[0])
-    return made
-
-
-EXTENT = re.compile("max(Texture|Surface)(1D|2D|3D|Cubemap)(Mipmap|Linear|Gather|Alt|Layered)?$")
-"""The fields of cudaDeviceProp that say how large a texture or a surface may be."""
-
-
-def _extents(field: str) -> list[Attribute]:
-    """The attributes behind one of them, in their order."""
-    kind, shape, variant = EXTENT.match(field).groups()  # type: ignore[union-attr]
-    stem = f"CU_DEVICE_ATTRIBUTE_MAXIMUM_{kind}{shape}_".upper()
-    middle = {None: "", "Alt": "", "Mipmap": "MIPMAPPED_"}.get(variant, f"{variant}_".upper())
-    end = "_ALTERNATE" if variant == "Alt" else ""
-    names = [stem + middle + axis + end for axis in ("WIDTH", "HEIGHT", "DEPTH", "PITCH", "LAYERS")]
-    return [Attribute[name] for name in names if name in Attribute.__members__]
 
 
 # -- Streams and events: what has fewer parameters ---------------------------------------------------------

@@ -19,12 +19,15 @@ from .._types.runtime.structs import (
 )
 from . import nodes
 from .array import find_array
+from .conditional import Conditional
 from .context import current
 from .copies import ARRAY, HOST, Copy
-from .graph import Conditional
-from .launching import KernelLaunch, attributes_of, pack, submit
+from .function import get, put
+from .kernel_library import function
+from .launch_parameters import pack
+from .launching import KernelLaunch, attributes_of, submit
 from .library import provides
-from .module import function, get, put
+from .node_params import any_of, fill_of, pointers
 from .operations import Operation, needed
 from .runtime_memory import box, line
 
@@ -119,7 +122,7 @@ def _kernel(params: Any) -> KernelLaunch:
         (grid.x, grid.y, grid.z),
         (block.x, block.y, block.z),
         params.sharedMemBytes,
-        pack(kernel, nodes._pointers(params.kernelParams), nodes._pointers(params.extra)),
+        pack(kernel, pointers(params.kernelParams), pointers(params.extra)),
     )
 
 
@@ -213,13 +216,13 @@ def cudaGraphExecMemcpyNodeSetParams1D(
 
 @provides("runtime")
 def cudaGraphAddMemsetNode(graph: int, pDependencies: Any, numDependencies: int, pMemsetParams: Any) -> int:
-    fill = nodes.fill_of(needed(pMemsetParams, "pMemsetParams"))
+    fill = fill_of(needed(pMemsetParams, "pMemsetParams"))
     return nodes.added(graph, fill, pDependencies, numDependencies)
 
 
 @provides("runtime")
 def cudaGraphExecMemsetNodeSetParams(hGraphExec: int, node: int, pNodeParams: Any) -> None:
-    nodes.put_exec(hGraphExec, node, nodes.fill_of(needed(pNodeParams, "pNodeParams")))
+    nodes.put_exec(hGraphExec, node, fill_of(needed(pNodeParams, "pNodeParams")))
 
 
 @provides("runtime")
@@ -236,7 +239,7 @@ def _any(of: Any, params: Any) -> Operation:
         return box(params.memcpy.copyParams)
     if int(params.type) == Type.CU_GRAPH_NODE_TYPE_KERNEL:
         return _kernel(params.kernel)
-    return nodes.any_of(of, CUgraphNodeParams.from_address(ctypes.addressof(params)))
+    return any_of(of, CUgraphNodeParams.from_address(ctypes.addressof(params)))
 
 
 @provides("runtime")

@@ -8,12 +8,13 @@ from .._types.driver.enums import CUmemorytype
 from .._types.runtime.enums import cudaMemcpyKind
 from .._types.runtime.structs import cudaPitchedPtr, cudaPointerAttributes
 from . import memory
-from .context import current, retained
-from .copies import ARRAY, DEVICE, HOST, UNIFIED, Copy, Fill, Side, later, now
+from .context import current
+from .copies import ARRAY, DEVICE, HOST, UNIFIED, Copy, Side, later, now
 from .library import provides
 from .log import Refused, invalid
 from .operations import needed
 from .pool import cuMemPoolExportToShareableHandle
+from .primary import retained
 
 KINDS = {
     int(cudaMemcpyKind.cudaMemcpyHostToHost): (HOST, HOST),
@@ -233,51 +234,6 @@ def cudaMemcpy3DPeer(p: Any) -> None:
 @provides("runtime")
 def cudaMemcpy3DPeerAsync(p: Any, stream: int) -> None:
     later(box(needed(p, "p"), DEVICE), stream)
-
-
-# -- Fills -------------------------------------------------------------------------------------------------
-
-
-@provides("runtime")
-def cudaMemset(devPtr: int | None, value: int, count: int) -> None:
-    now(Fill(devPtr or 0, value, 1, count))
-
-
-@provides("runtime")
-def cudaMemsetAsync(devPtr: int | None, value: int, count: int, stream: int) -> None:
-    later(Fill(devPtr or 0, value, 1, count), stream)
-
-
-@provides("runtime")
-def cudaMemset2D(devPtr: int | None, pitch: int, value: int, width: int, height: int) -> None:
-    now(Fill(devPtr or 0, value, 1, width, height, pitch))
-
-
-@provides("runtime")
-def cudaMemset2DAsync(
-    devPtr: int | None, pitch: int, value: int, width: int, height: int, stream: int
-) -> None:
-    later(Fill(devPtr or 0, value, 1, width, height, pitch), stream)
-
-
-def _volume(pointer: Any, value: int, extent: Any) -> list[Fill]:
-    layer = pointer.pitch * pointer.ysize
-    return [
-        Fill(pointer.ptr + z * layer, value, 1, extent.width, extent.height, pointer.pitch)
-        for z in range(extent.depth)
-    ]
-
-
-@provides("runtime")
-def cudaMemset3D(pitchedDevPtr: Any, value: int, extent: Any) -> None:
-    for fill in _volume(pitchedDevPtr, value, extent):
-        now(fill)
-
-
-@provides("runtime")
-def cudaMemset3DAsync(pitchedDevPtr: Any, value: int, extent: Any, stream: int) -> None:
-    for fill in _volume(pitchedDevPtr, value, extent):
-        later(fill, stream)
 
 
 # -- Allocation, pointers ----------------------------------------------------------------------------------

@@ -6,13 +6,12 @@ import itertools
 from typing import Any
 
 from .._types.driver.enums import CUlaunchAttributeID as Attribute
-from .._types.driver.enums import CUstreamBatchMemOpType as MemOp
 from .._types.driver.structs import CUstreamAttrValue
 from .context import Context, current, default_stream
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid
-from .operations import STREAM_CALLBACK, HostCall, MemoryOperations, Operation
+from .operations import STREAM_CALLBACK, HostCall, Operation
 from .work import Queue, Work
 
 TYPE_CHECKING = False
@@ -23,14 +22,6 @@ LEAST, GREATEST = 0, -5
 NON_BLOCKING = 1
 LEGACY, PER_THREAD = 1, 2
 _ids = itertools.count(1)
-
-ATTRIBUTES = (
-    Attribute.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
-    Attribute.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
-    Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY,
-    Attribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
-    Attribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
-)
 
 
 class Stream(Object):
@@ -205,55 +196,6 @@ def cuStreamSynchronize(hStream: int) -> None:
     shrink(on.context.device)
 
 
-# -- Attributes --------------------------------------------------------------------------------------------
-
-
-@provides("driver")
-def cuStreamCopyAttributes(dst: int, src: int) -> None:
-    target, source = stream(dst), stream(src)
-    for name, value in source.attributes.items():
-        target.attributes[name] = _copied(value)
-
-
-@provides("driver")
-def cuStreamGetAttribute(hStream: int, attr: int) -> CUstreamAttrValue:
-    on = stream(hStream)
-    name = _attribute(attr)
-    value = on.attributes.get(name)
-    if value is not None:
-        return value
-    if name == Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY:
-        return CUstreamAttrValue(priority=on.priority)
-    if name == Attribute.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
-        return CUstreamAttrValue(syncPolicy=1)  # CU_SYNC_POLICY_AUTO
-    made = CUstreamAttrValue()
-    if name == Attribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-        made.memSyncDomainMap.remote = 1
-    return made
-
-
-@provides("driver")
-def cuStreamSetAttribute(hStream: int, attr: int, value: Any) -> None:
-    on = stream(hStream)
-    name = _attribute(attr)
-    if name == Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY:
-        on.priority = min(LEAST, max(GREATEST, value[0].priority))
-    else:
-        on.attributes[name] = _copied(value[0])
-
-
-def _attribute(attr: int) -> Attribute:
-    name = Attribute(attr)
-    if name not in ATTRIBUTES:
-        raise invalid(f"{name.name} is no attribute of a stream")
-    return name
-
-
-def _copied(value: CUstreamAttrValue) -> CUstreamAttrValue:
-    copy: CUstreamAttrValue = CUstreamAttrValue.from_buffer_copy(value)
-    return copy
-
-
 # -- Host functions ----------------------------------------------------------------------------------------
 
 
@@ -271,58 +213,6 @@ def cuStreamAddCallback(hStream: int, callback: int, userData: int | None, flags
         on.capture.invalidate()
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a callback with a status is not for captures")
     on.submit(lambda: STREAM_CALLBACK(callback)(hStream, 0, userData))
-
-
-# -- Words of memory ---------------------------------------------------------------------------------------
-
-
-def _word(on: int, kind: MemOp, addr: int, value: int, flags: int) -> None:
-    found = stream(on)
-    found.add(MemoryOperations(found.context, [(kind, addr, value, flags)]))
-
-
-@provides("driver")
-def cuStreamWaitValue32_v2(stream: int, addr: int, value: int, flags: int) -> None:
-    _word(stream, MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_32, addr, value, flags)
-
-
-@provides("driver")
-def cuStreamWaitValue64_v2(stream: int, addr: int, value: int, flags: int) -> None:
-    _word(stream, MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_64, addr, value, flags)
-
-
-@provides("driver")
-def cuStreamWriteValue32_v2(stream: int, addr: int, value: int, flags: int) -> None:
-    _word(stream, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_32, addr, value, flags)
-
-
-@provides("driver")
-def cuStreamWriteValue64_v2(stream: int, addr: int, value: int, flags: int) -> None:
-    _word(stream, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_64, addr, value, flags)
-
-
-def batch(paramArray: Any, count: int) -> list[tuple[MemOp, int, int, int]]:
-    """The operations in an array of CUstreamBatchMemOpParams."""
-    found = []
-    for i in range(count):
-        kind = MemOp(paramArray[i].operation)
-        part = paramArray[i].waitValue  # laid out as writeValue is
-        value = part.value64 if kind in _WIDE else part.value
-        found.append((kind, int(part.address), int(value), part.flags))
-    return found
-
-
-_WIDE = (MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_64, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_64)
-
-
-@provides("driver")
-def cuStreamBatchMemOp_v2(stream: int, count: int, paramArray: Any, flags: int) -> None:
-    from .stream import stream as find_stream
-
-    on = find_stream(stream)
-    if flags or count > 256:
-        raise invalid("flags must be 0, and a batch has at most 256 operations")
-    on.add(MemoryOperations(on.context, batch(paramArray, count)))
 
 
 @provides("driver")
