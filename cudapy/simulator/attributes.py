@@ -121,6 +121,8 @@ def attributes(ordinal: int, compute_capability: tuple[int, int]) -> dict[int, i
         ),
         "MAX_BLOCKS_PER_MULTIPROCESSOR": {75: 16, 86: 16, 87: 16, 89: 24}.get(10 * major + minor, 32),
         "VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED": int(sys.platform == "linux"),  # anonymous files of the host,
+        "IPC_EVENT_SUPPORTED": int(sys.platform == "linux"),  # see `pages`
+        "MEMPOOL_SUPPORTED_HANDLE_TYPES": int(sys.platform == "linux"),
         "HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED": int(sys.platform == "linux"),  # see `virtual`
         "MULTI_GPU_BOARD_GROUP_ID": ordinal,
         "PCI_BUS_ID": ordinal,

@@ -87,18 +87,20 @@ class Context(Object, Faults):
     def destroy(self) -> None:
         """End all that the context owns."""
         from .event import Event
+        from .ipc_memory import forget as forget_opened
         from .kernel_library import Library
         from .memory import release_all
         from .module import Module
 
         for work in self.pending():
             work.wait()
+        forget_opened(self)
         release_all(self)
         for cls in (Event, Module, Library):
             for thing in every(cls):
                 if getattr(thing, "context", None) is self:
                     thing.forget()
-        for stream in self.streams:
+        for stream in list(self.streams):
             stream.forget()
         self.forget()
 
@@ -269,13 +271,14 @@ def cuCtxSynchronize_v2(ctx: int) -> None:
 
 @provides("driver")
 def cuCtxRecordEvent(hCtx: int, hEvent: int) -> None:
-    from .event import Event, Record
+    from .event import Event
 
     context = given(hCtx)
     event = find(hEvent, Event)
     pending = context.pending()
-    event.record = record = Record()
+    record = event.begin()
     record.work = context.own_stream().queue.submit(record.stamp, pending, soon=True)
+    event.put(record)
 
 
 @provides("driver")
@@ -283,7 +286,6 @@ def cuCtxWaitEvent(hCtx: int, hEvent: int) -> None:
     from .event import Event
 
     context = given(hCtx)
-    record = find(hEvent, Event).record
-    if record is not None:
-        for stream in context.all_streams:
-            stream.queue.submit(None, (record.work,), soon=True)
+    after = find(hEvent, Event).after
+    for stream in context.all_streams if after else ():
+        stream.queue.submit(None, after, soon=True)

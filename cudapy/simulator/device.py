@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import uuid
 from typing import Any
 
@@ -31,6 +32,7 @@ class Device:
         self.uuid = uuid.uuid5(uuid.NAMESPACE_DNS, f"cudapy simulator {ordinal}").bytes
         self.total_memory = total_memory()
         self.used_memory = 0
+        self._lock = threading.Lock()
         self.primary: Any = None
         self.primary_flags = 0
         self.default_pool: Any = None
@@ -38,6 +40,19 @@ class Device:
 
     def __getitem__(self, attribute: Attribute) -> int:
         return self.attributes[int(attribute)]
+
+    def claim(self, size: int) -> None:
+        """Count `size` bytes of its memory as used. Raises Refused where there are not as many."""
+        with self._lock:
+            free = self.total_memory - self.used_memory
+            if size > free:
+                raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for, {free} are free")
+            self.used_memory += size
+
+    def give_back(self, size: int) -> None:
+        """Count them as free."""
+        with self._lock:
+            self.used_memory -= size
 
     @property
     def bus(self) -> bytes:

@@ -10,6 +10,7 @@ from .context import current
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid, unsupported
+from .pages import IS_SUPPORTED
 from .work import Work
 
 EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL
@@ -36,18 +37,32 @@ class Event(Object):
         super().__init__()
         self.context = current()
         self.flags = flags
-        self.record: Record | None = None
+        self._record: Record | None = None
         self.captured: Any = None
+
+    @property
+    def record(self) -> Record | None:
+        """The newest record."""
+        return self._record
+
+    def begin(self) -> Record:
+        """A record that is to come: `put` it once its work is known."""
+        return Record()
+
+    def put(self, record: Record) -> None:
+        """From now on it is the newest one."""
+        self._record = record
 
     @property
     def is_done(self) -> bool:
         """Whether the work before the newest record is done."""
-        return self.record is None or self.record.work is None or self.record.work.done
+        return not self.after
 
     @property
     def after(self) -> tuple[Work, ...]:
         """What something waits for that waits for the event."""
-        return () if self.is_done else (self.record.work,)  # type: ignore[union-attr]
+        record = self.record
+        return () if record is None or record.work is None or record.work.done else (record.work,)
 
     def check(self) -> None:
         """Raise what a query or a wait raises in a capture or after a fault."""
@@ -58,7 +73,11 @@ class Event(Object):
 
 @provides("driver")
 def cuEventCreate(Flags: int) -> int:
-    return Event(_checked(Flags)).handle
+    from .shared_event import made
+
+    flags = _checked(Flags)
+    event = made(flags) if flags & CUevent_flags.CU_EVENT_INTERPROCESS else Event(flags)
+    return event.handle
 
 
 def _checked(flags: int) -> int:
@@ -72,7 +91,8 @@ def _checked(flags: int) -> int:
     if flags & CUevent_flags.CU_EVENT_INTERPROCESS:
         if not flags & CUevent_flags.CU_EVENT_DISABLE_TIMING:
             raise invalid("an event for other processes has no timing: CU_EVENT_DISABLE_TIMING is missing")
-        raise unsupported("the simulator has no events for other processes (CU_EVENT_INTERPROCESS)")
+        if not IS_SUPPORTED:
+            raise unsupported("the simulator has events for other processes on Linux alone")
     return flags
 
 
@@ -101,8 +121,9 @@ def cuEventRecordWithFlags(hEvent: int, hStream: int, flags: int) -> None:
         on.add(EventRecord(event))
         return
     event.captured = None
-    event.record = record = Record()
+    record = event.begin()
     record.work = on.submit(record.stamp, soon=True)
+    event.put(record)
 
 
 @provides("driver")
@@ -119,8 +140,10 @@ def cuStreamWaitEvent(hStream: int, hEvent: int, Flags: int) -> None:
         event.captured.join(on)
     elif on.capture is not None:
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "the event was recorded outside the capture")
-    elif not event.is_done:
-        on.submit(None, event.after)
+    else:
+        after = event.after
+        if after:
+            on.submit(None, after)
 
 
 @provides("driver")

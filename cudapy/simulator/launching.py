@@ -20,7 +20,7 @@ from .device import Device
 from .engine.device import Device as EngineDevice
 from .engine.fault import Fault
 from .engine.launch import launch
-from .event import Event, Record
+from .event import Event
 from .function import get
 from .handles import find
 from .kernel_library import function
@@ -190,8 +190,9 @@ class KernelLaunch(Operation):
         except Fault as fault:
             raise Refused(CUresult(fault.status).name, fault.report) from None
         for event in self._events:
-            event.record = Record()
-            event.record.stamp()
+            record = event.begin()
+            record.stamp()
+            event.put(record)
 
     def details(self) -> list[str]:
         return [self.kernel.name, f"grid {self.grid}", f"block {self.block}", f"shared {self.shared}"]
@@ -199,8 +200,9 @@ class KernelLaunch(Operation):
     def added(self, work: Any) -> None:
         """The launch was queued: events of it are recorded now."""
         for event in self._events:
-            event.record = record = Record()
+            record = event.begin()
             record.work = work
+            event.put(record)
 
     def node_params(self) -> CUDA_KERNEL_NODE_PARAMS:
         """As a graph's node has it; its pointers live as long as the operation."""

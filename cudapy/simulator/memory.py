@@ -7,19 +7,23 @@ engine knows what kernels may touch, and follows in the order of streams.
 from __future__ import annotations
 
 import bisect
+import ctypes
 import itertools
 import threading
 from typing import Any
 
 from .context import Context, current
-from .engine.memory import Memory
+from .engine.memory import POISON, Memory
 from .library import provides
 from .log import Refused, invalid
+from .pages import IS_SUPPORTED, File
 from .work import progress
 
 table = Memory()
 """What kernels may touch, on all devices."""
 
+UNCOUNTED = ("host", "registered", "imported")
+"""Memory that is none of the device's, or that another process counts."""
 PITCH = 512  # bytes: rows of pitched memory begin at multiples of it
 
 _ids = itertools.count(1)
@@ -42,7 +46,7 @@ class Block:
         self.id = next(_ids)
         self.is_synchronous = False  # CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
         self.advice: dict[str, Any] = {}
-        self.extra: Any = None  # the mapping behind virtual memory
+        self.extra: Any = None  # the pages behind it, or the physical memory
 
     @property
     def end(self) -> int:
@@ -65,7 +69,10 @@ class _Blocks:
             bisect.insort(self._addresses, block.address)
 
     def remove(self, block: Block) -> None:
+        """Raises Refused if another thread was first."""
         with _lock:
+            if self._by_address.get(block.address) is not block:
+                raise invalid(f"the memory at {block.address:#x} was freed at the same time")
             del self._by_address[block.address]
             del self._addresses[bisect.bisect_left(self._addresses, block.address)]
 
@@ -118,26 +125,54 @@ def check_range(address: int, size: int) -> None:
             )
 
 
+_files: list[File] = []
+
+
+def _file() -> File:
+    """The file whose parts are the memory that cuMemAlloc gives, so that other processes can open it."""
+    with _lock:
+        if not _files:
+            _files.append(File("cudapy simulator"))
+        return _files[0]
+
+
 def allocate(size: int, kind: str, context: Context, flags: int = 0) -> int:
     """New memory; its address."""
     if not size:
         raise invalid("no bytes are asked for")
     device = context.device
-    if kind != "host" and size > device.total_memory - device.used_memory:
-        raise Refused(
-            "CUDA_ERROR_OUT_OF_MEMORY",
-            f"{size} bytes are asked for, {device.total_memory - device.used_memory} are free",
-        )
     if size > 1 << 46:
         raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for")
-    with progress:
-        address = table.allocate(size, kind, align=512)
-    if kind != "host":
-        device.used_memory += size
-    else:
-        table.written(address, size)
-    blocks.add(Block(address, size, kind, context, flags))
+    counted = kind not in UNCOUNTED
+    if counted:
+        device.claim(size)
+    try:
+        part = _file().take(size) if kind == "device" and IS_SUPPORTED else None
+        with progress:
+            if part is None:
+                address = table.allocate(size, kind, align=512)
+            else:
+                address = part.address
+                fresh(address, size, kind)
+            if kind == "host":
+                table.written(address, size)
+    except BaseException:
+        if counted:
+            device.give_back(size)
+        raise
+    block = Block(address, size, kind, context, flags)
+    block.extra = part
+    blocks.add(block)
     return address
+
+
+def fresh(address: int, size: int, kind: str) -> None:
+    """From now on kernels may touch memory that somebody else keeps; what was in it is gone."""
+    ctypes.memset(address, 0 if kind == "managed" else POISON, size)
+    table.adopt(address, size, kind)
+    made = table.find(address)
+    if made is not None and made.written is not None and kind == "device":
+        made.written[:] = False
 
 
 def release(block: Block) -> None:
@@ -145,8 +180,10 @@ def release(block: Block) -> None:
     blocks.remove(block)
     with progress:
         table.release(block.address)
-    if block.kind not in ("host", "registered"):
-        block.device.used_memory -= block.size
+    if block.extra is not None:
+        block.extra.release()
+    if block.kind not in UNCOUNTED:
+        block.device.give_back(block.size)
 
 
 def release_all(context: Context) -> None:
@@ -196,14 +233,12 @@ def cuMemFree_v2(dptr: int) -> None:
         return
     not_in_capture()
     block = blocks.at(dptr)
-    if block is None or block.kind not in ("device", "managed", "imported"):
+    if block is None or (block.pool is None and block.kind not in ("device", "managed")):
         raise invalid(f"no device memory starts at {dptr:#x}{freed_before(dptr)}")
     for work in context.pending():
         work.wait()
     if block.pool is not None:
         block.pool.free(block, context.legacy)
-    elif block.extra is not None:
-        block.extra.close(block)
     else:
         release(block)
 

@@ -14,7 +14,7 @@ from typing import Any
 from .._types.driver.enums import CUgraphNodeType as Type
 from .._types.driver.enums import CUstreamBatchMemOpType as MemOp
 from .context import Context
-from .event import Event, Record
+from .event import Event
 from .log import Refused, invalid
 
 HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -72,10 +72,10 @@ class EventRecord(Operation):
         self.event = event
 
     def run(self) -> None:
-        record = Record()
+        record = self.event.begin()
         record.stamp()
         self.event.captured = None
-        self.event.record = record
+        self.event.put(record)
 
 
 class EventWait(Operation):

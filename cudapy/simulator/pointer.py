@@ -7,16 +7,18 @@ from typing import Any
 
 from .._ffi.results import storage
 from .._types.driver.attributes import POINTER_ATTRIBUTES
-from .._types.driver.enums import CUmem_advise, CUmemLocationType, CUmemorytype
+from .._types.driver.enums import CUmem_advise, CUmemAllocationHandleType, CUmemLocationType, CUmemorytype
 from .._types.driver.enums import CUmem_range_attribute as RangeAttribute
 from .._types.driver.enums import CUpointer_attribute as Attribute
 from .context import current, top
 from .device import device
 from .library import provides
-from .log import Refused, invalid, unsupported
+from .log import Refused, invalid
 from .memory import Block, blocks
+from .pages import IS_SUPPORTED
 from .stream import stream
 
+FILE = int(CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 CPU, NOWHERE = -1, -2  # CU_DEVICE_CPU, CU_DEVICE_INVALID
 READ_WRITE = 3  # CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
 INVALID, AT_DEVICE, AT_HOST = (
@@ -39,11 +41,13 @@ def attribute(block: Block, name: Attribute, address: int) -> int:
         Attribute.CU_POINTER_ATTRIBUTE_BUFFER_ID: block.id,
         Attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED: int(block.kind == "managed"),
         Attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: block.device.ordinal,
-        Attribute.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: 0,
+        Attribute.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: int(
+            IS_SUPPORTED and block.kind == "device" and block.pool is None
+        ),
         Attribute.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: block.address,
         Attribute.CU_POINTER_ATTRIBUTE_RANGE_SIZE: block.size,
         Attribute.CU_POINTER_ATTRIBUTE_MAPPED: 1,
-        Attribute.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: 0,
+        Attribute.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: _handle_types(block),
         Attribute.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: 0,
         Attribute.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: READ_WRITE,
         Attribute.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: block.pool.handle if block.pool is not None else 0,
@@ -57,6 +61,13 @@ def attribute(block: Block, name: Attribute, address: int) -> int:
     if name not in values:
         raise invalid(f"{block.kind} memory has no {name.name}")
     return values[name]
+
+
+def _handle_types(block: Block) -> int:
+    """The types of handles by which other processes open the memory."""
+    if block.kind == "mapped":
+        return int(block.extra.properties.requestedHandleTypes)
+    return FILE if getattr(block.pool, "file", None) is not None else 0
 
 
 def _write(place: int | None, name: Attribute, value: int) -> None:
@@ -108,14 +119,6 @@ def cuPointerSetAttribute(value: int | None, attribute: int, ptr: int) -> None:
             "CU_POINTER_ATTRIBUTE_SYNC_MEMOPS of memory that was allocated can be set, and no other"
         )
     block.is_synchronous = bool(ctypes.c_uint32.from_address(value).value)
-
-
-@provides("driver")
-def cuIpcGetMemHandle(dptr: int) -> Any:
-    block = blocks.find(dptr)
-    if block is None:
-        raise invalid(f"{dptr:#x} lies in no memory that was allocated")
-    raise unsupported("the simulator shares virtual memory with other processes (cuMemCreate), no other")
 
 
 # -- Managed memory ----------------------------------------------------------------------------------------

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from .._types.driver.enums import CUmemAllocationHandleType, CUmemAllocationType, CUmemLocationType
+from .._types.driver.enums import CUmemAllocationType, CUmemLocationType
 from .._types.driver.enums import CUmemPool_attribute as Attribute
 from .device import Device, device
 from .handles import Object, every, find
 from .library import provides
-from .log import Refused, invalid, unsupported
+from .log import Refused, invalid
 from .memory import Block, blocks
 from .operations import needed
+from .pages import File
 from .pool_memory import Alloc, Free, Storage
 from .stream import Stream, stream
 from .work import progress
@@ -36,16 +37,18 @@ class Pool(Object):
 
     noun = "memory pool"
 
-    def __init__(self, on: Device, maximum: int = 0, kind: str = "device") -> None:
+    def __init__(self, on: Device, maximum: int = 0, kind: str = "device", file: File | None = None) -> None:
         super().__init__()
         self.device = on
         self.kind = kind
+        self.file = file  # that its memory is in, for other processes to open
         self.maximum = maximum
         self.values: dict[int, int] = dict.fromkeys(map(int, REUSE), 1)
         self.threshold = 0
         self.used = self.reserved = self.used_high = self.reserved_high = 0
         self._cached: list[Storage] = []
         self.access: dict[int, int] = {on.ordinal: 3}
+        self.is_leaving = False
 
     def take(self, size: int, on: Stream) -> Storage:
         """Memory for `size` bytes: what the stream itself has freed, what nothing uses any more, or fresh."""
@@ -57,12 +60,13 @@ class Pool(Object):
                     self._cached.remove(storage)
                     break
             else:
-                free = self.device.total_memory - self.device.used_memory
-                if whole > free or (self.maximum and self.reserved + whole > self.maximum):
-                    raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for, {free} are free")
-                storage = Storage(whole)
+                if self.maximum and self.reserved + whole > self.maximum:
+                    raise Refused(
+                        "CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for, of {self.maximum} at most"
+                    )
+                self.device.claim(whole)
+                storage = Storage(whole, self.file)
                 self.reserved += whole
-                self.device.used_memory += whole
             self.used += whole
             self.used_high = max(self.used_high, self.used)
             self.reserved_high = max(self.reserved_high, self.reserved)
@@ -89,6 +93,8 @@ class Pool(Object):
         with progress:
             self.used -= storage.size
             self._cached.append(storage)
+        if self.is_leaving:
+            self.trim(0)
 
     def trim(self, keep: int) -> None:
         """Give what nothing uses back to the system, down to `keep` bytes."""
@@ -99,7 +105,19 @@ class Pool(Object):
                 if storage.work is None or storage.work.done:
                     self._cached.remove(storage)
                     self.reserved -= storage.size
-                    self.device.used_memory -= storage.size
+                    self.device.give_back(storage.size)
+                    storage.release()
+            if self.is_leaving and not self.reserved:
+                _leaving.discard(self)
+                if self.file is not None:
+                    self.file.close()
+
+    def leave(self) -> None:
+        """It is destroyed: its memory goes as the program gives it back."""
+        self.forget()
+        self.is_leaving = True
+        _leaving.add(self)
+        self.trim(0)
 
     def get(self, name: Attribute) -> int:
         """An attribute."""
@@ -127,11 +145,18 @@ class Pool(Object):
             raise invalid(f"{name.name} cannot be set to {value}")
 
 
+_leaving: set[Pool] = set()
+"""The pools that are destroyed, and some of whose memory is in use."""
+
+
 def shrink(on: Device) -> None:
     """What synchronization does: pools give back what is above their threshold."""
     for pool in every(Pool):
         if pool.device is on:
             pool.trim(pool.threshold)
+    for pool in list(_leaving):
+        if pool.device is on:
+            pool.trim(0)
 
 
 def attribute(attr: int) -> Attribute:
@@ -173,10 +198,10 @@ def cuMemFreeAsync(dptr: int, hStream: int) -> None:
 @provides("driver")
 def cuMemPoolCreate(poolProps: Any) -> int:
     props = needed(poolProps, "poolProps")
-    if props.handleTypes != CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_NONE:
-        raise unsupported("the simulator's pools cannot be shared with other processes")
+    from .shared_pool import file_for
+
     on, kind = asked(props.location, int(props.allocType))
-    return Pool(on, props.maxSize, kind).handle
+    return Pool(on, props.maxSize, kind, file_for(kind, on, int(props.handleTypes))).handle
 
 
 def asked(location: Any, allocation_type: int) -> tuple[Device, str]:
@@ -200,14 +225,7 @@ def cuMemPoolDestroy(pool: int) -> None:
         raise invalid("the default pool of a device cannot be destroyed")
     if gone is gone.device.pool:
         gone.device.pool = None
-    gone.trim(0)
-    gone.forget()
-
-
-@provides("driver")
-def cuMemPoolExportToShareableHandle(handle_out: int | None, pool: int, handleType: int, flags: int) -> None:
-    find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
-    raise invalid("the pool was not made to be shared: the simulator has no pools that are")
+    gone.leave()
 
 
 @provides("driver")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
 
 from .._types.driver.enums import CUgraphNodeType as Type
-from .engine.memory import POISON
 from .log import invalid
-from .memory import table
+from .memory import fresh, table
 from .operations import Operation
+from .pages import File
 from .stream import Stream
 from .work import Work, progress
 
@@ -19,13 +18,22 @@ from .work import Work, progress
 class Storage:
     """Memory that a pool holds, and gives out again."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, file: File | None = None) -> None:
         self.size = size
-        self._block = np.empty(size + 1024, np.uint8)
-        self.address = int(self._block.ctypes.data) + 512 - self._block.ctypes.data % 512
+        self.part = file.take(size) if file is not None else None
+        if self.part is not None:
+            self.address = self.part.address
+        else:
+            self._block = np.empty(size + 1024, np.uint8)
+            self.address = int(self._block.ctypes.data) + 512 - self._block.ctypes.data % 512
         self.stream: Stream | None = None  # where it was freed
         self.work: Work | None = None
         self.is_live = False  # of a graph: a launch has allocated it and nothing has freed it
+
+    def release(self) -> None:
+        """Give it back to the system."""
+        if self.part is not None:
+            self.part.release()
 
 
 graph_memory: dict[int, Storage] = {}
@@ -45,11 +53,7 @@ class Alloc(Operation):
 
     def run(self) -> None:
         with progress:
-            ctypes.memset(self.storage.address, 0 if self.kind == "managed" else POISON, self.size)
-            table.adopt(self.storage.address, self.size, self.kind)
-            made = table.find(self.storage.address)
-            if made is not None and made.written is not None and self.kind == "device":
-                made.written[:] = False
+            fresh(self.storage.address, self.size, self.kind)
 
 
 class Free(Operation):

@@ -107,6 +107,7 @@ PROPERTIES = {
     "directManagedMemAccessFromHost": "DIRECT_MANAGED_MEM_ACCESS_FROM_HOST",
     "maxBlocksPerMultiProcessor": "MAX_BLOCKS_PER_MULTIPROCESSOR",
     "reservedSharedMemPerBlock": "RESERVED_SHARED_MEMORY_PER_BLOCK",
+    "ipcEventSupported": "IPC_EVENT_SUPPORTED",
     "hostRegisterSupported": "HOST_REGISTER_SUPPORTED",
     "memoryPoolsSupported": "MEMORY_POOLS_SUPPORTED",
     "clusterLaunch": "CLUSTER_LAUNCH",

@@ -13,8 +13,8 @@ from .copies import ARRAY, DEVICE, HOST, UNIFIED, Copy, Side, later, now
 from .library import provides
 from .log import Refused, invalid
 from .operations import needed
-from .pool import cuMemPoolExportToShareableHandle
 from .primary import retained
+from .shared_pool import cuMemPoolExportToShareableHandle
 
 KINDS = {
     int(cudaMemcpyKind.cudaMemcpyHostToHost): (HOST, HOST),

@@ -7,9 +7,7 @@ process can open it by a file descriptor. On Linux only.
 from __future__ import annotations
 
 import ctypes
-import mmap
 import os
-import sys
 from typing import Any
 
 from .._types.driver.enums import CUmemAllocationHandleType as HandleType
@@ -19,41 +17,16 @@ from .context import current, top
 from .device import device
 from .handles import Object, find
 from .library import provides
-from .log import Refused, invalid, unsupported
+from .log import invalid, unsupported
 from .memory import Block, blocks, table
 from .operations import needed
+from .pages import IS_SUPPORTED, blank, show
 from .work import progress
 
 GRANULARITY = 2 << 20
 FILE = int(HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-MAP_FIXED, MAP_NORESERVE = 0x10, 0x4000
-NO_ACCESS = 0
-IS_SUPPORTED = sys.platform == "linux"
 
 _reserved: dict[int, int] = {}
-
-
-def _mmap(address: int, size: int, access: int, flags: int, file: int) -> int:
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = (
-        ctypes.c_void_p,
-        ctypes.c_size_t,
-        ctypes.c_int,
-        ctypes.c_int,
-        ctypes.c_int,
-        ctypes.c_long,
-    )
-    found = libc.mmap(address or None, size, access, flags, file, 0)
-    if found in (None, ctypes.c_void_p(-1).value):
-        raise Refused("CUDA_ERROR_OUT_OF_MEMORY", os.strerror(ctypes.get_errno()))
-    return int(found)
-
-
-def _blank(address: int, size: int) -> int:
-    """Addresses that nothing is behind."""
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE | (MAP_FIXED if address else 0)
-    return _mmap(address, size, NO_ACCESS, flags, -1)
 
 
 class Physical(Object):
@@ -68,7 +41,7 @@ class Physical(Object):
         self.properties = properties
         self.file = file
         self.device = device(properties.location.id)
-        self.device.used_memory += self.counted
+        self.device.claim(self.counted)
         self.references = 1
         self.mappings = 0
 
@@ -83,7 +56,7 @@ class Physical(Object):
         """End it, unless something still uses it."""
         if not self.references and not self.mappings:
             os.close(self.file)
-            self.device.used_memory -= self.counted
+            self.device.give_back(self.counted)
 
 
 def _properties(prop: Any) -> CUmemAllocationProp:
@@ -115,7 +88,7 @@ def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> int
             f"{size} is no multiple of {GRANULARITY}, or the alignment no power of two, or flags not 0"
         )
     align = max(alignment, GRANULARITY)
-    whole = _blank(0, size + align)
+    whole = blank(0, size + align)
     start = -(-whole // align) * align
     _reserved[start] = size
     return start
@@ -140,9 +113,6 @@ def cuMemCreate(size: int, prop: Any, flags: int) -> int:
     properties = _properties(prop)
     if not size or size % GRANULARITY or flags:
         raise invalid(f"{size} is no multiple of {GRANULARITY}, or flags is not 0")
-    on = device(properties.location.id)
-    if size > on.total_memory - on.used_memory:
-        raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for")
     file = os.memfd_create("cudapy simulator")
     os.ftruncate(file, size)
     return Physical(size, properties, file).handle
@@ -183,7 +153,7 @@ def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
         raise invalid("the addresses must be reserved and the whole allocation be mapped, at an offset of 0")
     if blocks.find(ptr) is not None:
         raise invalid(f"something is mapped at {ptr:#x} already")
-    _mmap(ptr, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED | MAP_FIXED, physical.file)
+    show(physical.file, size, address=ptr)
     physical.mappings += 1
     context = top() or current()
     block = Block(ptr, size, "mapped", context)
@@ -202,7 +172,7 @@ def cuMemUnmap(ptr: int, size: int) -> None:
             if block.advice.get("access"):
                 table.release(block.address)
         blocks.remove(block)
-        _blank(block.address, block.size)
+        blank(block.address, block.size)
         block.extra.mappings -= 1
         block.extra.close()
 

@@ -11,7 +11,6 @@ FILES = {
 
 TESTS = {
     "test_what_a_device_is": "the test asks for the name of an NVIDIA device",
-    "test_ipc_events_are_described": "it has no events for other processes",
     "test_events_time_work": "the times are those of a busy host",
     "test_time_of_events_that_are_recorded_again": "the times are those of a busy host",
     "test_complete_options": "kernels cannot launch graphs there",
@@ -22,16 +21,12 @@ TESTS = {
     "test_nvvm": "what nvJitLink makes is machine code, without the PTX of it",
     "test_ptx_that_the_driver_does_not_compile": "its log names the line, not the word",
     "test_a_fat_binary": "fat binaries hold machine code",
-    "test_kill_9_on_either_side": "it has no pools that another process can open",
     "test_arrays_that_are_left_at_exit": "the test needs CuPy, which needs a GPU",
     "test_core_dump_settings": "it has no core dumps",
     "test_texture_references_remember_their_settings": "it has texture objects, no references",
     "test_program[batches_and_tensors]": "it has no tensor maps",
-    "test_program[memory_pools]": "it has no pools that another process can open",
     "test_program[green_contexts]": "it has no green contexts",
-    "test_program[ipc]": "it has no handles of memory for other processes",
     "TestNames::test_sentences": "its sentences are the same as those of the library",
-    "TestOtherProcesses::test_memory": "it has no handles of memory for other processes",
 }
 """Name of a test, with its class where it is in one, and its parameters where it is not all of it, to why."""
 
