@@ -76,7 +76,7 @@ _LIMITS = {
     "CLOCK_RATE": 1_000_000,  # kHz: clock64 counts the nanoseconds of the host
     "PCI_DOMAIN_ID": 0xFFFF,
     "NUMA_ID": -1,
-    "HOST_NUMA_ID": -1,
+    "HOST_NUMA_ID": 0,
     "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": 1,
     "MEM_SYNC_DOMAIN_COUNT": 1,
 }
