@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import sys
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 from .._types.driver.enums import CUdevice_attribute as OfDevice
@@ -32,8 +29,7 @@ from .module import Function
 from .occupancy import LARGEST_CLUSTER, blocks_per_multiprocessor
 from .operations import Operation, needed
 from .stream import stream
-
-SWITCH = 0.0005  # seconds
+from .turns import Turns
 
 HINTS = (
     Attribute.CU_LAUNCH_ATTRIBUTE_IGNORE,
@@ -49,27 +45,18 @@ HINTS = (
 )
 """Attributes that change how fast a kernel runs, and not what it computes."""
 
-_engine = threading.Lock()  # one kernel at a time
+_turns = Turns()
 _devices: dict[int, EngineDevice] = {}
-
-
-@contextlib.contextmanager
-def _often() -> Iterator[None]:
-    """While a kernel runs, the program's own threads get their turn more often than every 5 ms."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, SWITCH))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
+_lock = threading.Lock()
 
 
 def engine_device(device: Device) -> EngineDevice:
     """What kernels see of a device."""
-    if device.ordinal not in _devices:
-        count = device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
-        _devices[device.ordinal] = EngineDevice(table, count)
-    return _devices[device.ordinal]
+    with _lock:
+        if device.ordinal not in _devices:
+            count = device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
+            _devices[device.ordinal] = EngineDevice(table, count, pause=_turns.pause)
+        return _devices[device.ordinal]
 
 
 Three = tuple[int, int, int]
@@ -175,7 +162,7 @@ class KernelLaunch(Operation):
     def run(self) -> None:
         device = engine_device(self.context.device)
         try:
-            with _engine, _often():
+            with _turns:
                 device.heap_size = self.context.limits[CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE]
                 launch(
                     self.kernel.kernel,

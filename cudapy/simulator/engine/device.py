@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .memory import Memory
     from .texture import Surface, Texture
 
@@ -28,3 +30,5 @@ class Device:
     """What kernels have allocated: sizes by address."""
     conditionals: dict[int, int] = field(default_factory=dict)
     """What `cudaGraphSetConditional` of kernels sets: values of conditional graph nodes, by handle."""
+    pause: Callable[[], None] | None = None
+    """Called between the blocks of kernels: another kernel may run there."""

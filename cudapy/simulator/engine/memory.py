@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import collections
 import ctypes
+import threading
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,10 @@ class Allocation:
 
 
 class Memory:
-    """All allocations of a device, by address."""
+    """All allocations of a device, by address. Any thread may look while others add and release."""
 
     def __init__(self) -> None:
+        self._lock = threading.RLock()
         self._allocations: dict[int, Allocation] = {}
         self._addresses: list[int] = []
         self._last: Allocation | None = None
@@ -81,25 +83,27 @@ class Memory:
 
     def release(self, address: int) -> None:
         """Take an allocation back. Raises KeyError if none starts at `address`."""
-        allocation = self._allocations.pop(address)
-        del self._addresses[bisect.bisect_left(self._addresses, address)]
-        self._last = self._bounds = None
-        self._released.append(allocation)
-        self._held += allocation.size
-        while self._held > QUARANTINE and len(self._released) > 1:
-            self._held -= self._released.popleft().size
+        with self._lock:
+            allocation = self._allocations.pop(address)
+            del self._addresses[bisect.bisect_left(self._addresses, address)]
+            self._last = self._bounds = None
+            self._released.append(allocation)
+            self._held += allocation.size
+            while self._held > QUARANTINE and len(self._released) > 1:
+                self._held -= self._released.popleft().size
 
     def find(self, address: int) -> Allocation | None:
         """The allocation that `address` lies in."""
         last = self._last
         if last is not None and last.address <= address < last.end:
             return last
-        place = bisect.bisect_right(self._addresses, address) - 1
-        if place >= 0:
-            found = self._allocations[self._addresses[place]]
-            if address < found.end:
-                self._last = found
-                return found
+        with self._lock:
+            place = bisect.bisect_right(self._addresses, address) - 1
+            if place >= 0:
+                found = self._allocations[self._addresses[place]]
+                if address < found.end:
+                    self._last = found
+                    return found
         return None
 
     def written(self, address: int, size: int) -> None:
@@ -110,30 +114,34 @@ class Memory:
 
     def bounds(self) -> tuple[Any, Any]:
         """The first and the end address of every allocation, sorted: two uint64 arrays."""
-        if self._bounds is None:
-            ends = [self._allocations[address].end for address in self._addresses]
-            self._bounds = np.array(self._addresses, np.uint64), np.array(ends, np.uint64)
-        bounds: tuple[Any, Any] = self._bounds
+        with self._lock:
+            if self._bounds is None:
+                ends = [self._allocations[address].end for address in self._addresses]
+                self._bounds = np.array(self._addresses, np.uint64), np.array(ends, np.uint64)
+            bounds: tuple[Any, Any] = self._bounds
         return bounds
 
     def nearest(self, address: int) -> Allocation | None:
         """The allocation closest to an address that lies in none."""
-        place = bisect.bisect_right(self._addresses, address)
-        near = [self._allocations[start] for start in self._addresses[max(place - 1, 0) : place + 1]]
+        with self._lock:
+            place = bisect.bisect_right(self._addresses, address)
+            near = [self._allocations[start] for start in self._addresses[max(place - 1, 0) : place + 1]]
         return min(near, key=lambda one: max(one.address - address, address - one.end + 1), default=None)
 
     def released(self, address: int) -> Allocation | None:
         """The allocation, released not long ago, that `address` lay in."""
-        for allocation in reversed(self._released):
-            if allocation.address <= address < allocation.end:
-                return allocation
+        with self._lock:
+            for allocation in reversed(self._released):
+                if allocation.address <= address < allocation.end:
+                    return allocation
         return None
 
     def _add(self, allocation: Allocation) -> None:
         if settings.current.check_uninitialized:
             allocation.written = np.zeros(allocation.size, bool)
-        if allocation.address in self._allocations:
-            raise ValueError(f"{self._allocations[allocation.address]!r} starts at the same address")
-        self._allocations[allocation.address] = allocation
-        bisect.insort(self._addresses, allocation.address)
-        self._bounds = None
+        with self._lock:
+            if allocation.address in self._allocations:
+                raise ValueError(f"{self._allocations[allocation.address]!r} starts at the same address")
+            self._allocations[allocation.address] = allocation
+            bisect.insort(self._addresses, allocation.address)
+            self._bounds = None

@@ -53,7 +53,10 @@ class Scheduler(Calls):
     def run(self) -> None:
         """Raises Fault."""
         batch, ready = self.batch, self._ready
+        pause = batch.device.pause
         while True:
+            if pause is not None:
+                pause()
             if not ready:
                 if not self._gated and self._barriers.is_idle:
                     return

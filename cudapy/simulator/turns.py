@@ -1,0 +1,60 @@
+"""Whose turn it is: kernels of several streams run by turns, so that one may wait for what another writes."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections import deque
+
+SLICE = 0.002  # seconds for a kernel, if others wait
+SWITCH = 0.0005  # seconds for a thread of Python while a kernel runs: the program's own wait less than 5 ms
+
+
+class Turns:
+    """`with turns:` around a kernel. In between, `pause` lets another run that waits."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: deque[threading.Lock] = deque()
+        self._is_taken = False
+        self._since = 0.0
+        self._interval = 0.0  # before the first kernel; 0 if it was short enough
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._is_taken:
+                turn = self._queue()
+            else:
+                self._is_taken, turn = True, None
+                interval = sys.getswitchinterval()
+                self._interval = interval if interval > SWITCH else 0.0
+                if self._interval:
+                    sys.setswitchinterval(SWITCH)
+        if turn is not None:
+            turn.acquire()
+        self._since = time.perf_counter()
+
+    def __exit__(self, *exception: object) -> None:
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().release()
+                return
+            self._is_taken = False
+            if self._interval and abs(sys.getswitchinterval() - SWITCH) < 1e-6:
+                sys.setswitchinterval(self._interval)
+
+    def pause(self) -> None:
+        """Between two blocks of a kernel: wait for its next turn if others wait and this one was long."""
+        if self._waiting and time.perf_counter() - self._since >= SLICE:
+            with self._lock:
+                turn = self._queue()
+                self._waiting.popleft().release()
+            turn.acquire()
+            self._since = time.perf_counter()
+
+    def _queue(self) -> threading.Lock:
+        turn = threading.Lock()
+        turn.acquire()
+        self._waiting.append(turn)
+        return turn
