@@ -56,6 +56,7 @@ NOUNS = (
     "kernel_library",
     "linker",
     "occupancy",
+    "green",
     "launching",
     "array",
     "texture",

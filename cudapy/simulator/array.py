@@ -6,7 +6,7 @@ from typing import Any
 
 from .._types.driver.enums import CUarray_format as Format
 from .._types.driver.structs import CUDA_ARRAY3D_DESCRIPTOR, CUDA_ARRAY_DESCRIPTOR
-from .context import current
+from .context import current, owner
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid, unsupported
@@ -54,7 +54,7 @@ class Array(Object):
 
     def __init__(self, shape: Any, owner: MipmappedArray | None = None) -> None:
         super().__init__()
-        self.context = current()
+        self.context = current().root
         self.shape = shape
         self.owner = owner
         self.element_size = element_size(int(shape.Format), shape.NumChannels)
@@ -116,7 +116,7 @@ def checked(shape: Any) -> Any:
 
 @provides("driver")
 def cuArrayCreate_v2(pAllocateArray: Any) -> int:
-    current()
+    owner()
     flat = needed(pAllocateArray, "pAllocateArray")
     shape = CUDA_ARRAY3D_DESCRIPTOR(
         Width=flat.Width, Height=flat.Height, Format=flat.Format, NumChannels=flat.NumChannels
@@ -126,7 +126,7 @@ def cuArrayCreate_v2(pAllocateArray: Any) -> int:
 
 @provides("driver")
 def cuArray3DCreate_v2(pAllocateArray: Any) -> int:
-    current()
+    owner()
     return Array(checked(needed(pAllocateArray, "pAllocateArray"))).handle
 
 
@@ -161,7 +161,7 @@ def cuArrayDestroy(hArray: int) -> None:
 
 @provides("driver")
 def cuMipmappedArrayCreate(pMipmappedArrayDesc: Any, numMipmapLevels: int) -> int:
-    current()
+    owner()
     shape = checked(needed(pMipmappedArrayDesc, "pMipmappedArrayDesc"))
     most = max(shape.Width, shape.Height, 0 if shape.Flags & LAYERED else shape.Depth).bit_length()
     if not numMipmapLevels:

@@ -13,6 +13,10 @@ from .library import per_thread, provides
 from .log import Refused, invalid
 from .work import Faults, Work
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .event import Event
+
 SCHED = int(CUctx_flags.CU_CTX_SCHED_MASK)
 FLAGS = int(CUctx_flags.CU_CTX_FLAGS_MASK)
 API_VERSION = 3020  # the API of cuMemAlloc_v2 and its kin
@@ -50,6 +54,12 @@ class Context(Object, Faults):
         self.legacy = Stream(self, 0, 0, handle=1)
         self.streams: list[Stream] = []
         self._own: dict[int, Stream] = {}
+        self.parts: list[Context] = []  # contexts with some of the multiprocessors
+
+    @property
+    def root(self) -> Context:
+        """The context that memory and modules belong to, and faults."""
+        return self
 
     def own_stream(self) -> Any:
         """The default stream of the thread that asks."""
@@ -62,8 +72,9 @@ class Context(Object, Faults):
 
     @property
     def all_streams(self) -> list[Any]:
-        """Every stream, the default ones too."""
-        return [self.legacy, *self._own.values(), *self.streams]
+        """Every stream, the default ones and those of its parts too."""
+        parts = [stream for part in list(self.parts) for stream in part.all_streams]
+        return [self.legacy, *self._own.values(), *self.streams, *parts]
 
     def pending(self) -> list[Work]:
         """The newest work of each stream, where it is not done."""
@@ -71,8 +82,9 @@ class Context(Object, Faults):
 
     def check(self) -> None:
         """Raise the fault that the context has, if any."""
-        if self.error is not None:
-            raise Refused(self.error.status, self.error.reason)
+        error = self.root.error
+        if error is not None:
+            raise Refused(error.status, error.reason)
 
     def synchronize(self) -> None:
         """Wait for everything. Raises Refused."""
@@ -83,6 +95,18 @@ class Context(Object, Faults):
         for work in self.pending():
             work.wait()
         self.check()
+
+    def record(self, event: Event) -> None:
+        """Have `event` stand for all that is in its streams."""
+        record = event.begin()
+        record.work = self.own_stream().queue.submit(record.stamp, self.pending(), soon=True)
+        event.put(record)
+
+    def wait(self, event: Event) -> None:
+        """Have all that comes wait for `event`."""
+        after = event.after
+        for stream in self.all_streams if after else ():
+            stream.queue.submit(None, after, soon=True)
 
     def destroy(self) -> None:
         """End all that the context owns."""
@@ -133,6 +157,14 @@ def current(*, faulty: bool = False) -> Context:
     if not faulty:
         context.check()
     return context
+
+
+def owner() -> Context:
+    """The context that what is made now belongs to: the current one, or that of which it is a part.
+
+    Raises Refused.
+    """
+    return current().root
 
 
 def find_or_none(context: Context) -> Context | None:
@@ -273,19 +305,11 @@ def cuCtxSynchronize_v2(ctx: int) -> None:
 def cuCtxRecordEvent(hCtx: int, hEvent: int) -> None:
     from .event import Event
 
-    context = given(hCtx)
-    event = find(hEvent, Event)
-    pending = context.pending()
-    record = event.begin()
-    record.work = context.own_stream().queue.submit(record.stamp, pending, soon=True)
-    event.put(record)
+    given(hCtx).record(find(hEvent, Event))
 
 
 @provides("driver")
 def cuCtxWaitEvent(hCtx: int, hEvent: int) -> None:
     from .event import Event
 
-    context = given(hCtx)
-    after = find(hEvent, Event).after
-    for stream in context.all_streams if after else ():
-        stream.queue.submit(None, after, soon=True)
+    given(hCtx).wait(find(hEvent, Event))

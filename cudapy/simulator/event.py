@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from .._types.driver.enums import CUevent_flags
-from .context import current
+from .context import owner
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid, unsupported
@@ -35,7 +35,7 @@ class Event(Object):
 
     def __init__(self, flags: int) -> None:
         super().__init__()
-        self.context = current()
+        self.context = owner()
         self.flags = flags
         self._record: Record | None = None
         self.captured: Any = None

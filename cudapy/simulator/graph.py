@@ -8,7 +8,7 @@ from typing import Any
 from .._types.driver.enums import CUgraphInstantiateResult as Instantiated
 from .._types.driver.enums import CUgraphNodeType as Type
 from .._types.driver.structs import CUgraphEdgeData
-from .context import current
+from .context import owner
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid
@@ -56,7 +56,7 @@ class Graph(Object):
 
     def __init__(self) -> None:
         super().__init__()
-        self.context = current()
+        self.context = owner()
         self.nodes: list[Node] = []
         self.origin: dict[Node, Node] = {}
         self.kept: dict[UserObject, int] = {}

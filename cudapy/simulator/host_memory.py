@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .context import current
+from .context import owner
 from .library import provides
 from .log import Refused, invalid
 from .memory import Block, allocate, blocks, freed_before, not_in_capture, release, table
@@ -20,7 +20,7 @@ def cuMemAllocHost_v2(bytesize: int) -> int:
 
 @provides("driver")
 def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
-    context = current()
+    context = owner()
     not_in_capture()
     if Flags & ~HOST_FLAGS:
         raise invalid(f"unknown flags {Flags & ~HOST_FLAGS:#x}")
@@ -29,7 +29,7 @@ def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
 
 @provides("driver")
 def cuMemFreeHost(p: int | None) -> None:
-    context = current()
+    context = owner()
     if not p:
         return
     block = blocks.at(p)
@@ -42,7 +42,7 @@ def cuMemFreeHost(p: int | None) -> None:
 
 @provides("driver")
 def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
-    context = current()
+    context = owner()
     not_in_capture()
     if not p or not bytesize or Flags & ~REGISTER_FLAGS:
         raise invalid("no memory, or unknown flags")
@@ -56,7 +56,7 @@ def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
 
 @provides("driver")
 def cuMemHostUnregister(p: int | None) -> None:
-    context = current()
+    context = owner()
     block = blocks.at(p or 0)
     if block is None or block.kind != "registered":
         raise Refused("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", f"no registered memory starts at {p or 0:#x}")
@@ -74,7 +74,7 @@ def _host(p: int | None) -> Block:
 
 @provides("driver")
 def cuMemHostGetDevicePointer_v2(p: int | None, Flags: int) -> int:
-    current()
+    owner()
     if Flags:
         raise invalid(f"Flags must be 0, not {Flags}")
     _host(p)
@@ -83,5 +83,5 @@ def cuMemHostGetDevicePointer_v2(p: int | None, Flags: int) -> int:
 
 @provides("driver")
 def cuMemHostGetFlags(p: int | None) -> int:
-    current()
+    owner()
     return _host(p).flags

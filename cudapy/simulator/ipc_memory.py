@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 from .._types.driver.structs import CUipcMemHandle
-from .context import Context, current
+from .context import Context, owner
 from .device import devices
 from .library import provides
 from .log import Refused, invalid, unsupported
@@ -39,7 +39,7 @@ def cuIpcGetMemHandle(dptr: int) -> CUipcMemHandle:
 
 @provides("driver")
 def cuIpcOpenMemHandle_v2(handle: Any, Flags: int) -> int:
-    context = current()
+    context = owner()
     if Flags & ~LAZY_ENABLE_PEER_ACCESS:
         raise invalid(f"unknown flags {Flags & ~LAZY_ENABLE_PEER_ACCESS:#x}")
     data = bytes(handle.reserved)
@@ -75,7 +75,7 @@ def _open(ticket: Ticket, context: Context) -> Block:
 
 @provides("driver")
 def cuIpcCloseMemHandle(dptr: int) -> None:
-    context = current()
+    context = owner()
     for work in context.pending():
         work.wait()
     with _lock:

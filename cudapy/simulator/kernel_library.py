@@ -6,11 +6,11 @@ from typing import Any
 
 from . import code
 from .code import Code, Options
-from .context import Context, current
+from .context import Context, owner
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid
-from .module import Function, Module, load
+from .module import Function, Module, load, lock
 
 
 class Library(Object):
@@ -23,20 +23,23 @@ class Library(Object):
         self.source = source
         self.kernels: dict[str, Kernel] = {}
         self.modules: dict[Context, Module] = {}
-        self.module(current())
+        self.module(owner())
 
     def module(self, context: Context) -> Module:
         """The library in a context."""
-        if context not in self.modules:
-            self.modules[context] = Module(self.source, context, self)
-        return self.modules[context]
+        context = context.root
+        with lock:
+            if context not in self.modules:
+                self.modules[context] = Module(self.source, context, self)
+            return self.modules[context]
 
     def kernel(self, name: bytes | None) -> Kernel:
         """A kernel by its name. Raises Refused."""
-        function = self.module(current()).function(name)
-        if function.name not in self.kernels:
-            self.kernels[function.name] = Kernel(self, function.name)
-        return self.kernels[function.name]
+        function = self.module(owner()).function(name)
+        with lock:
+            if function.name not in self.kernels:
+                self.kernels[function.name] = Kernel(self, function.name)
+            return self.kernels[function.name]
 
     def forget(self) -> None:
         super().forget()
@@ -69,7 +72,7 @@ def function(handle: int, context: Context | None = None) -> Function:
     try:
         return find(handle, Function)
     except Refused:
-        return find(handle, Kernel).function(context or current())
+        return find(handle, Kernel).function(context or owner())
 
 
 @provides("driver")
@@ -103,7 +106,7 @@ def cuLibraryLoadFromFile(
 @provides("driver")
 def cuLibraryUnload(library: int) -> None:
     gone = find(library, Library)
-    for context in gone.modules:
+    for context in list(gone.modules):
         for work in context.pending():
             work.wait()
     gone.forget()
@@ -116,30 +119,30 @@ def cuLibraryGetKernel(library: int, name: bytes | None) -> int:
 
 @provides("driver")
 def cuLibraryGetKernelCount(lib: int) -> int:
-    return len(find(lib, Library).module(current()).engine.functions)
+    return len(find(lib, Library).module(owner()).engine.functions)
 
 
 @provides("driver")
 def cuLibraryEnumerateKernels(kernels: Any, numKernels: int, lib: int) -> None:
     library = find(lib, Library)
-    names = library.module(current()).engine.functions
+    names = library.module(owner()).engine.functions
     for i, name in zip(range(numKernels), names, strict=False):
         kernels[i] = library.kernel(name.encode()).handle
 
 
 @provides("driver")
 def cuLibraryGetModule(library: int) -> int:
-    return find(library, Library).module(current()).handle
+    return find(library, Library).module(owner()).handle
 
 
 @provides("driver")
 def cuLibraryGetGlobal(library: int, name: bytes | None) -> tuple[int, int]:
-    return find(library, Library).module(current()).variable(name)
+    return find(library, Library).module(owner()).variable(name)
 
 
 @provides("driver")
 def cuLibraryGetManaged(library: int, name: bytes | None) -> tuple[int, int]:
-    return find(library, Library).module(current()).variable(name, managed=True)
+    return find(library, Library).module(owner()).variable(name, managed=True)
 
 
 @provides("driver")

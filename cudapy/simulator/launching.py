@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from dataclasses import replace
 from typing import Any
 
 from .._types.driver.enums import CUdevice_attribute as OfDevice
@@ -50,13 +51,14 @@ _devices: dict[int, EngineDevice] = {}
 _lock = threading.Lock()
 
 
-def engine_device(device: Device) -> EngineDevice:
-    """What kernels see of a device."""
+def engine_device(device: Device, multiprocessors: int = 0) -> EngineDevice:
+    """What kernels see of a device, of as many multiprocessors as a green context has, or of all."""
     with _lock:
         if device.ordinal not in _devices:
             count = device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
             _devices[device.ordinal] = EngineDevice(table, count, pause=_turns.pause)
-        return _devices[device.ordinal]
+        found = _devices[device.ordinal]
+    return replace(found, multiprocessors=multiprocessors) if multiprocessors else found
 
 
 Three = tuple[int, int, int]
@@ -80,6 +82,7 @@ class KernelLaunch(Operation):
     ) -> None:
         self.kernel = kernel
         self.context = kernel.context
+        self.place = kernel.context  # of the stream that it is in
         self.grid = grid
         self.block = block
         self.shared = shared
@@ -160,7 +163,7 @@ class KernelLaunch(Operation):
             raise unsupported("the simulator has no clusters of blocks")
 
     def run(self) -> None:
-        device = engine_device(self.context.device)
+        device = engine_device(self.context.device, getattr(self.place, "multiprocessors", 0))
         try:
             with _turns:
                 device.heap_size = self.context.limits[CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE]
@@ -225,7 +228,9 @@ def attributes_of(config: Any) -> dict[Attribute, CUlaunchAttributeValue]:
 
 def submit(hStream: int, launch: KernelLaunch) -> None:
     """Queue a launch, or capture it."""
-    work = stream(hStream).add(launch)
+    on = stream(hStream)
+    launch.place = on.context
+    work = on.add(launch)
     if work is not None:
         launch.added(work)
 
@@ -234,9 +239,9 @@ def _queue(
     on: int, f: int, grid: Any, block: Any, shared: int, params: Any, extra: Any, attributes: Any = None
 ) -> None:
     """Queue a launch in a stream. Raises Refused, for a stream that is none first."""
-    where = stream(on)
+    stream(on)
     kernel = function(f)
-    where.add(KernelLaunch(kernel, grid, block, shared, pack(kernel, params, extra), attributes))
+    submit(on, KernelLaunch(kernel, grid, block, shared, pack(kernel, params, extra), attributes))
 
 
 @provides("driver")

@@ -12,7 +12,7 @@ import itertools
 import threading
 from typing import Any
 
-from .context import Context, current
+from .context import Context, owner
 from .engine.memory import POISON, Memory
 from .library import provides
 from .log import Refused, invalid
@@ -205,20 +205,20 @@ def not_in_capture() -> None:
 
 @provides("driver")
 def cuMemGetInfo_v2() -> tuple[int, int]:
-    device = current().device
+    device = owner().device
     return device.total_memory - device.used_memory, device.total_memory
 
 
 @provides("driver")
 def cuMemAlloc_v2(bytesize: int) -> int:
-    context = current()
+    context = owner()
     not_in_capture()
     return allocate(bytesize, "device", context)
 
 
 @provides("driver")
 def cuMemAllocPitch_v2(WidthInBytes: int, Height: int, ElementSizeBytes: int) -> tuple[int, int]:
-    context = current()
+    context = owner()
     not_in_capture()
     if ElementSizeBytes not in (4, 8, 16):
         raise invalid(f"elements have 4, 8 or 16 bytes, not {ElementSizeBytes}")
@@ -228,7 +228,7 @@ def cuMemAllocPitch_v2(WidthInBytes: int, Height: int, ElementSizeBytes: int) ->
 
 @provides("driver")
 def cuMemFree_v2(dptr: int) -> None:
-    context = current()
+    context = owner()
     if not dptr:
         return
     not_in_capture()
@@ -250,7 +250,7 @@ def freed_before(address: int) -> str:
 
 @provides("driver")
 def cuMemGetAddressRange_v2(dptr: int) -> tuple[int, int]:
-    current()
+    owner()
     block = blocks.find(dptr)
     if block is None:
         raise Refused("CUDA_ERROR_NOT_FOUND", f"{dptr:#x} lies in no memory that was allocated")
@@ -259,7 +259,7 @@ def cuMemGetAddressRange_v2(dptr: int) -> tuple[int, int]:
 
 @provides("driver")
 def cuMemAllocManaged(bytesize: int, flags: int) -> int:
-    context = current()
+    context = owner()
     not_in_capture()
     if flags not in (1, 2):
         raise invalid("flags must be CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
 from typing import Any
 
 from .._types.driver.enums import CUfunction_attribute as Attribute
 from .._types.driver.enums import CUjit_option
 from . import code
 from .code import Code, Options
-from .context import Context, current
+from .context import Context, owner
 from .engine import module as engine
 from .handles import Object, find
 from .library import provides
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 
 MANAGED = re.compile(rb"\.attribute\s*\(\s*\.managed\s*\)[^;]*?\b(\w+)\s*[\[=;]")
+
+
+lock = threading.RLock()
+"""Held where something is made that is there once: a library's module in a context, a kernel."""
 
 
 class Module(Object):
@@ -47,9 +52,10 @@ class Module(Object):
         if key not in self.engine.functions:
             known = ", ".join(sorted(self.engine.functions)) or "no kernels"
             raise Refused("CUDA_ERROR_NOT_FOUND", f"the module has no kernel {key!r}; it has {known}")
-        if key not in self.functions:
-            self.functions[key] = Function(self, self.engine.functions[key])
-        return self.functions[key]
+        with lock:
+            if key not in self.functions:
+                self.functions[key] = Function(self, self.engine.functions[key])
+            return self.functions[key]
 
     def variable(self, name: bytes | None, managed: bool = False) -> tuple[int, int]:
         """The address and the size of a variable. Raises Refused."""
@@ -131,13 +137,13 @@ def _kernels(made: Module | Library) -> list[engine.Function]:
 
 @provides("driver")
 def cuModuleLoad(fname: bytes | None) -> int:
-    context = current()
+    context = owner()
     return Module(Code(code.in_file(fname)), context).handle
 
 
 @provides("driver", "cuModuleLoadData", "cuModuleLoadFatBinary")
 def cuModuleLoadData(image: int | None) -> int:
-    context = current()
+    context = owner()
     return Module(Code(code.at(image)), context).handle
 
 
@@ -148,7 +154,7 @@ def cuModuleLoadFatBinary(fatCubin: int | None) -> int:
 
 @provides("driver")
 def cuModuleLoadDataEx(image: int | None, numOptions: int, options: Any, optionValues: Any) -> int:
-    context = current()
+    context = owner()
     told = Options(numOptions, options, optionValues)
     return load(code.at(image), told, lambda source: Module(source, context))
 

@@ -80,7 +80,7 @@ class Pool(Object):
             return int(on.capture.allocate(on, size))
         storage = self.take(size, on)
         on.add(Alloc(storage, size, self.kind))
-        block = Block(storage.address, size, self.kind, on.context, 1, pool=self)
+        block = Block(storage.address, size, self.kind, on.context.root, 1, pool=self)
         block.extra = storage
         blocks.add(block)
         return storage.address

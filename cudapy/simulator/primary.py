@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import threading
+
 from . import device as devices
 from .context import Context, checked_flags, find_or_none
 from .library import provides
 from .log import Refused
 
 _retained: dict[int, Context] = {}
+_lock = threading.RLock()
 
 
 def retained(dev: int) -> Context:
     """The primary context of a device, which the Runtime API keeps."""
-    if dev not in _retained or find_or_none(_retained[dev]) is None:
-        _retained[dev] = primary(dev)
-        _retained[dev].retained += 1
-    return _retained[dev]
+    with _lock:
+        found = _retained.get(dev)
+        if found is None or find_or_none(found) is None:
+            found = _retained[dev] = primary(dev)
+            found.retained += 1
+        return found
 
 
 def forget_retained(dev: int) -> None:
@@ -26,35 +31,41 @@ def forget_retained(dev: int) -> None:
 def primary(dev: int) -> Context:
     """The primary context of a device, made if need be."""
     on = devices.device(dev)
-    if on.primary is None:
-        on.primary = Context(on, on.primary_flags, is_primary=True)
-    return on.primary  # type: ignore[no-any-return]
+    with _lock:
+        if on.primary is None:
+            on.primary = Context(on, on.primary_flags, is_primary=True)
+        return on.primary  # type: ignore[no-any-return]
 
 
 @provides("driver")
 def cuDevicePrimaryCtxRetain(dev: int) -> int:
-    context = primary(dev)
-    context.retained += 1
+    with _lock:
+        context = primary(dev)
+        context.retained += 1
     return context.handle
 
 
 @provides("driver")
 def cuDevicePrimaryCtxRelease_v2(dev: int) -> None:
     on = devices.device(dev)
-    if on.primary is None or not on.primary.retained:
-        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the primary context is not retained")
-    on.primary.retained -= 1
-    if not on.primary.retained:
-        on.primary.destroy()
+    with _lock:
+        gone = on.primary
+        if gone is None or not gone.retained:
+            raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the primary context is not retained")
+        gone.retained -= 1
+        if gone.retained:
+            return
         on.primary = None
+    gone.destroy()
 
 
 @provides("driver")
 def cuDevicePrimaryCtxReset_v2(dev: int) -> None:
     on = devices.device(dev)
-    if on.primary is not None:
-        on.primary.destroy()
-        on.primary = None
+    with _lock:
+        gone, on.primary = on.primary, None
+    if gone is not None:
+        gone.destroy()
 
 
 @provides("driver")

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._types.driver.enums import CUmemAllocationHandleType as HandleType
 from .._types.driver.structs import CUmemPoolPtrExportData
-from .context import current
+from .context import owner
 from .device import Device, devices
 from .handles import find
 from .library import provides
@@ -60,7 +60,7 @@ class ImportedPool(Pool):
         shown = ticket.show(self._descriptor)
         with progress:
             table.adopt(shown.address, ticket.size, self.kind)
-        block = Block(shown.address, ticket.size, self.kind, current(), 1, pool=self)
+        block = Block(shown.address, ticket.size, self.kind, owner(), 1, pool=self)
         block.extra = shown
         blocks.add(block)
         return shown.address

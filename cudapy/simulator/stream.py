@@ -41,7 +41,7 @@ class Stream(Object):
         self.flags = flags
         self.priority = min(LEAST, max(GREATEST, priority))
         self.id = next(_ids)
-        self.queue = Queue(context)
+        self.queue = Queue(context.root)
         self.capture: Any = None
         self.attributes: dict[Attribute, CUstreamAttrValue] = {}
 
@@ -164,17 +164,6 @@ def cuStreamGetDevice(hStream: int) -> int:
 @provides("driver")
 def cuStreamGetCtx(hStream: int) -> int:
     return stream(hStream).context.handle
-
-
-@provides("driver")
-def cuStreamGetCtx_v2(hStream: int) -> tuple[int, int]:
-    return stream(hStream).context.handle, 0
-
-
-@provides("driver")
-def cuStreamGetGreenCtx(hStream: int) -> int:
-    stream(hStream)
-    return 0
 
 
 @provides("driver")

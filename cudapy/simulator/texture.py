@@ -9,7 +9,7 @@ import numpy as np
 from .._types.driver.enums import CUfilter_mode, CUresourcetype
 from .._types.driver.structs import CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC
 from .array import CUBEMAP, LAYERED, Array, MipmappedArray, channel, element_size, find_array
-from .context import current
+from .context import owner
 from .copies import bytes_at
 from .engine.texture import Surface, Texture
 from .handles import Object, find
@@ -29,7 +29,7 @@ class TextureObject(Object):
 
     def __init__(self, resource: Any, rules: Any, view: Any) -> None:
         super().__init__()
-        self.context = current()
+        self.context = owner()
         self.resource = resource
         self.rules = rules
         self.view = view
@@ -47,7 +47,7 @@ class SurfaceObject(Object):
 
     def __init__(self, resource: Any) -> None:
         super().__init__()
-        self.context = current()
+        self.context = owner()
         self.resource = resource
         if resource.resType != CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
             raise invalid("a surface is an array")
@@ -157,7 +157,7 @@ def _texture(resource: Any, rules: Any, view: Any) -> Texture:
 
 @provides("driver")
 def cuTexObjectCreate(pResDesc: Any, pTexDesc: Any, pResViewDesc: Any) -> int:
-    current()
+    owner()
     resource = CUDA_RESOURCE_DESC.from_buffer_copy(needed(pResDesc, "pResDesc"))
     rules = CUDA_TEXTURE_DESC.from_buffer_copy(needed(pTexDesc, "pTexDesc"))
     view = CUDA_RESOURCE_VIEW_DESC.from_buffer_copy(pResViewDesc[0]) if pResViewDesc else None
@@ -196,7 +196,7 @@ def cuTexObjectGetResourceViewDesc(texObject: int) -> Any:
 
 @provides("driver")
 def cuSurfObjectCreate(pResDesc: Any) -> int:
-    current()
+    owner()
     return SurfaceObject(CUDA_RESOURCE_DESC.from_buffer_copy(needed(pResDesc, "pResDesc"))).handle
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from .._types.driver.enums import CUmemAllocationHandleType as HandleType
 from .._types.driver.enums import CUmemAllocationType, CUmemLocationType
 from .._types.driver.structs import CUmemAllocationProp
-from .context import current, top
+from .context import owner
 from .device import device
 from .handles import Object, find
 from .library import provides
@@ -155,7 +155,7 @@ def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
         raise invalid(f"something is mapped at {ptr:#x} already")
     show(physical.file, size, address=ptr)
     physical.mappings += 1
-    context = top() or current()
+    context = owner()
     block = Block(ptr, size, "mapped", context)
     block.device = physical.device
     block.extra = physical
@@ -165,7 +165,7 @@ def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
 @provides("driver")
 def cuMemUnmap(ptr: int, size: int) -> None:
     inside = _whole_mappings(ptr, size)
-    for work in current().pending():
+    for work in owner().pending():
         work.wait()
     for block in inside:
         with progress:

@@ -26,8 +26,12 @@ from .kernels import context as context
 pytestmark = pytest.mark.gpu
 
 SM = CUdevResourceType.CU_DEV_RESOURCE_TYPE_SM
-PART = 16  # multiprocessors
 NON_BLOCKING = CUstream_flags.CU_STREAM_NON_BLOCKING
+
+
+def half() -> int:
+    """Half of the multiprocessors of a small device, or a few of a large one."""
+    return min(16, attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) // 2)
 
 
 @pytest.fixture
@@ -38,7 +42,7 @@ def everything() -> CUdevResource:
 
 @pytest.fixture
 def green(everything: CUdevResource) -> Iterator[CUgreenCtx]:
-    (part,), _, _ = ok(driver.cuDevSmResourceSplitByCount(1, everything, 0, PART))
+    (part,), _, _ = ok(driver.cuDevSmResourceSplitByCount(1, everything, 0, half()))
     description = ok(driver.cuDevResourceGenerateDesc([part], 1))
     flags = CUgreenCtxCreate_flags.CU_GREEN_CTX_DEFAULT_STREAM
     with owned(driver.cuGreenCtxCreate(description, DEVICE, flags), driver.cuGreenCtxDestroy) as made:
@@ -53,19 +57,19 @@ def test_a_device_has_all_its_multiprocessors(everything: CUdevResource, context
 
 
 def test_a_split_leaves_a_remainder(everything: CUdevResource) -> None:
-    parts, made, rest = ok(driver.cuDevSmResourceSplitByCount(2, everything, 0, PART))
+    parts, made, rest = ok(driver.cuDevSmResourceSplitByCount(2, everything, 0, half()))
     assert made == len(parts) == 2
     sizes = [part.sm.smCount for part in parts]
-    assert all(size >= PART for size in sizes)
+    assert all(size >= half() for size in sizes)
     assert sum(sizes) + rest.sm.smCount == everything.sm.smCount
     assert {part.type for part in parts} == {SM}
 
 
 def test_a_split_can_be_only_counted(everything: CUdevResource) -> None:
-    none, count, _ = ok(driver.cuDevSmResourceSplitByCount(0, everything, 0, PART))
+    none, count, _ = ok(driver.cuDevSmResourceSplitByCount(0, everything, 0, half()))
     assert none == []
-    assert 1 <= count <= everything.sm.smCount // PART
-    parts, made, _ = ok(driver.cuDevSmResourceSplitByCount(count + 5, everything, 0, PART))
+    assert 1 <= count <= everything.sm.smCount // half()
+    parts, made, _ = ok(driver.cuDevSmResourceSplitByCount(count + 5, everything, 0, half()))
     assert made == len(parts) == count
 
 
@@ -77,7 +81,7 @@ def test_a_split_of_more_than_there_is(everything: CUdevResource) -> None:
 
 def test_work_stays_on_its_part(green: CUgreenCtx) -> None:
     have = ok(driver.cuGreenCtxGetDevResource(green, SM)).sm.smCount
-    assert PART <= have < attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+    assert half() <= have < attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
     blocks = 4096
     with (
         owned(

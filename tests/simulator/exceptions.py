@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-FILES = {
-    "test_driver_green.py": "it has no green contexts",
-}
-"""File name to why."""
-
 TESTS = {
     "test_what_a_device_is": "the test asks for the name of an NVIDIA device",
     "test_events_time_work": "the times are those of a busy host",
@@ -25,7 +20,6 @@ TESTS = {
     "test_core_dump_settings": "it has no core dumps",
     "test_texture_references_remember_their_settings": "it has texture objects, no references",
     "test_program[batches_and_tensors]": "it has no tensor maps",
-    "test_program[green_contexts]": "it has no green contexts",
     "TestNames::test_sentences": "its sentences are the same as those of the library",
 }
 """Name of a test, with its class where it is in one, and its parameters where it is not all of it, to why."""
@@ -34,4 +28,4 @@ TESTS = {
 def not_on_the_simulator(item: pytest.Item) -> str:
     """Why a GPU test does not run there; "" if it does."""
     name = item.nodeid.partition("::")[2]
-    return FILES.get(item.path.name) or TESTS.get(name) or TESTS.get(name.partition("[")[0], "")
+    return TESTS.get(name) or TESTS.get(name.partition("[")[0], "")

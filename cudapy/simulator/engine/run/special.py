@@ -77,9 +77,11 @@ class Specials(Reporter):
         if base == "cluster_ctarank":
             x, y, z = (self._axis("cluster_ctaid", axis) for axis in range(3))
             return x + np.uint32(self.cluster[0]) * (y + np.uint32(self.cluster[1]) * z)
+        if base == "smid":
+            blocks = np.arange(self.first_block, self.first_block + self.block_count)
+            return np.repeat((blocks % self.device.multiprocessors).astype(np.uint32), self.threads)
         whole = {
             "nwarpid": -(-self.threads // 32),
-            "smid": 0,
             "nsmid": self.device.multiprocessors,
             "gridid": 1,
             "dynamic_smem_size": self.dynamic_size,
