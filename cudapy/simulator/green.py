@@ -141,8 +141,8 @@ class Part(Context):
     """A context with some of the multiprocessors. Memory and modules are those of the primary context."""
 
     def __init__(self, whole: Context, count: int, green: GreenContext) -> None:
-        super().__init__(whole.device, whole.flags)
         self._whole = whole
+        super().__init__(whole.device, whole.flags)
         self.green = green
         self.multiprocessors = count
         whole.parts.append(self)
