@@ -149,6 +149,7 @@ def test_a_value_arrives(launches, stream, size, value, expected) -> None:
     assert [values for _, _, values in launches] == [[struct.pack("i", 17), expected, b"\3"]] * 4
 
 
+@pytest.mark.filterwarnings("ignore:In future, it will be an error for 'np.bool'")  # NumPy of Python 3.10
 @pytest.mark.parametrize("first", ARGUMENTS, ids=lambda case: f"{case[0]}-{type(case[1]).__name__}")
 def test_what_was_launched_before_changes_nothing(launches, stream, first) -> None:
     """A value of any type after one of any other: the bytes are those of a first launch, or the error is."""

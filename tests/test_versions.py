@@ -97,8 +97,8 @@ def test_forms_of_13_on_a_library_of_12(older: Any) -> None:
 @pytest.mark.parametrize(("setting", "expected"), [("1", "_ptsz _ptds "), ("0", "  "), ("", "  ")])
 def test_per_thread_default_stream(setting: str, expected: str, gcc: str, tmp_path: Path) -> None:
     only = {"cuMemsetD8Async": "_ptsz", "cuMemcpyHtoD_v2": "_ptds", "cuMemAlloc_v2": ""}
-    suffixes = {symbol: suffix for symbol, suffix in only.items() if suffix}
-    path = build(driver, tmp_path / "libcuda_ptds.so", only=only, suffixes=suffixes)
+    names = {symbol: symbol + suffix for symbol, suffix in only.items() if suffix}
+    path = build(driver, tmp_path / "libcuda_ptds.so", only=only, names=names)
     code = """
 import sys
 from tests.stub import module

@@ -24,6 +24,7 @@ import cudapy.nvjitlink
 import cudapy.nvrtc
 import cudapy.nvvm
 import cudapy.runtime
+from cudapy._ffi.prototypes import parse
 
 from . import wheels
 from .reader import Field, Header, Struct, read
@@ -219,13 +220,18 @@ def test_constants(name: str, release: str) -> None:
 
 @pytest.mark.parametrize(("name", "release"), CASES)
 def test_layouts(name: str, release: str, tmp_path: Path) -> None:
-    """Sizes and offsets, as `_Static_assert`s that gcc judges."""
+    """Sizes and offsets, as `_Static_assert`s that gcc judges.
+
+    No release has a struct larger than ours, to write past its end; what comes in arrays, or by value, has
+    one size in all.
+    """
     gcc = shutil.which("gcc")
     if gcc is None:
         pytest.skip("there is no gcc to judge the layouts")
     real = header(name, release)
     newest = header(name, APIS[name].releases[-1])
     tagged = tags(name, release)
+    strides = items(name)
     lines, missing = [], []
     for struct, declared in real.structs.items():
         ours = f"{struct}_12" if struct in TWO_LAYOUTS and number(release)[0] == 12 else struct
@@ -239,6 +245,8 @@ def test_layouts(name: str, release: str, tmp_path: Path) -> None:
         known = reference.structs.get(struct)
         same = known is None or members(declared, real) == members(known, reference)
         lines += asserts(c_name, cls, declared, exact=same)
+        if struct in strides:
+            lines.append(f'_Static_assert(sizeof({c_name}) == {ctypes.sizeof(cls)}, "items of {c_name}");')
     assert not missing, missing
     source = tmp_path / "layouts.c"
     for path, text in STAND_INS.items():
@@ -251,6 +259,17 @@ def test_layouts(name: str, release: str, tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:4000]
     assert len(lines) >= len(real.structs)
+
+
+def items(name: str) -> set[str]:
+    """The types of which functions take or give arrays, or values."""
+    found = set()
+    for value in vars(APIS[name].module).values():
+        declaration = getattr(value, "__declaration__", None)
+        if declaration is not None:
+            parameters = parse(declaration.prototype).parameters
+            found |= {p.type for p in parameters if not p.stars or p.c_name in declaration.sizes}
+    return found
 
 
 TWO_LAYOUTS = ("cudaDeviceProp",)

@@ -249,8 +249,8 @@ except RuntimeError as error:
 print(driver.cuMemAlloc(64))
 """
 
+    @pytest.mark.usefixtures("nvrtc")
     def test_the_program_and_stderr_have_the_report(self) -> None:
-        pytest.importorskip("numpy")
         done = run(self.PROGRAM.replace("OFFSET", "1"))
         message, after = done.stdout.splitlines()
         assert "CUDA_ERROR_ILLEGAL_ADDRESS" in message and "PTX line" in message
@@ -299,6 +299,7 @@ print(free - driver.checked.cuMemGetInfo()[0])
         assert output(code) == "2097152\n0\n"
 
 
+@pytest.mark.usefixtures("nvrtc")
 class TestInterrupts:
     def test_ctrl_c_ends_a_wait(self) -> None:
         code = """

@@ -208,29 +208,33 @@ def build(
     source: ModuleType,
     path: Path,
     without: Iterable[str] = (),
-    suffixes: Mapping[str, str] | None = None,
+    names: Mapping[str, str] | None = None,
     only: Iterable[str] | None = None,
     extra: str = "",
+    types: str = "",
+    folders: Iterable[Path] = (),
 ) -> Path:
     """Compile a stub of the library whose functions `source` declares to `path`.
 
-    without: symbols to leave out, as an older library does. suffixes: functions that exist under a longer
-    name as well, such as {"cuLaunchKernel": "_ptsz"}. only: the symbols to have; all of them if None.
-    extra: C for the end.
+    without: symbols to leave out, as an older library does. names: functions that exist under another name
+    as well, such as {"cuLaunchKernel": "cuLaunchKernel_ptsz"}. only: the symbols to have; all if None.
+    extra: C for the end. types: C that has the types, such as #include lines of the real headers in
+    `folders`, instead of types made from cudapy's classes.
     """
     functions = declared(source)
     chosen = set(functions if only is None else only) - set(without)
-    names = [(symbol, symbol) for symbol in functions if symbol in chosen]
-    names += [(symbol, symbol + suffix) for symbol, suffix in (suffixes or {}).items()]
+    exported = [(symbol, symbol) for symbol in functions if symbol in chosen]
+    exported += (names or {}).items()
     text = [f"#define REMEMBERED {REMEMBERED}", f"#define COPIED {COPIED}", _PREAMBLE]
-    text += _types(functions.values())
-    for symbol, name in names:
+    text += [types] if types else _types(functions.values())
+    for symbol, name in exported:
         text += _function(functions[symbol], symbol, name)
     c = path.with_suffix(".c")
     c.write_text("\n".join([*text, extra]) + "\n")
     gcc = shutil.which("gcc")
     assert gcc is not None, "the fixtures skip where there is no gcc"
-    command = [gcc, "-shared", "-fPIC", "-O1", "-w", "-o", str(path), str(c)]
+    includes = [f"-I{folder}" for folder in folders]
+    command = [gcc, "-shared", "-fPIC", "-O1", "-w", *includes, "-o", str(path), str(c)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:4000]
     return path
