@@ -2,8 +2,8 @@
 
     python samples/concepts_and_techniques/inline_ptx.py
 
-asm() puts PTX among the C++. Here it reads %laneid, the number of a thread within its warp, and counts with
-lop3 and vote what three inputs have in common.
+asm() puts PTX among the C++. Here it reads %laneid, the number of a thread within its warp, and finds with
+lop3, in one instruction, the bits that at least two of three inputs have.
 """
 
 from __future__ import annotations

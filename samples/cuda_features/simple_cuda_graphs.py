@@ -1,5 +1,4 @@
-"""simpleCudaGraphs: the same sum three times: in a stream, in a graph that was recorded, in one that was
-defined.
+"""simpleCudaGraphs: one sum in a stream, in a graph that was recorded, and in one that was defined.
 
     python samples/cuda_features/simple_cuda_graphs.py [--save graph.dot]
 

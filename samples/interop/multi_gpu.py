@@ -8,6 +8,7 @@ for any of them. With one device there is one part.
 
 from __future__ import annotations
 
+import os
 import sys
 
 import numpy as np
@@ -32,6 +33,7 @@ SUMS = BLOCKS * THREADS // 32
 
 
 def main() -> int:
+    os.environ.setdefault("CUDAPY_SIMULATOR_DEVICES", "2")  # where the simulator stands in, there are two
     simulator.stand_in()
     devices = Device.get_all_devices()
     numbers = np.random.default_rng(0).random(N, dtype=np.float32)

@@ -33,9 +33,7 @@ def main() -> int:
     stream = device.create_stream()
     kernel = Program(KERNEL, "c++").compile("cubin").get_kernel("increment")
 
-    buffer = LegacyPinnedMemoryResource().allocate(
-        4 * N
-    )  # the host goes on only if the memory is page-locked
+    buffer = LegacyPinnedMemoryResource().allocate(4 * N)  # page-locked, or the host would wait for copies
     host = np.from_dlpack(buffer).view(np.int32)
     host[:] = 0
     data = device.allocate(4 * N, stream=stream)

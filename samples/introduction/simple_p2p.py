@@ -8,6 +8,7 @@ two do not go through the host. Needs two devices that can reach each other.
 
 from __future__ import annotations
 
+import os
 import sys
 
 import numpy as np
@@ -29,6 +30,7 @@ COPIES = 20
 
 
 def main() -> int:
+    os.environ.setdefault("CUDAPY_SIMULATOR_DEVICES", "2")  # where the simulator stands in, there are two
     simulator.stand_in()
     devices = Device.get_all_devices()
     pairs = [

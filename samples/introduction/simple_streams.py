@@ -78,7 +78,7 @@ def main() -> int:
         result[:] = 0
         time = run(kernel, used, data.handle, host.handle)
         right = right and np.array_equal(result, expected)
-        print(f"{len(used)} stream{'s'[: len(used) > 1]}: {time:.3f} ms")
+        print(f"{len(used)} stream(s): {time:.3f} ms")
     print("PASS" if right else "FAIL")
     return 0 if right else 1
 

@@ -2,9 +2,10 @@
 
     python samples/libraries_and_applications/iso_fd_modelling.py [--save wave.png]
 
-The wave equation by finite differences, as seismic modelling does it: a source in the middle, a ground that
-is faster below, and in each step a new field of pressure from the last two. The second derivatives are of
-order four in space and two in time; the same arithmetic in NumPy is the check.
+The wave equation by finite differences, as seismic modelling does it: a source, a ground that is faster
+below, and in each step a new field of pressure from the last two. The second derivatives are of order four
+in space and two in time; the same arithmetic in NumPy is the check. The picture shows the echoes of the
+surface and of the faster ground, and what goes on into it.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ extern "C" __global__ void advance(const double *now, double *next, const double
 
 extern "C" __global__ void shake(double *field, int at, double value) { field[at] += value; }
 """
-WIDTH, HEIGHT, STEPS = 320, 256, 220
-SOURCE = HEIGHT // 3 * WIDTH + WIDTH // 2
+WIDTH, HEIGHT, STEPS = 300, 200, 300
+SOURCE = HEIGHT // 4 * WIDTH + WIDTH // 2
 
 
 def ricker(step: int) -> float:
@@ -71,7 +72,7 @@ def main() -> int:
     code = Program(KERNEL, "c++", ProgramOptions(fma=False)).compile("cubin")
     advance, shake = code.get_kernel("advance"), code.get_kernel("shake")
 
-    speed = np.where(np.arange(HEIGHT)[:, None] < HEIGHT * 0.6, 0.3, 0.55)  # grid points a step
+    speed = np.where(np.arange(HEIGHT)[:, None] < HEIGHT * 0.55, 0.35, 0.55)  # grid points a step
     c2 = np.broadcast_to(speed**2 / 12, (HEIGHT, WIDTH)).copy()
     now, following, d_c2 = (device.allocate(c2.nbytes, stream=stream) for _ in range(3))
     d_c2.copy_from(c2, stream=stream)
@@ -90,12 +91,11 @@ def main() -> int:
     if chosen.save:
         from PIL import Image
 
-        strength = np.clip(field / np.abs(field).max() * 4, -1, 1)[..., None]
-        colours = np.where(strength > 0, 1 - strength * (0, 0.75, 1), 1 + strength * (1, 0.6, 0))
-        ground = 1 - 0.12 * (c2[..., None] > c2.min())
-        Image.fromarray((255 * colours * ground).astype(np.uint8)).resize((3 * WIDTH, 3 * HEIGHT)).save(
-            chosen.save
-        )
+        strength = np.sign(field) * np.sqrt(np.abs(field) / np.abs(field).max())  # faint echoes show, too
+        red, blue = np.maximum(strength, 0)[..., None], np.maximum(-strength, 0)[..., None]
+        ground = np.where(c2 > c2.min(), 0.85, 1)[..., None]
+        colours = 255 * ground * (1 - red * (0.1, 0.75, 0.9) - blue * (0.9, 0.6, 0.15))
+        Image.fromarray(colours.astype(np.uint8)).resize((2 * WIDTH, 2 * HEIGHT)).save(chosen.save)
         print(f"written to {chosen.save}")
     right = np.array_equal(field, on_the_host(c2)) and float(np.abs(field).max()) > 1e-3
     print(f"{WIDTH} x {HEIGHT} points, {STEPS} steps; the largest pressure is {np.abs(field).max():.4f}")
