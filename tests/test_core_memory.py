@@ -34,7 +34,7 @@ def world() -> Iterator[SimpleNamespace]:
 
         gc.collect()
         gc.freeze()
-        begun = of("_core.stream_order").begun
+        begun = of("_core.captures").possible
         yield SimpleNamespace(fake=fake, core=core, lifetime=lifetime, begun=begun, settle=settle)
         gc.unfreeze()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import driver
 from .._errors import CUDAError
 from ..driver import CUevent, CUevent_flags, CUipcEventHandle, CUresult, checked
+from .captures import uncaptured
 from .context import Context, lasting
 from .current import within
 from .lifetime import Closable, Ownership
@@ -112,7 +113,7 @@ class Event(Closable):
         """A new event in `context`, which is current."""
         options = _DEFAULT if options is None else accepted(EventOptions, options)
         handle = checked.cuEventCreate(options.flags)
-        return Event._of(handle, context, options, Ownership(checked.cuEventDestroy, handle))
+        return Event._of(handle, context, options, Ownership(uncaptured, checked.cuEventDestroy, handle))
 
     @staticmethod
     def _to_record(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
@@ -171,7 +172,7 @@ class Event(Closable):
         if len(spare) < most:
             spare.append(self._handle)
         else:
-            own(functions.cuEventDestroy, self._handle)  # and nothing holds it
+            own(uncaptured, functions.cuEventDestroy, self._handle)  # and nothing holds it
 
     __del__ = _give_up
 
@@ -242,7 +243,7 @@ class Event(Closable):
         handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
         opened = checked.cuIpcOpenEventHandle(handle)
-        ownership = Ownership(checked.cuEventDestroy, opened)
+        ownership = Ownership(uncaptured, checked.cuEventDestroy, opened)
         return Event._of(opened, checked.cuCtxGetCurrent().value, options, ownership)
 
     @property

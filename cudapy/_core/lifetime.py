@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .._errors import STICKY, CUDAError
 from ..driver import CUresult
+from .captures import possible
 from .current import Uncaptured, within
 
 GONE = STICKY | {CUresult.CUDA_ERROR_DEINITIALIZED, CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED}
@@ -124,15 +125,22 @@ _found: deque[Ownership] = deque()  # what is left of the foundations that it fo
 
 
 def _watch_collections(
-    phase: str, _: object, collection: list[bool] = _collection, found: deque[Ownership] = _found
+    phase: str,
+    _: object,
+    collection: list[bool] = _collection,
+    found: deque[Ownership] = _found,
+    possible: list[object] = possible,
+    here: str = "the garbage collector is at work",
 ) -> None:
     if phase == "start":
         collection.append(True)
+        possible.append(here)  # it may interrupt a capture that nobody here knows of
         return
     collection.clear()
     with suppress(IndexError):
         while True:
             found.popleft()
+    possible.remove(here)
 
 
 if hasattr(gc, "callbacks"):  # PyPy finalizes in the right order by itself
@@ -252,6 +260,8 @@ def keep_until(done: Finishing, *things: object) -> None:
 
 def let_go() -> None:
     """Drop what CUDA has done with. Called whenever something was waited for, or is to be kept."""
+    if postponed:
+        retry()
     for function in after_waiting:
         function()
     if not _in_use:

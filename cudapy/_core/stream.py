@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from .. import driver
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
+from .captures import capture_of, possible, share, too_early
 from .context import Context
+from .current import Uncaptured
 from .event import Event, EventOptions
+from .graph.kept import is_builder
 from .lifetime import Closable, Foundation, Ownership
 from .options import accepted
 from .waiting import wait
@@ -78,7 +81,7 @@ class Stream(Closable):
             if not highest <= priority <= lowest:
                 raise ValueError(f"StreamOptions: priority = {priority} is outside {highest} .. {lowest}")
         handle = checked.cuStreamCreateWithPriority(_NON_BLOCKING if options.nonblocking else 0, priority)
-        return Stream._of(handle, context, Foundation(checked.cuStreamDestroy, handle))
+        return Stream._of(handle, context, Foundation(_destroy, handle))
 
     @staticmethod
     def _of(
@@ -96,6 +99,7 @@ class Stream(Closable):
     @staticmethod
     def from_handle(handle: int | CUstream) -> Stream:
         """The stream at this address. It stays its maker's, who must not destroy it while it is used here."""
+        share()
         return Stream._of(CUstream(int(handle)))
 
     @staticmethod
@@ -113,6 +117,8 @@ class Stream(Closable):
             ) from None
         if version:
             raise TypeError(f"{type(stream).__name__}.__cuda_stream__() has version {version}, not 0")
+        if not is_builder(stream):
+            share()
         return Stream._of(CUstream(int(handle)), owner=stream)
 
     def _lasting(self) -> Stream:
@@ -139,6 +145,7 @@ class Stream(Closable):
         return self._handle
 
     def __cuda_stream__(self) -> tuple[int, int]:
+        share()
         return 0, int(self._handle)
 
     @property
@@ -216,16 +223,27 @@ class Stream(Closable):
         return "<Stream, closed>" if self.is_closed else f"<Stream {int(self._handle):#x}>"
 
 
-LEGACY_DEFAULT_STREAM = Stream.from_handle(1)
+def _destroy(handle: CUstream) -> None:
+    if possible:
+        if capture_of(handle):
+            raise too_early("a Stream cannot be destroyed, which is what its last reference does,")
+        with Uncaptured():
+            checked.cuStreamDestroy(handle)
+    else:
+        checked.cuStreamDestroy(handle)
+
+
+LEGACY_DEFAULT_STREAM = Stream._of(CUstream(1))
 """The default stream that all threads share; blocking streams wait for it, and it for them.
 
 CU_STREAM_LEGACY.
 """
 
-PER_THREAD_DEFAULT_STREAM = Stream.from_handle(2)
+PER_THREAD_DEFAULT_STREAM = Stream._of(CUstream(2))
 """The default stream that the calling thread has to itself. CU_STREAM_PER_THREAD."""
 
 DEFAULT_STREAMS = (LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM)
+DEFAULT_ADDRESSES = (0, 1, 2)
 
 
 def default_stream() -> Stream:
