@@ -8,12 +8,12 @@ from .._errors import CUDAError
 from .._ffi.convert import word
 from ..driver import checked
 from . import exchange, ipc, lifetime
-from .captures import capture_of, is_capturing, possible
+from .captures import capture_of, is_capturing, possible, quietly
 from .current import within
 from .lifetime import Ownership, finalize, give_back
 from .pointer import Location, byte_count, locate
 from .stream import (
-    DEFAULT_STREAMS,
+    DEFAULT_ADDRESSES,
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
     IsStreamType,
@@ -135,7 +135,7 @@ class Buffer(Bytes):
             # Whichever thread frees the memory has a stream of its own of that name; this one waits for all.
             stream = LEGACY_DEFAULT_STREAM
         lasting = None if stream is None else stream._lasting()
-        if lasting is None or lasting in DEFAULT_STREAMS or _free_async(self._resource) is None:
+        if lasting is None or lasting._address in DEFAULT_ADDRESSES or _free_async(self._resource) is None:
             context = context or (lasting._context if lasting is not None else 0)
             context = context or int(checked.cuCtxGetCurrent())
             # Which stream a default stream is, and what a resource of the user's does, is up to the context.
@@ -178,10 +178,10 @@ class Buffer(Bytes):
             return
         process, self._process = self._process, None
         if process is not None:
-            if process.alive and (
-                possible or self._resource._free_async(word(address), self._stream._handle)
-            ):
-                self._give_back(address)
+            if process.alive:
+                free, handle = self._resource._free_async, self._stream._handle
+                if quietly(free, word(address), handle) if possible else free(word(address), handle):
+                    self._give_back(address)
             return
         ownership, self._ownership, self._owner = self._ownership, None, None
         if ownership is not None:
@@ -189,15 +189,13 @@ class Buffer(Bytes):
 
     def __del__(self) -> None:
         process = self._process
-        if (
-            process is not None
-            and process.alive
-            and (possible or self._resource._free_async(word(self._address), self._stream._handle))
-        ):
-            try:
-                self._give_back(self._address)
-            except CUDAError as error:
-                finalize(error)
+        if process is not None and process.alive:
+            free, handle, address = self._resource._free_async, self._stream._handle, self._address
+            if quietly(free, word(address), handle) if possible else free(word(address), handle):
+                try:
+                    self._give_back(address)
+                except CUDAError as error:
+                    finalize(error)
 
     def _give_back(self, address: int) -> None:
         """Free the memory in the way of all other things: cuMemFreeAsync refused, or a capture may go on."""

@@ -21,14 +21,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .. import driver
 from .._errors import CUDAError
 from .._ffi.library import Checked, Library
+from .._ffi.results import cells, storage
 from ..driver import CUresult, CUstreamCaptureStatus
-from .current import Uncaptured
+from .current import Uncaptured, c_function
 
 if TYPE_CHECKING:
     from ..driver import CUstream
     from .stream import Stream
 
 T = TypeVar("T")
+
+_INVALIDATED = int(CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+_IMPLICIT = int(CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+_take, _give, _new = cells(CUstreamCaptureStatus, storage(CUstreamCaptureStatus))
 
 possible: list[object] = []
 """Why a capture may be under way. Only whether it is empty counts."""
@@ -101,15 +106,21 @@ def uncaptured(function: Callable[..., T], *args: Any) -> T:
 
 def is_capturing(stream: Stream) -> bool:
     """Whether what is done in `stream` goes into a graph. Source: cuStreamIsCapturing."""
-    return _state(stream._handle) != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+    return bool(state(stream._handle))
 
 
-def _state(handle: CUstream) -> int:
-    status, state = driver.cuStreamIsCapturing(handle)
-    if status == CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
-        # It is the legacy stream, while a blocking one captures.
-        return CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_INVALIDATED
-    return CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE if status else state
+def state(handle: CUstream) -> int:
+    """The CUstreamCaptureStatus of a stream: 0 for one that does not capture. Source: cuStreamIsCapturing."""
+    try:
+        number, reference = cell = _take()
+    except IndexError:
+        number, reference = cell = _new()
+    status = c_function("cuStreamIsCapturing")(handle, reference)
+    found: int = number.value
+    _give(cell)
+    if status:  # the legacy stream has an error, while a blocking one captures
+        return _INVALIDATED if status == _IMPLICIT else 0
+    return found
 
 
 OTHER = -1
@@ -120,15 +131,26 @@ def capture_of(handle: CUstream) -> int:
 
     Source: cuStreamIsCapturing, cuStreamGetCaptureInfo.
     """
-    state = _state(handle)
-    if state == CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE:
+    if not (now := state(handle)):
         return 0
-    if state != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE:
+    if now == _INVALIDATED:
         return OTHER
-    status, state, number, *_ = driver.cuStreamGetCaptureInfo(handle)
-    if status or state != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE:
+    status, now, number, *_ = driver.cuStreamGetCaptureInfo(handle)
+    if status or now != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE:
         return OTHER  # it was invalidated, or has ended, just now
     return int(number)
+
+
+def quietly(free: Callable[..., int], address: Any, handle: CUstream) -> int:
+    """`free(address, handle)`, which has its status, without harm to any capture.
+
+    Another status than 0 if it has to be done in another way, as the stream captures.
+    """
+    with turn:
+        if state(handle):
+            return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+        with Uncaptured():
+            return free(address, handle)
 
 
 def too_early(what: str) -> CUDAError:

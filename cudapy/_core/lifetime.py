@@ -84,14 +84,18 @@ class Ownership:
 
     def __del__(self) -> None:
         try:
-            alive = self._process.alive
-        except AttributeError:  # it never was one
+            what, alive = self._what, self._process.alive
+            del self._what
+        except AttributeError:  # it was given back, or never was one
             return
         if alive:
             try:
-                self.close()
+                give_back(*what)
             except CUDAError as error:
                 finalize(error)
+
+
+_give_back_last = Ownership.__del__
 
 
 class Foundation(Ownership):
@@ -106,7 +110,7 @@ class Foundation(Ownership):
 
     def __del__(self) -> None:
         if not _collection:
-            super().__del__()
+            _give_back_last(self)
             return
         try:
             what, alive = self._what, self._process.alive

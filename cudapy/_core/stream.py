@@ -35,7 +35,6 @@ class StreamOptions:
     priority: int | None = None
 
 
-_DEFAULT = StreamOptions()
 _NON_BLOCKING = int(CUstream_flags.CU_STREAM_NON_BLOCKING)
 
 
@@ -74,7 +73,10 @@ class Stream(Closable):
     @staticmethod
     def _new(context: int, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
         """A new stream in `context`, which is current."""
-        options = _DEFAULT if options is None else accepted(StreamOptions, options)
+        if options is None:
+            handle = checked.cuStreamCreateWithPriority(_NON_BLOCKING, 0)
+            return Stream._of(handle, context, Foundation(_destroy, handle))
+        options = accepted(StreamOptions, options)
         priority = options.priority or 0
         if priority:  # the driver would take the nearest one it has, and not say so
             lowest, highest = checked.cuCtxGetStreamPriorityRange()
@@ -123,7 +125,7 @@ class Stream(Closable):
 
     def _lasting(self) -> Stream:
         """This stream for those who need it beyond `close`: the buffers that are freed in it."""
-        if self in DEFAULT_STREAMS:
+        if self._address in DEFAULT_ADDRESSES:
             return self
         if self._twin is None:
             self._twin = Stream._of(self._handle, self._context, self._ownership, self._owner)
@@ -135,9 +137,13 @@ class Stream(Closable):
         Work that was queued still runs. Using a closed stream is a RuntimeError; closing it again, or closing
         a default stream, does nothing.
         """
-        if self not in DEFAULT_STREAMS and not self.is_closed:
+        if self._address in DEFAULT_ADDRESSES:
+            return
+        try:
             del self._handle
-            self._ownership = self._owner = self._twin = None
+        except AttributeError:
+            return
+        self._ownership = self._owner = self._twin = None
 
     @property
     def handle(self) -> CUstream:
@@ -195,7 +201,7 @@ class Stream(Closable):
 
     def _asked_context(self) -> int:
         context: int = checked.cuStreamGetCtx(self._handle).value
-        if self not in DEFAULT_STREAMS:
+        if self._address not in DEFAULT_ADDRESSES:
             self._context = context
         return context
 
@@ -218,7 +224,7 @@ class Stream(Closable):
         return hash(self._address)
 
     def __repr__(self) -> str:
-        if self in DEFAULT_STREAMS:
+        if self is LEGACY_DEFAULT_STREAM or self is PER_THREAD_DEFAULT_STREAM:
             return "LEGACY_DEFAULT_STREAM" if self is LEGACY_DEFAULT_STREAM else "PER_THREAD_DEFAULT_STREAM"
         return "<Stream, closed>" if self.is_closed else f"<Stream {int(self._handle):#x}>"
 
@@ -242,8 +248,8 @@ CU_STREAM_LEGACY.
 PER_THREAD_DEFAULT_STREAM = Stream._of(CUstream(2))
 """The default stream that the calling thread has to itself. CU_STREAM_PER_THREAD."""
 
-DEFAULT_STREAMS = (LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM)
 DEFAULT_ADDRESSES = (0, 1, 2)
+"""What default streams have for an address: 0 is one of the two, as the caller's build has it."""
 
 
 def default_stream() -> Stream:

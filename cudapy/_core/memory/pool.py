@@ -13,7 +13,7 @@ from ..._ffi.convert import word
 from ...driver import CUmemAllocationHandleType, CUmemoryPool, CUmemPool_attribute, CUmemPoolProps, checked
 from .. import ipc, lifetime
 from ..buffer import Buffer
-from ..captures import possible, uncaptured
+from ..captures import possible, state, uncaptured
 from ..current import Uncaptured
 from ..lifetime import Closable, Foundation, postponed, retry
 from ..pointer import byte_count
@@ -82,7 +82,10 @@ class MemoryPool(Closable, MemoryResource):
             address, reference = slot = _pop()
         except (AttributeError, IndexError):
             return self._allocate(size, stream)
-        if type(size) is not int or not 0 < size < QUICK or lasting is None or postponed or possible:
+        if type(size) is not int or not 0 < size < QUICK or lasting is None or postponed:
+            _push(slot)
+            return self._allocate(size, stream)
+        if possible and state(handle):  # then it is the memory of a graph
             _push(slot)
             return self._allocate(size, stream)
         err = alloc_async(reference, word(size), pool, handle)
