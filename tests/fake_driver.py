@@ -193,7 +193,7 @@ class FakeDriver:
 
     def cuThreadExchangeStreamCaptureMode(self, arguments: Any, values: Any) -> None:
         room = getattr(arguments[0], "_obj", arguments[0])
-        before, self.threads.mode = self.mode, room[0]
+        before, self.threads.mode = self.mode, room[0] if isinstance(room, ctypes.Array) else room.value
         put(arguments[0], before)
 
     def cuStreamBeginCapture_v2(self, arguments: Any, values: Any) -> None:
