@@ -20,7 +20,7 @@ from typing import Any
 
 from .stub import vendored
 
-INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT = 1, 2, 201
+INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT, UNSUPPORTED, INVALIDATED = 1, 2, 201, 900, 901
 
 MADE = {  # by these functions, into the argument with this number
     "cuStreamCreateWithPriority": ("stream", 0),
@@ -46,6 +46,17 @@ GONE = {
     "cuMemUnmap": "mapping",
     "cuMemAddressFree": "addresses",
 }
+UNSAFE = {  # what invalidates a capture by the attempt, as a driver has it
+    *GONE,
+    "cuEventQuery",
+    "cuMemAllocFromPoolAsync",
+    "cuMemAllocHost_v2",
+    "cuMemAlloc_v2",
+    "cuMemPoolGetAttribute",
+    "cuMemPoolSetAttribute",
+    "cuStreamSynchronize",
+}
+GLOBAL, THREAD_LOCAL, RELAXED = range(3)
 SETS = {  # the value of an output: argument number, value
     "cuDeviceGetCount": (0, 1),
     "cuDeviceGetAttribute": (0, 1),
@@ -57,8 +68,16 @@ SETS = {  # the value of an output: argument number, value
     "cuDevicePrimaryCtxRetain": (0, 0xC0),
     "cuMemPoolGetAttribute": (2, 1),
     "cuMemGetAllocationGranularity": (0, 1 << 21),
-    "cuThreadExchangeStreamCaptureMode": (0, 0),
 }
+
+
+class Capture:
+    """A capture: its number, mode and thread, the memory that it allocates, and what spoiled it."""
+
+    def __init__(self, number: int, mode: int) -> None:
+        self.number, self.mode, self.thread = number, mode, threading.get_ident()
+        self.memory: set[int] = set()
+        self.spoiled = ""
 
 
 class FakeDriver:
@@ -84,6 +103,7 @@ class FakeDriver:
         self.fail_at = 0
         self.failure = OUT_OF_MEMORY
         self.capturing: set[int] = set()
+        self.captures: dict[int, Capture] = {}  # by stream
         self.needs_context = False
         self.adjacent = True
         self.yields = False
@@ -109,6 +129,8 @@ class FakeDriver:
             if symbol in GONE:
                 self.refused.add((GONE[symbol], values[0]))
             return self.failure
+        if self.captures and self.spoils(symbol, values):
+            return UNSUPPORTED
         special = getattr(self, symbol, None)
         if special is not None:
             status = special(arguments, values)
@@ -146,13 +168,74 @@ class FakeDriver:
     def cuCtxPopCurrent_v2(self, arguments: Any, values: Any) -> None:
         put(arguments[0], self.contexts.pop())
 
+    def spoils(self, symbol: str, values: Any) -> bool:
+        """Whether captures forbid this call to this thread; then they are spoiled."""
+        if (
+            symbol not in UNSAFE
+            or self.mode == RELAXED
+            or any(v in self.captures for v in values if type(v) is int)
+        ):
+            return False
+        forbidding = [
+            capture
+            for capture in self.captures.values()
+            if capture.mode != RELAXED
+            and (capture.thread == threading.get_ident() or capture.mode == self.mode == GLOBAL)
+        ]
+        for capture in forbidding:
+            capture.spoiled = capture.spoiled or symbol
+        return bool(forbidding)
+
+    @property
+    def mode(self) -> int:
+        """The capture mode of the calling thread."""
+        return getattr(self.threads, "mode", GLOBAL)
+
+    def cuThreadExchangeStreamCaptureMode(self, arguments: Any, values: Any) -> None:
+        room = getattr(arguments[0], "_obj", arguments[0])
+        before, self.threads.mode = self.mode, room[0] if isinstance(room, ctypes.Array) else room.value
+        put(arguments[0], before)
+
+    def cuStreamBeginCapture_v2(self, arguments: Any, values: Any) -> None:
+        self.captures[values[0]] = Capture(next(self.numbers), int(values[1]))
+
+    def cuStreamEndCapture(self, arguments: Any, values: Any) -> int:
+        capture = self.captures.pop(values[0])
+        put(arguments[1], 0 if capture.spoiled else capture.number)
+        return INVALIDATED if capture.spoiled else 0
+
     def cuStreamIsCapturing(self, arguments: Any, values: Any) -> None:
-        put(arguments[1], int(values[0] in self.capturing))
+        put(arguments[1], int(values[0] in self.capturing or values[0] in self.captures))
+
+    def cuStreamGetCaptureInfo_v3(self, arguments: Any, values: Any) -> None:
+        capture = self.captures.get(values[0])
+        put(arguments[1], int(capture is not None))
+        if capture is not None:
+            put(arguments[2], capture.number)
+            put(arguments[3], capture.number)
+
+    def cuMemAllocFromPoolAsync(self, arguments: Any, values: Any) -> int | None:
+        capture = self.captures.get(values[3])
+        if capture is None:
+            return None
+        number = next(self.numbers)
+        put(arguments[0], number)
+        capture.memory.add(number)
+        return 0
 
     def cuMemFreeAsync(self, arguments: Any, values: Any) -> int | None:
         if self.needs_context and not self.contexts:
             return INVALID_CONTEXT
         if values[1] in self.capturing:
+            return INVALID_VALUE
+        capture = self.captures.get(values[1])
+        if capture is not None:
+            if values[0] not in capture.memory:
+                capture.spoiled = "cuMemFreeAsync in its stream"
+                return INVALID_VALUE
+            capture.memory.remove(values[0])
+            return 0
+        if self.captures and any(values[0] in capture.memory for capture in self.captures.values()):
             return INVALID_VALUE
         if values[1] > 2 and ("stream", values[1]) not in self.alive:
             self.wrong.append(f"cuMemFreeAsync in stream {values[1]:#x}, which is no more")

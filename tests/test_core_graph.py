@@ -398,6 +398,7 @@ def test_nothing_is_lost_when_a_call_fails(stub: Stub, monkeypatch: Any, scenari
     monkeypatch.setattr("sys.unraisablehook", lambda _: None)  # what a finalizer meets
     module("core")
     users = [m for name, m in sys.modules.items() if name.startswith("cudapy_stubbed._core.graph.")]
+    users.append(module("_core.captures"))
     monkeypatch.setattr(graphs("condition"), "bodies", lambda _: (module("driver").CUgraph(7),))
     gc.collect()
     for fails in range(1, 1000):

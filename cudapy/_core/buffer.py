@@ -8,17 +8,18 @@ from .._errors import CUDAError
 from .._ffi.convert import word
 from ..driver import checked
 from . import exchange, ipc, lifetime
+from .captures import capture_of, is_capturing, possible, quietly
 from .current import within
 from .lifetime import Ownership, finalize, give_back
-from .pointer import Location, byte_count, is_allocated, locate
+from .pointer import Location, byte_count, locate
 from .stream import (
-    DEFAULT_STREAMS,
+    DEFAULT_ADDRESSES,
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
     IsStreamType,
     Stream,
 )
-from .stream_order import begun, begun_into, deallocate, is_capturing, spoils_a_capture
+from .stream_order import deallocate
 from .transfers import Bytes
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class Buffer(Bytes):
     __slots__ = (
         "_address",
         "_attributes",
+        "_capture",
         "_descriptor",
         "_owner",
         "_process",
@@ -57,6 +59,7 @@ class Buffer(Bytes):
     # A slot that was not filled reads as None (see __getattr__): most are needed seldom.
     _address: int
     _attributes: Location | None
+    _capture: int | None  # the number of the one that allocates it, or is to free it
     _descriptor: IPCBufferDescriptor | None
     _owner: object
     _process: lifetime.Process | None  # of a buffer that its __del__ frees; the others have an Ownership
@@ -88,6 +91,7 @@ class Buffer(Bytes):
         buffer = cls._view(0 if ptr is None else int(ptr), byte_count(size), mr, in_stream)
         buffer._owner = owner
         if mr is not None and buffer._address:
+            buffer._note(in_stream)
             buffer._own(in_stream)
         return buffer
 
@@ -113,11 +117,17 @@ class Buffer(Bytes):
         buffer = cls._view(int(address), size, resource, stream)
         if buffer._address:
             try:
+                buffer._note(stream)
                 buffer._own(stream, context)
             except BaseException:
-                deallocate(resource, buffer._address, size, stream)
+                deallocate(resource, buffer._address, size, stream, buffer._capture or 0)
                 raise
         return buffer
+
+    def _note(self, stream: Stream | None) -> None:
+        """Note which capture allocates it: it alone can free the memory while it goes on."""
+        if possible and stream is not None:
+            self._capture = capture_of(stream._handle)
 
     def _own(self, stream: Stream | None, context: int = 0) -> None:
         """Free it in `stream` when the time comes."""
@@ -125,12 +135,12 @@ class Buffer(Bytes):
             # Whichever thread frees the memory has a stream of its own of that name; this one waits for all.
             stream = LEGACY_DEFAULT_STREAM
         lasting = None if stream is None else stream._lasting()
-        if lasting is None or lasting in DEFAULT_STREAMS or _free_async(self._resource) is None:
+        if lasting is None or lasting._address in DEFAULT_ADDRESSES or _free_async(self._resource) is None:
             context = context or (lasting._context if lasting is not None else 0)
             context = context or int(checked.cuCtxGetCurrent())
             # Which stream a default stream is, and what a resource of the user's does, is up to the context.
-            release = (within, context, deallocate, self._resource, self._address, self._size, lasting)
-            self._ownership, self._process = Ownership(*release), None
+            what = self._resource, self._address, self._size, lasting, self._capture or 0
+            self._ownership, self._process = Ownership(within, context, deallocate, *what), None
         else:
             self._ownership, self._process = None, lifetime.process
         self._stream = lasting
@@ -147,6 +157,8 @@ class Buffer(Bytes):
         if stream is None:
             raise TypeError("set_deallocation_stream() takes a stream, not None")
         _, in_stream = self._address, Stream._accept(stream)
+        if self._capture:  # memory of a graph may be freed by another one
+            self._capture = capture_of(in_stream._handle) or self._capture
         before = self._ownership
         if before is None and self._process is None:
             self._stream = in_stream
@@ -166,11 +178,10 @@ class Buffer(Bytes):
             return
         process, self._process = self._process, None
         if process is not None:
-            if process.alive and (
-                ((begun or begun_into) and spoils_a_capture(self._stream, address))
-                or self._resource._free_async(word(address), self._stream._handle)
-            ):
-                self._give_back(address)
+            if process.alive:
+                free, handle = self._resource._free_async, self._stream._handle
+                if quietly(free, word(address), handle) if possible else free(word(address), handle):
+                    self._give_back(address)
             return
         ownership, self._ownership, self._owner = self._ownership, None, None
         if ownership is not None:
@@ -178,26 +189,19 @@ class Buffer(Bytes):
 
     def __del__(self) -> None:
         process = self._process
-        if (
-            process is not None
-            and process.alive
-            and (
-                ((begun or begun_into) and spoils_a_capture(self._stream, self._address))
-                or self._resource._free_async(word(self._address), self._stream._handle)
-            )
-        ):
-            address = self._address
-            try:
-                self._give_back(address)
-            except CUDAError as error:
-                if is_allocated(address):  # the memory of a graph is there after it has run, and no more then
+        if process is not None and process.alive:
+            free, handle, address = self._resource._free_async, self._stream._handle, self._address
+            if quietly(free, word(address), handle) if possible else free(word(address), handle):
+                try:
+                    self._give_back(address)
+                except CUDAError as error:
                     finalize(error)
 
     def _give_back(self, address: int) -> None:
-        """What cuMemFreeAsync refused, in the way of all other things."""
+        """Free the memory in the way of all other things: cuMemFreeAsync refused, or a capture may go on."""
         stream = self._stream
         context = stream._context or int(checked.cuStreamGetCtx(stream._handle))
-        give_back(context, deallocate, (self._resource, address, self._size, stream))
+        give_back(context, deallocate, (self._resource, address, self._size, stream, self._capture or 0))
 
     # -- what it is -------------------------------------------------------------------------------
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from .._ffi.library import SymbolNotFound
 from ..driver import CUmemcpyAttributes, CUmemcpyFlags, CUmemcpySrcAccessOrder, checked
+from .captures import is_capturing
 from .choices import Choice
 from .stream import LEGACY_DEFAULT_STREAM, Stream
-from .stream_order import is_capturing
 
 if TYPE_CHECKING:
     from .buffer import Buffer

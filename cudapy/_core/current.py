@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
+from .. import driver
 from .._errors import CUDAError
+from .._ffi.results import cells, storage
 from ..driver import CUresult, CUstreamCaptureMode, checked
 
 T = TypeVar("T")
+
+_RELAXED = int(CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+_take, _give, _new = cells(CUstreamCaptureMode, storage(CUstreamCaptureMode))
+c_function = cache(driver.libcuda.symbol)
+"""A C function of the driver itself, where what the driver's Python functions check costs too much."""
 
 _process = 0  # the one in which cuInit succeeded; 0: none yet
 
@@ -56,11 +64,21 @@ class Uncaptured:
     For what is freed whenever the garbage collector runs. Source: cuThreadExchangeStreamCaptureMode.
     """
 
-    __slots__ = ("_mode",)
+    __slots__ = ("_cell",)
 
     def __enter__(self) -> None:
-        relaxed = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
-        self._mode = checked.cuThreadExchangeStreamCaptureMode(relaxed)
+        try:
+            mode, reference = self._cell = _take()
+        except IndexError:
+            mode, reference = self._cell = _new()
+        mode.value = _RELAXED
+        self._exchange(reference)
 
     def __exit__(self, *exception: object) -> None:
-        checked.cuThreadExchangeStreamCaptureMode(self._mode)
+        cell = self._cell
+        self._exchange(cell[1])  # the mode that was there before
+        _give(cell)
+
+    def _exchange(self, reference: Any) -> None:
+        if status := c_function("cuThreadExchangeStreamCaptureMode")(reference):
+            raise driver.libcuda.error("cuThreadExchangeStreamCaptureMode", CUresult(status), {})

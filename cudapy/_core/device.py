@@ -191,10 +191,16 @@ class Device:
             if options is not None:
                 raise ValueError("create_stream: options are for a new stream, and obj stands for an old one")
             return Stream._accept(obj)
+        current, mine = checked.cuCtxGetCurrent().value, self._context
+        if mine is not None and mine._handle.value == current:
+            return Stream._new(current, options)
         return self._in_context(Stream._new, options)
 
     def create_event(self, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
         """A new event, to be recorded with `stream.record(event)`."""
+        current, mine = checked.cuCtxGetCurrent().value, self._context
+        if mine is not None and mine._handle.value == current:
+            return Event._new(current, options)
         return self._in_context(Event._new, options)
 
     def create_graph_builder(self) -> GraphBuilder:
@@ -205,7 +211,7 @@ class Device:
         """A Buffer of `size` bytes on the device, for later work in `stream` (None: the default stream)."""
         if stream is None:  # which is the device's own: that of a context of it
             return self._in_context(self._allocate, size)
-        return self.memory_resource.allocate(size, stream=stream)
+        return (self._memory_resource or self.memory_resource).allocate(size, stream=stream)
 
     def _allocate(self, context: int, size: int) -> Buffer:
         return self.memory_resource.allocate(size, stream=None)

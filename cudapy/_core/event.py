@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from .. import driver
 from .._errors import CUDAError
 from ..driver import CUevent, CUevent_flags, CUipcEventHandle, CUresult, checked
+from . import lifetime
+from .captures import possible, uncaptured
 from .context import Context, lasting
-from .current import within
-from .lifetime import Closable, Ownership
+from .current import c_function, within
+from .lifetime import Closable, finalize, give_back, postponed, retry
 from .options import accepted
 from .waiting import SPIN, wait
 
@@ -93,11 +95,12 @@ class Event(Closable):
     milliseconds. Closed with its last reference or by `close`. Source: cuEventCreate.
     """
 
-    __slots__ = ("_context", "_handle", "_options", "_spare")
+    __slots__ = ("_context", "_handle", "_options", "_process", "_spare")
     _context: int
     _handle: CUevent
     _options: EventOptions
-    _spare: list[CUevent] | None  # where the handle goes in the end; None: the event has an Ownership
+    _process: lifetime.Process | None  # that which gives it back; None: it is closed, or another's
+    _spare: list[CUevent] | None  # where the handle goes in the end; None: it is destroyed
 
     def __new__(cls, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
         context = checked.cuCtxGetCurrent().value
@@ -110,9 +113,12 @@ class Event(Closable):
     @staticmethod
     def _new(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
         """A new event in `context`, which is current."""
-        options = _DEFAULT if options is None else accepted(EventOptions, options)
-        handle = checked.cuEventCreate(options.flags)
-        return Event._of(handle, context, options, Ownership(checked.cuEventDestroy, handle))
+        if postponed:
+            retry()
+        if options is None:
+            return Event._of(checked.cuEventCreate(_DEFAULT_FLAGS), context, _DEFAULT)
+        options = accepted(EventOptions, options)
+        return Event._of(checked.cuEventCreate(options.flags), context, options)
 
     @staticmethod
     def _to_record(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
@@ -134,46 +140,50 @@ class Event(Closable):
             handle = within(context, checked.cuEventCreate, flags)
             spare = _spare.setdefault((context, flags), [])
         event = _object(Event)
+        event._process = lifetime.process
         event._handle = handle
-        event._spare = spare
         event._context = context
         event._options = options
-        event._ownership = None
+        event._spare = spare
         return event
 
     @staticmethod
-    def _of(handle: CUevent, context: int, options: EventOptions, ownership: Ownership) -> Event:
+    def _of(handle: CUevent, context: int, options: EventOptions) -> Event:
+        """An event that owns its handle."""
         event = _object(Event)
+        event._process = lifetime.process
         event._handle = handle
         event._context = context
         event._options = options
-        event._ownership = ownership
         event._spare = None
         return event
 
     def close(self) -> None:
         """Give the event back; using it afterwards is a RuntimeError, closing it again does nothing."""
-        self._give_up()
-        super().close()
-
-    def _give_up(self, most: int = SPARE, own: Any = Ownership, functions: Any = checked) -> None:
-        """Leave a handle that is to be recorded again to whoever records next.
-
-        It calls nothing of CUDA's, so it is right at any time and in any process.
-        """
         try:
+            handle = self._handle
+            del self._handle  # of two threads one gets past here
+        except (AttributeError, RuntimeError):
+            return
+        process, self._process = self._process, None
+        if process is not None and process.alive:
             spare = self._spare
-            del self._spare  # of two threads one gets past here
-        except AttributeError:
-            return
-        if spare is None:
-            return
-        if len(spare) < most:
-            spare.append(self._handle)
-        else:
-            own(functions.cuEventDestroy, self._handle)  # and nothing holds it
+            if spare is not None and len(spare) < SPARE:
+                spare.append(handle)
+            elif possible or c_function("cuEventDestroy_v2")(handle):
+                give_back(0, uncaptured, (checked.cuEventDestroy, handle))
 
-    __del__ = _give_up
+    def __del__(self) -> None:
+        process = self._process
+        if process is not None and process.alive:
+            spare, handle = self._spare, self._handle
+            if spare is not None and len(spare) < SPARE:
+                spare.append(handle)
+            elif possible or c_function("cuEventDestroy_v2")(handle):
+                try:
+                    give_back(0, uncaptured, (checked.cuEventDestroy, handle))
+                except CUDAError as error:
+                    finalize(error)
 
     @property
     def handle(self) -> CUevent:
@@ -242,8 +252,7 @@ class Event(Closable):
         handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
         opened = checked.cuIpcOpenEventHandle(handle)
-        ownership = Ownership(checked.cuEventDestroy, opened)
-        return Event._of(opened, checked.cuCtxGetCurrent().value, options, ownership)
+        return Event._of(opened, checked.cuCtxGetCurrent().value, options)
 
     @property
     def context(self) -> Context:

@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from .._errors import STICKY, CUDAError
 from ..driver import CUresult
+from .captures import possible
 from .current import Uncaptured, within
 
 GONE = STICKY | {CUresult.CUDA_ERROR_DEINITIALIZED, CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED}
@@ -83,14 +84,18 @@ class Ownership:
 
     def __del__(self) -> None:
         try:
-            alive = self._process.alive
-        except AttributeError:  # it never was one
+            what, alive = self._what, self._process.alive
+            del self._what
+        except AttributeError:  # it was given back, or never was one
             return
         if alive:
             try:
-                self.close()
+                give_back(*what)
             except CUDAError as error:
                 finalize(error)
+
+
+_give_back_last = Ownership.__del__
 
 
 class Foundation(Ownership):
@@ -105,7 +110,7 @@ class Foundation(Ownership):
 
     def __del__(self) -> None:
         if not _collection:
-            super().__del__()
+            _give_back_last(self)
             return
         try:
             what, alive = self._what, self._process.alive
@@ -124,15 +129,22 @@ _found: deque[Ownership] = deque()  # what is left of the foundations that it fo
 
 
 def _watch_collections(
-    phase: str, _: object, collection: list[bool] = _collection, found: deque[Ownership] = _found
+    phase: str,
+    _: object,
+    collection: list[bool] = _collection,
+    found: deque[Ownership] = _found,
+    possible: list[object] = possible,
+    here: str = "the garbage collector is at work",
 ) -> None:
     if phase == "start":
         collection.append(True)
+        possible.append(here)  # it may interrupt a capture that nobody here knows of
         return
     collection.clear()
     with suppress(IndexError):
         while True:
             found.popleft()
+    possible.remove(here)
 
 
 if hasattr(gc, "callbacks"):  # PyPy finalizes in the right order by itself
@@ -252,6 +264,8 @@ def keep_until(done: Finishing, *things: object) -> None:
 
 def let_go() -> None:
     """Drop what CUDA has done with. Called whenever something was waited for, or is to be kept."""
+    if postponed:
+        retry()
     for function in after_waiting:
         function()
     if not _in_use:

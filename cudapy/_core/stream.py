@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from .. import driver
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
+from .captures import capture_of, possible, share, too_early
 from .context import Context
+from .current import Uncaptured
 from .event import Event, EventOptions
+from .graph.kept import is_builder
 from .lifetime import Closable, Foundation, Ownership
 from .options import accepted
 from .waiting import wait
@@ -32,7 +35,6 @@ class StreamOptions:
     priority: int | None = None
 
 
-_DEFAULT = StreamOptions()
 _NON_BLOCKING = int(CUstream_flags.CU_STREAM_NON_BLOCKING)
 
 
@@ -71,14 +73,17 @@ class Stream(Closable):
     @staticmethod
     def _new(context: int, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
         """A new stream in `context`, which is current."""
-        options = _DEFAULT if options is None else accepted(StreamOptions, options)
+        if options is None:
+            handle = checked.cuStreamCreateWithPriority(_NON_BLOCKING, 0)
+            return Stream._of(handle, context, Foundation(_destroy, handle))
+        options = accepted(StreamOptions, options)
         priority = options.priority or 0
         if priority:  # the driver would take the nearest one it has, and not say so
             lowest, highest = checked.cuCtxGetStreamPriorityRange()
             if not highest <= priority <= lowest:
                 raise ValueError(f"StreamOptions: priority = {priority} is outside {highest} .. {lowest}")
         handle = checked.cuStreamCreateWithPriority(_NON_BLOCKING if options.nonblocking else 0, priority)
-        return Stream._of(handle, context, Foundation(checked.cuStreamDestroy, handle))
+        return Stream._of(handle, context, Foundation(_destroy, handle))
 
     @staticmethod
     def _of(
@@ -96,6 +101,7 @@ class Stream(Closable):
     @staticmethod
     def from_handle(handle: int | CUstream) -> Stream:
         """The stream at this address. It stays its maker's, who must not destroy it while it is used here."""
+        share()
         return Stream._of(CUstream(int(handle)))
 
     @staticmethod
@@ -113,11 +119,13 @@ class Stream(Closable):
             ) from None
         if version:
             raise TypeError(f"{type(stream).__name__}.__cuda_stream__() has version {version}, not 0")
+        if not is_builder(stream):
+            share()
         return Stream._of(CUstream(int(handle)), owner=stream)
 
     def _lasting(self) -> Stream:
         """This stream for those who need it beyond `close`: the buffers that are freed in it."""
-        if self in DEFAULT_STREAMS:
+        if self._address in DEFAULT_ADDRESSES:
             return self
         if self._twin is None:
             self._twin = Stream._of(self._handle, self._context, self._ownership, self._owner)
@@ -129,9 +137,13 @@ class Stream(Closable):
         Work that was queued still runs. Using a closed stream is a RuntimeError; closing it again, or closing
         a default stream, does nothing.
         """
-        if self not in DEFAULT_STREAMS and not self.is_closed:
+        if self._address in DEFAULT_ADDRESSES:
+            return
+        try:
             del self._handle
-            self._ownership = self._owner = self._twin = None
+        except AttributeError:
+            return
+        self._ownership = self._owner = self._twin = None
 
     @property
     def handle(self) -> CUstream:
@@ -139,6 +151,7 @@ class Stream(Closable):
         return self._handle
 
     def __cuda_stream__(self) -> tuple[int, int]:
+        share()
         return 0, int(self._handle)
 
     @property
@@ -188,7 +201,7 @@ class Stream(Closable):
 
     def _asked_context(self) -> int:
         context: int = checked.cuStreamGetCtx(self._handle).value
-        if self not in DEFAULT_STREAMS:
+        if self._address not in DEFAULT_ADDRESSES:
             self._context = context
         return context
 
@@ -211,21 +224,32 @@ class Stream(Closable):
         return hash(self._address)
 
     def __repr__(self) -> str:
-        if self in DEFAULT_STREAMS:
+        if self is LEGACY_DEFAULT_STREAM or self is PER_THREAD_DEFAULT_STREAM:
             return "LEGACY_DEFAULT_STREAM" if self is LEGACY_DEFAULT_STREAM else "PER_THREAD_DEFAULT_STREAM"
         return "<Stream, closed>" if self.is_closed else f"<Stream {int(self._handle):#x}>"
 
 
-LEGACY_DEFAULT_STREAM = Stream.from_handle(1)
+def _destroy(handle: CUstream) -> None:
+    if possible:
+        if capture_of(handle):
+            raise too_early("a Stream cannot be destroyed, which is what its last reference does,")
+        with Uncaptured():
+            checked.cuStreamDestroy(handle)
+    else:
+        checked.cuStreamDestroy(handle)
+
+
+LEGACY_DEFAULT_STREAM = Stream._of(CUstream(1))
 """The default stream that all threads share; blocking streams wait for it, and it for them.
 
 CU_STREAM_LEGACY.
 """
 
-PER_THREAD_DEFAULT_STREAM = Stream.from_handle(2)
+PER_THREAD_DEFAULT_STREAM = Stream._of(CUstream(2))
 """The default stream that the calling thread has to itself. CU_STREAM_PER_THREAD."""
 
-DEFAULT_STREAMS = (LEGACY_DEFAULT_STREAM, PER_THREAD_DEFAULT_STREAM)
+DEFAULT_ADDRESSES = (0, 1, 2)
+"""What default streams have for an address: 0 is one of the two, as the caller's build has it."""
 
 
 def default_stream() -> Stream:

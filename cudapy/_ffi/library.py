@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from types import CodeType
-    from typing import Any, TypeVar
+    from typing import Any, ClassVar, TypeVar
 
     from .functions import Writer
 
@@ -42,6 +42,8 @@ class Library:
     major: returns the CUDA major of the loaded library, where one symbol is not the same function in each.
     """
 
+    asked: ClassVar[dict[str, list[Any]]] = {}  # by symbol, what was found each time; of all libraries
+
     def __init__(
         self,
         load: Callable[[], ctypes.CDLL],
@@ -57,7 +59,6 @@ class Library:
         self.error = error
         self.suffixes = suffixes
         self.major = major
-        self.asked: dict[str, list[Any]] = {}  # by symbol, what was found each time
 
     def __call__(
         self,

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 Memory = Buffer | CUdeviceptr | int
 
+kinds: dict[CUgraphNodeType | None, type[GraphNode]] = {}
+"""The classes of nodes by their kinds; by None that of all others."""
+
 _KERNEL = CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL
 _MEMCPY = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY
 _MEMSET = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMSET
@@ -53,6 +56,18 @@ _RECORD = CUgraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD
 _ALLOC = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_ALLOC
 _FREE = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_FREE
 _CONDITIONAL = CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
+
+
+def node_at(tree: Tree, graph: CUgraph, handle: CUgraphNode, kind: CUgraphNodeType | None = None) -> Any:
+    """The node with this handle, as an object of the class for its kind (None: ask the driver)."""
+    if kind is None:
+        kind = checked.cuGraphNodeGetType(handle)
+    record = tree.record(handle)
+    cls: Any = kinds.get(kind) or kinds[None]
+    cls = cls._for(handle, record)
+    node = cls.__new__(cls)
+    node._tree, node._graph, node._handle, node._record = tree, graph, handle, record
+    return node
 
 
 class Adding:
@@ -78,11 +93,11 @@ class Adding:
     ) -> tuple[Any, Record]:
         """The node that `function(graph, nodes before, how many, *args)` adds; it needs `things`."""
         tree, graph, before = self._place()
-        node = function(graph, before, len(before), *args)
+        node = function(graph, before or None, len(before), *args)
         record = tree.record(node)
         record.context = context
         tree.keep(node, record, **things)
-        return _node(tree, graph, node, kind), record
+        return node_at(tree, graph, node, kind), record
 
     def _current(self) -> int:
         """The context that a new node belongs to: the current one, or that of the graph where none is."""
@@ -90,18 +105,23 @@ class Adding:
 
     def launch(self, config: LaunchConfig, kernel: Kernel, *args: Any) -> KernelNode:
         """Run a kernel, as `launch(stream, config, kernel, *args)` does. Source: cuGraphAddKernelNode."""
-        context = self._current()
-        block = within(context, parameters.arguments, kernel, args)
+        context = checked.cuCtxGetCurrent().value
+        if context:
+            block = parameters.arguments(kernel, args)
+        else:
+            context = self._place()[0].context
+            block = within(context, parameters.arguments, kernel, args)
         wanted = parameters.kernel_parameters(config, kernel, block, context)
         node: KernelNode
         add = checked.cuGraphAddKernelNode
         node, record = self._add(_KERNEL, add, wanted, context=context, kernel=kernel, args=args)
         record.kernel = kernel
-        try:
-            parameters.set_attributes(node.handle, config)
-        except BaseException:
-            node.destroy()
-            raise
+        if config.cluster or config.is_cooperative:
+            try:
+                parameters.set_attributes(node.handle, config)
+            except BaseException:
+                node.destroy()
+                raise
         return node
 
     def join(self, *nodes: GraphNode) -> EmptyNode:
@@ -113,7 +133,7 @@ class Adding:
             if node.handle not in before:
                 before.append(node.handle)
         added = checked.cuGraphAddEmptyNode(graph, before, len(before))
-        empty: EmptyNode = _node(tree, graph, added, _EMPTY)
+        empty: EmptyNode = node_at(tree, graph, added, _EMPTY)
         return empty
 
     def allocate(
@@ -252,10 +272,4 @@ class Adding:
         record = tree.record(node)
         record.condition, record.cond_type = condition, kind
         record.branches = conditions.bodies(wanted)
-        return _node(tree, graph, node, _CONDITIONAL)
-
-
-def _node(tree: Tree, graph: CUgraph, handle: CUgraphNode, kind: CUgraphNodeType) -> Any:
-    from .node import node_at
-
-    return node_at(tree, graph, handle, kind)
+        return node_at(tree, graph, node, _CONDITIONAL)

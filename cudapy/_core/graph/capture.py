@@ -15,8 +15,9 @@ from ...driver import (
     CUstreamUpdateCaptureDependencies_flags,
     checked,
 )
+from .. import captures
 from ..current import Uncaptured, within
-from ..lifetime import Ownership
+from ..lifetime import Ownership, postponed, retry
 from ..stream import Stream, StreamOptions
 from .tree import Tree
 
@@ -49,12 +50,15 @@ class Capture:
         self.context = int(stream.context.handle)
         self.open_forks = 0
         self.is_over = False
-        if into is None:
-            checked.cuStreamBeginCapture(stream._handle, how)
-        else:
-            checked.cuStreamBeginCaptureToGraph(stream._handle, into, None, None, 0, how)
+        self.token = object()
         self.streams = [stream]  # those that fork too: to destroy one now would spoil the capture
-        self._abandoned = Ownership(_abandon, self.streams, into is None)
+        if into is None:
+            captures.begin(self.token, "cuStreamBeginCapture", stream._handle, how)
+        else:
+            captures.begin(
+                self.token, "cuStreamBeginCaptureToGraph", stream._handle, into, None, None, 0, how
+            )
+        self._abandoned = Ownership(_abandon, self.streams, into is None, self.token)
         self.graph: CUgraph = checked.cuStreamGetCaptureInfo(stream._handle)[2]
         self.tree = tree or Tree(self.graph, self.context)
 
@@ -84,6 +88,9 @@ class Capture:
         status, graph = driver.cuStreamEndCapture(self.stream._handle)
         self.is_over = True
         self._abandoned.forget()
+        captures.end(self.token)
+        if postponed:
+            retry()
         if status:
             self.tree.is_alive = self.tree.root != self.graph
             error = driver.libcuda.error("cuStreamEndCapture", status, {"hStream": self.stream})
@@ -106,7 +113,8 @@ class Capture:
             self._abandoned.close()
 
 
-def _abandon(streams: list[Stream], own_graph: bool) -> None:
+def _abandon(streams: list[Stream], own_graph: bool, token: object) -> None:
     status, graph = driver.cuStreamEndCapture(streams[0]._handle)
+    captures.end(token)
     if not status and own_graph:
         checked.cuGraphDestroy(graph)

@@ -9,15 +9,18 @@ from ...driver import CUgraph, CUgraphNode, checked
 from ..current import initialise
 from ..device import Device
 from ..options import accepted
-from .adding import Adding
+from .adding import Adding, node_at
 from .condition import GraphCondition, create_condition
-from .node import GraphNode, node_at
+from .executable import Graph
+from .node import GraphNode
 from .options import Drawn, GraphCompleteOptions
 from .tree import Tree
 
 if TYPE_CHECKING:
-    from .executable import Graph
     from .nodes import EmptyNode
+
+
+_AUTO_FREE = GraphCompleteOptions(auto_free_on_launch=True)
 
 
 class GraphDefinition(Adding, Drawn):
@@ -111,10 +114,8 @@ class GraphDefinition(Adding, Drawn):
         Without options, what a launch allocated and did not free is freed before the next one.
         Raises CUDAError that says which node is to blame. Source: cuGraphInstantiateWithParams.
         """
-        from .executable import Graph
-
-        chosen = {"auto_free_on_launch": True} if options is None else options
-        return Graph._of(self._tree, self._checked(), accepted(GraphCompleteOptions, chosen))
+        chosen = _AUTO_FREE if options is None else accepted(GraphCompleteOptions, options)
+        return Graph._of(self._tree, self._checked(), chosen)
 
     def complete(self, options: GraphCompleteOptions | Mapping[str, Any] | None = None) -> Graph:
         """The same as `instantiate`."""

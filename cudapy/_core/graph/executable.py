@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any, overload
 
 from ... import driver
@@ -21,7 +22,7 @@ from ...driver import (
     checked,
 )
 from ..context import Context
-from ..current import Uncaptured, within
+from ..current import Uncaptured, c_function, within
 from ..lifetime import Closable, Ownership
 from ..stream import IsStreamType, Stream
 from .given import Given
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from .memory_nodes import MemcpyNode, MemsetNode
     from .node import GraphNode
     from .nodes import ChildGraphNode, EventRecordNode, EventWaitNode, HostCallbackNode, KernelNode
+
+
+_FLAGS = struct.Struct("=Q24x")  # a CUDA_GRAPH_INSTANTIATE_PARAMS with nothing but flags
 
 
 class GraphUpdateError(CUDAError):
@@ -71,12 +75,12 @@ class Graph(Closable):
 
     @classmethod
     def _of(cls, tree: Tree, graph: CUgraph, options: GraphCompleteOptions) -> Graph:
-        wanted = CUDA_GRAPH_INSTANTIATE_PARAMS(flags=options.flags)
+        wanted = CUDA_GRAPH_INSTANTIATE_PARAMS.from_buffer_copy(_FLAGS.pack(options.flags))
         if options.upload_stream is not None:
             wanted.hUploadStream = Stream._accept(options.upload_stream)._handle
         made = cls.__new__(cls)
         made._context = tree.context
-        made._given, made._launch = Given(), driver.libcuda.symbol("cuGraphLaunch")
+        made._given, made._launch = Given(), c_function("cuGraphLaunch")
         made._given.things = _given(tree, graph)
         try:
             made._handle = within(tree.context, checked.cuGraphInstantiateWithParams, graph, wanted)
@@ -140,7 +144,7 @@ class Graph(Closable):
         tree, graph = definition._tree, definition._checked()
         info = CUgraphExecUpdateResultInfo()
         things = _given(tree, graph)
-        symbol = driver.libcuda.symbol("cuGraphExecUpdate_v2")
+        symbol = c_function("cuGraphExecUpdate_v2")
         status = within(tree.context, symbol, word(int(handle)), word(int(graph)), word(info.getPtr()))
         if status:
             raise _not_updated(CUresult(status), info)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Things = tuple[object, ...]
 
-_PLAIN = (int, float, complex, bool, bytes, str, type(None))
+_PLAIN = {int, float, complex, bool, bytes, str, type(None)}
 
 
 class Kept:
@@ -72,9 +72,10 @@ class Kept:
 
 def _is_needed(thing: object) -> bool:
     """Not so what is copied; nor a Buffer that a graph allocates, as that needs the graph itself."""
-    if isinstance(thing, _PLAIN):
+    if type(thing) in _PLAIN:
         return False
-    return not is_builder(getattr(getattr(thing, "_stream", None), "_owner", None))
+    stream = getattr(thing, "_stream", None)
+    return stream is None or not is_builder(getattr(stream, "_owner", None))
 
 
 def give(graph: CUgraph, things: object) -> CUuserObject:

@@ -47,7 +47,7 @@ class Neighbours(MutableSet["GraphNode"]):
         return isinstance(node, GraphNode) and node in set(self)
 
     def __iter__(self) -> Iterator[GraphNode]:
-        from .node import node_at
+        from .adding import node_at
 
         node = self._node
         return iter([node_at(node._tree, node._graph, handle) for handle in self._handles()])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 from ...driver import CUgraph, CUgraphNode, CUgraphNodeType, checked
-from .adding import Adding
+from .adding import Adding, kinds
 from .neighbours import Neighbours
 from .tree import Record, Tree
 
@@ -21,7 +21,6 @@ class GraphNode(Adding):
     """
 
     __slots__ = ("_graph", "_handle", "_record", "_tree")
-    _kinds: ClassVar[dict[CUgraphNodeType, type[GraphNode]]] = {}
     _graph: CUgraph
     _handle: CUgraphNode
     _record: Record
@@ -35,7 +34,7 @@ class GraphNode(Adding):
     def __init_subclass__(cls, kind: str = "") -> None:
         """kind: that of the nodes which this class is for, without CU_GRAPH_NODE_TYPE_."""
         if kind:
-            GraphNode._kinds[CUgraphNodeType[f"CU_GRAPH_NODE_TYPE_{kind}"]] = cls
+            kinds[CUgraphNodeType[f"CU_GRAPH_NODE_TYPE_{kind}"]] = cls
 
     @classmethod
     def _for(cls, handle: CUgraphNode, record: Record) -> type[GraphNode]:
@@ -111,15 +110,4 @@ class GraphNode(Adding):
         return f"<{type(self).__name__} {int(self._handle):#x}{state}>"
 
 
-def node_at(
-    tree: Tree, graph: CUgraph, handle: CUgraphNode, kind: CUgraphNodeType | None = None
-) -> GraphNode:
-    """The node with this handle, as an object of the class for its kind (None: ask the driver)."""
-    if kind is None:
-        kind = checked.cuGraphNodeGetType(handle)
-    record = tree.record(handle)
-    cls: Any = GraphNode._kinds.get(kind, GraphNode)
-    cls = cls._for(handle, record)
-    node: GraphNode = cls.__new__(cls)
-    node._tree, node._graph, node._handle, node._record = tree, graph, handle, record
-    return node
+kinds[None] = GraphNode

@@ -143,9 +143,9 @@ class _EventNode(GraphNode):
 
 def _foreign(handle: CUevent) -> Event:
     """The event of somebody else."""
-    event = Event.__new__(Event)
+    event = object.__new__(Event)
     event._handle, event._context = handle, int(checked.cuCtxGetCurrent())
-    event._options, event._ownership = EventOptions(), None
+    event._options, event._process = EventOptions(), None
     return event
 
 

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from ..stream import IsStreamType, Stream
 
 
+_AUTO_FREE, _UPLOAD, _DEVICE_LAUNCH, _USE_NODE_PRIORITY = (
+    int(CUgraphInstantiate_flags[f"CUDA_GRAPH_INSTANTIATE_FLAG_{name}"])
+    for name in ("AUTO_FREE_ON_LAUNCH", "UPLOAD", "DEVICE_LAUNCH", "USE_NODE_PRIORITY")
+)
+
+
 @dataclass
 class GraphCompleteOptions:
     """How a graph is made executable.
@@ -34,14 +40,12 @@ class GraphCompleteOptions:
     @property
     def flags(self) -> int:
         """The CUgraphInstantiate_flags."""
-        names = {
-            "AUTO_FREE_ON_LAUNCH": self.auto_free_on_launch,
-            "UPLOAD": self.upload_stream is not None,
-            "DEVICE_LAUNCH": self.device_launch,
-            "USE_NODE_PRIORITY": self.use_node_priority,
-        }
-        flag = CUgraphInstantiate_flags
-        return sum(flag[f"CUDA_GRAPH_INSTANTIATE_FLAG_{name}"] for name, chosen in names.items() if chosen)
+        return (
+            _AUTO_FREE * bool(self.auto_free_on_launch)
+            | _UPLOAD * (self.upload_stream is not None)
+            | _DEVICE_LAUNCH * bool(self.device_launch)
+            | _USE_NODE_PRIORITY * bool(self.use_node_priority)
+        )
 
 
 @dataclass

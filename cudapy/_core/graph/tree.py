@@ -59,10 +59,13 @@ class Tree:
 
     def record(self, node: CUgraphNode) -> Record:
         """What is known of a node."""
-        return self.records.setdefault(int(node), Record())
+        found = self.records.get(node.value)
+        return self.records.setdefault(node.value, Record()) if found is None else found
 
     def keep(self, node: CUgraphNode, record: Record, **things: Any) -> None:
         """Keep alive what a node uses; what is not named stays as it was."""
+        if not things and not record.things:
+            return
         record.things.update(things)
         flat: list[Any] = []
         for thing in record.things.values():

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 from ..._errors import CUDAError
 from ...driver import CUgraphMem_attribute, CUresult, checked
 from ..buffer import Buffer
+from ..captures import is_capturing
 from ..pointer import byte_count, is_allocated
 from ..stream import Stream
-from ..stream_order import is_capturing
 from .resource import OnDevice
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class GraphMemoryResource(OnDevice):
     There is one for each device. Source: cuMemAllocAsync, cuMemFreeAsync.
     """
 
+    _is_ordered = True
     _known: ClassVar[dict[int, GraphMemoryResource]] = {}
 
     def __new__(cls, device_id: Device | int) -> GraphMemoryResource:

@@ -13,6 +13,8 @@ from ..._ffi.convert import word
 from ...driver import CUmemAllocationHandleType, CUmemoryPool, CUmemPool_attribute, CUmemPoolProps, checked
 from .. import ipc, lifetime
 from ..buffer import Buffer
+from ..captures import possible, state, uncaptured
+from ..current import Uncaptured
 from ..lifetime import Closable, Foundation, postponed, retry
 from ..pointer import byte_count
 from ..stream import Stream
@@ -39,6 +41,7 @@ class MemoryPool(Closable, MemoryResource):
     """
 
     _vital = "_pool"
+    _is_ordered = True
     _buffer: type[Buffer] = Buffer
     _pool: CUmemoryPool
     # Only where `deallocate` is nothing but cuMemFreeAsync:
@@ -48,7 +51,7 @@ class MemoryPool(Closable, MemoryResource):
 
     def _set(self, pool: CUmemoryPool, owned: bool, sharing: ipc.Sharing | None = None) -> None:
         self._pool = pool
-        self._ownership = Foundation(checked.cuMemPoolDestroy, pool) if owned else None
+        self._ownership = Foundation(uncaptured, checked.cuMemPoolDestroy, pool) if owned else None
         self._is_owned = owned
         self._ipc = sharing
         if type(self).deallocate is MemoryPool.deallocate and not self.is_mapped:
@@ -56,8 +59,9 @@ class MemoryPool(Closable, MemoryResource):
             self._free_async = driver.libcuda.symbol("cuMemFreeAsync")
         if not self.is_mapped:
             threshold = CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-            if not checked.cuMemPoolGetAttribute(pool, threshold):
-                checked.cuMemPoolSetAttribute(pool, threshold, KEEP_ALL)
+            with Uncaptured():  # the driver refuses both during a capture
+                if not checked.cuMemPoolGetAttribute(pool, threshold):
+                    checked.cuMemPoolSetAttribute(pool, threshold, KEEP_ALL)
 
     def _create(
         self, kind: CUmemAllocationType, place: CUmemLocation, max_size: int = 0, ipc_enabled: bool = False
@@ -79,6 +83,9 @@ class MemoryPool(Closable, MemoryResource):
         except (AttributeError, IndexError):
             return self._allocate(size, stream)
         if type(size) is not int or not 0 < size < QUICK or lasting is None or postponed:
+            _push(slot)
+            return self._allocate(size, stream)
+        if possible and state(handle):  # then it is the memory of a graph
             _push(slot)
             return self._allocate(size, stream)
         err = alloc_async(reference, word(size), pool, handle)
@@ -145,7 +152,8 @@ class MemoryPool(Closable, MemoryResource):
             return
         keep = self.is_mapped
         try:
-            keep = keep or (self._is_owned and self.attributes.used_mem_current > 0)
+            with Uncaptured():
+                keep = keep or (self._is_owned and self.attributes.used_mem_current > 0)
         except CUDAError:  # all is lost, or this is a fork of the process that has the pool
             keep = True
         with suppress(AttributeError):

@@ -18,6 +18,8 @@ class MemoryResource(ABC):
     `deallocate` once.
     """
 
+    _is_ordered = False  # whether `deallocate` does nothing but queue work in its stream
+
     @abstractmethod
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes, usable by later work in `stream` (None: the default stream)."""

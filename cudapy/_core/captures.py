@@ -1,0 +1,160 @@
+"""Captures: whether one may be under way, which of them a stream is in, and what is done all the same.
+
+What the driver calls unsafe (to free, to destroy, to ask whether an event is done) invalidates captures by
+the mere attempt: those of the same thread, and in the mode "global" those of all threads. In a stream that
+captures, memory can be freed that the capture allocates, and no other. Finalizers cannot choose when they
+run, so they ask here first.
+
+To ask costs as much as to free. So that is done while `possible` is not empty: while core captures; for good,
+once others asked for a function that begins captures, or a stream was shared with another library; and while
+the garbage collector is at work, which interrupts any thread.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .. import driver
+from .._errors import CUDAError
+from .._ffi.library import Checked, Library
+from .._ffi.results import cells, storage
+from ..driver import CUresult, CUstreamCaptureStatus
+from .current import Uncaptured, c_function
+
+if TYPE_CHECKING:
+    from ..driver import CUstream
+    from .stream import Stream
+
+T = TypeVar("T")
+
+_INVALIDATED = int(CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+_IMPLICIT = int(CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+_take, _give, _new = cells(CUstreamCaptureStatus, storage(CUstreamCaptureStatus))
+
+possible: list[object] = []
+"""Why a capture may be under way. Only whether it is empty counts."""
+
+for _symbol in (
+    "cuStreamBeginCapture_v2",
+    "cuStreamBeginCaptureToGraph",
+    "cuStreamBeginRecaptureToGraph",
+    "cudaStreamBeginCapture",
+    "cudaStreamBeginCaptureToGraph",
+    "cudaStreamBeginRecaptureToGraph",
+):
+    possible += Library.asked.get(_symbol, ())
+    Library.asked[_symbol] = possible
+
+_SHARED = "a stream is known to another library"
+
+checked = Checked(vars(driver), driver.libcuda.error)
+"""The functions of the driver for core's own captures, whose end is known: not the face that others use."""
+
+turn = threading.RLock()
+"""Held between asking about a stream and freeing in it: no capture of core's begins meanwhile."""
+
+
+def _new_turn() -> None:
+    """In a process that was forked while another thread held it."""
+    global turn
+    turn = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_turn)
+
+
+def begin(capture: object, function: str, *args: Any) -> None:
+    """Begin a capture by this function of the driver; it is known to be under way until `end(capture)`."""
+    with turn:
+        known = len(possible)
+        seen = function in vars(checked)
+        begins = getattr(checked, function)
+        if not seen and len(possible) > known:
+            del possible[known]  # this has just been asked for, by core alone
+        possible.append(capture)
+        try:
+            begins(*args)
+        except BaseException:
+            end(capture)
+            raise
+
+
+def end(capture: object) -> None:
+    """It is over."""
+    with suppress(ValueError):
+        possible.remove(capture)
+
+
+def share() -> None:
+    """A stream is known to another library, which may capture it."""
+    if _SHARED not in possible:
+        possible.append(_SHARED)
+
+
+def uncaptured(function: Callable[..., T], *args: Any) -> T:
+    """`function(*args)`, without harm to a capture under way."""
+    if not possible:
+        return function(*args)
+    with Uncaptured():
+        return function(*args)
+
+
+def is_capturing(stream: Stream) -> bool:
+    """Whether what is done in `stream` goes into a graph. Source: cuStreamIsCapturing."""
+    return bool(state(stream._handle))
+
+
+def state(handle: CUstream) -> int:
+    """The CUstreamCaptureStatus of a stream: 0 for one that does not capture. Source: cuStreamIsCapturing."""
+    try:
+        number, reference = cell = _take()
+    except IndexError:
+        number, reference = cell = _new()
+    status = c_function("cuStreamIsCapturing")(handle, reference)
+    found: int = number.value
+    _give(cell)
+    if status:  # the legacy stream has an error, while a blocking one captures
+        return _INVALIDATED if status == _IMPLICIT else 0
+    return found
+
+
+OTHER = -1
+
+
+def capture_of(handle: CUstream) -> int:
+    """The number of the capture that a stream is in; 0 for none, OTHER for one that takes nothing.
+
+    Source: cuStreamIsCapturing, cuStreamGetCaptureInfo.
+    """
+    if not (now := state(handle)):
+        return 0
+    if now == _INVALIDATED:
+        return OTHER
+    status, now, number, *_ = driver.cuStreamGetCaptureInfo(handle)
+    if status or now != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE:
+        return OTHER  # it was invalidated, or has ended, just now
+    return int(number)
+
+
+def quietly(free: Callable[..., int], address: Any, handle: CUstream) -> int:
+    """`free(address, handle)`, which has its status, without harm to any capture.
+
+    Another status than 0 if it has to be done in another way, as the stream captures.
+    """
+    with turn:
+        if state(handle):
+            return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+        with Uncaptured():
+            return free(address, handle)
+
+
+def too_early(what: str) -> CUDAError:
+    """What is raised for what has to wait for the end of a capture."""
+    return CUDAError(
+        f"{what} in a stream that is being captured", CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+    )
