@@ -91,11 +91,11 @@ class DriverLinker:
 
     def error_log(self) -> str:
         """The errors and warnings so far."""
-        return text(self.errors.split(b"\0")[0])
+        return text(self.errors.partition(b"\0")[0])
 
     def info_log(self) -> str:
         """The other messages so far."""
-        return text(self.info.split(b"\0")[0])
+        return text(self.info.partition(b"\0")[0])
 
     def failed(self, function: str, status: CUresult) -> LinkError:
         """The exception, with the logs."""

@@ -220,4 +220,4 @@ LOG_SIZE = 16384  # bytes; the driver cuts what is longer
 
 def log_text(log: bytes | bytearray) -> str:
     """What is in the buffer of a log."""
-    return log.split(b"\0")[0].decode(errors="replace").strip()
+    return log.partition(b"\0")[0].decode(errors="replace").strip()
