@@ -448,7 +448,7 @@ def test_the_stream_of_a_consumer_waits_for_that_of_the_buffer(core: Any, fake: 
 def test_a_buffer_of_another_process_is_opened_once_and_freed_once(core: Any, fake: FakeDriver) -> None:
     from importlib import import_module
 
-    ipc = import_module(f"{core.__name__.split('.')[0]}._core.ipc")
+    ipc = import_module(f"{core.__name__.split('.')[0]}._core.ipc_buffer")
     pool = core.DeviceMemoryResource.from_allocation_handle(0, 5)
     assert pool.is_mapped and pool.is_ipc_enabled
     described = ipc.IPCBufferDescriptor._of(bytes(64), 256)

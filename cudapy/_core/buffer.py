@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .._errors import CUDAError
 from .._ffi.convert import word
 from ..driver import checked
-from . import exchange, ipc, lifetime
+from . import lifetime
 from .captures import capture_of, is_capturing, possible, quietly
 from .current import within
+from .ipc_buffer import Shared
 from .lifetime import Ownership, finalize, give_back
 from .pointer import Location, byte_count, locate
 from .stream import (
@@ -20,12 +21,9 @@ from .stream import (
     Stream,
 )
 from .stream_order import deallocate
-from .transfers import Bytes
 
 if TYPE_CHECKING:
     from ..driver import CUdeviceptr
-    from .ipc import IPCBufferDescriptor
-    from .memory.pool import MemoryPool
     from .memory.resource import MemoryResource
 
     Self = TypeVar("Self", bound="Buffer")
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Buffer", "byte_count", "is_capturing", "locate"]
 
 
-class Buffer(Bytes):
+class Buffer(Shared):
     """`size` bytes at an address: allocated by a MemoryResource, or those of another library (`from_handle`).
 
     Freed in the stream it was allocated in, after the work that is in it by then: with the last reference, by
@@ -48,7 +46,6 @@ class Buffer(Bytes):
         "_address",
         "_attributes",
         "_capture",
-        "_descriptor",
         "_owner",
         "_process",
         "_resource",
@@ -60,7 +57,6 @@ class Buffer(Bytes):
     _address: int
     _attributes: Location | None
     _capture: int | None  # the number of the one that allocates it, or is to free it
-    _descriptor: IPCBufferDescriptor | None
     _owner: object
     _process: lifetime.Process | None  # of a buffer that its __del__ frees; the others have an Ownership
     _resource: Any  # MemoryResource | None
@@ -257,73 +253,6 @@ class Buffer(Bytes):
                 )
         return self._attributes
 
-    # -- other processes --------------------------------------------------------------------------
-
-    @property
-    def is_mapped(self) -> bool:
-        """Whether another process allocated it."""
-        return getattr(self._resource, "is_mapped", False)
-
-    @property
-    def ipc_descriptor(self) -> IPCBufferDescriptor:
-        """What another process opens this buffer with, once it has the memory resource.
-
-        Needs a memory resource with `ipc_enabled`. Source: cuMemPoolExportPointer.
-        """
-        if self._descriptor is None:
-            self._descriptor = ipc.describe(self)
-        return self._descriptor
-
-    def get_ipc_descriptor(self) -> IPCBufferDescriptor:
-        """The same as `ipc_descriptor`."""
-        return self.ipc_descriptor
-
-    @classmethod
-    def from_ipc_descriptor(
-        cls,
-        mr: MemoryPool,
-        ipc_descriptor: IPCBufferDescriptor,
-        stream: Stream | IsStreamType | None = None,
-    ) -> Buffer:
-        """The buffer of another process, here; given back in `stream`, before the other process frees it.
-
-        mr: the memory resource as it is in this process, see `DeviceMemoryResource.from_allocation_handle`.
-        Source: cuMemPoolImportPointer.
-        """
-        return ipc.open_buffer(cls, mr, ipc_descriptor, Stream._accept(stream))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ipc.reopen, (self._resource, self.ipc_descriptor)
-
-    # -- other libraries --------------------------------------------------------------------------
-
-    def __dlpack__(
-        self,
-        *,
-        stream: int | None = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-    ) -> Any:
-        return exchange.dlpack(self, stream, max_version, dl_device, copy)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return exchange.device_of(self)
-
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]:
-        return exchange.cuda_array_interface(self)
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        return exchange.array_interface(self)
-
-    def __array__(self, *arguments: Any, **keywords: Any) -> Any:
-        raise TypeError(f"NumPy cannot read {self!r}, which is not in host memory: copy_to() a host array")
-
-    def __buffer__(self, flags: int) -> memoryview:
-        return exchange.host_view(self)
-
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
@@ -351,4 +280,4 @@ def _free_async(resource: Any) -> Any:
     return getattr(resource, "_free_async", None)
 
 
-_UNFILLED = frozenset(Buffer.__slots__) - {"_address"} | {"_ownership"}
+_UNFILLED = frozenset(Buffer.__slots__) - {"_address"} | {"_descriptor", "_ownership"}

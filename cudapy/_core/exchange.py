@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from .._ffi.buffers import address_of
 from . import dlpack as dl
+from .lifetime import Closable
 from .stream import Stream
 from .stream_order import follow
 
@@ -45,48 +46,61 @@ def export_device(
     return device
 
 
-def dlpack(
-    buffer: Buffer,
-    stream: int | None,
-    max_version: tuple[int, int] | None,
-    dl_device: tuple[int, int] | None,
-    copy: bool | None,
-) -> object:
-    """A capsule of `buffer`: int8, as cuda.core has it."""
-    address, size = buffer.handle, buffer.size
-    device = export_device(buffer, stream, dl_device, copy)
-    return dl.capsule(buffer, dl.Described(address, *device, (size,), (1,), dl.INT, 8, 1, False), max_version)
+class Exchanged(Closable):
+    """The part of a Buffer that other libraries use: an array of its bytes, int8 as cuda.core has it."""
 
+    __slots__ = ()
+    _address: int
+    _size: int
+    _stream: Stream | None
+    is_device_accessible: Any
+    is_host_accessible: Any
 
-def cuda_array_interface(buffer: Buffer) -> dict[str, Any]:
-    """Version 3 of the CUDA Array Interface, with the stream that `buffer` was allocated in."""
-    address, stream = buffer.handle, buffer._stream
-    if not buffer.is_device_accessible:
-        raise AttributeError(f"{buffer!r} is memory that no kernel can use")
-    return {
-        "data": (address, False),
-        "shape": (buffer.size,),
-        "typestr": "|u1",
-        "strides": None,
-        "version": 3,
-        "stream": None if stream is None else int(stream._handle),
-    }
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        address, buffer = self._address, cast("Buffer", self)
+        device = export_device(buffer, stream, dl_device, copy)
+        array = dl.Described(address, *device, (self._size,), (1,), dl.INT, 8, 1, False)
+        return dl.capsule(buffer, array, max_version)
 
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return device_of(cast("Buffer", self))
 
-def array_interface(buffer: Buffer) -> dict[str, Any]:
-    """What NumPy reads of memory that the host can use."""
-    address = buffer.handle
-    if not buffer.is_host_accessible:
-        raise AttributeError(f"{buffer!r} is not in host memory")
-    return {"data": (address, False), "shape": (buffer.size,), "typestr": "|u1", "version": 3}
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        address, stream = self._address, self._stream
+        if not self.is_device_accessible:
+            raise AttributeError(f"{self!r} is memory that no kernel can use")
+        return {
+            "data": (address, False),
+            "shape": (self._size,),
+            "typestr": "|u1",
+            "strides": None,
+            "version": 3,
+            "stream": None if stream is None else int(stream._handle),
+        }
 
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        address = self._address
+        if not self.is_host_accessible:
+            raise AttributeError(f"{self!r} is not in host memory")
+        return {"data": (address, False), "shape": (self._size,), "typestr": "|u1", "version": 3}
 
-def host_view(buffer: Buffer) -> memoryview:
-    """The bytes of memory that the host can use."""
-    address = buffer.handle
-    if not buffer.is_host_accessible:
-        raise BufferError(f"{buffer!r} is not in host memory: copy_to() a host array")
-    return memoryview((ctypes.c_char * buffer.size).from_address(address)).cast("B")
+    def __array__(self, *arguments: Any, **keywords: Any) -> Any:
+        raise TypeError(f"NumPy cannot read {self!r}, which is not in host memory: copy_to() a host array")
+
+    def __buffer__(self, flags: int) -> memoryview:
+        address = self._address
+        if not self.is_host_accessible:
+            raise BufferError(f"{self!r} is not in host memory: copy_to() a host array")
+        return memoryview((ctypes.c_char * self._size).from_address(address)).cast("B")
 
 
 def host_address(host: Any, const: bool, what: str) -> int:

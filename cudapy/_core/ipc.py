@@ -1,4 +1,4 @@
-"""Memory that several processes use: pools as file descriptors, buffers as 64 bytes.
+"""Pools that several processes use, as file descriptors.
 
 A pool is known in all of them by a UUID. Where it came to through multiprocessing, it is registered under
 that, so that buffers of it can be unpickled by themselves.
@@ -17,50 +17,14 @@ from ..driver import CUmemAllocationHandleType, CUmemPoolPtrExportData, checked
 from .context import primary
 from .current import initialise, within
 from .lifetime import Ownership
-from .stream import default_stream
 
 if TYPE_CHECKING:
     from ..driver import CUmemLocation, CUmemoryPool
-    from .buffer import Buffer
     from .memory.pool import MemoryPool
-    from .stream import Stream
 
     P = TypeVar("P", bound=MemoryPool)
 
 FILE = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
-
-
-class IPCBufferDescriptor:
-    """What another process opens a buffer with: `Buffer.from_ipc_descriptor`. Can be pickled."""
-
-    __slots__ = ("_data", "_size")
-    _data: bytes
-    _size: int
-
-    def __init__(self) -> None:
-        raise TypeError("an IPCBufferDescriptor comes from buffer.ipc_descriptor")
-
-    @classmethod
-    def _of(cls, data: bytes, size: int) -> IPCBufferDescriptor:
-        made = cls.__new__(cls)
-        made._data, made._size = data, size
-        return made
-
-    @property
-    def size(self) -> int:
-        """How many bytes the buffer has."""
-        return self._size
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return IPCBufferDescriptor._of, (self._data, self._size)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, IPCBufferDescriptor):
-            return NotImplemented
-        return self._data == other._data and self._size == other._size
-
-    def __hash__(self) -> int:
-        return hash((self._data, self._size))
 
 
 class IPCAllocationHandle:
@@ -163,7 +127,7 @@ def supported(kind: CUmemAllocationHandleType) -> CUmemAllocationHandleType:
     return kind
 
 
-def _sharing(resource: MemoryPool) -> Sharing:
+def sharing_of(resource: MemoryPool) -> Sharing:
     if resource._ipc is None:
         raise RuntimeError(
             f"{resource!r} is for one process: make it with options that have ipc_enabled=True"
@@ -173,7 +137,7 @@ def _sharing(resource: MemoryPool) -> Sharing:
 
 def known_as(resource: MemoryPool) -> UUID:
     """The UUID of a shared pool. Raises RuntimeError for others."""
-    return _sharing(resource).uuid
+    return sharing_of(resource).uuid
 
 
 # -- pools ------------------------------------------------------------------------------------------------
@@ -183,7 +147,7 @@ _registry: WeakValueDictionary[UUID, Any] = WeakValueDictionary()
 
 def export(resource: MemoryPool) -> IPCAllocationHandle:
     """The pool for another process. Source: cuMemPoolExportToShareableHandle."""
-    sharing, pool = _sharing(resource), resource.handle
+    sharing, pool = sharing_of(resource), resource.handle
     if sharing.is_mapped:
         raise RuntimeError(f"{resource!r} is the pool of another process, which alone can export it")
     if sharing.handle is None or sharing.handle.is_closed:
@@ -205,7 +169,7 @@ def import_pool(resource: MemoryPool, handle: int | IPCAllocationHandle, place: 
 
 def register(resource: P, uuid: UUID) -> P:
     """`resource` under `uuid`, or what was there before."""
-    _sharing(resource).uuid = uuid
+    sharing_of(resource).uuid = uuid
     found: P = _registry.setdefault(uuid, resource)
     return found
 
@@ -247,7 +211,7 @@ def _receive_handle(duplicate: Any, uuid: UUID) -> IPCAllocationHandle:
 
 
 def _reduce_pool(resource: Any) -> tuple[Any, ...]:
-    if _sharing(resource).is_mapped:
+    if sharing_of(resource).is_mapped:
         reduced: tuple[Any, ...] = resource.__reduce__()
         return reduced
     place = () if resource.device_id < 0 else (resource.device_id,)
@@ -257,7 +221,7 @@ def _reduce_pool(resource: Any) -> tuple[Any, ...]:
 def _receive_pool(cls: Any, place: tuple[int, ...], handle: IPCAllocationHandle) -> Any:
     found = _registry.get(handle.uuid)
     if found is None:
-        found = within(_context(*place), cls.from_allocation_handle, *place, handle).register(handle.uuid)
+        found = within(context_of(*place), cls.from_allocation_handle, *place, handle).register(handle.uuid)
         _received.append(found)  # until the process ends, for the buffers that may still come
     handle.close()
     return found
@@ -266,41 +230,7 @@ def _receive_pool(cls: Any, place: tuple[int, ...], handle: IPCAllocationHandle)
 _received: list[Any] = []
 
 
-# -- buffers ----------------------------------------------------------------------------------------------
-
-
-def describe(buffer: Buffer) -> IPCBufferDescriptor:
-    """What another process opens `buffer` with. Source: cuMemPoolExportPointer."""
-    from .memory.pool import MemoryPool
-
-    address, resource = buffer.handle, buffer.memory_resource
-    if not isinstance(resource, MemoryPool):
-        raise RuntimeError(f"{buffer!r} is for one process: it is of no memory pool")
-    export(resource)  # the driver exports buffers of exported pools alone
-    context = _context(resource.device_id)  # multiprocessing pickles in threads that have none
-    exported = within(context, checked.cuMemPoolExportPointer, address)
-    return IPCBufferDescriptor._of(bytes(exported.reserved), buffer.size)
-
-
-def _context(device_id: int = 0) -> int:
+def context_of(device_id: int = 0) -> int:
     """The current context; without one, as where a pickle is read first of all, that of the device."""
     initialise()
     return int(checked.cuCtxGetCurrent()) or int(primary(max(device_id, 0)).handle)
-
-
-def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor, stream: Stream) -> Buffer:
-    """The buffer behind `descriptor`. Source: cuMemPoolImportPointer."""
-    sharing = _sharing(resource)
-    if not sharing.is_mapped:
-        raise RuntimeError(f"{resource!r} is this process's own: its buffers need not be opened")
-    context = _context(resource.device_id)
-    address = within(context, sharing.open, resource.handle, descriptor._data)
-    made: Buffer = cls._adopt(address, descriptor.size, resource, stream, context)
-    return made
-
-
-def reopen(resource: MemoryPool, descriptor: IPCBufferDescriptor) -> Buffer:
-    """A buffer out of a pickle; given back in the default stream."""
-    from .buffer import Buffer
-
-    return open_buffer(Buffer, resource, descriptor, default_stream())

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..driver import checked
 from . import copies
-from .exchange import host_address
+from .exchange import Exchanged, host_address
 from .graph.kept import keep_for as graph_keeps
-from .lifetime import Closable
 from .stream import Stream
 from .stream_order import keep_for
 
@@ -18,14 +17,11 @@ if TYPE_CHECKING:
     from .stream import IsStreamType
 
 
-class Bytes(Closable):
+class Bytes(Exchanged):
     """The part of a Buffer that copies and fills."""
 
     __slots__ = ()
-    _address: int
     _resource: Any
-    _size: int
-    is_host_accessible: Any
 
     def copy_to(
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -10,7 +9,15 @@ from uuid import UUID
 from ... import driver
 from ..._errors import CUDAError
 from ..._ffi.convert import word
-from ...driver import CUmemAllocationHandleType, CUmemoryPool, CUmemPool_attribute, CUmemPoolProps, checked
+from ..._ffi.results import cells
+from ...driver import (
+    CUdeviceptr,
+    CUmemAllocationHandleType,
+    CUmemoryPool,
+    CUmemPool_attribute,
+    CUmemPoolProps,
+    checked,
+)
 from .. import ipc, lifetime
 from ..buffer import Buffer
 from ..captures import possible, state, uncaptured
@@ -21,15 +28,14 @@ from ..stream import Stream
 from .resource import MemoryResource
 
 if TYPE_CHECKING:
-    from ...driver import CUdeviceptr, CUmemAllocationType, CUmemLocation
+    from ...driver import CUmemAllocationType, CUmemLocation
     from ..stream import IsStreamType
 
 FILE = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 KEEP_ALL = 2**64 - 1
 QUICK = 2**30 - 1  # bytes: what Python compares fastest
 
-_slots: list[tuple[Any, Any]] = []  # room for an address, and the reference to it that C takes
-_pop, _push = _slots.pop, _slots.append
+_pop, _push, _make = cells("address", CUdeviceptr)
 _new = Buffer.__new__
 
 
@@ -79,9 +85,12 @@ class MemoryPool(Closable, MemoryResource):
         try:
             alloc_async, pool = self._quick
             lasting, handle = stream._twin, stream._handle  # type: ignore[union-attr]
-            address, reference = slot = _pop()
-        except (AttributeError, IndexError):
+        except AttributeError:
             return self._allocate(size, stream)
+        try:
+            address, reference = slot = _pop()
+        except IndexError:
+            address, reference = slot = _make()
         if type(size) is not int or not 0 < size < QUICK or lasting is None or postponed:
             _push(slot)
             return self._allocate(size, stream)
@@ -107,9 +116,6 @@ class MemoryPool(Closable, MemoryResource):
         in_stream, number = Stream._accept(stream), byte_count(size)
         if self.is_mapped:
             raise RuntimeError(f"{self!r} is the pool of another process, which alone can allocate from it")
-        if not _slots:
-            room = ctypes.c_size_t()
-            _push((room, ctypes.byref(room)))
         pool, address = self._pool, 0
         if number:
             address = checked.cuMemAllocFromPoolAsync(number, pool, in_stream._handle)
