@@ -211,11 +211,11 @@ def scope_of_core(
     }
 
 
-def scope_of_core_calls(core: Any, handles: Handles) -> dict[str, Any]:
+def scope_of_core_calls(core: Any) -> dict[str, Any]:
     """What the statements of `CORE` mean with `core`."""
     device = core.Device(0)
     device.set_current()
-    stream = core.Stream.from_handle(handles.stream)
+    stream = device.create_stream()  # one that no other library can capture, as most are
     return {
         "allocate": device.allocate,
         "create_event": device.create_event,

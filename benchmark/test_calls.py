@@ -54,8 +54,8 @@ def test_core(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) 
     by_hand = {known.name: known.by_hand or "" for known in (*GETTERS_AND_QUEUES, *MAKERS)}
 
     def loop(package: str) -> Loop:
-        scope = scope_of_core_calls(import_module(package), gpu.handles())
-        return Loop(call.statement, scope, call.calls, gpu.drain)
+        scope = scope_of_core_calls(import_module(package))
+        return Loop(call.statement, scope, call.calls, scope["stream"].sync)
 
     rivals: dict[str, Callable[[], Contender]] = {
         "C++": lambda: twin(call.name, call.calls),

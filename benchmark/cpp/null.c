@@ -33,15 +33,15 @@ int cuLaunchKernelEx(const void *config, void *f, void **params, void **extra) {
 
 /* What the objects of core need beyond that. */
 #define MAKES(function) int function(void **made) { *made = (void *)0x1000; return 0; }
-#define MAKES_FROM(function) int function(void **made, void *from) { *made = (void *)0x1000; return 0; }
 #define DOES(function) int function(void) { return 0; }
 int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
 int cuCtxGetDevice(int *device) { *device = 0; return 0; }
-MAKES(cuDevicePrimaryCtxRetain)
+int cuDevicePrimaryCtxRetain(void **context) { return cuCtxGetCurrent(context); }
 DOES(cuDevicePrimaryCtxRelease_v2)
 DOES(cuCtxSetCurrent)
-MAKES_FROM(cuStreamGetCtx)
+int cuStreamGetCtx(void *stream, void **context) { return cuCtxGetCurrent(context); }
 DOES(cuThreadExchangeStreamCaptureMode)
+int cuStreamIsCapturing(void *stream, int *status) { *status = 0; return 0; }
 MAKES(cuMemAlloc_v2)
 DOES(cuMemFree_v2)
 MAKES(cuDeviceGetDefaultMemPool)
