@@ -8,9 +8,11 @@ import struct
 import threading
 import weakref
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cudapy.core.graph import GraphBuilder
 
 from cudapy import driver
 from cudapy._core.kernel import Kernel, ParamInfo
@@ -284,6 +286,35 @@ def test_another_stream_or_configuration_is_seen(launches, stream) -> None:
             assert int(seen.hStream) == int(s.handle)
             assert seen.gridDimX == {(4, 5, 1): 4, (9, 1, 1): 27, (2, 1, 1): 2}[config.grid]
             assert seen.numAttrs == (config is more)
+
+
+def test_builders_take_turns(launches, stream) -> None:
+    """Each launch goes into its own builder, which keeps what it needs; none that is over takes one."""
+    k, kept = kernel(launches, 4, 8), []
+    builders = [GraphBuilder._in(one) for one in (stream, Stream.from_handle(0x60))]
+    for builder in builders:
+        tree = SimpleNamespace(kept=SimpleNamespace(add=kept.append))
+        builder._capture = SimpleNamespace(is_over=False, tree=tree, abandon=int)
+    more = LaunchConfig(grid=9, block=1)
+    memory = buffer()
+    for builder in (*builders, stream, *builders, builders[1], builders[1]):
+        for config in (CONFIG, more, more, LaunchConfig(grid=2, block=1)):
+            launch(builder, config, k, 1, memory)
+            (seen, _, _) = launches.pop()
+            assert int(seen.hStream) == int(builder.__cuda_stream__()[1])
+            assert seen.gridDimX == config.grid[0]
+            assert builder is stream or kept.pop() == (k, 1, memory)
+    assert kept == []
+    builders[1]._capture.is_over = True
+    with pytest.raises(RuntimeError, match="ended"):
+        launch(builders[1], more, k, 1, memory)
+    with pytest.raises(TypeError, match="LaunchConfig second, not int"):
+        launch(builders[0], 7, k, 1, memory)
+    reference = weakref.ref(builders[0])
+    del builders, builder
+    gc.collect()
+    assert reference() is None, "a launch keeps no builder"
+    assert launches == []
 
 
 def test_what_stands_for_a_stream(launches, stream) -> None:

@@ -211,7 +211,18 @@ class _Writer:
             scope["last"] = (own if type(own) is type(handle) else handle, tail, config, reference)
             return reference
 
-        scope.update(last=(None, None, None, None), resolve=resolve)
+        def recorded(stream: Any, config: Any) -> bytes:
+            """The same for a GraphBuilder, if it is that of the last launch."""
+            handle, tail, known, reference = scope["last"]
+            try:
+                if stream._stream._handle is handle:
+                    found: bytes = reference if config is known else config._shape + tail + config._more
+                    return found
+            except AttributeError:
+                pass
+            return resolve(stream, config)
+
+        scope.update(last=(None, None, None, None), recorded=recorded, resolve=resolve)
         dispatch = "    return dispatch(kernel, stream, config, args)"
         unpack = ["try:", f"    {', '.join(self.names)}, = args", "except ValueError:", dispatch]
         return self.function_of(
@@ -227,7 +238,7 @@ class _Writer:
                 "        reference = config._shape + tail + config._more",
                 "except AttributeError:",
                 "    keep_for(stream, kernel, *args)",
-                "    reference = resolve(stream, config)",
+                "    reference = recorded(stream, config)",
             ],
             "args",
         )

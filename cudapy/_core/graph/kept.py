@@ -45,6 +45,8 @@ class Kept:
     def add(self, things: Iterable[object]) -> None:
         """Keep `things` alive for good, each once however often it is added."""
         for thing in things:
+            if type(thing) in _PLAIN:
+                continue
             key = "", id(thing)
             if key not in self._things and _is_needed(thing):
                 self._own()
