@@ -112,7 +112,7 @@ def test_events_recorded_in_a_capture_are_of_use_after_it(device, code, stream) 
     stream.record()
     graph = driver.checked.cuStreamEndCapture(stream.handle)
     driver.checked.cuGraphDestroy(graph)
-    spin(code, stream, 10)
+    spin(code, stream, 200)
     event = stream.record()
     assert not event.is_done
     event.sync()

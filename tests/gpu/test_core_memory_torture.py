@@ -122,7 +122,8 @@ def test_torture(device, seed) -> None:
 
 @pytest.mark.xfail(
     os.environ.get("CUDAPY_DRIVER") != "simulator",
-    reason="driver 580 invalidates captures among all this, for a reason that is not known yet",
+    reason="driver 580 invalidated captures among all this; mended since, and not seen on a GPU yet",
+    strict=False,
 )
 @pytest.mark.parametrize("seed", range(8))
 def test_torture_with_captures(device, seed) -> None:
