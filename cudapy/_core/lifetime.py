@@ -1,8 +1,8 @@
 """Who gives back what, and when: the one mechanism of every class that owns something of CUDA's.
 
 An `Ownership` holds a plain function and the handles it takes, and calls it once: at `close`, or when nothing
-refers to the ownership any more, in whatever thread that happens. Buffers, of which there are many, are
-their own owners and keep the same rules.
+refers to the ownership any more, in whatever thread that happens. Buffers and events, of which there are
+many, are their own owners and keep the same rules.
 
 - The context in which the thing was made is entered for the call, if the driver asks for one, and the
   caller's is left as found.
@@ -13,7 +13,7 @@ their own owners and keep the same rules.
 - At interpreter exit nothing is done: the driver frees what a process leaves behind, and may have shut down
   before Python gets there. Nothing of cudapy asks for another policy.
 - What cannot be given back because a stream is capturing waits, and is tried again when something is next
-  made.
+  made or waited for, and at the end of a capture of core's.
 
 A `__del__` costs less than a weak reference and a set of those still owed. What speaks against it is met: it
 reads nothing but its own object and its `Process`, which says at exit that it is too late, before modules are
