@@ -13,7 +13,7 @@ many, are their own owners and keep the same rules.
 - At interpreter exit nothing is done: the driver frees what a process leaves behind, and may have shut down
   before Python gets there. Nothing of cudapy asks for another policy.
 - What cannot be given back because a stream is capturing waits, and is tried again when something is next
-  made or waited for, and at the end of a capture of core's.
+  made, such as the graph in the end, or waited for.
 
 A `__del__` costs less than a weak reference and a set of those still owed. What speaks against it is met: it
 reads nothing but its own object and its `Process`, which says at exit that it is too late, before modules are

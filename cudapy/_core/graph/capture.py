@@ -17,7 +17,7 @@ from ...driver import (
 )
 from .. import captures
 from ..current import Uncaptured, within
-from ..lifetime import Ownership, postponed, retry
+from ..lifetime import Ownership
 from ..stream import Stream, StreamOptions
 from .tree import Tree
 
@@ -89,8 +89,6 @@ class Capture:
         self.is_over = True
         self._abandoned.forget()
         captures.end(self.token)
-        if postponed:
-            retry()
         if status:
             self.tree.is_alive = self.tree.root != self.graph
             error = driver.libcuda.error("cuStreamEndCapture", status, {"hStream": self.stream})
