@@ -147,6 +147,7 @@ def test_what_the_collector_finds_during_the_capture_of_another_library(
 def test_a_capture_frees_what_it_allocates(world: SimpleNamespace, fake: FakeDriver, how: str) -> None:
     core, checked = world.core, world.driver.checked
     stream = core.Device(0).create_stream()
+    core.Device(0).allocate(64, stream).close()  # then it is known, and allocated in by plain calls
     capture = begin(world, stream, THREAD_LOCAL)
     buffer = core.Device(0).allocate(64, stream)
     assert capture.memory == {buffer.handle}
@@ -196,6 +197,19 @@ def test_memory_of_a_graph_can_be_freed_by_another_that_is_named(
     buffer.close(second)
     assert capture.memory == set() and capture.spoiled == ""
     checked.cuStreamEndCapture(second.handle)
+
+
+def test_what_waited_goes_when_something_is_waited_for(world: SimpleNamespace, fake: FakeDriver) -> None:
+    core = world.core
+    stream, other = (core.Device(0).create_stream() for _ in range(2))
+    buffer = core.Device(0).allocate(64, stream)
+    begin(world, stream, RELAXED)
+    buffer.close()
+    other.sync()
+    assert [kind for kind, _ in fake.alive if kind == "memory"] == ["memory"], "it is captured still"
+    world.driver.checked.cuStreamEndCapture(stream.handle)
+    other.sync()
+    assert [kind for kind, _ in fake.alive if kind == "memory"] == []
 
 
 @pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])

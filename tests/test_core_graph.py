@@ -425,6 +425,17 @@ def test_nothing_is_lost_when_a_call_fails(stub: Stub, monkeypatch: Any, scenari
     assert fails > 20
 
 
+def test_the_event_of_somebody_elses_node(stub: Stub) -> None:
+    """It stands for that event: none is made, and none given back."""
+    module("core")
+    event = graphs("nodes")._foreign(module("driver").CUevent(0x77))
+    assert int(event.handle) == 0x77
+    event.close()
+    del event
+    gc.collect()
+    assert [name for name in symbols(stub) if name.startswith("cuEvent")] == []
+
+
 # -- options, names ---------------------------------------------------------------------------------------
 
 
