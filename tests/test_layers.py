@@ -121,7 +121,6 @@ KNOWS_C = {
     "host_function": "a graph calls a function of Python",
     "launch": "the foreign call, without a layer between",
     "linker_driver": "the driver gives the address of what it linked",
-    "parameters": "a graph has the arguments of kernels",
 }
 """The files of core that use ctypes, and why; the others call the functions of the driver."""
 CORE = [path for path in FILES if layer(path) == "_core"]

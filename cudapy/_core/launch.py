@@ -70,24 +70,41 @@ def prepare(
     return recorded
 
 
-def packed(kernel: Kernel, args: tuple[Any, ...]) -> Any:
-    """`args` as the driver takes them for a node of a graph: a table of pointers, and the values behind it.
-
-    Raises as `launch` does.
+class Packed:
+    """Arguments as the driver takes them for a node of a graph: a table of pointers at `address`, the values
+    behind it. The memory is used again once this object is gone.
     """
+
+    __slots__ = ("_free", "_slot", "address")
+
+    def __init__(self, slot: tuple[Any, int], free: list[tuple[Any, int]]) -> None:
+        self._slot, self._free = slot, free
+        self.address = slot[1]
+
+    def __del__(self) -> None:
+        self._free.append(self._slot)
+
+
+def packed(kernel: Kernel, args: tuple[Any, ...]) -> Packed:
+    """`args` for a node of a graph. Raises as `launch` does."""
     key = packed, *map(type, args)
     writer = kernel._packers.get(key)
     if writer is None:
         writer = kernel._packers[key] = _Writer(kernel, args)
-    room, _ = writer.make()
+    try:
+        room, _ = slot = writer.free.pop()
+    except IndexError:
+        room, _ = writer.make()
+        slot = room, ctypes.addressof(room.obj)
+    made = Packed(slot, writer.free)
     try:
         writer.struct.pack_into(room, 0, *writer.values(*args))
     except _PACK_ERRORS:
         writer.fill(room, args)
-    return room.obj
+    return made
 
 
-def packed_again(kernel: Kernel, table: int) -> Any:
+def packed_again(kernel: Kernel, table: int) -> Packed:
     """The same from a table that somebody else has. Needs CUDA 12.4, which tells the sizes of the values."""
     values = []
     for i, (_, size) in enumerate(kernel.arguments_info):
@@ -136,6 +153,7 @@ class _Writer:
         self.base = -(-8 * len(args) // 16) * 16
         self.struct = struct.Struct(packed_format(self.encodings, self.offsets))
         self.names = [f"a{i}" for i in range(len(args))]
+        self.free: list[tuple[Any, int]] = []  # blocks that `packed` is done with
         # Values that are packed as they are need no names: they stay the tuple that they came in.
         self.is_plain = bool(args) and all(made.is_plain for made in self.encodings)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import operator
 import struct
 from typing import Any
@@ -21,7 +20,7 @@ from ...driver import (
 )
 from ..buffer import Buffer, locate
 from ..kernel import Kernel
-from ..launch import packed
+from ..launch import Packed, packed
 from ..launch_config import LaunchConfig
 from .tree import Tree
 
@@ -37,7 +36,7 @@ _REST = struct.Struct("=QQQQ")  # the arguments, twice; the kernel; the context
 
 
 def kernel_parameters(
-    config: LaunchConfig, kernel: Kernel, block: Any, context: int
+    config: LaunchConfig, kernel: Kernel, block: Packed, context: int
 ) -> CUDA_KERNEL_NODE_PARAMS:
     """The launch of `kernel` with the arguments in `block`, which has to live until the driver copies it."""
     if not isinstance(config, LaunchConfig):
@@ -47,11 +46,11 @@ def kernel_parameters(
             "a kernel node has no programmatic_stream_serialization, which is between two kernels in a "
             "stream: capture the kernels with a GraphBuilder"
         )
-    rest = _REST.pack(ctypes.addressof(block), 0, kernel._handle.value, context)
+    rest = _REST.pack(block.address, 0, kernel._handle.value, context)
     return CUDA_KERNEL_NODE_PARAMS.from_buffer_copy(_NO_FUNCTION + config._shape + rest)
 
 
-def arguments(kernel: Kernel, args: Any) -> Any:
+def arguments(kernel: Kernel, args: Any) -> Packed:
     """`args` as C takes them."""
     if not isinstance(kernel, Kernel):
         raise TypeError(f"launch takes a Kernel second, not {type(kernel).__name__}")
