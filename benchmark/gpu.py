@@ -9,13 +9,14 @@ from pathlib import Path
 
 from cudapy import pathfinder
 from cudapy.driver import (
+    CUDA_KERNEL_NODE_PARAMS,
     CUdevice_attribute,
     CUevent,
     CUfunction,
     CUgraphExec,
+    CUgraphNode,
     CUstream,
     CUstream_flags,
-    CUstreamCaptureMode,
     checked,
 )
 
@@ -71,13 +72,18 @@ class Gpu:
 
     @cached_property
     def graph(self) -> CUgraphExec:
-        """Twenty launches of the empty kernel."""
-        empty = self.function("empty")
-        checked.cuStreamBeginCapture(self.stream, CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+        """Twenty launches of the empty kernel.
+
+        Not captured: in a program that has asked for captures core takes more care when it frees.
+        """
+        launch = CUDA_KERNEL_NODE_PARAMS(func=self.function("empty"), blockDimX=32, blockDimY=1, blockDimZ=1)
+        launch.gridDimX = launch.gridDimY = launch.gridDimZ = 1
+        graph = checked.cuGraphCreate(0)
+        before: list[CUgraphNode] = []
         for _ in range(20):
-            checked.cuLaunchKernel(empty, 1, 1, 1, 32, 1, 1, 0, self.stream, 0, 0)
-        graph: CUgraphExec = checked.cuGraphInstantiate(checked.cuStreamEndCapture(self.stream), 0)
-        return graph
+            before = [checked.cuGraphAddKernelNode(graph, before, len(before), launch)]
+        made: CUgraphExec = checked.cuGraphInstantiate(graph, 0)
+        return made
 
     @cached_property
     def _module(self) -> object:

@@ -23,7 +23,7 @@ from .._errors import CUDAError
 from .._ffi.library import Checked, Library
 from .._ffi.results import cells, storage
 from ..driver import CUresult, CUstreamCaptureStatus
-from .current import Uncaptured, c_function
+from .current import RELAXED, Uncaptured, c_function
 
 if TYPE_CHECKING:
     from ..driver import CUstream
@@ -142,15 +142,28 @@ def capture_of(handle: CUstream) -> int:
 
 
 def quietly(free: Callable[..., int], address: Any, handle: CUstream) -> int:
-    """`free(address, handle)`, which has its status, without harm to any capture.
+    """`free(address, handle)`, a C function, without harm to any capture; its status.
 
-    Another status than 0 if it has to be done in another way, as the stream captures.
+    Another status than 0 as well if it has to be done in another way, as the stream captures.
     """
     with turn:
-        if state(handle):
-            return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-        with Uncaptured():
-            return free(address, handle)
+        try:
+            number, reference = cell = _take()
+        except IndexError:
+            number, reference = cell = _new()
+        try:
+            if c_function("cuStreamIsCapturing")(handle, reference) or number.value:
+                return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+            exchange = c_function("cuThreadExchangeStreamCaptureMode")
+            number.value = RELAXED
+            if status := exchange(reference):
+                return int(status)
+            try:
+                return free(address, handle)
+            finally:
+                exchange(reference)
+        finally:
+            _give(cell)
 
 
 def too_early(what: str) -> CUDAError:

@@ -14,7 +14,7 @@ from ..driver import CUresult, CUstreamCaptureMode, checked
 
 T = TypeVar("T")
 
-_RELAXED = int(CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+RELAXED = int(CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
 _take, _give, _new = cells(CUstreamCaptureMode, storage(CUstreamCaptureMode))
 c_function = cache(driver.libcuda.symbol)
 """A C function of the driver itself, where what the driver's Python functions check costs too much."""
@@ -71,7 +71,7 @@ class Uncaptured:
             mode, reference = self._cell = _take()
         except IndexError:
             mode, reference = self._cell = _new()
-        mode.value = _RELAXED
+        mode.value = RELAXED
         self._exchange(reference)
 
     def __exit__(self, *exception: object) -> None:
