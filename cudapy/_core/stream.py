@@ -9,7 +9,7 @@ from .. import driver
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
 from .captures import capture_of, possible, share, too_early
 from .context import Context
-from .current import Uncaptured
+from .current import Uncaptured, c_function
 from .event import Event, EventOptions
 from .graph.kept import is_builder
 from .lifetime import Closable, Foundation, Ownership
@@ -178,7 +178,10 @@ class Stream(Closable):
         handle = self._handle
         if event is None:
             event = Event._to_record(self._context or self._asked_context(), options)
-        checked.cuEventRecord(event._handle, handle)
+        err = (_record or _recording())(event._handle, handle)  # itself, without a layer between
+        if err:
+            arguments = {"hEvent": event._handle, "hStream": handle}
+            raise driver.libcuda.error("cuEventRecord", driver.CUresult(err), arguments)
         return event
 
     def wait(self, event_or_stream: Event | Stream | IsStreamType) -> None:
@@ -227,6 +230,15 @@ class Stream(Closable):
         if self is LEGACY_DEFAULT_STREAM or self is PER_THREAD_DEFAULT_STREAM:
             return "LEGACY_DEFAULT_STREAM" if self is LEGACY_DEFAULT_STREAM else "PER_THREAD_DEFAULT_STREAM"
         return "<Stream, closed>" if self.is_closed else f"<Stream {int(self._handle):#x}>"
+
+
+_record: Any = None  # cuEventRecord, once it was asked for
+
+
+def _recording() -> Any:
+    global _record
+    _record = c_function("cuEventRecord")
+    return _record
 
 
 def _destroy(handle: CUstream) -> None:
