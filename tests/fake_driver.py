@@ -205,7 +205,9 @@ class FakeDriver:
         return INVALIDATED if capture.spoiled else 0
 
     def cuStreamIsCapturing(self, arguments: Any, values: Any) -> None:
-        put(arguments[1], int(values[0] in self.capturing or values[0] in self.captures))
+        capture = self.captures.get(values[0])
+        spoiled = capture is not None and capture.spoiled
+        put(arguments[1], 2 if spoiled else int(values[0] in self.capturing or capture is not None))
 
     def cuStreamGetCaptureInfo_v3(self, arguments: Any, values: Any) -> None:
         capture = self.captures.get(values[0])

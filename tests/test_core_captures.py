@@ -158,6 +158,21 @@ def test_a_capture_frees_what_it_allocates(world: SimpleNamespace, fake: FakeDri
     checked.cuStreamEndCapture(stream.handle)
 
 
+def test_a_capture_that_is_spoiled_frees_nothing(world: SimpleNamespace, fake: FakeDriver) -> None:
+    """It has no number: what it allocated is not known from what another spoiled one did."""
+    stream = world.core.Device(0).create_stream()
+    begin(world, stream, RELAXED)
+    fake.captures[int(stream.handle)].spoiled = "cuMemFree"
+    buffer = world.core.Device(0).allocate(64, stream)
+    fake.calls.clear()
+    buffer.close()
+    assert "cuMemFreeAsync" not in fake.calls
+    world.driver.cuStreamEndCapture(stream.handle)
+    stream.sync()
+    assert "cuMemFreeAsync" in fake.calls
+    fake.wrong.clear()  # there never was such memory
+
+
 @pytest.mark.parametrize("how", ["close", "drop"])
 def test_a_capture_frees_nothing_of_another(world: SimpleNamespace, fake: FakeDriver, how: str) -> None:
     """Of the same stream: memory from before, and that of a graph which it captured earlier."""

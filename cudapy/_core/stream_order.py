@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .._errors import CUDAError
 from ..driver import CUresult
 from . import captures
-from .captures import capture_of, is_capturing, possible, too_early, uncaptured
+from .captures import OTHER, capture_of, is_capturing, possible, too_early, uncaptured
 from .current import Uncaptured, within
 from .graph.kept import keep_captured
 from .lifetime import keep_until
@@ -62,7 +62,7 @@ def deallocate(
         return
     with captures.turn if ordered else nullcontext():
         now = capture_of(stream._handle)
-        if now and not (ordered and now == capture):
+        if now and not (ordered and now == capture != OTHER):
             raise too_early("a Buffer cannot be freed")
         try:
             with nullcontext() if now else Uncaptured():
