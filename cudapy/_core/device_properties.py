@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import driver
-from ..driver import CUdevice_attribute, CUresult, checked
+from ..driver import CUdevice_attribute, CUresult
 
 
 class DeviceProperties:
@@ -173,7 +173,8 @@ class DeviceProperties:
             if status == CUresult.CUDA_ERROR_INVALID_VALUE:
                 value = 0
             elif status:
-                value = checked.cuDeviceGetAttribute(attribute, self._device_id)  # raises
+                arguments = {"attrib": attribute, "dev": self._device_id}
+                raise driver.libcuda.error("cuDeviceGetAttribute", status, arguments)
             found = self.__dict__[name] = kind(value)
             return found
 

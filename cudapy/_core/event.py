@@ -211,7 +211,7 @@ class Event(Closable):
         handle = self._handle
         (status,) = driver.cuEventQuery(handle)
         if status and status != CUresult.CUDA_ERROR_NOT_READY:
-            checked.cuEventQuery(handle)  # raises
+            raise driver.libcuda.error("cuEventQuery", status, {"hEvent": handle})
         return not status
 
     def sync(self) -> None:

@@ -89,10 +89,9 @@ class Kernel:
                     status, *where = driver.cuKernelGetParamInfo(self._handle, len(found))
             except SymbolNotFound:
                 return None
-            if (
-                status != driver.CUresult.CUDA_ERROR_INVALID_VALUE
-            ):  # which says that there is none of this index
-                checked.cuKernelGetParamInfo(self._handle, len(found))
+            if status != driver.CUresult.CUDA_ERROR_INVALID_VALUE:  # there is none of this index
+                arguments = {"kernel": self._handle, "paramIndex": len(found)}
+                raise driver.libcuda.error("cuKernelGetParamInfo", status, arguments)
             self._parameters_found = found
         return self._parameters_found
 

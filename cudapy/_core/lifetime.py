@@ -37,6 +37,7 @@ from .captures import possible
 from .current import Uncaptured, within
 
 GONE = STICKY | {CUresult.CUDA_ERROR_DEINITIALIZED, CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED}
+NEVER_TOLD = {CUresult.CUDA_ERROR_INVALID_HANDLE, CUresult.CUDA_ERROR_CAPTURED_EVENT}
 CAPTURING = range(900, 909)  # CUDA_ERROR_STREAM_CAPTURE_*: not now, but later
 
 
@@ -164,9 +165,10 @@ def give_back(context: int, release: Callable[..., object], handles: tuple[objec
                 raise
             within(context, release, *handles)
     except CUDAError as error:
-        if error.code in CAPTURING:
+        ours = type(error.code) is CUresult  # the numbers of other libraries mean other things
+        if ours and error.code in CAPTURING:
             postponed.append(_again(context, release, handles))
-        elif error.code not in GONE:
+        elif not ours or error.code not in GONE:
             raise
 
 
@@ -279,8 +281,9 @@ def let_go() -> None:
             try:
                 if not done.is_done:
                     _in_use.append((done, things))
-            except CUDAError:  # a lost context does nothing with anything any more
-                continue
+            except CUDAError as error:
+                if error.code not in GONE | NEVER_TOLD:  # a lost context does nothing with anything any more
+                    _in_use.append((done, things))
 
 
 def _end() -> None:

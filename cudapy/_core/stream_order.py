@@ -27,8 +27,13 @@ def keep_for(stream: Stream, *things: object) -> None:
     """
     if is_capturing(stream):
         keep_captured(stream._handle, *things)
-    else:
-        keep_until(stream.record(), *things)
+        return
+    try:
+        done = stream.record()
+    except CUDAError:  # nothing tells when the work has ended that uses them: wait for it now
+        driver.cuStreamSynchronize(stream._handle)
+        raise
+    keep_until(done, *things)
 
 
 def follow(consumer: Stream, producer: Stream | None) -> None:

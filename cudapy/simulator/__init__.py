@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..pathfinder import Loaded
+    from .failures import Failure
     from .library import Table
 
-__all__ = ["coverage_report", "enable", "is_enabled", "stand_in"]
+__all__ = ["alive", "coverage_report", "enable", "failing", "is_enabled", "stand_in"]
 
 NAME = "cudapy simulator"
 NOUNS = (
@@ -176,6 +177,35 @@ def tables() -> dict[str, Table]:
         if not _tables:
             enable()
         return _tables
+
+
+def failing(
+    function: str | None = None, *, call: int = 1, status: str = "CUDA_ERROR_OUT_OF_MEMORY"
+) -> Failure:
+    """Let a call fail, to see what a program makes of it: `with failing("cuMemAllocAsync") as calls:`.
+
+    function: a function of the driver or the runtime, with or without the version behind its name; None: any.
+    call: which of its calls, counted from 1 in the order of all threads; 0: none, to count them first. status:
+    what it returns, without having done anything. After a fault of the device, such as
+    CUDA_ERROR_LAUNCH_FAILED, all later calls in the current context return it too, until the block ends.
+
+    In the block and after it `calls.names` has the functions that were called, those of `function` alone if
+    it was given, and `calls.failed` is the one that failed, or "".
+    """
+    from .failures import failing
+
+    return failing(function, call, status)
+
+
+def alive() -> dict[str, int]:
+    """How much the driver has of each kind, e.g. {"context": 1, "stream": 2, "device memory": 1}.
+
+    What is the same before and after some work has no leak. "retained context" says how often primary
+    contexts are retained; memory that pools keep for later is not counted.
+    """
+    from .census import census
+
+    return census()
 
 
 def coverage_report() -> Any:

@@ -96,6 +96,8 @@ class Graph(Object):
         for node in self.nodes:
             node.forget()
             node.operation.forget()
+        for value in self.conditionals:
+            value.forget()
         for thing, count in self.kept.items():
             thing.release(count)
         self.kept = {}

@@ -17,6 +17,10 @@ from .stream import stream
 from .user_object import UserObject
 from .work import Faults, Queue
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 UPLOAD = 2  # CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
 AUTO_FREE = 1  # CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
 FLAGS = 15
@@ -35,34 +39,52 @@ class Exec(Object):
         self.after = {one: list(one.after) for one in graph.nodes}
         self.off: set[Node] = set()
         self.conditionals = list(graph.conditionals)
+        self.last: Any = None
         self.kept: dict[UserObject, int] = {}
         self.keep(graph.kept)
-        self.last: Any = None
 
     def run(self) -> None:
         """All operations, in order."""
+        self.as_it_is()()
+
+    def as_it_is(self) -> Callable[[], None]:
+        """A run that later changes do not concern."""
+        operations, off = dict(self.operations), set(self.off)
+        return lambda: self._run(operations, off)
+
+    def _run(self, operations: dict[Node, Operation], off: set[Node]) -> None:
         from .graph_memory import memory_of
         from .pool_memory import Alloc, Free
 
         for value in self.conditionals:
             value.reset()
         if self.flags & AUTO_FREE:
-            for operation in self.operations.values():
+            for operation in operations.values():
                 if isinstance(operation, Alloc):
                     Free(operation.storage.address).run()
-        for one, operation in self.operations.items():
-            if one not in self.off:
+        for one, operation in operations.items():
+            if one not in off:
                 operation.run()
             if isinstance(operation, Alloc):
                 memory_of(self.context.device).note()
 
+    def later(self, let_go: Callable[[], Any]) -> None:
+        """Let go of something once no launch under way uses it."""
+        if self.last is None or self.last.done:
+            let_go()
+        else:
+            Queue(Faults()).submit(let_go, (self.last,))
+
     def change(self, node: Node, operation: Operation) -> None:
         """New parameters for a node. Raises Refused."""
-        old = self.operation(node)
-        if type(old) is not type(operation):
+        if type(self.operation(node)) is not type(operation):
             raise invalid("a node cannot change its type")
-        old.forget()
-        self.operations[node] = operation
+        self.replace(node, operation)
+
+    def replace(self, node: Node, operation: Operation) -> None:
+        """Another operation for a node, from the next launch on."""
+        old, self.operations[node] = self.operations[node], operation
+        self.later(old.forget)
 
     def operation(self, node: Node) -> Operation:
         """What a node does here. Raises Refused."""
@@ -72,7 +94,7 @@ class Exec(Object):
 
     def forget(self) -> None:
         super().forget()
-        self.let_go()
+        self.later(self.let_go)
 
     def let_go(self) -> None:
         """Drop the references to what it kept alive."""
@@ -87,8 +109,7 @@ class Exec(Object):
         for thing, count in kept.items():
             thing.count += count
         before, self.kept = self.kept, dict(kept)
-        for thing, count in before.items():
-            thing.release(count)
+        self.later(lambda: [thing.release(count) for thing, count in before.items()])
 
     def check(self) -> None:
         """Raise Refused if a launch would allocate what the one before has not freed."""
@@ -152,12 +173,7 @@ def cuGraphExecGetFlags(hGraphExec: int) -> int:
 
 @provides("driver")
 def cuGraphExecDestroy(hGraphExec: int) -> None:
-    gone = executable(hGraphExec)
-    if gone.last is None or gone.last.done:
-        gone.forget()
-    else:  # what it keeps alive it keeps until the launch is done
-        Object.forget(gone)
-        Queue(Faults()).submit(gone.let_go, (gone.last,))
+    executable(hGraphExec).forget()
 
 
 @provides("driver")
@@ -174,7 +190,7 @@ def cuGraphLaunch(hGraphExec: int, hStream: int) -> None:
         return
     what.check()
     before = what.last
-    what.last = on.submit(what.run, () if before is None or before.done else (before,))
+    what.last = on.submit(what.as_it_is(), () if before is None or before.done else (before,))
 
 
 class _Captured(Operation):
@@ -232,7 +248,6 @@ def cuGraphExecUpdate_v2(hGraphExec: int, hGraph: int, resultInfo: Any) -> None:
         if one.operation.type != of.operations[before].type:
             raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, one)
     for one, before in twin.items():
-        of.operations[before].forget()
-        of.operations[before] = one.operation.clone()
+        of.replace(before, one.operation.clone())
     of.keep(new.kept)
     told.result = Updated.CU_GRAPH_EXEC_UPDATE_SUCCESS

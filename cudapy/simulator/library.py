@@ -28,6 +28,7 @@ from .._ffi.enums import Enum
 from .._ffi.handles import Thunk
 from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse
 from .._ffi.scalars import SCALARS
+from . import failures
 from .collection import at_work
 from .log import Refused, log
 
@@ -141,6 +142,11 @@ class Table:
         self.__dict__[symbol] = function
         return function
 
+    @property
+    def symbols(self) -> list[str]:
+        """The C functions that it has."""
+        return list(self._prototypes)
+
     def callback(self, symbol: str) -> Any:
         """The ctypes function object behind `symbol`, kept for good; None if the header has none."""
         with self._lock:
@@ -225,6 +231,7 @@ class Table:
             previous, per_thread.default = per_thread.default, own_stream
             try:
                 before(symbol)
+                failures.check(symbol)
                 if len(pointers) == 1 and not arguments[pointers[0]]:
                     raise Refused("CUDA_ERROR_INVALID_VALUE", "the pointer to the result is NULL")
                 result = function(*[arguments[i] for i in inputs])

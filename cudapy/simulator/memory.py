@@ -90,8 +90,11 @@ class _Blocks:
                     return block
         return None
 
+    def all(self) -> list[Block]:
+        return list(self._by_address.values())
+
     def of(self, context: Context) -> list[Block]:
-        return [block for block in list(self._by_address.values()) if block.context is context]
+        return [block for block in self.all() if block.context is context]
 
 
 blocks = _Blocks()

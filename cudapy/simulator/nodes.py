@@ -47,7 +47,7 @@ def operation_of(hNode: int, cls: Any) -> Any:
 
 def put(hNode: int, operation: Operation) -> None:
     """New parameters for a node of a graph."""
-    operation_of(hNode, type(operation))
+    operation_of(hNode, type(operation)).forget()
     node(hNode).operation = operation
 
 

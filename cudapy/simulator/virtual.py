@@ -26,7 +26,7 @@ from .work import progress
 GRANULARITY = 2 << 20
 FILE = int(HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 
-_reserved: dict[int, int] = {}
+reserved: dict[int, int] = {}
 
 
 class Physical(Object):
@@ -90,22 +90,22 @@ def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> int
     align = max(alignment, GRANULARITY)
     whole = blank(0, size + align)
     start = -(-whole // align) * align
-    _reserved[start] = size
+    reserved[start] = size
     return start
 
 
 @provides("driver")
 def cuMemAddressFree(ptr: int, size: int) -> None:
-    if _reserved.get(ptr) != size:
+    if reserved.get(ptr) != size:
         raise invalid(f"{size} bytes at {ptr:#x} were not reserved")
     if any(ptr <= block.address < ptr + size for block in mapped()):
         raise invalid("something is still mapped there")
-    del _reserved[ptr]  # the addresses stay blank, so that their use is found
+    del reserved[ptr]  # the addresses stay blank, so that their use is found
 
 
 def mapped() -> list[Block]:
     """All mappings."""
-    return [block for block in list(blocks._by_address.values()) if block.kind == "mapped"]
+    return [block for block in blocks.all() if block.kind == "mapped"]
 
 
 @provides("driver")
@@ -148,7 +148,7 @@ def cuMemGetAllocationPropertiesFromHandle(handle: int) -> Any:
 @provides("driver")
 def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
     physical = _physical(handle)
-    inside = any(start <= ptr and ptr + size <= start + length for start, length in _reserved.items())
+    inside = any(start <= ptr and ptr + size <= start + length for start, length in reserved.items())
     if not inside or size != physical.size or offset or flags or ptr % GRANULARITY:
         raise invalid("the addresses must be reserved and the whole allocation be mapped, at an offset of 0")
     if blocks.find(ptr) is not None:

@@ -59,7 +59,11 @@ class Capture:
                 self.token, "cuStreamBeginCaptureToGraph", stream._handle, into, None, None, 0, how
             )
         self._abandoned = Ownership(_abandon, self.streams, into is None, self.token)
-        self.graph: CUgraph = checked.cuStreamGetCaptureInfo(stream._handle)[2]
+        try:
+            self.graph: CUgraph = checked.cuStreamGetCaptureInfo(stream._handle)[2]
+        except BaseException:
+            self._abandoned.close()
+            raise
         self.tree = tree or Tree(self.graph, self.context)
 
     def fork(self, stream: Stream) -> Stream:

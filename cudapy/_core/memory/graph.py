@@ -48,6 +48,7 @@ class GraphMemoryResource(OnDevice):
         """
         in_stream, number = Stream._accept(stream), byte_count(size)
         if not is_capturing(in_stream):
+            checked.cuStreamIsCapturing(in_stream._handle)  # raises if there was no answer
             raise RuntimeError(
                 "GraphMemoryResource allocates in a stream that is being captured, and no other"
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..._errors import CUDAError
 from ...driver import CUmemAllocationProp, checked
 from ..buffer import Buffer
 from ..context import primary
@@ -68,11 +69,17 @@ class VirtualMemoryResource(MemoryResource):
             with Uncaptured():
                 checked.cuStreamSynchronize(Stream._accept(stream)._handle)
         mapping = self._mappings.pop(int(ptr))
-        with Uncaptured(), ExitStack() as each:  # the last first, and all of them, should one fail
-            for addresses in mapping.reserved:
-                each.callback(checked.cuMemAddressFree, *addresses)
-            for piece in mapping.pieces:
-                each.callback(checked.cuMemUnmap, *piece)
+        calls = [(checked.cuMemUnmap, piece) for piece in mapping.pieces]
+        calls += [(checked.cuMemAddressFree, addresses) for addresses in mapping.reserved]
+        failed = None
+        with Uncaptured():
+            for function, where in calls:  # all of them, should one fail
+                try:
+                    function(*where)
+                except CUDAError as error:
+                    failed = failed or error
+        if failed is not None:
+            raise failed
 
     def modify_allocation(
         self, buf: Buffer, new_size: int, config: VirtualMemoryResourceOptions | None = None

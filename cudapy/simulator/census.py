@@ -1,0 +1,23 @@
+"""What there is of each kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from .context import Context
+from .handles import Object, every
+from .memory import blocks
+from .pool import graph_memory
+from .virtual import reserved
+
+
+def census() -> dict[str, int]:
+    """See `cudapy.simulator.alive`."""
+    found = Counter(thing.noun for thing in every(Object))
+    for block in blocks.all():
+        storage = graph_memory.get(block.address)
+        if storage is None or storage.is_live:  # a graph has its memory for good; a launch allocates it
+            found[f"{block.kind} memory"] += 1
+    found["addresses"] = len(reserved)
+    found["retained context"] = sum(context.retained for context in every(Context))
+    return dict(+found)

@@ -1,0 +1,105 @@
+"""Devices, contexts, streams and events."""
+
+from __future__ import annotations
+
+from ..world import World
+
+
+class _Foreign:
+    """A stream of another library."""
+
+    def __init__(self, stream: object) -> None:
+        self.stream = stream
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return self.stream.__cuda_stream__()  # type: ignore[attr-defined, no-any-return]
+
+
+def device(w: World) -> None:
+    first, second = w.core.Device.get_all_devices()
+    assert w.core.Device() is first and first.can_access_peer(second)
+    for name in ("name", "uuid", "pci_bus_id", "total_memory", "compute_capability", "properties"):
+        first.__dict__.pop(name, None)  # asked for anew
+        assert getattr(first, name)
+    assert first.properties.multiprocessor_count and first.arch and first.device_id == 0
+    assert first.default_stream is w.core.default_stream()
+    resource = first.memory_resource
+    first._memory_resource = None
+    first.memory_resource = resource if first.memory_resource else None
+    first.sync()
+    second.sync()
+
+
+def current(w: World) -> None:
+    second = w.core.Device(1)
+    w.driver.checked.cuCtxPushCurrent(w.device.context.handle)
+    try:
+        second.set_current()
+        assert second.context.device is second and w.core.Device() is second
+    finally:
+        w.driver.checked.cuCtxPopCurrent()
+    before = w.device.set_current(w.device.context)
+    assert before == w.device.context and not before.is_closed and not before.is_green
+    with before.create_stream() as stream:
+        assert stream.context == before and int(before.handle)
+    before.close()
+
+
+def stream(w: World) -> None:
+    with w.core.Stream() as first, w.core.Stream({"nonblocking": False, "priority": -1}) as second:
+        assert first.is_nonblocking and not second.is_nonblocking and second.priority == -1
+        assert first.device is w.device and int(first.context.handle) and first.__cuda_stream__()[1]
+        event = first.record()
+        second.wait(event)
+        second.wait(first)
+        second.wait(_Foreign(first))
+        second.sync()
+        again = w.core.Stream.from_handle(int(first.handle))
+        again.wait(second)
+        assert again.device is w.device and again.record().is_done
+        assert w.device.create_stream(_Foreign(first)) == first
+    assert first.is_closed
+    w.core.PER_THREAD_DEFAULT_STREAM.wait(w.device.create_stream())
+    w.core.PER_THREAD_DEFAULT_STREAM.sync()
+
+
+def stream_elsewhere(w: World) -> None:
+    second = w.core.Device(1)
+    stream = second.create_stream(w.core.StreamOptions(priority=-2))
+    assert stream.device is second
+    stream.record().sync()
+    second.create_event().close()
+    buffer = second.allocate(64, stream)
+    buffer.fill(7, stream=stream)
+    assert second.allocate(32).device_id == 1
+    stream.close()
+
+
+def event(w: World) -> None:
+    stream = w.device.create_stream()
+    options = w.core.EventOptions(timing_enabled=True, blocking_sync=True)
+    with stream.record(options=options) as start, w.device.create_event(options) as end:
+        assert end.is_timing_enabled and end.is_blocking_sync and not end.is_ipc_enabled
+        stream.record(end)
+        end.sync()
+        assert end.is_done and end - start >= 0 and end.device is w.device and int(end.handle)
+        assert end.context == w.device.context
+    alone = w.core.Event()
+    alone.close()
+    assert alone.is_closed
+
+
+def event_of_another_process(w: World) -> None:
+    """The simulator has none, and says so."""
+    options = w.core.EventOptions(ipc_enabled=True)
+    _unsupported(w, lambda: w.device.create_event(options))
+    descriptor = w.core.IPCEventDescriptor(bytes(64), False)
+    _unsupported(w, lambda: w.core.Event.from_ipc_descriptor(descriptor))
+    event = w.device.create_event()
+    event._options = options
+    _unsupported(w, lambda: event.ipc_descriptor)
+    _unsupported(w, event.get_ipc_descriptor)
+
+
+def _unsupported(w: World, function: object) -> None:
+    w.refused("CUDA_ERROR_NOT_SUPPORTED", function)

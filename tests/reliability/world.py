@@ -1,0 +1,158 @@
+"""A copy of the package on a simulator of its own, and what its driver has: no other test shares either."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.stub import vendored
+from .compilers import Compiler
+
+NAME = "cudapy_reliable"
+PATIENCE = 20
+PTX = b"""
+.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry add(.param .u64 x, .param .u32 value)
+{
+    .reg .b32 %r<5>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [x];
+    ld.param.u32 %r1, [value];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r2, %tid.x;
+    mul.wide.u32 %rd3, %r2, 4;
+    add.s64 %rd4, %rd2, %rd3;
+    ld.global.u32 %r3, [%rd4];
+    add.s32 %r4, %r3, %r1;
+    st.global.u32 [%rd4], %r4;
+    ret;
+}
+.visible .entry nothing()
+{
+    ret;
+}
+"""
+Alive = Counter[str]
+
+
+class World:
+    """The copy, with two simulated devices, the first of them current in this thread.
+
+    Scenarios find here what they need: device, code, add, nothing.
+    """
+
+    def __init__(self) -> None:
+        vendored(NAME)
+        self.simulator = self.module("simulator")
+        self.simulator.enable(devices=2, reports=False)
+        self.driver: Any = self.module("driver")
+        self.core: Any = self.module("core")
+        self.graph, self.utils = self.core.graph, self.core.utils
+        self.lifetime = self.module("_core.lifetime")
+        self.module("_core.waiting")._main_thread = 0  # to wait is one call, not as many as it takes
+        self.compilers: Alive = Counter()
+        for name in ("nvrtc", "nvjitlink", "nvvm"):
+            self._watch(getattr(self.module(name), f"lib{name}"))
+        self.device = self.core.Device(0)
+        self.device.set_current()
+        self.code = self.core.ObjectCode.from_ptx(PTX)
+        self.add, self.nothing = map(self.code.get_kernel, ("add", "nothing"))
+        self.one = self.core.LaunchConfig(grid=1, block=32)
+
+    def module(self, name: str) -> Any:
+        """A module of the copy."""
+        return importlib.import_module(f"{NAME}.{name}")
+
+    def _watch(self, library: Any) -> None:
+        """Let calls of a compiler fail as those of the driver do."""
+        load = library.load
+        check, refusal = self.module("simulator.failures").check, self.module("simulator.log").Refused
+        library.load = lambda: Compiler(load(), self.compilers, check, refusal)
+
+    @contextmanager
+    def without_nvjitlink(self) -> Iterator[None]:
+        """The driver links."""
+        linker = self.module("_core.linker")
+        before, linker._nvjitlink_is_missing = linker._nvjitlink_is_missing, lambda: "it is not wanted"
+        try:
+            yield
+        finally:
+            linker._nvjitlink_is_missing = before
+
+    def refused(self, status: str, function: Any) -> None:
+        """Call what the simulator has not. Raises what it fails with for another reason, or that it does not."""
+        try:
+            function()
+        except self.core.CUDAError as error:
+            if error.name != status or "a test wants" in str(error):
+                raise
+        else:
+            raise AssertionError(f"this is not {status}: the scenario can do more with it")
+
+    def stack(self) -> list[int]:
+        """The contexts of this thread, the current one last."""
+        return [context.handle for context in self.module("simulator.context")._stack.contexts]
+
+    def restore(self, stack: list[int]) -> None:
+        """Have these contexts again."""
+        while self.stack():
+            self.driver.checked.cuCtxPopCurrent()
+        for context in stack:
+            self.driver.checked.cuCtxPushCurrent(context)
+
+    def end_captures(self) -> None:
+        """End those whose end was refused."""
+        for stream in self.module("simulator.handles").every(self.module("simulator.stream").Stream):
+            if stream.capture is not None:
+                status, graph = self.driver.cuStreamEndCapture(stream.handle)
+                if not status:
+                    self.driver.cuGraphDestroy(graph)
+
+    def settle(self) -> None:
+        """Let all work end, and everything go that nobody refers to."""
+        gc.collect()
+        for device in self.core.Device.get_all_devices():
+            device.sync()
+        self.module("_core.linker_thread").call(gc.isenabled)  # what is before it in line is done
+        self.lifetime.retry()
+
+    def alive(self) -> Alive:
+        """What the driver has, without the events that nobody has and that will be recorded again."""
+        found = Alive(self.simulator.alive()) + self.compilers
+        found["event"] -= sum(map(len, self.module("_core.event")._spare.values()))
+        return +found
+
+    def leak(self, before: Alive) -> Alive:
+        """What there is more than `before`, once all is settled."""
+        end = time.monotonic() + PATIENCE
+        self.settle()
+        while (more := self.alive() - before) and time.monotonic() < end:
+            time.sleep(0.001)  # the driver lets go of what graphs kept in threads of its own
+            self.settle()
+        return more
+
+
+@contextmanager
+def world() -> Iterator[World]:
+    """The copy, until it is forgotten."""
+    made = World()
+    gc.collect()
+    gc.freeze()
+    try:
+        yield made
+    finally:
+        gc.unfreeze()
+        made.lifetime.process.alive = False  # what is left is given back to nobody
+        for module in [module for module in sys.modules if module.split(".")[0] == NAME]:
+            del sys.modules[module]
+
+
+
