@@ -28,7 +28,8 @@ _HINTS = (
     f"[.l2:L2::evict_normal|L2::evict_first|L2::evict_last]{_FETCH}"
     "[.vector:v2|v4]"
 )
-_SPACES = "global|local|shared::cta|shared"
+SHARED = "shared::cta|shared::cluster|shared"
+_SPACES = f"global|local|{SHARED}"
 
 
 def move(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -56,7 +57,8 @@ def move(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
 
 def space_of(groups: dict[str, str]) -> str:
     """The state space of an access; "generic" if it does not say."""
-    return (groups.get("space") or "generic").partition("::")[0]
+    space, _, part = (groups.get("space") or "generic").partition("::")
+    return "cluster" if part == "cluster" else space
 
 
 def place(
@@ -158,7 +160,8 @@ def _convert_address(writer: BlockWriter, instruction: Instruction, groups: dict
 def _is_in_space(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """isspacep."""
     address = writer.read(instruction.operands[1], TYPES["u64"])
-    writer.write(instruction.operands[0], f"L.is_in_space({address}, {space_of(groups)!r})", TYPES["pred"])
+    call = f"L.is_in_space({address}, {space_of(groups)!r}, I)"
+    writer.write(instruction.operands[0], call, TYPES["pred"])
 
 
 def _copy_async(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -196,10 +199,8 @@ RULES = [
     rule(
         f"st{_SCOPE}[.space:{_SPACES}|param::func|param]{_HINTS}.<T:data>", "a", emit=store, has_effect=True
     ),
-    rule(
-        "cvta[.to].<space:global|local|shared|const|param>.<T:u64>", "d a", emit=_convert_address, copies=True
-    ),
-    rule("isspacep.<space:global|local|shared::cta|shared|const|param>", "d:pred a:u64", emit=_is_in_space),
+    rule(f"cvta[.to].<space:{_SPACES}|const|param>.<T:u64>", "d a", emit=_convert_address, copies=True),
+    rule(f"isspacep.<space:{_SPACES}|const|param>", "d:pred a:u64", emit=_is_in_space),
     rule("prefetch[.space:global|local].<level:L1|L2>", emit=nothing),
     rule("prefetch.global.<level:L2::evict_last|L2::evict_normal>", emit=nothing),
     rule("prefetchu.L1", emit=nothing),

@@ -10,6 +10,7 @@ import numpy as np
 from .. import fault, settings
 from ..memory import POISON
 from .atomic import Atomics
+from .cluster import Clusters, in_clusters
 from .matrix import Matrices
 from .special import cached
 from .texturing import Texturing
@@ -25,7 +26,7 @@ _ALIGN = 16
 _LOCAL_STEP = 256
 
 
-class Batch(Warps, Atomics, Matrices, Texturing):
+class Batch(Warps, Clusters, Atomics, Matrices, Texturing):
     """`block_count` blocks of a launch from `first_block` on, and what their threads have."""
 
     def __init__(self, launch: Launch, first_block: int, block_count: int) -> None:
@@ -35,7 +36,13 @@ class Batch(Warps, Atomics, Matrices, Texturing):
         self.kernel_name = launch.kernel.name
         self.grid, self.block, self.cluster = launch.grid, launch.block, launch.cluster
         self.workspace = launch.workspace
-        self.first_block, self.block_count = first_block, block_count
+        self.is_clustered = launch.is_clustered
+        self.cluster_size = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
+        self.block_count = block_count
+        self.block_numbers = in_clusters(
+            np.arange(first_block, first_block + block_count), launch.grid, launch.cluster
+        )
+        self.live = np.full(block_count, launch.threads, np.int64)
         self.threads = launch.threads
         self.count = count = block_count * self.threads
         self.static_size, self.dynamic_size = launch.kernel.shared_size, launch.dynamic_size
@@ -102,12 +109,14 @@ class Launch:
         device: Device,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
-        cluster: tuple[int, int, int],
+        cluster: tuple[int, int, int] | None,
         parameters: bytes,
         dynamic_size: int,
     ) -> None:
         self.kernel, self.device = kernel, device
-        self.grid, self.block, self.cluster = grid, block, cluster
+        self.grid, self.block = grid, block
+        self.is_clustered = cluster is not None
+        self.cluster = cluster or (1, 1, 1)
         self.parameters = parameters
         self.dynamic_size = dynamic_size
         self.threads = block[0] * block[1] * block[2]

@@ -22,7 +22,8 @@ class Reporter:
     kernel_name: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    first_block: int
+    block_numbers: Any
+    """The number in the grid of each block."""
     block_count: int
     threads: int
     """Threads of a block."""
@@ -36,7 +37,7 @@ class Reporter:
 
     def thread(self, lane: int) -> str:
         """Block and thread of a lane."""
-        block, thread = self.first_block + lane // self.threads, lane % self.threads
+        block, thread = int(self.block_numbers[lane // self.threads]), lane % self.threads
         return f"block {_place(block, self.grid)} thread {_place(thread, self.block)}"
 
     def where(self, number: int) -> str:

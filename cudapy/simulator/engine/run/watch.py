@@ -32,10 +32,16 @@ class Watch:
             self._lowest_reader, self._highest_reader = _Seen(size), _Seen(size)
             self._was_atomic = np.zeros(size, bool)
         self._block_time = np.ones(batch.block_count, np.int32)
+        self._cluster_time = np.ones(batch.block_count // batch.cluster_size, np.int32)
+        self._cluster_size = batch.cluster_size
         self._warp_time = np.ones(batch.warp_count, np.int32)
 
     def synchronized_blocks(self, blocks: Any) -> None:
         self._block_time[blocks] += 1
+
+    def synchronized_clusters(self, clusters: Any) -> None:
+        self._cluster_time[clusters] += 1
+        self._block_time.reshape(-1, self._cluster_size)[clusters] += 1
 
     def synchronized_warps(self, warps: Any) -> None:
         self._warp_time[warps] += 1
@@ -68,8 +74,14 @@ class Watch:
     def _race(
         self, batch: Batch, place: Any, lane: Any, a: Any, size: int, lanes: Any, number: int, mode: int
     ) -> None:
+        block = batch.blocks[lane]
         now = _Now(
-            lane, batch.warps, self._block_time[batch.blocks[lane]], self._warp_time[batch.warps[lane]]
+            lane,
+            batch.warps,
+            batch.blocks,
+            self._block_time[block],
+            self._warp_time[batch.warps[lane]],
+            self._cluster_time[block // self._cluster_size],
         )
         hazard, other = self._writer.unordered(place, now)
         kind = "read after write" if mode == READ else "write after write"
@@ -101,12 +113,16 @@ class Watch:
 
 
 class _Now(NamedTuple):
-    """The lanes of an access, the warp of every lane, and the times of the accesses' blocks and warps."""
+    """The lanes of an access, warp and block of every lane, and the times of the accesses' blocks, warps and
+    clusters.
+    """
 
     lane: Any
     warps: Any
+    blocks: Any
     block_time: Any
     warp_time: Any
+    cluster_time: Any
 
 
 class _Seen:
@@ -116,14 +132,21 @@ class _Seen:
         self._lane = np.full(size, _NOBODY, np.int64)
         self._block_time = np.zeros(size, np.int32)
         self._warp_time = np.zeros(size, np.int32)
+        self._cluster_time = np.zeros(size, np.int32)
 
     def unordered(self, place: Any, now: _Now) -> tuple[Any, Any]:
         """Which accesses no barrier lies before, since another lane's; and these lanes."""
         other = self._lane[place]
         same_warp = now.warps[np.maximum(other, 0)] == now.warps[now.lane]
         after_warp_barrier = same_warp & (self._warp_time[place] != now.warp_time)
-        recent = (self._block_time[place] == now.block_time) & ~after_warp_barrier
+        recent = ~self._is_old(place, now) & ~after_warp_barrier
         return recent & (other != _NOBODY) & (other != now.lane), other
+
+    def _is_old(self, place: Any, now: _Now) -> Any:
+        """Whether a barrier of the block, or of the cluster for lanes of another block, lies between."""
+        same_block = now.blocks[np.maximum(self._lane[place], 0)] == now.blocks[now.lane]
+        old_in_block = self._block_time[place] != now.block_time
+        return np.where(same_block, old_in_block, self._cluster_time[place] != now.cluster_time)
 
     def see(self, place: Any, now: _Now, choose: Any) -> None:
         """Remember the last lane of each byte, or since its last barrier the one that `choose` takes."""
@@ -131,12 +154,13 @@ class _Seen:
             self._lane[place] = now.lane
             chosen: Any = slice(None)
         else:
-            old = self._block_time[place] != now.block_time
+            old = self._is_old(place, now)
             self._lane[place[old]] = now.lane[old]
             choose.at(self._lane, place, now.lane)
             chosen = self._lane[place] == now.lane
         self._block_time[place[chosen]] = now.block_time[chosen]
         self._warp_time[place[chosen]] = now.warp_time[chosen]
+        self._cluster_time[place[chosen]] = now.cluster_time[chosen]
 
 
 def _partner(lane: Any, index: Any) -> Any:
