@@ -22,7 +22,7 @@ from ..ptx.syntax import (
     Vector,
 )
 from ..ptx.types import TYPES, Type
-from .graph import Block
+from .graph import CLOCKS, Block
 
 if TYPE_CHECKING:
     from .function import FunctionCompiler
@@ -31,7 +31,6 @@ CARRY = "%cc"
 """The register of the carry."""
 FRAME, SITE = "%frame", "%site"
 """The registers that hold the address of the frame's local memory, and where the function was called."""
-UNCACHED = ("%clock", "%globaltimer")
 
 
 class Value:
@@ -241,7 +240,7 @@ class BlockWriter:
         if name not in self.function.specials:
             raise PTXError(f"{name} is no register, or the simulator does not have it")
         code = "u8" if name.endswith(("64", "globaltimer")) else self.function.special_code(name)
-        if name.startswith(UNCACHED):
+        if name.startswith(CLOCKS):
             return Value(self.let(f"L.special({name!r})"), code)
         local = self._specials.setdefault(name, "s_" + "".join(c if c.isalnum() else "_" for c in name[1:]))
         return Value(local, code)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arithmetic import mbarrier
 from ..arithmetic.double import add64
 from ..arithmetic.floating import flush, quiet
 from ..arithmetic.half import compute
@@ -70,7 +69,6 @@ def _combiner(op: str, kind: str) -> Callable[[Any, Any], Any]:
         "inc": _increment,
         "dec": _decrement,
         "exch": lambda old, b: b,
-        **mbarrier.CHANGES,
     }
     return others.get(op) or _UFUNCS[op]
 

@@ -10,8 +10,9 @@ import numpy as np
 from .. import fault, settings
 from ..memory import POISON
 from .atomic import Atomics
-from .cluster import Clusters, in_clusters
+from .cluster import in_clusters
 from .matrix import Matrices
+from .mbarrier import Mbarriers
 from .special import cached
 from .texturing import Texturing
 from .warp import Warps
@@ -26,7 +27,7 @@ _ALIGN = 16
 _LOCAL_STEP = 256
 
 
-class Batch(Warps, Clusters, Atomics, Matrices, Texturing):
+class Batch(Warps, Mbarriers, Atomics, Matrices, Texturing):
     """`block_count` blocks of a launch from `first_block` on, and what their threads have."""
 
     def __init__(self, launch: Launch, first_block: int, block_count: int) -> None:
@@ -60,6 +61,7 @@ class Batch(Warps, Clusters, Atomics, Matrices, Texturing):
             ("shared", *key, self.shared_stride), lambda: self.blocks.astype(np.int64) * self.shared_stride
         )
         self._shared_views: dict[Any, Any] = {}
+        self.set_up_mbarriers()
         self.local = np.empty(0, np.uint8)
         self.local_stride = 0
         self.local_base: Any = None

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..compile.graph import Block
     from .calls import Key
 
+_PATIENCE = 4096
+"""After so many questions in vain, and nothing else, everybody is thought to wait for ever."""
+
 
 class Meetings(Calls):
     """The part of a scheduler that lets threads wait."""
@@ -36,6 +39,8 @@ class Meetings(Calls):
 
     def _left(self, lanes: Any) -> None:
         """Lanes have exited: barriers may be complete without them."""
+        if self.batch.rounds_in_vain:
+            self.batch.something_happened()
         if not self._barriers.is_idle:
             self._release()
         if not self._cluster_barriers.is_idle:
@@ -96,6 +101,18 @@ class Meetings(Calls):
             self.batch.watch.synchronized_clusters(complete)
         for key, lanes in released:
             self._add(key, lanes)
+
+    def _look_for_deadlock(self, ran: Block) -> None:
+        """After a block that some asked in vain before: does everybody wait?"""
+        batch = self.batch
+        if not ran.is_idle:
+            batch.something_happened()
+        elif batch.rounds_in_vain > _PATIENCE:
+            held = [waiting.lanes for _, waiting in self._barriers.everybody()]
+            held += [one.lanes for one in self._cluster_barriers.waiting]
+            held += [lanes for groups in self._gated.values() for lanes in groups]
+            if len(np.unique(np.concatenate([batch.asking(), *held]))) == int(batch.live.sum()):
+                self._deadlock(batch.who_asks())
 
     def _deadlock(self, more: list[str]) -> NoReturn:
         """Say who waits for what; `more` are those that ask again and again."""

@@ -75,6 +75,8 @@ class Scheduler(Meetings):
             result = block.run(batch, frame, lanes)
             if self._counts is not None:
                 self._counts.ran(key.function, key.block, batch.count if lanes is None else len(lanes))
+            if batch.rounds_in_vain:
+                self._look_for_deadlock(block)
             self._finish(key, function, block, frame, lanes, result)
 
     def _choose(self) -> Key:

@@ -39,6 +39,12 @@ class Watch:
     def synchronized_blocks(self, blocks: Any) -> None:
         self._block_time[blocks] += 1
 
+    def waited(self, blocks: Any, phases: Any) -> None:
+        """Threads of blocks found phases of barriers in shared memory over (2 * place + parity)."""
+        self.synchronized_blocks(blocks)
+        if self._cluster_size > 1:
+            self._cluster_time[np.unique(blocks // self._cluster_size)] += 1
+
     def synchronized_clusters(self, clusters: Any) -> None:
         self._cluster_time[clusters] += 1
         self._block_time.reshape(-1, self._cluster_size)[clusters] += 1
