@@ -5,6 +5,7 @@ data.py     moving, loading and storing                    atomic.py   atomics a
 warp.py     what threads of a warp do together             control.py  branches, calls, barriers
 mbarrier.py barriers in shared memory                      texture.py  textures and surfaces
 matrix.py   products of matrices                           cluster.py  blocks of a cluster
+bulk.py     bulk copies, tensors
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import NamedTuple
 from ..ptx.syntax import Instruction, PTXError
 from . import (
     atomic,
+    bulk,
     cluster,
     control,
     convert,
@@ -45,6 +47,7 @@ TABLES = (
     warp,
     matrix,
     cluster,
+    bulk,
     control,
 )
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from .. import fault, settings
 from ..memory import POISON
-from .atomic import Atomics
 from .cluster import in_clusters
 from .matrix import Matrices
-from .mbarrier import Mbarriers
 from .special import cached
+from .tensor import Tensors
 from .texturing import Texturing
 from .warp import Warps
 from .watch import Watch
@@ -27,7 +26,7 @@ _ALIGN = 16
 _LOCAL_STEP = 256
 
 
-class Batch(Warps, Mbarriers, Atomics, Matrices, Texturing):
+class Batch(Warps, Tensors, Matrices, Texturing):
     """`block_count` blocks of a launch from `first_block` on, and what their threads have."""
 
     def __init__(self, launch: Launch, first_block: int, block_count: int) -> None:

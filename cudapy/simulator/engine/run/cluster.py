@@ -66,8 +66,10 @@ class Clusters(Access):
             self.watch.shared(self, offset, a, size, numbers, number, mode)
         return self.shared_view(dtype), offset >> np.int64(dtype.itemsize.bit_length() - 1)
 
-    def offsets_in_cluster(self, a: Any, size: int, numbers: Any, number: int, mode: int) -> Any:
-        """Where shared addresses lie in the memory of the batch. Raises Fault."""
+    def offsets_in_cluster(
+        self, a: Any, size: int, numbers: Any, number: int, mode: int, align: int = 0
+    ) -> Any:
+        """Where shared addresses lie in the memory of the batch; `align` is `size` if 0. Raises Fault."""
         blocks = self.blocks_of(a, numbers, number, mode)
         inside = a & _OFFSET
         what = f"__shared__ {VERBS[mode]}"
@@ -76,7 +78,7 @@ class Clusters(Access):
             more = f"the block's __shared__ memory has {self.shared_size} bytes"
             text = f"Invalid {what}"
             self.fail(fault.ILLEGAL_ADDRESS, text, number, numbers, outside, a, size, more)
-        crooked = inside & np.uint64(size - 1) != 0
+        crooked = inside & np.uint64((align or size) - 1) != 0
         if crooked.any():
             text = f"Misaligned {what}"
             self.fail(fault.MISALIGNED_ADDRESS, text, number, numbers, crooked, a, size, "in shared memory")

@@ -43,6 +43,10 @@ class Mbarriers(Clusters):
                 self.fail(fault.LAUNCH_FAILED, text, number, lanes, none, a, more=" in shared memory")
         return index
 
+    def is_barrier(self, index: int) -> bool:
+        """Whether a word is a barrier."""
+        return self._known is not None and bool(self._known[index])
+
     def initialize_mbarriers(self, index: Any, count: Any, lanes: Any, number: int) -> None:
         bad = (count == 0) | (count > mbarrier.MOST)
         if np.any(bad):

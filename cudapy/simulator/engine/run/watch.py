@@ -7,11 +7,12 @@ for threads of one) lies between them. Barriers of a part of a block count as ba
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from .. import fault, settings
+from .pending import Pending
 
 if TYPE_CHECKING:
     from .batch import Batch
@@ -31,6 +32,7 @@ class Watch:
             self._writer = _Seen(size)
             self._lowest_reader, self._highest_reader = _Seen(size), _Seen(size)
             self._was_atomic = np.zeros(size, bool)
+        self._pending: Pending | None = None  # once a copy was made
         self._block_time = np.ones(batch.block_count, np.int32)
         self._cluster_time = np.ones(batch.block_count // batch.cluster_size, np.int32)
         self._cluster_size = batch.cluster_size
@@ -44,6 +46,8 @@ class Watch:
         self.synchronized_blocks(blocks)
         if self._cluster_size > 1:
             self._cluster_time[np.unique(blocks // self._cluster_size)] += 1
+        if self._pending is not None:
+            self._pending.over(phases)
 
     def synchronized_clusters(self, clusters: Any) -> None:
         self._cluster_time[clusters] += 1
@@ -58,28 +62,54 @@ class Watch:
         """An access of `size` bytes at `offset` of the batch's shared memory."""
         numbers = batch.numbers(lanes)
         start = np.broadcast_to(offset, numbers.shape)
+        seen = _Access(batch, lanes, number, mode, a, size)
         for step in range(size):
-            place = start + step
-            if self._written is not None:
-                self._unwritten(batch, place, a, size, lanes, number, mode)
-            if self._races:
-                self._race(batch, place, numbers, a, size, lanes, number, mode)
+            self._see(seen, start + step, numbers)
 
-    def _unwritten(
-        self, batch: Batch, place: Any, a: Any, size: int, lanes: Any, number: int, mode: int
-    ) -> None:
-        written = self._written
-        if mode == WRITE:
-            written[place] = True
-            return
-        bad = ~written[place]
-        if bad.any():
-            text = "Read of __shared__ memory that nobody wrote"
-            batch.fail(fault.LAUNCH_FAILED, text, number, lanes, bad, a, size, "of the block's shared memory")
+    def copied(self, batch: Batch, places: Any, lane: int, number: int, mode: int, phase: int | None) -> None:
+        """A copy that a lane started touches bytes; `phase` says when those that it writes are there."""
+        a = places[:1].astype(np.uint64) % np.uint64(batch.shared_stride)
+        seen = _Access(batch, np.array([lane]), number, mode, a, len(places))
+        self._see(seen, places, np.full(len(places), lane))
+        if self._races and phase is not None:
+            self._holding(batch).write(places, phase)
 
-    def _race(
-        self, batch: Batch, place: Any, lane: Any, a: Any, size: int, lanes: Any, number: int, mode: int
-    ) -> None:
+    def reads(self, batch: Batch, lane: int, places: Any) -> None:
+        """A copy of the lane's group reads bytes, until the group was waited for."""
+        if self._races:
+            self._holding(batch).read(lane, places)
+
+    def commit(self, lanes: list[int]) -> None:
+        if self._pending is not None:
+            self._pending.commit(lanes)
+
+    def wait_groups(self, lanes: list[int], left: int) -> None:
+        if self._pending is not None:
+            self._pending.wait(lanes, left)
+
+    def _holding(self, batch: Batch) -> Pending:
+        if self._pending is None:
+            self._pending = Pending(len(batch.shared))
+        return self._pending
+
+    def _see(self, seen: _Access, place: Any, lane: Any) -> None:
+        """An access to one byte by each of `lane`, or to several by one lane."""
+        if self._written is not None:
+            if seen.mode == WRITE:
+                self._written[place] = True
+            elif not self._written[place].all():
+                text = "Read of __shared__ memory that nobody wrote"
+                seen.fail(text, ~self._written[place], "of the block's shared memory")
+        if self._races:
+            if self._pending is not None:
+                held = self._pending.conflicts(place, seen.mode == READ)
+                if held.any():
+                    text = "Race in __shared__ memory (with an asynchronous copy)"
+                    seen.fail(text, held, "nobody has waited for the copy")
+            self._race(seen, place, lane)
+
+    def _race(self, seen: _Access, place: Any, lane: Any) -> None:
+        batch, mode = seen.batch, seen.mode
         block = batch.blocks[lane]
         now = _Now(
             lane,
@@ -109,13 +139,30 @@ class Watch:
             partner = batch.thread(int(other[one]))
             text = f"Race in __shared__ memory ({kind})"
             more = f"the other is {partner}; no barrier lies between them"
-            batch.fail(fault.LAUNCH_FAILED, text, number, lanes, hazard, a, size, more)
+            seen.fail(text, hazard, more)
         if mode == READ:
             self._lowest_reader.see(place, now, np.minimum)
             self._highest_reader.see(place, now, np.maximum)
         else:
             self._writer.see(place, now, None)
             self._was_atomic[place] = mode == ATOMIC
+
+
+class _Access(NamedTuple):
+    """An instruction that accesses shared memory, for reports."""
+
+    batch: Batch
+    lanes: Any
+    number: int
+    mode: int
+    a: Any
+    size: int
+
+    def fail(self, text: str, bad: Any, more: str) -> NoReturn:
+        """Raise the Fault; `bad` is for each lane, or for each byte that one lane touches."""
+        whole = len(self.batch.numbers(self.lanes)) != len(bad)
+        guilty = True if whole else bad
+        self.batch.fail(fault.LAUNCH_FAILED, text, self.number, self.lanes, guilty, self.a, self.size, more)
 
 
 class _Now(NamedTuple):
