@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..compile.graph import Block
     from .calls import Key
 
-_PATIENCE = 4096
+_PATIENCE = 1024
 """After so many questions in vain, and nothing else, everybody is thought to wait for ever."""
 
 
