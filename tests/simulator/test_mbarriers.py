@@ -90,7 +90,8 @@ extern "C" __global__ void bytes(unsigned *out)
 {
     __shared__ Word b;
     init(&b, 1);
-    asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], 48;" :: "r"(at(&b)) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], 48;"
+                 :: "r"(at(&b)) : "memory");
     out[0] = parity(&b, 0);
     ON(b, "complete_tx.relaxed.cta.shared::cta.b64", 32);
     out[1] = parity(&b, 0);
@@ -147,7 +148,8 @@ extern "C" __global__ void of_another(unsigned *out)
     __shared__ unsigned s[32];
     unsigned rank = blockIdx.x % 2, t = threadIdx.x, far;
     if (t == 0) init(&b, 32);
-    asm volatile("fence.mbarrier_init.release.cluster; barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far) : "r"(at(&s[t])), "r"(rank ^ 1));
     asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(far), "r"(100 * blockIdx.x + t) : "memory");
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far) : "r"(at(&b)), "r"(rank ^ 1));

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import fault
 from ..ptx.types import TYPES
-from .access import READ, VERBS, WRITE
+from .access import ATOMIC, READ, VERBS, WRITE
 from .atomic import Atomics, combiner
 from .mbarrier import Mbarriers
 
@@ -68,7 +68,8 @@ class Bulk(Mbarriers, Atomics):
                 self.grouped(lane, first + np.arange(count))
                 continue
             for place in self.targets(lane, to, word, ranks, count, _ALIGN, way[0], number):
-                self.held(place.start + np.arange(count), lane, number, place.barrier)
+                places = place.start + np.arange(count)
+                self.held(places, lane, number, place.barrier, reduction is not None)
                 _move(self.shared[place.start : place.start + count], data, reduction, False)
                 self.completed(place.barrier, count, lane, number)
 
@@ -168,11 +169,12 @@ class Bulk(Mbarriers, Atomics):
         if self.watch is not None:
             self.watch.copied(self, places, lane, number, READ, None)
 
-    def held(self, places: Any, lane: int, number: int, barrier: int) -> None:
+    def held(self, places: Any, lane: int, number: int, barrier: int, reduces: bool = False) -> None:
         """Tell the checks of the bytes that a copy writes: they are there once its phase is over."""
         if self.watch is not None:
             odd = int(self.shared_view(_WORD)[barrier] >> np.uint64(63))
-            self.watch.copied(self, places, lane, number, WRITE, 2 * barrier + odd)
+            mode = ATOMIC if reduces else WRITE
+            self.watch.copied(self, places, lane, number, mode, 2 * barrier + odd)
 
     # Groups of copies out of shared memory.
 
@@ -217,7 +219,7 @@ class Bulk(Mbarriers, Atomics):
             zip(numbers.tolist(), starts.tolist(), words.tolist(), strict=True)
         ):
             own = [np.broadcast_to(value, numbers.shape)[position] for value in values]
-            self.held(start + np.arange(count), lane, number, word)
+            self.held(start + np.arange(count), lane, number, word, bool(operation))
             place = self.shared[start : start + count]
             _move(place, np.array(own, dtype).view(np.uint8), (operation, kind) if operation else None, False)
             self.completed(word, count, lane, number)

@@ -16,18 +16,22 @@ class Pending:
 
     def __init__(self, size: int) -> None:
         self._holds = np.zeros(size, np.int64)
+        self._reduces = np.zeros(size, bool)
         self._groups: dict[int, list[int]] = {}
         self._open: dict[int, int] = {}
         self._next = itertools.count(1)
 
-    def conflicts(self, places: Any, reads: bool) -> Any:
-        """Which bytes a copy holds, so that an access now is a race."""
+    def conflicts(self, places: Any, reads: bool, reduces: bool) -> Any:
+        """Which bytes a copy holds, so that an access now is a race; reductions go well together."""
         held = self._holds[places]
+        if reduces:
+            return (held != 0) & ~((held > 0) & self._reduces[places])
         return held > 0 if reads else held != 0
 
-    def write(self, places: Any, phase: int) -> None:
-        """A copy writes bytes; whoever finds the phase over may use them."""
+    def write(self, places: Any, phase: int, reduces: bool) -> None:
+        """A copy writes bytes, or combines them; whoever finds the phase over may use them."""
         self._holds[places] = phase + 1
+        self._reduces[places] = reduces
 
     def over(self, phases: Any) -> None:
         """Somebody found phases over."""

@@ -69,10 +69,10 @@ class Watch:
     def copied(self, batch: Batch, places: Any, lane: int, number: int, mode: int, phase: int | None) -> None:
         """A copy that a lane started touches bytes; `phase` says when those that it writes are there."""
         a = places[:1].astype(np.uint64) % np.uint64(batch.shared_stride)
-        seen = _Access(batch, np.array([lane]), number, mode, a, len(places))
+        seen = _Access(batch, np.array([lane]), number, mode, a, len(places), True)
         self._see(seen, places, np.full(len(places), lane))
         if self._races and phase is not None:
-            self._holding(batch).write(places, phase)
+            self._holding(batch).write(places, phase, mode == ATOMIC)
 
     def reads(self, batch: Batch, lane: int, places: Any) -> None:
         """A copy of the lane's group reads bytes, until the group was waited for."""
@@ -102,7 +102,7 @@ class Watch:
                 seen.fail(text, ~self._written[place], "of the block's shared memory")
         if self._races:
             if self._pending is not None:
-                held = self._pending.conflicts(place, seen.mode == READ)
+                held = self._pending.conflicts(place, seen.mode == READ, seen.is_copy and seen.mode == ATOMIC)
                 if held.any():
                     text = "Race in __shared__ memory (with an asynchronous copy)"
                     seen.fail(text, held, "nobody has waited for the copy")
@@ -157,6 +157,7 @@ class _Access(NamedTuple):
     mode: int
     a: Any
     size: int
+    is_copy: bool = False
 
     def fail(self, text: str, bad: Any, more: str) -> NoReturn:
         """Raise the Fault; `bad` is for each lane, or for each byte that one lane touches."""
