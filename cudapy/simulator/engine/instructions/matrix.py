@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..ptx.syntax import PTXError
 from ..ptx.types import TYPES
 from .data import space_of
 from .rule import Rule, rule
@@ -47,18 +48,31 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     d, a, b, c = instruction.operands
     parts = [_registers(writer, *one) for one in ((a, a_kind), (b, b_kind), (c, groups["C"]))]
     kinds = (groups["D"], a_kind, b_kind, groups["C"])
-    method = "multiply_tiles" if instruction.name == "wmma" else "multiply_matrices"
+    is_tiled = instruction.name == "wmma"
     clamps = bool(groups.get("satfinite"))
     count = len(writer.items(d))
-    arguments = f"({_shape(groups)}), {kinds!r}, {', '.join(parts)}, {count}, {clamps}, I, {writer.number}"
-    _give(writer, d, f"L.{method}({arguments})", groups["D"])
+    arguments = f"{is_tiled}, ({_shape(groups)}), {kinds!r}, ({', '.join(parts)}), {count}, {clamps}"
+    _give(writer, d, f"L.multiply({arguments}, I, {writer.number})", groups["D"])
 
 
 def _load_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """ldmatrix: matrices of 8 x 8 16-bit elements, each row at an address that one thread gives."""
     address = writer.address(instruction.operands[1])
-    call = f"L.load_rows({address}, {groups['count']}, {bool(groups.get('trans'))}, I, {writer.number})"
-    _give(writer, instruction.operands[0], call, "b32")
+    if len(writer.items(instruction.operands[0])) != int(groups["count"]):
+        raise PTXError(f"{groups['count']} registers are expected")
+    more = f"{space_of(groups)!r}, {bool(groups.get('trans'))}, I, {writer.number}"
+    _give(writer, instruction.operands[0], f"L.load_rows({address}, {groups['count']}, {more})", "b32")
+
+
+def _store_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """stmatrix: the reverse."""
+    items = writer.items(instruction.operands[1])
+    if len(items) != int(groups["count"]):
+        raise PTXError(f"{groups['count']} registers are expected")
+    values = ", ".join(writer.read(item, TYPES["b32"]) for item in items)
+    address = writer.address(instruction.operands[0])
+    more = f"{space_of(groups)!r}, {bool(groups.get('trans'))}, I, {writer.number}"
+    writer.line(f"L.store_rows({address}, ({values},), {more})")
 
 
 def _tile(writer: BlockWriter, groups: dict[str, str], address: Operand, more: tuple[Operand, ...]) -> str:
@@ -91,8 +105,13 @@ def _rules() -> list[Rule]:
     load = "wmma.load.<which:{}>.sync.aligned.<layout:row|col>.<shape:{}>" + _SPACE + ".<T:{}>"
     rules = [
         rule(
-            "ldmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans].<space:shared::cta|shared>.b16",
+            "ldmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans][.space:shared::cta|shared].b16",
             emit=_load_rows,
+            **more,
+        ),
+        rule(
+            "stmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans][.space:shared::cta|shared].b16",
+            emit=_store_rows,
             **more,
         ),
         rule(
