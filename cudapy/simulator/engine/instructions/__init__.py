@@ -5,7 +5,7 @@ data.py     moving, loading and storing                    atomic.py   atomics a
 warp.py     what threads of a warp do together             control.py  branches, calls, barriers
 mbarrier.py barriers in shared memory                      texture.py  textures and surfaces
 matrix.py   products of matrices                           cluster.py  blocks of a cluster
-bulk.py     bulk copies, tensors
+bulk.py     bulk copies, tensors                           warpgroup.py products of matrices by four warps
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from . import (
     mbarrier,
     texture,
     warp,
+    warpgroup,
 )
 from .rule import Rule
 
@@ -46,6 +47,7 @@ TABLES = (
     texture,
     warp,
     matrix,
+    warpgroup,
     cluster,
     bulk,
     control,

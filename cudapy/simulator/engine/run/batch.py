@@ -10,11 +10,10 @@ import numpy as np
 from .. import fault, settings
 from ..memory import POISON
 from .cluster import in_clusters
-from .matrix import Matrices
 from .special import cached
-from .tensor import Tensors
 from .texturing import Texturing
 from .warp import Warps
+from .warpgroup import Warpgroups
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ _ALIGN = 16
 _LOCAL_STEP = 256
 
 
-class Batch(Warps, Tensors, Matrices, Texturing):
+class Batch(Warps, Warpgroups, Texturing):
     """`block_count` blocks of a launch from `first_block` on, and what their threads have."""
 
     def __init__(self, launch: Launch, first_block: int, block_count: int) -> None:

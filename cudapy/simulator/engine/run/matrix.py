@@ -13,66 +13,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import fault
-from ..arithmetic.rounding import bfloat_to_single, to_bfloat
 from ..ptx.types import TYPES
 from .access import READ, WRITE, Access, put
+from .fragments import GROUP, HELD, LANES, MEMBER, by_register, packed, positions, product, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WORD = np.dtype("u4")
-_HELD = {"f64": "f8", "f32": "f4", "s32": "i4"}
-"""The NumPy type of a register that holds one element; others hold several in a word."""
-_LANES = np.arange(32)
-_GROUP, _MEMBER = _LANES // 4, _LANES % 4
-
-
-def _values(kind: str, registers: Any) -> Any:
-    """The numbers in registers (warp, lane, register): (warp, lane, register * element)."""
-    warps, lanes, _ = registers.shape
-    size = TYPES[kind].size
-    items = np.ascontiguousarray(registers).view(f"u{size}").reshape(warps, lanes, -1)
-    if kind == "bf16":
-        return bfloat_to_single(items).astype(np.float64)
-    values = items.view(TYPES[kind].code)
-    return values.astype(np.int64 if TYPES[kind].kind in "us" else np.float64)
-
-
-def _packed(kind: str, values: Any) -> Any:
-    """The reverse: registers of a type that holds such elements."""
-    warps, lanes, _ = values.shape
-    with np.errstate(all="ignore"):
-        if kind == "bf16":
-            items = to_bfloat(values)
-        elif TYPES[kind].kind in "us":
-            items = values.astype(np.uint64).astype(f"u{TYPES[kind].size}")
-        else:
-            items = values.astype(TYPES[kind].code)
-    return np.ascontiguousarray(items).view(_HELD.get(kind, "u4")).reshape(warps, lanes, -1)
-
-
-def _places(which: str, elements: int, count: int) -> tuple[Any, Any]:
-    """Row and column, by lane and element, of a part of mma; `elements` of them share a register."""
-    number = np.arange(count)
-    register, inner = number // elements, number % elements
-    group, member = _GROUP[:, None], _MEMBER[:, None]
-    if which == "a":
-        return group + 8 * (register % 2), member * elements + inner + register // 2 * 4 * elements
-    if which == "b":
-        return member * elements + inner + register * 4 * elements, group + 0 * inner
-    return group + number // 2 * 8, member * 2 + number % 2
 
 
 class Matrices(Access):
     """The part of a batch that multiplies matrices. `lanes` are whole warps."""
 
-    def _by_warp(self, values: tuple[Any, ...], lanes: Any, number: int) -> Any:
+    def by_warp(self, values: tuple[Any, ...], lanes: Any, number: int) -> Any:
         """Registers as (warp, lane, register)."""
-        total = len(self._whole_warps(lanes, number))
+        total = len(self.whole_warps(lanes, number))
         stacked = np.stack([np.broadcast_to(one, (total,)) for one in values], 1)
         return stacked.reshape(-1, 32, len(values))
 
-    def _whole_warps(self, lanes: Any, number: int) -> Any:
+    def whole_warps(self, lanes: Any, number: int) -> Any:
         numbers = self.numbers(lanes)
         if self.threads % 32:
             text = "A matrix instruction in a warp of fewer than 32 threads"
@@ -89,14 +49,14 @@ class Matrices(Access):
         if transposed:
             matrices = matrices.swapaxes(2, 3)
         pairs = np.ascontiguousarray(matrices).view(_WORD)
-        return [np.ascontiguousarray(pairs[:, one, _GROUP, _MEMBER].ravel()) for one in range(count)]
+        return [np.ascontiguousarray(pairs[:, one, GROUP, MEMBER].ravel()) for one in range(count)]
 
     def store_rows(
         self, a: Any, values: tuple[Any, ...], space: str, transposed: bool, lanes: Any, number: int
     ) -> None:
         """stmatrix: the words of each lane to rows that lanes say."""
         array, index = self._rows(a, len(values), space, lanes, number, WRITE)
-        pairs = self._by_warp(values, lanes, number).swapaxes(1, 2).reshape(-1, len(values), 8, 4)
+        pairs = self.by_warp(values, lanes, number).swapaxes(1, 2).reshape(-1, len(values), 8, 4)
         matrices = np.ascontiguousarray(pairs).view(np.uint16)
         if transposed:
             matrices = matrices.swapaxes(2, 3)
@@ -106,7 +66,7 @@ class Matrices(Access):
 
     def _rows(self, a: Any, count: int, space: str, lanes: Any, number: int, mode: int) -> tuple[Any, Any]:
         """Where the rows of `count` matrices lie: eight addresses of each, of the first lanes of a warp."""
-        numbers = self._whole_warps(lanes, number).reshape(-1, 32)[:, : 8 * count]
+        numbers = self.whole_warps(lanes, number).reshape(-1, 32)[:, : 8 * count]
         addresses = np.broadcast_to(a, (numbers.shape[0] * 32,)).reshape(-1, 32)[:, : 8 * count]
         place = getattr(self, f"at_{space}")
         found: tuple[Any, Any] = place(addresses.ravel(), _WORD, 4, numbers.ravel(), number, mode)
@@ -129,19 +89,19 @@ class Matrices(Access):
         for which, kind, registers, size in zip(
             "abc", kinds[1:], parts, ((m, k), (k, n), (m, n)), strict=True
         ):
-            values = _values(kind, self._by_warp(registers, lanes, number))
+            values = unpacked(kind, self.by_warp(registers, lanes, number))
             if is_tiled:
                 whole.append(values[:, :, : size[0] * size[1] // 32].reshape(-1, *size))
                 continue
             full = np.zeros((len(values), *size), values.dtype)
-            rows, columns = _places(which, max(4 // TYPES[kind].size, 1), values.shape[2])
+            rows, columns = positions(which, max(4 // TYPES[kind].size, 1), values.shape[2])
             full[:, rows, columns] = values
             whole.append(full)
-        result = _product(whole, clamps)
+        result = product(whole, clamps)
         if is_tiled:
-            return _columns(_packed(kinds[0], result.reshape(-1, 32, m * n // 32)), count)
-        rows, columns = _places("d", 1, m * n // 32)
-        return _columns(_packed(kinds[0], result[:, rows, columns]), count)
+            return by_register(packed(kinds[0], result.reshape(-1, 32, m * n // 32)), count)
+        rows, columns = positions("d", 1, m * n // 32)
+        return by_register(packed(kinds[0], result[:, rows, columns]), count)
 
     def load_tile(
         self,
@@ -160,7 +120,7 @@ class Matrices(Access):
         places = self._tile(a, stride, shape, which, is_row, kind, space, lanes, number, READ)
         values = np.stack([array.take(index) for array, index in places], 1)
         words = np.ascontiguousarray(values).view("u8" if kind == "f64" else "u4")
-        return _columns(words.reshape(-1, 32, words.shape[1]), count, _HELD.get(kind))
+        return by_register(words.reshape(-1, 32, words.shape[1]), count, HELD.get(kind))
 
     def store_tile(
         self,
@@ -176,7 +136,7 @@ class Matrices(Access):
         number: int,
     ) -> None:
         """wmma.store."""
-        words = self._by_warp(values, lanes, number).reshape(-1, len(values))
+        words = self.by_warp(values, lanes, number).reshape(-1, len(values))
         items = np.ascontiguousarray(words).view(f"u{TYPES[kind].size}")
         places = self._tile(a, stride, shape, which, is_row, kind, space, lanes, number, WRITE)
         for step, (array, index) in enumerate(places):
@@ -196,7 +156,7 @@ class Matrices(Access):
         mode: int,
     ) -> Iterator[tuple[Any, Any]]:
         """Where the elements of a tile lie that each lane holds, one after the other."""
-        numbers = self._whole_warps(lanes, number)
+        numbers = self.whole_warps(lanes, number)
         offsets = _offsets(shape, which, is_row, kind, stride, numbers)
         dtype = np.dtype(f"u{TYPES[kind].size}")
         for step in range(offsets.shape[1]):
@@ -210,7 +170,7 @@ def _offsets(
     m, n, k = shape
     rows, columns = {"a": (m, k), "b": (k, n)}.get(which, (m, n))
     each = rows * columns // 32
-    element = _LANES[:, None] * each + np.arange(each)
+    element = LANES[:, None] * each + np.arange(each)
     row, column = element // columns, element % columns
     line = np.uint64(columns if is_row else rows) if stride is None else stride.astype(np.uint64)
     major, minor = (row, column) if is_row else (column, row)
@@ -218,17 +178,3 @@ def _offsets(
     outer, inner = np.tile(major.astype(np.uint64), repeated), np.tile(minor.astype(np.uint64), repeated)
     lines = line[:, None] if line.ndim else line
     return (outer * lines + inner) * np.uint64(TYPES[kind].size)
-
-
-def _product(whole: list[Any], clamps: bool) -> Any:
-    a, b, c = whole
-    with np.errstate(all="ignore"):
-        result = np.matmul(a, b) + c
-    return np.clip(result, -(2**31), 2**31 - 1) if clamps else result
-
-
-def _columns(registers: Any, count: int, held: str | None = None) -> list[Any]:
-    """Each register as an array over the lanes; the first ones again for those that are more."""
-    flat = registers.reshape(-1, registers.shape[2])
-    arrays = [np.ascontiguousarray(flat[:, place % flat.shape[1]]) for place in range(count)]
-    return [one.view(held) for one in arrays] if held else arrays
