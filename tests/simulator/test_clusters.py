@@ -93,7 +93,7 @@ def test_the_shared_memory_of_the_next_block(machine: Machine) -> None:
 
 
 def test_many_clusters_run_in_several_batches(machine: Machine) -> None:
-    settings.current.batch = 300  # threads: 4 blocks of 64, one cluster of 2 x 2
+    settings.current.batch = 400  # threads: 6 blocks of 64, one cluster of 2 x 2
     values = np.arange(16 * 64, dtype=i32).reshape(4, 4, 64)
     out = machine.zeros((4, 4, 64), i32)
     machine.run(machine.load(RING, 90), "ring", (4, 4), 64, machine.array(values), out)

@@ -151,10 +151,6 @@ class ClusterBarriers:
         self._arrived_in = np.full(len(blocks), -1, np.int64)  # the phase of an arrival not waited for
         self.waiting: list[Held] = []
 
-    @property
-    def is_idle(self) -> bool:
-        return not self.waiting and not self._counts.any()
-
     def arrive(self, lanes: Any) -> Any:
         """Returns which lanes must not: they have arrived, and not waited."""
         twice = self._arrived_in[lanes] >= 0

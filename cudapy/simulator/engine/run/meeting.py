@@ -30,12 +30,17 @@ class Meetings(Calls):
     def _set_up_barriers(self) -> None:
         batch = self.batch
         self._barriers = Barriers(batch.blocks, batch.live)
-        self._cluster_barriers = ClusterBarriers(batch.blocks, batch.cluster_size, batch.live)
+        self._cluster_barriers: ClusterBarriers | None = None  # once somebody arrives
 
     @property
     def _is_idle(self) -> bool:
         """Nobody waits for anybody."""
-        return not self._gated and not self._barriers.everybody() and not self._cluster_barriers.waiting
+        return not self._gated and not self._barriers.everybody() and not self._held
+
+    @property
+    def _held(self) -> list[Held]:
+        """Those that wait for their clusters."""
+        return self._cluster_barriers.waiting if self._cluster_barriers is not None else []
 
     def _left(self, lanes: Any) -> None:
         """Lanes have exited: barriers may be complete without them."""
@@ -43,9 +48,9 @@ class Meetings(Calls):
             self.batch.something_happened()
         if not self._barriers.is_idle:
             self._release()
-        if not self._cluster_barriers.is_idle:
+        if self._cluster_barriers is not None:
             self._cluster_barriers.exited(lanes)
-            self._release_clusters()
+            self._release_clusters(self._cluster_barriers)
 
     def _barrier(
         self, following: Key, function: CompiledFunction, block: Block, lanes: Any, result: Any
@@ -81,22 +86,26 @@ class Meetings(Calls):
             self._add(key, lanes)
 
     def _cluster_barrier(self, following: Key, function: CompiledFunction, block: Block, lanes: Any) -> None:
-        numbers = self.batch.numbers(lanes)
+        batch, barriers = self.batch, self._cluster_barriers
+        if barriers is None:
+            barriers = ClusterBarriers(batch.blocks, batch.cluster_size, batch.live)
+            self._cluster_barriers = barriers
+        numbers = batch.numbers(lanes)
         if block.info.action == "arrive":
-            bad = self._cluster_barriers.arrive(numbers)
+            bad = barriers.arrive(numbers)
             text = "A second arrival at the barrier of the cluster, with no wait between"
         else:
             held = Held(following, numbers, function, block.info.instruction)
-            bad = self._cluster_barriers.wait(held)
+            bad = barriers.wait(held)
             text = "A wait at the barrier of the cluster without an arrival"
         if bad.any():
-            self.batch.fail(fault.LAUNCH_FAILED, text, function_number(function, block), numbers, bad)
+            batch.fail(fault.LAUNCH_FAILED, text, function_number(function, block), numbers, bad)
         if block.info.action == "arrive":
             self._add(following, lanes)
-        self._release_clusters()
+        self._release_clusters(barriers)
 
-    def _release_clusters(self) -> None:
-        released, complete = self._cluster_barriers.release()
+    def _release_clusters(self, barriers: ClusterBarriers) -> None:
+        released, complete = barriers.release()
         if self.batch.watch is not None and len(complete):
             self.batch.watch.synchronized_clusters(complete)
         for key, lanes in released:
@@ -109,7 +118,7 @@ class Meetings(Calls):
             batch.something_happened()
         elif batch.rounds_in_vain > _PATIENCE:
             held = [waiting.lanes for _, waiting in self._barriers.everybody()]
-            held += [one.lanes for one in self._cluster_barriers.waiting]
+            held += [one.lanes for one in self._held]
             held += [lanes for groups in self._gated.values() for lanes in groups]
             if len(np.unique(np.concatenate([batch.asking(), *held]))) == int(batch.live.sum()):
                 self._deadlock(batch.who_asks())
@@ -121,7 +130,7 @@ class Meetings(Calls):
             lines.append(
                 self._waits(waiting.lanes, waiting.function, waiting.info.instruction, f"barrier {number}")
             )
-        for held in self._cluster_barriers.waiting:
+        for held in self._held:
             what = "the barrier of their cluster"
             lines.append(self._waits(held.lanes, held.function, held.instruction, what))
         for key, groups in self._gated.items():
