@@ -61,6 +61,7 @@ NOUNS = (
     "launching",
     "array",
     "texture",
+    "tensor_map",
     "graph",
     "user_object",
     "conditional",

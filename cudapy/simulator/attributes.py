@@ -111,6 +111,7 @@ def attributes(ordinal: int, compute_capability: tuple[int, int]) -> dict[int, i
         **_LIMITS,
         **dict.fromkeys(_FEATURES, 1),
         "CLUSTER_LAUNCH": int(major >= 9),
+        "TENSOR_MAP_ACCESS_SUPPORTED": int(major >= 9),
         "COMPUTE_CAPABILITY_MAJOR": major,
         "COMPUTE_CAPABILITY_MINOR": minor,
         "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": shared,

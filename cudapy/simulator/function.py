@@ -10,7 +10,7 @@ from .device import device
 from .handles import find
 from .kernel_library import Kernel, function
 from .library import provides, text
-from .log import invalid
+from .log import Refused, invalid
 from .module import Function
 
 
@@ -83,16 +83,36 @@ def get(of: Function, attrib: int) -> int:
         Attribute.CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: 0,
         Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: (48 << 10) - kernel.shared_size,
         Attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: -1,
-        Attribute.CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: 0,
-        Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: 0,
-        Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: 0,
-        Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: 0,
+        Attribute.CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: int(kernel.needs_cluster),
+        Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: (kernel.cluster or (0, 0, 0))[0],
+        Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: (kernel.cluster or (0, 0, 0))[1],
+        Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: (kernel.cluster or (0, 0, 0))[2],
         Attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: 0,
         Attribute.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: 0,
     }
     if name not in values:
         raise invalid(f"{attrib} is no attribute of a function")
     return values[name]
+
+
+_CLUSTER = (
+    Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+    Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+    Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
+)
+
+
+def required_cluster(of: Function) -> tuple[int, int, int] | None:
+    """The size of clusters that a kernel was compiled for, or that its attributes were set to.
+
+    Raises Refused.
+    """
+    width, height, depth = (get(of, name) for name in _CLUSTER)
+    if not width and not height and not depth:
+        return None
+    if not width or not height or not depth:
+        raise invalid(f"{of.name}: clusters of {(width, height, depth)}: all of them must be set, or none")
+    return width, height, depth
 
 
 def put(of: Function, attrib: int, value: int) -> None:
@@ -112,11 +132,14 @@ def put(of: Function, attrib: int, value: int) -> None:
     elif name not in (
         Attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
         Attribute.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-        Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
-        Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
-        Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
+        *_CLUSTER,
     ):
         raise invalid(f"{name.name} cannot be set")
+    if name in _CLUSTER and of.kernel.cluster is not None:
+        reason = f"{of.name} was compiled for clusters of {of.kernel.cluster}"
+        raise Refused("CUDA_ERROR_NOT_PERMITTED", reason)
+    if name in _CLUSTER and value < 0:
+        raise invalid(f"{name.name} cannot be {value}")
     of.set[name] = value
 
 

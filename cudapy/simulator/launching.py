@@ -19,7 +19,7 @@ from .engine.device import Device as EngineDevice
 from .engine.fault import Fault
 from .engine.launch import launch
 from .event import Event
-from .function import get
+from .function import get, required_cluster
 from .handles import find
 from .kernel_library import function
 from .launch_parameters import pack
@@ -27,7 +27,7 @@ from .library import provides
 from .log import Refused, invalid, unsupported
 from .memory import table
 from .module import Function
-from .occupancy import LARGEST_CLUSTER, blocks_per_multiprocessor
+from .occupancy import blocks_per_multiprocessor, largest_cluster
 from .operations import Operation, needed
 from .stream import stream
 from .turns import Turns
@@ -64,6 +64,10 @@ def engine_device(device: Device, multiprocessors: int = 0) -> EngineDevice:
 Three = tuple[int, int, int]
 
 
+def _misfit(reason: str) -> Refused:
+    return Refused("CUDA_ERROR_INVALID_CLUSTER_SIZE", reason)
+
+
 class KernelLaunch(Operation):
     """A launch; `params` are the packed parameters of the kernel."""
 
@@ -88,7 +92,7 @@ class KernelLaunch(Operation):
         self.shared = shared
         self.params = params
         self.attributes = attributes or {}
-        self.cluster: Three | None = None
+        self.cluster: Three | None = required_cluster(kernel)
         self.is_cooperative = False
         self._events: list[Event] = []
         self._data: Any = None
@@ -142,6 +146,8 @@ class KernelLaunch(Operation):
             )
         if self.cluster is not None:
             self._check_cluster(self.cluster)
+        elif self.kernel.kernel.needs_cluster:
+            raise _misfit(f"{self.kernel.name} is made for clusters: the launch must say how large they are")
         if self.is_cooperative:
             fit = blocks_per_multiprocessor(self.kernel, threads, self.shared)
             fit *= on[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
@@ -153,14 +159,16 @@ class KernelLaunch(Operation):
                 )
 
     def _check_cluster(self, cluster: Three) -> None:
+        if not self.context.device[OfDevice.CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH]:
+            raise unsupported("clusters need compute capability 9.0")
         if any(size % part for size, part in zip(self.grid, cluster, strict=True) if part) or 0 in cluster:
             raise invalid(f"a grid of {self.grid} blocks does not divide into clusters of {cluster}")
-        if cluster[0] * cluster[1] * cluster[2] > LARGEST_CLUSTER:
-            raise Refused(
-                "CUDA_ERROR_INVALID_CLUSTER_SIZE", f"clusters have at most {LARGEST_CLUSTER} blocks"
-            )
-        if not self.context.device[OfDevice.CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH]:
-            raise unsupported("the simulator has no clusters of blocks")
+        required = required_cluster(self.kernel)
+        if required is not None and cluster != required:
+            raise _misfit(f"{self.kernel.name} is made for clusters of {required}, not {cluster}")
+        most = largest_cluster(self.kernel)
+        if cluster[0] * cluster[1] * cluster[2] > most:
+            raise _misfit(f"clusters of {self.kernel.name} have at most {most} blocks, not {cluster}")
 
     def run(self) -> None:
         device = engine_device(self.context.device, getattr(self.place, "multiprocessors", 0))

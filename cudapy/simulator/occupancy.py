@@ -8,10 +8,10 @@ from typing import Any
 from .._types.driver.enums import CUdevice_attribute as OfDevice
 from .._types.driver.enums import CUfunction_attribute
 from .._types.driver.enums import CUlaunchAttributeID as Attribute
-from .function import get
+from .function import get, required_cluster
 from .kernel_library import function
 from .library import provides
-from .log import invalid
+from .log import Refused, invalid
 from .module import Function
 from .operations import needed
 
@@ -20,7 +20,8 @@ WARP = 32
 REGISTER_UNIT = 256  # registers are given out to a warp in such units,
 WARP_UNIT = 4  # and to so many warps at once
 SHARED_UNIT = 128  # bytes
-LARGEST_CLUSTER = 8  # blocks, on every device that has clusters
+LARGEST_CLUSTER = 8  # blocks, on every device that has clusters,
+NON_PORTABLE_CLUSTER = 16  # and on those of 9.0, for kernels that ask for it
 FLAGS = 1  # CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE
 
 
@@ -50,6 +51,14 @@ def blocks_per_multiprocessor(kernel: Function, threads: int, dynamic: int) -> i
     whole = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR]
     by_shared = whole // shared if shared else by_blocks
     return min(by_threads, by_blocks, by_registers, by_shared)
+
+
+def largest_cluster(kernel: Function) -> int:
+    """The most blocks of a cluster."""
+    if kernel.kernel.largest_cluster is not None:
+        return min(kernel.kernel.largest_cluster, NON_PORTABLE_CLUSTER)
+    allowed = get(kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+    return NON_PORTABLE_CLUSTER if allowed else LARGEST_CLUSTER
 
 
 @provides("driver")
@@ -104,21 +113,28 @@ def cuOccupancyMaxPotentialClusterSize(func: int, config: Any) -> int:
     threads = told.blockDimX * told.blockDimY * told.blockDimZ
     if not blocks_per_multiprocessor(kernel, threads, told.sharedMemBytes):
         raise invalid(f"no block of {threads} threads fits a multiprocessor")
-    return LARGEST_CLUSTER
+    return largest_cluster(kernel)
 
 
 @provides("driver")
 def cuOccupancyMaxActiveClusters(func: int, config: Any) -> int:
     kernel, told = function(func), needed(config, "config")
     threads = told.blockDimX * told.blockDimY * told.blockDimZ
-    sizes = [
-        a.value.clusterDim for a in told.attrs if a.id == Attribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-    ]
-    if not sizes:
+    cluster = required_cluster(kernel)
+    for a in told.attrs:
+        if a.id == Attribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            cluster = a.value.clusterDim.x, a.value.clusterDim.y, a.value.clusterDim.z
+    if cluster is None:
         raise invalid("the configuration has no cluster dimensions")
+    size = cluster[0] * cluster[1] * cluster[2]
+    if not 0 < size <= largest_cluster(kernel):
+        raise Refused(
+            "CUDA_ERROR_INVALID_CLUSTER_SIZE",
+            f"clusters of {kernel.name} have 1 .. {largest_cluster(kernel)} blocks, not {cluster}",
+        )
     count = kernel.context.device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
     blocks = count * blocks_per_multiprocessor(kernel, threads, told.sharedMemBytes)
-    return int(blocks // (sizes[0].x * sizes[0].y * sizes[0].z))
+    return int(blocks // size)
 
 
 @provides("driver")

@@ -155,6 +155,15 @@ def _sequences() -> list[Column]:
             f"ldmatrix.sync.aligned.m8n8.{count}{trans}.shared.b16 {{{names}}}, [%u]; {mixed}"
         )
         columns.append(Column(f"ldmatrix.{count}{trans}", body, ("b32", "b32"), "b32"))
+    for count, trans in itertools.product(("x1", "x2"), ("", ".trans")):
+        names = {"x1": "%a", "x2": "%a, %b"}[count]
+        body = (
+            ".reg .b32 %u; st.shared.v2.b32 [%slot], {0, 0}; bar.warp.sync -1; "
+            "and.b32 %x, %slot, 0xFFFFFF00; and.b32 %u, %slot, 0x78; shl.b32 %u, %u, 1; add.u32 %u, %u, %x; "
+            f"stmatrix.sync.aligned.m8n8.{count}{trans}.shared.b16 [%u], {{{names}}}; bar.warp.sync -1; "
+            "ld.shared.v2.b32 {%z, %y}, [%slot]; mad.lo.s32 %z, %z, 31, %y;"
+        )
+        columns.append(Column(f"stmatrix.{count}{trans}", body, ("b32", "b32"), "b32"))
     for table in range(0, 256, 5):
         columns.append(Column(f"lop3.{table}", f"lop3.b32 %z, %a, %b, %c, {table};", ("b32",) * 3, "b32"))
     for (op, kinds), space in itertools.product(_ATOMS, ("global", "shared")):

@@ -24,7 +24,7 @@ def _headers() -> list[str]:
 
 
 @functools.cache
-def ptx(source: str, arch: int = 80, *options: str) -> str:
+def ptx(source: str, arch: int | str = 80, *options: str) -> str:
     """The PTX of a program."""
     flags = [f"--gpu-architecture=compute_{arch}", "--std=c++17", "-default-device", "-lineinfo", *options]
     flags += [f"-I{folder}" for folder in _headers()]
@@ -48,7 +48,7 @@ class Machine:
         self.memory = Memory()
         self.device = Device(self.memory, **device)
 
-    def load(self, source: str, arch: int = 80, *options: str) -> Module:
+    def load(self, source: str, arch: int | str = 80, *options: str) -> Module:
         return Module(ptx(source, arch, *options), self.memory)
 
     def array(self, values: Any) -> Array:

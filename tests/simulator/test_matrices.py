@@ -66,6 +66,30 @@ extern "C" __global__ void halves(const unsigned *a, const unsigned *b, const fl
 """
 
 
+STORED = r"""
+extern "C" __global__ void stored(const unsigned *in, unsigned *out, int how)
+{
+    __shared__ alignas(16) unsigned s[128];
+    int i = threadIdx.x;
+    unsigned at = __cvta_generic_to_shared(s + 4 * i), v[4];
+    for (int k = 0; k < 4; ++k) v[k] = in[k * 32 + i];
+    for (int k = 0; k < 4; ++k) s[k * 32 + i] = 0;
+    __syncwarp();
+    if (how == 0)
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                     :: "r"(at), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]) : "memory");
+    if (how == 1)
+        asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared::cta.b16 [%0], {%1, %2};"
+                     :: "r"(at), "r"(v[0]), "r"(v[1]) : "memory");
+    if (how == 2)
+        asm volatile("stmatrix.sync.aligned.m8n8.x1.b16 [%0], {%1};"
+                     :: "l"(s + 4 * i), "r"(v[0]) : "memory");
+    __syncwarp();
+    for (int k = 0; k < 4; ++k) out[k * 32 + i] = s[k * 32 + i];
+}
+"""
+
+
 @pytest.fixture
 def machine(nvrtc: ModuleType) -> Machine:
     return Machine()
@@ -102,3 +126,14 @@ def test_rows_loaded_and_multiplied(machine: Machine) -> None:
     d = machine.zeros((16, 8), f32)
     machine.run(machine.load(MMA), "halves", 1, 32, *map(machine.array, (a, b, c)), d)
     assert np.array_equal(d.get(), a.astype(f32) @ b.astype(f32) + c)
+
+
+@pytest.mark.parametrize("how, count", [(0, 4), (1, 2), (2, 1)])
+def test_rows_stored(machine: Machine, how: int, count: int) -> None:
+    """Lane 4 * row + pair holds a pair of each matrix; row r of matrix m goes where lane 8 * m + r says."""
+    halves = np.random.default_rng(1).integers(0, 1 << 16, (4, 8, 8)).astype(np.uint16)
+    out = machine.zeros((4, 8, 8), np.uint16)
+    machine.run(machine.load(STORED, 90), "stored", 1, 32, machine.array(halves), out, i32(how))
+    expected = np.zeros_like(halves)
+    expected[:count] = halves[:count].swapaxes(1, 2) if how == 1 else halves[:count]
+    assert np.array_equal(out.get(), expected)

@@ -4,7 +4,7 @@ memory.py    the table of allocations             device.py     what kernels see
 module.py    PTX, loaded                          texture.py    textures and surfaces
 launch.py    a kernel, run to its end             settings.py   checks, seed, coverage
 fault.py     why a kernel was stopped              coverage.py   which lines and branches ran
-kernel.py    a kernel and what it calls, laid out
+kernel.py    a kernel and what it calls, laid out   tensor_map.py  what bulk copies are told of tensors
 
 Inside: `ptx/` reads PTX, `instructions/` says what each instruction does, `arithmetic/` computes it exactly,
 `compile/` makes Python functions out of PTX, `run/` runs them.

@@ -46,7 +46,8 @@ def launch(
         )
     if device is None:
         device = Device(kernel.module.memory)
-    run = Launch(kernel, device, grid, block, cluster or (1, 1, 1), params, shared_size)
+    cluster = cluster or function.cluster
+    run = Launch(kernel, device, grid, block, cluster, params, shared_size)
     blocks = grid[0] * grid[1] * grid[2]
     at_once = blocks if cooperative else _blocks_at_once(run)
     if cooperative:
@@ -71,7 +72,7 @@ def _blocks_at_once(run: Launch) -> int:
     if shared:
         count = max(min(count, _SHARED_LIMIT // shared), 1)
     cluster = run.cluster[0] * run.cluster[1] * run.cluster[2]
-    return max(count // cluster, 1) * cluster
+    return max(count // cluster, 1) * cluster  # whole clusters
 
 
 def _clear(device: Device, address: int) -> None:

@@ -41,6 +41,13 @@ class Function:
         shape = directives.get("reqntid") or directives.get("maxntid") or (_MOST_THREADS,)
         self.max_threads: int = min(int(np.prod(shape)), _MOST_THREADS)
         """Most threads of a block."""
+        required = directives.get("reqnctapercluster")
+        self.cluster: tuple[int, int, int] | None = (*required, 1, 1)[:3] if required else None  # type: ignore[assignment]
+        """Blocks of a cluster that the kernel was made for (`__cluster_dims__`)."""
+        self.needs_cluster: bool = "explicitcluster" in directives and not required
+        """The launch must say how large clusters are."""
+        self.largest_cluster: int | None = next(iter(directives.get("maxclusterrank", ())), None)
+        """Most blocks of a cluster, where the kernel says so."""
         self.registers: int = min(16 + len(kernel.compiled.slots), 255)
         """An estimate."""
 

@@ -2,31 +2,44 @@
 
 From its lowest bit: arrivals that are missing (20 bits), arrivals of a phase (20 bits), bytes that are
 missing (23 bits, two's complement), and whether the phase is odd. The hardware's layout is its own.
+
+Source: PTX ISA, "mbarrier", "Contents of the mbarrier object", "Phase of the mbarrier object".
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import u4, u8
+from .arrays import u4
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_COUNT = np.uint64((1 << 20) - 1)
-_BYTES = np.uint64((1 << 23) - 1)
-_EXPECTED = np.uint64(20)
-_BYTES_AT = np.uint64(40)
+MOST = (1 << 20) - 1
+"""Arrivals of a phase, and bytes that may be missing, or come too early."""
+_COUNT = np.uint64(MOST)
 _PHASE = np.uint64(63)
-_ONE = np.uint64(1)
+_BYTES = (1 << 23) - 1
 
 
-def fresh(count: Any) -> Any:
-    """A barrier for `count` arrivals."""
-    wide = count.astype(u8)
-    return wide | wide << _EXPECTED
+class Change(NamedTuple):
+    """What an operation does with a count `n`."""
+
+    arrivals: int
+    """How many arrivals: a number, or -1 for `n`."""
+    drops: bool
+    """These are no longer expected in later phases."""
+    octets: int
+    """1 if `n` bytes more are awaited, -1 if they came."""
+
+
+CHANGES = {
+    "arrive": Change(-1, False, 0),
+    "arrive_drop": Change(-1, True, 0),
+    "arrive expect_tx": Change(1, False, 1),
+    "arrive_drop expect_tx": Change(1, True, 1),
+    "expect_tx": Change(0, False, 1),
+    "complete_tx": Change(0, False, -1),
+}
 
 
 def phase(word: Any) -> Any:
@@ -39,26 +52,35 @@ def pending(word: Any) -> Any:
     return (word & _COUNT).astype(u4)
 
 
-def _next(missing: Any, expected: Any, octets: Any, odd: Any) -> Any:
-    over = (missing == 0) & (octets == 0)
-    missing = np.where(over, expected, missing)
-    odd = np.where(over, odd ^ _ONE, odd)
-    return missing | expected << _EXPECTED | octets << _BYTES_AT | odd << _PHASE
+def fresh(count: int) -> int:
+    """A barrier for `count` arrivals."""
+    return count | count << 20
 
 
-def _change(word: Any, arrivals: Any, dropped: Any, octets: Any) -> Any:
-    missing = (word & _COUNT) - arrivals & _COUNT
-    expected = (word >> _EXPECTED & _COUNT) - dropped & _COUNT
-    return _next(missing, expected, (word >> _BYTES_AT & _BYTES) + octets & _BYTES, word >> _PHASE)
+def missing(word: int) -> tuple[int, int]:
+    """The arrivals and the bytes that a phase still waits for."""
+    octets = word >> 40 & _BYTES
+    return word & MOST, octets - (_BYTES + 1 if octets > _BYTES // 2 else 0)
 
 
-_ZERO = np.uint64(0)
-CHANGES: dict[str, Callable[[Any, Any], Any]] = {
-    "mbarrier.arrive": lambda word, n: _change(word, n, _ZERO, _ZERO),
-    "mbarrier.arrive_drop": lambda word, n: _change(word, n, n, _ZERO),
-    "mbarrier.expect_tx": lambda word, n: _change(word, _ZERO, _ZERO, n),
-    "mbarrier.complete_tx": lambda word, n: _change(word, _ZERO, _ZERO, _ZERO - n),
-    "mbarrier.arrive_expecting": lambda word, n: _change(word, _ONE, _ZERO, n),
-    "mbarrier.arrive_drop_expecting": lambda word, n: _change(word, _ONE, _ONE, n),
-}
-"""What each operation with the number `n` makes of a word."""
+def changed(word: int, change: Change, n: int, completes: bool = True) -> int:
+    """The word after an operation. Raises ValueError, which says why, where PTX does not define one."""
+    arrivals = n if change.arrivals < 0 else change.arrivals
+    octets_more = change.octets * n
+    left, octets = missing(word)
+    expected, odd = word >> 20 & MOST, word >> 63
+    if change.arrivals and not 0 < arrivals <= MOST:
+        raise ValueError(f"{arrivals} arrivals: there must be 1 .. {MOST}")
+    if arrivals > left:
+        raise ValueError(f"{arrivals} arrivals where {left} of {expected} are missing")
+    left -= arrivals
+    octets += octets_more
+    if abs(octets) > MOST or n > MOST:
+        raise ValueError(f"{octets} bytes are awaited: at most {MOST} can be")
+    if change.drops:
+        expected -= arrivals
+    if not left and not octets and (arrivals or n):
+        if not completes:
+            raise ValueError("noComplete, but the arrival completes the phase")
+        left, odd = expected, odd ^ 1
+    return left | expected << 20 | (octets & _BYTES) << 40 | odd << 63

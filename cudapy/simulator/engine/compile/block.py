@@ -1,63 +1,32 @@
-"""The code of one basic block: each result has a name of its own, and is never changed afterwards."""
+"""The code of one basic block."""
 
 from __future__ import annotations
 
-import struct
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from ..ptx.syntax import (
-    Address,
-    Float,
     Instruction,
-    Integer,
-    Negation,
     Operand,
     PTXError,
     Register,
     Sink,
-    Special,
-    Symbol,
-    Vector,
 )
 from ..ptx.types import TYPES, Type
 from .graph import Block
+from .values import CARRY, Value, ValueReader
 
 if TYPE_CHECKING:
     from .function import FunctionCompiler
 
-CARRY = "%cc"
-"""The register of the carry."""
-FRAME, SITE = "%frame", "%site"
-"""The registers that hold the address of the frame's local memory, and where the function was called."""
-UNCACHED = ("%clock", "%globaltimer")
 
-
-class Value:
-    """What a register holds: the names of the same bits, by NumPy type."""
-
-    __slots__ = ("is_noisy", "names", "size")
-
-    def __init__(self, name: str, code: str, is_noisy: bool = False) -> None:
-        self.names = {code: name}
-        self.size = 1 if code == "?" else int(code[1])
-        self.is_noisy = is_noisy  # a NaN in it may not have the bits that the hardware gives it
-
-
-class BlockWriter:
+class BlockWriter(ValueReader):
     """Writes the Python function of a block. Rules call it for the names of operands, and with results."""
 
     def __init__(self, function: FunctionCompiler, block: Block) -> None:
-        self.function = function
+        super().__init__(function)
         self.block = block
         self.number = 0
         """The number of the instruction at hand in its function: what a fault is reported with."""
-        self._lines: list[str] = []
-        self._values: dict[str, Value] = {}
-        self._live_in: dict[str, str] = {}
-        self._specials: dict[str, str] = {}
-        self._count = 0
         self._guard: str | None = None
         self.result = "None"
         """What the block's function returns."""
@@ -66,44 +35,6 @@ class BlockWriter:
 
     def line(self, text: str) -> None:
         self._lines.append(text)
-
-    def let(self, expression: str) -> str:
-        """A new name for the value of an expression."""
-        if expression.isidentifier():
-            return expression
-        self._count += 1
-        name = f"t{self._count}"
-        self._lines.append(f"{name} = {expression}")
-        return name
-
-    def let_pair(self, expression: str) -> tuple[str, str]:
-        """Two new names for the two values of an expression."""
-        self._count += 2
-        one, two = f"t{self._count - 1}", f"t{self._count}"
-        self._lines.append(f"{one}, {two} = {expression}")
-        return one, two
-
-    def read(self, operand: Operand, kind: Type) -> str:
-        """The name of an operand's value as `kind`."""
-        if isinstance(operand, Register):
-            return self._as(self._value(operand.name), kind, operand.name)
-        if isinstance(operand, Special):
-            return self._as(self._special(operand.name), kind, operand.name)
-        if isinstance(operand, Integer):
-            return self._integer(operand.value, kind)
-        if isinstance(operand, Float):
-            return self._float(operand, kind)
-        if isinstance(operand, Negation):
-            return self.let(f"~{self.read(operand.operand, kind)}")
-        if isinstance(operand, Symbol):
-            return self._symbol(operand, kind)
-        if isinstance(operand, Address) and isinstance(operand.base, Special):
-            raise PTXError(f"{operand.base.name} cannot be added to")
-        raise PTXError(f"an operand of type {kind.name} is expected")
-
-    def is_noisy(self, operand: Operand) -> bool:
-        value = self._values.get(operand.name) if isinstance(operand, Register) else None
-        return value is not None and value.is_noisy
 
     def write(self, operand: Operand, expression: str, kind: Type, noisy: bool = False) -> None:
         """Give a register the value of an expression of type `kind`."""
@@ -136,38 +67,8 @@ class BlockWriter:
             return
         self.write(operand, self.read(source, kind), kind)
 
-    def items(self, operand: Operand) -> tuple[Operand, ...]:
-        """The parts of a vector operand, or the operand alone."""
-        return operand.items if isinstance(operand, Vector) else (operand,)
-
-    def address(self, operand: Operand) -> str:
-        """The name of [base + offset] as a 64-bit number."""
-        if not isinstance(operand, Address):
-            raise PTXError("an address is expected")
-        base, offset = operand.base, operand.offset
-        if isinstance(base, Symbol):
-            return self._symbol(Symbol(base.name, base.offset + offset), TYPES["u64"])
-        if isinstance(base, Integer):
-            return self._integer(base.value + offset, TYPES["u64"])
-        narrow = isinstance(base, Register) and self.function.registers[base.name].size == 4
-        name = self.read(base, TYPES["u32" if narrow else "u64"])
-        if narrow:
-            name = self.let(f"{name}.astype(u8)")
-        return self.let(f"{name} + {self.constant(offset, 'u8')}") if offset else name
-
-    def constant(self, value: int, code: str) -> str:
-        """The name of an integer constant."""
-        return self.function.constant(value, code)
-
-    def carry(self) -> str:
-        return self._as(self._value(CARRY), TYPES["u32"], CARRY)
-
     def set_carry(self, name: str) -> None:
         self._set(CARRY, Value(name, "u4"))
-
-    def slot(self, name: str) -> int:
-        """The place of a register in the frames of its function."""
-        return self.function.slot(name)
 
     def truth(self, instruction: Instruction) -> str:
         """The name of what the instruction's guard says; "True" without one."""
@@ -228,56 +129,6 @@ class BlockWriter:
 
     # Inside.
 
-    def _value(self, register: str) -> Value:
-        value = self._values.get(register)
-        if value is None:
-            slot = self.slot(register)
-            self._live_in[register] = f"r{slot}"
-            value = self._values[register] = Value(f"r{slot}", self.function.home(register))
-            value.is_noisy = self.function.is_noisy(register)
-        return value
-
-    def _special(self, name: str) -> Value:
-        if name not in self.function.specials:
-            raise PTXError(f"{name} is no register, or the simulator does not have it")
-        code = "u8" if name.endswith(("64", "globaltimer")) else self.function.special_code(name)
-        if name.startswith(UNCACHED):
-            return Value(self.let(f"L.special({name!r})"), code)
-        local = self._specials.setdefault(name, "s_" + "".join(c if c.isalnum() else "_" for c in name[1:]))
-        return Value(local, code)
-
-    def _as(self, value: Value, kind: Type, register: str) -> str:
-        code = kind.code
-        name = value.names.get(code)
-        if name is not None:
-            return name
-        if code == "?" or "?" in value.names:
-            raise PTXError(f"{register} is not of type .{kind.name}")
-        have = next(iter(value.names))
-        name = value.names[have]
-        if value.size < kind.size:
-            raise PTXError(f"{register} has {8 * value.size} bits, .{kind.name} needs {8 * kind.size}")
-        if value.is_noisy and have in ("f4", "f2"):
-            name = self.let(f"quiet({name})")
-            value.names[have], value.is_noisy = name, False
-        if value.size > kind.size:
-            if have[0] not in "ui":
-                name = self.let(f"{name}.view(u{value.size})")
-            name = self.let(f"{name}.astype(u{kind.size})")
-            return name if code[0] == "u" else self.let(f"{name}.view({code})")
-        name = value.names[code] = self.let(f"{name}.view({code})")
-        return name
-
-    def quieted(self, operand: Operand, kind: Type) -> str:
-        """As `read`, for what goes to memory: every NaN with the bits that the hardware gives it."""
-        name = self.read(operand, kind)
-        if self.is_noisy(operand) and isinstance(operand, Register):
-            value = self._values[operand.name]
-            name = value.names[kind.code] = self.let(f"quiet({name})")
-            value.names = {kind.code: name}
-            value.is_noisy = False
-        return name
-
     def _set(self, register: str, value: Value) -> None:
         if self._guard is not None:
             old = self._value(register)
@@ -287,34 +138,3 @@ class BlockWriter:
             name = self.let(f"choose({self._guard}, {value.names[code]}, {self._as(old, kind, register)})")
             value = Value(name, code, noisy)
         self._values[register] = value
-
-    def _integer(self, value: int, kind: Type) -> str:
-        if kind.kind == "p":
-            return "TRUE" if value else "FALSE"
-        if kind.kind == "f":
-            return self.function.constant_of(np.array(value, kind.code)[()])
-        return self.constant(value, kind.code)
-
-    def _float(self, operand: Float, kind: Type) -> str:
-        if kind.kind == "f" and kind.size != operand.size:
-            return self.function.constant_of(np.array(operand.number, kind.code)[()])
-        if kind.size != operand.size:
-            if kind.size == 4:
-                return self.constant(int.from_bytes(struct.pack("<f", operand.number), "little"), kind.code)
-            raise PTXError(f"a number of {operand.size} bytes is no .{kind.name}")
-        return self.constant(operand.bits, kind.code)
-
-    def _symbol(self, operand: Symbol, kind: Type) -> str:
-        if kind.size < 4 or kind.kind in "fp":
-            raise PTXError(f"{operand.name} is an address")
-        found: Any = self.function.resolve(operand.name)
-        if isinstance(found, int):
-            return self.constant(found + operand.offset, kind.code)
-        if isinstance(found, tuple):
-            found, operand = (
-                self.read(Register(FRAME), TYPES["u64"]),
-                Symbol(operand.name, found[0] + operand.offset),
-            )
-        expression = f"{found} + {self.constant(operand.offset, 'u8')}" if operand.offset else found
-        name = self.let(expression)
-        return name if kind.size == 8 else self.let(f"{name}.astype({kind.code})")

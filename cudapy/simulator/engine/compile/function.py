@@ -20,9 +20,10 @@ from ..ptx.syntax import (
 )
 from ..ptx.types import TYPES, Type
 from . import scope
-from .block import CARRY, FRAME, SITE, BlockWriter
+from .block import BlockWriter
 from .graph import Block, cut, find_live
 from .parameters import Pieces, find_pieces
+from .values import CARRY, FRAME, SITE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

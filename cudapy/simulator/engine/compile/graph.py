@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..instructions import Match, find
-from ..ptx.syntax import Instruction, PTXError, Symbol
+from ..ptx.syntax import Instruction, PTXError, Special, Symbol
 
 if TYPE_CHECKING:
     from ..ptx.syntax import FunctionText
+
+CLOCKS = ("%clock", "%globaltimer")
+"""Registers that change by themselves."""
 
 
 @dataclass
@@ -44,6 +47,8 @@ class Block:
     """
     yields: bool = False
     """Others go first afterwards: threads may be waiting for them here."""
+    is_idle: bool = False
+    """It does nothing that a thread may wait for, as a loop that asks a barrier again."""
     uses: set[str] = field(default_factory=set)
     """Registers read before they are written."""
     defines: set[str] = field(default_factory=set)
@@ -78,6 +83,7 @@ def cut(function: FunctionText) -> list[Block]:
     ]
     for block in blocks:
         block.yields = any(_yields(step) for step in block.steps)
+        block.is_idle = all(_is_idle(step) for step in block.steps)
     blocks.append(Block(len(blocks), [], "return", line=function.line))
     for block in blocks[:-1]:
         last = block.steps[-1].instruction
@@ -100,6 +106,29 @@ def _yields(step: Step) -> bool:
     groups = step.match.groups
     polls = groups.get("order") in ("volatile", "relaxed", "acquire") and step.instruction.name == "ld"
     return step.match.rule.yields or polls or groups.get("op") in ("cas", "exch")
+
+
+_LOOKS = (
+    "ld",
+    "mbarrier.t",
+    "shfl",
+    "vote",
+    "match",
+    "redux",
+    "elect",
+    "activemask",
+    "bar.warp",
+    "nanosleep",
+)
+_JUMPS = ("bra", "brx", "call", "ret")
+
+
+def _is_idle(step: Step) -> bool:
+    """Whether no thread can learn that an instruction ran; reading a clock is none, as it may end a loop."""
+    instruction = step.instruction
+    clocks = any(isinstance(one, Special) and one.name.startswith(CLOCKS) for one in instruction.operands)
+    quiet = not step.match.rule.has_effect and instruction.name != "exit"
+    return not clocks and (quiet or instruction.opcode.startswith((*_LOOKS, *_JUMPS)))
 
 
 def _without_guards(function: FunctionText) -> tuple[list[Step], dict[str, int]]:

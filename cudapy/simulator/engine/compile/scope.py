@@ -42,4 +42,6 @@ _WIDE = ("%gridid", "%current_graph_exec")
 
 def special_code(name: str) -> str:
     """The NumPy type of a special register."""
+    if name == "%is_explicit_cluster":
+        return "?"
     return "u8" if name in _WIDE else "u4"

@@ -4,7 +4,8 @@ integer.py  logic.py  floating.py  half.py  convert.py     values
 data.py     moving, loading and storing                    atomic.py   atomics and reductions
 warp.py     what threads of a warp do together             control.py  branches, calls, barriers
 mbarrier.py barriers in shared memory                      texture.py  textures and surfaces
-matrix.py   products of matrices
+matrix.py   products of matrices                           cluster.py  blocks of a cluster
+bulk.py     bulk copies, tensors                           warpgroup.py products of matrices by four warps
 """
 
 from __future__ import annotations
@@ -15,10 +16,42 @@ import re
 from typing import NamedTuple
 
 from ..ptx.syntax import Instruction, PTXError
-from . import atomic, control, convert, data, floating, half, integer, logic, matrix, mbarrier, texture, warp
+from . import (
+    atomic,
+    bulk,
+    cluster,
+    control,
+    convert,
+    data,
+    floating,
+    half,
+    integer,
+    logic,
+    matrix,
+    mbarrier,
+    texture,
+    warp,
+    warpgroup,
+)
 from .rule import Rule
 
-TABLES = (integer, logic, floating, half, convert, data, atomic, mbarrier, texture, warp, matrix, control)
+TABLES = (
+    integer,
+    logic,
+    floating,
+    half,
+    convert,
+    data,
+    atomic,
+    mbarrier,
+    texture,
+    warp,
+    matrix,
+    warpgroup,
+    cluster,
+    bulk,
+    control,
+)
 
 
 class Match(NamedTuple):
@@ -49,7 +82,7 @@ def match(opcode: str) -> Match | None:
 
 _ORDERS = {"weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "mmio", "sc"}
 _SCOPES = {"cta", "cluster", "gpu", "sys"}
-_SPACES = {"global", "shared", "shared::cta", "local", "const"}
+_SPACES = {"global", "shared", "shared::cta", "shared::cluster", "local", "const"}
 
 
 def _usual_order(opcode: str) -> str:

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..ptx.syntax import Register
 from ..ptx.types import TYPES
-from .data import ATOMIC, place, space_of
+from .data import ATOMIC, SHARED, place, space_of
 from .rule import Rule, rule
 
 if TYPE_CHECKING:
     from ..compile.block import BlockWriter
     from ..ptx.syntax import Instruction
 
-_HEAD = (
-    "[.order:relaxed|acquire|release|acq_rel][.scope:cta|cluster|gpu|sys][.space:global|shared::cta|shared]"
-)
+_HEAD = f"[.order:relaxed|acquire|release|acq_rel][.scope:cta|cluster|gpu|sys][.space:global|{SHARED}]"
 _TAIL = "[.hint:L2::cache_hint]"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..ptx.syntax import PTXError, Register, Symbol, Vector
+from ..ptx.syntax import Integer, PTXError, Register, Symbol, Vector
 from ..ptx.types import TYPES
 from .data import nothing
 from .rule import rule
@@ -110,6 +110,13 @@ def _trap(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
     writer.line(f"L.trap({instruction.name!r}, I, {writer.number})")
 
 
+def _registers(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """setmaxnreg: there are always enough."""
+    count = instruction.operands[0]
+    if not isinstance(count, Integer) or count.value % 8 or not 24 <= count.value <= 256:
+        raise PTXError("the number of registers must be a multiple of 8 from 24 to 256")
+
+
 _BARRIER: dict[str, Any] = {"emit": _barrier, "has_effect": True, "ends_block": True}
 
 RULES = [
@@ -128,9 +135,19 @@ RULES = [
     rule("brkpt", emit=_trap, has_effect=True),
     rule("membar.<level:cta|gl|sys>", emit=nothing),
     rule("fence[.order:sc|acq_rel|acquire|release].<scope:cta|cluster|gpu|sys>", emit=nothing),
-    rule("fence.proxy.<what:alias|async|async.global|async.shared::cta>", emit=nothing),
+    rule(
+        "fence.<order:acquire|release>.sync_restrict::<what:shared::cta|shared::cluster>.cluster",
+        emit=nothing,
+    ),
+    rule("fence.proxy.<what:alias|async|async.global|async.shared::cta|async.shared::cluster>", emit=nothing),
+    rule(
+        "fence.proxy.async::generic.<order:acquire|release>.sync_restrict::<what:shared::cta|shared::cluster>"
+        ".cluster",
+        emit=nothing,
+    ),
+    rule("fence.proxy.tensormap::generic.<order:acquire|release>.<scope:cta|cluster|gpu|sys>", emit=nothing),
     rule("fence.mbarrier_init.release.cluster", emit=nothing),
     rule("nanosleep.u32", emit=_sleep, has_effect=True, yields=True),
     rule("pmevent[.mask]", emit=nothing),
-    rule("setmaxnreg.<way:inc|dec>.sync.aligned.u32", emit=nothing),
+    rule("setmaxnreg.<way:inc|dec>.sync.aligned.u32", emit=_registers),
 ]

@@ -28,7 +28,8 @@ _HINTS = (
     f"[.l2:L2::evict_normal|L2::evict_first|L2::evict_last]{_FETCH}"
     "[.vector:v2|v4]"
 )
-_SPACES = "global|local|shared::cta|shared"
+SHARED = "shared::cta|shared::cluster|shared"
+_SPACES = f"global|local|{SHARED}"
 
 
 def move(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -56,7 +57,8 @@ def move(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
 
 def space_of(groups: dict[str, str]) -> str:
     """The state space of an access; "generic" if it does not say."""
-    return (groups.get("space") or "generic").partition("::")[0]
+    space, _, part = (groups.get("space") or "generic").partition("::")
+    return "cluster" if part == "cluster" else space
 
 
 def place(
@@ -158,7 +160,8 @@ def _convert_address(writer: BlockWriter, instruction: Instruction, groups: dict
 def _is_in_space(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """isspacep."""
     address = writer.read(instruction.operands[1], TYPES["u64"])
-    writer.write(instruction.operands[0], f"L.is_in_space({address}, {space_of(groups)!r})", TYPES["pred"])
+    call = f"L.is_in_space({address}, {space_of(groups)!r}, I)"
+    writer.write(instruction.operands[0], call, TYPES["pred"])
 
 
 def _copy_async(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -179,6 +182,18 @@ def _copy_async(writer: BlockWriter, instruction: Instruction, groups: dict[str,
     writer.line(f"L.copy_async({target}, {source}, {size.value}, {amount}, I, {writer.number})")
 
 
+def _whole_line(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """applypriority and discard: of lines of the cache, which are not there."""
+    size = instruction.operands[1]
+    if not isinstance(size, Integer) or size.value != 128:
+        raise PTXError("the size must be 128")
+
+
+def _policy(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """createpolicy: what is made is taken by accesses, and does nothing."""
+    writer.write(instruction.operands[0], writer.constant(0, "u8"), TYPES["b64"])
+
+
 def nothing(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """What has no effect that a program can see here."""
 
@@ -196,18 +211,23 @@ RULES = [
     rule(
         f"st{_SCOPE}[.space:{_SPACES}|param::func|param]{_HINTS}.<T:data>", "a", emit=store, has_effect=True
     ),
-    rule(
-        "cvta[.to].<space:global|local|shared|const|param>.<T:u64>", "d a", emit=_convert_address, copies=True
-    ),
-    rule("isspacep.<space:global|local|shared::cta|shared|const|param>", "d:pred a:u64", emit=_is_in_space),
+    rule(f"cvta[.to].<space:{_SPACES}|const|param>.<T:u64>", "d a", emit=_convert_address, copies=True),
+    rule(f"isspacep.<space:{_SPACES}|const|param>", "d:pred a:u64", emit=_is_in_space),
     rule("prefetch[.space:global|local].<level:L1|L2>", emit=nothing),
-    rule("prefetch.global.<level:L2::evict_last|L2::evict_normal>", emit=nothing),
+    rule("prefetch[.space:global].<level:L2::evict_last|L2::evict_normal>", emit=nothing),
     rule("prefetchu.L1", emit=nothing),
-    rule("applypriority[.global].L2::evict_normal", emit=nothing),
+    rule("applypriority[.space:global].L2::evict_normal", emit=_whole_line),
+    rule("discard[.space:global].L2", emit=_whole_line),
     rule(
         f"createpolicy.fractional.<level:{_POLICIES}>[.second:L2::evict_first|L2::evict_unchanged].<T:b64>",
-        emit=lambda w, i, g: w.write(i.operands[0], "np.uint64(0)", TYPES["b64"]),
+        emit=_policy,
     ),
+    rule(
+        f"createpolicy.range[.space:global].<level:{_POLICIES}>[.second:L2::evict_first|L2::evict_unchanged]"
+        ".<T:b64>",
+        emit=_policy,
+    ),
+    rule("createpolicy.cvt.L2.<T:b64>", emit=_policy),
     rule(
         f"cp.async.<cop:ca|cg>.shared[.cta:cta].global{_FETCH}",
         emit=_copy_async,

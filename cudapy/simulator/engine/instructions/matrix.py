@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..ptx.syntax import PTXError
 from ..ptx.types import TYPES
 from .data import space_of
 from .rule import Rule, rule
@@ -22,13 +23,13 @@ _HELD = {"f32": "f32", "s32": "s32", "f64": "f64"}
 _WIDE = {"f16": "m16n16k16|m32n8k16|m8n32k16", "tf32": "m16n16k8", "f64": "m8n8k4"}
 
 
-def _registers(writer: BlockWriter, operand: Operand, kind: str) -> str:
+def registers(writer: BlockWriter, operand: Operand, kind: str) -> str:
     held = TYPES[_HELD.get(kind, "b32")]
     names = [writer.quieted(item, held) for item in writer.items(operand)]
     return f"({', '.join(names)},)"
 
 
-def _give(writer: BlockWriter, target: Operand, call: str, kind: str) -> None:
+def give(writer: BlockWriter, target: Operand, call: str, kind: str) -> None:
     items = writer.items(target)
     values = writer.let(call)
     held = TYPES[_HELD.get(kind, "b32")]
@@ -36,7 +37,7 @@ def _give(writer: BlockWriter, target: Operand, call: str, kind: str) -> None:
         writer.write(item, f"{values}[{place}]", held)
 
 
-def _shape(groups: dict[str, str]) -> str:
+def shape(groups: dict[str, str]) -> str:
     return ", ".join(re.findall(r"\d+", groups["shape"]))
 
 
@@ -45,27 +46,40 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     a_kind = groups.get("A") or "f16"
     b_kind = groups.get("B") or a_kind
     d, a, b, c = instruction.operands
-    parts = [_registers(writer, *one) for one in ((a, a_kind), (b, b_kind), (c, groups["C"]))]
+    parts = [registers(writer, *one) for one in ((a, a_kind), (b, b_kind), (c, groups["C"]))]
     kinds = (groups["D"], a_kind, b_kind, groups["C"])
-    method = "multiply_tiles" if instruction.name == "wmma" else "multiply_matrices"
+    is_tiled = instruction.name == "wmma"
     clamps = bool(groups.get("satfinite"))
     count = len(writer.items(d))
-    arguments = f"({_shape(groups)}), {kinds!r}, {', '.join(parts)}, {count}, {clamps}, I, {writer.number}"
-    _give(writer, d, f"L.{method}({arguments})", groups["D"])
+    arguments = f"{is_tiled}, ({shape(groups)}), {kinds!r}, ({', '.join(parts)}), {count}, {clamps}"
+    give(writer, d, f"L.multiply({arguments}, I, {writer.number})", groups["D"])
 
 
 def _load_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """ldmatrix: matrices of 8 x 8 16-bit elements, each row at an address that one thread gives."""
     address = writer.address(instruction.operands[1])
-    call = f"L.load_rows({address}, {groups['count']}, {bool(groups.get('trans'))}, I, {writer.number})"
-    _give(writer, instruction.operands[0], call, "b32")
+    if len(writer.items(instruction.operands[0])) != int(groups["count"]):
+        raise PTXError(f"{groups['count']} registers are expected")
+    more = f"{space_of(groups)!r}, {bool(groups.get('trans'))}, I, {writer.number}"
+    give(writer, instruction.operands[0], f"L.load_rows({address}, {groups['count']}, {more})", "b32")
+
+
+def _store_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """stmatrix: the reverse."""
+    items = writer.items(instruction.operands[1])
+    if len(items) != int(groups["count"]):
+        raise PTXError(f"{groups['count']} registers are expected")
+    values = ", ".join(writer.read(item, TYPES["b32"]) for item in items)
+    address = writer.address(instruction.operands[0])
+    more = f"{space_of(groups)!r}, {bool(groups.get('trans'))}, I, {writer.number}"
+    writer.line(f"L.store_rows({address}, ({values},), {more})")
 
 
 def _tile(writer: BlockWriter, groups: dict[str, str], address: Operand, more: tuple[Operand, ...]) -> str:
     """What loads and stores of tiles have in common, from the address to the space."""
     stride = writer.read(more[0], TYPES["u32"]) if more else "None"
     return (
-        f"{writer.address(address)}, {stride}, ({_shape(groups)}), {groups['which']!r}, "
+        f"{writer.address(address)}, {stride}, ({shape(groups)}), {groups['which']!r}, "
         f"{groups['layout'] == 'row'}, {groups['T']!r}, {space_of(groups)!r}"
     )
 
@@ -74,12 +88,12 @@ def _load_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, 
     operands = instruction.operands
     tile = _tile(writer, groups, operands[1], operands[2:])
     count = len(writer.items(operands[0]))
-    _give(writer, operands[0], f"L.load_tile({tile}, {count}, I, {writer.number})", groups["T"])
+    give(writer, operands[0], f"L.load_tile({tile}, {count}, I, {writer.number})", groups["T"])
 
 
 def _store_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     operands = instruction.operands
-    values = _registers(writer, operands[1], groups["T"])
+    values = registers(writer, operands[1], groups["T"])
     tile = _tile(writer, groups, operands[0], operands[2:])
     writer.line(f"L.store_tile({tile}, {values}, I, {writer.number})")
 
@@ -91,8 +105,13 @@ def _rules() -> list[Rule]:
     load = "wmma.load.<which:{}>.sync.aligned.<layout:row|col>.<shape:{}>" + _SPACE + ".<T:{}>"
     rules = [
         rule(
-            "ldmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans].<space:shared::cta|shared>.b16",
+            "ldmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans][.space:shared::cta|shared].b16",
             emit=_load_rows,
+            **more,
+        ),
+        rule(
+            "stmatrix.sync.aligned.m8n8.x<count:1|2|4>[.trans][.space:shared::cta|shared].b16",
+            emit=_store_rows,
             **more,
         ),
         rule(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..memory import Memory
 
 READ, WRITE, ATOMIC = 0, 1, 2
-_VERBS = {READ: "read", WRITE: "write", ATOMIC: "atomic"}
+VERBS = {READ: "read", WRITE: "write", ATOMIC: "atomic"}
 _START = np.int64(0)
 
 
@@ -116,7 +116,7 @@ class Access(Reporter):
 
     def _across(self, a: Any, dtype: Any, size: int, lanes: Any, number: int, mode: int) -> tuple[Any, Any]:
         """An access to several allocations, or to what is none."""
-        what = f"__global__ {_VERBS[mode]}"
+        what = f"__global__ {VERBS[mode]}"
         every = np.atleast_1d(a)
         crooked = every & np.uint64(size - 1) != 0
         if crooked.any():
@@ -157,6 +157,8 @@ class Access(Reporter):
         else:
             high, bits = int(a.max()), int(np.bitwise_or.reduce(a))
         if high + size > self.shared_size or bits & (size - 1):
+            if high >> layout.RANK and self.is_own(a, lanes).all():
+                return self.at_cluster(a, dtype, count, lanes, number, mode)
             self._refuse("__shared__", a, size, self.shared_size, lanes, number, mode)
         offset = a.view(np.int64)
         if self.block_count > 1:
@@ -165,6 +167,16 @@ class Access(Reporter):
         if self.watch is not None:
             self.watch.shared(self, offset, a, size, lanes, number, mode)
         return self.shared_view(dtype), offset >> np.int64(dtype.itemsize.bit_length() - 1)
+
+    def at_cluster(
+        self, a: Any, dtype: Any, count: int, lanes: Any, number: int, mode: int
+    ) -> tuple[Any, Any]:
+        """Shared memory of any block of the cluster: see `Clusters`."""
+        raise NotImplementedError
+
+    def is_own(self, a: Any, lanes: Any) -> Any:
+        """Whether shared addresses are of the lane's own block: see `Clusters`."""
+        raise NotImplementedError
 
     def at_local(self, a: Any, dtype: Any, count: int, lanes: Any, number: int, mode: int) -> tuple[Any, Any]:
         size = dtype.itemsize * count
@@ -181,13 +193,12 @@ class Access(Reporter):
 
     def _refuse(self, space: str, a: Any, size: int, limit: int, lanes: Any, number: int, mode: int) -> None:
         every = np.atleast_1d(a)
-        what = f"{space} {_VERBS[mode]}"
+        what = f"{space} {VERBS[mode]}"
         outside = (every > np.uint64(limit)) | (every + np.uint64(size) > np.uint64(limit))
-        more = (
-            f"the thread's {space} memory has {limit} bytes"
-            if space == "__local__"
-            else (f"the block's {space} memory has {limit} bytes")
-        )
+        owner = "thread" if space == "__local__" else "block"
+        more = f"the {owner}'s {space} memory has {limit} bytes"
+        if space == "__shared__" and (every >> np.uint64(layout.RANK)).any():
+            more += "; the address is of another block of the cluster, which takes shared::cluster"
         if outside.any():
             self.fail(fault.ILLEGAL_ADDRESS, f"Invalid {what}", number, lanes, outside, every, size, more)
         crooked = every & np.uint64(size - 1) != 0
@@ -200,7 +211,7 @@ class Access(Reporter):
         if high < layout.SHARED:
             return self.at_global(a, dtype, count, lanes, number, mode)
         if low >= layout.SHARED and high < layout.LOCAL:
-            return self.at_shared(a - np.uint64(layout.SHARED), dtype, count, lanes, number, mode)
+            return self.at_cluster(a - np.uint64(layout.SHARED), dtype, count, lanes, number, mode)
         if low >= layout.LOCAL and high < layout.FUNCTIONS:
             return self.at_local(a - np.uint64(layout.LOCAL), dtype, count, lanes, number, mode)
         if low >= layout.FUNCTIONS or not a.ndim:
@@ -214,9 +225,10 @@ class Access(Reporter):
             scattered.add(array, index, positions)
         return scattered, _START
 
-    def is_in_space(self, a: Any, space: str) -> Any:
-        if space == "shared":
-            return (a >= np.uint64(layout.SHARED)) & (a < np.uint64(layout.LOCAL))
+    def is_in_space(self, a: Any, space: str, lanes: Any) -> Any:
+        if space in ("shared", "cluster"):
+            inside = (a >= np.uint64(layout.SHARED)) & (a < np.uint64(layout.LOCAL))
+            return inside & self.is_own(a, lanes) if space == "shared" else inside
         if space == "local":
             return (a >= np.uint64(layout.LOCAL)) & (a < np.uint64(layout.FUNCTIONS))
         inside = a < np.uint64(layout.SHARED)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arithmetic import mbarrier
 from ..arithmetic.double import add64
 from ..arithmetic.floating import flush, quiet
 from ..arithmetic.half import compute
@@ -59,18 +58,18 @@ _FLOAT_ADD = {
 }
 
 
-def _combiner(op: str, kind: str) -> Callable[[Any, Any], Any]:
-    if op == "add" and kind in ("f16", "f16x2", "bf16", "bf16x2"):
+def combiner(op: str, kind: str) -> Callable[[Any, Any], Any]:
+    """What makes of old values and new ones those that stay."""
+    if op in ("add", "min", "max") and kind in ("f16", "f16x2", "bf16", "bf16x2"):
         code = TYPES[kind].code
         bits = f"u{code[1]}"
-        return lambda old, b: compute("add", kind, old.view(bits), b.view(bits)).view(code)
+        return lambda old, b: compute(op, kind, old.view(bits), b.view(bits)).view(code)
     if op == "add" and kind in _FLOAT_ADD:
         return _FLOAT_ADD[kind]
     others: dict[str, Callable[[Any, Any], Any]] = {
         "inc": _increment,
         "dec": _decrement,
         "exch": lambda old, b: b,
-        **mbarrier.CHANGES,
     }
     return others.get(op) or _UFUNCS[op]
 
@@ -111,7 +110,7 @@ class Atomics(Access):
 
 def _in_turn(op: str, kind: str, array: Any, index: Any, b: Any, c: Any) -> Any:
     count = len(index)
-    combine = _combiner(op, kind) if op != "cas" else None
+    combine = combiner(op, kind) if op != "cas" else None
     old = np.empty(count, array.dtype)
     order = np.argsort(index, kind="stable")
     places = index[order]

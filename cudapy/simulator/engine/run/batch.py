@@ -9,11 +9,11 @@ import numpy as np
 
 from .. import fault, settings
 from ..memory import POISON
-from .atomic import Atomics
-from .matrix import Matrices
+from .cluster import in_clusters
 from .special import cached
 from .texturing import Texturing
 from .warp import Warps
+from .warpgroup import Warpgroups
 from .watch import Watch
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _ALIGN = 16
 _LOCAL_STEP = 256
 
 
-class Batch(Warps, Atomics, Matrices, Texturing):
+class Batch(Warps, Warpgroups, Texturing):
     """`block_count` blocks of a launch from `first_block` on, and what their threads have."""
 
     def __init__(self, launch: Launch, first_block: int, block_count: int) -> None:
@@ -35,7 +35,13 @@ class Batch(Warps, Atomics, Matrices, Texturing):
         self.kernel_name = launch.kernel.name
         self.grid, self.block, self.cluster = launch.grid, launch.block, launch.cluster
         self.workspace = launch.workspace
-        self.first_block, self.block_count = first_block, block_count
+        self.is_clustered = launch.is_clustered
+        self.cluster_size = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
+        self.block_count = block_count
+        self.block_numbers = in_clusters(
+            np.arange(first_block, first_block + block_count), launch.grid, launch.cluster
+        )
+        self.live = np.full(block_count, launch.threads, np.int64)
         self.threads = launch.threads
         self.count = count = block_count * self.threads
         self.static_size, self.dynamic_size = launch.kernel.shared_size, launch.dynamic_size
@@ -53,6 +59,7 @@ class Batch(Warps, Atomics, Matrices, Texturing):
             ("shared", *key, self.shared_stride), lambda: self.blocks.astype(np.int64) * self.shared_stride
         )
         self._shared_views: dict[Any, Any] = {}
+        self.set_up_mbarriers()
         self.local = np.empty(0, np.uint8)
         self.local_stride = 0
         self.local_base: Any = None
@@ -102,12 +109,14 @@ class Launch:
         device: Device,
         grid: tuple[int, int, int],
         block: tuple[int, int, int],
-        cluster: tuple[int, int, int],
+        cluster: tuple[int, int, int] | None,
         parameters: bytes,
         dynamic_size: int,
     ) -> None:
         self.kernel, self.device = kernel, device
-        self.grid, self.block, self.cluster = grid, block, cluster
+        self.grid, self.block = grid, block
+        self.is_clustered = cluster is not None
+        self.cluster = cluster or (1, 1, 1)
         self.parameters = parameters
         self.dynamic_size = dynamic_size
         self.threads = block[0] * block[1] * block[2]

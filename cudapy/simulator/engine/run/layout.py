@@ -6,4 +6,9 @@ SHARED = 1 << 60
 LOCAL = 1 << 61
 FUNCTIONS = 1 << 62
 """Where addresses of functions start; they are no memory."""
-SPACES = {"shared": SHARED, "local": LOCAL}
+SPACES = {"shared": SHARED, "cluster": SHARED, "local": LOCAL}
+
+RANK = 24
+"""In an address of shared memory, from this bit on: 0 for the own block, else the rank in its cluster of the
+block that it is of, plus one.
+"""

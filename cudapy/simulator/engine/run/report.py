@@ -22,7 +22,8 @@ class Reporter:
     kernel_name: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    first_block: int
+    block_numbers: Any
+    """The number in the grid of each block."""
     block_count: int
     threads: int
     """Threads of a block."""
@@ -36,8 +37,11 @@ class Reporter:
 
     def thread(self, lane: int) -> str:
         """Block and thread of a lane."""
-        block, thread = self.first_block + lane // self.threads, lane % self.threads
-        return f"block {_place(block, self.grid)} thread {_place(thread, self.block)}"
+        return f"{self.block_name(lane // self.threads)} thread {_place(lane % self.threads, self.block)}"
+
+    def block_name(self, position: int) -> str:
+        """A block of the batch, as the grid numbers it."""
+        return f"block {_place(int(self.block_numbers[position]), self.grid)}"
 
     def where(self, number: int) -> str:
         """The function and lines of one of the instructions of the function that runs."""

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import coverage, fault, settings
-from ..fault import Fault
-from .barrier import Barriers, Waiting
-from .calls import FRAME_SLOT, Calls, Key, Site
+from .. import coverage, settings
+from .calls import FRAME_SLOT, Key, Site
 from .frame import Frame, part
-from .report import place_of
+from .meeting import Meetings
 
 if TYPE_CHECKING:
     from ..compile.function import CompiledFunction
@@ -28,7 +26,7 @@ _PATIENCE = 256
 """After so many blocks another group has its turn."""
 
 
-class Scheduler(Calls):
+class Scheduler(Meetings):
     """Runs a batch to its end."""
 
     def __init__(self, batch: Batch) -> None:
@@ -40,8 +38,7 @@ class Scheduler(Calls):
         self._frames: dict[tuple[int, int], Frame] = {}
         self._sites: list[Site] = []
         self._site_numbers: dict[tuple[int, int], int] = {}
-        self._live = np.full(batch.block_count, batch.threads, np.int64)
-        self._barriers = Barriers(batch.blocks, self._live)
+        self._set_up_barriers()
         seed = settings.current.seed
         self._random = None if seed is None else random.Random(seed)
         self._steps = 0
@@ -58,11 +55,9 @@ class Scheduler(Calls):
             if pause is not None:
                 pause()
             if not ready:
-                if not self._gated and self._barriers.is_idle:
+                if self._is_idle:
                     return
-                if not self._barriers.everybody() and not self._gated:
-                    return  # bar.arrive that nobody waits for
-                self._deadlock()
+                self._deadlock([])
             key = self._choose()
             groups = ready.pop(key)
             lanes = groups[0] if len(groups) == 1 else np.sort(np.concatenate(groups))
@@ -80,6 +75,8 @@ class Scheduler(Calls):
             result = block.run(batch, frame, lanes)
             if self._counts is not None:
                 self._counts.ran(key.function, key.block, batch.count if lanes is None else len(lanes))
+            if batch.rounds_in_vain:
+                self._look_for_deadlock(block)
             self._finish(key, function, block, frame, lanes, result)
 
     def _choose(self) -> Key:
@@ -148,6 +145,8 @@ class Scheduler(Calls):
             self._switch(key, block, lanes, result)
         elif kind == "barrier":
             self._barrier(following, function, block, lanes, result)
+        elif kind == "cluster":
+            self._cluster_barrier(following, function, block, lanes)
         else:
             self._call(key, function, block, frame, lanes, result)
 
@@ -175,66 +174,11 @@ class Scheduler(Calls):
     def _exit(self, lanes: Any) -> None:
         batch = self.batch
         numbers = batch.numbers(lanes)
-        np.subtract.at(self._live, batch.blocks[numbers], 1)
+        np.subtract.at(batch.live, batch.blocks[numbers], 1)
         batch.alive_mask &= ~batch.bits_of(lanes)
-        if not self._barriers.is_idle:
-            self._release()
+        self._left(numbers)
         for key in list(self._gated):
             self._ready.setdefault(key, []).extend(self._gated.pop(key))
-
-    # Barriers.
-
-    def _barrier(
-        self, following: Key, function: CompiledFunction, block: Block, lanes: Any, result: Any
-    ) -> None:
-        number, count, predicate = result
-        simple = count is None and not number.ndim and predicate is None
-        if simple and lanes is None and self._barriers.is_idle and block.info.action == "sync":
-            if self.batch.watch is not None:
-                self.batch.watch.synchronized_blocks(np.arange(self.batch.block_count))
-            self._add(following, None)
-            return
-        numbers = self.batch.numbers(lanes)
-        which = np.broadcast_to(number, numbers.shape)
-        wanted = np.broadcast_to(0 if count is None else count, numbers.shape)
-        truth = None if predicate is None else np.broadcast_to(predicate, numbers.shape)
-        for one in np.unique(which):
-            for expected in np.unique(wanted[which == one]):
-                chosen = (which == one) & (wanted == expected)
-                kept = None if truth is None else truth[chosen]
-                waiting = Waiting(block.info, following, numbers[chosen], kept, function)
-                self._barriers.arrive(int(one), int(expected), waiting)
-        if block.info.action == "arrive":
-            self._add(following, lanes)
-        self._release()
-
-    def _release(self) -> None:
-        released, finished = self._barriers.release()
-        if self.batch.watch is not None and finished.any():
-            self.batch.watch.synchronized_blocks(np.flatnonzero(finished))
-        for key, lanes, result, slot in released:
-            if slot is not None:
-                self._frame(key).merge(slot, result, lanes)
-            self._add(key, lanes)
-
-    def _deadlock(self) -> None:
-        lines = []
-        for number, waiting in self._barriers.everybody():
-            lines.append(
-                self._waits(waiting.lanes, waiting.function, waiting.info.instruction, f"barrier {number}")
-            )
-        for key, groups in self._gated.items():
-            function = self._functions[key.function]
-            first = function.blocks[key.block].steps[0].instruction
-            lines.append(self._waits(np.concatenate(groups), function, first, "the rest of its warp's mask"))
-        text = f"Deadlock in {self._kernel.name}: no thread can run\n" + "\n".join(lines)
-        raise Fault(fault.LAUNCH_TIMEOUT, text)
-
-    def _waits(self, lanes: Any, function: CompiledFunction, instruction: Any, what: str) -> str:
-        return (
-            f"    {len(lanes)} threads wait for {what}, the first is {self.batch.thread(int(lanes.min()))}\n"
-            f"        {place_of(self._kernel.name, function, instruction)}"
-        )
 
 
 _NOBODY: Any = object()

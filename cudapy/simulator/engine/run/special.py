@@ -36,6 +36,8 @@ class Specials(Reporter):
 
     device: Device
     cluster: tuple[int, int, int]
+    is_clustered: bool
+    """The launch or the kernel says how large clusters are."""
     dynamic_size: int
     static_size: int
     _specials: dict[str, Any]
@@ -78,8 +80,9 @@ class Specials(Reporter):
             x, y, z = (self._axis("cluster_ctaid", axis) for axis in range(3))
             return x + np.uint32(self.cluster[0]) * (y + np.uint32(self.cluster[1]) * z)
         if base == "smid":
-            blocks = np.arange(self.first_block, self.first_block + self.block_count)
-            return np.repeat((blocks % self.device.multiprocessors).astype(np.uint32), self.threads)
+            return np.repeat((self.block_numbers % self.device.multiprocessors).astype(np.uint32), self.threads)
+        if base == "is_explicit_cluster":
+            return np.bool_(self.is_clustered)
         whole = {
             "nwarpid": -(-self.threads // 32),
             "nsmid": self.device.multiprocessors,
@@ -92,7 +95,6 @@ class Specials(Reporter):
             "cluster_nctarank": self.cluster[0] * self.cluster[1] * self.cluster[2],
             "reserved_smem_offset_begin": 0,
             "reserved_smem_offset_end": 0,
-            "is_explicit_cluster": 0,
             "current_graph_exec": 0,
         }[base]
         return np.uint64(whole) if base in ("gridid", "current_graph_exec") else np.uint32(whole)
@@ -116,7 +118,7 @@ class Specials(Reporter):
                 lambda: self._tiled((np.arange(self.threads) // step % block[axis]).astype(np.uint32)),
             )
         step = (1, grid[0], grid[0] * grid[1])[axis]
-        numbers = np.arange(self.first_block, self.first_block + self.block_count) // step % grid[axis]
+        numbers = self.block_numbers // step % grid[axis]
         if base == "clusterid":
             numbers = numbers // self.cluster[axis]
         elif base == "cluster_ctaid":

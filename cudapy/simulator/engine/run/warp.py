@@ -155,11 +155,6 @@ class Warps(Specials):
         bits = self.lane_bits if lanes is None else self.lane_bits.take(lanes)
         return np.bitwise_count(lowest - _ONE).astype(np.uint32), lowest == bits
 
-    def waited(self, over: Any, lanes: Any) -> None:
-        """Lanes asked a barrier in shared memory; for some it was over."""
-        if self.watch is not None and over.any():
-            self.watch.synchronized_blocks(np.unique(self.blocks[self.numbers(lanes)]))
-
     def warp_barrier(self, lanes: Any) -> None:
         if self.watch is not None:
             self.watch.synchronized_warps(np.unique(self._own_warps(lanes)))

@@ -1,0 +1,79 @@
+"""Products of matrices by four warps, of which shared memory holds one or both factors.
+
+Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..ptx.syntax import Integer, PTXError, Vector
+from ..ptx.types import TYPES
+from .data import nothing
+from .matrix import give, registers, shape
+from .rule import rule
+
+_TURNED = ("f16", "bf16")
+"""Types whose matrices may be stored the other way round."""
+
+if TYPE_CHECKING:
+    from ..compile.block import BlockWriter
+    from ..ptx.syntax import Instruction, Operand
+
+
+def _immediate(operands: list[Operand], allowed: tuple[int, ...]) -> int:
+    operand = operands.pop(0)
+    if not isinstance(operand, Integer) or operand.value not in allowed:
+        raise PTXError(f"one of {', '.join(map(str, allowed))} is expected")
+    return operand.value
+
+
+def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """d = a * b + d, or a * b where the predicate is false."""
+    operands = list(instruction.operands)
+    d, a, b = operands.pop(0), operands.pop(0), operands.pop(0)
+    _, n, _ = map(int, shape(groups).split(", "))
+    if len(writer.items(d)) != (n // 4 if groups["D"] == "f16" else n // 2):
+        raise PTXError("the number of registers of d does not fit the shape")
+    in_registers = isinstance(a, Vector)
+    if in_registers and len(writer.items(a)) != 4:
+        raise PTXError("4 registers of a are expected")
+    left = registers(writer, a, groups["A"]) if in_registers else writer.read(a, TYPES["b64"])
+    right = writer.read(b, TYPES["b64"])
+    keeps = writer.read(operands.pop(0), TYPES["pred"])
+    signs, turned = [1, 1], [0, 0]
+    if groups["D"] != "s32":
+        signs = [_immediate(operands, (1, -1)), _immediate(operands, (1, -1))]
+    if groups["A"] in _TURNED:
+        turned = [0 if in_registers else _immediate(operands, (0, 1)), _immediate(operands, (0, 1))]
+    if operands:
+        raise PTXError("more operands than expected")
+    kinds = groups["D"], groups["A"], groups["B"]
+    call = (
+        f"L.multiply_by_warpgroups(({shape(groups)}), {kinds!r}, {registers(writer, d, groups['D'])}, "
+        f"{left}, {right}, {keeps}, {tuple(signs)!r}, {tuple(turned)!r}, {bool(groups.get('satfinite'))}, "
+        f"I, {writer.number})"
+    )
+    give(writer, d, call, groups["D"])
+
+
+_WIDTHS = range(8, 257, 8)
+_INTEGER_WIDTHS = (8, 16, 24, *range(32, 257, 16))
+
+
+def _shapes(depth: int, widths: Any = _WIDTHS) -> str:
+    return f"wgmma.mma_async.sync.aligned.<shape:{'|'.join(f'm64n{n}k{depth}' for n in widths)}>"
+
+
+_MORE: dict[str, Any] = {"emit": _multiply, "has_effect": True, "copies": True, "gate": "all"}
+
+RULES = [
+    rule(f"{_shapes(16)}.<D:f16|f32>.<A:f16>.<B:f16>", **_MORE),
+    rule(f"{_shapes(16)}.<D:f32>.<A:bf16>.<B:bf16>", **_MORE),
+    rule(f"{_shapes(8)}.<D:f32>.<A:tf32>.<B:tf32>", **_MORE),
+    rule(f"{_shapes(32)}.<D:f16|f32>.<A:e4m3|e5m2>.<B:e4m3|e5m2>", **_MORE),
+    rule(f"{_shapes(32, _INTEGER_WIDTHS)}[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>", **_MORE),
+    rule("wgmma.fence.sync.aligned", emit=nothing),
+    rule("wgmma.commit_group.sync.aligned", emit=nothing),
+    rule("wgmma.wait_group.sync.aligned", emit=nothing),
+]

@@ -1,0 +1,244 @@
+"""Bulk copies: one thread has memory copied, and a barrier in shared memory counts the bytes that came.
+
+They are made at once. With the checks on, what they write or read is theirs until somebody has waited.
+
+Source: PTX ISA, "cp.async.bulk", "cp.reduce.async.bulk", "st.async", "red.async".
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import fault
+from ..ptx.types import TYPES
+from .access import ATOMIC, READ, VERBS, WRITE
+from .atomic import Atomics, combiner
+from .mbarrier import Mbarriers
+
+_ALIGN = 16
+_WORD = np.dtype("u8")
+
+
+class Target(NamedTuple):
+    """Where one copy goes in the batch's shared memory, and the barrier that counts it (a place of words)."""
+
+    start: int
+    barrier: int
+
+
+class Bulk(Mbarriers, Atomics):
+    """The part of a batch that copies in bulk."""
+
+    def copy_bulk(
+        self,
+        way: tuple[str, str],
+        target: Any,
+        source: Any,
+        size: Any,
+        barrier: Any,
+        mask: Any,
+        reduction: tuple[str, str] | None,
+        lanes: Any,
+        number: int,
+    ) -> None:
+        """cp.async.bulk and cp.reduce.async.bulk, lane after lane.
+
+        way: the spaces of target and source: "cluster", "shared" or "global".
+        barrier: the address of one; None where a group of copies is waited for.
+        mask: the ranks of the blocks that get it; None for that of the target alone.
+        reduction: an operation, and the type of an element.
+        """
+        for lane, *one in self._each(lanes, target, source, size, barrier, mask):
+            to, start, count, word, ranks = one
+            if count % _ALIGN:
+                text = f"A bulk copy of {count} bytes: these must be a multiple of {_ALIGN}"
+                self.fail(fault.MISALIGNED_ADDRESS, text, number, np.array([lane]), True)
+            if not count:
+                continue
+            if way[1] == "global":
+                data = self._global_bytes(lane, start, count, number, READ)
+            else:
+                first = self.shared_start(lane, start, count, _ALIGN, way[1], number, READ)
+                data = self.shared[first : first + count]
+                self.seen(first + np.arange(count), lane, number)
+            if way[0] == "global":
+                _move(self._global_bytes(lane, to, count, number, WRITE), data, reduction, True)
+                self.grouped(lane, first + np.arange(count))
+                continue
+            for place in self.targets(lane, to, word, ranks, count, _ALIGN, way[0], number):
+                places = place.start + np.arange(count)
+                self.held(places, lane, number, place.barrier, reduction is not None)
+                _move(self.shared[place.start : place.start + count], data, reduction, False)
+                self.completed(place.barrier, count, lane, number)
+
+    def _each(self, lanes: Any, *operands: Any) -> Any:
+        """Lane after lane with its operands as numbers; None stays None."""
+        numbers = self.numbers(lanes)
+        columns = [
+            [None] * len(numbers) if one is None else np.broadcast_to(one, numbers.shape).tolist()
+            for one in operands
+        ]
+        return zip(numbers.tolist(), *columns, strict=True)
+
+    def targets(
+        self,
+        lane: int,
+        address: int,
+        barrier: int,
+        ranks: int | None,
+        count: int,
+        align: int,
+        space: str,
+        number: int,
+    ) -> list[Target]:
+        """Where a copy to shared memory goes, and its barriers: in one block, or in those of a mask."""
+        start = self.shared_start(lane, address, count, align, space, number, WRITE)
+        word = self._barrier_of(lane, barrier, number)
+        if ranks is None:
+            if start // self.shared_stride != word * 8 // self.shared_stride:
+                text = "A bulk copy to one block with an mbarrier of another"
+                self.fail(fault.LAUNCH_FAILED, text, number, np.array([lane]), True)
+            return [Target(start, word)]
+        own = int(self.blocks[lane])
+        first = own - own % self.cluster_size
+        if ranks >> self.cluster_size or not ranks:
+            text = f"A copy to the blocks {ranks:#x} of a cluster of {self.cluster_size}"
+            self.fail(fault.ILLEGAL_ADDRESS, text, number, np.array([lane]), True)
+        found = []
+        for rank in range(self.cluster_size):
+            if ranks >> rank & 1:
+                away = (first + rank - own) * self.shared_stride
+                self.check_is_there(first + rank, lane, number)
+                found.append(Target(start + away, word + away // 8))
+        for place in found:
+            self.check_is_barrier(place.barrier, lane, number)
+        return found
+
+    def check_is_there(self, block: int, lane: int, number: int) -> None:
+        """Raises Fault for a block that has exited."""
+        if not self.live[block]:
+            text = "A copy to a block that has exited"
+            self.fail(fault.ILLEGAL_ADDRESS, text, number, np.array([lane]), True)
+
+    def check_is_barrier(self, word: int, lane: int, number: int) -> None:
+        """Raises Fault for a word that is no barrier."""
+        if not self.is_barrier(word):
+            text = "A copy to several blocks, of which one has no mbarrier at that place"
+            self.fail(fault.LAUNCH_FAILED, text, number, np.array([lane]), True)
+
+    def _barrier_of(self, lane: int, address: int, number: int) -> int:
+        one = np.array([lane])
+        return int(self.mbarrier_at(np.array([address], np.uint64), "cluster", one, number)[0])
+
+    def completed(self, word: int, count: int, lane: int, number: int) -> None:
+        """`count` bytes that a barrier waits for came."""
+        self.change_mbarriers("complete_tx", np.array([word]), count, True, np.array([lane]), number)
+
+    def _global_bytes(self, lane: int, address: int, size: int, number: int, mode: int) -> Any:
+        """A range of global memory as bytes. Raises Fault."""
+        one, what = np.array([lane]), f"__global__ bulk {VERBS[mode]}"
+        if address % _ALIGN:
+            text = f"Misaligned {what}"
+            self.fail(fault.MISALIGNED_ADDRESS, text, number, one, True, np.uint64(address), size)
+        found = self.memory.find(address)
+        if found is None or address + size > found.end:
+            text = f"Invalid {what}"
+            self.fail(fault.ILLEGAL_ADDRESS, text, number, one, True, np.uint64(address), size)
+        offset = address - found.address
+        if found.written is not None:
+            what = f"__global__ {found.kind} memory"
+            a = np.uint64(address)
+            self.mark_or_check(found.written, np.array([offset]), a, size, one, number, mode, what)
+        return found.data[offset : offset + size]
+
+    def shared_start(
+        self, lane: int, address: int, size: int, align: int, space: str, number: int, mode: int
+    ) -> int:
+        """Where a range starts in the batch's shared memory. Raises Fault."""
+        one, a = np.array([lane]), np.array([address], np.uint64)
+        if space == "shared" and not self.is_own(a, one).all():
+            text = f"Invalid __shared__ bulk {VERBS[mode]}"
+            more = "the address is of another block of the cluster"
+            self.fail(fault.ILLEGAL_ADDRESS, text, number, one, True, a, size, more)
+        return int(self.offsets_in_cluster(a, size, one, number, mode, align)[0])
+
+    def seen(self, places: Any, lane: int, number: int) -> None:
+        """Tell the checks of the bytes that a copy reads."""
+        if self.watch is not None:
+            self.watch.copied(self, places, lane, number, READ, None)
+
+    def held(self, places: Any, lane: int, number: int, barrier: int, reduces: bool = False) -> None:
+        """Tell the checks of the bytes that a copy writes: they are there once its phase is over."""
+        if self.watch is not None:
+            odd = int(self.shared_view(_WORD)[barrier] >> np.uint64(63))
+            mode = ATOMIC if reduces else WRITE
+            self.watch.copied(self, places, lane, number, mode, 2 * barrier + odd)
+
+    # Groups of copies out of shared memory.
+
+    def grouped(self, lane: int, places: Any) -> None:
+        """A copy out of shared memory was started: it is of the lane's open group."""
+        if self.watch is not None:
+            self.watch.reads(self, lane, places)
+
+    def commit_bulk(self, lanes: Any) -> None:
+        if self.watch is not None:
+            self.watch.commit(self.numbers(lanes).tolist())
+
+    def wait_bulk(self, left: int, lanes: Any) -> None:
+        """cp.async.bulk.wait_group: all but the last `left` groups are over."""
+        if self.watch is not None:
+            self.watch.wait_groups(self.numbers(lanes).tolist(), left)
+
+    # Stores of single values.
+
+    def store_async(
+        self,
+        a: Any,
+        values: tuple[Any, ...],
+        operation: str,
+        kind: str,
+        barrier: Any,
+        lanes: Any,
+        number: int,
+    ) -> None:
+        """st.async and red.async: each lane stores, and its barrier counts the bytes."""
+        dtype = np.dtype(TYPES[kind].code)
+        numbers = self.numbers(lanes)
+        count = dtype.itemsize * len(values)
+        a = np.broadcast_to(a, numbers.shape)
+        words = np.broadcast_to(self.mbarrier_at(barrier, "cluster", lanes, number), numbers.shape)
+        starts = self.offsets_in_cluster(a, count, numbers, number, WRITE)
+        apart = starts // self.shared_stride != words * 8 // self.shared_stride
+        if apart.any():
+            text = "A store to one block with an mbarrier of another"
+            self.fail(fault.LAUNCH_FAILED, text, number, numbers, apart)
+        for position, (lane, start, word) in enumerate(
+            zip(numbers.tolist(), starts.tolist(), words.tolist(), strict=True)
+        ):
+            own = [np.broadcast_to(value, numbers.shape)[position] for value in values]
+            self.held(start + np.arange(count), lane, number, word, bool(operation))
+            place = self.shared[start : start + count]
+            _move(place, np.array(own, dtype).view(np.uint8), (operation, kind) if operation else None, False)
+            self.completed(word, count, lane, number)
+
+
+def _move(target: Any, data: Any, reduction: tuple[str, str] | None, is_global: bool) -> None:
+    """Copy bytes, or combine them with what is there."""
+    if reduction is None:
+        target[:] = data
+        return
+    operation, kind = reduction
+    dtype = np.dtype(TYPES[kind].code)
+    with np.errstate(all="ignore"):
+        combined = combine(target.view(dtype), data.view(dtype), operation, kind, is_global)
+    target.view(dtype)[:] = combined
+
+
+def combine(old: Any, new: Any, operation: str, kind: str, is_global: bool) -> Any:
+    """A reduction of elements, as the atomics do it."""
+    if is_global and operation == "add" and kind in ("f32", "f64"):
+        kind = f"global {kind}"
+    return combiner(operation, kind)(old, new)

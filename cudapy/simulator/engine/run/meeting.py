@@ -1,0 +1,147 @@
+"""Where threads wait for each other: barriers of blocks and clusters, and what is said when nobody comes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from .. import fault
+from ..fault import Fault
+from .barrier import Barriers, Waiting
+from .calls import Calls, function_number
+from .cluster import ClusterBarriers, Held
+from .report import place_of
+
+if TYPE_CHECKING:
+    from ..compile.function import CompiledFunction
+    from ..compile.graph import Block
+    from .calls import Key
+
+_PATIENCE = 1024
+"""After so many questions in vain, and nothing else, everybody is thought to wait for ever."""
+
+
+class Meetings(Calls):
+    """The part of a scheduler that lets threads wait."""
+
+    _gated: dict[Key, list[Any]]
+
+    def _set_up_barriers(self) -> None:
+        batch = self.batch
+        self._barriers = Barriers(batch.blocks, batch.live)
+        self._cluster_barriers: ClusterBarriers | None = None  # once somebody arrives
+
+    @property
+    def _is_idle(self) -> bool:
+        """Nobody waits for anybody."""
+        return not self._gated and not self._barriers.everybody() and not self._held
+
+    @property
+    def _held(self) -> list[Held]:
+        """Those that wait for their clusters."""
+        return self._cluster_barriers.waiting if self._cluster_barriers is not None else []
+
+    def _left(self, lanes: Any) -> None:
+        """Lanes have exited: barriers may be complete without them."""
+        if self.batch.rounds_in_vain:
+            self.batch.something_happened()
+        if not self._barriers.is_idle:
+            self._release()
+        if self._cluster_barriers is not None:
+            self._cluster_barriers.exited(lanes)
+            self._release_clusters(self._cluster_barriers)
+
+    def _barrier(
+        self, following: Key, function: CompiledFunction, block: Block, lanes: Any, result: Any
+    ) -> None:
+        number, count, predicate = result
+        simple = count is None and not number.ndim and predicate is None
+        if simple and lanes is None and self._barriers.is_idle and block.info.action == "sync":
+            if self.batch.watch is not None:
+                self.batch.watch.synchronized_blocks(np.arange(self.batch.block_count))
+            self._add(following, None)
+            return
+        numbers = self.batch.numbers(lanes)
+        which = np.broadcast_to(number, numbers.shape)
+        wanted = np.broadcast_to(0 if count is None else count, numbers.shape)
+        truth = None if predicate is None else np.broadcast_to(predicate, numbers.shape)
+        for one in np.unique(which):
+            for expected in np.unique(wanted[which == one]):
+                chosen = (which == one) & (wanted == expected)
+                kept = None if truth is None else truth[chosen]
+                waiting = Waiting(block.info, following, numbers[chosen], kept, function)
+                self._barriers.arrive(int(one), int(expected), waiting)
+        if block.info.action == "arrive":
+            self._add(following, lanes)
+        self._release()
+
+    def _release(self) -> None:
+        released, finished = self._barriers.release()
+        if self.batch.watch is not None and finished.any():
+            self.batch.watch.synchronized_blocks(np.flatnonzero(finished))
+        for key, lanes, result, slot in released:
+            if slot is not None:
+                self._frame(key).merge(slot, result, lanes)
+            self._add(key, lanes)
+
+    def _cluster_barrier(self, following: Key, function: CompiledFunction, block: Block, lanes: Any) -> None:
+        batch, barriers = self.batch, self._cluster_barriers
+        if barriers is None:
+            barriers = ClusterBarriers(batch.blocks, batch.cluster_size, batch.live)
+            self._cluster_barriers = barriers
+        numbers = batch.numbers(lanes)
+        if block.info.action == "arrive":
+            bad = barriers.arrive(numbers)
+            text = "A second arrival at the barrier of the cluster, with no wait between"
+        else:
+            held = Held(following, numbers, function, block.info.instruction)
+            bad = barriers.wait(held)
+            text = "A wait at the barrier of the cluster without an arrival"
+        if bad.any():
+            batch.fail(fault.LAUNCH_FAILED, text, function_number(function, block), numbers, bad)
+        if block.info.action == "arrive":
+            self._add(following, lanes)
+        self._release_clusters(barriers)
+
+    def _release_clusters(self, barriers: ClusterBarriers) -> None:
+        released, complete = barriers.release()
+        if self.batch.watch is not None and len(complete):
+            self.batch.watch.synchronized_clusters(complete)
+        for key, lanes in released:
+            self._add(key, lanes)
+
+    def _look_for_deadlock(self, ran: Block) -> None:
+        """After a block that some asked in vain before: does everybody wait?"""
+        batch = self.batch
+        if not ran.is_idle:
+            batch.something_happened()
+        elif batch.rounds_in_vain > _PATIENCE:
+            held = [waiting.lanes for _, waiting in self._barriers.everybody()]
+            held += [one.lanes for one in self._held]
+            held += [lanes for groups in self._gated.values() for lanes in groups]
+            if len(np.unique(np.concatenate([batch.asking(), *held]))) == int(batch.live.sum()):
+                self._deadlock(batch.who_asks())
+
+    def _deadlock(self, more: list[str]) -> NoReturn:
+        """Say who waits for what; `more` are those that ask again and again."""
+        lines = []
+        for number, waiting in self._barriers.everybody():
+            lines.append(
+                self._waits(waiting.lanes, waiting.function, waiting.info.instruction, f"barrier {number}")
+            )
+        for held in self._held:
+            what = "the barrier of their cluster"
+            lines.append(self._waits(held.lanes, held.function, held.instruction, what))
+        for key, groups in self._gated.items():
+            function = self._functions[key.function]
+            first = function.blocks[key.block].steps[0].instruction
+            lines.append(self._waits(np.concatenate(groups), function, first, "the rest of its warp's mask"))
+        text = f"Deadlock in {self._kernel.name}: no thread can run\n" + "\n".join([*lines, *more])
+        raise Fault(fault.LAUNCH_TIMEOUT, text)
+
+    def _waits(self, lanes: Any, function: CompiledFunction, instruction: Any, what: str) -> str:
+        return (
+            f"    {len(lanes)} threads wait for {what}, the first is {self.batch.thread(int(lanes.min()))}\n"
+            f"        {place_of(self._kernel.name, function, instruction)}"
+        )

@@ -1,0 +1,201 @@
+"""Bulk copies of tensors: boxes, or windows of pixels, between global and shared memory.
+
+Source: PTX ISA, "Tensors", "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import fault
+from ..ptx.types import TYPES
+from ..tensor_map import SIZE, TensorMap, unpack
+from .access import READ, VERBS, WRITE
+from .bulk import Bulk, combine
+
+_ALIGN = 128
+_PART = 16
+"""Bytes that a swizzle moves together."""
+_MAP_ALIGN = 64
+_NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "f64": 0x7FFFFFFFFFFFFFFF}
+
+
+class Tensors(Bulk):
+    """The part of a batch that copies tensors."""
+
+    def copy_tensor(
+        self,
+        way: tuple[str, str],
+        tensor: Any,
+        coordinates: tuple[Any, ...],
+        shared: Any,
+        barrier: Any,
+        mask: Any,
+        offsets: tuple[Any, ...] | None,
+        operation: str,
+        lanes: Any,
+        number: int,
+    ) -> None:
+        """cp.async.bulk.tensor and cp.reduce.async.bulk.tensor, lane after lane.
+
+        tensor: the address of the tensor map; shared: that of the box in shared memory.
+        offsets: of windows of pixels how far each is from its first pixel; None for boxes.
+        operation: what a reduction does; "" for a copy.
+        """
+        signed = [one.view(np.int32) for one in coordinates]
+        count = len(signed)
+        operands = (tensor, shared, barrier, mask, *signed, *(offsets or ()))
+        for lane, at, place, word, ranks, *where in self._each(lanes, *operands):
+            described = self._tensor_map(lane, at, count, offsets is not None, number)
+            if offsets is None:
+                places, inside = box(described, where)
+            else:
+                places, inside = windows(described, where[:count], where[count:])
+            size = TYPES[described.kind].size
+            dtype = np.dtype(f"u{size}")
+            self._check_swizzle(described, lane, number)
+            moved = places.size * size
+            if way[1] == "global":
+                values = self._outside(described, places.shape, dtype)
+                values[inside] = self._elements(described, places[inside], dtype, lane, number, READ).take()
+                for target in self.targets(lane, place, word, ranks, moved, _ALIGN, way[0], number):
+                    index = self._in_shared(described, target.start, places.shape, size)
+                    touched = (index.reshape(-1, 1) * size + np.arange(size)).ravel()
+                    self.held(touched, lane, number, target.barrier)
+                    self.shared_view(dtype)[index] = values
+                    self.completed(target.barrier, moved, lane, number)
+                continue
+            start = self.shared_start(lane, place, moved, _ALIGN, way[1], number, READ)
+            index = self._in_shared(described, start, places.shape, size)
+            touched = (index.reshape(-1, 1) * size + np.arange(size)).ravel()
+            self.seen(touched, lane, number)
+            elements = self._elements(described, places[inside], dtype, lane, number, WRITE)
+            elements.put(self.shared_view(dtype)[index][inside], operation, described.kind)
+            self.grouped(lane, touched)
+
+    def check_tensor_map(self, tensor: Any, lanes: Any, number: int) -> None:
+        """prefetch.tensormap: nothing but that the map must be one."""
+        for lane, at in self._each(lanes, tensor):
+            self._tensor_map(lane, at, 0, None, number)
+
+    def _tensor_map(
+        self, lane: int, address: int, rank: int, is_windowed: bool | None, number: int
+    ) -> TensorMap:
+        one = np.array([lane])
+        if address % _MAP_ALIGN:
+            text = "A tensor map off its alignment"
+            self.fail(fault.MISALIGNED_ADDRESS, text, number, one, True, np.uint64(address), SIZE)
+        try:
+            found = unpack(self.read_bytes(lane, address, SIZE, number))
+        except ValueError:
+            text = "What is no tensor map that the simulator's cuTensorMapEncode* made"
+            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True, np.uint64(address), SIZE)
+        if rank and len(found.sizes) != rank:
+            text = f"A copy in {rank} dimensions of a tensor of {len(found.sizes)}"
+            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True)
+        if is_windowed is not None and found.is_windowed != is_windowed:
+            text = f"A copy of {'windows' if is_windowed else 'boxes'} with a tensor map of the other kind"
+            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True)
+        return found
+
+    def _check_swizzle(self, tensor: TensorMap, lane: int, number: int) -> None:
+        """The layout of rows narrower than the swizzle is not documented."""
+        size = TYPES[tensor.kind].size
+        row = tensor.box[0] * size
+        if tensor.swizzle and row != tensor.swizzle:
+            text = (
+                f"A swizzle of {tensor.swizzle} bytes of rows of {row}: the simulator has rows as wide as it"
+            )
+            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, np.array([lane]), True)
+
+    def _in_shared(self, tensor: TensorMap, start: int, shape: tuple[int, ...], size: int) -> Any:
+        """Where the elements of a box lie among all of shared memory, row after row, or swizzled."""
+        places = np.arange(int(np.prod(shape))) * size + start % self.shared_stride
+        if tensor.swizzle:
+            turns = places >> 7 & tensor.swizzle // _PART - 1
+            places = places ^ turns * _PART
+        return ((places + start // self.shared_stride * self.shared_stride) // size).reshape(shape)
+
+    def _outside(self, tensor: TensorMap, shape: tuple[int, ...], dtype: Any) -> Any:
+        """What a box holds where the tensor is not."""
+        return np.full(shape, _NAN[tensor.kind] if tensor.fills_nan else 0, dtype)
+
+    def _elements(
+        self, tensor: TensorMap, places: Any, dtype: Any, lane: int, number: int, mode: int
+    ) -> _Elements:
+        """Elements of a tensor, by bytes from its start. Raises Fault."""
+        if not len(places):
+            return _Elements(np.empty(0, dtype), places)
+        low, high = tensor.address + int(places.min()), tensor.address + int(places.max()) + dtype.itemsize
+        found = self.memory.find(low)
+        if found is None or high > found.end:
+            one, what = np.array([lane]), f"Invalid __global__ {VERBS[mode]} of a tensor"
+            bad = low if found is None else high - dtype.itemsize
+            self.fail(fault.ILLEGAL_ADDRESS, what, number, one, True, np.uint64(bad), dtype.itemsize)
+        offset = places + (tensor.address - found.address)
+        if found.written is not None:
+            self._marked(found, offset, dtype.itemsize, lane, number, mode)
+        array, start = found.view(dtype)
+        return _Elements(array, (places + (tensor.address - start)) // dtype.itemsize)
+
+    def _marked(self, found: Any, offset: Any, size: int, lane: int, number: int, mode: int) -> None:
+        one, what = np.array([lane]), f"__global__ {found.kind} memory"
+        for first in (offset if mode == WRITE else offset[~found.written[offset]][:1]).reshape(-1, 1):
+            a = np.uint64(found.address + int(first[0]))
+            self.mark_or_check(found.written, first, a, size, one, number, mode, what)
+
+
+class _Elements:
+    """Some elements of an array."""
+
+    def __init__(self, array: Any, index: Any) -> None:
+        self._array, self._index = array, index
+
+    def take(self) -> Any:
+        return self._array[self._index]
+
+    def put(self, values: Any, operation: str, kind: str) -> None:
+        if operation:
+            code = TYPES[kind].code
+            with np.errstate(all="ignore"):
+                combined = combine(self.take().view(code), values.view(code), operation, kind, True)
+            values = combined.view(values.dtype)
+        self._array[self._index] = values
+
+
+def box(tensor: TensorMap, start: list[int]) -> tuple[Any, Any]:
+    """The elements of a box, slowest dimension first: bytes from the tensor's start, and which are inside."""
+    places, inside = np.zeros((), np.int64), np.ones((), bool)
+    strides = (TYPES[tensor.kind].size, *tensor.strides)
+    for axis, first in enumerate(start):
+        step = tensor.steps[axis] if axis else 1
+        index = first + np.arange(0, tensor.box[axis], step)
+        places = index.reshape(-1, *[1] * axis) * strides[axis] + places
+        inside = ((index >= 0) & (index < tensor.sizes[axis])).reshape(-1, *[1] * axis) & inside
+    return places, inside
+
+
+def windows(tensor: TensorMap, start: list[int], offsets: list[int]) -> tuple[Any, Any]:
+    """Pixels with their channels: (pixel, channel). The first pixels go through a box, row after row and
+    picture after picture; `offsets` lead from them to those that are moved.
+    """
+    channels, pixels = tensor.box
+    index = start[0] + np.arange(channels)
+    places = (index * TYPES[tensor.kind].size)[None, :]
+    inside = ((index >= 0) & (index < tensor.sizes[0]))[None, :]
+    turn = np.arange(pixels)
+    for axis in range(1, len(start)):
+        stride, size = tensor.strides[axis - 1], tensor.sizes[axis]
+        if axis == len(start) - 1:
+            index = start[axis] + turn
+        else:
+            step, lower = tensor.steps[axis], tensor.lower[axis - 1]
+            length = -(-(size + tensor.upper[axis - 1] - lower) // step)  # first pixels of a row of the box
+            turn = turn + (start[axis] - lower) // step
+            index = lower + turn % length * step + offsets[axis - 1]
+            turn = turn // length
+        places = places + (index * stride)[:, None]
+        inside = inside & ((index >= 0) & (index < size))[:, None]
+    return places, inside

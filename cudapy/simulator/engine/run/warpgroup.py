@@ -1,0 +1,119 @@
+"""Products of matrices by four warps. Each warp makes its 16 rows of the result.
+
+A factor in shared memory is told by a descriptor of 64 bits. It has rows of 32 bytes along the sum (K), in
+parts of 16 bytes, eight rows together; or, turned round, 8 elements of a column of it in such a part.
+
+Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions", "Matrix Descriptor".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import fault
+from .access import READ
+from .fragments import by_register, packed, positions, product, unpacked
+from .matrix import Matrices
+from .tensor import Tensors
+
+_PART = 16
+"""Bytes that lie together, and that a swizzle moves."""
+_ROW = 32
+"""Bytes of a row along the sum, for all types."""
+_FIELD = np.uint64(0x3FFF)
+_SWIZZLES = np.array([0, 128, 64, 32])
+
+
+class Warpgroups(Matrices, Tensors):
+    """The part of a batch that multiplies by four warps at once."""
+
+    def multiply_by_warpgroups(
+        self,
+        shape: tuple[int, int, int],
+        kinds: tuple[str, str, str],
+        d: tuple[Any, ...],
+        a: Any,
+        b: Any,
+        keeps: Any,
+        signs: tuple[int, int],
+        turned: tuple[int, int],
+        clamps: bool,
+        lanes: Any,
+        number: int,
+    ) -> list[Any]:
+        """wgmma.mma_async. `a` is registers, or a descriptor as `b` is; `keeps`: whether d is added to."""
+        _, n, k = shape
+        numbers = self.whole_warps(lanes, number)
+        if self.threads % 128:
+            text = "A warpgroup instruction in a block of no whole warpgroups"
+            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, lanes, True)
+        first = numbers.reshape(-1, 32)[:, 0]
+        if isinstance(a, tuple):
+            registers = unpacked(kinds[1], self.by_warp(a, lanes, number))
+            left = np.zeros((len(first), 16, k), registers.dtype)
+            rows, across = positions("a", registers.shape[2] // 4, registers.shape[2])
+            left[:, rows, across] = registers
+        else:
+            quarter = first % self.threads // 32 % 4
+            left = self._factor(
+                a, kinds[1], quarter[:, None] * 16 + np.arange(16), k, turned[0], first, number
+            )
+        right = self._factor(b, kinds[2], np.arange(n)[None, :], k, turned[1], first, number)
+        old = unpacked(kinds[0], self.by_warp(d, lanes, number))
+        index = np.arange(n // 2)
+        row = np.arange(32)[:, None] // 4 + index % 4 // 2 * 8
+        column = index // 4 * 8 + np.arange(32)[:, None] % 4 * 2 + index % 2
+        added = np.zeros((len(first), 16, n), old.dtype)
+        added[:, row, column] = old
+        added = np.where(np.broadcast_to(keeps, numbers.shape).reshape(-1, 32)[:, :1, None], added, 0)
+        result = product([left * signs[0], right.swapaxes(1, 2) * signs[1], added], clamps)
+        return by_register(packed(kinds[0], result[:, row, column]), len(d))
+
+    def _factor(
+        self, descriptor: Any, kind: str, lines: Any, depth: int, is_turned: int, first: Any, number: int
+    ) -> Any:
+        """A factor by warp, line (row of a, or column of b) and place along the sum."""
+        total = len(first)
+        word = np.broadcast_to(descriptor, (total * 32,)).reshape(-1, 32)[:, 0]
+        field = [(word >> np.uint64(at) & _FIELD).astype(np.int64) * _PART for at in (0, 16, 32)]
+        start, leading, stride = (one[:, None, None] for one in field)
+        if (word >> np.uint64(49) & np.uint64(7)).any():
+            text = "A matrix descriptor with a base offset, which the simulator does not have"
+            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, first, True)
+        width = _SWIZZLES[(word >> np.uint64(62)).astype(np.int64)][:, None, None]
+        size = _ROW // depth
+        if is_turned:
+            line, along = lines[:, ::8, None] // 8, np.arange(depth)
+            wide = np.maximum(width // _PART, 1)
+            swizzled = line % wide * _PART + line // wide * leading + along % 8 * width + along // 8 * stride
+            plain = line * stride + along % 8 * _PART + along // 8 * leading
+        else:
+            line, along = lines[:, :, None], np.arange(_ROW // _PART)
+            swizzled = line % 8 * width + line // 8 * stride + along * _PART
+            plain = line % 8 * _PART + line // 8 * stride + along * leading
+        address = start + np.where(width > 0, swizzled, plain)
+        address ^= (address >> 7 & np.maximum(width // _PART - 1, 0)) * _PART
+        octets = self._parts(address, first, number)
+        if is_turned:  # (warp, part of lines, along, 8 elements) to (warp, line, along)
+            items = octets.view(f"u{size}").swapaxes(2, 3).reshape(total, -1, depth)
+        else:
+            items = octets.reshape(total, -1, _ROW).view(f"u{size}")
+        return unpacked(kind, np.ascontiguousarray(items))
+
+    def _parts(self, address: Any, first: Any, number: int) -> Any:
+        """16 bytes at each address of the shared memory of each warp's block. Raises Fault."""
+        outside = (address + _PART > self.shared_size).reshape(len(first), -1)
+        if outside.any():
+            bad = address.reshape(len(first), -1).max(1).astype(np.uint64)
+            more = f"the block's __shared__ memory has {self.shared_size} bytes"
+            text = "Invalid __shared__ read of a matrix"
+            self.fail(fault.ILLEGAL_ADDRESS, text, number, first, outside.any(1), bad, _PART, more)
+        places = (address + self.blocks[first][:, None, None] * self.shared_stride)[..., None] + np.arange(
+            _PART
+        )
+        if self.watch is not None:
+            for warp, lane in enumerate(first.tolist()):
+                self.watch.copied(self, np.unique(places[warp]), lane, number, READ, None)
+        return self.shared[places]

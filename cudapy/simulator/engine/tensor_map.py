@@ -1,0 +1,87 @@
+"""Tensor maps: what bulk copies of tensors are told of a tensor, in the simulator's own 128 bytes.
+
+Source: CUDA Driver API, "Tensor Map Object Management"; PTX ISA, "Tensors", "Tensor-Map".
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+SIZE = 128
+"""Bytes."""
+KINDS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16")
+"""The types of elements that there are."""
+_MAGIC = b"cudapyTM"
+_FORM = struct.Struct("<8sQ6B5I4Q5B5H6h")
+
+
+@dataclass(frozen=True)
+class TensorMap:
+    """A tensor in global memory, the fastest dimension first, and what one copy moves of it."""
+
+    kind: str
+    """The type of an element, as PTX names it."""
+    address: int
+    sizes: tuple[int, ...]
+    """Elements of each dimension."""
+    strides: tuple[int, ...]
+    """Bytes from one element to the next, of all dimensions but the first."""
+    steps: tuple[int, ...]
+    """Of each dimension every how many elements one is moved."""
+    box: tuple[int, ...]
+    """Elements of each dimension that a box spans; of windows of pixels the channels and the pixels."""
+    swizzle: int
+    """0, or the bytes of a row of shared memory whose 16-byte parts change places: 32, 64 or 128."""
+    fills_nan: bool
+    """What lies outside is NaN, not 0."""
+    lower: tuple[int, ...] = ()
+    """Of windows of pixels (im2col): where the box of first pixels starts, in all dimensions but those of
+    channels and pictures.
+    """
+    upper: tuple[int, ...] = ()
+    """Where it ends, counted from the tensor's end."""
+
+    @property
+    def is_windowed(self) -> bool:
+        return bool(self.lower)
+
+    def pack(self) -> bytes:
+        """The 128 bytes."""
+        rank = len(self.sizes)
+
+        def filled(values: tuple[int, ...], length: int) -> tuple[int, ...]:
+            return values + (0,) * (length - len(values))
+
+        flags = KINDS.index(self.kind), rank, len(self.box), self.swizzle, self.fills_nan, len(self.lower)
+        return _FORM.pack(
+            _MAGIC,
+            self.address,
+            *flags,
+            *filled(tuple(size - 1 for size in self.sizes), 5),
+            *filled(self.strides, 4),
+            *filled(self.steps, 5),
+            *filled(self.box, 5),
+            *filled(self.lower, 3),
+            *filled(self.upper, 3),
+        ).ljust(SIZE, b"\0")
+
+
+def unpack(data: bytes) -> TensorMap:
+    """A tensor map from its bytes. Raises ValueError if they are none."""
+    magic, address, *rest = _FORM.unpack_from(data)
+    if magic != _MAGIC:
+        raise ValueError("there is no tensor map")
+    kind, rank, parts, swizzle, fills_nan, corners = rest[:6]
+    return TensorMap(
+        KINDS[kind],
+        address,
+        tuple(size + 1 for size in rest[6 : 6 + rank]),
+        tuple(rest[11 : 11 + rank - 1]),
+        tuple(rest[15 : 15 + rank]),
+        tuple(rest[20 : 20 + parts]),
+        swizzle,
+        bool(fills_nan),
+        tuple(rest[25 : 25 + corners]),
+        tuple(rest[28 : 28 + corners]),
+    )
