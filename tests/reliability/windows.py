@@ -1,8 +1,8 @@
 """CUDA's headers as a compiler for Windows sees them, by libclang, and cudapy as it is laid out there.
 
 Windows on x86-64 differs from Linux in one thing that matters here: `long` has 4 bytes. libclang judges the
-headers for the target x86_64-pc-windows-msvc; cudapy is imported once more, with a ctypes whose `c_long` is as
-there.
+headers for the target x86_64-pc-windows-msvc; cudapy is imported once more, with a ctypes whose `c_long` is
+as there.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def cindex() -> Any:
 
 @functools.cache
 def cursors(name: str) -> dict[str, Any]:
-    """What the headers of an API declare on Windows, by name: structs by tag and by typedef, and functions."""
+    """What the headers of an API declare on Windows, by name: types, by tag and typedef, and functions."""
     clang = cindex()
     with tempfile.TemporaryDirectory() as folder:
         for path, text in {**STAND_INS, **C_LIBRARY}.items():
@@ -56,15 +56,7 @@ def cursors(name: str) -> dict[str, Any]:
         unit = clang.Index.create().parse(str(main), args=arguments)
         wrong = [str(note) for note in unit.diagnostics if note.severity >= clang.Diagnostic.Error]
         assert not wrong, wrong
-        kinds = clang.CursorKind
-        wanted = (
-            kinds.STRUCT_DECL,
-            kinds.UNION_DECL,
-            kinds.ENUM_DECL,
-            kinds.TYPEDEF_DECL,
-            kinds.FUNCTION_DECL,
-        )
-        found = {cursor.spelling: cursor for cursor in unit.cursor.get_children() if cursor.kind in wanted}
+        found = {cursor.spelling: cursor for cursor in unit.cursor.get_children()}
         return {**found, "": unit}  # which has to live as long
 
 
