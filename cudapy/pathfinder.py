@@ -77,9 +77,9 @@ class LibraryNotFound(RuntimeError):
 def load(name: str, major: int | None = None) -> Loaded:
     """Open the library `name`, a key of LIBRARIES: that of CUDA `major`, else the first there is.
 
-    Without a `major`, those of the CUDA of which libraries are open go before others: what one compiler makes,
-    another reads. What was opened is kept for the next call; a failure is not. The driver's libraries have no
-    CUDA major. Raises LibraryNotFound, or ValueError if cudapy does not know `name` or `major`.
+    Without a `major`, those of the CUDA of which libraries are open go before others: what one compiler
+    makes, another reads. What was opened is kept for the next call; a failure is not. The driver's libraries
+    have no CUDA major. Raises LibraryNotFound, or ValueError if cudapy does not know `name` or `major`.
     """
     if (known := _loaded.get((name, major))) is not None:
         return known

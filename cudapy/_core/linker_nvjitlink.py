@@ -83,7 +83,7 @@ class NvJitLink:
 
 
 def mixed() -> str:
-    """What to do about a compiler and a linker of two majors; "" where they are of one, or there is only one."""
+    """What to do about a compiler and a linker of two majors; "" where they are of one, or one is absent."""
     linker = pathfinder.load("nvJitLink")
     try:
         compiler = pathfinder.locate("nvrtc")

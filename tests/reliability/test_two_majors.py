@@ -13,7 +13,7 @@ import pytest
 
 from cudapy import pathfinder
 from cudapy._core import linker_nvjitlink
-from cudapy.core import Linker, LinkError, LinkerOptions, ObjectCode
+from cudapy.core import Linker, LinkerOptions, LinkError, ObjectCode
 from cudapy.pathfinder import Candidate, Host, Loaded
 
 FILES = {
