@@ -117,9 +117,7 @@ def shared() -> Iterator[Path]:
 
 def by_nobody(code: str, place: Path) -> Any:
     """What Python code prints as JSON, run as another user."""
-    become = (
-        f"os.setgroups([]), os.setgid({NOBODY}), os.setuid({NOBODY})\n"  # having imported
-    )
+    become = f"os.setgroups([]), os.setgid({NOBODY}), os.setuid({NOBODY})\n"  # having imported
     done = python(START + become + code, place)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
