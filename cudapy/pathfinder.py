@@ -77,8 +77,9 @@ class LibraryNotFound(RuntimeError):
 def load(name: str, major: int | None = None) -> Loaded:
     """Open the library `name`, a key of LIBRARIES: that of CUDA `major`, else the first there is.
 
-    What was opened is kept for the next call; a failure is not. The driver's libraries have no CUDA
-    major. Raises LibraryNotFound, or ValueError if cudapy does not know `name` or `major`.
+    Without a `major`, those of the CUDA of which libraries are open go before others: what one compiler
+    makes, another reads. What was opened is kept for the next call; a failure is not. The driver's libraries
+    have no CUDA major. Raises LibraryNotFound, or ValueError if cudapy does not know `name` or `major`.
     """
     if (known := _loaded.get((name, major))) is not None:
         return known
@@ -87,11 +88,23 @@ def load(name: str, major: int | None = None) -> Loaded:
         _choose_driver(os.environ["CUDAPY_DRIVER"])
     with _lock:
         if (name, major) not in _loaded:
-            new = on_load(_load(library, major, this_host()))
+            new = on_load(_load(library, major, this_host(), beside(library, major)))
             # Whether asked for with a major or without, one file is one object.
             same = (old for old in _loaded.values() if (old.name, old.path) == (new.name, new.path))
             _loaded[name, major] = next(same, new)
         return _loaded[name, major]
+
+
+def beside(library: Library, major: int | None) -> int | None:
+    """The CUDA major that goes first where none is asked for: that of all toolkit libraries that are open.
+
+    None if none is, or if they differ.
+    """
+    if major or library.from_driver:
+        return None
+    opened = tuple(_loaded.values())  # at once, as other threads may open more
+    majors = {known.major for known in opened if known.major and not LIBRARIES[known.name].from_driver}
+    return majors.pop() if len(majors) == 1 else None
 
 
 _loaded: dict[tuple[str, int | None], Loaded] = {}
@@ -118,7 +131,8 @@ def find(name: str, major: int | None = None) -> tuple[Candidate, ...]:
 
     Raises ValueError if cudapy does not know `name` or `major`.
     """
-    return tuple(candidates(_library(name, major), major, this_host()))
+    library = _library(name, major)
+    return tuple(candidates(library, major, this_host(), beside(library, major)))
 
 
 def load_nvidia_dynamic_lib(libname: str) -> Loaded:
@@ -212,11 +226,11 @@ def _major(major: int | None) -> int | None:
 # ---- Opening it ----
 
 
-def _load(library: Library, major: int | None, host: Host) -> Loaded:
-    """Open the first candidate that works; LibraryNotFound if none does."""
+def _load(library: Library, major: int | None, host: Host, first: int | None = None) -> Loaded:
+    """Open the first candidate that works, those of CUDA `first` before others; or raise LibraryNotFound."""
     tried = []
     broken = False
-    for candidate in candidates(library, major, host):
+    for candidate in candidates(library, major, host, first):
         why = candidate.refused
         if not why:
             stamp = _stamp(candidate.path)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cudapy.core.utils import StridedMemoryView, args_viewable_as_strided_memory
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cudapy._core import dlpack
@@ -180,7 +180,7 @@ def carry_out(plan: Any, target: bytearray, source: bytes, to: int, at: int) -> 
     return calls
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(arrays(), st.data())
 def test_plans_copy_every_element_once(source: np.ndarray, data: Any) -> None:
     """Between any two layouts of a shape, with calls that cuMemcpy3D takes, and nothing beside them."""

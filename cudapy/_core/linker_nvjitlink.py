@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import nvjitlink, pathfinder
+from .._pathfinder.libraries import LIBRARIES
 from .._types.meanings import NVJITLINKRESULT
 from ..nvjitlink import nvJitLinkHandle, nvJitLinkInputType, nvJitLinkResult
 from .build import LinkError, Tool, failure, text
@@ -78,7 +79,23 @@ class NvJitLink:
         """The exception, with the logs, which outlive the handle."""
         self.logs = (self.error_log(), self.info_log()) if hasattr(self, "handle") else ("", "")
         log = "\n".join(filter(None, self.logs))
-        return failure(LinkError, tool(), function, status, self.subject, self.flags, log)
+        return failure(LinkError, tool(), function, status, self.subject, self.flags, log, mixed())
+
+
+def mixed() -> str:
+    """What to do about a compiler and a linker of two majors; "" where they are of one, or one is absent."""
+    linker = pathfinder.load("nvJitLink")
+    try:
+        compiler = pathfinder.locate("nvrtc")
+    except pathfinder.LibraryNotFound:
+        return ""
+    if None in (compiler.major, linker.major) or compiler.major == linker.major:
+        return ""
+    return (
+        f"nvJitLink is of CUDA {linker.major} ({linker.path}) and NVRTC of CUDA {compiler.major} "
+        f"({compiler.path}): what one compiles the other may not link "
+        f"(pip install {LIBRARIES['nvJitLink'].packages[compiler.major == 12]})"
+    )
 
 
 def tool() -> Tool:

@@ -98,6 +98,12 @@ class Face:
         scope.update(_face=self, _alone=alone, _encoded=encoded)
         return generated(name, source, f"<cudapy {function.__module__} {name}>", scope)
 
+    def settle(self, function: Any, stub: Any, names: tuple[str, ...]) -> None:
+        """Write the function, and have the stub be it from now on."""
+        from .generated import settle
+
+        settle(stub, self.write(function, stub.__name__, names).__code__, _first_call.__code__)
+
     def failure(self, function: str, status: Any, arguments: dict[str, Any]) -> FaceError:
         """The exception for a C function that returned `status`."""
         error = self.error(status)
@@ -109,7 +115,7 @@ _Function: Any = type(lambda: None)
 
 
 def _first_call(*args: Any, face: Face, stub: Any, function: Any, names: Any, **kwargs: Any) -> Any:
-    stub.__code__ = face.write(function, stub.__name__, names).__code__
+    face.settle(function, stub, names)
     return stub(*args, **kwargs)
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import linecache
+from _thread import allocate_lock
 from typing import Any
+
+_settling = allocate_lock()
 
 
 def function(name: str, source: str, filename: str, scope: dict[str, Any]) -> Any:
@@ -12,3 +15,14 @@ def function(name: str, source: str, filename: str, scope: dict[str, Any]) -> An
     made: dict[str, Any] = {}
     exec(compile(source, filename, "exec"), scope, made)
     return made[name]
+
+
+def settle(stub: Any, written: Any, trampoline: Any) -> None:
+    """Give `stub` the code that was written for it in the place of the trampoline's, once.
+
+    Threads whose first calls meet each write one. What the first of them set stays: code that another thread
+    may be about to enter is not taken away, which interpreters without a GIL do not guard against.
+    """
+    with _settling:
+        if stub.__code__ is trampoline:
+            stub.__code__ = written

@@ -217,9 +217,15 @@ class Declaration:
         filename = f"<cudapy {'checked ' if raising else ''}{symbol}>"
         return generated(self.stub.__name__, source, filename, scope)
 
+    def settle(self) -> None:
+        """Write the function, and have the stub be it from now on."""
+        from .generated import settle
+
+        settle(self.stub, self.write().__code__, _first_call.__code__)
+
 
 def _first_call(*args: Any, declaration: Declaration, **kwargs: Any) -> Any:
-    declaration.stub.__code__ = declaration.write().__code__
+    declaration.settle()
     return declaration.stub(*args, **kwargs)
 
 

@@ -9,8 +9,17 @@ from .libraries import LIBRARIES, MAJORS, Library
 from .places import Candidate, Host, Place, newest, places
 
 
-def candidates(library: Library, major: int | None, host: Host) -> Iterator[Candidate]:
-    """Where `host` may have the library, best first, each file once, and where it does not."""
+def candidates(
+    library: Library, major: int | None, host: Host, first: int | None = None
+) -> Iterator[Candidate]:
+    """Where `host` may have the library, best first, each file once, and where it does not.
+
+    first: the CUDA major whose files go before those of the other, whatever their places.
+    """
+    if first is not None:
+        found = tuple(candidates(library, major, host))
+        yield from sorted(found, key=lambda candidate: candidate.major not in (None, first))
+        return
     majors = (major,) if major and not library.from_driver else MAJORS
     seen = set()
     for place in places(library, majors, host):

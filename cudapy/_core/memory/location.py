@@ -93,7 +93,10 @@ def location(place: Device | Host | int) -> CUmemLocation:
 
 
 def place(kind: int, number: int) -> Device | Host | None:
-    """What C says about a location, as a Device or a Host; None for no location."""
+    """What C says about a location, as a Device or a Host; None for no location.
+
+    Raises RuntimeError for a kind of location that cudapy has no word for.
+    """
     from ..device import Device
 
     if kind == DEVICE:
@@ -102,7 +105,12 @@ def place(kind: int, number: int) -> Device | Host | None:
         return Host(number)
     if kind == HOST_NUMA_CURRENT:
         return Host.numa_current()
-    return Host() if kind == HOST else None
+    if kind == HOST:
+        return Host()
+    if kind == NOWHERE:
+        return None
+    name = CUmemLocationType(kind).name
+    raise RuntimeError(f"the driver says that the memory is at a {name} ({kind}), which has no class here")
 
 
 def access(*places: CUmemLocation, flags: int = READ_WRITE) -> list[CUmemAccessDesc]:

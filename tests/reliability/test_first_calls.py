@@ -1,0 +1,114 @@
+"""Threads that meet in the first call of a function, the first look at an enum, the first import of types."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from tests.stub import python
+from tests.stub.record import Stub
+from tests.threads import at_once
+
+
+def test_a_function_is_written_into_its_place_once(d: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the codes that threads wrote, the first to be set stays: none is taken from under a thread."""
+    declaration = d.cuMemAlloc.__declaration__
+    trampoline, write = d.cuMemAlloc.__code__, type(declaration).write
+    barrier, seen = threading.Barrier(8, timeout=20), []
+
+    def together(self: Any) -> Any:
+        written = write(self)
+        barrier.wait()  # all have written before one of them sets it
+        return written
+
+    monkeypatch.setattr(type(declaration), "write", together)
+
+    def work(number: int) -> None:
+        declaration.settle()
+        seen.append(d.cuMemAlloc.__code__)
+
+    at_once(work)
+    assert len({id(code) for code in seen}) == 1 and seen[0] is not trampoline
+    assert d.cuMemAlloc(16)[0] == 0 and d.cuMemAlloc.__code__ is seen[0]
+
+
+def test_a_face_is_written_into_its_place_once(monkeypatch: pytest.MonkeyPatch, fresh: ModuleType) -> None:
+    nvvm = importlib.import_module(".nvvm", fresh.__package__)
+    how = nvvm.version.__kwdefaults__
+    face, barrier, seen = how["face"], threading.Barrier(8, timeout=20), []
+    write = type(face).write
+
+    def together(self: Any, *how: Any) -> Any:
+        written = write(self, *how)
+        barrier.wait()
+        return written
+
+    monkeypatch.setattr(type(face), "write", together)
+
+    def work(number: int) -> None:
+        face.settle(how["function"], nvvm.version, how["names"])
+        seen.append(nvvm.version.__code__)
+
+    at_once(work)
+    assert len({id(code) for code in seen}) == 1
+
+
+ALL_AT_ONCE = """
+import sys, threading
+from tests.stub import module
+from tests.stub.build import declared
+from tests.stub.echo import cases, echo
+from tests.stub.record import Stub
+from tests.threads import at_once
+stub = Stub(sys.argv[1])
+driver = module("driver")
+names = [name for name in dir(module("_types.driver.enums")) if name.startswith("CU")]
+functions = list(declared(driver).values())[::3]
+barrier = threading.Barrier(8, timeout=60)
+
+def work(number):
+    barrier.wait()
+    members = [dict(getattr(driver, name).__members__) for name in names if name in vars(driver)]
+    structs = [driver.CUlaunchConfig(gridDimX=number + 1), driver.CUDA_MEMCPY2D()]
+    assert structs[0].gridDimX == number + 1 and structs[1].WidthInBytes == 0
+    for function in functions:
+        made = next(cases(function))
+        status, *results = function(*made.arguments())
+        assert status is driver.CUresult.CUDA_SUCCESS
+    for _ in range(200):
+        assert driver.cuCtxGetFlags()[0] == 0
+
+at_once(work)
+print(len(functions), sys.flags.dev_mode)
+"""
+
+
+def test_everything_at_once_for_the_first_time(stub_path: Any) -> None:
+    """Types, enums and a third of all functions, by eight threads of a process that has used none of them."""
+    done = python(ALL_AT_ONCE, stub_path, flags=("-X", "dev"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout.split()[0]) > 150
+
+
+def test_cells_are_of_one_thread_at_a_time(d: ModuleType, stub: Stub) -> None:
+    """The storage that getters take turns with: as many as were in use at once, and each with one user."""
+    d.cuCtxGetFlags()
+    take = vars(d)["_take_c_uint"]
+    held: list[Any] = []
+
+    def work(number: int) -> None:
+        for _ in range(500):
+            try:
+                cell = take()
+            except IndexError:
+                continue
+            assert not any(cell is other for other in held)
+            held.append(cell)
+            held.remove(cell)
+            vars(d)["_give_c_uint"](cell)
+
+    at_once(work)
