@@ -25,9 +25,8 @@ def dropped_at_once(scale: Scale) -> Iterator[Figure]:
     other = bench.device.create_stream()
 
     def in_place(resource: Any, value: int) -> Any:
-        stream = bench.stream if value > 0 else other  # what is there to scribble must not wait
-        buffer = resource.allocate(4 * WORDS, stream=stream)
-        stream.sync()
+        buffer = resource.allocate(4 * WORDS, stream=other)  # where nothing delays its release
+        other.sync()
         np.frombuffer(np.asarray(buffer), np.int32)[:] = value
         return buffer
 
@@ -40,7 +39,7 @@ def dropped_at_once(scale: Scale) -> Iterator[Figure]:
     kinds: dict[str, Callable[[int], Any]] = {
         "pinned buffers": lambda value: in_place(pooled, value),
         "pinned buffers of cuMemAllocHost": lambda value: in_place(legacy, value),
-        "arrays in pinned memory": lambda value: np.asarray(in_place(legacy, value)),
+        "arrays in pinned memory": lambda value: np.asarray(in_place(pooled, value)),
         "pageable arrays": lambda value: np.full(WORDS, value, np.int32),
         "bytes": lambda value: np.full(WORDS, value, np.int32).tobytes(),
         "device buffers": lambda value: on_device(value),
