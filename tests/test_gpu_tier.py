@@ -21,13 +21,7 @@ REPOSITORY = Path(__file__).parents[1]
 posix = pytest.mark.skipif(
     sys.platform == "win32", reason="processes are killed in groups, as POSIX has them"
 )
-NOT_ON_THE_SIMULATOR = {
-    ("sanitizer", "memcheck"),
-    ("sanitizer", "leak check"),
-    ("sharing", "kill -9 of the importer"),
-    ("sharing", "kill -9 of the exporter"),
-    ("cycles", "20 x DeviceMemoryResource that is shared"),
-}
+NOT_ON_THE_SIMULATOR = {("sanitizer", "memcheck"), ("sanitizer", "leak check")}
 MAY_BE_MISSING = {"20 x Linker", "5 x Linker, linked", "20 x things of the Runtime API"}
 
 
