@@ -53,21 +53,18 @@ def with_live_objects(scale: Scale) -> Iterator[Figure]:
         cubin.write_bytes(Bench().code.code)
 
         def end(how: str) -> str:
-            done = subprocess.run(
-                [
-                    sys.executable,
-                    "-W",
-                    "ignore::DeprecationWarning",
-                    "-c",
-                    OBJECTS + ENDINGS[how],
-                    str(cubin),
-                ],
-                cwd=ROOT,
-                env={**os.environ, "PYTHONFAULTHANDLER": "1"},
-                capture_output=True,
-                text=True,
-                timeout=60,
-            )
+            program = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", OBJECTS + ENDINGS[how]]
+            try:
+                done = subprocess.run(
+                    [*program, str(cubin)],
+                    cwd=ROOT,
+                    env={**os.environ, "PYTHONFAULTHANDLER": "1"},
+                    capture_output=True,
+                    text=True,
+                    timeout=60,
+                )
+            except subprocess.TimeoutExpired as late:
+                return f"it hung, {late.stdout!r} {late.stderr!r}"
             said = done.stdout + done.stderr
             return f"exit code {done.returncode}, {said[-600:]!r}" if done.returncode or said else ""
 

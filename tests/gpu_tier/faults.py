@@ -70,14 +70,17 @@ def the_same_code_again(scale: Scale) -> Iterator[Figure]:
 
 def _seen(fault: str, source: str, expected: str) -> str:
     """What was not as it should be; "" for nothing."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", PROGRAM, fault],
-        input=source,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore::DeprecationWarning", "-c", PROGRAM, fault],
+            input=source,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    except subprocess.TimeoutExpired as late:
+        return f"it hung, {late.stdout!r} {late.stderr!r}"
     *said, last = done.stdout.splitlines() or [""]
     names = {f"CUDA_ERROR_{name} True" for name in expected.split("|")}
     reports = [line for line in done.stderr.splitlines() if "Error" in line or "ignored" in line]
