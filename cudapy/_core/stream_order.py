@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
+from .. import driver
 from .._errors import CUDAError
 from ..driver import CUresult
 from . import captures
