@@ -77,6 +77,13 @@ def peers(session: nox.Session, release: str) -> None:
 
 
 @nox.session
+def gpu(session: nox.Session) -> None:
+    """What only a GPU can show, with its figures, in under 8 minutes: `nox -s gpu -- --help`."""
+    session.install("-e", ".[cuda13,test]", "nvidia-cuda-sanitizer-api")
+    session.run("python", "-m", "tests.gpu_tier", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure: `nox -s bench -- --help` says what can be asked for."""
     session.install("-e", ".[cuda13,bench]")

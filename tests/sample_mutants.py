@@ -64,7 +64,10 @@ MISTAKES = {
     "simple_zero_copy": ("a[i] + b[i]", "a[i] - b[i]"),
     "stream_ordered_allocation": ("a[i] + b[i]", "a[i] - b[i]"),
     "stream_ordered_allocation_ipc": ("data[i] + offset", "data[i] - offset"),
-    "system_wide_atomics": ("atomicXor_system(&numbers[9], thread)", "atomicXor_system(&numbers[9], thread + 1)"),
+    "system_wide_atomics": (
+        "atomicXor_system(&numbers[9], thread)",
+        "atomicXor_system(&numbers[9], thread + 1)",
+    ),
     "thread_block_cluster": ("part[bin %", "part[(bin + 1) %"),
     "thread_fence_reduction": ("if (threadIdx.x < half)", "if (threadIdx.x + 1 < half)"),
     "tma_tensor_map": ("box[row * WIDTH +", "box[row +"),
@@ -104,7 +107,9 @@ def seen(which: Iterable[Sample], simulator: bool) -> dict[str, tuple[int, str]]
 
 def main() -> int:
     names = sys.argv[1:]
-    results = seen((sample for sample in with_kernels() if not names or sample.name in names), simulator=False)
+    results = seen(
+        (sample for sample in with_kernels() if not names or sample.name in names), simulator=False
+    )
     for name, (code, _) in results.items():
         print(f"{name:35} {({0: 'NOT SEEN', 1: 'seen', WAIVED: 'waived'}).get(code, f'exit code {code}')}")
     return int(any(code not in (1, WAIVED) for code, _ in results.values()))

@@ -415,3 +415,10 @@ def test_kernel_parameters_that_do_not_fit(
     with pytest.raises(error, match="cuLaunchKernel: kernelParams.*" + message):
         driver.cuLaunchKernel(1, 1, 1, 1, 1, 1, 1, 0, None, (values, types), None)
     assert stub.calls() == []
+
+
+def test_a_symbol_that_is_asked_for_again_costs_no_memory(d: ModuleType) -> None:
+    asked = d.libcuda.asked.setdefault("cuInit", [])
+    for _ in range(3):
+        d.libcuda.symbol("cuInit")
+    assert asked == ["cuInit"]

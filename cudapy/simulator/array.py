@@ -10,7 +10,7 @@ from .context import current, owner
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid, unsupported
-from .memory import allocate, blocks, release
+from .memory import allocate, blocks, not_in_capture, release
 from .operations import needed
 
 LAYERED, SURFACE, CUBEMAP, GATHER = 1, 2, 4, 8  # CUDA_ARRAY3D_*
@@ -117,6 +117,7 @@ def checked(shape: Any) -> Any:
 @provides("driver")
 def cuArrayCreate_v2(pAllocateArray: Any) -> int:
     owner()
+    not_in_capture()
     flat = needed(pAllocateArray, "pAllocateArray")
     shape = CUDA_ARRAY3D_DESCRIPTOR(
         Width=flat.Width, Height=flat.Height, Format=flat.Format, NumChannels=flat.NumChannels
@@ -127,6 +128,7 @@ def cuArrayCreate_v2(pAllocateArray: Any) -> int:
 @provides("driver")
 def cuArray3DCreate_v2(pAllocateArray: Any) -> int:
     owner()
+    not_in_capture()
     return Array(checked(needed(pAllocateArray, "pAllocateArray"))).handle
 
 
@@ -154,6 +156,7 @@ def cuArrayDestroy(hArray: int) -> None:
     gone = find_array(hArray)
     if gone.owner is not None:
         raise Refused("CUDA_ERROR_INVALID_HANDLE", "a level goes with its mipmapped array")
+    not_in_capture()
     for work in gone.context.pending():
         work.wait()
     gone.forget()
@@ -162,6 +165,7 @@ def cuArrayDestroy(hArray: int) -> None:
 @provides("driver")
 def cuMipmappedArrayCreate(pMipmappedArrayDesc: Any, numMipmapLevels: int) -> int:
     owner()
+    not_in_capture()
     shape = checked(needed(pMipmappedArrayDesc, "pMipmappedArrayDesc"))
     most = max(shape.Width, shape.Height, 0 if shape.Flags & LAYERED else shape.Depth).bit_length()
     if not numMipmapLevels:
@@ -180,6 +184,7 @@ def cuMipmappedArrayGetLevel(hMipmappedArray: int, level: int) -> int:
 @provides("driver")
 def cuMipmappedArrayDestroy(hMipmappedArray: int) -> None:
     gone = find(hMipmappedArray, MipmappedArray)
+    not_in_capture()
     for work in gone.levels[0].context.pending():
         work.wait()
     gone.forget()

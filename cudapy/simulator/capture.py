@@ -142,10 +142,14 @@ class Point:
 
 
 def forbid() -> None:
-    """Raise Refused for a call that may wait, where a capture forbids it to this thread."""
+    """Raise Refused for a call that CUDA holds for unsafe, where a capture forbids it to this thread.
+
+    Those are the calls that may wait, and those of a pool that no capture sees: the driver takes an
+    asynchronous allocation or release for unsafe too, in a stream that is not captured.
+    """
     if _thread.mode == Mode.CU_STREAM_CAPTURE_MODE_RELAXED:
         return
-    for capture in _active:
+    for capture in list(_active):
         if capture.mode == Mode.CU_STREAM_CAPTURE_MODE_RELAXED:
             continue
         mine = capture.thread == threading.get_ident()
@@ -160,7 +164,7 @@ def forbid() -> None:
 
 def implicit(context: Context) -> None:
     """Raise Refused for a use of the legacy default stream, which waits for a stream in a capture."""
-    for capture in _active:
+    for capture in list(_active):
         if any(on.context is context and not on.flags & 1 for on in capture.follows):
             capture.invalidate()
             raise Refused(

@@ -8,28 +8,50 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
+
+PAUSE = 1e-5  # seconds
 
 
 class AtWork:
-    """`with at_work:` around what the simulator does, in any thread, also within another."""
+    """`with at_work:` around what the simulator does, in any thread, also within another.
+
+    Since Python 3.12 the collector may run behind any call, that of `gc.enable` for one, and what it
+    finalizes comes by here again. So nothing is called while the lock is held. A thread that enables the
+    collector makes those wait that have come since, until it is done, or comes by here again.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._count = 0
+        self._lock = threading.RLock()
+        self._count = 0  # of those at work
         self._was_enabled = False
+        self._enabling = 0  # the thread that enables the collector; 0: none
 
     def __enter__(self) -> None:
+        me = threading.get_ident()
         with self._lock:
-            if not self._count:
-                self._was_enabled = gc.isenabled()
-                gc.disable()
             self._count += 1
+            if self._enabling == me:
+                self._enabling = 0
+        while self._enabling:
+            time.sleep(PAUSE)
+        if gc.isenabled():
+            self._was_enabled = True
+            gc.disable()
 
     def __exit__(self, *exception: object) -> None:
+        me = threading.get_ident()
         with self._lock:
             self._count -= 1
-            if not self._count and self._was_enabled:
-                gc.enable()
+            last = self._was_enabled and not self._count and not self._enabling
+            if last:
+                self._was_enabled = False
+                self._enabling = me
+        if last:
+            gc.enable()
+            with self._lock:
+                if self._enabling == me:
+                    self._enabling = 0
 
 
 at_work = AtWork()

@@ -88,7 +88,10 @@ class Context(Object, Faults):
 
     def synchronize(self) -> None:
         """Wait for everything. Raises Refused."""
-        if any(stream.capture is not None for stream in self.all_streams):
+        captures = [stream.capture for stream in self.all_streams if stream.capture is not None]
+        for capture in captures:
+            capture.invalidate()
+        if captures:
             raise Refused(
                 "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a stream of the context is being captured"
             )

@@ -14,7 +14,7 @@ from .._types.driver.structs import CUDA_MEMCPY3D
 from .context import current, get
 from .library import provides
 from .log import invalid
-from .memory import blocks, check_range, table
+from .memory import blocks, check_range, not_in_capture, table
 from .operations import Operation, needed
 from .stream import Stream, stream
 
@@ -185,6 +185,7 @@ def now(operation: Operation, on: Stream | None = None) -> None:
     on = on or stream(0)
     if on.capture is not None:
         on.check()
+    not_in_capture()
     work = on.add(operation)
     if work is not None:
         work.wait()

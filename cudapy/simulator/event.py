@@ -66,8 +66,12 @@ class Event(Object):
 
     def check(self) -> None:
         """Raise what a query or a wait raises in a capture or after a fault."""
+        from .capture import forbid
+
         if self.captured is not None:
+            self.captured.capture.invalidate()
             raise Refused("CUDA_ERROR_CAPTURED_EVENT", "the event was recorded in a capture")
+        forbid()
         self.context.check()
 
 
@@ -139,6 +143,7 @@ def cuStreamWaitEvent(hStream: int, hEvent: int, Flags: int) -> None:
     elif event.captured is not None:
         event.captured.join(on)
     elif on.capture is not None:
+        on.capture.invalidate()
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "the event was recorded outside the capture")
     else:
         after = event.after

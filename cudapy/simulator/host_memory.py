@@ -32,6 +32,7 @@ def cuMemFreeHost(p: int | None) -> None:
     context = owner()
     if not p:
         return
+    not_in_capture()
     block = blocks.at(p)
     if block is None or block.kind != "host":
         raise invalid(f"no page-locked memory starts at {p:#x}{freed_before(p)}")
@@ -57,6 +58,7 @@ def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
 @provides("driver")
 def cuMemHostUnregister(p: int | None) -> None:
     context = owner()
+    not_in_capture()
     block = blocks.at(p or 0)
     if block is None or block.kind != "registered":
         raise Refused("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", f"no registered memory starts at {p or 0:#x}")

@@ -10,6 +10,7 @@ from .context import Context, owner
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid
+from .memory import not_in_capture
 from .module import Function, Module, load, lock
 
 
@@ -106,6 +107,7 @@ def cuLibraryLoadFromFile(
 @provides("driver")
 def cuLibraryUnload(library: int) -> None:
     gone = find(library, Library)
+    not_in_capture()
     for context in list(gone.modules):
         for work in context.pending():
             work.wait()

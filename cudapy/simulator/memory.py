@@ -197,7 +197,7 @@ def release_all(context: Context) -> None:
 
 
 def not_in_capture() -> None:
-    """Raise Refused in a capture of this thread: calls that may wait are not for captures."""
+    """Raise Refused where a capture forbids this thread a call that may wait."""
     from .capture import forbid
 
     forbid()

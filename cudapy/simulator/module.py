@@ -15,7 +15,7 @@ from .engine import module as engine
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid
-from .memory import Block, blocks, table
+from .memory import Block, blocks, not_in_capture, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,12 +138,14 @@ def _kernels(made: Module | Library) -> list[engine.Function]:
 @provides("driver")
 def cuModuleLoad(fname: bytes | None) -> int:
     context = owner()
+    not_in_capture()
     return Module(Code(code.in_file(fname)), context).handle
 
 
 @provides("driver", "cuModuleLoadData", "cuModuleLoadFatBinary")
 def cuModuleLoadData(image: int | None) -> int:
     context = owner()
+    not_in_capture()
     return Module(Code(code.at(image)), context).handle
 
 
@@ -155,6 +157,7 @@ def cuModuleLoadFatBinary(fatCubin: int | None) -> int:
 @provides("driver")
 def cuModuleLoadDataEx(image: int | None, numOptions: int, options: Any, optionValues: Any) -> int:
     context = owner()
+    not_in_capture()
     told = Options(numOptions, options, optionValues)
     return load(code.at(image), told, lambda source: Module(source, context))
 
@@ -162,6 +165,7 @@ def cuModuleLoadDataEx(image: int | None, numOptions: int, options: Any, optionV
 @provides("driver")
 def cuModuleUnload(hmod: int) -> None:
     module = find(hmod, Module)
+    not_in_capture()
     for work in module.context.pending():
         work.wait()
     module.forget()

@@ -11,7 +11,7 @@ from .device import Device, device
 from .handles import Object, every, find
 from .library import provides
 from .log import Refused, invalid
-from .memory import Block, blocks
+from .memory import Block, blocks, not_in_capture
 from .operations import needed
 from .pages import File
 from .pool_memory import Alloc, Free, Storage
@@ -78,6 +78,7 @@ class Pool(Object):
             raise invalid("no bytes are asked for")
         if on.capture is not None:
             return int(on.capture.allocate(on, size))
+        not_in_capture()
         storage = self.take(size, on)
         on.add(Alloc(storage, size, self.kind))
         block = Block(storage.address, size, self.kind, on.context.root, 1, pool=self)
@@ -182,9 +183,11 @@ def cuMemFreeAsync(dptr: int, hStream: int) -> None:
     block = blocks.at(dptr)
     if on.capture is not None:
         if block is None or block.pool is None or isinstance(block.pool, Pool):
+            on.capture.invalidate()
             raise invalid(f"{dptr:#x} is no memory that the graph allocates")
         on.add(Free(dptr))
         return
+    not_in_capture()
     if block is None or (block.kind != "device" and block.pool is None):
         raise invalid(f"no device memory starts at {dptr:#x}")
     if block.pool is not None:

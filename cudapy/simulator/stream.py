@@ -93,13 +93,14 @@ class Stream(Object):
 
     def check(self) -> None:
         """Raise what a wait for the stream raises in a capture or after a fault."""
-        from .capture import implicit
+        from .capture import forbid, implicit
 
         if self.capture is not None:
             self.capture.invalidate()
             raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "the stream is being captured")
         if self.is_legacy:
             implicit(self.context)
+        forbid()
         self.context.check()
 
 

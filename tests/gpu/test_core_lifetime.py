@@ -66,7 +66,9 @@ def test_what_is_dropped_during_a_capture_is_freed_after_it(device, stream) -> N
         pinned = LegacyPinnedMemoryResource().allocate(64)
         in_default_stream = device.allocate(1 << 20)
         in_stream = device.allocate(32 << 20, stream)
-        return [in_default_stream, in_stream, pinned, code.get_kernel("k"), device.create_stream(), Event()]
+        in_another = device.allocate(1 << 16, other)
+        stream_of_its_own, kernel = device.create_stream(), code.get_kernel("k")
+        return [in_default_stream, in_stream, in_another, pinned, kernel, stream_of_its_own, Event()]
 
     kept, other = device.allocate(1024, stream), device.create_stream()
     source = LegacyPinnedMemoryResource().allocate(1024)
@@ -90,6 +92,20 @@ def test_what_is_dropped_during_a_capture_is_freed_after_it(device, stream) -> N
     kept.close()
     device.sync()
     assert driver.checked.cuMemPoolGetAttribute(pool, used) <= before
+
+
+def test_what_another_thread_drops_leaves_a_global_capture_alone(device, stream) -> None:
+    dropped = [device.allocate(64, device.create_stream()), LegacyPinnedMemoryResource().allocate(64)]
+    dropped += [device.create_stream(), Event(), device.allocate(64)]
+    kept = device.allocate(64, stream)
+    driver.checked.cuStreamBeginCapture(stream.handle, driver.CUstreamCaptureMode(0))
+    kept.fill(1, stream=stream)
+    thread = threading.Thread(target=lambda: (dropped.clear(), gc.collect()))
+    thread.start()
+    thread.join()
+    graph = driver.checked.cuStreamEndCapture(stream.handle)
+    assert len(driver.checked.cuGraphGetNodes(graph, 10)[0]) == 1
+    driver.checked.cuGraphDestroy(graph)
 
 
 def test_device_memory_stays_flat(device, code) -> None:

@@ -160,7 +160,7 @@ def torture(device, seed: int, captures: bool) -> None:
     finally:
         gc.set_threshold(*threshold)
         sys.setswitchinterval(interval)
-    assert failures == [] and contexts == [True] * 4
+    assert failures == [] and contexts == [True] * 4, (failures, contexts)
     gc.collect()
     device.create_event()
     device.sync()

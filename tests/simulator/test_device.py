@@ -454,3 +454,35 @@ class TestQueues:
         queue.submit(lambda: seen.append(1)).wait()
         assert seen == [] and owner.error.status == "CUDA_ERROR_LAUNCH_FAILED"
         assert capsys.readouterr().err == "cudapy simulator: a trap\n"
+
+
+COLLECTING = """
+import gc, sys, threading
+from cudapy.simulator.collection import AtWork
+
+at_work, seen = AtWork(), []
+
+class Finalized:
+    def __del__(self):
+        with at_work:
+            seen.append(gc.isenabled())
+
+def work():
+    for _ in range(1000):
+        cycle = [Finalized()]
+        cycle.append(cycle)
+        with at_work:
+            seen.append(gc.isenabled())
+
+gc.set_threshold(5)
+sys.setswitchinterval(1e-6)
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+gc.collect()
+print(len(seen), any(seen), gc.isenabled())
+"""
+
+
+def test_what_the_collector_finalizes_may_call_while_it_is_enabled_again() -> None:
+    assert output(COLLECTING, simulated=False) == "8000 False True\n"
