@@ -157,7 +157,9 @@ RULES = [
         **_TENSORS,
     ),
     rule(
-        f"cp.async.bulk.prefetch.tensor{_RANK}.L2.global[.how:tile]{_HINT}", emit=_prefetch, has_effect=True
+        f"cp.async.bulk.prefetch.tensor{_RANK}.L2.global[.how:tile|im2col]{_HINT}",
+        emit=_prefetch,
+        has_effect=True,
     ),
     rule("prefetch[.space:param|const].tensormap", emit=_prefetch, has_effect=True),
     rule(f"st.async[.weak].shared::cluster{_COUNTED}[.vector:v2|v4].<T:b32|u32|s32|f32>", **_STORES),
