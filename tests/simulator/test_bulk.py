@@ -233,18 +233,19 @@ def test_copies_reductions_and_stores_to_another_block(machine: Machine) -> None
     assert np.array_equal(counted.get(), np.hstack([before, [[1, 2, 5 + 5 + 496]] * 3]))
 
 
-@pytest.mark.parametrize(
-    "name, dtype, expected",
-    [
-        ("add_u32", u32, lambda a, b: a + b),
-        ("add_f32", f32, lambda a, b: a + b),
-        ("add_f16", f16, lambda a, b: a + b),
-        ("max_f16", f16, np.maximum),
-        ("min_s64", np.int64, np.minimum),
-        ("xor_b64", u64, np.bitwise_xor),
-        ("inc_u32", u32, lambda a, b: np.where(a >= b, 0, a + 1)),
-    ],
-)
+REDUCTIONS = [
+    ("add_u32", u32, lambda a, b: a + b),
+    ("add_f32", f32, lambda a, b: a + b),
+    ("add_f16", f16, lambda a, b: a + b),
+    ("max_f16", f16, np.maximum),
+    ("min_s64", np.int64, np.minimum),
+    ("xor_b64", u64, np.bitwise_xor),
+    ("inc_u32", u32, lambda a, b: np.where(a >= b, 0, a + 1)),
+]
+"""Kernel, type of the elements, and what becomes of old and new ones."""
+
+
+@pytest.mark.parametrize("name, dtype, expected", REDUCTIONS)
 def test_reductions_in_global_memory(machine: Machine, name: str, dtype: Any, expected: Any) -> None:
     random = np.random.default_rng(1)
     low = 0 if np.dtype(dtype).kind == "u" else -20

@@ -77,6 +77,11 @@ def test_what_does_nothing(nvrtc: ModuleType) -> None:
             "does not support this; it has mbarrier",
         ),
         ("tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 3;", "it has no tensormap at all"),
+        ("mbarrier.arrive.release.cluster.shared::cluster.b64 %rd1, [%r1];", "the first operand must be _"),
+        (
+            "st.async.mbarrier::complete_tx::bytes.b32 [%rd1], %r1, [%rd1];",
+            "does not support this; it has st",
+        ),
         ("tcgen05.fence::before_thread_sync;", "it has no tcgen05 at all"),
     ],
 )

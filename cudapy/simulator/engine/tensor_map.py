@@ -12,7 +12,7 @@ SIZE = 128
 """Bytes."""
 KINDS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16")
 """The types of elements that there are."""
-_MAGIC = b"cudapyTM"
+MAGIC = b"cudapyTM"
 _FORM = struct.Struct("<8sQ6B5I4Q5B5H6h")
 
 
@@ -55,7 +55,7 @@ class TensorMap:
 
         flags = KINDS.index(self.kind), rank, len(self.box), self.swizzle, self.fills_nan, len(self.lower)
         return _FORM.pack(
-            _MAGIC,
+            MAGIC,
             self.address,
             *flags,
             *filled(tuple(size - 1 for size in self.sizes), 5),
@@ -70,7 +70,7 @@ class TensorMap:
 def unpack(data: bytes) -> TensorMap:
     """A tensor map from its bytes. Raises ValueError if they are none."""
     magic, address, *rest = _FORM.unpack_from(data)
-    if magic != _MAGIC:
+    if magic != MAGIC:
         raise ValueError("there is no tensor map")
     kind, rank, parts, swizzle, fills_nan, corners = rest[:6]
     return TensorMap(

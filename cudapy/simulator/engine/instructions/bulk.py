@@ -157,13 +157,15 @@ RULES = [
         **_TENSORS,
     ),
     rule(
-        f"cp.async.bulk.prefetch.tensor{_RANK}.L2.global[.how:tile]{_HINT}", emit=_prefetch, has_effect=True
+        f"cp.async.bulk.prefetch.tensor{_RANK}.L2.global[.how:tile|im2col]{_HINT}",
+        emit=_prefetch,
+        has_effect=True,
     ),
     rule("prefetch[.space:param|const].tensormap", emit=_prefetch, has_effect=True),
-    rule(f"st.async[.weak][.space:shared::cluster]{_COUNTED}[.vector:v2|v4].<T:b32|u32|s32|f32>", **_STORES),
-    rule(f"st.async[.weak][.space:shared::cluster]{_COUNTED}[.vector:v2].<T:b64|u64|s64|f64>", **_STORES),
-    rule(f"red.async.relaxed.cluster[.space:shared::cluster]{_COUNTED}.<op:inc|dec>.<T:u32>", **_STORES),
-    rule(f"red.async.relaxed.cluster[.space:shared::cluster]{_COUNTED}.<op:min|max>.<T:u32|s32>", **_STORES),
-    rule(f"red.async.relaxed.cluster[.space:shared::cluster]{_COUNTED}.<op:add>.<T:u32|s32|u64>", **_STORES),
-    rule(f"red.async.relaxed.cluster[.space:shared::cluster]{_COUNTED}.<op:and|or|xor>.<T:b32>", **_STORES),
+    rule(f"st.async[.weak].shared::cluster{_COUNTED}[.vector:v2|v4].<T:b32|u32|s32|f32>", **_STORES),
+    rule(f"st.async[.weak].shared::cluster{_COUNTED}[.vector:v2].<T:b64|u64|s64|f64>", **_STORES),
+    rule(f"red.async.relaxed.cluster.shared::cluster{_COUNTED}.<op:inc|dec>.<T:u32>", **_STORES),
+    rule(f"red.async.relaxed.cluster.shared::cluster{_COUNTED}.<op:min|max>.<T:u32|s32>", **_STORES),
+    rule(f"red.async.relaxed.cluster.shared::cluster{_COUNTED}.<op:add>.<T:u32|s32|u64>", **_STORES),
+    rule(f"red.async.relaxed.cluster.shared::cluster{_COUNTED}.<op:and|or|xor>.<T:b32>", **_STORES),
 ]

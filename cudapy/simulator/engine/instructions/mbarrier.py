@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..ptx.syntax import Address, Sink
+from ..ptx.syntax import Address, PTXError, Sink
 from ..ptx.types import TYPES
 from .data import SHARED, space_of
 from .rule import rule
@@ -43,6 +43,8 @@ def _change(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
     """All that counts: the old word is the token that an arrival gives."""
     operands = list(instruction.operands)
     target = Sink() if isinstance(operands[0], Address) else operands.pop(0)
+    if space_of(groups) == "cluster" and not isinstance(target, Sink):
+        raise PTXError("an mbarrier of another block gives no token: the first operand must be _")
     index = mbarrier_at(writer, operands[0], space_of(groups))
     count = writer.read(operands[1], TYPES["u32"]) if len(operands) > 1 else writer.constant(1, "u4")
     operation = f"{groups['action']} {groups.get('expect', '')}".strip()

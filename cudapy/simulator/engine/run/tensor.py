@@ -62,14 +62,14 @@ class Tensors(Bulk):
                 values[inside] = self._elements(described, places[inside], dtype, lane, number, READ).take()
                 for target in self.targets(lane, place, word, ranks, moved, _ALIGN, way[0], number):
                     index = self._in_shared(described, target.start, places.shape, size)
-                    touched = (index.reshape(-1, 1) * size + np.arange(size)).ravel()
+                    touched = _bytes_of(index, size)
                     self.held(touched, lane, number, target.barrier)
                     self.shared_view(dtype)[index] = values
                     self.completed(target.barrier, moved, lane, number)
                 continue
             start = self.shared_start(lane, place, moved, _ALIGN, way[1], number, READ)
             index = self._in_shared(described, start, places.shape, size)
-            touched = (index.reshape(-1, 1) * size + np.arange(size)).ravel()
+            touched = _bytes_of(index, size)
             self.seen(touched, lane, number)
             elements = self._elements(described, places[inside], dtype, lane, number, WRITE)
             elements.put(self.shared_view(dtype)[index][inside], operation, described.kind)
@@ -145,6 +145,11 @@ class Tensors(Bulk):
         for first in (offset if mode == WRITE else offset[~found.written[offset]][:1]).reshape(-1, 1):
             a = np.uint64(found.address + int(first[0]))
             self.mark_or_check(found.written, first, a, size, one, number, mode, what)
+
+
+def _bytes_of(index: Any, size: int) -> Any:
+    """The bytes of elements."""
+    return (index.reshape(-1, 1) * size + np.arange(size)).ravel()
 
 
 class _Elements:

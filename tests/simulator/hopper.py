@@ -1,0 +1,168 @@
+"""The programs of what compute capability 9.0 brought, on a GPU: `python -m tests.simulator.hopper`.
+
+Runs the tests of clusters, mbarriers, bulk copies, tensor copies and warpgroups that compute something with a
+machine that is the driver's device, and says which results are not those that NumPy gives.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import sys
+from typing import Any
+
+import numpy as np
+
+from cudapy.core import Device, Program, ProgramOptions
+from cudapy.driver import CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig
+from cudapy.driver import checked as cu
+from cudapy.simulator.engine.tensor_map import KINDS, MAGIC, SIZE, TensorMap, unpack
+
+from . import test_bulk, test_clusters, test_mbarriers, test_tensors, test_warpgroups
+
+SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
+BOXES = [
+    dict(zip(("kind", "shape", "box", "start", "steps"), one, strict=True)) for one in test_tensors.SHAPES
+]
+PROGRAMS: list[tuple[Any, list[dict[str, Any]]]] = [
+    (test_clusters.test_where_a_block_is, [{}]),
+    (test_clusters.test_without_clusters_a_block_is_one, [{}]),
+    (test_clusters.test_the_shared_memory_of_the_next_block, [{}]),
+    (test_clusters.test_stores_and_atomics_on_other_blocks, [{}]),
+    (test_clusters.test_threads_that_have_exited_are_not_waited_for, [{}]),
+    (test_mbarriers.test_what_arrivals_count, [{}]),
+    (test_mbarriers.test_bytes_that_are_awaited, [{}]),
+    (test_mbarriers.test_a_pipeline, [{"seed": None}]),
+    (test_mbarriers.test_arrivals_of_copies, [{}]),
+    (test_mbarriers.test_the_barrier_of_another_block, [{}]),
+    (test_bulk.test_there_and_back, [{}]),
+    (test_bulk.test_copies_to_several_blocks, [{"mask": mask} for mask in (0b1011, 0b0010, 0b1101)]),
+    (test_bulk.test_copies_reductions_and_stores_to_another_block, [{}]),
+    (
+        test_bulk.test_reductions_in_global_memory,
+        [dict(zip(("name", "dtype", "expected"), one, strict=True)) for one in test_bulk.REDUCTIONS],
+    ),
+    (test_tensors.test_boxes, BOXES),
+    (test_tensors.test_stores, BOXES),
+    (test_tensors.test_what_lies_outside_is_nan, [{"kind": kind} for kind in ("f16", "f32", "f64")]),
+    (test_tensors.test_swizzles, [{"width": width} for width in (32, 64, 128)]),
+    (test_tensors.test_a_reduction, [{}]),
+    (test_tensors.test_boxes_for_several_blocks, [{}]),
+    (test_tensors.test_windows_of_pixels, [{"step": 1}, {"step": 2}]),
+    (
+        test_warpgroups.test_rows_along_the_sum,
+        [{"swizzle": width, "step": step} for width, step in ((0, 0), (32, 0), (64, 1), (128, 0), (128, 3))],
+    ),
+    (test_warpgroups.test_the_other_way_round, [{"swizzle": width} for width in SWIZZLES]),
+    *(
+        (test, [{}])
+        for test in (
+            test_warpgroups.test_bfloats,
+            test_warpgroups.test_singles,
+            test_warpgroups.test_floats_of_a_byte,
+            test_warpgroups.test_bytes,
+            test_warpgroups.test_sums_of_halves,
+            test_warpgroups.test_a_factor_in_registers,
+        )
+    ),
+]  # fmt: skip
+"""Tests, and what they are called with."""
+
+
+class Hardware:
+    """Does for a device of the driver what `Machine` does for the engine."""
+
+    def __init__(self) -> None:
+        self._modules: dict[str, Any] = {}
+
+    def load(self, source: str, arch: Any = 90) -> Any:
+        if source not in self._modules:
+            options = ProgramOptions(arch="sm_90a", std="c++17")
+            code = Program(source, "c++", options).compile("cubin").code
+            self._modules[source] = cu.cuModuleLoadData(code)
+        return self._modules[source]
+
+    def array(self, values: Any) -> Memory:
+        return Memory(np.ascontiguousarray(values))
+
+    def zeros(self, shape: Any, dtype: Any) -> Memory:
+        return self.array(np.zeros(shape, dtype))
+
+    def run(
+        self,
+        module: Any,
+        name: str,
+        grid: Any,
+        block: Any,
+        *arguments: Any,
+        shared: int = 0,
+        cluster: Any = None,
+    ) -> None:
+        config = CUlaunchConfig(sharedMemBytes=shared)
+        for part, sizes in (("gridDim", grid), ("blockDim", block)):
+            sizes = (sizes,) if isinstance(sizes, int) else tuple(sizes)
+            for axis, size in itertools.zip_longest("XYZ", sizes, fillvalue=1):
+                setattr(config, f"{part}{axis}", size)
+        if cluster is not None:
+            one = CUlaunchAttribute(id=CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+            one.value.clusterDim.x, one.value.clusterDim.y, one.value.clusterDim.z = cluster
+            config.attrs, config.numAttrs = [one], 1
+        buffers = [_buffer(argument) for argument in arguments]
+        addresses = np.array([ctypes.addressof(buffer) for buffer in buffers], np.uint64)
+        cu.cuLaunchKernelEx(config, cu.cuModuleGetFunction(module, name.encode()), addresses, 0)
+        cu.cuCtxSynchronize()
+
+
+class Memory:
+    """An array on the device."""
+
+    def __init__(self, values: Any) -> None:
+        self.shape, self.dtype, self.nbytes = values.shape, values.dtype, values.nbytes
+        self.address = int(cu.cuMemAlloc(self.nbytes))
+        cu.cuMemcpyHtoD(self.address, values.ctypes.data, self.nbytes)
+
+    def get(self) -> Any:
+        values = np.empty(self.shape, self.dtype)
+        cu.cuMemcpyDtoH(values.ctypes.data, self.address, self.nbytes)
+        return values
+
+
+def _buffer(argument: Any) -> Any:
+    if isinstance(argument, Memory):
+        data = argument.address.to_bytes(8, "little")
+    else:
+        data = argument if isinstance(argument, bytes) else argument.tobytes()
+    if len(data) == SIZE and data.startswith(MAGIC):
+        data = bytes(_encoded(unpack(data)))
+    return ctypes.create_string_buffer(data, len(data))
+
+
+def _encoded(tensor: TensorMap) -> Any:
+    """A tensor map as the driver makes it."""
+    kind = KINDS.index(tensor.kind)
+    last = tensor.steps, 0, SWIZZLES[tensor.swizzle], 0, int(tensor.fills_nan)
+    head = kind, len(tensor.sizes), tensor.address, tensor.sizes, tensor.strides
+    if tensor.is_windowed:
+        return cu.cuTensorMapEncodeIm2col(*head, tensor.lower, tensor.upper, *tensor.box, *last)
+    return cu.cuTensorMapEncodeTiled(*head, tensor.box, *last)
+
+
+def main() -> int:
+    device = Device()
+    device.set_current()
+    machine, wrong, count = Hardware(), 0, 0
+    for test, calls in PROGRAMS:
+        for arguments in calls:
+            count += 1
+            try:
+                test(machine, **arguments)
+            except Exception as error:
+                wrong += 1
+                lines = str(error).strip().splitlines() or [""]
+                print(f"{test.__module__}.{test.__name__} {arguments}: {type(error).__name__}: {lines[0]}")
+    print(f"{device.name}: {count} programs, {wrong} not as on the simulator")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
