@@ -18,13 +18,19 @@ _thunks: dict[int, Any] = {}  # ctypes callbacks that C may still call, by addre
 
 
 class HandleType(SimpleType):
-    """The type of handle classes.
+    """The type of handle classes. `twin=True`: the class names the same as its base, as cudaStream_t does.
 
     The constructor is here, and not in the classes, where it would slow down `maker`. For a class of its own
     type ctypes makes another one, with its bytes swapped; not for a class of this type: half the time.
     """
 
     if not TYPE_CHECKING:
+
+        def __new__(meta, name, bases, body, twin=False):
+            return super().__new__(meta, name, bases, {**body, "_twin_": twin})
+
+        def __init__(cls, name, bases, body, twin=False):  # noqa: N805
+            super().__init__(name, bases, body)
 
         def __call__(cls, init_value=0, _ptr=0):  # noqa: N805
             if _ptr:
@@ -53,12 +59,9 @@ class Handle:
     _twin_ = False
     value: int
 
-    def __init_subclass__(cls, twin: bool = False, **kwargs: Any) -> None:
-        """`twin=True`: the class and its base name the same thing, as cudaStream_t and CUstream do."""
-        super().__init_subclass__(**kwargs)
-        cls._twin_ = twin
-
     if TYPE_CHECKING:
+
+        def __init_subclass__(cls, twin: bool = False) -> None: ...
 
         def __init__(self, init_value: Any = 0, _ptr: int = 0) -> None: ...
 

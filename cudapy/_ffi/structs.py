@@ -146,12 +146,16 @@ if TYPE_CHECKING:
 
 else:
 
+    _SLOTS = ("_at_", "_keep_")
+    if not hasattr(ctypes.Structure, "__weakref__"):  # PyPy's has it
+        _SLOTS += ("__weakref__",)
+
     class Struct(Aggregate, ctypes.Structure, metaclass=StructType):
         """Base of every C struct."""
 
-        __slots__ = ("__weakref__", "_at_", "_keep_")
+        __slots__ = _SLOTS
 
     class Union(Aggregate, ctypes.Union, metaclass=UnionType):
         """Base of every C union."""
 
-        __slots__ = ("__weakref__", "_at_", "_keep_")
+        __slots__ = _SLOTS

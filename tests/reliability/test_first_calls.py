@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from tests.stub import python
-from tests.stub.record import Stub
 from tests.threads import at_once
 
 
@@ -61,7 +60,7 @@ ALL_AT_ONCE = """
 import sys, threading
 from tests.stub import module
 from tests.stub.build import declared
-from tests.stub.echo import cases, echo
+from tests.stub.echo import cases
 from tests.stub.record import Stub
 from tests.threads import at_once
 stub = Stub(sys.argv[1])
@@ -92,23 +91,3 @@ def test_everything_at_once_for_the_first_time(stub_path: Any) -> None:
     done = python(ALL_AT_ONCE, stub_path, flags=("-X", "dev"))
     assert (done.returncode, done.stderr) == (0, "")
     assert int(done.stdout.split()[0]) > 150
-
-
-def test_cells_are_of_one_thread_at_a_time(d: ModuleType, stub: Stub) -> None:
-    """The storage that getters take turns with: as many as were in use at once, and each with one user."""
-    d.cuCtxGetFlags()
-    take = vars(d)["_take_c_uint"]
-    held: list[Any] = []
-
-    def work(number: int) -> None:
-        for _ in range(500):
-            try:
-                cell = take()
-            except IndexError:
-                continue
-            assert not any(cell is other for other in held)
-            held.append(cell)
-            held.remove(cell)
-            vars(d)["_give_c_uint"](cell)
-
-    at_once(work)

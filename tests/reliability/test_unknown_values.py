@@ -112,18 +112,15 @@ def returns(function: Any) -> bool:
 # -- core ------------------------------------------------------------------------------------------------
 
 
-def answers(monkeypatch: pytest.MonkeyPatch, name: str, value: Any) -> None:
-    """Have a function of the driver, as core calls it, answer `value`."""
-    monkeypatch.setitem(vars(module("driver").checked), name, lambda *arguments: value)
-
-
 def test_the_kind_of_a_graph_node(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     """A node of a kind that core has no class for is a plain GraphNode, which says its kind by number."""
+    adding, plain = module("_core.graph.adding"), module("_core.graph.node").GraphNode
     graph = module("_core.graph.definition").GraphDefinition()
     kind = module("driver").CUgraphNodeType(0x5D)
-    answers(monkeypatch, "cuGraphNodeGetType", kind)
-    node = module("_core.graph.node").node_at(graph._tree, graph._graph, module("driver").CUgraphNode(0x700))
-    assert type(node) is module("_core.graph.node").GraphNode
+    for checked in (adding.checked, module("_core.graph.node").checked):
+        monkeypatch.setitem(vars(checked), "cuGraphNodeGetType", lambda node: kind)
+    node = adding.node_at(graph._tree, graph._graph, module("driver").CUgraphNode(0x700))
+    assert type(node) is plain
     assert node.type is kind and node.type.name == "CUgraphNodeType_93"
 
 
@@ -140,6 +137,6 @@ def test_memory_of_an_unknown_type(stub: Stub, monkeypatch: pytest.MonkeyPatch) 
     strange = module("driver").CUmemorytype(0x5D)
     found = {int(module("driver").CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE): strange}
     get = lambda attribute, address: found.get(int(attribute), 0)  # noqa: E731
-    monkeypatch.setitem(vars(module("driver").checked), "cuPointerGetAttribute", get)
+    monkeypatch.setitem(vars(module("_core.pointer").checked), "cuPointerGetAttribute", get)
     location = module("_core.pointer").locate(0x1000)
     assert (location.device, location.host) == (True, False)
