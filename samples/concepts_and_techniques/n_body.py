@@ -45,7 +45,7 @@ extern "C" __global__ void step(const float4 *bodies, float4 *moved, float4 *spe
     moved[i] = me;
 }
 """
-N, THREADS = 1024, 128
+N, THREADS = 512, 128
 STEPS, DT, SOFTENING = 40, 0.015, 0.2
 
 
