@@ -1,4 +1,4 @@
-"""Numba: its arrays in memory of cudapy, and kernels of both on them.
+"""Numba: its arrays in memory that cudapy allocates, and kernels of both on them.
 
     python samples/interop/numba_memory.py
 
