@@ -46,7 +46,7 @@ extern "C" __global__ void step(const float4 *bodies, float4 *moved, float4 *spe
 }
 """
 N, THREADS = 512, 128
-STEPS, DT, SOFTENING = 40, 0.015, 0.2
+STEPS, DT, SOFTENING = 24, 0.025, 0.2
 
 
 def two_discs() -> tuple[np.ndarray, np.ndarray]:
