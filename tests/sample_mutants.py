@@ -58,7 +58,7 @@ MISTAKES = {
     "simple_occupancy": ("array[i] *= array[i]", "array[i] += array[i]"),
     "simple_p2p": ("2 * input[i]", "3 * input[i]"),
     "simple_print": ("threadIdx.z * blockDim.x * blockDim.y", "threadIdx.z * blockDim.x"),
-    "simple_streams": ("i % 5;", "i % 4;"),
+    "simple_streams": ("factor * x + value", "factor * x - value"),
     "simple_templates": ("[blockDim.x - 1 - threadIdx.x]", "[threadIdx.x]"),
     "simple_zero_copy": ("a[i] + b[i]", "a[i] - b[i]"),
     "stream_ordered_allocation": ("a[i] + b[i]", "a[i] - b[i]"),
@@ -85,7 +85,7 @@ def with_kernels() -> list[Sample]:
 
 
 def broken(sample: Sample, simulator: bool) -> str:
-    """Run it with its mistake: "seen", if it says that its result is wrong, "waived", or else what it printed."""
+    """Run it with its mistake: "seen" if it says that its result is wrong, "waived", or what it printed."""
     old, new = MISTAKES[sample.name]
     text = sample.path.read_text(encoding="utf-8")
     if text.count(old) != 1:
