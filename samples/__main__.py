@@ -3,7 +3,7 @@
     python -m samples                      # the list
     python -m samples run vector_add scan  # some, by name or by category
     python -m samples run --all            # all, each in a process of its own
-    python -m samples run --all --simulator
+    python -m samples run --all --simulator --jobs 4
 
 Exit code 0: all that ran passed; 1: one failed; 77: all that were asked for were waived, because this
 machine lacks what they need.
@@ -18,6 +18,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -78,30 +79,37 @@ def chosen(names: list[str]) -> Iterator[Sample]:
 
 def show() -> int:
     """Print the list."""
-    category = ""
+    category, width = "", max(len(sample.name) for sample in samples())
     for sample in samples():
         if sample.category != category:
             category = sample.category
             print(f"\n{category}")
-        print(f"  {sample.name:28} {sample.title}")
+        print(f"  {sample.name:{width}}  {sample.title}")
     return 0
 
 
-def run(which: list[Sample], simulator: bool, verbose: bool) -> int:
-    """Run them one after the other, and sum up."""
+def run(which: list[Sample], simulator: bool, verbose: bool, jobs: int = 1) -> int:
+    """Run them, `jobs` at a time, and sum up."""
     counts = {"pass": 0, "waived": 0, "FAIL": 0}
-    for i, sample in enumerate(which, 1):
-        print(f"[{i}/{len(which)}] {sample.name:28} ", end="", flush=True)
+    width, digits = max(len(sample.name) for sample in which), len(str(len(which)))
+
+    def timed(sample: Sample) -> tuple[int, str, float]:
         start = time.perf_counter()
-        code, text = sample.run(simulator)
-        result = {0: "pass", WAIVED: "waived"}.get(code, "FAIL")
-        counts[result] += 1
-        why = next((line for line in text.splitlines() if line.startswith("WAIVED")), "")
-        print(f"{result:6} {time.perf_counter() - start:6.1f} s  {why.removeprefix('WAIVED: ')}".rstrip())
-        if verbose or result == "FAIL":
-            print("".join(f"    {line}\n" for line in text.splitlines()), end="")
-            if result == "FAIL":
-                print(f"    exit code {code}")
+        return *sample.run(simulator), time.perf_counter() - start
+
+    with ThreadPoolExecutor(jobs) as pool:
+        running = [pool.submit(timed, sample) for sample in which]
+        for i, (sample, ended) in enumerate(zip(which, running, strict=True), 1):
+            print(f"[{i:{digits}}/{len(which)}] {sample.name:{width}}  ", end="", flush=True)
+            code, text, seconds = ended.result()
+            result = {0: "pass", WAIVED: "waived"}.get(code, "FAIL")
+            counts[result] += 1
+            why = next((line for line in text.splitlines() if line.startswith("WAIVED")), "")
+            print(f"{result:6} {seconds:6.1f} s  {why.removeprefix('WAIVED: ')}".rstrip())
+            if verbose or result == "FAIL":
+                print("".join(f"    {line}\n" for line in text.splitlines()), end="")
+                if result == "FAIL":
+                    print(f"    exit code {code}")
     print(f"{counts['pass']} passed, {counts['FAIL']} failed, {counts['waived']} waived")
     if counts["FAIL"]:
         return 1
@@ -117,13 +125,16 @@ def main() -> int:
     running.add_argument("--all", action="store_true", help="all of them")
     running.add_argument("--simulator", action="store_true", help="on the simulator even if there is a GPU")
     running.add_argument("--verbose", action="store_true", help="show what each prints")
+    running.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     arguments = parser.parse_args()
     if arguments.command != "run":
         return show()
     if arguments.all == bool(arguments.names):
         running.error("name the samples to run, or say --all")
+    if arguments.jobs < 1:
+        running.error("--jobs is at least 1")
     which = samples() if arguments.all else list(chosen(arguments.names))
-    return run(which, arguments.simulator, arguments.verbose)
+    return run(which, arguments.simulator, arguments.verbose, arguments.jobs)
 
 
 if __name__ == "__main__":

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import ast
+import os
+import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from samples import __main__ as runner
 
+from .sample_mutants import MISTAKES, break_all, with_kernels
+
 SAMPLES = runner.samples()
 FOLDER = Path(runner.__file__).parent
+CHECKS = {"CUDAPY_SIMULATOR_CHECK_RACES": "1", "CUDAPY_SIMULATOR_CHECK_UNINITIALIZED": "1"}
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
@@ -28,10 +36,74 @@ def test_names_are_unique() -> None:
     assert sorted(names) == sorted(set(names))
 
 
-def test_the_table_has_all_samples() -> None:
+def table() -> dict[str, list[str]]:
+    """The rows of the README by the sample that they name: title, layer, needs, output."""
     rows = [line for line in (FOLDER / "README.md").read_text().splitlines() if line.startswith("| [")]
-    named = [row.split("[")[1].split("]")[0] for row in rows]
-    assert sorted(named) == sorted(sample.name for sample in SAMPLES)
+    cells = [[cell.strip() for cell in row.strip("|").split(" | ")] for row in rows]
+    assert all(len(row) == 5 for row in cells)
+    return {row[0]: row[1:] for row in cells}
+
+
+def layer(sample: runner.Sample) -> str:
+    """What of cudapy a sample imports, but for the compiler and the switch of the simulator."""
+    found = set()
+    for node in ast.walk(ast.parse(sample.path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "cudapy":
+            named = [node.module] if "." in node.module else [f"cudapy.{alias.name}" for alias in node.names]
+            found.update(name.split(".")[1] for name in named)
+    return ", ".join(name for name in ("core", "driver", "runtime") if name in found)
+
+
+def test_the_table_has_all_samples_their_titles_and_their_layers() -> None:
+    expected = {
+        f"[{sample.name}]({sample.path.relative_to(FOLDER).as_posix()})": [
+            sample.title.partition(": ")[2],
+            layer(sample),
+        ]
+        for sample in SAMPLES
+    }
+    assert {name: row[:2] for name, row in table().items()} == expected
+
+
+@pytest.fixture(scope="module")
+def outcomes(nvrtc: ModuleType) -> dict[str, tuple[int, str]]:
+    """The exit code of each sample on the simulator with all its checks on, and what it printed."""
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, value in CHECKS.items():
+            patch.setenv(name, value)
+        ended = pool.map(lambda sample: sample.run(simulator=True), SAMPLES)
+        return dict(zip((sample.name for sample in SAMPLES), ended, strict=True))
+
+
+def test_on_the_simulator_all_pass_or_need_what_the_table_says(outcomes: dict[str, tuple[int, str]]) -> None:
+    failed = {name: text for name, (code, text) in outcomes.items() if code not in (0, runner.WAIVED)}
+    assert not failed, "\n\n".join(f"{name}:\n{text}" for name, text in failed.items())
+    waived = {name: text for name, (code, text) in outcomes.items() if code == runner.WAIVED}
+    assert all("WAIVED: " in text for text in waived.values())
+    needy = {name[1:].partition("]")[0] for name, (_, _, needs, _) in table().items() if needs}
+    assert waived.keys() <= needy
+
+
+def test_the_table_has_what_the_samples_print(outcomes: dict[str, tuple[int, str]]) -> None:
+    def shape(text: str) -> str:
+        """Without numbers, which are not the same everywhere."""
+        text = re.sub(r"\s+", " ", text.replace("NVIDIA H200", "cudapy simulator"))
+        return re.sub(r" ?-?\d+(\.\d+)?(e[-+]\d+)?", " #", text)
+
+    wrong = {}
+    for name, (_, _, _, output) in table().items():
+        code, text = outcomes[name[1:].partition("]")[0]]
+        if code == 0 and shape(output) not in shape(text):
+            wrong[name] = output, text
+    assert not wrong
+
+
+def test_samples_with_a_mistake_in_their_kernels_fail(outcomes: dict[str, tuple[int, str]]) -> None:
+    samples = with_kernels()
+    assert {sample.name for sample in samples} == MISTAKES.keys()
+    results = break_all([sample for sample in samples if outcomes[sample.name][0] == 0], simulator=True)
+    assert not {name: said for name, said in results.items() if said != "seen"}
+    assert len(results) > 45
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -42,13 +114,22 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_list() -> None:
     listed = run()
     assert listed.returncode == 0
-    assert all(f"  {sample.name} " in listed.stdout for sample in SAMPLES)
+    lines = [line.split(maxsplit=1) for line in listed.stdout.splitlines() if line.startswith("  ")]
+    assert lines == [[sample.name, sample.title] for sample in SAMPLES]
 
 
-@pytest.mark.parametrize("arguments", [("run",), ("run", "--all", "vector_add")])
-def test_what_to_run_is_said_once(arguments: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("run",), "name the samples to run, or say --all"),
+        (("run", "--all", "vector_add"), "name the samples to run, or say --all"),
+        (("run", "--all", "--jobs", "0"), "--jobs is at least 1"),
+        (("vector_add",), "invalid choice"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(arguments: tuple[str, ...], why: str) -> None:
     refused = run(*arguments)
-    assert refused.returncode == 2 and "name the samples to run, or say --all" in refused.stderr
+    assert refused.returncode == 2 and why in refused.stderr
 
 
 def test_an_unknown_name_is_an_error() -> None:
@@ -79,7 +160,8 @@ def test_the_exit_code(
     code: int,
     summary: str,
 ) -> None:
-    monkeypatch.setattr(runner, "LIMIT", 2)
+    if any("sleep" in body for body in bodies):
+        monkeypatch.setattr(runner, "LIMIT", 2)
     which = []
     for i, body in enumerate(bodies):
         path = tmp_path / f"sample{i}.py"
@@ -90,3 +172,18 @@ def test_the_exit_code(
     assert summary in printed
     assert ("no GPU" in printed) == ("no GPU" in "".join(bodies))
     assert ("ZeroDivisionError" in printed) == ("1 / 0" in bodies)
+
+
+def test_jobs_run_side_by_side_and_are_reported_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bodies = {
+        "first": f"import os, time\nwhile not os.path.exists({str(tmp_path / 'mark')!r}): time.sleep(0.01)",
+        "second": f"open({str(tmp_path / 'mark')!r}, 'w').close()",
+    }
+    for name, body in bodies.items():
+        (tmp_path / f"{name}.py").write_text(body)
+    which = [runner.Sample(tmp_path / f"{name}.py") for name in bodies]
+    monkeypatch.setattr(runner, "LIMIT", 60)
+    assert runner.run(which, simulator=False, verbose=False, jobs=2) == 0
+    assert re.findall(r"\[(\d)/2\] (\w+) +pass", capsys.readouterr().out) == [("1", "first"), ("2", "second")]

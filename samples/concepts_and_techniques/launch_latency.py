@@ -49,7 +49,7 @@ def main() -> int:
 
     config = LaunchConfig(grid=1, block=1)
     run = prepare(stream, config, kernel, launches)
-    function, handle = int(kernel.handle), int(stream.handle)
+    function, handle = int(cu.cuKernelGetFunction(kernel.handle)), int(stream.handle)
     argument = np.array([launches.handle], np.uint64)
     pointers = np.array([argument.ctypes.data], np.uint64).ctypes
     ways: dict[str, Callable[[], object]] = {

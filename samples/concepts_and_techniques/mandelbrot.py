@@ -37,7 +37,7 @@ extern "C" __global__ void mandelbrot(int *steps, int width, int height, double 
 WIDTH, HEIGHT = 750, 500
 LEFT, TOP, STEP = -2.45, 1.2, 2.4 / HEIGHT
 LIMIT = 256
-COLOURS = (0, 7, 40), (20, 60, 150), (110, 180, 235), (250, 250, 235), (255, 180, 40), (130, 40, 10), (20, 5, 20)
+COLOURS = (0, 7, 40), (20, 60, 150), (110, 180, 235), (250, 250, 235), (255, 180, 40), (100, 30, 10)
 """Of pixels that leave at once to those that take `LIMIT` steps, in equal parts of the logarithm."""
 
 

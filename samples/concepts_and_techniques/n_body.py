@@ -45,8 +45,8 @@ extern "C" __global__ void step(const float4 *bodies, float4 *moved, float4 *spe
     moved[i] = me;
 }
 """
-N, THREADS = 1024, 128
-STEPS, DT, SOFTENING = 40, 0.015, 0.2
+N, THREADS = 512, 128
+STEPS, DT, SOFTENING = 24, 0.025, 0.2
 
 
 def two_discs() -> tuple[np.ndarray, np.ndarray]:
@@ -55,7 +55,7 @@ def two_discs() -> tuple[np.ndarray, np.ndarray]:
     bodies, speeds = np.zeros((N, 4), np.float32), np.zeros((N, 4), np.float32)
     radius, angle = 0.8 * np.sqrt(generator.random(N)), generator.uniform(0, 2 * np.pi, N)
     side = np.where(np.arange(N) < N // 2, -1, 1)
-    turn = radius / 0.8 * np.sqrt(0.5 / np.hypot(radius, SOFTENING))  # nearly in circles: a disc has half the mass
+    turn = radius / 0.8 * np.sqrt(0.5 / np.hypot(radius, SOFTENING))  # nearly in circles
     bodies[:, 0] = side + radius * np.cos(angle)
     bodies[:, 1] = side / 2 + radius * np.sin(angle)
     bodies[:, 2] = generator.normal(0, 0.03, N)

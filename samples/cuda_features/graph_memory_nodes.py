@@ -3,8 +3,8 @@
     python samples/cuda_features/graph_memory_nodes.py
 
 An allocation node has its address from the start, and memory there from the allocation to the freeing node
-of each launch. The driver gives memory that one node freed to the next one: a chain of temporary arrays
-takes the room of two.
+of each launch. The driver gives memory that one node freed to a later one: a chain of temporary arrays
+takes less than all of them together.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from cudapy import simulator
 from cudapy.core import Device, LaunchConfig, Program, Stream, launch
 
 KERNEL = """
@@ -54,6 +55,9 @@ def spawned(rank: int, world: int, port: int) -> None:
 def main() -> int:
     if not find_spec("torch"):
         print("WAIVED: needs PyTorch")
+        return 77
+    if simulator.stand_in():
+        print("WAIVED: PyTorch needs a GPU")
         return 77
     torch: Any = import_module("torch")
     distributed: Any = import_module("torch.distributed")

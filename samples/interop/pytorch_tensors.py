@@ -13,6 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from cudapy import simulator
 from cudapy.core import Device, LaunchConfig, Program, Stream, launch
 
 KERNEL = """
@@ -39,6 +40,9 @@ N, THREADS = 1 << 18, 256
 def main() -> int:
     if not find_spec("torch"):
         print("WAIVED: needs PyTorch")
+        return 77
+    if simulator.stand_in():
+        print("WAIVED: PyTorch needs a GPU")
         return 77
     torch: Any = import_module("torch")
     if not torch.cuda.is_available():

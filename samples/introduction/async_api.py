@@ -37,12 +37,16 @@ def main() -> int:
     host = np.from_dlpack(buffer).view(np.int32)
     host[:] = 0
     data = device.allocate(4 * N, stream=stream)
+    data.copy_from(buffer, stream=stream)
+
+    config = LaunchConfig(grid=N // THREADS, block=THREADS)
+    launch(stream, config, kernel, data, VALUE)  # the first launch loads the code, for which the host waits
     stream.sync()
 
     timed = EventOptions(timing_enabled=True)
     start = stream.record(options=timed)
     data.copy_from(buffer, stream=stream)
-    launch(stream, LaunchConfig(grid=N // THREADS, block=THREADS), kernel, data, VALUE)
+    launch(stream, config, kernel, data, VALUE)
     data.copy_to(buffer, stream=stream)
     end = stream.record(options=timed)
 

@@ -27,23 +27,32 @@ from cudapy.core import (
 from cudapy.driver import checked as cu
 
 KERNEL = """
-extern "C" __global__ void fill(int *data, int first, int value, int rounds)
+// Steps of a generator of random numbers, each of which needs the one before.
+extern "C" __global__ void fill(unsigned *data, unsigned first, unsigned factor, unsigned value, int rounds)
 {
-    int i = first + blockIdx.x * blockDim.x + threadIdx.x;
-    int sum = 0;
+    unsigned i = first + blockIdx.x * blockDim.x + threadIdx.x, x = i;
     for (int round = 0; round < rounds; ++round)
-        sum += value + i % 5;
-    data[i] = sum;
+        x = factor * x + value;
+    data[i] = x;
 }
 """
-N = 1 << 20
+N = 1 << 21
 STREAMS = 4
 THREADS = 256
-VALUE, ROUNDS = 5, 50
+FACTOR, VALUE = 1664525, 1013904223
 TIMED = EventOptions(timing_enabled=True)
 
 
-def run(kernel: Kernel, streams: list[Stream], data: int, host: int) -> float:
+def expected(rounds: int) -> np.ndarray:
+    """All rounds in one: again a multiple of i and a constant, modulo 2**32."""
+    factor, value = 1, 0
+    for _ in range(rounds):
+        factor, value = FACTOR * factor % 2**32, (FACTOR * value + VALUE) % 2**32
+    numbers: np.ndarray = np.arange(N, dtype=np.uint32) * np.uint32(factor) + np.uint32(value)
+    return numbers
+
+
+def run(kernel: Kernel, streams: list[Stream], data: int, host: int, rounds: int) -> float:
     """Compute and copy back, a piece in each stream. Milliseconds from the first call to the last result."""
     piece = N // len(streams)
     start = streams[0].record(options=TIMED)
@@ -51,7 +60,7 @@ def run(kernel: Kernel, streams: list[Stream], data: int, host: int) -> float:
         stream.wait(start)
     for i, stream in enumerate(streams):
         config = LaunchConfig(grid=piece // THREADS, block=THREADS)
-        launch(stream, config, kernel, data, i * piece, VALUE, ROUNDS)
+        launch(stream, config, kernel, data, i * piece, FACTOR, VALUE, rounds)
         cu.cuMemcpyDtoHAsync(host + 4 * i * piece, data + 4 * i * piece, 4 * piece, stream.handle)
     for stream in streams[1:]:
         streams[0].wait(stream.record())  # the first stream goes on when all others are done
@@ -61,23 +70,22 @@ def run(kernel: Kernel, streams: list[Stream], data: int, host: int) -> float:
 
 
 def main() -> int:
-    simulator.stand_in()
+    rounds = 10 if simulator.stand_in() else 1000
     device = Device()
     device.set_current()
     kernel = Program(KERNEL, "c++").compile("cubin").get_kernel("fill")
     streams = [device.create_stream() for _ in range(STREAMS)]
     host = LegacyPinnedMemoryResource().allocate(4 * N)
-    result = np.from_dlpack(host).view(np.int32)
+    result = np.from_dlpack(host).view(np.uint32)
     data = device.allocate(4 * N, stream=streams[0])
     streams[0].sync()
-    expected = ROUNDS * (VALUE + np.arange(N, dtype=np.int32) % 5)
 
     right = True
     for used in (streams[:1], streams):
-        run(kernel, used, data.handle, host.handle)  # once to warm up
+        run(kernel, used, data.handle, host.handle, rounds)  # once to warm up
         result[:] = 0
-        time = run(kernel, used, data.handle, host.handle)
-        right = right and np.array_equal(result, expected)
+        time = run(kernel, used, data.handle, host.handle, rounds)
+        right = right and np.array_equal(result, expected(rounds))
         print(f"{len(used)} stream(s): {time:.3f} ms")
     print("PASS" if right else "FAIL")
     return 0 if right else 1

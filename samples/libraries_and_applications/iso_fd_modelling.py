@@ -35,7 +35,7 @@ extern "C" __global__ void advance(const double *now, double *next, const double
 
 extern "C" __global__ void shake(double *field, int at, double value) { field[at] += value; }
 """
-WIDTH, HEIGHT, STEPS = 300, 200, 300
+WIDTH, HEIGHT, STEPS = 240, 160, 240
 SOURCE = HEIGHT // 4 * WIDTH + WIDTH // 2
 
 
@@ -95,7 +95,7 @@ def main() -> int:
         red, blue = np.maximum(strength, 0)[..., None], np.maximum(-strength, 0)[..., None]
         ground = np.where(c2 > c2.min(), 0.85, 1)[..., None]
         colours = 255 * ground * (1 - red * (0.1, 0.75, 0.9) - blue * (0.9, 0.6, 0.15))
-        Image.fromarray(colours.astype(np.uint8)).resize((2 * WIDTH, 2 * HEIGHT)).save(chosen.save)
+        Image.fromarray(colours.astype(np.uint8)).resize((3 * WIDTH, 3 * HEIGHT)).save(chosen.save)
         print(f"written to {chosen.save}")
     right = np.array_equal(field, on_the_host(c2)) and float(np.abs(field).max()) > 1e-3
     print(f"{WIDTH} x {HEIGHT} points, {STEPS} steps; the largest pressure is {np.abs(field).max():.4f}")

@@ -1,4 +1,4 @@
-"""nvidia-smi: its table, as far as the CUDA driver knows it.
+"""nvidia-smi: a table of the devices, as far as the CUDA driver knows.
 
     python samples/libraries_and_applications/smi_report.py
 
