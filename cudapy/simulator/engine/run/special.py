@@ -80,7 +80,9 @@ class Specials(Reporter):
             x, y, z = (self._axis("cluster_ctaid", axis) for axis in range(3))
             return x + np.uint32(self.cluster[0]) * (y + np.uint32(self.cluster[1]) * z)
         if base == "smid":
-            return np.repeat((self.block_numbers % self.device.multiprocessors).astype(np.uint32), self.threads)
+            return np.repeat(
+                (self.block_numbers % self.device.multiprocessors).astype(np.uint32), self.threads
+            )
         if base == "is_explicit_cluster":
             return np.bool_(self.is_clustered)
         whole = {
