@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from .._types.driver.enums import CUjitInputType as Kind
-from .code import EMPTY_ELF, Options, attach, of_cubin
+from .code import EMPTY_ELF, Options, attach, of_cubin, of_fatbin
 from .context import current
 from .handles import Object, find
 from .library import provides
@@ -150,9 +150,12 @@ class Link(Object):
             text = data
         elif kind == Kind.CU_JIT_INPUT_CUBIN:
             text = of_cubin(data)
+        elif kind == Kind.CU_JIT_INPUT_FATBINARY:
+            text = of_fatbin(data)
         else:
             raise Refused(
-                "CUDA_ERROR_NOT_SUPPORTED", "the simulator's linker takes PTX, and cubins that carry theirs"
+                "CUDA_ERROR_NOT_SUPPORTED",
+                "the simulator's linker takes PTX, cubins that carry theirs, and fat binaries with PTX",
             )
         try:
             unit = Unit(text.decode(errors="replace"), name)
