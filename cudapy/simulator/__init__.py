@@ -62,6 +62,7 @@ NOUNS = (
     "array",
     "texture",
     "tensor_map",
+    "texture_reference",
     "graph",
     "user_object",
     "conditional",

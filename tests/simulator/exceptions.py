@@ -13,7 +13,6 @@ TESTS = {
     "test_ptx_that_the_driver_does_not_compile": "its log names the line, not the word",
     "test_arrays_that_are_left_at_exit": "the test needs CuPy, which needs a GPU",
     "test_core_dump_settings": "it has no core dumps",
-    "test_texture_references_remember_their_settings": "it has texture objects, no references",
     "TestNames::test_sentences": "its sentences are the same as those of the library",
 }
 """Name of a test, with its class where it is in one, and its parameters where it is not all of it, to why."""
