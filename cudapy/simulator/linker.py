@@ -61,6 +61,9 @@ def _declarations(text: str) -> Any:
             yield text[start : i + 1].strip()
             start, body = i + 1, False
         i += 1
+    rest = text[start:].split(maxsplit=1)
+    if rest:
+        raise Refused("CUDA_ERROR_INVALID_PTX", f"the statement that begins with {rest[0]!r} has no end")
 
 
 def _name(declaration: str) -> str | None:
@@ -161,7 +164,7 @@ class Link(Object):
             unit = Unit(text.decode(errors="replace"), name)
             if not any(d.startswith(".extern") for d in unit.declarations):
                 Module(text, Memory()).close()
-        except PTXError as error:
+        except (PTXError, Refused) as error:
             self.options.say(f"{name}: {error}", error=True)
             raise Refused("CUDA_ERROR_INVALID_PTX", f"{name}: {error}") from None
         self.units.append(unit)

@@ -10,7 +10,6 @@ TESTS = {
     "test_time_of_events_that_are_recorded_again": "the times are those of a busy host",
     "test_complete_options": "kernels cannot launch graphs there",
     "test_our_sentences_are_not_the_drivers": "its sentences are the same as those of the library",
-    "test_ptx_that_the_driver_does_not_compile": "its log names the line, not the word",
     "test_arrays_that_are_left_at_exit": "the test needs CuPy, which needs a GPU",
     "test_core_dump_settings": "it has no core dumps",
     "TestNames::test_sentences": "its sentences are the same as those of the library",

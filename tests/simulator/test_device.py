@@ -157,16 +157,16 @@ class TestLibrary:
         code = (
             PREPARE
             + """
-print(driver.cuGreenCtxCreate(0, 0, 0))
+print(driver.cuGraphicsUnregisterResource(0))
 try:
-    driver.checked.cuGreenCtxCreate(0, 0, 0)
+    driver.checked.cuGraphicsUnregisterResource(0)
 except RuntimeError as error:
     print(error)
 """
         )
         first, second = output(code).splitlines()
-        assert first == "(<CUresult.CUDA_ERROR_NOT_SUPPORTED: 801>, None)"
-        assert "The driver says: the simulator has no cuGreenCtxCreate" in second
+        assert first == "(<CUresult.CUDA_ERROR_NOT_SUPPORTED: 801>,)"
+        assert "The driver says: the simulator has no cuGraphicsUnregisterResource" in second
 
     def test_a_function_newer_than_its_version_is_not_there(self) -> None:
         done = run(PREPARE + "driver.cuFabricCpyBatchAsync(0, None, 0, 0)")
