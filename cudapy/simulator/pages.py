@@ -171,7 +171,7 @@ class Ticket:
             file = os.open(f"/proc/{self.process}/fd/{self.descriptor}", os.O_RDWR | os.O_CLOEXEC)
         except OSError as error:
             raise invalid(
-                f"process {self.process}, which made the handle, is out of reach: {error}"
+                f"process {self.process}, which made the handle, is out of reach: {error.strerror}"
             ) from None
         if os.fstat(file).st_ino != self.inode:
             os.close(file)

@@ -44,7 +44,7 @@ class ImportedPool(Pool):
         try:
             self._descriptor = os.dup(descriptor)
         except OSError as error:
-            raise invalid(f"{descriptor} is no open file: {error}") from None
+            raise invalid(f"{descriptor} is no open file: {error.strerror}") from None
         found = NAME.match(os.readlink(f"/proc/self/fd/{self._descriptor}"))
         if found is None:
             os.close(self._descriptor)

@@ -168,6 +168,13 @@ except RuntimeError as error:
         assert first == "(<CUresult.CUDA_ERROR_NOT_SUPPORTED: 801>,)"
         assert "The driver says: the simulator has no cuGraphicsUnregisterResource" in second
 
+    def test_the_reason_is_told_whole(self) -> None:
+        code = PREPARE + (
+            "try: driver.checked.cuModuleLoad(b'/no [such] file')\n"
+            "except RuntimeError as error: print(error)\n"
+        )
+        assert "The driver says: [Errno 2] No such file or directory: '/no [such] file'" in output(code)
+
     def test_a_function_newer_than_its_version_is_not_there(self) -> None:
         done = run(PREPARE + "driver.cuFabricCpyBatchAsync(0, None, 0, 0)")
         assert 'Function "cuFabricCpyBatchAsync" not found in this driver, which has CUDA 13.0' in done.stderr
