@@ -138,7 +138,8 @@ send(sys.stdout.buffer, (driver.cuMemsetD8(pointer, 9, 101)[0].name,
     refused(cu.cuMemAllocFromPoolAsync, 64, pool, 0)))
 cu.cuMemFreeAsync(pointer, 0)
 cu.cuCtxSynchronize()
-send(sys.stdout.buffer, driver.cuMemsetD8(pointer, 9, 1)[0].name)
+maps = open("/proc/self/maps").read().count("pool of device")
+send(sys.stdout.buffer, (driver.cuMemsetD8(pointer, 9, 1)[0].name, maps))
 cu.cuMemPoolDestroy(pool)
 """
 files = len(os.listdir("/proc/self/fd"))
@@ -153,7 +154,7 @@ other = start(OTHER, [file])
 send(other.stdin, (file, *exported))
 beyond, freed, alone = pickle.load(other.stdout)
 print(beyond, freed.endswith("has given back what the handle is of"), "another process" in alone)
-print(pickle.load(other.stdout), other.wait())
+print(*pickle.load(other.stdout), other.wait())
 found = bytearray(100)
 cu.cuMemcpyDtoH(found, live, 100)
 print(set(found))
@@ -168,7 +169,7 @@ print(refused(cu.cuMemPoolImportFromShareableHandle, 0, 1, 0))
     )
     assert output(code).splitlines() == [
         "CUDA_ERROR_INVALID_VALUE True True",
-        "CUDA_ERROR_INVALID_VALUE 0",
+        "CUDA_ERROR_INVALID_VALUE 0 0",
         "{9}",
         "0",
         "descriptor 0 is no pool of the simulator",
