@@ -59,7 +59,7 @@ class ImportedPool(Pool):
         ticket = Ticket(data, KIND)
         shown = ticket.show(self._descriptor)
         with progress:
-            table.adopt(shown.address, ticket.size, self.kind)
+            table.adopt(shown.address, ticket.size, self.kind, self.reach())
         block = Block(shown.address, ticket.size, self.kind, owner(), 1, pool=self)
         block.extra = shown
         blocks.add(block)

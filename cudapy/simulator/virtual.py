@@ -15,7 +15,7 @@ from .._types.driver.enums import CUmemAllocationHandleType as HandleType
 from .._types.driver.enums import CUmemAllocationType, CUmemLocationType
 from .._types.driver.structs import CUmemAllocationProp
 from .context import owner
-from .device import device
+from .device import device, devices
 from .handles import Object, find, relist
 from .library import provides
 from .log import invalid, unsupported
@@ -202,6 +202,10 @@ def _whole_mappings(ptr: int, size: int) -> list[Block]:
     return inside
 
 
+def _reach(access: dict[int, int]) -> Any:
+    return None if len(devices) == 1 else lambda on: bool(access.get(on.device.ordinal))
+
+
 @provides("driver")
 def cuMemSetAccess(ptr: int, size: int, desc: Any, count: int) -> None:
     for block in _whole_mappings(ptr, size):
@@ -211,7 +215,7 @@ def cuMemSetAccess(ptr: int, size: int, desc: Any, count: int) -> None:
         allowed, known = any(access.values()), table.find(block.address)
         with progress:
             if allowed and known is None:
-                table.adopt(block.address, block.size, "mapped")
+                table.adopt(block.address, block.size, "mapped", _reach(access))
             elif not allowed and known is not None:
                 table.release(block.address)
 

@@ -461,3 +461,54 @@ class TestQueues:
         queue.submit(lambda: seen.append(1)).wait()
         assert seen == [] and owner.error.status == "CUDA_ERROR_LAUNCH_FAILED"
         assert capsys.readouterr().err == "cudapy simulator: a trap\n"
+
+
+class TestPeers:
+    """Memory of one device, touched by kernels of another: as on hardware, it takes access."""
+
+    PROGRAM = """
+import ctypes
+from cudapy import driver
+from cudapy.driver import CUmemAccessDesc, CUmemLocation
+cu = driver.checked
+cu.cuInit(0)
+mine, other = (cu.cuDevicePrimaryCtxRetain(i) for i in range(2))
+cu.cuCtxPushCurrent(other)
+plain = cu.cuMemAlloc(64)
+pool = cu.cuDeviceGetDefaultMemPool(1)
+pooled = cu.cuMemAllocFromPoolAsync(64, pool, 0)
+cu.cuCtxSynchronize()
+cu.cuCtxPushCurrent(mine)
+PTX = b'''.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry put(.param .u64 p) {
+.reg .b64 %rd<2>;
+ld.param.u64 %rd1, [p];
+st.global.u32 [%rd1], 7;
+ret;
+}'''
+put = cu.cuModuleGetFunction(cu.cuModuleLoadData(PTX), b"put")
+GIVE
+cu.cuLaunchKernel(put, 1, 1, 1, 1, 1, 1, 0, 0, ((int(WHERE),), (ctypes.c_void_p,)), 0)
+print(driver.cuCtxSynchronize()[0].name)
+"""
+
+    @pytest.mark.parametrize(
+        ("where", "give"),
+        [
+            ("plain", "cu.cuCtxEnablePeerAccess(other, 0)"),
+            (
+                "pooled",
+                "here = CUmemLocation(type=1, id=0)\n"
+                "cu.cuMemPoolSetAccess(pool, [CUmemAccessDesc(location=here, flags=3)], 1)",
+            ),
+        ],
+    )
+    def test_access_is_given(self, where: str, give: str) -> None:
+        program = self.PROGRAM.replace("WHERE", where)
+        assert output(program.replace("GIVE", give), CUDAPY_SIMULATOR_DEVICES="2") == "CUDA_SUCCESS\n"
+        done = run(program.replace("GIVE", ""), CUDAPY_SIMULATOR_DEVICES="2")
+        assert done.stdout == "CUDA_ERROR_ILLEGAL_ADDRESS\n"
+        assert "Invalid __global__ write of 4 bytes" in done.stderr
+        assert "to which this device was given no access" in done.stderr

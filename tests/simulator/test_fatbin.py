@@ -72,13 +72,19 @@ def test_packed(mode: str) -> None:
         (b"\xf0\x05" + b"x" * 20, b"x" * 20),  # 15 and a byte more of literals
         (b"\x1fa\x01\x00\xff\x00\x00", b"a" * (1 + 15 + 255 + 4)),  # a copy of what it writes itself
         (b"\x35abc\x03\x00\x10d", b"abcabcabcabcd"),
+        (
+            b"\xf0\xff\x1eabcd" + b"-" * 296 + b"\x2c\x01\x10z",
+            b"abcd" + b"-" * 296 + b"abcdz",
+        ),  # from 300 back
     ],
 )
 def test_blocks_of_lz4(block: bytes, text: bytes) -> None:
     assert fatbin.unpacked_lz4(block, len(text)) == text
 
 
-@pytest.mark.parametrize("block", [b"\x1fa\x02\x00\x00", b"\x50hell", b"\xf0", b"\x50hello\x01"])
+@pytest.mark.parametrize(
+    "block", [b"\x10a\x02\x00\x00", b"\x10a\x00\x00\x00", b"\x50hell", b"\xf0", b"\x50hello\x01"]
+)
 def test_damaged_blocks_of_lz4(block: bytes) -> None:
     with pytest.raises(log.Refused, match="damaged"):
         fatbin.unpacked_lz4(block, 5)
