@@ -7,7 +7,7 @@ from collections import Counter
 from .context import Context
 from .handles import Object, every
 from .memory import blocks
-from .pool import graph_memory
+from .pool_memory import graph_memory
 from .virtual import reserved
 
 

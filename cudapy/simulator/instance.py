@@ -123,7 +123,12 @@ class Exec(Object):
         for thing, count in kept.items():
             thing.retain(count)
         before, self.kept = self.kept, dict(kept)
-        self.later(lambda: [thing.release(count) for thing, count in before.items()])
+
+        def let_go() -> None:
+            for thing, count in before.items():
+                thing.release(count)
+
+        self.later(let_go)
 
     def check(self) -> None:
         """Raise Refused if a launch would allocate what the one before has not freed."""

@@ -150,7 +150,7 @@ class Access(Reporter):
 
     def _reach(self, found: Any, a: Any, size: int, lanes: Any, number: int, mode: int) -> None:
         if not found.reach(self.device.origin):
-            text = f"Invalid __global__ {_VERBS[mode]}"
+            text = f"Invalid __global__ {VERBS[mode]}"
             more = f"in {found!r}, to which this device was given no access"
             self.fail(fault.ILLEGAL_ADDRESS, text, number, lanes, True, a, size, more)
 
