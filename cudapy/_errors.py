@@ -103,7 +103,7 @@ class DriverLog:
         said: list[str] = []
         reason: list[str] = []
         for line in buffer.value.decode(errors="replace").splitlines():
-            text = line.rpartition("] ")[2].strip()  # after [time][thread][CUDA][E]
+            text = line.partition("] ")[2].strip()  # after [time][thread][CUDA][E]
             if text.startswith("Returning "):  # the last line of every failed call
                 reason, said = said, []
             else:

@@ -62,6 +62,7 @@ NOUNS = (
     "array",
     "texture",
     "tensor_map",
+    "texture_reference",
     "graph",
     "user_object",
     "conditional",
@@ -186,8 +187,8 @@ def failing(
     """Let a call fail, to see what a program makes of it: `with failing("cuMemAllocAsync") as calls:`.
 
     function: a function of the driver or the runtime, with or without the version behind its name; None: any.
-    call: which of its calls, counted from 1 in the order of all threads; 0: none, to count them first. status:
-    what it returns, without having done anything. After a fault of the device, such as
+    call: which of its calls, counted from 1 in the order of all threads; 0: none, to count them first.
+    status: what it returns, without having done anything. After a fault of the device, such as
     CUDA_ERROR_LAUNCH_FAILED, all later calls in the current context return it too, until the block ends.
 
     In the block and after it `calls.names` has the functions that were called, those of `function` alone if

@@ -1,7 +1,8 @@
-"""Code that can be loaded: PTX, and the cubins that carry theirs; the options of the compiler in the driver.
+"""Code that can be loaded: PTX, and what carries it; the options of the compiler in the driver.
 
 A simulated device runs PTX. NVRTC makes PTX and a cubin from one program, so while the simulator is on the
-cubin that a program fetches gets one section more, which holds the PTX. No other cubin can run.
+cubin that a program fetches gets one section more, which holds the PTX. No other cubin can run, and of a fat
+binary the PTX.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import time
 from typing import Any
 
 from .._types.driver.enums import CUjit_option as Option
+from . import fatbin
+from .device import Options as Device
 from .log import Refused, invalid
 
 ELF = b"\x7fELF"
-FATBIN = b"\x50\xed\x55\xba"
-FATBIN_WRAPPER = b"\xb1\x43\x62\x46"
 LTO = (b"BC\xc0\xde", b"\xed\x43\x4e\x7f")
 
 SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
@@ -70,10 +71,10 @@ def at(address: int | None) -> bytes:
     start = ctypes.string_at(address, 4)
     if start == ELF:
         return of_cubin(ctypes.string_at(address, elf_size(address)))
-    if start in (FATBIN, FATBIN_WRAPPER):
-        raise Refused(
-            "CUDA_ERROR_NO_BINARY_FOR_GPU", "the simulator takes no PTX out of a fat binary: load PTX"
-        )
+    if start == fatbin.WRAPPER:
+        return at(fatbin.behind(address))
+    if start == fatbin.MAGIC:
+        return of_fatbin(ctypes.string_at(address, fatbin.size(address)))
     if start in LTO:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", "this is LTO-IR, not PTX: link it first")
     return of_text(ctypes.string_at(address))
@@ -96,6 +97,29 @@ def of_cubin(cubin: bytes) -> bytes:
             " the PTX itself",
         )
     return ptx
+
+
+def of_fatbin(data: bytes) -> bytes:
+    """The PTX of a fat binary, for the device's compute capability or an older one. Raises Refused."""
+    major, minor = Device.compute_capability
+    best, skipped = 0, []
+    ptx = b""
+    for entry in fatbin.entries(data):
+        what = {fatbin.PTX: "PTX", fatbin.CUBIN: "cubin"}.get(entry.kind, f"kind {entry.kind}")
+        skipped.append(f"{what} for {entry.architecture}")
+        if entry.kind == fatbin.PTX and best < entry.architecture <= 10 * major + minor:
+            best, ptx = entry.architecture, entry.unpacked()
+        elif entry.kind == fatbin.CUBIN and entry.architecture == 10 * major + minor:
+            carried = attached(entry.unpacked())
+            if carried is not None:
+                return carried
+    if not ptx:
+        raise Refused(
+            "CUDA_ERROR_NO_BINARY_FOR_GPU",
+            f"the fat binary has no PTX for compute capability {major}.{minor} or less, which is all that the"
+            f" simulator runs; it has {', '.join(skipped) or 'nothing'}",
+        )
+    return ptx.rstrip(b"\0") + b"\0"
 
 
 def elf_size(address: int) -> int:

@@ -1,32 +1,47 @@
-"""Has each cubin that NVRTC makes in this process carry its PTX: the simulator runs PTX."""
+"""Has each cubin that NVRTC and nvJitLink make in this process carry its PTX: the simulator runs PTX."""
 
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import Any
 
 from . import code
 from .library import _Function
 
+SYMBOLS = tuple(
+    f"nvJitLink{name}"
+    for name in ("Create", "Destroy", "AddData", "AddFile", "GetLinkedCubinSize", "GetLinkedCubin")
+)
+
 
 class Watched:
-    """A libnvrtc whose nvrtcGetCUBIN and nvrtcGetCUBINSize are about cubins with their PTX."""
+    """A library some of whose functions are ours, and call its own."""
 
-    def __init__(self, library: Any) -> None:
+    def __init__(self, library: Any, functions: dict[str, tuple[Any, tuple[Any, ...]]]) -> None:
         self._library = library
-        prototype = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
         self._callbacks = {
-            "nvrtcGetCUBIN": prototype(self._get_cubin),
-            "nvrtcGetCUBINSize": prototype(self._get_size),
+            symbol: ctypes.CFUNCTYPE(ctypes.c_int, *types)(function)
+            for symbol, (function, types) in functions.items()
         }
 
     def __getitem__(self, symbol: str) -> Any:
-        if symbol in self._callbacks:
-            return _Function(ctypes.cast(self._callbacks[symbol], ctypes.c_void_p).value)
-        return self._library[symbol]
+        found = self._library[symbol]
+        callback = self._callbacks.get(re.sub(r"^__|_12_\d+$", "", symbol))
+        return found if callback is None else _Function(ctypes.cast(callback, ctypes.c_void_p).value)
 
     def __getattr__(self, symbol: str) -> Any:
         return getattr(self._library, symbol)
+
+
+class WatchedNVRTC(Watched):
+    """A libnvrtc whose nvrtcGetCUBIN and nvrtcGetCUBINSize are about cubins with their PTX."""
+
+    def __init__(self, library: Any) -> None:
+        both = (ctypes.c_void_p, ctypes.c_void_p)
+        super().__init__(
+            library, {"nvrtcGetCUBIN": (self._get_cubin, both), "nvrtcGetCUBINSize": (self._get_size, both)}
+        )
 
     def _get_cubin(self, program: int, cubin: int | None) -> int:
         status, made = self._cubin(program)
@@ -60,24 +75,30 @@ class Watched:
 
 
 def watch() -> None:
-    """Watch the NVRTC that this process has loaded, if any; the loader watches those that come."""
-    from .. import nvrtc, pathfinder
+    """Watch the libraries that this process has loaded; the loader watches those that come."""
+    from .. import nvjitlink, nvrtc, pathfinder
 
     pathfinder.on_load = watched
     for key, loaded in list(pathfinder._loaded.items()):
-        if loaded.name == "nvrtc":
-            pathfinder._loaded[key] = watched(loaded)
-    for symbol in ("nvrtcGetCUBIN", "nvrtcGetCUBINSize"):
-        for name in (f"_c_{symbol}", f"_c__{symbol}"):  # the second where a function by hand stands before it
-            written = vars(nvrtc).get(name)
-            if written is not None:  # for the library as it was
-                function = nvrtc.libnvrtc.symbol(symbol)
-                function.argtypes = written.argtypes
-                vars(nvrtc)[name] = function
+        pathfinder._loaded[key] = watched(loaded)
+    for module, library, symbols in (
+        (nvrtc, nvrtc.libnvrtc, ("nvrtcGetCUBIN", "nvrtcGetCUBINSize")),
+        (nvjitlink, nvjitlink.libnvjitlink, SYMBOLS),
+    ):
+        for symbol in symbols:
+            for name in (f"_c_{symbol}", f"_c__{symbol}"):  # the second where one by hand stands before it
+                written = vars(module).get(name)
+                if written is not None:  # for the library as it was
+                    function = library.symbol(symbol)
+                    function.argtypes = written.argtypes
+                    vars(module)[name] = function
 
 
 def watched(loaded: Any) -> Any:
-    """A loaded NVRTC whose cubins carry their PTX."""
-    if loaded.name != "nvrtc" or isinstance(loaded.handle, Watched):
+    """A loaded library, whose cubins carry their PTX if it makes any."""
+    from .jit_linker import WatchedNvJitLink
+
+    cls = {"nvrtc": WatchedNVRTC, "nvJitLink": WatchedNvJitLink}.get(loaded.name)
+    if cls is None or isinstance(loaded.handle, Watched):
         return loaded
-    return loaded._replace(handle=Watched(loaded.handle))
+    return loaded._replace(handle=cls(loaded.handle))

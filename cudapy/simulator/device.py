@@ -69,6 +69,7 @@ def total_memory() -> int:
     return max(1, min(4, physical >> 32)) << 30
 
 
+_lock = threading.Lock()
 devices: list[Device] = []
 """What cuInit finds."""
 
@@ -107,8 +108,9 @@ def device(ordinal: int) -> Device:
 def cuInit(Flags: int) -> None:
     if Flags:
         raise invalid(f"Flags must be 0, not {Flags}")
-    if not devices:
-        devices.extend(Device(i) for i in range(Options.devices))
+    with _lock:
+        if not devices:
+            devices[:] = [Device(i) for i in range(Options.devices)]  # none is there before all are
 
 
 @provides("driver")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from .device import Device, device
@@ -12,12 +13,15 @@ from .operations import needed
 from .pool import Pool, asked
 from .stream import stream
 
+_lock = threading.Lock()
+
 
 def default_pool(on: Device) -> Pool:
     """The pool that a device has by itself."""
-    if on.default_pool is None:
-        on.default_pool = Pool(on)
-    return on.default_pool  # type: ignore[no-any-return]
+    with _lock:
+        if on.default_pool is None:
+            on.default_pool = Pool(on)
+        return on.default_pool  # type: ignore[no-any-return]
 
 
 def pool_of(on: Device) -> Pool:
@@ -60,9 +64,10 @@ def cuMemGetDefaultMemPool(location: Any, typename: int) -> int:
     on, kind = asked(needed(location, "location"), typename)
     if kind == "device":
         return default_pool(on).handle
-    return _defaults.setdefault(
-        (kind, on.ordinal), _defaults.get((kind, on.ordinal)) or Pool(on, 0, kind)
-    ).handle
+    with _lock:
+        if (kind, on.ordinal) not in _defaults:
+            _defaults[kind, on.ordinal] = Pool(on, 0, kind)
+        return _defaults[kind, on.ordinal].handle
 
 
 @provides("driver")

@@ -87,7 +87,7 @@ class Graph(Object):
         for node, twin in made.origin.items():
             twin.after = {made.origin[other]: data for other, data in node.after.items()}
         for thing, count in self.kept.items():
-            thing.count += count
+            thing.retain(count)
             made.kept[thing] = count
         return made
 
@@ -186,6 +186,7 @@ def cuGraphDestroyNode(hNode: int) -> None:
         del other.after[gone]
     gone.graph.nodes.remove(gone)
     gone.forget()
+    gone.operation.forget()
 
 
 def _listed(found: list[Node], nodes: Any, count: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from typing import Any
 
 from .._types.driver.enums import CUgraphMem_attribute
@@ -21,6 +22,7 @@ class GraphMemory:
     def __init__(self) -> None:
         self.reserved = self.reserved_high = self.used_high = 0
         self.storages: dict[int, Storage] = {}
+        self._lock = threading.Lock()
 
     def allocate(self, size: int, of: Graph) -> Storage:
         """Memory for a node: it has its address for good."""
@@ -28,22 +30,24 @@ class GraphMemory:
         if not size or size > on.total_memory - on.used_memory:
             raise Refused("CUDA_ERROR_OUT_OF_MEMORY" if size else "CUDA_ERROR_INVALID_VALUE", f"{size} bytes")
         storage = Storage(-(-size // 512) * 512)
-        self.storages[storage.address] = graph_memory[storage.address] = storage
-        self.reserved += storage.size
-        self.reserved_high = max(self.reserved_high, self.reserved)
+        with self._lock:
+            self.storages[storage.address] = graph_memory[storage.address] = storage
+            self.reserved += storage.size
+            self.reserved_high = max(self.reserved_high, self.reserved)
         blocks.add(Block(storage.address, size, "device", of.context, pool=GraphPool()))
         return storage
 
     def note(self) -> None:
         """Something was allocated: it may be more than ever."""
-        self.used_high = max(self.used_high, self.used)
+        with self._lock:
+            self.used_high = max(self.used_high, self.used)
 
     @property
     def used(self) -> int:
         """Bytes that a launch has allocated and not freed."""
         from .memory import table
 
-        return sum(s.size for s in self.storages.values() if table.find(s.address) is not None)
+        return sum(s.size for s in list(self.storages.values()) if table.find(s.address) is not None)
 
 
 class GraphPool:
@@ -79,8 +83,8 @@ def cuDeviceGraphMemTrim(device: int) -> None:
     from .memory import table
 
     memory = memory_of(find_device(device))
-    used = {address for address in memory.storages if table.find(address) is not None}
-    memory.reserved = sum(s.size for a, s in memory.storages.items() if a in used)
+    used = {address for address in list(memory.storages) if table.find(address) is not None}
+    memory.reserved = sum(s.size for a, s in list(memory.storages.items()) if a in used)
 
 
 @provides("driver")

@@ -46,6 +46,11 @@ def find(handle: int | None, cls: type[T], status: str = "CUDA_ERROR_INVALID_HAN
     return found
 
 
+def relist(thing: Object) -> None:
+    """The handle of a thing that was forgotten is its own again."""
+    _objects[thing.handle] = thing
+
+
 def every(cls: type[T]) -> list[T]:
     """All that there are of a kind."""
     return [thing for thing in list(_objects.values()) if isinstance(thing, cls)]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from .._types.driver.enums import CUgraphExecUpdateResult as Updated
 from .._types.driver.enums import CUgraphInstantiateResult as Instantiated
 from .._types.driver.enums import CUgraphNodeType as Type
 from .conditional import Condition
-from .graph import Graph, Impossible, Node, graph, node
+from .graph import PLAIN_EDGE, ChildGraph, Graph, Impossible, Node, graph, node
 from .handles import Object, find
 from .library import provides
 from .log import Refused, invalid
-from .operations import Operation, needed
+from .operations import Empty, Operation, needed
 from .stream import stream
 from .user_object import UserObject
 from .work import Faults, Queue
@@ -40,6 +41,7 @@ class Exec(Object):
         self.off: set[Node] = set()
         self.conditionals = list(graph.conditionals)
         self.last: Any = None
+        self.lock = threading.Lock()  # launches of one instance follow each other
         self.kept: dict[UserObject, int] = {}
         self.keep(graph.kept)
 
@@ -70,10 +72,22 @@ class Exec(Object):
 
     def later(self, let_go: Callable[[], Any]) -> None:
         """Let go of something once no launch under way uses it."""
-        if self.last is None or self.last.done:
-            let_go()
-        else:
-            Queue(Faults()).submit(let_go, (self.last,))
+        with self.lock:
+            last = () if self.last is None or self.last.done else (self.last,)
+        Queue(Faults()).submit(let_go, last, soon=True)
+
+    def as_graph(self) -> Graph:
+        """A graph that does the same, and keeps the same alive."""
+        made = Graph()
+        twins = {
+            one: Node(made, Empty() if one in self.off else o.clone()) for one, o in self.operations.items()
+        }
+        for one, twin in twins.items():
+            twin.after = {twins[other]: PLAIN_EDGE for other in self.after[one]}
+        for thing, count in self.kept.items():
+            thing.retain(count)
+            made.kept[thing] = count
+        return made
 
     def change(self, node: Node, operation: Operation) -> None:
         """New parameters for a node. Raises Refused."""
@@ -107,9 +121,14 @@ class Exec(Object):
     def keep(self, kept: dict[UserObject, int]) -> None:
         """Keep these things alive, in place of those before."""
         for thing, count in kept.items():
-            thing.count += count
+            thing.retain(count)
         before, self.kept = self.kept, dict(kept)
-        self.later(lambda: [thing.release(count) for thing, count in before.items()])
+
+        def let_go() -> None:
+            for thing, count in before.items():
+                thing.release(count)
+
+        self.later(let_go)
 
     def check(self) -> None:
         """Raise Refused if a launch would allocate what the one before has not freed."""
@@ -186,24 +205,12 @@ def cuGraphUpload(hGraphExec: int, hStream: int) -> None:
 def cuGraphLaunch(hGraphExec: int, hStream: int) -> None:
     what, on = executable(hGraphExec), stream(hStream)
     if on.capture is not None:
-        on.add(_Captured(what))
+        on.add(ChildGraph(what.as_graph()))
         return
-    what.check()
-    before = what.last
-    what.last = on.submit(what.as_it_is(), () if before is None or before.done else (before,))
-
-
-class _Captured(Operation):
-    """The launch of a graph in a capture: a child graph of the same operations."""
-
-    type = Type.CU_GRAPH_NODE_TYPE_GRAPH
-    soon = False
-
-    def __init__(self, what: Exec) -> None:
-        self.what = what
-
-    def run(self) -> None:
-        self.what.run()
+    with what.lock:
+        what.check()
+        before = what.last
+        what.last = on.submit(what.as_it_is(), () if before is None or before.done else (before,))
 
 
 @provides("driver")

@@ -51,14 +51,13 @@ _devices: dict[int, EngineDevice] = {}
 _lock = threading.Lock()
 
 
-def engine_device(device: Device, multiprocessors: int = 0) -> EngineDevice:
-    """What kernels see of a device, of as many multiprocessors as a green context has, or of all."""
+def engine_device(device: Device) -> EngineDevice:
+    """What kernels see of a device."""
     with _lock:
         if device.ordinal not in _devices:
             count = device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
             _devices[device.ordinal] = EngineDevice(table, count, pause=_turns.pause)
-        found = _devices[device.ordinal]
-    return replace(found, multiprocessors=multiprocessors) if multiprocessors else found
+        return _devices[device.ordinal]
 
 
 Three = tuple[int, int, int]
@@ -171,10 +170,15 @@ class KernelLaunch(Operation):
             raise _misfit(f"clusters of {self.kernel.name} have at most {most} blocks, not {cluster}")
 
     def run(self) -> None:
-        device = engine_device(self.context.device, getattr(self.place, "multiprocessors", 0))
+        whole = engine_device(self.context.device)
+        device = replace(
+            whole,
+            multiprocessors=getattr(self.place, "multiprocessors", whole.multiprocessors),
+            heap_size=self.context.limits[CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE],
+            origin=self.context,
+        )
         try:
             with _turns:
-                device.heap_size = self.context.limits[CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE]
                 launch(
                     self.kernel.kernel,
                     self.grid,

@@ -308,9 +308,7 @@ def _plain(cls: Any) -> Any:
 
 def text(value: bytes) -> int:
     """The address of a C string that stays."""
-    if value not in _texts:
-        _texts[value] = ctypes.create_string_buffer(value)
-    return ctypes.addressof(_texts[value])
+    return ctypes.addressof(_texts.setdefault(value, ctypes.create_string_buffer(value)))
 
 
 _texts: dict[bytes, Any] = {}

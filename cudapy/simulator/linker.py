@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from .._types.driver.enums import CUjitInputType as Kind
-from .code import EMPTY_ELF, Options, attach, of_cubin
+from .code import EMPTY_ELF, Options, attach, of_cubin, of_fatbin
 from .context import current
 from .handles import Object, find
 from .library import provides
@@ -61,6 +61,9 @@ def _declarations(text: str) -> Any:
             yield text[start : i + 1].strip()
             start, body = i + 1, False
         i += 1
+    rest = text[start:].split(maxsplit=1)
+    if rest:
+        raise Refused("CUDA_ERROR_INVALID_PTX", f"the statement that begins with {rest[0]!r} has no end")
 
 
 def _name(declaration: str) -> str | None:
@@ -150,15 +153,18 @@ class Link(Object):
             text = data
         elif kind == Kind.CU_JIT_INPUT_CUBIN:
             text = of_cubin(data)
+        elif kind == Kind.CU_JIT_INPUT_FATBINARY:
+            text = of_fatbin(data)
         else:
             raise Refused(
-                "CUDA_ERROR_NOT_SUPPORTED", "the simulator's linker takes PTX, and cubins that carry theirs"
+                "CUDA_ERROR_NOT_SUPPORTED",
+                "the simulator's linker takes PTX, cubins that carry theirs, and fat binaries with PTX",
             )
         try:
             unit = Unit(text.decode(errors="replace"), name)
             if not any(d.startswith(".extern") for d in unit.declarations):
                 Module(text, Memory()).close()
-        except PTXError as error:
+        except (PTXError, Refused) as error:
             self.options.say(f"{name}: {error}", error=True)
             raise Refused("CUDA_ERROR_INVALID_PTX", f"{name}: {error}") from None
         self.units.append(unit)

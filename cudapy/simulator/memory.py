@@ -13,6 +13,7 @@ import threading
 from typing import Any
 
 from .context import Context, owner
+from .device import devices
 from .engine.memory import POISON, Memory
 from .library import provides
 from .log import Refused, invalid
@@ -28,6 +29,11 @@ PITCH = 512  # bytes: rows of pitched memory begin at multiples of it
 
 _ids = itertools.count(1)
 _lock = threading.RLock()
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Block:
@@ -156,7 +162,7 @@ def allocate(size: int, kind: str, context: Context, flags: int = 0) -> int:
                 address = table.allocate(size, kind, align=512)
             else:
                 address = part.address
-                fresh(address, size, kind)
+                fresh(address, size, kind, reach_of(context))
             if kind == "host":
                 table.written(address, size)
     except BaseException:
@@ -169,10 +175,17 @@ def allocate(size: int, kind: str, context: Context, flags: int = 0) -> int:
     return address
 
 
-def fresh(address: int, size: int, kind: str) -> None:
+def reach_of(context: Context) -> Callable[[Context], bool] | None:
+    """Which contexts' kernels may touch a context's memory: of its own device, and those it is a peer of."""
+    if len(devices) == 1:
+        return None
+    return lambda on: on.device is context.device or context in on.peers
+
+
+def fresh(address: int, size: int, kind: str, reach: Callable[[Context], bool] | None = None) -> None:
     """From now on kernels may touch memory that somebody else keeps; what was in it is gone."""
     ctypes.memset(address, 0 if kind == "managed" else POISON, size)
-    table.adopt(address, size, kind)
+    table.adopt(address, size, kind, reach)
     made = table.find(address)
     if made is not None and made.written is not None and kind == "device":
         made.written[:] = False

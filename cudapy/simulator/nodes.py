@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+from collections.abc import Iterator
 from typing import Any
 
 from .._types.driver.enums import CUlaunchAttributeID as LaunchAttribute
@@ -25,7 +27,7 @@ from .handles import find
 from .instance import executable
 from .launching import KernelLaunch
 from .library import provides
-from .log import invalid
+from .log import Refused, invalid
 from .node_params import any_of, batch_of, fill_of, host_of, kernel_of
 from .operations import Empty, EventRecord, EventWait, HostCall, MemoryOperations, Operation, needed
 from .pool_memory import Alloc, Free
@@ -33,8 +35,19 @@ from .pool_memory import Alloc, Free
 
 def added(hGraph: int, operation: Operation, dependencies: Any, count: int, data: Any = None) -> int:
     """A new node; its handle."""
-    of = graph(hGraph)
-    return Node(of, operation, list_of(dependencies, data, count, of)).handle
+    with unless_refused(operation):
+        of = graph(hGraph)
+        return Node(of, operation, list_of(dependencies, data, count, of)).handle
+
+
+@contextlib.contextmanager
+def unless_refused(operation: Operation) -> Iterator[None]:
+    """Around what takes an operation: what it holds goes if nobody takes it."""
+    try:
+        yield
+    except Refused:
+        operation.forget()
+        raise
 
 
 def operation_of(hNode: int, cls: Any) -> Any:
@@ -47,13 +60,16 @@ def operation_of(hNode: int, cls: Any) -> Any:
 
 def put(hNode: int, operation: Operation) -> None:
     """New parameters for a node of a graph."""
-    operation_of(hNode, type(operation)).forget()
-    node(hNode).operation = operation
+    with unless_refused(operation):
+        before = operation_of(hNode, type(operation))
+        node(hNode).operation = operation
+    before.forget()
 
 
 def put_exec(hGraphExec: int, hNode: int, operation: Operation) -> None:
     """New parameters for a node of an instance."""
-    executable(hGraphExec).change(node(hNode), operation)
+    with unless_refused(operation):
+        executable(hGraphExec).change(node(hNode), operation)
 
 
 # -- Any node ----------------------------------------------------------------------------------------------

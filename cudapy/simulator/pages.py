@@ -86,7 +86,7 @@ class File:
         self.descriptor = os.memfd_create(name)
         self.inode = os.fstat(self.descriptor).st_ino
         self._end = self._parts = 0
-        self._is_closing = False
+        self._is_closing = self._is_closed = False
         self._lock = threading.Lock()
         self._gone: deque[tuple[int, int]] = deque()
 
@@ -120,9 +120,9 @@ class File:
 
     def _end_if_unused(self) -> None:
         with self._lock:
-            if self._parts or not self._is_closing:
+            if self._parts or not self._is_closing or self._is_closed:
                 return
-            self._is_closing = False
+            self._is_closed = True
             gone, self._gone = self._gone, deque()
             os.close(self.descriptor)
         for address, whole in gone:
@@ -171,7 +171,7 @@ class Ticket:
             file = os.open(f"/proc/{self.process}/fd/{self.descriptor}", os.O_RDWR | os.O_CLOEXEC)
         except OSError as error:
             raise invalid(
-                f"process {self.process}, which made the handle, is out of reach: {error}"
+                f"process {self.process}, which made the handle, is out of reach: {error.strerror}"
             ) from None
         if os.fstat(file).st_ino != self.inode:
             os.close(file)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._types.driver.enums import CUmemAllocationType, CUmemLocationType
 from .._types.driver.enums import CUmemPool_attribute as Attribute
-from .device import Device, device
+from .device import Device, device, devices
 from .handles import Object, every, find
 from .library import provides
 from .log import Refused, invalid
@@ -80,11 +80,17 @@ class Pool(Object):
             return int(on.capture.allocate(on, size))
         not_in_capture()
         storage = self.take(size, on)
-        on.add(Alloc(storage, size, self.kind))
+        on.add(Alloc(storage, size, self.kind, self.reach()))
         block = Block(storage.address, size, self.kind, on.context.root, 1, pool=self)
         block.extra = storage
         blocks.add(block)
         return storage.address
+
+    def reach(self) -> Any:
+        """Which contexts' kernels may touch its memory: those of the devices that were given access."""
+        if len(devices) == 1 or self.kind != "device":
+            return None
+        return lambda on: bool(self.access.get(on.device.ordinal))
 
     def free(self, block: Block, on: Stream) -> None:
         """Give memory back in the order of a stream."""

@@ -45,15 +45,16 @@ class Alloc(Operation):
 
     type = Type.CU_GRAPH_NODE_TYPE_MEM_ALLOC
 
-    def __init__(self, storage: Storage, size: int, kind: str = "device") -> None:
+    def __init__(self, storage: Storage, size: int, kind: str = "device", reach: Any = None) -> None:
         self.storage = storage
         self.size = size  # what was asked for: one byte more is out of bounds
         self.kind = kind
+        self.reach = reach  # which contexts' kernels may touch it
         self.props: Any = None  # of a node: what it was made from
 
     def run(self) -> None:
         with progress:
-            fresh(self.storage.address, self.size, self.kind)
+            fresh(self.storage.address, self.size, self.kind, self.reach)
 
 
 class Free(Operation):

@@ -44,7 +44,7 @@ class ImportedPool(Pool):
         try:
             self._descriptor = os.dup(descriptor)
         except OSError as error:
-            raise invalid(f"{descriptor} is no open file: {error}") from None
+            raise invalid(f"{descriptor} is no open file: {error.strerror}") from None
         found = NAME.match(os.readlink(f"/proc/self/fd/{self._descriptor}"))
         if found is None:
             os.close(self._descriptor)
@@ -59,7 +59,7 @@ class ImportedPool(Pool):
         ticket = Ticket(data, KIND)
         shown = ticket.show(self._descriptor)
         with progress:
-            table.adopt(shown.address, ticket.size, self.kind)
+            table.adopt(shown.address, ticket.size, self.kind, self.reach())
         block = Block(shown.address, ticket.size, self.kind, owner(), 1, pool=self)
         block.extra = shown
         blocks.add(block)

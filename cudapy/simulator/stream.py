@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from typing import Any
 
@@ -88,7 +89,7 @@ class Stream(Object):
 
     def forget(self) -> None:
         super().forget()
-        if self in self.context.streams:
+        with contextlib.suppress(ValueError):  # another thread was first
             self.context.streams.remove(self)
 
     def check(self) -> None:

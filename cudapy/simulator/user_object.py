@@ -10,6 +10,8 @@ from .library import provides
 from .log import invalid
 from .operations import HOST_FUNCTION
 
+_lock = threading.Lock()
+
 
 class UserObject(Object):
     """A thing of the program that graphs keep alive."""
@@ -22,12 +24,19 @@ class UserObject(Object):
         self.destroy = destroy
         self.count = count
 
+    def retain(self, count: int) -> None:
+        """Add references."""
+        with _lock:
+            self.count += count
+
     def release(self, count: int) -> None:
         """Drop references; the last calls the destructor, on a thread of the driver."""
-        if not 0 < count <= self.count:
-            raise invalid(f"{count} references are dropped, and there are {self.count}")
-        self.count -= count
-        if not self.count:
+        with _lock:
+            if not 0 < count <= self.count:
+                raise invalid(f"{count} references are dropped, and there are {self.count}")
+            self.count -= count
+            is_last = not self.count
+        if is_last:
             self.forget()
             threading.Thread(target=lambda: HOST_FUNCTION(self.destroy)(self.data), daemon=True).start()
 
@@ -41,7 +50,7 @@ def cuUserObjectCreate(ptr: int | None, destroy: int, initialRefcount: int, flag
 
 @provides("driver")
 def cuUserObjectRetain(object: int, count: int) -> None:  # noqa: A002
-    find(object, UserObject, "CUDA_ERROR_INVALID_VALUE").count += count
+    find(object, UserObject, "CUDA_ERROR_INVALID_VALUE").retain(count)
 
 
 @provides("driver")
@@ -53,7 +62,7 @@ def cuUserObjectRelease(object: int, count: int) -> None:  # noqa: A002
 def cuGraphRetainUserObject(graph: int, object: int, count: int, flags: int) -> None:  # noqa: A002
     of, thing = find(graph, Graph), find(object, UserObject, "CUDA_ERROR_INVALID_VALUE")
     if not flags & 1:  # CU_GRAPH_USER_OBJECT_MOVE hands references over
-        thing.count += count
+        thing.retain(count)
     of.kept[thing] = of.kept.get(thing, 0) + count
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 from typing import Any
 
 from .._types.driver.enums import CUmemAllocationHandleType as HandleType
 from .._types.driver.enums import CUmemAllocationType, CUmemLocationType
 from .._types.driver.structs import CUmemAllocationProp
 from .context import owner
-from .device import device
-from .handles import Object, find
+from .device import device, devices
+from .handles import Object, find, relist
 from .library import provides
 from .log import invalid, unsupported
 from .memory import Block, blocks, table
@@ -27,6 +28,7 @@ GRANULARITY = 2 << 20
 FILE = int(HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 
 reserved: dict[int, int] = {}
+_lock = threading.RLock()
 
 
 class Physical(Object):
@@ -45,15 +47,32 @@ class Physical(Object):
         self.references = 1
         self.mappings = 0
 
+    def retain(self) -> None:
+        """One handle more, perhaps after the last was released."""
+        with _lock:
+            self.references += 1
+            relist(self)
+
     def release(self) -> None:
         """One handle less."""
-        self.references -= 1
-        if not self.references:
-            self.forget()
-            self.close()
+        with _lock:
+            self.references -= 1
+            if not self.references:
+                self.forget()
+            self._end_if_unused()
 
-    def close(self) -> None:
-        """End it, unless something still uses it."""
+    def map(self) -> None:
+        """One mapping more."""
+        with _lock:
+            self.mappings += 1
+
+    def unmap(self) -> None:
+        """One mapping less."""
+        with _lock:
+            self.mappings -= 1
+            self._end_if_unused()
+
+    def _end_if_unused(self) -> None:
         if not self.references and not self.mappings:
             os.close(self.file)
             self.device.give_back(self.counted)
@@ -96,11 +115,12 @@ def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> int
 
 @provides("driver")
 def cuMemAddressFree(ptr: int, size: int) -> None:
-    if reserved.get(ptr) != size:
-        raise invalid(f"{size} bytes at {ptr:#x} were not reserved")
     if any(ptr <= block.address < ptr + size for block in mapped()):
         raise invalid("something is still mapped there")
-    del reserved[ptr]  # the addresses stay blank, so that their use is found
+    with _lock:
+        if reserved.get(ptr) != size:
+            raise invalid(f"{size} bytes at {ptr:#x} were not reserved")
+        del reserved[ptr]  # the addresses stay blank, so that their use is found
 
 
 def mapped() -> list[Block]:
@@ -133,10 +153,7 @@ def cuMemRetainAllocationHandle(addr: int | None) -> int:
     if block is None or block.kind != "mapped":
         raise invalid(f"nothing is mapped at {addr or 0:#x}")
     physical: Physical = block.extra
-    physical.references += 1
-    from .handles import _objects
-
-    _objects[physical.handle] = physical  # its last handle may have been released
+    physical.retain()
     return physical.handle
 
 
@@ -148,13 +165,14 @@ def cuMemGetAllocationPropertiesFromHandle(handle: int) -> Any:
 @provides("driver")
 def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
     physical = _physical(handle)
-    inside = any(start <= ptr and ptr + size <= start + length for start, length in reserved.items())
+    ranges = list(reserved.items())
+    inside = any(start <= ptr and ptr + size <= start + length for start, length in ranges)
     if not inside or size != physical.size or offset or flags or ptr % GRANULARITY:
         raise invalid("the addresses must be reserved and the whole allocation be mapped, at an offset of 0")
     if blocks.find(ptr) is not None:
         raise invalid(f"something is mapped at {ptr:#x} already")
     show(physical.file, size, address=ptr)
-    physical.mappings += 1
+    physical.map()
     context = owner()
     block = Block(ptr, size, "mapped", context)
     block.device = physical.device
@@ -173,8 +191,7 @@ def cuMemUnmap(ptr: int, size: int) -> None:
                 table.release(block.address)
         blocks.remove(block)
         blank(block.address, block.size)
-        block.extra.mappings -= 1
-        block.extra.close()
+        block.extra.unmap()
 
 
 def _whole_mappings(ptr: int, size: int) -> list[Block]:
@@ -183,6 +200,10 @@ def _whole_mappings(ptr: int, size: int) -> list[Block]:
     if not inside or sum(block.size for block in inside) != size:
         raise invalid(f"{size} bytes from {ptr:#x} are no whole mappings")
     return inside
+
+
+def _reach(access: dict[int, int]) -> Any:
+    return None if len(devices) == 1 else lambda on: bool(access.get(on.device.ordinal))
 
 
 @provides("driver")
@@ -194,7 +215,7 @@ def cuMemSetAccess(ptr: int, size: int, desc: Any, count: int) -> None:
         allowed, known = any(access.values()), table.find(block.address)
         with progress:
             if allowed and known is None:
-                table.adopt(block.address, block.size, "mapped")
+                table.adopt(block.address, block.size, "mapped", _reach(access))
             elif not allowed and known is not None:
                 table.release(block.address)
 

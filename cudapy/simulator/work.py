@@ -50,10 +50,12 @@ class Faults:
 
     def fail(self, status: str, report: str) -> None:
         """From now on every call fails with `status`, for the reason in the report; that is printed too."""
-        if self.error is None:
+        with progress:
+            if self.error is not None:
+                return
             self.error = Refused(status, report)
-            if Faults.prints:
-                print(f"cudapy simulator: {report}", file=sys.stderr, flush=True)
+        if Faults.prints:
+            print(f"cudapy simulator: {report}", file=sys.stderr, flush=True)
 
 
 class Queue:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import time
 
 import numpy as np
@@ -51,8 +50,6 @@ ONE = LaunchConfig(grid=1, block=32)
 def nothing_is_left():
     """After all tests of a file no graph holds anything, but those that are values of fixtures."""
     yield
-    if os.environ.get("CUDAPY_DRIVER") == "simulator":  # which lets go of some things late
-        return
     device = Device(0)
     device.set_current()
     for _ in range(200):

@@ -10,15 +10,8 @@ TESTS = {
     "test_time_of_events_that_are_recorded_again": "the times are those of a busy host",
     "test_complete_options": "kernels cannot launch graphs there",
     "test_our_sentences_are_not_the_drivers": "its sentences are the same as those of the library",
-    "test_two_units_by_nvjitlink": "what nvJitLink makes is machine code, without the PTX of it",
-    "test_a_ptx_program_by_nvjitlink": "what nvJitLink makes is machine code, without the PTX of it",
-    "test_ptx_is_linked": "what nvJitLink makes is machine code, without the PTX of it",
-    "test_nvvm": "what nvJitLink makes is machine code, without the PTX of it",
-    "test_ptx_that_the_driver_does_not_compile": "its log names the line, not the word",
-    "test_a_fat_binary": "fat binaries hold machine code",
     "test_arrays_that_are_left_at_exit": "the test needs CuPy, which needs a GPU",
     "test_core_dump_settings": "it has no core dumps",
-    "test_texture_references_remember_their_settings": "it has texture objects, no references",
     "TestNames::test_sentences": "its sentences are the same as those of the library",
 }
 """Name of a test, with its class where it is in one, and its parameters where it is not all of it, to why."""

@@ -157,16 +157,23 @@ class TestLibrary:
         code = (
             PREPARE
             + """
-print(driver.cuGreenCtxCreate(0, 0, 0))
+print(driver.cuGraphicsUnregisterResource(0))
 try:
-    driver.checked.cuGreenCtxCreate(0, 0, 0)
+    driver.checked.cuGraphicsUnregisterResource(0)
 except RuntimeError as error:
     print(error)
 """
         )
         first, second = output(code).splitlines()
-        assert first == "(<CUresult.CUDA_ERROR_NOT_SUPPORTED: 801>, None)"
-        assert "The driver says: the simulator has no cuGreenCtxCreate" in second
+        assert first == "(<CUresult.CUDA_ERROR_NOT_SUPPORTED: 801>,)"
+        assert "The driver says: the simulator has no cuGraphicsUnregisterResource" in second
+
+    def test_the_reason_is_told_whole(self) -> None:
+        code = PREPARE + (
+            "try: driver.checked.cuModuleLoad(b'/no [such] file')\n"
+            "except RuntimeError as error: print(error)\n"
+        )
+        assert "The driver says: [Errno 2] No such file or directory: '/no [such] file'" in output(code)
 
     def test_a_function_newer_than_its_version_is_not_there(self) -> None:
         done = run(PREPARE + "driver.cuFabricCpyBatchAsync(0, None, 0, 0)")
@@ -486,3 +493,54 @@ print(len(seen), any(seen), gc.isenabled())
 
 def test_what_the_collector_finalizes_may_call_while_it_is_enabled_again() -> None:
     assert output(COLLECTING, simulated=False) == "8000 False True\n"
+
+
+class TestPeers:
+    """Memory of one device, touched by kernels of another: as on hardware, it takes access."""
+
+    PROGRAM = """
+import ctypes
+from cudapy import driver
+from cudapy.driver import CUmemAccessDesc, CUmemLocation
+cu = driver.checked
+cu.cuInit(0)
+mine, other = (cu.cuDevicePrimaryCtxRetain(i) for i in range(2))
+cu.cuCtxPushCurrent(other)
+plain = cu.cuMemAlloc(64)
+pool = cu.cuDeviceGetDefaultMemPool(1)
+pooled = cu.cuMemAllocFromPoolAsync(64, pool, 0)
+cu.cuCtxSynchronize()
+cu.cuCtxPushCurrent(mine)
+PTX = b'''.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry put(.param .u64 p) {
+.reg .b64 %rd<2>;
+ld.param.u64 %rd1, [p];
+st.global.u32 [%rd1], 7;
+ret;
+}'''
+put = cu.cuModuleGetFunction(cu.cuModuleLoadData(PTX), b"put")
+GIVE
+cu.cuLaunchKernel(put, 1, 1, 1, 1, 1, 1, 0, 0, ((int(WHERE),), (ctypes.c_void_p,)), 0)
+print(driver.cuCtxSynchronize()[0].name)
+"""
+
+    @pytest.mark.parametrize(
+        ("where", "give"),
+        [
+            ("plain", "cu.cuCtxEnablePeerAccess(other, 0)"),
+            (
+                "pooled",
+                "here = CUmemLocation(type=1, id=0)\n"
+                "cu.cuMemPoolSetAccess(pool, [CUmemAccessDesc(location=here, flags=3)], 1)",
+            ),
+        ],
+    )
+    def test_access_is_given(self, where: str, give: str) -> None:
+        program = self.PROGRAM.replace("WHERE", where)
+        assert output(program.replace("GIVE", give), CUDAPY_SIMULATOR_DEVICES="2") == "CUDA_SUCCESS\n"
+        done = run(program.replace("GIVE", ""), CUDAPY_SIMULATOR_DEVICES="2")
+        assert done.stdout == "CUDA_ERROR_ILLEGAL_ADDRESS\n"
+        assert "Invalid __global__ write of 4 bytes" in done.stderr
+        assert "to which this device was given no access" in done.stderr

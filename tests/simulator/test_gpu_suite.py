@@ -22,7 +22,7 @@ def test_a_group(group: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", *files],
         cwd=REPOSITORY,
-        env={**os.environ, "CUDAPY_DRIVER": "simulator"},
+        env={**os.environ, "CUDAPY_DRIVER": "simulator", "CUDAPY_SIMULATOR_DEVICES": "2"},
         capture_output=True,
         text=True,
         timeout=600,

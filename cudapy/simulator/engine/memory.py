@@ -6,6 +6,7 @@ import bisect
 import collections
 import ctypes
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ QUARANTINE = 64 << 20
 class Allocation:
     """One range of memory: `size` bytes from `address`, of a kind ("device", "managed", "host" ...)."""
 
-    __slots__ = ("_views", "address", "data", "end", "kind", "size", "written")
+    __slots__ = ("_views", "address", "data", "end", "kind", "reach", "size", "written")
 
     def __init__(self, address: int, size: int, kind: str, data: Any) -> None:
         self.address = address
@@ -32,6 +33,8 @@ class Allocation:
         self.kind = kind
         self.data = data  # a uint8 array over the range
         self.written: Any = None  # a bool for each byte, once reads of unwritten memory are looked for
+        self.reach: Callable[[Any], bool] | None = None
+        """Whether kernels of a `Device.origin` may touch it; None: all may."""
         self._views: dict[Any, Any] = {}
 
     def view(self, dtype: Any) -> tuple[Any, int]:
@@ -74,10 +77,11 @@ class Memory:
         self._add(Allocation(address, size, kind, data))
         return address
 
-    def adopt(self, address: int, size: int, kind: str) -> None:
-        """Let kernels touch memory that somebody else owns, and keeps until `release`."""
+    def adopt(self, address: int, size: int, kind: str, reach: Callable[[Any], bool] | None = None) -> None:
+        """Let kernels touch memory that somebody else owns, and keeps until `release`; `reach` says which."""
         data = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
         allocation = Allocation(address, size, kind, data)
+        allocation.reach = reach
         self._add(allocation)
         self.written(address, size)
 

@@ -81,7 +81,8 @@ class _Reader:
     def _statement(self) -> str:
         end = self._find(";")
         if end == len(self._text):
-            raise PTXError(f"line {self._line}: a statement without an end")
+            begin = self._text[self._place :].split(maxsplit=1)[0]
+            raise PTXError(f"line {self._line}: the statement that begins with {begin!r} has no end")
         statement = self._text[self._place : end].strip()
         self._to(end + 1)
         return statement

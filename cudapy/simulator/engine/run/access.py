@@ -11,6 +11,7 @@ from . import layout
 from .report import Reporter
 
 if TYPE_CHECKING:
+    from ..device import Device
     from ..memory import Memory
 
 READ, WRITE, ATOMIC = 0, 1, 2
@@ -60,6 +61,7 @@ class Access(Reporter):
     """The part of a batch that reaches memory. `lanes` is None for all of them."""
 
     memory: Memory
+    device: Device
     shared: Any
     shared_size: int
     """Bytes of one block."""
@@ -107,6 +109,8 @@ class Access(Reporter):
         found = self.memory.find(low)
         if found is None or high + size > found.end or bits & (size - 1):
             return self._across(a, dtype, size, lanes, number, mode)
+        if found.reach is not None:
+            self._reach(found, a, size, lanes, number, mode)
         array, start = found.view(dtype)
         if found.written is not None:
             self._written(found, a, size, lanes, number, mode)
@@ -134,6 +138,8 @@ class Access(Reporter):
             positions = np.flatnonzero(place == one)
             found = self.memory.find(int(starts[one]))
             assert found is not None
+            if found.reach is not None:
+                self._reach(found, every, size, lanes, number, mode)
             array, start = found.view(dtype)
             if found.written is not None:
                 chosen = self.numbers(lanes)[positions]
@@ -141,6 +147,12 @@ class Access(Reporter):
             index = (every[positions] - np.uint64(start)) // np.uint64(dtype.itemsize)
             scattered.add(array, index.view(np.int64), positions)
         return scattered, _START
+
+    def _reach(self, found: Any, a: Any, size: int, lanes: Any, number: int, mode: int) -> None:
+        if not found.reach(self.device.origin):
+            text = f"Invalid __global__ {VERBS[mode]}"
+            more = f"in {found!r}, to which this device was given no access"
+            self.fail(fault.ILLEGAL_ADDRESS, text, number, lanes, True, a, size, more)
 
     def _written(self, found: Any, a: Any, size: int, lanes: Any, number: int, mode: int) -> None:
         offset = (np.atleast_1d(a) - np.uint64(found.address)).view(np.int64)

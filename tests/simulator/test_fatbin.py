@@ -1,0 +1,127 @@
+"""Fat binaries of the real nvFatbin: the simulator finds the PTX in them, however it is packed."""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import importlib.util
+import sys
+
+import pytest
+
+from cudapy import nvfatbin, pathfinder
+
+from .test_device import PREPARE, output
+
+pytest.importorskip("numpy")
+fatbin = pytest.importorskip("cudapy.simulator.fatbin")
+code = pytest.importorskip("cudapy.simulator.code")
+log = pytest.importorskip("cudapy.simulator.log")
+
+BODY = "".join(f"add.s32 %r1, %r1, {i % 7};\n" for i in range(300))
+PTX = (
+    ".version 8.0\n.target sm_{arch}\n.address_size 64\n.visible .entry k{arch}()\n"
+    "{{\n.reg .b32 %r<2>;\nmov.u32 %r1, 1;\n" + BODY + "ret;\n}}\n"
+)
+HAS_ZSTD = importlib.util.find_spec("compression") is not None or ctypes.util.find_library("zstd") is not None
+
+
+def made(*options: str, architectures: tuple[int, ...] = (80,)) -> bytes:
+    """A fat binary of PTX."""
+    try:
+        pathfinder.load("nvfatbin")
+    except pathfinder.LibraryNotFound as error:
+        pytest.skip(str(error).splitlines()[0])
+    handle = nvfatbin.create(list(options), len(options))
+    for arch in architectures:
+        text = PTX.format(arch=arch).encode() + b"\0"
+        nvfatbin.add_ptx(handle, text, len(text), str(arch), "name", "")
+    image = bytearray(nvfatbin.size(handle))
+    nvfatbin.get(handle, image)
+    nvfatbin.destroy(handle)
+    return bytes(image)
+
+
+def kernels(ptx: bytes) -> list[bytes]:
+    return [line.split()[2] for line in ptx.splitlines() if line.startswith(b".visible .entry")]
+
+
+def test_plain() -> None:
+    (entry,) = fatbin.entries(made("-compress=false"))
+    assert (entry.kind, entry.architecture) == (fatbin.PTX, 80)
+    assert entry.unpacked().count(b"add.s32") == 300
+
+
+@pytest.mark.parametrize("mode", ["speed", "size"])
+def test_packed(mode: str) -> None:
+    if mode == "size" and not HAS_ZSTD:
+        pytest.skip("neither Python nor the system has zstd")
+    if pathfinder.load("nvfatbin").major == 12:
+        pytest.skip("this nvFatbin knows no modes")
+    (plain,) = fatbin.entries(made("-compress=false"))
+    (entry,) = fatbin.entries(made(f"-compress-mode={mode}"))
+    assert entry.flags & {"speed": fatbin.LZ4, "size": fatbin.ZSTD}[mode]
+    assert len(entry.data) < 1000
+    assert entry.unpacked().rstrip(b"\0") == plain.unpacked().rstrip(b"\0")
+
+
+@pytest.mark.parametrize(
+    ("block", "text"),
+    [
+        (b"\x50hello", b"hello"),
+        (b"\xf0\x05" + b"x" * 20, b"x" * 20),  # 15 and a byte more of literals
+        (b"\x1fa\x01\x00\xff\x00\x00", b"a" * (1 + 15 + 255 + 4)),  # a copy of what it writes itself
+        (b"\x35abc\x03\x00\x10d", b"abcabcabcabcd"),
+        (
+            b"\xf0\xff\x1eabcd" + b"-" * 296 + b"\x2c\x01\x10z",
+            b"abcd" + b"-" * 296 + b"abcdz",
+        ),  # from 300 back
+    ],
+)
+def test_blocks_of_lz4(block: bytes, text: bytes) -> None:
+    assert fatbin.unpacked_lz4(block, len(text)) == text
+
+
+@pytest.mark.parametrize(
+    "block", [b"\x10a\x02\x00\x00", b"\x10a\x00\x00\x00", b"\x50hell", b"\xf0", b"\x50hello\x01"]
+)
+def test_damaged_blocks_of_lz4(block: bytes) -> None:
+    with pytest.raises(log.Refused, match="damaged"):
+        fatbin.unpacked_lz4(block, 5)
+
+
+def test_the_newest_that_the_device_can_run_is_taken() -> None:
+    image = made("-compress=false", architectures=(75, 90, 80, 100))
+    assert kernels(code.of_fatbin(image)) == [b"k90()"]  # of a device of compute capability 9.0
+    with pytest.raises(log.Refused, match=r"no PTX .* 9.0 or less.*it has PTX for 100"):
+        code.of_fatbin(made("-compress=false", architectures=(100,)))
+
+
+def test_what_ends_too_soon_is_refused() -> None:
+    image = made("-compress=false")
+    with pytest.raises(log.Refused, match="middle of an entry"):
+        code.of_fatbin(image[:-64])
+
+
+def test_packing_of_old_is_refused_by_name() -> None:
+    (entry,) = fatbin.entries(made("-compress=false"))
+    entry.flags |= fatbin.OLD
+    with pytest.raises(log.Refused, match=r"packed as before CUDA 12.*-compress=false"):
+        entry.unpacked()
+
+
+def test_the_driver_loads_it_plain_and_in_a_wrapper() -> None:
+    image = made("-compress=false")
+    program = (
+        PREPARE
+        + f"""
+image = {image!r}
+for function in (driver.checked.cuModuleLoadData, driver.checked.cuModuleLoadFatBinary):
+    print(bool(driver.checked.cuModuleGetFunction(function(image), b"k80")))
+data = ctypes.create_string_buffer(image, len(image))
+wrapper = (ctypes.c_uint64 * 3)(0x1466243B1, ctypes.addressof(data), 0)
+print(bool(driver.checked.cuModuleGetFunction(driver.checked.cuModuleLoadFatBinary(wrapper), b"k80")))
+"""
+    )
+    assert output(program) == "True\nTrue\nTrue\n"
+    assert sys.byteorder == "little"
