@@ -32,7 +32,7 @@ def tier(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str
         env={**os.environ, "CUDAPY_DRIVER": "simulator", **environment},
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=1200,
     )
 
 
@@ -40,7 +40,9 @@ def tier(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str
 @pytest.mark.usefixtures("nvrtc")
 def test_all_of_it_on_the_simulator(tmp_path: Path) -> None:
     once = [test.name for test in PLAN if not test.name.startswith("torture-") or test.share[0] == 0]
-    done = tier("--small", "--json", str(tmp_path / "figures.json"), *once, CUDAPY_SIMULATOR_DEVICES="3")
+    patience = ["--patience", "5", "--seconds", "1100"]
+    arguments = ["--small", "--json", str(tmp_path / "figures.json"), *patience, *once]
+    done = tier(*arguments, CUDAPY_SIMULATOR_DEVICES="3")
     assert done.returncode == 0, f"{done.stdout[-12000:]}\n{done.stderr[-2000:]}"
     found = json.loads((tmp_path / "figures.json").read_text())
     assert [test["name"] for test in found["tests"]] == once

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from . import report, schedule
@@ -49,11 +50,13 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="how many to keep busy")
     parser.add_argument("--seconds", type=float, default=470, help="how long all of it may take")
+    parser.add_argument("--patience", type=float, default=1, help="multiplies the limits: for a busy machine")
     asked = parser.parse_args(arguments)
     try:
         tests = chosen(asked.tests)
     except KeyError as error:
         parser.error(f"there is no test {error}")
+    tests = [replace(test, limit=test.limit * asked.patience) for test in tests]
     about = {
         "device": devices(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
