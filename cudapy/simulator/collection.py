@@ -18,7 +18,8 @@ class AtWork:
 
     Since Python 3.12 the collector may run behind any call, that of `gc.enable` for one, and what it
     finalizes comes by here again. So nothing is called while the lock is held. A thread that enables the
-    collector makes those wait that have come since, until it is done, or comes by here again.
+    collector makes those wait that have come since, and finalizes nothing meanwhile: it may have to wait for
+    what they hold.
     """
 
     def __init__(self) -> None:
@@ -49,9 +50,8 @@ class AtWork:
                 self._enabling = me
         if last:
             gc.enable()
-            with self._lock:
-                if self._enabling == me:
-                    self._enabling = 0
+            if self._enabling == me:  # nothing in between makes anything, so the collector does not run there
+                self._enabling = 0
 
 
 at_work = AtWork()

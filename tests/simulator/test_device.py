@@ -467,11 +467,11 @@ COLLECTING = """
 import gc, sys, threading
 from cudapy.simulator.collection import AtWork
 
-at_work, seen = AtWork(), []
+at_work, seen, turn = AtWork(), [], threading.RLock()
 
 class Finalized:
     def __del__(self):
-        with at_work:
+        with turn, at_work:
             seen.append(gc.isenabled())
 
 def work():
@@ -479,6 +479,8 @@ def work():
         cycle = [Finalized()]
         cycle.append(cycle)
         with at_work:
+            seen.append(gc.isenabled())
+        with turn, at_work:
             seen.append(gc.isenabled())
 
 gc.set_threshold(5)
@@ -492,7 +494,7 @@ print(len(seen), any(seen), gc.isenabled())
 
 
 def test_what_the_collector_finalizes_may_call_while_it_is_enabled_again() -> None:
-    assert output(COLLECTING, simulated=False) == "8000 False True\n"
+    assert output(COLLECTING, simulated=False) == "12000 False True\n"
 
 
 class TestPeers:
