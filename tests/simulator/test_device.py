@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -546,3 +547,27 @@ print(driver.cuCtxSynchronize()[0].name)
         assert done.stdout == "CUDA_ERROR_ILLEGAL_ADDRESS\n"
         assert "Invalid __global__ write of 4 bytes" in done.stderr
         assert "to which this device was given no access" in done.stderr
+
+
+def test_nothing_comes_between_the_collector_and_those_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs after `gc.enable` may collect, and wait for what a thread holds that waits here."""
+    from cudapy.simulator import collection
+
+    happened = []
+
+    class Lock:
+        def __enter__(self) -> None:
+            happened.append("lock")
+
+        def __exit__(self, *exception: object) -> None:
+            pass
+
+    monkeypatch.setattr(collection.gc, "enable", lambda: happened.append(f"enable by {at_work._enabling}"))
+    monkeypatch.setattr(collection.gc, "disable", lambda: happened.append("disable"))
+    monkeypatch.setattr(collection.gc, "isenabled", lambda: True)
+    at_work = collection.AtWork()
+    at_work._lock = Lock()
+    with at_work:
+        pass
+    assert happened == ["lock", "disable", "lock", f"enable by {threading.get_ident()}"]
+    assert at_work._enabling == 0
