@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
 from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,7 +12,7 @@ from cudapy._ffi.prototypes import FUNCTION_POINTER, CParameter, parse
 from tests.headers.check_declarations import APIS, declarations
 from tests.headers.wheels import RELEASES
 
-from .windows import NEWEST, cindex, cursors, module
+from .windows import NEWEST, cindex, cursors, module, part
 
 INCOMPLETE = -2
 """libclang's size of a struct that only the library knows."""
@@ -30,11 +28,6 @@ def headers() -> None:
             cursors(name)
     except RuntimeError as error:
         pytest.skip(f"the headers of CUDA {NEWEST} cannot be had: {error}")
-
-
-def part(name: str) -> ModuleType:
-    """A module of the copy that `module` imports."""
-    return importlib.import_module(f"cudapy_windows.{name}")
 
 
 def record(cursor: Any) -> Any:

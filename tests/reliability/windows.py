@@ -61,14 +61,18 @@ def cursors(name: str) -> dict[str, Any]:
 
 
 @functools.cache
-def module(name: str) -> ModuleType:
-    """cudapy's module for an API, with all of its types, as it would be on Windows."""
+def part(name: str) -> ModuleType:
+    """A module of cudapy, with all of its names, as it would be on Windows: `part("driver")`."""
     real = ctypes.c_long, ctypes.c_ulong
     ctypes.c_long, ctypes.c_ulong = ctypes.c_int, ctypes.c_uint  # type: ignore[misc]
     try:
-        package = vendored("cudapy_windows").__name__
-        made = importlib.import_module(f"{package}.{APIS[name].module.__name__.rpartition('.')[2]}")
+        made = importlib.import_module(f"{vendored('cudapy_windows').__name__}.{name}")
         dir(made)  # has the types made
     finally:
         ctypes.c_long, ctypes.c_ulong = real  # type: ignore[misc]
     return made
+
+
+def module(name: str) -> ModuleType:
+    """The module for an API."""
+    return part(APIS[name].module.__name__.rpartition(".")[2])
