@@ -13,7 +13,7 @@ the garbage collector is at work, which interrupts any thread.
 from __future__ import annotations
 
 import os
-import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -54,23 +54,31 @@ _SHARED = "a stream is known to another library"
 checked = Checked(vars(driver), driver.libcuda.error)
 """The functions of the driver for core's own captures, whose end is known: not the face that others use."""
 
-turn = threading.RLock()
-"""Held between asking about a stream and freeing in it: no capture of core's begins meanwhile."""
+freeing: list[object] = []
+"""Not empty between asking about a stream and freeing in it: no capture of core's begins meanwhile."""
+beginning: list[object] = []
+"""Not empty while a capture of core's begins: nothing is freed then, but put off.
+
+No lock, for which a finalizer would wait: it may have interrupted whoever holds what the other needs.
+"""
 
 
-def _new_turn() -> None:
-    """In a process that was forked while another thread held it."""
-    global turn
-    turn = threading.RLock()
+def _let_go() -> None:
+    """In a process that was forked while other threads were at it."""
+    freeing.clear()
+    beginning.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_turn)
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def begin(capture: object, function: str, *args: Any) -> None:
     """Begin a capture by this function of the driver; it is known to be under way until `end(capture)`."""
-    with turn:
+    beginning.append(capture)
+    try:
+        while freeing:
+            time.sleep(0)
         known = len(possible)
         seen = function in vars(checked)
         begins = getattr(checked, function)
@@ -82,6 +90,8 @@ def begin(capture: object, function: str, *args: Any) -> None:
         except BaseException:
             end(capture)
             raise
+    finally:
+        beginning.pop()
 
 
 def end(capture: object) -> None:
@@ -146,24 +156,25 @@ def quietly(free: Callable[..., int], address: Any, handle: CUstream) -> int:
 
     Another status than 0 as well if it has to be done in another way, as the stream captures.
     """
-    with turn:
+    freeing.append(handle)
+    try:
+        number, reference = cell = _take()
+    except IndexError:
+        number, reference = cell = _new()
+    try:
+        if beginning or c_function("cuStreamIsCapturing")(handle, reference) or number.value:
+            return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+        exchange = c_function("cuThreadExchangeStreamCaptureMode")
+        number.value = RELAXED
+        if status := exchange(reference):
+            return int(status)
         try:
-            number, reference = cell = _take()
-        except IndexError:
-            number, reference = cell = _new()
-        try:
-            if c_function("cuStreamIsCapturing")(handle, reference) or number.value:
-                return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-            exchange = c_function("cuThreadExchangeStreamCaptureMode")
-            number.value = RELAXED
-            if status := exchange(reference):
-                return int(status)
-            try:
-                return free(address, handle)
-            finally:
-                exchange(reference)
+            return free(address, handle)
         finally:
-            _give(cell)
+            exchange(reference)
+    finally:
+        freeing.pop()
+        _give(cell)
 
 
 def too_early(what: str) -> CUDAError:

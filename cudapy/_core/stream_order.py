@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 from .. import driver
 from .._errors import CUDAError
 from ..driver import CUresult
-from . import captures
-from .captures import OTHER, capture_of, is_capturing, possible, too_early, uncaptured
+from .captures import (
+    OTHER,
+    beginning,
+    capture_of,
+    freeing,
+    is_capturing,
+    possible,
+    too_early,
+    uncaptured,
+)
 from .current import Uncaptured, within
 from .graph.kept import keep_captured
 from .lifetime import keep_until
@@ -66,9 +74,11 @@ def deallocate(
             if not capture:
                 raise
         return
-    with captures.turn if ordered else nullcontext():
+    if ordered:  # others may wait for the device
+        freeing.append(stream)
+    try:
         now = capture_of(stream._handle)
-        if now and not (ordered and now == capture != OTHER):
+        if (ordered and beginning) or (now and not (ordered and now == capture != OTHER)):
             raise too_early("a Buffer cannot be freed")
         try:
             with nullcontext() if now else Uncaptured():
@@ -77,3 +87,6 @@ def deallocate(
             # The memory of a graph is there after the graph has run, and no more once it was freed.
             if now or not capture or error.code != CUresult.CUDA_ERROR_INVALID_VALUE:
                 raise
+    finally:
+        if ordered:
+            freeing.pop()
