@@ -343,3 +343,38 @@ def test_no_capture_of_core_begins_between_the_question_and_the_free(
     threads[0].join()
     assert fake.calls.index("cuMemFreeAsync") < fake.calls.index("cuStreamBeginCapture_v2")
     assert fake.captures[int(stream.handle)].spoiled == ""
+
+
+@pytest.mark.parametrize("symbol", ["cuMemFreeAsync", "cuStreamBeginCapture_v2"])
+def test_a_finalizer_waits_for_nobody(
+    world: SimpleNamespace, fake: FakeDriver, monkeypatch: pytest.MonkeyPatch, symbol: str
+) -> None:
+    """Neither for a free nor for the beginning of a capture: it may have interrupted what they wait for."""
+    core = world.core
+    stream = core.Device(0).create_stream()
+    first, others = core.Device(0).allocate(64, stream), [core.Device(0).allocate(64, stream)]
+    world.captures.share()
+    really = getattr(FakeDriver, symbol)
+    waits: list[bool] = []
+
+    def call(self: FakeDriver, arguments: Any, values: Any) -> Any:
+        if not waits:
+            thread = threading.Thread(target=others.clear, daemon=True)
+            waits.append(True)
+            thread.start()
+            thread.join(10)  # at once, if nothing is in its way
+            waits[0] = thread.is_alive()
+        return really(self, arguments, values)
+
+    monkeypatch.setattr(FakeDriver, symbol, call)
+    builder = stream.create_graph_builder()
+    if symbol == "cuMemFreeAsync":
+        first.close()
+    else:
+        builder.begin_building()
+        assert fake.captures[int(stream.handle)].spoiled == ""
+        builder.end_building()
+        stream.sync()
+    assert waits == [False]
+    del first
+    assert [kind for kind, _ in fake.alive if kind == "memory"] == []
