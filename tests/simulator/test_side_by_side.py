@@ -74,7 +74,8 @@ def test_one_kernel_at_a_time_and_all_in_turn() -> None:
     for thread in threads:
         thread.join(60)
     assert len(rounds) == 20 and max(most) == 1
-    assert rounds != sorted(rounds, key=lambda one: one[1])
+    changes = sum(one[1] != following[1] for one, following in zip(rounds, rounds[1:], strict=False))
+    assert changes > 10  # without turns it would be three
 
 
 SLOW = """
