@@ -1,4 +1,4 @@
-"""Call k fails, for every k of every scenario: nothing leaks, the context stays, the error says what it was."""
+"""Call k fails, for every k of every scenario: nothing leaks, the context stays, the error names it."""
 
 from __future__ import annotations
 
