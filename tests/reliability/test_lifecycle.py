@@ -39,10 +39,11 @@ def everything():
     pinned = LegacyPinnedMemoryResource().allocate(128)
     pinned.copy_from(bytes(128), stream=stream); buffer.copy_to(pinned, stream=stream)
     view = utils.StridedMemoryView.from_buffer(buffer, (32,), dtype="i4")
-    things = [device, stream, code, add, one, buffer, run, builder, definition, node, executable, program,
-              pool, pool.allocate(64, stream), pinned, view, buffer.__dlpack__(stream=-1), stream.record(), Event(),
-              VirtualMemoryResource(0).allocate(64), ManagedMemoryResource().allocate(64, stream),
-              device.allocate(64), PinnedMemoryResource(PinnedMemoryResourceOptions(numa_id=0))]
+    things = [device, stream, code, add, one, buffer, run, builder, definition, node, executable]
+    things += [program, pool, pool.allocate(64, stream), pinned, view, buffer.__dlpack__(stream=-1)]
+    things += [stream.record(), Event(), VirtualMemoryResource(0).allocate(64), device.allocate(64)]
+    things += [ManagedMemoryResource().allocate(64, stream)]
+    things += [PinnedMemoryResource(PinnedMemoryResourceOptions(numa_id=0))]
     return things
 """
 
