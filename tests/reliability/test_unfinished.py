@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from .world import World, world
@@ -76,3 +79,33 @@ def test_nor_in_one_that_is_recorded(w: World, name: str) -> None:
         if not calls.failed:
             return
     raise AssertionError("it makes calls without an end")
+
+
+def test_a_copy_that_nothing_tells_the_end_of_is_waited_for(w: World) -> None:
+    """What it uses may go when the exception is caught."""
+    stream, buffer = w.device.create_stream(), w.device.allocate(64)
+    with w.simulator.failing("cuEventRecord") as calls, pytest.raises(MemoryError, match="cuEventRecord"):
+        buffer.copy_from(bytes(64), stream=stream)
+    assert calls.failed
+    with w.simulator.failing(call=0) as calls:
+        buffer.copy_from(bytes(64), stream=stream)
+    number = calls.names.index("cuEventRecord") + 1
+    with w.simulator.failing(call=number) as calls, pytest.raises(MemoryError):
+        buffer.copy_from(bytes(64), stream=stream)
+    assert calls.names[number:].count("cuStreamSynchronize") == 1
+
+
+def test_what_a_copy_uses_stays_while_its_end_is_not_known(w: World) -> None:
+    stream, buffer = w.device.create_stream(), w.device.allocate(64)
+    source = np.zeros(64, np.uint8)
+    gone = weakref.ref(source)
+    buffer.copy_from(source, stream=stream)
+    del source
+    for status in ("CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_UNKNOWN"):
+        with w.simulator.failing("cuEventQuery", status=status) as calls:
+            w.lifetime.let_go()
+        gc.collect()
+        assert calls.failed and gone() is not None
+    w.lifetime.let_go()
+    gc.collect()
+    assert gone() is None
