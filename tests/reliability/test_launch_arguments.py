@@ -36,7 +36,7 @@ def kernel(*parameters: int) -> Kernel:
 def arrived(parameters: list[int], *args: Any) -> list[bytes]:
     """What the driver reads for each parameter."""
     block = packed(kernel(*parameters), args)
-    table = (ctypes.c_void_p * len(parameters)).from_buffer(block)
+    table = (ctypes.c_void_p * len(parameters)).from_address(block.address)
     return [ctypes.string_at(at, size) for at, size in zip(table, parameters, strict=True)]
 
 
