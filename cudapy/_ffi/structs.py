@@ -145,7 +145,6 @@ if TYPE_CHECKING:
         def __init_subclass__(cls, align: int = 0) -> None: ...
 
 else:
-
     _SLOTS = ("_at_", "_keep_")
     if not hasattr(ctypes.Structure, "__weakref__"):  # PyPy's has it
         _SLOTS += ("__weakref__",)
