@@ -38,6 +38,8 @@ def test_a_fault_of_the_device_stays_until_the_block_ends(w: World) -> None:
 
 
 def test_with_or_without_its_version_and_any_function(w: World) -> None:
+    w.driver.checked.cuMemFree(w.driver.checked.cuMemAlloc(4))
+    w.settle()  # no garbage is given back meanwhile
     for name in ("cuMemAlloc", "cuMemAlloc_v2", None):
         with w.simulator.failing(name) as calls:
             assert w.driver.cuMemAlloc(4) == (w.driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY, None)
