@@ -94,6 +94,8 @@ def encoding(value: Any, size: int | None) -> Encoding:
 
 def _numpy_scalar(value: Any) -> Encoding:
     kind, width = value.dtype.kind, value.dtype.itemsize
+    if kind in "OU":
+        raise TypeError(f"a {type(value).__name__} is not a kernel argument")
     if kind == "c":
         code = {8: "f", 16: "d"}[width]
         return Encoding(2 * code, width, ("{0}.real", "{0}.imag"))

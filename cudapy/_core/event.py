@@ -251,8 +251,8 @@ class Event(Closable):
         """Open an event of another process in the current context. Source: cuIpcOpenEventHandle."""
         handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
-        opened = checked.cuIpcOpenEventHandle(handle)
-        return Event._of(opened, checked.cuCtxGetCurrent().value, options)
+        context = checked.cuCtxGetCurrent().value
+        return Event._of(checked.cuIpcOpenEventHandle(handle), context, options)
 
     @property
     def context(self) -> Context:

@@ -186,7 +186,7 @@ def failing(
 ) -> Failure:
     """Let a call fail, to see what a program makes of it: `with failing("cuMemAllocAsync") as calls:`.
 
-    function: a function of the driver or the runtime, with or without the version behind its name; None: any.
+    function: a function of the driver or the runtime, with or without the version in its name; None: any.
     call: which of its calls, counted from 1 in the order of all threads; 0: none, to count them first.
     status: what it returns, without having done anything. After a fault of the device, such as
     CUDA_ERROR_LAUNCH_FAILED, all later calls in the current context return it too, until the block ends.

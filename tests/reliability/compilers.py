@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-MADE = {"nvrtcCreateProgram": "program", "nvvmCreateProgram": "NVVM program", "nvJitLinkCreate": "nvJitLink linker"}
-GONE = {"nvrtcDestroyProgram": "program", "nvvmDestroyProgram": "NVVM program", "nvJitLinkDestroy": "nvJitLink linker"}
+MADE = {
+    "nvrtcCreateProgram": "program",
+    "nvvmCreateProgram": "NVVM program",
+    "nvJitLinkCreate": "nvJitLink linker",
+}
+GONE = {
+    "nvrtcDestroyProgram": "program",
+    "nvvmDestroyProgram": "NVVM program",
+    "nvJitLinkDestroy": "nvJitLink linker",
+}
 OUT_OF_MEMORY, INVALID = 1, {"nvrtc": 3, "nvvm": 4, "nvJitLink": 5}
-"""Of NVRTC and libNVVM; 1 is nvJitLink's for an option that it does not know, and 5 says that it is broken."""
+"""Of NVRTC and libNVVM; to nvJitLink 1 is an option that it does not know, and 5 a mistake of its own."""
 
 
 class Compiler:

@@ -64,9 +64,9 @@ def _is_of_others(core: Any, thing: Any) -> bool:
     """Whether it stands for what others may have ended, or is of use in a capture alone."""
     if isinstance(thing, core.Buffer):
         return thing.memory_resource is None
-    if isinstance(thing, (core.Stream, core.DeviceMemoryResource)):
-        return thing._ownership is None
-    return isinstance(thing, core.GraphMemoryResource)
+    if isinstance(thing, (core.Stream, core.DeviceMemoryResource)) and thing._ownership is None:
+        return True
+    return isinstance(thing, core.GraphMemoryResource) or getattr(thing, "is_mapped", False)
 
 
 def _says_so(use: Callable[[], object], words: str) -> None:

@@ -1,4 +1,4 @@
-"""Call k fails, for every k of every scenario: nothing leaks, the context stays, the error says what failed."""
+"""Call k fails, for every k of every scenario: nothing leaks, the context stays, the error names it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,32 @@ from .world import World, world
 
 OUT_OF_MEMORY, INVALID_VALUE = "CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_INVALID_VALUE"
 LAUNCH_FAILED = "CUDA_ERROR_LAUNCH_FAILED"  # for good: all later calls in the context fail as well
-RELEASES = ("Destroy", "Free", "Release", "Unload", "Unmap", "EndCapture")
-"""In the names of functions that give something back: what they refuse stays."""
+RELEASES = (
+    "Destroy",
+    "EndCapture",
+    "ExchangeStreamCaptureMode",
+    "Free",
+    "Release",
+    "Unload",
+    "Unmap",
+)
+"""In the names of functions that give something back, or are called for it: what they refuse stays."""
+ASKED = ("cuPointerGetAttribute", "cuStreamGetCaptureInfo", "cuStreamIsCapturing")
+"""Functions that are asked before something is given back: without an answer it may have to stay."""
 UNHEARD = {
     "cuCtxRecordEvent": "a wait for all of a device goes on, but Ctrl-C has to wait as well",
     "cuDriverGetVersion": "a driver that does not tell its version says nothing against nvJitLink",
+    "cuEventDestroy": "it is tried again, where that does no harm to a capture",
     "cuEventQuery": "whether work is done is asked again, or waited for",
     "cuMemPoolGetAttribute": "a pool that does not tell whether it is in use goes with its last buffer",
     "nvrtcGetPCHCreateStatus": "what became of a precompiled header is 'failed' then",
     "cuStreamEndCapture": "what was recorded is dropped, and no matter if it was no graph",
+    "cuStreamGetCaptureInfo": "a capture of which nothing is known is taken for one of somebody else",
     "cuStreamIsCapturing": "no answer means no",
     "cuKernelGetName": "a name is for messages; it may be empty",
     "cuLogsDumpToMemory": "a message does without what the driver has to say",
     "cuMemFreeAsync": "it is tried again in the context of the stream",
+    "cuThreadExchangeStreamCaptureMode": "a pool that cannot be asked goes with its last buffer",
     "cuPointerGetAttribute": "memory of which nothing is known is taken for some that is there",
 }
 """Functions whose failure may be followed by no exception, and why that is right."""
@@ -68,7 +81,7 @@ def calls_of(w: World, scenario: Scenario) -> list[str]:
 def faults(names: list[str]) -> Iterator[tuple[str, int]]:
     """Statuses and the numbers of the calls to return them.
 
-    Every call runs out of memory. What else goes wrong does so at the first and the last call of each function.
+    Every call runs out of memory. What else goes wrong does so at the first and last call of each function.
     """
     yield from ((OUT_OF_MEMORY, number) for number in range(1, len(names) + 1))
     first = {name: number for number, name in reversed(list(enumerate(names, 1)))}
@@ -76,7 +89,9 @@ def faults(names: list[str]) -> Iterator[tuple[str, int]]:
     for status in (INVALID_VALUE, LAUNCH_FAILED):
         for number in sorted({*first.values(), *last.values()}):
             name = names[number - 1]
-            if not (status == INVALID_VALUE and name in ANSWERS or status == LAUNCH_FAILED and name[:2] == "nv"):
+            if status == INVALID_VALUE and name not in ANSWERS:
+                yield status, number
+            if status == LAUNCH_FAILED and not name.startswith("nv"):
                 yield status, number
 
 
@@ -88,7 +103,7 @@ def is_of_a_release(error: BaseException | None) -> bool:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_whatever_call_fails_nothing_is_lost(w: World, reports: list[Any], name: str) -> None:
-    scenario = SCENARIOS[name]
+    scenario, again = SCENARIOS[name], set()
     for status, number in faults(calls_of(w, scenario)):
         w.lifetime._reported.clear()
         before, stack, error = w.alive(), w.stack(), None
@@ -104,7 +119,8 @@ def test_whatever_call_fails_nothing_is_lost(w: World, reports: list[Any], name:
             told(w, error, reports, failed, status, where, name in EXPLAINED)
         assert w.stack() == stack or "CtxPop" in failed, where
         w.restore(stack)
-        lost = is_release or "PointerGet" in failed or any(map(is_of_a_release, [error, *reports]))
+        is_release |= failed in ASKED and error is None
+        lost = is_release or any(map(is_of_a_release, [error, *reports]))
         if error is not None and status != LAUNCH_FAILED and "EndCapture" not in failed:
             probe_all(w, error.__traceback__)
         if error is not None:
@@ -116,7 +132,8 @@ def test_whatever_call_fails_nothing_is_lost(w: World, reports: list[Any], name:
             w.settle()
         else:
             assert not w.leak(before), where
-        if status == OUT_OF_MEMORY:
+        if failed not in again:
+            again.add(failed)
             scenario(w)
     scenario(w)
     w.settle()
@@ -138,12 +155,17 @@ def told(
     is_explained: bool,
 ) -> None:
     """The failure was raised, or reported where nothing can be raised, and names itself."""
-    if status == LAUNCH_FAILED:
+    if status == LAUNCH_FAILED and "ExchangeStreamCaptureMode" not in failed:
         assert reports == [], where  # all is lost: nobody wants to read that of each thing
     found = [each for each in [error, *reports] if each is not None]
     assert len(found) <= 1, where
     if not found:
-        assert is_explained or failed in UNHEARD or measures(failed) or (status == LAUNCH_FAILED and not failed.startswith("nv")), where
+        assert (
+            is_explained
+            or failed in UNHEARD
+            or measures(failed)
+            or (status == LAUNCH_FAILED and not failed.startswith("nv"))
+        ), where
         return
     (said,) = found
     if not isinstance(said, w.core.CUDAError):
@@ -173,11 +195,6 @@ WITHOUT_CUDA = {
     "make_program_cache_key": "a hash",
 }
 """Classes and functions that call nothing of CUDA's, and what they are instead."""
-ELSEWHERE = {
-    "Buffer.from_ipc_descriptor": "the simulator has no pools of others: tests/test_core_memory.py",
-    "ManagedBuffer.from_ipc_descriptor": "the same",
-}
-"""What is tested on another driver, and where."""
 
 
 def test_every_public_method_is_in_a_scenario(w: World) -> None:
@@ -185,7 +202,7 @@ def test_every_public_method_is_in_a_scenario(w: World) -> None:
         for scenario in SCENARIOS.values():
             calls_of(w, scenario)
     found = dict(public(w.core, w.graph, w.utils))
-    assert len(found) > 400 and set(ELSEWHERE) <= set(found)
+    assert len(found) > 400
     missing = {name for name, code in found.items() if code not in called}
     missing = {name for name in missing if name.partition(".")[0] not in WITHOUT_CUDA}
-    assert missing == set(ELSEWHERE)
+    assert not missing

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.stub import vendored
+
 from .compilers import Compiler
 
 NAME = "cudapy_reliable"
@@ -87,16 +88,6 @@ class World:
         finally:
             linker._nvjitlink_is_missing = before
 
-    def refused(self, status: str, function: Any) -> None:
-        """Call what the simulator has not. Raises what it fails with for another reason, or that it does not."""
-        try:
-            function()
-        except self.core.CUDAError as error:
-            if error.name != status or "a test wants" in str(error):
-                raise
-        else:
-            raise AssertionError(f"this is not {status}: the scenario can do more with it")
-
     def stack(self) -> list[int]:
         """The contexts of this thread, the current one last."""
         return [context.handle for context in self.module("simulator.context")._stack.contexts]
@@ -108,9 +99,17 @@ class World:
         for context in stack:
             self.driver.checked.cuCtxPushCurrent(context)
 
+    def every(self, name: str) -> list[Any]:
+        """All that the driver has of a kind."""
+        module, _, cls = name.partition(".")
+        found: list[Any] = self.module("simulator.handles").every(
+            getattr(self.module(f"simulator.{module}"), cls)
+        )
+        return found
+
     def end_captures(self) -> None:
         """End those whose end was refused."""
-        for stream in self.module("simulator.handles").every(self.module("simulator.stream").Stream):
+        for stream in self.every("stream.Stream"):
             if stream.capture is not None:
                 status, graph = self.driver.cuStreamEndCapture(stream.handle)
                 if not status:
@@ -119,9 +118,11 @@ class World:
     def settle(self) -> None:
         """Let all work end, and everything go that nobody refers to."""
         gc.collect()
-        for device in self.core.Device.get_all_devices():
-            device.sync()
-        self.module("_core.linker_thread").call(gc.isenabled)  # what is before it in line is done
+        for context in self.every("context.Context"):
+            context.synchronize()
+        if self.compilers:
+            self.module("_core.linker_thread").call(gc.isenabled)  # what is before it in line is done
+        self.lifetime.let_go()
         self.lifetime.retry()
 
     def alive(self) -> Alive:
@@ -153,6 +154,3 @@ def world() -> Iterator[World]:
         made.lifetime.process.alive = False  # what is left is given back to nobody
         for module in [module for module in sys.modules if module.split(".")[0] == NAME]:
             del sys.modules[module]
-
-
-

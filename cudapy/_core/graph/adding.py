@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ... import driver
 from ...driver import (
     CUdeviceptr,
     CUgraph,
@@ -96,7 +97,12 @@ class Adding:
         node = function(graph, before or None, len(before), *args)
         record = tree.record(node)
         record.context = context
-        tree.keep(node, record, **things)
+        try:
+            tree.keep(node, record, **things)
+        except BaseException:  # it must not run without what it uses
+            driver.cuGraphDestroyNode(node)
+            tree.records.pop(int(node), None)
+            raise
         return node_at(tree, graph, node, kind), record
 
     def _current(self) -> int:

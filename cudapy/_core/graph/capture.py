@@ -79,12 +79,16 @@ class Capture:
         """The node that `add(graph, nodes before, how many, *args)` adds, next in `stream`."""
         _, _, graph, before, edges, count = checked.cuStreamGetCaptureInfo(stream._handle)
         node = add(graph, [], 0, *args)
-        if any(map(any, map(bytes, edges))):
-            checked.cuGraphAddDependencies(graph, before, [node] * count, edges, count)
-        elif before:
-            checked.cuGraphAddDependencies(graph, before, [node] * count, count)
-        replace = CUstreamUpdateCaptureDependencies_flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES
-        checked.cuStreamUpdateCaptureDependencies(stream._handle, [node], 1, replace)
+        try:
+            if any(map(any, map(bytes, edges))):
+                checked.cuGraphAddDependencies(graph, before, [node] * count, edges, count)
+            elif before:
+                checked.cuGraphAddDependencies(graph, before, [node] * count, count)
+            replace = CUstreamUpdateCaptureDependencies_flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES
+            checked.cuStreamUpdateCaptureDependencies(stream._handle, [node], 1, replace)
+        except BaseException:
+            driver.cuGraphDestroyNode(node)  # it would run in no order
+            raise
         return node
 
     def end(self) -> Tree:

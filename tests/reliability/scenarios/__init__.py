@@ -9,7 +9,18 @@ from ..world import World
 
 Scenario = Callable[[World], None]
 
-FILES = ("arrays", "compilers", "devices", "graph_builders", "graph_definitions", "graph_nodes", "kernels", "memory", "pools")
+FILES = (
+    "arrays",
+    "compilers",
+    "devices",
+    "graph_builders",
+    "graph_definitions",
+    "graph_nodes",
+    "kernels",
+    "memory",
+    "pools",
+    "sharing",
+)
 
 SCENARIOS: dict[str, Scenario] = {
     f"{file}.{name}": value

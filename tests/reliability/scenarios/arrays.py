@@ -19,7 +19,14 @@ class _Array:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         data = (self.buffer.handle, False)
         stream = int(self.stream.handle)
-        return {"data": data, "shape": (4, 4), "typestr": "<i4", "strides": None, "version": 3, "stream": stream}
+        return {
+            "data": data,
+            "shape": (4, 4),
+            "typestr": "<i4",
+            "strides": None,
+            "version": 3,
+            "stream": stream,
+        }
 
 
 class _Capsules(_Array):

@@ -9,8 +9,8 @@ from ..world import PTX, World
 SOURCE = 'extern "C" __global__ void k(int *x) { *x += 1; } template <class T> __global__ void t(T *x) { }'
 NVVM = """
 target triple = "nvptx64-nvidia-cuda"
-target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64\
--v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32\
+-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
 define void @k() {{ ret void }}
 !nvvmir.version = !{{!0}}
 !0 = !{{i32 {0}, i32 {1}, i32 {2}, i32 {3}}}

@@ -87,19 +87,3 @@ def event(w: World) -> None:
     alone = w.core.Event()
     alone.close()
     assert alone.is_closed
-
-
-def event_of_another_process(w: World) -> None:
-    """The simulator has none, and says so."""
-    options = w.core.EventOptions(ipc_enabled=True)
-    _unsupported(w, lambda: w.device.create_event(options))
-    descriptor = w.core.IPCEventDescriptor(bytes(64), False)
-    _unsupported(w, lambda: w.core.Event.from_ipc_descriptor(descriptor))
-    event = w.device.create_event()
-    event._options = options
-    _unsupported(w, lambda: event.ipc_descriptor)
-    _unsupported(w, event.get_ipc_descriptor)
-
-
-def _unsupported(w: World, function: object) -> None:
-    w.refused("CUDA_ERROR_NOT_SUPPORTED", function)

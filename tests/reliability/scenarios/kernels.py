@@ -14,7 +14,12 @@ _CUBIN = b"\x7fELF" + bytes(252)
 def object_code(w: World) -> None:
     code = w.core.ObjectCode.from_ptx(PTX, name="mine", symbol_mapping={"plus": "add"})
     kernel = code.get_kernel("plus")
-    assert (code.name, code.code_type, code.code, code.symbol_mapping) == ("mine", "ptx", PTX, {"plus": "add"})
+    assert (code.name, code.code_type, code.code, code.symbol_mapping) == (
+        "mine",
+        "ptx",
+        PTX,
+        {"plus": "add"},
+    )
     assert int(code.handle) and int(code.get_module()) and int(kernel.handle)
     try:
         code.get_kernel("absent")

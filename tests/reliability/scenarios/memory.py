@@ -121,17 +121,3 @@ def virtual(w: World) -> None:
     buffer.fill(1)
     assert buffer.size == 3 << 20
     resource.allocate(64, stream=w.device.create_stream()).close()
-
-
-def of_another_process(w: World) -> None:
-    """The simulator has no memory of others, and says so."""
-    options = w.core.DeviceMemoryResourceOptions(ipc_enabled=True)
-    _unsupported(w, lambda: w.core.DeviceMemoryResource(0, options))
-    numbered = w.core.PinnedMemoryResourceOptions(ipc_enabled=True, numa_id=0)
-    _unsupported(w, lambda: w.core.PinnedMemoryResource(numbered))
-    _unsupported(w, lambda: w.core.DeviceMemoryResource.from_allocation_handle(0, 5))
-    _unsupported(w, lambda: w.core.PinnedMemoryResource.from_allocation_handle(5))
-
-
-def _unsupported(w: World, function: Any) -> None:
-    w.refused("CUDA_ERROR_NOT_SUPPORTED", function)

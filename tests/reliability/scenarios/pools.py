@@ -28,7 +28,11 @@ def device_pool(w: World) -> None:
 
 def _not_shared(w: World, cls: Any, resource: Any) -> None:
     uuid = uuid4()
-    uses = lambda: resource.allocation_handle, lambda: resource.register(uuid), lambda: cls.from_registry(uuid)
+    uses = (
+        lambda: resource.allocation_handle,
+        lambda: resource.register(uuid),
+        lambda: cls.from_registry(uuid),
+    )
     for use in uses:
         try:
             use()

@@ -1,0 +1,61 @@
+"""Ctrl-C ends long waits in the main thread, and leaves everything usable."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+PROGRAM = """
+import signal, sys, threading
+from cudapy import driver, simulator
+simulator.enable()
+from cudapy.core import Device, graph
+device = Device(0); device.set_current()
+stream = device.create_stream()
+gate = threading.Event()
+definition = graph.GraphDefinition()
+definition.callback(gate.wait)
+executable = definition.instantiate()
+executable.launch(stream)
+event = stream.record()
+context = driver.checked.cuCtxGetCurrent()
+try:
+    print("waiting", flush=True)
+    {wait}
+    print("it did not wait")
+except KeyboardInterrupt:
+    print("interrupted")
+assert driver.checked.cuCtxGetCurrent() == context and not event.is_done
+gate.set()
+stream.sync(); event.sync(); device.sync()
+buffer = device.allocate(64, stream); buffer.fill(1, stream=stream); stream.sync()
+print("goes on", event.is_done)
+"""
+WAITS = ["stream.sync()", "event.sync()", "device.sync()", "executable.launch(stream); stream.sync()"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
+@pytest.mark.parametrize("wait", WAITS)
+def test_a_wait_in_the_main_thread_ends(wait: str) -> None:
+    """The work behind it goes on until it is let; without slices the wait would last as long, for ever."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(wait=wait)],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "waiting\n"
+        time.sleep(0.3)  # so that the wait has begun
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, err, out) == (0, "", "interrupted\ngoes on True\n")

@@ -1,0 +1,206 @@
+"""From the first call to the exit: live objects, cycles, threads, forks, children, subinterpreters."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.stub import python
+
+from .world import PTX
+
+REPOSITORY = Path(__file__).parents[2]
+MAKE = f"""
+import gc, os, sys, threading
+from cudapy import simulator
+from cudapy.core import *
+from cudapy.core import graph, utils
+PTX = {PTX!r}
+def everything():
+    device = Device(0); device.set_current()
+    stream = device.create_stream()
+    code = ObjectCode.from_ptx(PTX); add = code.get_kernel("add")
+    one = LaunchConfig(grid=1, block=32)
+    buffer = device.allocate(128, stream); buffer.fill(0, stream=stream)
+    launch(stream, one, add, buffer, 1)
+    run = prepare(stream, one, add, buffer, 1); run(buffer, 2)
+    builder = device.create_stream().create_graph_builder().begin_building()
+    launch(builder, one, add, buffer, 1)
+    builder.split(2)
+    definition = graph.GraphDefinition()
+    node = definition.launch(one, add, buffer, 1).memcpy(bytearray(128), buffer, 128)
+    executable = definition.instantiate(); executable.launch(stream)
+    program = Program(PTX, "ptx", ProgramOptions(arch="sm_90"))
+    pool = DeviceMemoryResource(0, DeviceMemoryResourceOptions())
+    pinned = LegacyPinnedMemoryResource().allocate(128)
+    pinned.copy_from(bytes(128), stream=stream); buffer.copy_to(pinned, stream=stream)
+    view = utils.StridedMemoryView.from_buffer(buffer, (32,), dtype="i4")
+    things = [device, stream, code, add, one, buffer, run, builder, definition, node, executable]
+    things += [program, pool, pool.allocate(64, stream), pinned, view, buffer.__dlpack__(stream=-1)]
+    things += [stream.record(), Event(), VirtualMemoryResource(0).allocate(64), device.allocate(64)]
+    things += [ManagedMemoryResource().allocate(64, stream)]
+    things += [PinnedMemoryResource(PinnedMemoryResourceOptions(numa_id=0))]
+    return things
+"""
+
+
+def simulated(code: str, *, flags: tuple[str, ...] = (), expected: str = "") -> None:
+    """Run a program on the simulator: it ends well, prints what is expected, and says nothing on stderr."""
+    done = python(MAKE + code, flags=flags, CUDAPY_DRIVER="simulator")
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", expected)
+
+
+ENDINGS = {
+    "falls off the end": "kept = everything()",
+    "cycles": "kept = everything(); kept.append(kept); sys.kept = kept; del kept",
+    "sys.exit in a function": "def end(kept): kept.append(kept); sys.exit(0)\nend(everything())",
+    "in a thread that goes on": (
+        "ready = threading.Event()\n"
+        "def work():\n"
+        "    kept = everything(); ready.set()\n"
+        "    while True: kept[5].fill(1, stream=kept[1]); kept[1].sync()\n"
+        "threading.Thread(target=work, daemon=True).start(); ready.wait(60)"
+    ),
+    "made at exit": "import atexit; atexit.register(lambda: setattr(sys, 'kept', everything()))",
+}
+
+
+FLAGS = {"cycles": ("-X", "dev", "-W", "error"), "sys.exit in a function": ("-OO",)}
+"""What the interpreter is told in some of them."""
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_process_ends_with_live_objects_of_every_kind(ending: str) -> None:
+    simulated(ENDINGS[ending], flags=FLAGS.get(ending, ()))
+
+
+DROPPED = """
+from cudapy._core.event import _spare
+kept = everything(); kept.append(kept)
+del kept
+gc.collect()
+Device(0).sync()
+before, spare = simulator.alive(), sum(map(len, _spare.values()))
+found = []
+def drop(things):
+    things.clear(); gc.collect()
+    from cudapy import driver
+    found.append(int(driver.checked.cuCtxGetCurrent()))
+for cycle in (False, True):
+    box = [everything()]
+    box[0][1].sync()
+    if cycle:
+        box[0].append(box[0])
+    thread = threading.Thread(target=drop, args=(box,))
+    thread.start(); thread.join()
+import time
+end = time.monotonic() + 30
+while time.monotonic() < end:
+    gc.collect(); Device(0).sync()
+    more = {name: n for name, n in simulator.alive().items() if n > before.get(name, 0)}
+    if more.get("event", 0) - before.get("event", 0) <= sum(map(len, _spare.values())) - spare:
+        more.pop("event", None)  # they wait for the next that records
+    if not more:
+        break
+print(found, more)
+"""
+
+
+def test_what_another_thread_drops_is_given_back_and_leaves_it_without_a_context() -> None:
+    simulated(DROPPED, expected="[0, 0] {}\n")
+
+
+FORKED = """
+kept = everything() if early else []
+sys.stdout.flush()
+child = os.fork()
+if child == 0:
+    try:
+        kept.clear(); gc.collect()
+        Device(0).set_current()
+        Device(0).sync()
+        print("child: works")
+    except CUDAError as error:
+        print("child:", error.name, "spawn" in str(error))
+    sys.exit(0)
+_, status = os.waitpid(child, 0)
+kept = kept or everything()
+kept[5].fill(1, stream=kept[1]); kept[1].sync()
+print("parent: works", status)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("early", [True, False], ids=["after the first call", "before it"])
+def test_fork(early: bool) -> None:
+    """After the first call the child is told, and gives nothing back; before it, it has its own."""
+    child = "child: CUDA_ERROR_NOT_INITIALIZED True" if early else "child: works"
+    simulated(f"early = {early}\n" + FORKED, expected=f"{child}\nparent: works 0\n")
+
+
+CHILDREN = """
+import multiprocessing
+def work(number):
+    kept = everything()
+    kept[5].fill(number, stream=kept[1]); kept[1].sync()
+    return number + 1
+if __name__ == "__main__":
+    kept = everything()
+    for method in methods:
+        with multiprocessing.get_context(method).Pool(1) as pool:
+            print(pool.map(work, [1, 2]))
+            pool.close(); pool.join()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="forkserver is not there")
+def test_children_that_are_started_anew(tmp_path: Path) -> None:
+    """spawn and forkserver: each child uses CUDA beside a parent that does."""
+    program = tmp_path / "children.py"
+    program.write_text(MAKE + CHILDREN.replace("methods", "('spawn', 'forkserver')"))
+    environ = {**os.environ, "CUDAPY_DRIVER": "simulator", "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(
+        [sys.executable, str(program)], env=environ, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "[2, 3]\n" * 2)
+
+
+INTERPRETERS = """
+import sys
+from cudapy import core, driver
+import _interpreters
+CODE = '''
+import sys
+from tests.fake_driver import FakeDriver
+from cudapy import driver
+fake = FakeDriver()
+driver.libcuda.load = lambda: fake
+from cudapy import core
+fake.contexts[:] = [0xC0]
+device = core.Device(0); device.set_current()
+stream = device.create_stream()
+live = [device.allocate(64, stream), stream.record(), device.allocate(64)]
+cycle = [device.allocate(64, stream)]; cycle.append(cycle)
+live[0].close()
+assert "cuMemFreeAsync" in fake.calls and driver.CUresult(12345) == 12345
+assert "numpy" not in sys.modules
+print("works", flush=True)
+'''
+for _ in range(3):
+    interpreter = _interpreters.create()
+    error = _interpreters.run_string(interpreter, CODE)
+    if error is not None:
+        print(error.formatted)
+    _interpreters.destroy(interpreter)
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="ctypes works in subinterpreters from Python 3.13 on")
+def test_subinterpreters() -> None:
+    """Core works in interpreters with a GIL of their own, one after the other, and ends with each."""
+    done = python(INTERPRETERS)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "works\n" * 3)
