@@ -19,8 +19,8 @@ class AtWork:
 
     Since Python 3.12 the collector may run behind any call, that of `gc.enable` for one, and what it
     finalizes comes by here again. So nothing is called while the lock is held. A thread that enables the
-    collector makes those wait that have come since, until it is done, or comes by here again; not for long, as
-    what it finalizes may wait for a lock that one of them holds.
+    collector makes those wait that have come since, until it is done, or comes by here again; not for long,
+    as what it finalizes may wait for a lock that one of them holds.
     """
 
     def __init__(self) -> None:
