@@ -11,6 +11,7 @@ import threading
 import time
 
 PAUSE = 1e-5  # seconds
+PATIENCE = 0.05  # seconds: by then the collector is enabled, and whoever comes rests it again
 
 
 class AtWork:
@@ -18,8 +19,8 @@ class AtWork:
 
     Since Python 3.12 the collector may run behind any call, that of `gc.enable` for one, and what it
     finalizes comes by here again. So nothing is called while the lock is held. A thread that enables the
-    collector makes those wait that have come since, and finalizes nothing meanwhile: it may have to wait for
-    what they hold.
+    collector makes those wait that have come since, and finalizes nothing meanwhile if it can: not for long,
+    as what it finalizes may wait for a lock that one of them holds.
     """
 
     def __init__(self) -> None:
@@ -34,7 +35,8 @@ class AtWork:
             self._count += 1
             if self._enabling == me:
                 self._enabling = 0
-        while self._enabling:
+        until = time.monotonic() + PATIENCE
+        while self._enabling and time.monotonic() < until:
             time.sleep(PAUSE)
         if gc.isenabled():
             self._was_enabled = True
