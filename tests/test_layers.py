@@ -34,6 +34,10 @@ SAME = {"_pathfinder": "pathfinder", "_doctor": "doctor", "__main__": "doctor"}
 """Folders and files that belong to a layer of another name."""
 
 
+STANDARD = sys.stdlib_module_names | {"compression"}
+"""The standard library, with what is newer than the Python that runs this."""
+
+
 class Import(NamedTuple):
     """`from ..driver import checked` in _core: level 2, module "driver"; names ("checked",)."""
 
@@ -108,7 +112,7 @@ def test_arrows(path: Path) -> None:
             lazy = path.parent.name == "_core" or path == PACKAGE / "simulator" / "__init__.py"
             if (found.at_import and lazy) or layer(path) not in ("_core", "simulator"):
                 wrong.append(f"line {found.line}: numpy is for core and the simulator, on first need")
-        elif top not in sys.stdlib_module_names:
+        elif top not in STANDARD:
             wrong.append(f"line {found.line}: {top} is not in the standard library")
     assert wrong == []
 

@@ -9,7 +9,7 @@ runs the PTX that NVRTC compiles, which needs no GPU either, and checks every ac
 is functional only: what it takes has nothing to do with what a GPU takes, and a program that runs here may
 still have races. docs/simulator.md says what there is and what is missing.
 
-Inside, `engine/` runs PTX and knows no CUDA API. The files beside it are the driver on top, one noun each;
+Inside, `engine/` runs PTX and knows no CUDA API. The other folders are the driver on top, a noun a file;
 `library` makes C functions out of them by the prototypes of `cudapy.driver`, so that nothing above can tell.
 """
 
@@ -29,55 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["alive", "coverage_report", "enable", "failing", "is_enabled", "stand_in"]
 
 NAME = "cudapy simulator"
-NOUNS = (
-    "errors",
-    "device",
-    "context",
-    "context_settings",
-    "peers",
-    "primary",
-    "event",
-    "stream",
-    "stream_words",
-    "stream_attributes",
-    "memory",
-    "host_memory",
-    "copies",
-    "batches",
-    "fills",
-    "pool",
-    "shared_pool",
-    "ipc_memory",
-    "shared_event",
-    "device_pools",
-    "pointer",
-    "virtual",
-    "module",
-    "function",
-    "kernel_library",
-    "linker",
-    "occupancy",
-    "green",
-    "launching",
-    "array",
-    "texture",
-    "tensor_map",
-    "texture_reference",
-    "graph",
-    "user_object",
-    "conditional",
-    "instance",
-    "nodes",
-    "graph_memory",
-    "capture",
-    "runtime_calls",
-    "runtime_devices",
-    "runtime_memory",
-    "runtime_fills",
-    "runtime_arrays",
-    "runtime_kernels",
-)
-"""The modules that provide the functions of the driver, and on top of it of the runtime."""
+ROOMS = ("devices", "streams", "memory", "textures", "code", "graphs", "runtime")
+"""The folders of the modules that provide the functions of the driver, and on top of it of the runtime."""
 
 _tables: dict[str, Table] = {}
 _lock = threading.RLock()
@@ -126,7 +79,7 @@ def enable(
         for name in ("cuda", "cudart"):
             for major in (None, *MAJORS):
                 pathfinder._loaded[name, major] = load(name)
-        from . import compiler
+        from .code import compiler
 
         compiler.watch()
 
@@ -220,12 +173,13 @@ def coverage_report() -> Any:
 def _start(devices: int, compute_capability: tuple[int, int] | None) -> None:
     from functools import partial
     from importlib import import_module
+    from pkgutil import iter_modules
 
     from .. import driver, runtime
-    from . import runtime_calls
-    from .attributes import SHARED_PER_MULTIPROCESSOR
-    from .device import Options, before
+    from .devices.attributes import SHARED_PER_MULTIPROCESSOR
+    from .devices.device import Options, before
     from .library import Table
+    from .runtime import calls as runtime_calls
 
     Options.devices = int(_environment("DEVICES") or devices)
     text = _environment("COMPUTE_CAPABILITY")
@@ -238,8 +192,10 @@ def _start(devices: int, compute_capability: tuple[int, int] | None) -> None:
         raise ValueError(f"no compute capability {Options.compute_capability}: the simulator has {known}")
     if not 1 <= Options.devices <= 16:
         raise ValueError(f"the simulator has 1 .. 16 devices, not {Options.devices}")
-    for noun in NOUNS:
-        import_module(f".{noun}", __name__)
+    for room in ROOMS:
+        package = import_module(f".{room}", __name__)
+        for noun in iter_modules(package.__path__):
+            import_module(f".{noun.name}", package.__name__)
     made = Table("driver", driver, before, lambda refused: refused.code)
     _tables["driver"] = made
     _tables["runtime"] = Table(
@@ -255,7 +211,7 @@ def _settings(
     reports: bool | None,
 ) -> None:
     from .engine import settings
-    from .work import Faults
+    from .streams.work import Faults
 
     current = settings.current
     text = _environment("SEED")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .context import Context
+from .devices.context import Context
 from .handles import Object, every
-from .memory import blocks
-from .pool_memory import graph_memory
-from .virtual import reserved
+from .memory.allocations import blocks
+from .memory.pool_memory import graph_memory
+from .memory.virtual import reserved
 
 
 def census() -> dict[str, int]:

@@ -45,7 +45,7 @@ class Failure:
 
     def _break(self, refused: Refused) -> None:
         """The current context has a fault, as after one of a kernel."""
-        from .context import top
+        from .devices.context import top
 
         context = top()
         if context is not None and context.error is None:

@@ -6,7 +6,8 @@ from types import ModuleType
 from typing import Any
 
 from cudapy._ffi.prototypes import parse
-from cudapy.simulator import device, library
+from cudapy.simulator import library
+from cudapy.simulator.devices import device
 
 VERSION = 12000
 

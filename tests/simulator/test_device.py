@@ -342,7 +342,7 @@ print("bye")
 
 class TestCode:
     def test_a_cubin_carries_its_ptx(self) -> None:
-        code = pytest.importorskip("cudapy.simulator.code")
+        code = pytest.importorskip("cudapy.simulator.code.images")
         cubin = code.attach(code.EMPTY_ELF, b".version 8.0\n\0")
         assert cubin.startswith(b"\x7fELF")
         assert code.attached(cubin) == b".version 8.0\n\0"
@@ -354,7 +354,7 @@ class TestCode:
 
     def test_a_cubin_without_ptx_is_refused(self) -> None:
         code = PREPARE + (
-            "from cudapy.simulator.code import EMPTY_ELF\n"
+            "from cudapy.simulator.code.images import EMPTY_ELF\n"
             "print(driver.cuModuleLoadData(EMPTY_ELF)[0].name)\n"
             "try: driver.checked.cuModuleLoadData(EMPTY_ELF)\n"
             "except RuntimeError as error: print('this cubin carries no PTX' in str(error))\n"
@@ -378,7 +378,7 @@ def cubin():
     return bytes(data)
 before = cubin()
 simulator.enable()
-from cudapy.simulator import code
+from cudapy.simulator.code import images as code
 print(code.attached(before) is None and b".entry k" in code.attached(cubin()))
 """
         assert output(code, simulated=False) == "True\n"
@@ -400,7 +400,7 @@ class TestLinker:
 """
 
     def test_two_units(self) -> None:
-        linker = pytest.importorskip("cudapy.simulator.linker")
+        linker = pytest.importorskip("cudapy.simulator.code.linker")
         whole = linker.merged([linker.Unit(self.CALLER, "a"), linker.Unit(self.CALLED, "b")])
         assert whole.startswith(".version 8.1\n.target sm_90\n.address_size 64\n")
         assert whole.count(".version") == 1 and ".extern" not in whole
@@ -408,12 +408,12 @@ class TestLinker:
         assert whole.index("twice (.param .b32 a);") < whole.index(".entry call")
 
     def test_what_is_missing_is_named(self) -> None:
-        linker = pytest.importorskip("cudapy.simulator.linker")
+        linker = pytest.importorskip("cudapy.simulator.code.linker")
         with pytest.raises(Exception, match="undefined: twice, which a uses"):
             linker.merged([linker.Unit(self.CALLER, "a")])
 
     def test_two_of_a_name(self) -> None:
-        linker = pytest.importorskip("cudapy.simulator.linker")
+        linker = pytest.importorskip("cudapy.simulator.code.linker")
         with pytest.raises(Exception, match="twice is defined in a and in b"):
             linker.merged([linker.Unit(self.CALLED, "a"), linker.Unit(self.CALLED, "b")])
 
@@ -423,7 +423,7 @@ class TestQueues:
 
     @pytest.fixture
     def work(self):  # type: ignore[no-untyped-def]
-        return pytest.importorskip("cudapy.simulator.work")
+        return pytest.importorskip("cudapy.simulator.streams.work")
 
     def test_what_ends_soon_runs_at_once_where_nothing_is_before_it(self, work) -> None:  # type: ignore[no-untyped-def]
         import threading

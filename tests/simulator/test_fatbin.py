@@ -14,8 +14,8 @@ from cudapy import nvfatbin, pathfinder
 from .test_device import PREPARE, output
 
 pytest.importorskip("numpy")
-fatbin = pytest.importorskip("cudapy.simulator.fatbin")
-code = pytest.importorskip("cudapy.simulator.code")
+fatbin = pytest.importorskip("cudapy.simulator.code.fatbin")
+code = pytest.importorskip("cudapy.simulator.code.images")
 log = pytest.importorskip("cudapy.simulator.log")
 
 BODY = "".join(f"add.s32 %r1, %r1, {i % 7};\n" for i in range(300))

@@ -51,7 +51,7 @@ print(found[0], sys.getswitchinterval() == interval)
 
 
 def test_one_kernel_at_a_time_and_all_in_turn() -> None:
-    turns = pytest.importorskip("cudapy.simulator.turns").Turns()
+    turns = pytest.importorskip("cudapy.simulator.streams.turns").Turns()
     inside, most, rounds = [], [], []
     together = threading.Barrier(4)
 
@@ -84,7 +84,8 @@ import threading, time
 from cudapy import simulator
 simulator.enable(devices=2)
 from cudapy import driver
-from cudapy.simulator import device, handles
+from cudapy.simulator import handles
+from cudapy.simulator.devices import device
 cu = driver.checked
 made = handles.Object.__init__
 

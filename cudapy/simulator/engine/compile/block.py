@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ptx.syntax import (
-    Instruction,
-    Operand,
-    PTXError,
-    Register,
-    Sink,
-)
+from ..ptx.syntax import Instruction, Operand, PTXError, Register, Sink
 from ..ptx.types import TYPES, Type
 from .graph import Block
 from .values import CARRY, Value, ValueReader

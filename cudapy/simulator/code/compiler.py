@@ -1,0 +1,104 @@
+"""Has each cubin that NVRTC and nvJitLink make in this process carry its PTX: the simulator runs PTX."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from typing import Any
+
+from ..library import _Function
+from . import images as code
+
+SYMBOLS = tuple(
+    f"nvJitLink{name}"
+    for name in ("Create", "Destroy", "AddData", "AddFile", "GetLinkedCubinSize", "GetLinkedCubin")
+)
+
+
+class Watched:
+    """A library some of whose functions are ours, and call its own."""
+
+    def __init__(self, library: Any, functions: dict[str, tuple[Any, tuple[Any, ...]]]) -> None:
+        self._library = library
+        self._callbacks = {
+            symbol: ctypes.CFUNCTYPE(ctypes.c_int, *types)(function)
+            for symbol, (function, types) in functions.items()
+        }
+
+    def __getitem__(self, symbol: str) -> Any:
+        found = self._library[symbol]
+        callback = self._callbacks.get(re.sub(r"^__|_12_\d+$", "", symbol))
+        return found if callback is None else _Function(ctypes.cast(callback, ctypes.c_void_p).value)
+
+    def __getattr__(self, symbol: str) -> Any:
+        return getattr(self._library, symbol)
+
+
+class WatchedNVRTC(Watched):
+    """A libnvrtc whose nvrtcGetCUBIN and nvrtcGetCUBINSize are about cubins with their PTX."""
+
+    def __init__(self, library: Any) -> None:
+        both = (ctypes.c_void_p, ctypes.c_void_p)
+        super().__init__(
+            library, {"nvrtcGetCUBIN": (self._get_cubin, both), "nvrtcGetCUBINSize": (self._get_size, both)}
+        )
+
+    def _get_cubin(self, program: int, cubin: int | None) -> int:
+        status, made = self._cubin(program)
+        if status or not cubin:
+            return status or int(self._library["nvrtcGetCUBIN"](ctypes.c_void_p(program), None))
+        ctypes.memmove(cubin, made, len(made))
+        return 0
+
+    def _get_size(self, program: int, size: int | None) -> int:
+        status, made = self._cubin(program)
+        if status or not size:
+            return status or int(self._library["nvrtcGetCUBINSize"](ctypes.c_void_p(program), None))
+        ctypes.c_size_t.from_address(size).value = len(made)
+        return 0
+
+    def _cubin(self, program: int) -> tuple[int, bytes]:
+        """The status of asking for the cubin of a program, and the cubin; nothing if there is none."""
+        status, cubin = self._fetch(program, "CUBIN")
+        if status or not cubin:
+            return status, b""
+        status, ptx = self._fetch(program, "PTX")
+        return status, b"" if status else code.attach(cubin, ptx)
+
+    def _fetch(self, program: int, what: str) -> tuple[int, bytes]:
+        pointer, size = ctypes.c_void_p(program), ctypes.c_size_t()
+        status = int(self._library[f"nvrtcGet{what}Size"](pointer, ctypes.byref(size)))
+        if status or not size.value:
+            return status, b""
+        buffer = ctypes.create_string_buffer(size.value)
+        return int(self._library[f"nvrtcGet{what}"](pointer, buffer)), buffer.raw
+
+
+def watch() -> None:
+    """Watch the libraries that this process has loaded; the loader watches those that come."""
+    from ... import nvjitlink, nvrtc, pathfinder
+
+    pathfinder.on_load = watched
+    for key, loaded in list(pathfinder._loaded.items()):
+        pathfinder._loaded[key] = watched(loaded)
+    for module, library, symbols in (
+        (nvrtc, nvrtc.libnvrtc, ("nvrtcGetCUBIN", "nvrtcGetCUBINSize")),
+        (nvjitlink, nvjitlink.libnvjitlink, SYMBOLS),
+    ):
+        for symbol in symbols:
+            for name in (f"_c_{symbol}", f"_c__{symbol}"):  # the second where one by hand stands before it
+                written = vars(module).get(name)
+                if written is not None:  # for the library as it was
+                    function = library.symbol(symbol)
+                    function.argtypes = written.argtypes
+                    vars(module)[name] = function
+
+
+def watched(loaded: Any) -> Any:
+    """A loaded library, whose cubins carry their PTX if it makes any."""
+    from .jit_linker import WatchedNvJitLink
+
+    cls = {"nvrtc": WatchedNVRTC, "nvJitLink": WatchedNvJitLink}.get(loaded.name)
+    if cls is None or isinstance(loaded.handle, Watched):
+        return loaded
+    return loaded._replace(handle=cls(loaded.handle))

@@ -1,0 +1,195 @@
+"""Kernels: their parameters and attributes."""
+
+from __future__ import annotations
+
+import re
+
+from ..._types.driver.enums import CUfunction_attribute as Attribute
+from ..devices.context import current
+from ..devices.device import device
+from ..handles import find
+from ..library import provides, text
+from ..log import Refused, invalid
+from .kernel_library import Kernel, function
+from .module import Function
+
+
+@provides("driver")
+def cuKernelGetFunction(kernel: int) -> int:
+    return find(kernel, Kernel).function(current()).handle
+
+
+@provides("driver")
+def cuKernelGetLibrary(kernel: int) -> int:
+    return find(kernel, Kernel).library.handle
+
+
+@provides("driver")
+def cuKernelGetName(hfunc: int) -> int:
+    return text(find(hfunc, Kernel).name.encode())
+
+
+@provides("driver")
+def cuKernelGetParamInfo(kernel: int, paramIndex: int) -> tuple[int, int]:
+    return parameter(find(kernel, Kernel).function(current()), paramIndex)
+
+
+@provides("driver")
+def cuKernelGetAttribute(attrib: int, kernel: int, dev: int) -> int:
+    device(dev)
+    return get(find(kernel, Kernel).function(current()), attrib)
+
+
+@provides("driver")
+def cuKernelSetAttribute(attrib: int, val: int, kernel: int, dev: int) -> None:
+    device(dev)
+    put(find(kernel, Kernel).function(current()), attrib, val)
+
+
+@provides("driver")
+def cuKernelSetCacheConfig(kernel: int, config: int, dev: int) -> None:
+    find(kernel, Kernel)
+    device(dev)
+
+
+def parameter(of: Function, index: int) -> tuple[int, int]:
+    """The offset and the size of a parameter."""
+    if not 0 <= index < len(of.kernel.parameters):
+        raise invalid(f"{of.name} has {len(of.kernel.parameters)} parameters, no number {index}")
+    return of.kernel.parameters[index]
+
+
+def get(of: Function, attrib: int) -> int:
+    """An attribute."""
+    from ..._types.driver.enums import CUdevice_attribute as OfDevice
+
+    name, kernel = Attribute(attrib), of.kernel
+    if name in of.set:
+        return of.set[name]
+    on = of.context.device
+    major, minor = (
+        on[OfDevice.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR],
+        on[OfDevice.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR],
+    )
+    target = re.search(rb"\.target\s+(?:sm|compute)_(\d+)", of.module.source.ptx)
+    values = {
+        Attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: min(kernel.max_threads or 1024, 1024),
+        Attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: kernel.shared_size,
+        Attribute.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: kernel.const_size,
+        Attribute.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: kernel.local_size,
+        Attribute.CU_FUNC_ATTRIBUTE_NUM_REGS: of.registers,
+        Attribute.CU_FUNC_ATTRIBUTE_PTX_VERSION: int(target[1]) if target else 10 * major + minor,
+        Attribute.CU_FUNC_ATTRIBUTE_BINARY_VERSION: 10 * major + minor,
+        Attribute.CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: 0,
+        Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: (48 << 10) - kernel.shared_size,
+        Attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: -1,
+        Attribute.CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: int(kernel.needs_cluster),
+        Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: (kernel.cluster or (0, 0, 0))[0],
+        Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: (kernel.cluster or (0, 0, 0))[1],
+        Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: (kernel.cluster or (0, 0, 0))[2],
+        Attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: 0,
+        Attribute.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: 0,
+    }
+    if name not in values:
+        raise invalid(f"{attrib} is no attribute of a function")
+    return values[name]
+
+
+_CLUSTER = (
+    Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+    Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+    Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
+)
+
+
+def required_cluster(of: Function) -> tuple[int, int, int] | None:
+    """The size of clusters that a kernel was compiled for, or that its attributes were set to.
+
+    Raises Refused.
+    """
+    width, height, depth = (get(of, name) for name in _CLUSTER)
+    if not width and not height and not depth:
+        return None
+    if not width or not height or not depth:
+        raise invalid(f"{of.name}: clusters of {(width, height, depth)}: all of them must be set, or none")
+    return width, height, depth
+
+
+def put(of: Function, attrib: int, value: int) -> None:
+    """Set an attribute."""
+    from ..._types.driver.enums import CUdevice_attribute as OfDevice
+
+    name = Attribute(attrib)
+    if name == Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        largest = of.context.device[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN]
+        if not 0 <= value <= largest - of.kernel.shared_size:
+            raise invalid(
+                f"{of.name} can have 0 .. {largest - of.kernel.shared_size} dynamic bytes, not {value}"
+            )
+    elif name == Attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        if not -1 <= value <= 100:
+            raise invalid(f"a carveout is -1 .. 100, not {value}")
+    elif name not in (
+        Attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+        Attribute.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+        *_CLUSTER,
+    ):
+        raise invalid(f"{name.name} cannot be set")
+    if name in _CLUSTER and of.kernel.cluster is not None:
+        reason = f"{of.name} was compiled for clusters of {of.kernel.cluster}"
+        raise Refused("CUDA_ERROR_NOT_PERMITTED", reason)
+    if name in _CLUSTER and value < 0:
+        raise invalid(f"{name.name} cannot be {value}")
+    of.set[name] = value
+
+
+@provides("driver")
+def cuFuncGetAttribute(attrib: int, hfunc: int) -> int:
+    return get(function(hfunc), attrib)
+
+
+@provides("driver")
+def cuFuncSetAttribute(hfunc: int, attrib: int, value: int) -> None:
+    put(function(hfunc), attrib, value)
+
+
+@provides("driver")
+def cuFuncSetCacheConfig(hfunc: int, config: int) -> None:
+    function(hfunc)  # there are no caches
+    if config not in range(4):
+        raise invalid(f"{config} is no CUfunc_cache")
+
+
+@provides("driver")
+def cuFuncSetSharedMemConfig(hfunc: int, config: int) -> None:
+    function(hfunc)
+
+
+@provides("driver")
+def cuFuncGetModule(hfunc: int) -> int:
+    return function(hfunc).module.handle
+
+
+@provides("driver")
+def cuFuncGetName(hfunc: int) -> int:
+    return text(function(hfunc).name.encode())
+
+
+@provides("driver")
+def cuFuncGetParamInfo(func: int, paramIndex: int) -> tuple[int, int]:
+    return parameter(function(func), paramIndex)
+
+
+@provides("driver")
+def cuFuncIsLoaded(function: int) -> int:
+    from .kernel_library import function as find_function
+
+    find_function(function)
+    return 1  # CU_FUNCTION_LOADING_STATE_LOADED
+
+
+@provides("driver")
+def cuFuncLoad(function: int) -> None:
+    from .kernel_library import function as find_function
+
+    find_function(function)

@@ -1,0 +1,183 @@
+"""Code that can be loaded: PTX, and what carries it; the options of the compiler in the driver.
+
+A simulated device runs PTX. NVRTC makes PTX and a cubin from one program, so while the simulator is on the
+cubin that a program fetches gets one section more, which holds the PTX. No other cubin can run, and of a fat
+binary the PTX.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import time
+from typing import Any
+
+from ..._types.driver.enums import CUjit_option as Option
+from ..devices.device import Options as Device
+from ..log import Refused, invalid
+from . import fatbin
+
+ELF = b"\x7fELF"
+LTO = (b"BC\xc0\xde", b"\xed\x43\x4e\x7f")
+
+SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
+PTX_SECTION = 0x80505458  # the type of ours: of the range that ELF leaves to programs, and "PTX"
+EMPTY_ELF = ELF + struct.pack(
+    "<BBBBB7xHHIQQQIHHHHHH", 2, 1, 1, 51, 7, 2, 190, 1, 0, 0, 64, 0, 64, 0, 0, 64, 0, 0
+)
+"""A cubin that holds nothing: a header for CUDA (machine 190) and no sections."""
+
+
+def attach(cubin: bytes, ptx: bytes) -> bytes:
+    """`cubin` with one section more, which holds `ptx`."""
+    shoff, count = struct.unpack_from("<Q", cubin, 40)[0], struct.unpack_from("<H", cubin, 60)[0]
+    body = cubin.ljust(-(-len(cubin) // 8) * 8, b"\0")
+    text = ptx.rstrip(b"\0") + b"\0"
+    table = cubin[shoff : shoff + SECTION.size * count]
+    table += SECTION.pack(0, PTX_SECTION, 0, 0, len(body), len(text), 0, 0, 1, 0)
+    text += bytes(-len(text) % 8)
+    header = bytearray(body[:64])
+    struct.pack_into("<Q", header, 40, len(body) + len(text))
+    struct.pack_into("<H", header, 60, count + 1)
+    return bytes(header) + body[64:] + text + table
+
+
+def attached(cubin: bytes) -> bytes | None:
+    """The PTX that `attach` put into a cubin; None if it has none."""
+    shoff, count = struct.unpack_from("<Q", cubin, 40)[0], struct.unpack_from("<H", cubin, 60)[0]
+    for i in range(count):
+        section = SECTION.unpack_from(cubin, shoff + SECTION.size * i)
+        if section[1] == PTX_SECTION:
+            return cubin[section[4] : section[4] + section[5]]
+    return None
+
+
+class Code:
+    """PTX, and what the compiler is told and says.
+
+    registers: the most that a thread may have; 0 for no limit.
+    """
+
+    def __init__(self, ptx: bytes, registers: int = 0) -> None:
+        self.ptx = ptx
+        self.registers = registers
+
+
+def at(address: int | None) -> bytes:
+    """The PTX of the image at an address. Raises Refused."""
+    if not address:
+        raise invalid("the image is NULL")
+    start = ctypes.string_at(address, 4)
+    if start == ELF:
+        return of_cubin(ctypes.string_at(address, elf_size(address)))
+    if start == fatbin.WRAPPER:
+        return at(fatbin.behind(address))
+    if start == fatbin.MAGIC:
+        return of_fatbin(ctypes.string_at(address, fatbin.size(address)))
+    if start in LTO:
+        raise Refused("CUDA_ERROR_INVALID_IMAGE", "this is LTO-IR, not PTX: link it first")
+    return of_text(ctypes.string_at(address))
+
+
+def of_text(text: bytes) -> bytes:
+    """`text`, if it may be PTX. Raises Refused."""
+    if b".version" not in text:
+        raise Refused("CUDA_ERROR_INVALID_IMAGE", "this is neither PTX nor a cubin nor a fat binary")
+    return text
+
+
+def of_cubin(cubin: bytes) -> bytes:
+    """The PTX of a cubin. Raises Refused."""
+    ptx = attached(cubin)
+    if ptx is None:
+        raise Refused(
+            "CUDA_ERROR_NO_BINARY_FOR_GPU",
+            "this cubin carries no PTX, for it was not fetched from NVRTC while the simulator was on: load"
+            " the PTX itself",
+        )
+    return ptx
+
+
+def of_fatbin(data: bytes) -> bytes:
+    """The PTX of a fat binary, for the device's compute capability or an older one. Raises Refused."""
+    major, minor = Device.compute_capability
+    best, skipped = 0, []
+    ptx = b""
+    for entry in fatbin.entries(data):
+        what = {fatbin.PTX: "PTX", fatbin.CUBIN: "cubin"}.get(entry.kind, f"kind {entry.kind}")
+        skipped.append(f"{what} for {entry.architecture}")
+        if entry.kind == fatbin.PTX and best < entry.architecture <= 10 * major + minor:
+            best, ptx = entry.architecture, entry.unpacked()
+        elif entry.kind == fatbin.CUBIN and entry.architecture == 10 * major + minor:
+            carried = attached(entry.unpacked())
+            if carried is not None:
+                return carried
+    if not ptx:
+        raise Refused(
+            "CUDA_ERROR_NO_BINARY_FOR_GPU",
+            f"the fat binary has no PTX for compute capability {major}.{minor} or less, which is all that the"
+            f" simulator runs; it has {', '.join(skipped) or 'nothing'}",
+        )
+    return ptx.rstrip(b"\0") + b"\0"
+
+
+def elf_size(address: int) -> int:
+    """The bytes of the ELF file at an address: to the end of its last section or of its tables."""
+    header = ctypes.string_at(address, 64)
+    (phoff, shoff) = struct.unpack_from("<QQ", header, 32)
+    (phsize, phcount, shsize, shcount) = struct.unpack_from("<HHHH", header, 54)
+    end = max(phoff + phsize * phcount, shoff + shsize * shcount, 64)
+    for i in range(shcount):
+        section = ctypes.string_at(address + shoff + shsize * i, 64)
+        (kind,) = struct.unpack_from("<I", section, 4)
+        (offset, size) = struct.unpack_from("<QQ", section, 24)
+        if kind != 8:  # SHT_NOBITS
+            end = max(end, offset + size)
+    return int(end)
+
+
+def in_file(path: bytes | None) -> bytes:
+    """The PTX of the image in a file. Raises Refused."""
+    if path is None:
+        raise invalid("the path is NULL")
+    try:
+        with open(os.fsdecode(path), "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise Refused("CUDA_ERROR_FILE_NOT_FOUND", str(error)) from None
+    buffer = ctypes.create_string_buffer(data, len(data) + 1)
+    return at(ctypes.addressof(buffer))
+
+
+class Options:
+    """The options of the compiler and the linker: where their messages go, and what they ask for."""
+
+    def __init__(self, count: int, options: Any, values: Any) -> None:
+        self.values = values
+        self.places = {Option(options[i]): i for i in range(count)}
+        self.began = time.perf_counter()
+
+    def get(self, option: Option) -> int:
+        """The value of an option; 0 if it is not there."""
+        place = self.places.get(option)
+        return 0 if place is None else int(self.values[place] or 0)
+
+    @property
+    def registers(self) -> int:
+        """CU_JIT_MAX_REGISTERS."""
+        return self.get(Option.CU_JIT_MAX_REGISTERS) & 0xFFFFFFFF
+
+    def say(self, message: str, error: bool = False) -> None:
+        """Write a message to the buffer for messages, or for errors; and how long it took."""
+        kind = "ERROR" if error else "INFO"
+        buffer, size = Option[f"CU_JIT_{kind}_LOG_BUFFER"], Option[f"CU_JIT_{kind}_LOG_BUFFER_SIZE_BYTES"]
+        room = self.get(size) & 0xFFFFFFFF
+        if self.get(buffer) and room:
+            text = message.encode()[: room - 1] + b"\0"
+            ctypes.memmove(self.get(buffer), text, len(text))
+            self.values[self.places[size]] = len(text)
+        if Option.CU_JIT_WALL_TIME in self.places:
+            milliseconds = 1000 * (time.perf_counter() - self.began)
+            (bits,) = struct.unpack("I", struct.pack("f", milliseconds))
+            self.values[self.places[Option.CU_JIT_WALL_TIME]] = bits

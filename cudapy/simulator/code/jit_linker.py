@@ -1,0 +1,153 @@
+"""Has each cubin that nvJitLink makes in this process carry its PTX.
+
+Of PTX that is the PTX, put together; of LTO-IR it is what the same link makes with -ptx.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+from ...nvjitlink import nvJitLinkInputType as Kind
+from ..log import Refused
+from . import fatbin
+from . import images as code
+from .compiler import Watched
+from .linker import Unit, merged
+
+ADDRESS = ctypes.c_void_p
+LTO = (b"-lto", b"--link-time-opt")
+
+
+class Link:
+    """What a link was told."""
+
+    def __init__(self, options: list[bytes]) -> None:
+        self.options = options
+        self.inputs: list[tuple[int, bytes, str]] = []
+
+
+class WatchedNvJitLink(Watched):
+    """A libnvJitLink whose nvJitLinkGetLinkedCubin and ...Size are about cubins with their PTX."""
+
+    def __init__(self, library: Any) -> None:
+        number, size = ctypes.c_uint32, ctypes.c_size_t
+        self._links: dict[int, Link] = {}
+        super().__init__(
+            library,
+            {
+                "nvJitLinkCreate": (self._create, (ADDRESS, number, ADDRESS)),
+                "nvJitLinkDestroy": (self._destroy, (ADDRESS,)),
+                "nvJitLinkAddData": (self._add_data, (ADDRESS, ctypes.c_int, ADDRESS, size, ctypes.c_char_p)),
+                "nvJitLinkAddFile": (self._add_file, (ADDRESS, ctypes.c_int, ctypes.c_char_p)),
+                "nvJitLinkGetLinkedCubin": (self._get_cubin, (ADDRESS, ADDRESS)),
+                "nvJitLinkGetLinkedCubinSize": (self._get_size, (ADDRESS, ADDRESS)),
+            },
+        )
+
+    def _call(self, name: str, *arguments: Any) -> int:
+        try:
+            function = self._library[f"nvJitLink{name}"]
+        except AttributeError:
+            function = self._library[f"__nvJitLink{name}_12_0"]
+        return int(function(*arguments))
+
+    def _create(self, handle: int | None, count: int, options: int | None) -> int:
+        status = self._call("Create", ADDRESS(handle), ctypes.c_uint32(count), ADDRESS(options))
+        if not status and handle:
+            given = ctypes.cast(options or 0, ctypes.POINTER(ctypes.c_char_p))
+            made = ADDRESS.from_address(handle).value or 0
+            self._links[made] = Link([given[i] or b"" for i in range(count)])
+        return status
+
+    def _destroy(self, handle: int | None) -> int:
+        if handle:
+            self._links.pop(ADDRESS.from_address(handle).value or 0, None)
+        return self._call("Destroy", ADDRESS(handle))
+
+    def _add_data(self, handle: int, kind: int, data: int | None, size: int, name: bytes | None) -> int:
+        arguments = ADDRESS(handle), kind, ADDRESS(data), ctypes.c_size_t(size), ctypes.c_char_p(name)
+        status = self._call("AddData", *arguments)
+        if not status and data and handle in self._links:
+            self._note(handle, kind, ctypes.string_at(data, size), name)
+        return status
+
+    def _add_file(self, handle: int, kind: int, name: bytes | None) -> int:
+        status = self._call("AddFile", ADDRESS(handle), kind, ctypes.c_char_p(name))
+        if not status and handle in self._links:
+            with open(os.fsdecode(name or b""), "rb") as file:
+                self._note(handle, kind, file.read(), name)
+        return status
+
+    def _note(self, handle: int, kind: int, data: bytes, name: bytes | None) -> None:
+        self._links[handle].inputs.append((kind, data, os.fsdecode(name or b"a unit")))
+
+    def _get_cubin(self, handle: int, cubin: int | None) -> int:
+        status, made = self._cubin(handle)
+        if status or not cubin:
+            return status or self._call("GetLinkedCubin", ADDRESS(handle), None)
+        ctypes.memmove(cubin, made, len(made))
+        return 0
+
+    def _get_size(self, handle: int, size: int | None) -> int:
+        status, made = self._cubin(handle)
+        if status or not size:
+            return status or self._call("GetLinkedCubinSize", ADDRESS(handle), None)
+        ctypes.c_size_t.from_address(size).value = len(made)
+        return 0
+
+    def _cubin(self, handle: int) -> tuple[int, bytes]:
+        """The status of asking for the cubin of a link, and the cubin, with its PTX where there is any."""
+        status, cubin = self._fetch(handle, "Cubin")
+        link = self._links.get(handle)
+        if status or link is None or not cubin.startswith(code.ELF):
+            return status, cubin
+        is_lto = any(option in LTO for option in link.options)
+        ptx = self._optimized(link) if is_lto else _together(link)
+        return 0, code.attach(cubin, ptx) if ptx else cubin
+
+    def _fetch(self, handle: int, what: str) -> tuple[int, bytes]:
+        size = ctypes.c_size_t()
+        status = self._call(f"GetLinked{what}Size", ADDRESS(handle), ctypes.byref(size))
+        if status:
+            return status, b""
+        buffer = ctypes.create_string_buffer(size.value)
+        return self._call(f"GetLinked{what}", ADDRESS(handle), buffer), buffer.raw
+
+    def _optimized(self, link: Link) -> bytes:
+        """The PTX of a link with LTO; nothing if it cannot be had."""
+        options = [*link.options, b"-ptx"]
+        array, handle = (ctypes.c_char_p * len(options))(*options), ADDRESS()
+        if self._call("Create", ctypes.byref(handle), ctypes.c_uint32(len(options)), array):
+            return b""
+        try:
+            for kind, data, name in link.inputs:
+                size, label = ctypes.c_size_t(len(data)), ctypes.c_char_p(os.fsencode(name))
+                if self._call("AddData", handle, kind, data, size, label):
+                    return b""
+            if self._call("Complete", handle):
+                return b""
+            status, ptx = self._fetch(handle.value or 0, "Ptx")
+            return b"" if status else ptx
+        finally:
+            self._call("Destroy", ctypes.byref(handle))
+
+
+def _together(link: Link) -> bytes:
+    """The PTX of all inputs as one; nothing if one of them has none."""
+    units = []
+    try:
+        for kind, data, name in link.inputs:
+            if kind == Kind.NVJITLINK_INPUT_PTX or (kind == Kind.NVJITLINK_INPUT_ANY and b".version" in data):
+                text = data
+            elif data.startswith(code.ELF):
+                text = code.of_cubin(data)
+            elif data.startswith(fatbin.MAGIC):
+                text = code.of_fatbin(data)
+            else:
+                return b""
+            units.append(Unit(text.decode(errors="replace"), name))
+        return merged(units).encode()
+    except Refused:
+        return b""

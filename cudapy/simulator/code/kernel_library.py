@@ -1,0 +1,153 @@
+"""Libraries: code that is loaded into each context that needs it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..devices.context import Context, owner
+from ..handles import Object, find
+from ..library import provides
+from ..log import Refused, invalid
+from ..memory.allocations import not_in_capture
+from . import images as code
+from .images import Code, Options
+from .module import Function, Module, load, lock
+
+
+class Library(Object):
+    """Code that is loaded into each context that needs it."""
+
+    noun = "library"
+
+    def __init__(self, source: Code) -> None:
+        super().__init__()
+        self.source = source
+        self.kernels: dict[str, Kernel] = {}
+        self.modules: dict[Context, Module] = {}
+        self.module(owner())
+
+    def module(self, context: Context) -> Module:
+        """The library in a context."""
+        context = context.root
+        with lock:
+            if context not in self.modules:
+                self.modules[context] = Module(self.source, context, self)
+            return self.modules[context]
+
+    def kernel(self, name: bytes | None) -> Kernel:
+        """A kernel by its name. Raises Refused."""
+        function = self.module(owner()).function(name)
+        with lock:
+            if function.name not in self.kernels:
+                self.kernels[function.name] = Kernel(self, function.name)
+            return self.kernels[function.name]
+
+    def forget(self) -> None:
+        super().forget()
+        for kernel in self.kernels.values():
+            kernel.forget()
+        for module in self.modules.values():
+            module.forget()
+
+
+class Kernel(Object):
+    """A kernel of a library."""
+
+    noun = "kernel"
+
+    def __init__(self, library: Library, name: str) -> None:
+        super().__init__()
+        self.library = library
+        self.name = name
+
+    def function(self, context: Context) -> Function:
+        """The kernel in a context."""
+        return self.library.module(context).function(self.name.encode())
+
+
+def function(handle: int, context: Context | None = None) -> Function:
+    """The function with this handle; a kernel of a library is one in `context`, or the current one.
+
+    Raises Refused.
+    """
+    try:
+        return find(handle, Function)
+    except Refused:
+        return find(handle, Kernel).function(context or owner())
+
+
+@provides("driver")
+def cuLibraryLoadData(
+    code: int | None,
+    jitOptions: Any,
+    jitOptionsValues: Any,
+    numJitOptions: int,
+    libraryOptions: Any,
+    libraryOptionValues: Any,
+    numLibraryOptions: int,
+) -> int:
+    from .images import at
+
+    return load(at(code), Options(numJitOptions, jitOptions, jitOptionsValues), Library)
+
+
+@provides("driver")
+def cuLibraryLoadFromFile(
+    fileName: bytes | None,
+    jitOptions: Any,
+    jitOptionsValues: Any,
+    numJitOptions: int,
+    libraryOptions: Any,
+    libraryOptionValues: Any,
+    numLibraryOptions: int,
+) -> int:
+    return load(code.in_file(fileName), Options(numJitOptions, jitOptions, jitOptionsValues), Library)
+
+
+@provides("driver")
+def cuLibraryUnload(library: int) -> None:
+    gone = find(library, Library)
+    not_in_capture()
+    for context in list(gone.modules):
+        for work in context.pending():
+            work.wait()
+    gone.forget()
+
+
+@provides("driver")
+def cuLibraryGetKernel(library: int, name: bytes | None) -> int:
+    return find(library, Library).kernel(name).handle
+
+
+@provides("driver")
+def cuLibraryGetKernelCount(lib: int) -> int:
+    return len(find(lib, Library).module(owner()).engine.functions)
+
+
+@provides("driver")
+def cuLibraryEnumerateKernels(kernels: Any, numKernels: int, lib: int) -> None:
+    library = find(lib, Library)
+    names = library.module(owner()).engine.functions
+    for i, name in zip(range(numKernels), names, strict=False):
+        kernels[i] = library.kernel(name.encode()).handle
+
+
+@provides("driver")
+def cuLibraryGetModule(library: int) -> int:
+    return find(library, Library).module(owner()).handle
+
+
+@provides("driver")
+def cuLibraryGetGlobal(library: int, name: bytes | None) -> tuple[int, int]:
+    return find(library, Library).module(owner()).variable(name)
+
+
+@provides("driver")
+def cuLibraryGetManaged(library: int, name: bytes | None) -> tuple[int, int]:
+    return find(library, Library).module(owner()).variable(name, managed=True)
+
+
+@provides("driver")
+def cuLibraryGetUnifiedFunction(fptr: Any, library: int, symbol: bytes | None) -> None:
+    find(library, Library)
+    raise invalid("the simulator has no unified functions")

@@ -1,0 +1,46 @@
+"""The parameters of a launch as one block of bytes."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from ..log import invalid
+from .module import Function
+
+BUFFER_POINTER, BUFFER_SIZE = 1, 2  # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE
+
+
+def pack(kernel: Function, kernelParams: Any, extra: Any) -> bytes:
+    """The parameters of a kernel as one block of bytes. Raises Refused."""
+    parameters = kernel.kernel.parameters
+    size = max((offset + width for offset, width in parameters), default=0)
+    if extra and extra[0]:
+        if kernelParams:
+            raise invalid("both kernelParams and extra are given")
+        return _packed(extra, size)
+    if not parameters:
+        return b""
+    if not kernelParams:
+        raise invalid(f"{kernel.name} has {len(parameters)} parameters, and none are given")
+    block = bytearray(size)
+    for i, (offset, width) in enumerate(parameters):
+        if not kernelParams[i]:
+            raise invalid(f"the pointer to parameter {i} of {kernel.name} is NULL")
+        block[offset : offset + width] = ctypes.string_at(kernelParams[i], width)
+    return bytes(block)
+
+
+def _packed(extra: Any, size: int) -> bytes:
+    data, length, i = 0, 0, 0
+    while extra[i]:
+        if extra[i] == BUFFER_POINTER:
+            data = extra[i + 1]
+        elif extra[i] == BUFFER_SIZE:
+            length = ctypes.c_size_t.from_address(extra[i + 1]).value
+        else:
+            raise invalid(f"{extra[i]} in extra is no CU_LAUNCH_PARAM_*")
+        i += 2
+    if not data or length < size:
+        raise invalid(f"extra has {length} bytes of parameters, the kernel has {size}")
+    return ctypes.string_at(data, size)

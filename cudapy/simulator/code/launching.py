@@ -1,0 +1,310 @@
+"""Launches of kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from dataclasses import replace
+from typing import Any
+
+from ..._types.driver.enums import CUdevice_attribute as OfDevice
+from ..._types.driver.enums import CUfunction_attribute, CUlimit, CUresult
+from ..._types.driver.enums import CUgraphNodeType as Type
+from ..._types.driver.enums import CUlaunchAttributeID as Attribute
+from ..._types.driver.handles import CUkernel
+from ..._types.driver.structs import CUDA_KERNEL_NODE_PARAMS, CUlaunchAttributeValue
+from ..devices.context import Context
+from ..devices.device import Device
+from ..devices.occupancy import blocks_per_multiprocessor, largest_cluster
+from ..engine.device import Device as EngineDevice
+from ..engine.fault import Fault
+from ..engine.launch import launch
+from ..handles import find
+from ..library import provides
+from ..log import Refused, invalid, unsupported
+from ..memory.allocations import table
+from ..streams.event import Event
+from ..streams.operations import Operation, needed
+from ..streams.stream import stream
+from ..streams.turns import Turns
+from .function import get, required_cluster
+from .kernel_library import function
+from .launch_parameters import pack
+from .module import Function
+
+HINTS = (
+    Attribute.CU_LAUNCH_ATTRIBUTE_IGNORE,
+    Attribute.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+    Attribute.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+    Attribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+    Attribute.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+    Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY,
+    Attribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+    Attribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+    Attribute.CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION,
+    Attribute.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+)
+"""Attributes that change how fast a kernel runs, and not what it computes."""
+
+_turns = Turns()
+_devices: dict[int, EngineDevice] = {}
+_lock = threading.Lock()
+
+
+def engine_device(device: Device) -> EngineDevice:
+    """What kernels see of a device."""
+    with _lock:
+        if device.ordinal not in _devices:
+            count = device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
+            _devices[device.ordinal] = EngineDevice(table, count, pause=_turns.pause)
+        return _devices[device.ordinal]
+
+
+Three = tuple[int, int, int]
+
+
+def _misfit(reason: str) -> Refused:
+    return Refused("CUDA_ERROR_INVALID_CLUSTER_SIZE", reason)
+
+
+class KernelLaunch(Operation):
+    """A launch; `params` are the packed parameters of the kernel."""
+
+    type = Type.CU_GRAPH_NODE_TYPE_KERNEL
+    soon = False
+    context: Context
+
+    def __init__(
+        self,
+        kernel: Function,
+        grid: Three,
+        block: Three,
+        shared: int,
+        params: bytes,
+        attributes: dict[Attribute, CUlaunchAttributeValue] | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.context = kernel.context
+        self.place = kernel.context  # of the stream that it is in
+        self.grid = grid
+        self.block = block
+        self.shared = shared
+        self.params = params
+        self.attributes = attributes or {}
+        self.cluster: Three | None = required_cluster(kernel)
+        self.is_cooperative = False
+        self._events: list[Event] = []
+        self._data: Any = None
+        self._table: Any = None
+        for name, value in self.attributes.items():
+            self._take(name, value)
+        self.check()
+
+    def _take(self, name: Attribute, value: CUlaunchAttributeValue) -> None:
+        if name == Attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+            self.is_cooperative = bool(value.cooperative)
+        elif name == Attribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            self.cluster = value.clusterDim.x, value.clusterDim.y, value.clusterDim.z
+        elif name == Attribute.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+            self._events.append(find(int(value.programmaticEvent.event), Event))
+        elif name == Attribute.CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT:
+            self._events.append(find(int(value.launchCompletionEvent.event), Event))
+        elif name not in HINTS:
+            raise unsupported(f"the simulator has no launch attribute {name.name}")
+
+    def put(self, name: Attribute, value: CUlaunchAttributeValue) -> None:
+        """Set an attribute."""
+        self._take(name, value)
+        self.check()
+        self.attributes[name] = value
+
+    def check(self) -> None:
+        """Raise Refused for a launch that is not possible."""
+        on = self.context.device
+        for what, sizes, limit in (
+            ("grid", self.grid, OfDevice.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+            ("block", self.block, OfDevice.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+        ):
+            for i, size in enumerate(sizes):
+                if not 0 < size <= on[OfDevice(limit + i)]:
+                    raise invalid(
+                        f"{what} dimensions {sizes}: number {i} must be 1 .. {on[OfDevice(limit + i)]}"
+                    )
+        threads = self.block[0] * self.block[1] * self.block[2]
+        most = get(self.kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+        if threads > 1024:
+            raise invalid(f"block dimensions {self.block} are {threads} threads, more than 1024")
+        if threads > most:
+            raise Refused(
+                "CUDA_ERROR_INVALID_VALUE", f"{self.kernel.name} is made for blocks of {most} threads at most"
+            )
+        room = get(self.kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        if self.shared > room:
+            raise invalid(
+                f"{self.shared} dynamic bytes of shared memory, more than the {room} of {self.kernel.name}"
+            )
+        if self.cluster is not None:
+            self._check_cluster(self.cluster)
+        elif self.kernel.kernel.needs_cluster:
+            raise _misfit(f"{self.kernel.name} is made for clusters: the launch must say how large they are")
+        if self.is_cooperative:
+            fit = blocks_per_multiprocessor(self.kernel, threads, self.shared)
+            fit *= on[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
+            blocks = self.grid[0] * self.grid[1] * self.grid[2]
+            if blocks > fit:
+                raise Refused(
+                    "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
+                    f"{blocks} blocks, but the device has room for {fit}",
+                )
+
+    def _check_cluster(self, cluster: Three) -> None:
+        if not self.context.device[OfDevice.CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH]:
+            raise unsupported("clusters need compute capability 9.0")
+        if any(size % part for size, part in zip(self.grid, cluster, strict=True) if part) or 0 in cluster:
+            raise invalid(f"a grid of {self.grid} blocks does not divide into clusters of {cluster}")
+        required = required_cluster(self.kernel)
+        if required is not None and cluster != required:
+            raise _misfit(f"{self.kernel.name} is made for clusters of {required}, not {cluster}")
+        most = largest_cluster(self.kernel)
+        if cluster[0] * cluster[1] * cluster[2] > most:
+            raise _misfit(f"clusters of {self.kernel.name} have at most {most} blocks, not {cluster}")
+
+    def run(self) -> None:
+        whole = engine_device(self.context.device)
+        device = replace(
+            whole,
+            multiprocessors=getattr(self.place, "multiprocessors", whole.multiprocessors),
+            heap_size=self.context.limits[CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE],
+            origin=self.context,
+        )
+        try:
+            with _turns:
+                launch(
+                    self.kernel.kernel,
+                    self.grid,
+                    self.block,
+                    self.params,
+                    self.shared,
+                    cooperative=self.is_cooperative,
+                    cluster=self.cluster,
+                    device=device,
+                )
+        except Fault as fault:
+            raise Refused(CUresult(fault.status).name, fault.report) from None
+        for event in self._events:
+            record = event.begin()
+            record.stamp()
+            event.put(record)
+
+    def details(self) -> list[str]:
+        return [self.kernel.name, f"grid {self.grid}", f"block {self.block}", f"shared {self.shared}"]
+
+    def added(self, work: Any) -> None:
+        """The launch was queued: events of it are recorded now."""
+        for event in self._events:
+            record = event.begin()
+            record.work = work
+            event.put(record)
+
+    def node_params(self) -> CUDA_KERNEL_NODE_PARAMS:
+        """As a graph's node has it; its pointers live as long as the operation."""
+        parameters = self.kernel.kernel.parameters
+        if self._table is None:  # programs keep its address
+            self._data = ctypes.create_string_buffer(self.params, max(1, len(self.params)))
+            start = ctypes.addressof(self._data)
+            addresses = [start + offset for offset, _ in parameters]
+            self._table = (ctypes.c_void_p * max(1, len(parameters)))(*addresses)
+        made = CUDA_KERNEL_NODE_PARAMS(
+            func=self.kernel.handle,
+            sharedMemBytes=self.shared,
+            kernelParams=ctypes.addressof(self._table) if parameters else 0,
+        )
+        library = self.kernel.module.library
+        if library is not None and self.kernel.name in library.kernels:
+            made.kern = CUkernel(library.kernels[self.kernel.name].handle)
+        for i, letter in enumerate("XYZ"):
+            setattr(made, "gridDim" + letter, self.grid[i])
+            setattr(made, "blockDim" + letter, self.block[i])
+        return made
+
+
+def attributes_of(config: Any) -> dict[Attribute, CUlaunchAttributeValue]:
+    """The attributes of a CUlaunchConfig or cudaLaunchConfig_t, copied."""
+    return {
+        Attribute(int(item.id)): CUlaunchAttributeValue.from_buffer_copy(
+            item.value if hasattr(item, "value") else item.val
+        )
+        for item in config.attrs
+    }
+
+
+def submit(hStream: int, launch: KernelLaunch) -> None:
+    """Queue a launch, or capture it."""
+    on = stream(hStream)
+    launch.place = on.context
+    work = on.add(launch)
+    if work is not None:
+        launch.added(work)
+
+
+def _queue(
+    on: int, f: int, grid: Any, block: Any, shared: int, params: Any, extra: Any, attributes: Any = None
+) -> None:
+    """Queue a launch in a stream. Raises Refused, for a stream that is none first."""
+    stream(on)
+    kernel = function(f)
+    submit(on, KernelLaunch(kernel, grid, block, shared, pack(kernel, params, extra), attributes))
+
+
+@provides("driver")
+def cuLaunchKernel(
+    f: int,
+    gridDimX: int,
+    gridDimY: int,
+    gridDimZ: int,
+    blockDimX: int,
+    blockDimY: int,
+    blockDimZ: int,
+    sharedMemBytes: int,
+    hStream: int,
+    kernelParams: Any,
+    extra: Any,
+) -> None:
+    grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
+    _queue(hStream, f, grid, block, sharedMemBytes, kernelParams, extra)
+
+
+@provides("driver")
+def cuLaunchKernelEx(config: Any, f: int, kernelParams: Any, extra: Any) -> None:
+    told = needed(config, "config")
+    stream(int(told.hStream))
+    kernel = function(f)
+    submit(
+        int(told.hStream),
+        KernelLaunch(
+            kernel,
+            (told.gridDimX, told.gridDimY, told.gridDimZ),
+            (told.blockDimX, told.blockDimY, told.blockDimZ),
+            told.sharedMemBytes,
+            pack(kernel, kernelParams, extra),
+            attributes_of(told),
+        ),
+    )
+
+
+@provides("driver")
+def cuLaunchCooperativeKernel(
+    f: int,
+    gridDimX: int,
+    gridDimY: int,
+    gridDimZ: int,
+    blockDimX: int,
+    blockDimY: int,
+    blockDimZ: int,
+    sharedMemBytes: int,
+    hStream: int,
+    kernelParams: Any,
+) -> None:
+    together = {Attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE: CUlaunchAttributeValue(cooperative=1)}
+    grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
+    _queue(hStream, f, grid, block, sharedMemBytes, kernelParams, None, together)

@@ -1,0 +1,228 @@
+"""The linker in the driver: several units of PTX become one."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from typing import Any
+
+from ..._types.driver.enums import CUjitInputType as Kind
+from ..devices.context import current
+from ..handles import Object, find
+from ..library import provides
+from ..log import Refused, invalid
+from .images import EMPTY_ELF, Options, attach, of_cubin, of_fatbin
+
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+STRING = re.compile(r'"(?:\\.|[^"\\])*"')
+NAME = re.compile(
+    r"\.(?:entry|func)\s*(?:\([^)]*\)\s*)?([\w$]+)|\.(?:global|const)\b[^=;{]*?([\w$]+)\s*(?:\[[^;=]*)?\s*[=;]"
+)
+DIRECTIVE = re.compile(r"\s*\.(version|target|address_size|file|loc)\b[^\n]*\n")
+
+
+class Unit:
+    """One unit of PTX, taken apart: its first lines, and each of its declarations."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.name = name
+        text = COMMENT.sub(" ", text.rstrip("\0"))
+        version = re.search(r"\.version\s+(\d+)\.(\d+)", text)
+        target = re.search(r"\.target\s+(\w+)", text)
+        if version is None or target is None:
+            raise Refused("CUDA_ERROR_INVALID_PTX", f"{name}: there is no .version or no .target")
+        self.version = int(version[1]), int(version[2])
+        self.target = target[1]
+        self.declarations = list(_declarations(DIRECTIVE.sub("\n", text + "\n")))
+
+    def rename(self, names: dict[str, str]) -> None:
+        """Other names for what only this unit sees."""
+        if names:
+            pattern = re.compile(r"(?<![\w$%.])(" + "|".join(map(re.escape, names)) + r")(?![\w$])")
+            self.declarations = [pattern.sub(lambda m: names[m[1]], text) for text in self.declarations]
+
+
+def _declarations(text: str) -> Any:
+    """The statements outside of functions: up to a semicolon, or a body in braces and what is before it."""
+    start = depth = i = 0
+    body = False
+    while i < len(text):
+        string = STRING.match(text, i) if text[i] == '"' else None
+        if string:
+            i = string.end()
+            continue
+        if text[i] == "{":
+            body = body or (depth == 0 and "=" not in text[start:i])
+            depth += 1
+        elif text[i] == "}":
+            depth -= 1
+        if (text[i] == ";" and not depth) or (text[i] == "}" and not depth and body):
+            yield text[start : i + 1].strip()
+            start, body = i + 1, False
+        i += 1
+    rest = text[start:].split(maxsplit=1)
+    if rest:
+        raise Refused("CUDA_ERROR_INVALID_PTX", f"the statement that begins with {rest[0]!r} has no end")
+
+
+def _name(declaration: str) -> str | None:
+    match = NAME.search(declaration)
+    return (match[1] or match[2]) if match else None
+
+
+def merged(units: list[Unit]) -> str:
+    """One unit from several. Raises Refused for a name that is defined twice, or not at all."""
+    defined: dict[str, Unit] = {}
+    wanted: dict[str, Unit] = {}
+    private: set[str] = set()
+    kept: list[list[str]] = []
+    for number, unit in enumerate(units):
+        own = {
+            n
+            for d in unit.declarations
+            if (n := _name(d)) and not re.match(r"\.(extern|visible|weak|common)\b", d)
+        }
+        unit.rename({name: f"{name}$unit{number}" for name in own & private})
+        private |= own
+    for unit in units:
+        lines = []
+        for text in unit.declarations:
+            name = _name(text)
+            if name is None:
+                lines.append(text)
+            elif text.startswith(".extern") and ".shared" not in text:
+                wanted.setdefault(name, unit)
+            elif name in defined and text.startswith((".weak", ".common")):
+                continue
+            elif (
+                name in defined
+                and text.startswith(".visible")
+                and defined[name] is not unit
+                and text.endswith("}")
+            ):
+                raise Refused(
+                    "CUDA_ERROR_INVALID_PTX", f"{name} is defined in {defined[name].name} and in {unit.name}"
+                )
+            else:
+                defined[name] = unit
+                lines.append(text)
+        kept.append(lines)
+    missing = [f"{name}, which {unit.name} uses" for name, unit in wanted.items() if name not in defined]
+    missing = [text for text in missing if not text.startswith(BUILTIN)]
+    if missing:
+        raise Refused("CUDA_ERROR_INVALID_PTX", "undefined: " + "; ".join(missing))
+    version = max(unit.version for unit in units)
+    target = max((unit.target for unit in units), key=lambda t: int(re.sub(r"\D", "", t) or 0))
+    head = f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
+    builtins = [
+        text
+        for unit in units
+        for text in unit.declarations
+        if text.startswith(".extern") and _name(text) in _B
+    ]
+    forward = [
+        f"{d.partition('{')[0].strip()};" for lines in kept for d in lines if ".func" in d and d.endswith("}")
+    ]
+    return "\n".join(
+        [head, *dict.fromkeys(builtins), *forward, *(text for lines in kept for text in lines), ""]
+    )
+
+
+_B = ("vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional")
+BUILTIN = tuple(f"{name}, " for name in _B)
+
+
+class Link(Object):
+    """A linker and what it was given."""
+
+    noun = "linker"
+
+    def __init__(self, options: Options) -> None:
+        super().__init__()
+        self.options = options
+        self.units: list[Unit] = []
+        self.image: Any = None
+
+    def add(self, kind: int, data: bytes, name: str) -> None:
+        """One unit more. Raises Refused."""
+        from ..engine.memory import Memory
+        from ..engine.module import Module, PTXError
+
+        if kind == Kind.CU_JIT_INPUT_PTX:
+            text = data
+        elif kind == Kind.CU_JIT_INPUT_CUBIN:
+            text = of_cubin(data)
+        elif kind == Kind.CU_JIT_INPUT_FATBINARY:
+            text = of_fatbin(data)
+        else:
+            raise Refused(
+                "CUDA_ERROR_NOT_SUPPORTED",
+                "the simulator's linker takes PTX, cubins that carry theirs, and fat binaries with PTX",
+            )
+        try:
+            unit = Unit(text.decode(errors="replace"), name)
+            if not any(d.startswith(".extern") for d in unit.declarations):
+                Module(text, Memory()).close()
+        except (PTXError, Refused) as error:
+            self.options.say(f"{name}: {error}", error=True)
+            raise Refused("CUDA_ERROR_INVALID_PTX", f"{name}: {error}") from None
+        self.units.append(unit)
+
+
+@provides("driver")
+def cuLinkCreate_v2(numOptions: int, options: Any, optionValues: Any) -> int:
+    current()
+    return Link(Options(numOptions, options, optionValues)).handle
+
+
+@provides("driver")
+def cuLinkAddData_v2(
+    state: int,
+    typename: int,
+    data: int | None,
+    size: int,
+    name: bytes | None,
+    numOptions: int,
+    options: Any,
+    optionValues: Any,
+) -> None:
+    if not data or not size:
+        raise invalid("there is no data")
+    find(state, Link).add(
+        typename, ctypes.string_at(data, size), (name or b"a unit").decode(errors="replace")
+    )
+
+
+@provides("driver")
+def cuLinkAddFile_v2(
+    state: int, typename: int, path: bytes | None, numOptions: int, options: Any, optionValues: Any
+) -> None:
+    link = find(state, Link)
+    try:
+        with open(os.fsdecode(path or b""), "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise Refused("CUDA_ERROR_FILE_NOT_FOUND", str(error)) from None
+    link.add(typename, data, os.fsdecode(path or b""))
+
+
+@provides("driver")
+def cuLinkComplete(state: int, cubinOut: Any, sizeOut: Any) -> None:
+    link = find(state, Link)
+    try:
+        if not link.units:
+            raise invalid("nothing was added")
+        image = attach(EMPTY_ELF, merged(link.units).encode())
+    except Refused as refused:
+        link.options.say(refused.reason, error=True)
+        raise
+    link.image = ctypes.create_string_buffer(image, len(image))
+    cubinOut[0] = ctypes.addressof(link.image)
+    if sizeOut:
+        sizeOut[0] = len(image)
+
+
+@provides("driver")
+def cuLinkDestroy(state: int) -> None:
+    find(state, Link).forget()

@@ -1,0 +1,210 @@
+"""Modules: code that was loaded, its kernels and variables."""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any
+
+from ..._types.driver.enums import CUfunction_attribute as Attribute
+from ..._types.driver.enums import CUjit_option
+from ..devices.context import Context, owner
+from ..engine import module as engine
+from ..handles import Object, find
+from ..library import provides
+from ..log import Refused, invalid
+from ..memory.allocations import Block, blocks, not_in_capture, table
+from . import images as code
+from .images import Code, Options
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .kernel_library import Library
+
+
+MANAGED = re.compile(rb"\.attribute\s*\(\s*\.managed\s*\)[^;]*?\b(\w+)\s*[\[=;]")
+
+
+lock = threading.RLock()
+"""Held where something is made that is there once: a library's module in a context, a kernel."""
+
+
+class Module(Object):
+    """Code in a context."""
+
+    noun = "module"
+
+    def __init__(self, source: Code, context: Context, library: Library | None = None) -> None:
+        engine = _loaded(source)  # what does not load is no module
+        super().__init__()
+        self.source = source
+        self.context = context
+        self.library = library
+        self.engine = engine
+        self.functions: dict[str, Function] = {}
+        self.variables = dict(self.engine.globals)
+        for address, size in self.variables.values():
+            blocks.add(Block(address, size, "variable", context))
+
+    def function(self, name: bytes | None) -> Function:
+        """A kernel by its name. Raises Refused."""
+        key = (name or b"").decode(errors="replace")
+        if key not in self.engine.functions:
+            known = ", ".join(sorted(self.engine.functions)) or "no kernels"
+            raise Refused("CUDA_ERROR_NOT_FOUND", f"the module has no kernel {key!r}; it has {known}")
+        with lock:
+            if key not in self.functions:
+                self.functions[key] = Function(self, self.engine.functions[key])
+            return self.functions[key]
+
+    def variable(self, name: bytes | None, managed: bool = False) -> tuple[int, int]:
+        """The address and the size of a variable. Raises Refused."""
+        key = (name or b"").decode(errors="replace")
+        if key not in self.variables or (managed and (name or b"") not in MANAGED.findall(self.source.ptx)):
+            raise Refused("CUDA_ERROR_NOT_FOUND", f"the module has no {'managed ' * managed}variable {key!r}")
+        return self.variables[key]
+
+    def forget(self) -> None:
+        super().forget()
+        for function in self.functions.values():
+            function.forget()
+        for address, _ in self.variables.values():
+            block = blocks.at(address)
+            if block is not None:
+                blocks.remove(block)
+        self.engine.close()
+
+
+class Function(Object):
+    """A kernel in a context."""
+
+    noun = "function"
+
+    def __init__(self, module: Module, kernel: engine.Function) -> None:
+        super().__init__()
+        self.module = module
+        self.kernel = kernel
+        self.name = kernel.name
+        self.set: dict[Attribute, int] = {}
+
+    @property
+    def context(self) -> Context:
+        return self.module.context
+
+    @property
+    def registers(self) -> int:
+        """Of a thread: an estimate, for occupancy."""
+        limit = self.module.source.registers
+        return min(self.kernel.registers, limit) if limit else self.kernel.registers
+
+
+def _loaded(source: Code) -> engine.Module:
+    try:
+        return engine.Module(source.ptx, table)
+    except engine.PTXError as error:
+        raise Refused("CUDA_ERROR_INVALID_PTX", str(error)) from None
+
+
+def load(ptx: bytes, options: Options, make: Any) -> int:
+    """What `make` makes of the code, its messages where the options want them; its handle."""
+    if CUjit_option.CU_JIT_LTO in options.places and options.get(CUjit_option.CU_JIT_LTO):
+        raise invalid("the simulator's compiler does not optimize at link time")
+    try:
+        made = make(Code(ptx, options.registers))
+    except Refused as refused:
+        options.say(refused.reason, error=True)
+        raise
+    kernels = _kernels(made)
+    if options.get(CUjit_option.CU_JIT_LOG_VERBOSE):
+        options.say(
+            "\n".join(
+                f"cudapy simulator: {k.name}: about {k.registers} registers, {k.shared_size} bytes shared"
+                for k in kernels
+            )
+        )
+    else:
+        options.say("")
+    return int(made.handle)
+
+
+def _kernels(made: Module | Library) -> list[engine.Function]:
+    module = made if isinstance(made, Module) else next(iter(made.modules.values()))
+    return list(module.engine.functions.values())
+
+
+# -- Modules -----------------------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuModuleLoad(fname: bytes | None) -> int:
+    context = owner()
+    not_in_capture()
+    return Module(Code(code.in_file(fname)), context).handle
+
+
+@provides("driver", "cuModuleLoadData", "cuModuleLoadFatBinary")
+def cuModuleLoadData(image: int | None) -> int:
+    context = owner()
+    not_in_capture()
+    return Module(Code(code.at(image)), context).handle
+
+
+@provides("driver", "cuModuleLoadFatBinary")
+def cuModuleLoadFatBinary(fatCubin: int | None) -> int:
+    return cuModuleLoadData(fatCubin)
+
+
+@provides("driver")
+def cuModuleLoadDataEx(image: int | None, numOptions: int, options: Any, optionValues: Any) -> int:
+    context = owner()
+    not_in_capture()
+    told = Options(numOptions, options, optionValues)
+    return load(code.at(image), told, lambda source: Module(source, context))
+
+
+@provides("driver")
+def cuModuleUnload(hmod: int) -> None:
+    module = find(hmod, Module)
+    not_in_capture()
+    for work in module.context.pending():
+        work.wait()
+    module.forget()
+
+
+@provides("driver")
+def cuModuleGetLoadingMode() -> int:
+    return 1  # CU_MODULE_EAGER_LOADING
+
+
+@provides("driver")
+def cuModuleGetFunction(hmod: int, name: bytes | None) -> int:
+    return find(hmod, Module).function(name).handle
+
+
+@provides("driver")
+def cuModuleGetFunctionCount(mod: int) -> int:
+    return len(find(mod, Module).engine.functions)
+
+
+@provides("driver")
+def cuModuleEnumerateFunctions(functions: Any, numFunctions: int, mod: int) -> None:
+    module = find(mod, Module)
+    for i, name in zip(range(numFunctions), module.engine.functions, strict=False):
+        functions[i] = module.function(name.encode()).handle
+
+
+@provides("driver")
+def cuModuleGetGlobal_v2(hmod: int, name: bytes | None) -> tuple[int, int]:
+    return find(hmod, Module).variable(name)
+
+
+@provides("driver")
+def cuModuleGetTexRef(hmod: int, name: bytes | None) -> int:
+    find(hmod, Module)
+    raise Refused("CUDA_ERROR_NOT_FOUND", "the simulator has texture objects, no texture references")
+
+
+@provides("driver")
+def cuModuleGetSurfRef(hmod: int, name: bytes | None) -> int:
+    find(hmod, Module)
+    raise Refused("CUDA_ERROR_NOT_FOUND", "the simulator has surface objects, no surface references")

@@ -1,0 +1,1 @@
+"""Devices and what runs on them: contexts, their settings, peers, occupancy, the names of errors."""

@@ -1,0 +1,318 @@
+"""Contexts, and the stack of them that each thread has."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from typing import Any
+
+from ..._types.driver.enums import CUctx_flags, CUfunc_cache, CUlimit
+from ..handles import Object, every, find
+from ..library import per_thread, provides
+from ..log import Refused, invalid
+from ..streams.work import Faults, Work
+from . import device as devices
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..streams.event import Event
+
+SCHED = int(CUctx_flags.CU_CTX_SCHED_MASK)
+FLAGS = int(CUctx_flags.CU_CTX_FLAGS_MASK)
+API_VERSION = 3020  # the API of cuMemAlloc_v2 and its kin
+
+LIMITS = {
+    CUlimit.CU_LIMIT_STACK_SIZE: 1024,
+    CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE: 1 << 20,
+    CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE: 8 << 20,
+    CUlimit.CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH: 2,
+    CUlimit.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT: 2048,
+    CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 64,
+    CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 0,
+}
+
+_ids = itertools.count(1)
+
+
+class Context(Object, Faults):
+    """One context, its streams and what it owns."""
+
+    noun = "context"
+
+    def __init__(self, on: devices.Device, flags: int, is_primary: bool = False) -> None:
+        from ..streams.stream import Stream
+
+        super().__init__()
+        self.device = on
+        self.flags = flags
+        self.is_primary = is_primary
+        self.retained = 0
+        self.id = next(_ids)
+        self.limits = dict(LIMITS)
+        self.cache_config = int(CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE)
+        self.peers: set[Context] = set()
+        self.legacy = Stream(self, 0, 0, handle=1)
+        self.streams: list[Stream] = []
+        self._own: dict[int, Stream] = {}
+        self.parts: list[Context] = []  # contexts with some of the multiprocessors
+
+    @property
+    def root(self) -> Context:
+        """The context that memory and modules belong to, and faults."""
+        return self
+
+    def own_stream(self) -> Any:
+        """The default stream of the thread that asks."""
+        from ..streams.stream import Stream
+
+        thread = threading.get_ident()
+        if thread not in self._own:
+            self._own[thread] = Stream(self, 0, 0, handle=2)
+        return self._own[thread]
+
+    @property
+    def all_streams(self) -> list[Any]:
+        """Every stream, the default ones and those of its parts too."""
+        parts = [stream for part in list(self.parts) for stream in part.all_streams]
+        return [self.legacy, *self._own.values(), *self.streams, *parts]
+
+    def pending(self) -> list[Work]:
+        """The newest work of each stream, where it is not done."""
+        return [last for stream in list(self.all_streams) if (last := stream.queue.last) is not None]
+
+    def check(self) -> None:
+        """Raise the fault that the context has, if any."""
+        error = self.root.error
+        if error is not None:
+            raise Refused(error.status, error.reason)
+
+    def synchronize(self) -> None:
+        """Wait for everything. Raises Refused."""
+        captures = [stream.capture for stream in self.all_streams if stream.capture is not None]
+        for capture in captures:
+            capture.invalidate()
+        if captures:
+            raise Refused(
+                "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a stream of the context is being captured"
+            )
+        for work in self.pending():
+            work.wait()
+        self.check()
+
+    def record(self, event: Event) -> None:
+        """Have `event` stand for all that is in its streams."""
+        record = event.begin()
+        record.work = self.own_stream().queue.submit(record.stamp, self.pending(), soon=True)
+        event.put(record)
+
+    def wait(self, event: Event) -> None:
+        """Have all that comes wait for `event`."""
+        after = event.after
+        for stream in self.all_streams if after else ():
+            stream.queue.submit(None, after, soon=True)
+
+    def destroy(self) -> None:
+        """End all that the context owns."""
+        from ..code.kernel_library import Library
+        from ..code.module import Module
+        from ..memory.allocations import release_all
+        from ..memory.ipc_memory import forget as forget_opened
+        from ..streams.event import Event
+
+        for work in self.pending():
+            work.wait()
+        forget_opened(self)
+        release_all(self)
+        for cls in (Event, Module, Library):
+            for thing in every(cls):
+                if getattr(thing, "context", None) is self:
+                    thing.forget()
+        for stream in list(self.streams):
+            stream.forget()
+        self.forget()
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.contexts: list[Context] = []
+
+
+_stack = _Stack()
+
+
+def get(handle: int) -> Context:
+    """The context with this handle. Raises Refused."""
+    return find(handle, Context, "CUDA_ERROR_INVALID_CONTEXT")
+
+
+def top() -> Context | None:
+    """The current context, even if it was destroyed."""
+    return _stack.contexts[-1] if _stack.contexts else None
+
+
+def current(*, faulty: bool = False) -> Context:
+    """The current context. Raises Refused if there is none, or unless `faulty` if it has a fault."""
+    context = top()
+    if context is None:
+        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "no context is current on this thread")
+    if find_or_none(context) is None:
+        raise Refused("CUDA_ERROR_CONTEXT_IS_DESTROYED", "the current context was destroyed")
+    if not faulty:
+        context.check()
+    return context
+
+
+def owner() -> Context:
+    """The context that what is made now belongs to: the current one, or that of which it is a part.
+
+    Raises Refused.
+    """
+    return current().root
+
+
+def find_or_none(context: Context) -> Context | None:
+    """`context`, unless it was destroyed."""
+    try:
+        return find(context.handle, Context)
+    except Refused:
+        return None
+
+
+def given(handle: int) -> Context:
+    """The context with this handle; the current one for 0."""
+    return get(handle) if handle else current()
+
+
+def default_stream() -> Any:
+    """What the stream 0 is for the function that runs."""
+    context = current()
+    return context.own_stream() if per_thread.default else context.legacy
+
+
+def make_current(context: Context) -> None:
+    """What cudaSetDevice does: a context in the place of the current one."""
+    if _stack.contexts:
+        _stack.contexts.pop()
+    _stack.contexts.append(context)
+
+
+# -- Created contexts --------------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuCtxCreate_v2(flags: int, dev: int) -> int:
+    context = Context(devices.device(dev), checked_flags(flags))
+    _stack.contexts.append(context)
+    return context.handle
+
+
+@provides("driver")
+def cuCtxCreate_v3(paramsArray: Any, numParams: int, flags: int, dev: int) -> int:
+    if numParams:
+        raise Refused("CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY", "the simulator has no execution affinity")
+    return cuCtxCreate_v2(flags, dev)
+
+
+@provides("driver")
+def cuCtxCreate_v4(ctxCreateParams: Any, flags: int, dev: int) -> int:
+    if ctxCreateParams and (ctxCreateParams[0].numExecAffinityParams or _raw(ctxCreateParams[0].cigParams)):
+        raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator has no execution affinity and no graphics")
+    return cuCtxCreate_v2(flags, dev)
+
+
+def _raw(value: Any) -> bool:
+    return value not in (None, 0, [])
+
+
+def checked_flags(flags: int) -> int:
+    if flags & ~FLAGS:
+        raise invalid(f"unknown context flags {flags & ~FLAGS:#x}")
+    return flags
+
+
+@provides("driver")
+def cuCtxDestroy_v2(ctx: int) -> None:
+    context = get(ctx)
+    if context.is_primary:
+        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "a primary context is released, not destroyed")
+    context.destroy()
+    if top() is context:
+        _stack.contexts.pop()
+
+
+# -- The stack of a thread ---------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuCtxPushCurrent_v2(ctx: int) -> None:
+    _stack.contexts.append(get(ctx))
+
+
+@provides("driver")
+def cuCtxPopCurrent_v2() -> int:
+    if not _stack.contexts:
+        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "no context is current on this thread")
+    return _stack.contexts.pop().handle
+
+
+@provides("driver")
+def cuCtxSetCurrent(ctx: int) -> None:
+    context = get(ctx) if ctx else None
+    if _stack.contexts:
+        _stack.contexts.pop()
+    if context is not None:
+        _stack.contexts.append(context)
+
+
+@provides("driver")
+def cuCtxGetCurrent() -> int:
+    context = top()
+    return context.handle if context else 0
+
+
+# -- What a context says of itself -------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuCtxGetDevice() -> int:
+    return current(faulty=True).device.ordinal
+
+
+@provides("driver")
+def cuCtxGetDevice_v2(ctx: int) -> int:
+    return given(ctx).device.ordinal
+
+
+@provides("driver")
+def cuCtxGetId(ctx: int) -> int:
+    return given(ctx).id
+
+
+@provides("driver")
+def cuCtxGetApiVersion(ctx: int) -> int:
+    given(ctx)
+    return API_VERSION
+
+
+@provides("driver")
+def cuCtxSynchronize() -> None:
+    current().synchronize()
+
+
+@provides("driver")
+def cuCtxSynchronize_v2(ctx: int) -> None:
+    given(ctx).synchronize()
+
+
+@provides("driver")
+def cuCtxRecordEvent(hCtx: int, hEvent: int) -> None:
+    from ..streams.event import Event
+
+    given(hCtx).record(find(hEvent, Event))
+
+
+@provides("driver")
+def cuCtxWaitEvent(hCtx: int, hEvent: int) -> None:
+    from ..streams.event import Event
+
+    given(hCtx).wait(find(hEvent, Event))

@@ -1,0 +1,212 @@
+"""Devices: what they are and what they can do."""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+from typing import Any
+
+from ..._types.driver.enums import CUdevice_attribute as Attribute
+from ..._types.driver.structs import CUdevprop, CUuuid
+from ..library import VERSION, fill_text, provides
+from ..log import Refused, invalid
+from .attributes import attributes
+
+NAME = b"cudapy simulator"
+
+
+class Options:
+    """How the devices are made: what `cudapy.simulator.enable` was told."""
+
+    devices = 1
+    compute_capability = (9, 0)
+
+
+class Device:
+    """One device. `pool` and `default_pool` are handles, made when they are asked for."""
+
+    def __init__(self, ordinal: int) -> None:
+        self.ordinal = ordinal
+        self.attributes = attributes(ordinal, Options.compute_capability)
+        self.uuid = uuid.uuid5(uuid.NAMESPACE_DNS, f"cudapy simulator {ordinal}").bytes
+        self.total_memory = total_memory()
+        self.used_memory = 0
+        self._lock = threading.Lock()
+        self.primary: Any = None
+        self.primary_flags = 0
+        self.default_pool: Any = None
+        self.pool: Any = None
+
+    def __getitem__(self, attribute: Attribute) -> int:
+        return self.attributes[int(attribute)]
+
+    def claim(self, size: int) -> None:
+        """Count `size` bytes of its memory as used. Raises Refused where there are not as many."""
+        with self._lock:
+            free = self.total_memory - self.used_memory
+            if size > free:
+                raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for, {free} are free")
+            self.used_memory += size
+
+    def give_back(self, size: int) -> None:
+        """Count them as free."""
+        with self._lock:
+            self.used_memory -= size
+
+    @property
+    def bus(self) -> bytes:
+        """The PCI address, as no real device has it."""
+        return f"FFFF:{self.ordinal:02X}:00.0".encode()
+
+
+def total_memory() -> int:
+    """A quarter of what the host has, in whole GiB, at least 1 and at most 4: all of it may be filled."""
+    try:
+        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        physical = 16 << 30
+    return max(1, min(4, physical >> 32)) << 30
+
+
+_lock = threading.Lock()
+devices: list[Device] = []
+"""What cuInit finds."""
+
+
+BEFORE_INIT = frozenset(
+    {
+        "cuInit",
+        "cuDriverGetVersion",
+        "cuGetErrorName",
+        "cuGetErrorString",
+        "cuGetProcAddress_v2",
+        "cuLogsCurrent",
+        "cuLogsDumpToFile",
+        "cuLogsDumpToMemory",
+        "cuLogsRegisterCallback",
+        "cuLogsUnregisterCallback",
+    }
+)
+"""The functions of the driver that need no cuInit before them."""
+
+
+def before(symbol: str) -> None:
+    """What every function of the driver begins with. Raises Refused."""
+    if not devices and symbol not in BEFORE_INIT:
+        raise Refused("CUDA_ERROR_NOT_INITIALIZED", "cuInit was not called before")
+
+
+def device(ordinal: int) -> Device:
+    """The device with this number. Raises Refused."""
+    if not 0 <= ordinal < len(devices):
+        raise Refused("CUDA_ERROR_INVALID_DEVICE", f"there is no device {ordinal}, there are {len(devices)}")
+    return devices[ordinal]
+
+
+@provides("driver")
+def cuInit(Flags: int) -> None:
+    if Flags:
+        raise invalid(f"Flags must be 0, not {Flags}")
+    with _lock:
+        if not devices:
+            devices[:] = [Device(i) for i in range(Options.devices)]  # none is there before all are
+
+
+@provides("driver")
+def cuDriverGetVersion() -> int:
+    return VERSION
+
+
+@provides("driver")
+def cuDeviceGet(ordinal: int) -> int:
+    return device(ordinal).ordinal
+
+
+@provides("driver")
+def cuDeviceGetCount() -> int:
+    return len(devices)
+
+
+@provides("driver")
+def cuDeviceGetName(name: int | None, length: int, dev: int) -> None:
+    device(dev)
+    fill_text(name, length, NAME)
+
+
+@provides("driver")
+def cuDeviceGetUuid_v2(dev: int) -> CUuuid:
+    return CUuuid(bytes=device(dev).uuid)
+
+
+@provides("driver")
+def cuDeviceTotalMem_v2(dev: int) -> int:
+    return device(dev).total_memory
+
+
+@provides("driver")
+def cuDeviceGetAttribute(attrib: int, dev: int) -> int:
+    found = device(dev).attributes.get(attrib)
+    if found is None:
+        raise invalid(f"{Attribute(attrib).name} is an attribute that this driver does not know")
+    return found
+
+
+@provides("driver")
+def cuDeviceGetTexture1DLinearMaxWidth(pformat: int, numChannels: int, dev: int) -> int:
+    from ..textures.array import element_size
+
+    size = element_size(pformat, numChannels)
+    return device(dev)[Attribute.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH] // size
+
+
+@provides("driver")
+def cuDeviceGetHostAtomicCapabilities(capabilities: Any, operations: Any, count: int, dev: int) -> None:
+    device(dev)
+    for i in range(count):
+        capabilities[i] = 0  # kernels' atomics are not atomic to host threads
+
+
+@provides("driver")
+def cuDeviceGetExecAffinitySupport(typename: int, dev: int) -> int:
+    device(dev)
+    return 0
+
+
+@provides("driver")
+def cuDeviceGetPCIBusId(pciBusId: int | None, length: int, dev: int) -> None:
+    fill_text(pciBusId, length, device(dev).bus)
+
+
+@provides("driver")
+def cuDeviceGetByPCIBusId(pciBusId: bytes | None) -> int:
+    for one in devices:
+        if pciBusId is not None and pciBusId.upper() == one.bus:
+            return one.ordinal
+    raise Refused("CUDA_ERROR_INVALID_DEVICE", f"there is no device at {pciBusId!r}")
+
+
+@provides("driver")
+def cuDeviceComputeCapability(dev: int) -> tuple[int, int]:
+    one = device(dev)
+    return (
+        one[Attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR],
+        one[Attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR],
+    )
+
+
+@provides("driver")
+def cuDeviceGetProperties(dev: int) -> CUdevprop:
+    one = device(dev)
+    return CUdevprop(
+        maxThreadsPerBlock=one[Attribute.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK],
+        maxThreadsDim=[one[Attribute(Attribute.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i)] for i in range(3)],
+        maxGridSize=[one[Attribute(Attribute.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i)] for i in range(3)],
+        sharedMemPerBlock=one[Attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK],
+        totalConstantMemory=one[Attribute.CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY],
+        SIMDWidth=one[Attribute.CU_DEVICE_ATTRIBUTE_WARP_SIZE],
+        memPitch=one[Attribute.CU_DEVICE_ATTRIBUTE_MAX_PITCH],
+        regsPerBlock=one[Attribute.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK],
+        clockRate=one[Attribute.CU_DEVICE_ATTRIBUTE_CLOCK_RATE],
+        textureAlign=one[Attribute.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT],
+    )

@@ -1,0 +1,126 @@
+"""Status codes by name, the driver's log, its entry points by name."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from typing import Any
+
+from ..._types.driver.enums import CUdriverProcAddressQueryResult as Found
+from ..._types.driver.enums import CUresult
+from ..._types.meanings import CURESULT
+from ..library import VERSION, number, provides, text
+from ..log import SIZE, Refused, invalid, log
+
+PER_THREAD = 2  # CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+
+
+def _name(error: int) -> str:
+    name: str = CUresult(error).name
+    if name not in CURESULT:
+        raise invalid(f"{error} is no CUresult")
+    return name
+
+
+@provides("driver")
+def cuGetErrorName(error: int) -> int:
+    return text(_name(error).encode())
+
+
+@provides("driver")
+def cuGetErrorString(error: int) -> int:
+    return text(CURESULT[_name(error)][0].encode())
+
+
+@provides("driver")
+def cuLogsCurrent(flags: int) -> int:
+    _no_flags(flags)
+    return log.current()
+
+
+@provides("driver")
+def cuLogsRegisterCallback(callbackFunc: int, userData: int | None) -> int:
+    if not callbackFunc:
+        raise invalid("the callback is NULL")
+    return log.call(callbackFunc, userData)
+
+
+@provides("driver")
+def cuLogsUnregisterCallback(callback: int) -> None:
+    log.forget(callback)
+
+
+@provides("driver")
+def cuLogsDumpToMemory(iterator: Any, buffer: int | None, size: Any, flags: int) -> None:
+    _no_flags(flags)
+    data = log.since(iterator[0] if iterator else 0)
+    if not buffer:
+        size[0] = SIZE
+        return
+    if len(data) >= size[0]:
+        data = data[-(size[0] - 1) :]
+    ctypes.memmove(buffer, data + b"\0", len(data) + 1)
+    size[0] = len(data)
+    if iterator:
+        iterator[0] = log.current()
+
+
+@provides("driver")
+def cuLogsDumpToFile(iterator: Any, pathToFile: bytes | None, flags: int) -> None:
+    _no_flags(flags)
+    if pathToFile is None:
+        raise invalid("the path is NULL")
+    try:
+        with open(os.fsdecode(pathToFile), "wb") as file:
+            file.write(log.since(iterator[0] if iterator else 0))
+    except OSError as error:
+        raise Refused("CUDA_ERROR_FILE_NOT_FOUND", str(error)) from None
+    if iterator:
+        iterator[0] = log.current()
+
+
+def _no_flags(flags: int) -> None:
+    if flags:
+        raise invalid(f"flags must be 0, not {flags}")
+
+
+@provides("driver")
+def cuGetProcAddress_v2(
+    symbol: bytes | None, pfn: Any, cudaVersion: int, flags: int, symbolStatus: Any
+) -> None:
+    from .. import tables
+
+    if symbol is None or not 0 < cudaVersion <= VERSION or flags & ~3:
+        raise invalid(f"no symbol, a CUDA version other than 1 .. {VERSION}, or unknown flags")
+    status, address = Found.CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, None
+    driver = sys.modules[f"{__package__.rpartition('.')[0]}.driver"]
+    found = _newest(driver, symbol.decode(errors="replace"))
+    if found is not None:
+        name, since = found
+        if since > cudaVersion:
+            status = Found.CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+        else:
+            table = tables()["driver"]
+            own = [name + "_ptsz", name + "_ptds"] if flags & PER_THREAD else []
+            callback = next(filter(None, map(table.callback, [*own, name])), None)
+            if callback is not None:
+                address = ctypes.cast(callback, ctypes.c_void_p).value
+                status = Found.CU_GET_PROC_ADDRESS_SUCCESS
+    pfn[0] = address
+    if symbolStatus:
+        symbolStatus[0] = int(status)
+
+
+def _newest(driver: Any, name: str) -> tuple[str, int] | None:
+    """The symbol behind a name without its version, and the CUDA version that has had it."""
+    function = getattr(driver, name, None)
+    function = (
+        getattr(function, "__wrapped__", function) if not hasattr(function, "__declaration__") else function
+    )
+    declaration = getattr(function, "__declaration__", None)
+    if declaration is None:
+        return None
+    symbol = declaration.prototype.partition("(")[0].split()[-1].lstrip("*")
+    oldest = 12000 if name.startswith(("cuLibrary", "cuKernel")) else 11000
+    return symbol, number(declaration.since) or oldest

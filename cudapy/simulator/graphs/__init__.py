@@ -1,0 +1,1 @@
+"""Graphs, their nodes and their instances."""

@@ -1,0 +1,260 @@
+"""Instances of graphs: made, launched, updated, their nodes switched off."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from ..._types.driver.enums import CUgraphExecUpdateResult as Updated
+from ..._types.driver.enums import CUgraphInstantiateResult as Instantiated
+from ..._types.driver.enums import CUgraphNodeType as Type
+from ..handles import Object, find
+from ..library import provides
+from ..log import Refused, invalid
+from ..streams.operations import Empty, Operation, needed
+from ..streams.stream import stream
+from ..streams.work import Faults, Queue
+from .conditional import Condition
+from .graph import PLAIN_EDGE, ChildGraph, Graph, Impossible, Node, graph, node
+from .user_object import UserObject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+UPLOAD = 2  # CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
+AUTO_FREE = 1  # CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
+FLAGS = 15
+
+
+class Exec(Object):
+    """An instance of a graph: operations of its own, by the nodes that they come from."""
+
+    noun = "executable graph"
+
+    def __init__(self, graph: Graph, flags: int) -> None:
+        super().__init__()
+        self.flags = flags & ~UPLOAD
+        self.context = graph.context
+        self.operations = {one: one.operation.clone() for one in graph.ordered()}
+        self.after = {one: list(one.after) for one in graph.nodes}
+        self.off: set[Node] = set()
+        self.conditionals = list(graph.conditionals)
+        self.last: Any = None
+        self.lock = threading.Lock()  # launches of one instance follow each other
+        self.kept: dict[UserObject, int] = {}
+        self.keep(graph.kept)
+
+    def run(self) -> None:
+        """All operations, in order."""
+        self.as_it_is()()
+
+    def as_it_is(self) -> Callable[[], None]:
+        """A run that later changes do not concern."""
+        operations, off = dict(self.operations), set(self.off)
+        return lambda: self._run(operations, off)
+
+    def _run(self, operations: dict[Node, Operation], off: set[Node]) -> None:
+        from ..memory.pool_memory import Alloc, Free
+        from .memory import memory_of
+
+        for value in self.conditionals:
+            value.reset()
+        if self.flags & AUTO_FREE:
+            for operation in operations.values():
+                if isinstance(operation, Alloc):
+                    Free(operation.storage.address).run()
+        for one, operation in operations.items():
+            if one not in off:
+                operation.run()
+            if isinstance(operation, Alloc):
+                memory_of(self.context.device).note()
+
+    def later(self, let_go: Callable[[], Any]) -> None:
+        """Let go of something once no launch under way uses it."""
+        with self.lock:
+            last = () if self.last is None or self.last.done else (self.last,)
+        Queue(Faults()).submit(let_go, last, soon=True)
+
+    def as_graph(self) -> Graph:
+        """A graph that does the same, and keeps the same alive."""
+        made = Graph()
+        twins = {
+            one: Node(made, Empty() if one in self.off else o.clone()) for one, o in self.operations.items()
+        }
+        for one, twin in twins.items():
+            twin.after = {twins[other]: PLAIN_EDGE for other in self.after[one]}
+        for thing, count in self.kept.items():
+            thing.retain(count)
+            made.kept[thing] = count
+        return made
+
+    def change(self, node: Node, operation: Operation) -> None:
+        """New parameters for a node. Raises Refused."""
+        if type(self.operation(node)) is not type(operation):
+            raise invalid("a node cannot change its type")
+        self.replace(node, operation)
+
+    def replace(self, node: Node, operation: Operation) -> None:
+        """Another operation for a node, from the next launch on."""
+        old, self.operations[node] = self.operations[node], operation
+        self.later(old.forget)
+
+    def operation(self, node: Node) -> Operation:
+        """What a node does here. Raises Refused."""
+        if node not in self.operations:
+            raise invalid("the node is not of the graph that was instantiated")
+        return self.operations[node]
+
+    def forget(self) -> None:
+        super().forget()
+        self.later(self.let_go)
+
+    def let_go(self) -> None:
+        """Drop the references to what it kept alive."""
+        for operation in self.operations.values():
+            operation.forget()
+        for thing, count in self.kept.items():
+            thing.release(count)
+        self.kept = {}
+
+    def keep(self, kept: dict[UserObject, int]) -> None:
+        """Keep these things alive, in place of those before."""
+        for thing, count in kept.items():
+            thing.retain(count)
+        before, self.kept = self.kept, dict(kept)
+
+        def let_go() -> None:
+            for thing, count in before.items():
+                thing.release(count)
+
+        self.later(let_go)
+
+    def check(self) -> None:
+        """Raise Refused if a launch would allocate what the one before has not freed."""
+        from ..memory.pool_memory import Alloc, Free
+
+        for operation in self.operations.values():
+            if isinstance(operation, Alloc):
+                if operation.storage.is_live and not self.flags & AUTO_FREE:
+                    raise invalid("the memory of the graph was not freed since its last launch")
+                operation.storage.is_live = True
+            elif isinstance(operation, Free):
+                operation.announce()
+
+
+def executable(handle: int) -> Exec:
+    """The instance with this handle. Raises Refused."""
+    return find(handle, Exec, "CUDA_ERROR_INVALID_VALUE")
+
+
+@provides("driver")
+def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
+    if flags & ~FLAGS:
+        raise invalid(f"unknown flags {flags & ~FLAGS:#x}")
+    if flags & 4:
+        raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator has no launches of graphs from kernels")
+    used = {id(n.operation.value) for n in graph(hGraph).nodes if isinstance(n.operation, Condition)}
+    if any(id(value) not in used for value in graph(hGraph).conditionals):
+        raise Impossible(
+            Instantiated.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED,
+            "a conditional handle of the graph belongs to no conditional node",
+        )
+    return Exec(graph(hGraph), flags).handle
+
+
+@provides("driver")
+def cuGraphInstantiate_v2(
+    phGraphExec: Any, hGraph: int, phErrorNode: Any, logBuffer: int | None, bufferSize: int
+) -> None:
+    if phErrorNode:
+        phErrorNode[0] = 0
+    phGraphExec[0] = cuGraphInstantiateWithFlags(hGraph, 0)
+
+
+@provides("driver")
+def cuGraphInstantiateWithParams(hGraph: int, instantiateParams: Any) -> int:
+    told = needed(instantiateParams, "instantiateParams")
+    told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_ERROR
+    try:
+        made = cuGraphInstantiateWithFlags(hGraph, int(told.flags))
+    except Impossible as refused:
+        told.result_out = refused.result
+        raise
+    told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_SUCCESS
+    return made
+
+
+@provides("driver")
+def cuGraphExecGetFlags(hGraphExec: int) -> int:
+    return executable(hGraphExec).flags
+
+
+@provides("driver")
+def cuGraphExecDestroy(hGraphExec: int) -> None:
+    executable(hGraphExec).forget()
+
+
+@provides("driver")
+def cuGraphUpload(hGraphExec: int, hStream: int) -> None:
+    executable(hGraphExec)
+    stream(hStream).submit(None, soon=True)
+
+
+@provides("driver")
+def cuGraphLaunch(hGraphExec: int, hStream: int) -> None:
+    what, on = executable(hGraphExec), stream(hStream)
+    if on.capture is not None:
+        on.add(ChildGraph(what.as_graph()))
+        return
+    with what.lock:
+        what.check()
+        before = what.last
+        what.last = on.submit(what.as_it_is(), () if before is None or before.done else (before,))
+
+
+@provides("driver")
+def cuGraphNodeSetEnabled(hGraphExec: int, hNode: int, isEnabled: int) -> None:
+    of, which = executable(hGraphExec), node(hNode)
+    if of.operation(which).type not in (
+        Type.CU_GRAPH_NODE_TYPE_KERNEL,
+        Type.CU_GRAPH_NODE_TYPE_MEMSET,
+        Type.CU_GRAPH_NODE_TYPE_MEMCPY,
+    ):
+        raise invalid("kernels, fills and copies can be switched off")
+    if isEnabled:
+        of.off.discard(which)
+    else:
+        of.off.add(which)
+
+
+@provides("driver")
+def cuGraphNodeGetEnabled(hGraphExec: int, hNode: int) -> int:
+    of, which = executable(hGraphExec), node(hNode)
+    of.operation(which)
+    return int(which not in of.off)
+
+
+@provides("driver")
+def cuGraphExecUpdate_v2(hGraphExec: int, hGraph: int, resultInfo: Any) -> None:
+    of, new = executable(hGraphExec), graph(hGraph)
+    old = list(of.after)
+    told = needed(resultInfo, "resultInfo")
+
+    def failed(why: Updated, culprit: Node | None) -> Refused:
+        told.result = why
+        told.errorNode = culprit.handle if culprit else 0
+        return Refused("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", why.name)
+
+    if len(old) != len(new.nodes):
+        raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, None)
+    twin = dict(zip(new.nodes, old, strict=True))
+    for one, before in twin.items():
+        if [twin[other] for other in one.after] != of.after[before]:
+            raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, one)
+        if one.operation.type != of.operations[before].type:
+            raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, one)
+    for one, before in twin.items():
+        of.replace(before, one.operation.clone())
+    of.keep(new.kept)
+    told.result = Updated.CU_GRAPH_EXEC_UPDATE_SUCCESS

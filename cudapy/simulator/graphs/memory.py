@@ -1,0 +1,118 @@
+"""The memory that graphs allocate."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import Any
+
+from ..._types.driver.enums import CUgraphMem_attribute
+from ..._types.driver.structs import CUmemPoolProps
+from ..devices.device import Device
+from ..library import provides
+from ..log import Refused, invalid
+from ..memory.allocations import Block, blocks
+from ..memory.pool_memory import Alloc, Free, Storage, graph_memory
+from .graph import Graph
+
+
+class GraphMemory:
+    """What the graphs of a device have allocated, and the most that it was."""
+
+    def __init__(self) -> None:
+        self.reserved = self.reserved_high = self.used_high = 0
+        self.storages: dict[int, Storage] = {}
+        self._lock = threading.Lock()
+
+    def allocate(self, size: int, of: Graph) -> Storage:
+        """Memory for a node: it has its address for good."""
+        on = of.context.device
+        if not size or size > on.total_memory - on.used_memory:
+            raise Refused("CUDA_ERROR_OUT_OF_MEMORY" if size else "CUDA_ERROR_INVALID_VALUE", f"{size} bytes")
+        storage = Storage(-(-size // 512) * 512)
+        with self._lock:
+            self.storages[storage.address] = graph_memory[storage.address] = storage
+            self.reserved += storage.size
+            self.reserved_high = max(self.reserved_high, self.reserved)
+        blocks.add(Block(storage.address, size, "device", of.context, pool=GraphPool()))
+        return storage
+
+    def note(self) -> None:
+        """Something was allocated: it may be more than ever."""
+        with self._lock:
+            self.used_high = max(self.used_high, self.used)
+
+    @property
+    def used(self) -> int:
+        """Bytes that a launch has allocated and not freed."""
+        from ..memory.allocations import table
+
+        return sum(s.size for s in list(self.storages.values()) if table.find(s.address) is not None)
+
+
+class GraphPool:
+    """Stands for the pool of memory that a graph allocated: freed elsewhere, it waits for the next launch."""
+
+    handle = 0
+
+    def free(self, block: Block, on: Any) -> None:
+        operation = Free(block.address)
+        operation.announce()
+        on.add(operation)
+
+
+_memories: dict[int, GraphMemory] = {}
+
+
+def memory_of(on: Device) -> GraphMemory:
+    """The memory of graphs on a device."""
+    return _memories.setdefault(on.ordinal, GraphMemory())
+
+
+def alloc_of(of: Graph, params: Any) -> Alloc:
+    storage = memory_of(of.context.device).allocate(params.bytesize, of)
+    params.dptr = storage.address
+    made = Alloc(storage, params.bytesize)
+    made.props = CUmemPoolProps.from_buffer_copy(params.poolProps)
+    return made
+
+
+@provides("driver")
+def cuDeviceGraphMemTrim(device: int) -> None:
+    from ..devices.device import device as find_device
+    from ..memory.allocations import table
+
+    memory = memory_of(find_device(device))
+    used = {address for address in list(memory.storages) if table.find(address) is not None}
+    memory.reserved = sum(s.size for a, s in list(memory.storages.items()) if a in used)
+
+
+@provides("driver")
+def cuDeviceGetGraphMemAttribute(device: int, attr: int, value: int | None) -> None:
+    from ..devices.device import device as find_device
+
+    memory = memory_of(find_device(device))
+    found = {
+        CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: memory.used,
+        CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: memory.used_high,
+        CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: memory.reserved,
+        CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: memory.reserved_high,
+    }
+    if attr not in found or not value:
+        raise invalid(f"{attr} is no CUgraphMem_attribute, or there is no place for its value")
+    ctypes.c_uint64.from_address(value).value = found[CUgraphMem_attribute(attr)]
+
+
+@provides("driver")
+def cuDeviceSetGraphMemAttribute(device: int, attr: int, value: int | None) -> None:
+    from ..devices.device import device as find_device
+
+    memory = memory_of(find_device(device))
+    if not value or ctypes.c_uint64.from_address(value).value:
+        raise invalid("the attributes of the memory of graphs can be set to 0 alone")
+    if attr == CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
+        memory.used_high = 0
+    elif attr == CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
+        memory.reserved_high = 0
+    else:
+        raise invalid(f"{attr} cannot be set")

@@ -1,0 +1,77 @@
+"""Things of the program that graphs keep alive."""
+
+from __future__ import annotations
+
+import threading
+
+from ..handles import Object, find
+from ..library import provides
+from ..log import invalid
+from ..streams.operations import HOST_FUNCTION
+from .graph import Graph
+
+_lock = threading.Lock()
+
+
+class UserObject(Object):
+    """A thing of the program that graphs keep alive."""
+
+    noun = "user object"
+
+    def __init__(self, data: int | None, destroy: int, count: int) -> None:
+        super().__init__()
+        self.data = data
+        self.destroy = destroy
+        self.count = count
+
+    def retain(self, count: int) -> None:
+        """Add references."""
+        with _lock:
+            self.count += count
+
+    def release(self, count: int) -> None:
+        """Drop references; the last calls the destructor, on a thread of the driver."""
+        with _lock:
+            if not 0 < count <= self.count:
+                raise invalid(f"{count} references are dropped, and there are {self.count}")
+            self.count -= count
+            is_last = not self.count
+        if is_last:
+            self.forget()
+            threading.Thread(target=lambda: HOST_FUNCTION(self.destroy)(self.data), daemon=True).start()
+
+
+@provides("driver")
+def cuUserObjectCreate(ptr: int | None, destroy: int, initialRefcount: int, flags: int) -> int:
+    if not destroy or not initialRefcount or flags != 1:
+        raise invalid("no destructor, no references, or flags other than CU_USER_OBJECT_NO_DESTRUCTOR_SYNC")
+    return UserObject(ptr, destroy, initialRefcount).handle
+
+
+@provides("driver")
+def cuUserObjectRetain(object: int, count: int) -> None:  # noqa: A002
+    find(object, UserObject, "CUDA_ERROR_INVALID_VALUE").retain(count)
+
+
+@provides("driver")
+def cuUserObjectRelease(object: int, count: int) -> None:  # noqa: A002
+    find(object, UserObject, "CUDA_ERROR_INVALID_VALUE").release(count)
+
+
+@provides("driver")
+def cuGraphRetainUserObject(graph: int, object: int, count: int, flags: int) -> None:  # noqa: A002
+    of, thing = find(graph, Graph), find(object, UserObject, "CUDA_ERROR_INVALID_VALUE")
+    if not flags & 1:  # CU_GRAPH_USER_OBJECT_MOVE hands references over
+        thing.retain(count)
+    of.kept[thing] = of.kept.get(thing, 0) + count
+
+
+@provides("driver")
+def cuGraphReleaseUserObject(graph: int, object: int, count: int) -> None:  # noqa: A002
+    of, thing = find(graph, Graph), find(object, UserObject, "CUDA_ERROR_INVALID_VALUE")
+    if of.kept.get(thing, 0) < count:
+        raise invalid("the graph has fewer references")
+    of.kept[thing] -= count
+    if not of.kept[thing]:
+        del of.kept[thing]
+    thing.release(count)

@@ -1,0 +1,285 @@
+"""Memory of every kind: allocated on the device, page-locked, registered, managed.
+
+A device pointer is a real host address. `blocks` knows what a program may name in a call; the table of the
+engine knows what kernels may touch, and follows in the order of streams.
+"""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+import itertools
+import threading
+from typing import Any
+
+from ..devices.context import Context, owner
+from ..devices.device import devices
+from ..engine.memory import POISON, Memory
+from ..library import provides
+from ..log import Refused, invalid
+from ..streams.work import progress
+from .pages import IS_SUPPORTED, File
+
+table = Memory()
+"""What kernels may touch, on all devices."""
+
+UNCOUNTED = ("host", "registered", "imported")
+"""Memory that is none of the device's, or that another process counts."""
+PITCH = 512  # bytes: rows of pitched memory begin at multiples of it
+
+_ids = itertools.count(1)
+_lock = threading.RLock()
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Block:
+    """What was allocated: `size` bytes from `address`, of a kind such as device, host or managed."""
+
+    def __init__(
+        self, address: int, size: int, kind: str, context: Context, flags: int = 0, pool: Any = None
+    ) -> None:
+        self.address = address
+        self.size = size
+        self.kind = kind
+        self.context = context
+        self.device = context.device
+        self.flags = flags
+        self.pool = pool
+        self.id = next(_ids)
+        self.is_synchronous = False  # CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+        self.advice: dict[str, Any] = {}
+        self.extra: Any = None  # the pages behind it, or the physical memory
+
+    @property
+    def end(self) -> int:
+        return self.address + self.size
+
+    @property
+    def is_host(self) -> bool:
+        """Whether it is memory of the host, to which the device has a way."""
+        return self.kind in ("host", "registered")
+
+
+class _Blocks:
+    def __init__(self) -> None:
+        self._by_address: dict[int, Block] = {}
+        self._addresses: list[int] = []
+
+    def add(self, block: Block) -> None:
+        with _lock:
+            self._by_address[block.address] = block
+            bisect.insort(self._addresses, block.address)
+
+    def remove(self, block: Block) -> None:
+        """Raises Refused if another thread was first."""
+        with _lock:
+            if self._by_address.get(block.address) is not block:
+                raise invalid(f"the memory at {block.address:#x} was freed at the same time")
+            del self._by_address[block.address]
+            del self._addresses[bisect.bisect_left(self._addresses, block.address)]
+
+    def at(self, address: int) -> Block | None:
+        """The block that starts at an address."""
+        return self._by_address.get(address)
+
+    def find(self, address: int) -> Block | None:
+        """The block that an address lies in."""
+        with _lock:
+            place = bisect.bisect_right(self._addresses, address) - 1
+            if place >= 0:
+                block = self._by_address[self._addresses[place]]
+                if address < block.end:
+                    return block
+        return None
+
+    def all(self) -> list[Block]:
+        return list(self._by_address.values())
+
+    def of(self, context: Context) -> list[Block]:
+        return [block for block in self.all() if block.context is context]
+
+
+blocks = _Blocks()
+
+
+def find(address: int) -> Block:
+    """The block that an address lies in. Raises Refused."""
+    block = blocks.find(address)
+    if block is None:
+        raise invalid(f"{address:#x} lies in no memory that was allocated{_nearest(address)}")
+    return block
+
+
+def _nearest(address: int) -> str:
+    near = table.nearest(address)
+    return f"; the nearest is {near!r}" if near is not None else ""
+
+
+def check_range(address: int, size: int) -> None:
+    """Raise Refused unless all of `size` bytes are allocated, be it in neighbours."""
+    end = address + size
+    while True:
+        block = find(address)
+        if end <= block.end:
+            return
+        address = block.end
+        if blocks.at(address) is None:
+            raise invalid(
+                f"{size} bytes up to {end:#x} end {end - block.end} bytes behind the {block.size} bytes"
+                f" of {block.kind} memory at {block.address:#x}"
+            )
+
+
+_files: list[File] = []
+
+
+def _file() -> File:
+    """The file whose parts are the memory that cuMemAlloc gives, so that other processes can open it."""
+    with _lock:
+        if not _files:
+            _files.append(File("cudapy simulator"))
+        return _files[0]
+
+
+def allocate(size: int, kind: str, context: Context, flags: int = 0) -> int:
+    """New memory; its address."""
+    if not size:
+        raise invalid("no bytes are asked for")
+    device = context.device
+    if size > 1 << 46:
+        raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for")
+    counted = kind not in UNCOUNTED
+    if counted:
+        device.claim(size)
+    try:
+        part = _file().take(size) if kind == "device" and IS_SUPPORTED else None
+        with progress:
+            if part is None:
+                address = table.allocate(size, kind, align=512)
+            else:
+                address = part.address
+                fresh(address, size, kind, reach_of(context))
+            if kind == "host":
+                table.written(address, size)
+    except BaseException:
+        if counted:
+            device.give_back(size)
+        raise
+    block = Block(address, size, kind, context, flags)
+    block.extra = part
+    blocks.add(block)
+    return address
+
+
+def reach_of(context: Context) -> Callable[[Context], bool] | None:
+    """Which contexts' kernels may touch a context's memory: of its own device, and those it is a peer of."""
+    if len(devices) == 1:
+        return None
+    return lambda on: on.device is context.device or context in on.peers
+
+
+def fresh(address: int, size: int, kind: str, reach: Callable[[Context], bool] | None = None) -> None:
+    """From now on kernels may touch memory that somebody else keeps; what was in it is gone."""
+    ctypes.memset(address, 0 if kind == "managed" else POISON, size)
+    table.adopt(address, size, kind, reach)
+    made = table.find(address)
+    if made is not None and made.written is not None and kind == "device":
+        made.written[:] = False
+
+
+def release(block: Block) -> None:
+    """The end of memory that `allocate` made."""
+    blocks.remove(block)
+    with progress:
+        table.release(block.address)
+    if block.extra is not None:
+        block.extra.release()
+    if block.kind not in UNCOUNTED:
+        block.device.give_back(block.size)
+
+
+def release_all(context: Context) -> None:
+    """The end of what a context owns."""
+    for block in blocks.of(context):
+        if block.pool is None and block.kind not in ("mapped", "variable"):  # those go with what made them
+            release(block)
+
+
+def not_in_capture() -> None:
+    """Raise Refused where a capture forbids this thread a call that may wait."""
+    from ..streams.capture import forbid
+
+    forbid()
+
+
+# -- On the device -----------------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuMemGetInfo_v2() -> tuple[int, int]:
+    device = owner().device
+    return device.total_memory - device.used_memory, device.total_memory
+
+
+@provides("driver")
+def cuMemAlloc_v2(bytesize: int) -> int:
+    context = owner()
+    not_in_capture()
+    return allocate(bytesize, "device", context)
+
+
+@provides("driver")
+def cuMemAllocPitch_v2(WidthInBytes: int, Height: int, ElementSizeBytes: int) -> tuple[int, int]:
+    context = owner()
+    not_in_capture()
+    if ElementSizeBytes not in (4, 8, 16):
+        raise invalid(f"elements have 4, 8 or 16 bytes, not {ElementSizeBytes}")
+    pitch = -(-WidthInBytes // PITCH) * PITCH
+    return allocate(pitch * Height, "device", context), pitch
+
+
+@provides("driver")
+def cuMemFree_v2(dptr: int) -> None:
+    context = owner()
+    if not dptr:
+        return
+    not_in_capture()
+    block = blocks.at(dptr)
+    if block is None or (block.pool is None and block.kind not in ("device", "managed")):
+        raise invalid(f"no device memory starts at {dptr:#x}{freed_before(dptr)}")
+    for work in context.pending():
+        work.wait()
+    if block.pool is not None:
+        block.pool.free(block, context.legacy)
+    else:
+        release(block)
+
+
+def freed_before(address: int) -> str:
+    gone = table.released(address)
+    return ": it was freed before" if gone is not None and gone.address == address else ""
+
+
+@provides("driver")
+def cuMemGetAddressRange_v2(dptr: int) -> tuple[int, int]:
+    owner()
+    block = blocks.find(dptr)
+    if block is None:
+        raise Refused("CUDA_ERROR_NOT_FOUND", f"{dptr:#x} lies in no memory that was allocated")
+    return block.address, block.size
+
+
+@provides("driver")
+def cuMemAllocManaged(bytesize: int, flags: int) -> int:
+    context = owner()
+    not_in_capture()
+    if flags not in (1, 2):
+        raise invalid("flags must be CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST")
+    address = allocate(bytesize, "managed", context, flags)
+    table.find(address).data.fill(0)  # type: ignore[union-attr]  # fresh pages of the system are zero
+    table.written(address, bytesize)
+    return address

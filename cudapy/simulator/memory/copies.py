@@ -1,0 +1,324 @@
+"""Copies in one, two and three dimensions, at once and queued."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..._types.driver.enums import CUgraphNodeType as Type
+from ..._types.driver.enums import CUmemorytype
+from ..._types.driver.structs import CUDA_MEMCPY3D
+from ..devices.context import current, get
+from ..library import provides
+from ..log import invalid
+from ..streams.operations import Operation, needed
+from ..streams.stream import Stream, stream
+from .allocations import blocks, check_range, not_in_capture, table
+
+HOST, DEVICE, ARRAY, UNIFIED = (int(member) for member in CUmemorytype)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Where a copy begins on one side: memory of a kind, an address or an array, and a place in it."""
+
+    kind: int
+    address: int = 0  # or the handle of an array
+    pitch: int = 0  # bytes from row to row
+    height: int = 0  # rows from layer to layer
+    x: int = 0  # bytes
+    y: int = 0
+    z: int = 0
+    level: int = 0
+
+    def resolved(self) -> Side:
+        """The same as plain memory."""
+        if self.kind != ARRAY:
+            return self
+        from ..textures.array import find_array
+
+        array = find_array(self.address)
+        if array.level:
+            raise invalid("a copy takes an array, or a level of a mipmapped array, not all of its levels")
+        return Side(DEVICE, array.address, array.pitch, array.rows, self.x, self.y, self.z)
+
+    @property
+    def start(self) -> int:
+        """The address of the first byte."""
+        return self.address + (self.z * self.height + self.y) * self.pitch + self.x
+
+
+def bytes_at(address: int, size: int) -> Any:
+    """Memory as a NumPy array of bytes."""
+    place: Any = (ctypes.c_uint8 * size).from_address(address)
+    return np.frombuffer(place, np.uint8)
+
+
+class Copy(Operation):
+    """A copy of `depth` layers of `height` rows of `width` bytes."""
+
+    type = Type.CU_GRAPH_NODE_TYPE_MEMCPY
+
+    def __init__(self, dst: Side, src: Side, width: int, height: int = 1, depth: int = 1) -> None:
+        self.dst = dst
+        self.src = src
+        self.width = width
+        self.height = height
+        self.depth = depth
+        self.check()
+
+    def check(self) -> None:
+        """Raise Refused if it leaves the memory that there is."""
+        if not (self.width and self.height and self.depth):
+            return
+        for side in (self.dst, self.src):
+            plain = side.resolved()
+            if self.height * self.depth > 1 and plain.pitch < self.width:
+                raise invalid(f"a pitch of {plain.pitch} bytes is less than the width of {self.width}")
+            if self.depth > 1 and plain.height < self.height:
+                raise invalid(f"layers of {plain.height} rows have no {self.height} rows")
+            if plain.kind == DEVICE or (plain.kind == UNIFIED and blocks.find(plain.start) is not None):
+                check_range(plain.start, self._extent(plain))
+            elif not plain.start:
+                raise invalid("the address of a copy is NULL")
+
+    def _extent(self, side: Side) -> int:
+        """The bytes from the first to the last."""
+        return ((self.depth - 1) * side.height + self.height - 1) * side.pitch + self.width
+
+    def run(self) -> None:
+        if not (self.width and self.height and self.depth):
+            return
+        dst, src = self.dst.resolved(), self.src.resolved()
+        if self.height * self.depth == 1:
+            ctypes.memmove(dst.start, src.start, self.width)
+        else:
+            target, source = self._view(dst), self._view(src)
+            np.copyto(target, source)
+        if blocks.find(dst.start) is not None:
+            for z in range(self.depth):
+                for y in range(self.height):
+                    table.written(dst.start + (z * dst.height + y) * dst.pitch, self.width)
+
+    def _view(self, side: Side) -> Any:
+        data = bytes_at(side.start, self._extent(side))
+        return np.lib.stride_tricks.as_strided(
+            data, (self.depth, self.height, self.width), (side.height * side.pitch, side.pitch, 1)
+        )
+
+    def details(self) -> list[str]:
+        sides = f"{self.src.address:#x} to {self.dst.address:#x}"
+        return [sides, f"{self.width} x {self.height} x {self.depth} bytes"]
+
+    def staged(self) -> Copy:
+        """The same from a copy of its source, if that is pageable memory that the program may soon change."""
+        src = self.src
+        if not _is_pageable(src) or not self.width:
+            return self
+        size = self._extent(src)
+        data = ctypes.create_string_buffer(ctypes.string_at(src.start, size), size)
+        made = Copy(
+            self.dst,
+            replace(src, address=ctypes.addressof(data), x=0, y=0, z=0),
+            self.width,
+            self.height,
+            self.depth,
+        )
+        made.keep = data  # type: ignore[attr-defined]
+        return made
+
+    def params(self) -> CUDA_MEMCPY3D:
+        """As a graph's node has it."""
+        made = CUDA_MEMCPY3D(WidthInBytes=self.width, Height=self.height, Depth=self.depth)
+        for prefix, side in (("src", self.src), ("dst", self.dst)):
+            setattr(made, prefix + "MemoryType", side.kind)
+            field = {HOST: "Host", ARRAY: "Array"}.get(side.kind, "Device")
+            setattr(made, prefix + field, side.address)
+            for name, value in (
+                ("XInBytes", side.x),
+                ("Y", side.y),
+                ("Z", side.z),
+                ("LOD", side.level),
+                ("Pitch", side.pitch),
+                ("Height", side.height),
+            ):
+                setattr(made, prefix + name, value)
+        return made
+
+
+def _is_pageable(side: Side) -> bool:
+    return side.kind in (HOST, UNIFIED) and blocks.find(side.start) is None
+
+
+def boxed(params: Any) -> Copy:
+    """The copy that a CUDA_MEMCPY2D, CUDA_MEMCPY3D or CUDA_MEMCPY3D_PEER describes."""
+    is_flat = not hasattr(params, "Depth")
+    sides = []
+    for prefix in ("dst", "src"):
+        kind = int(getattr(params, prefix + "MemoryType"))
+        if kind not in (HOST, DEVICE, ARRAY, UNIFIED):
+            raise invalid(f"{kind} is no CUmemorytype")
+        field = {HOST: "Host", ARRAY: "Array"}.get(kind, "Device")
+        sides.append(
+            Side(
+                kind,
+                int(getattr(params, prefix + field)),
+                getattr(params, prefix + "Pitch") or params.WidthInBytes,
+                params.Height if is_flat else getattr(params, prefix + "Height") or params.Height,
+                getattr(params, prefix + "XInBytes"),
+                getattr(params, prefix + "Y"),
+                0 if is_flat else getattr(params, prefix + "Z"),
+                0 if is_flat else getattr(params, prefix + "LOD"),
+            )
+        )
+    return Copy(sides[0], sides[1], params.WidthInBytes, params.Height, 1 if is_flat else params.Depth)
+
+
+# -- One dimension, at once --------------------------------------------------------------------------------
+
+
+def now(operation: Operation, on: Stream | None = None) -> None:
+    """Do it in the legacy default stream, and wait."""
+    on = on or stream(0)
+    if on.capture is not None:
+        on.check()
+    not_in_capture()
+    work = on.add(operation)
+    if work is not None:
+        work.wait()
+    on.context.check()
+
+
+def later(operation: Operation, hStream: int) -> None:
+    """Queue it. What is pageable is read before the call ends, and written before it ends."""
+    on = stream(hStream)
+    if (
+        on.capture is None
+        and isinstance(operation, Copy)
+        and not (on.queue.last is None and not on.is_legacy)
+    ):
+        operation = operation.staged()
+    work = on.add(operation)
+    if work is not None and isinstance(operation, Copy) and _is_pageable(operation.dst):
+        work.wait()
+
+
+def line(dst: int, dst_kind: int, src: int, src_kind: int, size: int) -> Copy:
+    return Copy(Side(dst_kind, dst), Side(src_kind, src), size)
+
+
+@provides("driver")
+def cuMemcpy(dst: int, src: int, ByteCount: int) -> None:
+    now(line(dst, UNIFIED, src, UNIFIED, ByteCount))
+
+
+@provides("driver")
+def cuMemcpyHtoD_v2(dstDevice: int, srcHost: int | None, ByteCount: int) -> None:
+    now(line(dstDevice, DEVICE, srcHost or 0, HOST, ByteCount))
+
+
+@provides("driver")
+def cuMemcpyDtoH_v2(dstHost: int | None, srcDevice: int, ByteCount: int) -> None:
+    now(line(dstHost or 0, HOST, srcDevice, DEVICE, ByteCount))
+
+
+@provides("driver")
+def cuMemcpyDtoD_v2(dstDevice: int, srcDevice: int, ByteCount: int) -> None:
+    now(line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount))
+
+
+@provides("driver")
+def cuMemcpyPeer(dstDevice: int, dstContext: int, srcDevice: int, srcContext: int, ByteCount: int) -> None:
+    get(dstContext), get(srcContext)
+    now(line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount))
+
+
+def _along(array: int, offset: int) -> Side:
+    return Side(ARRAY, array, x=offset)
+
+
+@provides("driver")
+def cuMemcpyDtoA_v2(dstArray: int, dstOffset: int, srcDevice: int, ByteCount: int) -> None:
+    now(Copy(_along(dstArray, dstOffset), Side(DEVICE, srcDevice), ByteCount))
+
+
+@provides("driver")
+def cuMemcpyAtoD_v2(dstDevice: int, srcArray: int, srcOffset: int, ByteCount: int) -> None:
+    now(Copy(Side(DEVICE, dstDevice), _along(srcArray, srcOffset), ByteCount))
+
+
+@provides("driver")
+def cuMemcpyHtoA_v2(dstArray: int, dstOffset: int, srcHost: int | None, ByteCount: int) -> None:
+    now(Copy(_along(dstArray, dstOffset), Side(HOST, srcHost or 0), ByteCount))
+
+
+@provides("driver")
+def cuMemcpyAtoH_v2(dstHost: int | None, srcArray: int, srcOffset: int, ByteCount: int) -> None:
+    now(Copy(Side(HOST, dstHost or 0), _along(srcArray, srcOffset), ByteCount))
+
+
+@provides("driver")
+def cuMemcpyAtoA_v2(dstArray: int, dstOffset: int, srcArray: int, srcOffset: int, ByteCount: int) -> None:
+    now(Copy(_along(dstArray, dstOffset), _along(srcArray, srcOffset), ByteCount))
+
+
+# -- Boxes -------------------------------------------------------------------------------------------------
+
+
+@provides("driver", "cuMemcpy2D_v2", "cuMemcpy2DUnaligned_v2", "cuMemcpy3D_v2", "cuMemcpy3DPeer")
+def cuMemcpy3D_v2(pCopy: Any) -> None:
+    current()
+    now(boxed(needed(pCopy, "pCopy")))
+
+
+@provides("driver", "cuMemcpy2DAsync_v2", "cuMemcpy3DAsync_v2", "cuMemcpy3DPeerAsync")
+def cuMemcpy3DAsync_v2(pCopy: Any, hStream: int) -> None:
+    later(boxed(needed(pCopy, "pCopy")), hStream)
+
+
+# -- One dimension, queued ---------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuMemcpyAsync(dst: int, src: int, ByteCount: int, hStream: int) -> None:
+    later(line(dst, UNIFIED, src, UNIFIED, ByteCount), hStream)
+
+
+@provides("driver")
+def cuMemcpyHtoDAsync_v2(dstDevice: int, srcHost: int | None, ByteCount: int, hStream: int) -> None:
+    later(line(dstDevice, DEVICE, srcHost or 0, HOST, ByteCount), hStream)
+
+
+@provides("driver")
+def cuMemcpyDtoHAsync_v2(dstHost: int | None, srcDevice: int, ByteCount: int, hStream: int) -> None:
+    later(line(dstHost or 0, HOST, srcDevice, DEVICE, ByteCount), hStream)
+
+
+@provides("driver")
+def cuMemcpyDtoDAsync_v2(dstDevice: int, srcDevice: int, ByteCount: int, hStream: int) -> None:
+    later(line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount), hStream)
+
+
+@provides("driver")
+def cuMemcpyPeerAsync(
+    dstDevice: int, dstContext: int, srcDevice: int, srcContext: int, ByteCount: int, hStream: int
+) -> None:
+    get(dstContext), get(srcContext)
+    later(line(dstDevice, DEVICE, srcDevice, DEVICE, ByteCount), hStream)
+
+
+@provides("driver")
+def cuMemcpyHtoAAsync_v2(
+    dstArray: int, dstOffset: int, srcHost: int | None, ByteCount: int, hStream: int
+) -> None:
+    later(Copy(_along(dstArray, dstOffset), Side(HOST, srcHost or 0), ByteCount), hStream)
+
+
+@provides("driver")
+def cuMemcpyAtoHAsync_v2(
+    dstHost: int | None, srcArray: int, srcOffset: int, ByteCount: int, hStream: int
+) -> None:
+    later(Copy(Side(HOST, dstHost or 0), _along(srcArray, srcOffset), ByteCount), hStream)

@@ -1,0 +1,89 @@
+"""Memory of the host to which the device has a way: page-locked and registered."""
+
+from __future__ import annotations
+
+from ..devices.context import owner
+from ..library import provides
+from ..log import Refused, invalid
+from ..streams.work import progress
+from .allocations import Block, allocate, blocks, freed_before, not_in_capture, release, table
+
+HOST_FLAGS = 7  # CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP | WRITECOMBINED
+PORTABLE, DEVICEMAP = 1, 2
+REGISTER_FLAGS = 15
+
+
+@provides("driver")
+def cuMemAllocHost_v2(bytesize: int) -> int:
+    return cuMemHostAlloc(bytesize, PORTABLE | DEVICEMAP)
+
+
+@provides("driver")
+def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
+    context = owner()
+    not_in_capture()
+    if Flags & ~HOST_FLAGS:
+        raise invalid(f"unknown flags {Flags & ~HOST_FLAGS:#x}")
+    return allocate(bytesize, "host", context, Flags | DEVICEMAP)
+
+
+@provides("driver")
+def cuMemFreeHost(p: int | None) -> None:
+    context = owner()
+    if not p:
+        return
+    not_in_capture()
+    block = blocks.at(p)
+    if block is None or block.kind != "host":
+        raise invalid(f"no page-locked memory starts at {p:#x}{freed_before(p)}")
+    for work in context.pending():
+        work.wait()
+    release(block)
+
+
+@provides("driver")
+def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
+    context = owner()
+    not_in_capture()
+    if not p or not bytesize or Flags & ~REGISTER_FLAGS:
+        raise invalid("no memory, or unknown flags")
+    block = blocks.find(p) or blocks.find(p + bytesize - 1)
+    if block is not None:
+        raise Refused("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", f"{p:#x} lies in {block.kind} memory")
+    with progress:
+        table.adopt(p, bytesize, "host")
+    blocks.add(Block(p, bytesize, "registered", context, Flags | DEVICEMAP))
+
+
+@provides("driver")
+def cuMemHostUnregister(p: int | None) -> None:
+    context = owner()
+    not_in_capture()
+    block = blocks.at(p or 0)
+    if block is None or block.kind != "registered":
+        raise Refused("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", f"no registered memory starts at {p or 0:#x}")
+    for work in context.pending():
+        work.wait()
+    release(block)
+
+
+def _host(p: int | None) -> Block:
+    block = blocks.find(p or 0)
+    if block is None or not block.is_host:
+        raise invalid(f"{p or 0:#x} lies in no page-locked memory")
+    return block
+
+
+@provides("driver")
+def cuMemHostGetDevicePointer_v2(p: int | None, Flags: int) -> int:
+    owner()
+    if Flags:
+        raise invalid(f"Flags must be 0, not {Flags}")
+    _host(p)
+    return p or 0
+
+
+@provides("driver")
+def cuMemHostGetFlags(p: int | None) -> int:
+    owner()
+    return _host(p).flags

@@ -1,0 +1,98 @@
+"""Device memory that another process opens by a handle."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from ..._types.driver.structs import CUipcMemHandle
+from ..devices.context import Context, owner
+from ..devices.device import devices
+from ..library import provides
+from ..log import Refused, invalid, unsupported
+from ..streams.work import progress
+from .allocations import Block, blocks, find, release, table
+from .pages import IS_SUPPORTED, Ticket
+
+KIND = b"cudapyM"
+LAZY_ENABLE_PEER_ACCESS = 1
+
+_opened: dict[bytes, tuple[Block, int]] = {}
+"""What is open, and how often, by its handle."""
+_lock = threading.RLock()
+
+
+@provides("driver")
+def cuIpcGetMemHandle(dptr: int) -> CUipcMemHandle:
+    if not IS_SUPPORTED:
+        raise unsupported("the simulator shares memory with other processes on Linux alone")
+    block = find(dptr)
+    if block.kind != "device" or block.pool is not None:
+        raise invalid(
+            f"{dptr:#x} lies in memory that cuMemAlloc did not make: pools and physical allocations have"
+            " handles of their own"
+        )
+    ticket = block.extra.ticket(KIND, block.size, block.device.ordinal)
+    return CUipcMemHandle(reserved=ticket)
+
+
+@provides("driver")
+def cuIpcOpenMemHandle_v2(handle: Any, Flags: int) -> int:
+    context = owner()
+    if Flags & ~LAZY_ENABLE_PEER_ACCESS:
+        raise invalid(f"unknown flags {Flags & ~LAZY_ENABLE_PEER_ACCESS:#x}")
+    data = bytes(handle.reserved)
+    ticket = Ticket(data, KIND)
+    if ticket.process == os.getpid():
+        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the handle is of this process's own memory")
+    with _lock:
+        if data in _opened:
+            block, count = _opened[data]
+            if block.context is not context:
+                raise Refused("CUDA_ERROR_INVALID_CONTEXT", "another context has opened the handle")
+        else:
+            block, count = _open(ticket, context), 0
+        _opened[data] = block, count + 1
+    return block.address
+
+
+def _open(ticket: Ticket, context: Context) -> Block:
+    file = ticket.open()
+    try:
+        shown = ticket.show(file)
+    finally:
+        os.close(file)
+    with progress:
+        table.adopt(shown.address, ticket.size, "imported")
+    block = Block(shown.address, ticket.size, "imported", context)
+    if ticket.device < len(devices):
+        block.device = devices[ticket.device]
+    block.extra = shown
+    blocks.add(block)
+    return block
+
+
+@provides("driver")
+def cuIpcCloseMemHandle(dptr: int) -> None:
+    context = owner()
+    for work in context.pending():
+        work.wait()
+    with _lock:
+        data = next((data for data, (block, _) in _opened.items() if block.address == dptr), None)
+        if data is None:
+            raise invalid(f"no memory of another process is open at {dptr:#x}")
+        block, count = _opened[data]
+        if count > 1:
+            _opened[data] = block, count - 1
+            return
+        del _opened[data]
+    release(block)
+
+
+def forget(context: Context) -> None:
+    """A context was destroyed: what it opened is closed."""
+    with _lock:
+        for data, (block, _) in list(_opened.items()):
+            if block.context is context:
+                del _opened[data]

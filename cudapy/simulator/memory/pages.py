@@ -1,0 +1,207 @@
+"""Pages of the host's memory, and files of it that have no name: several processes map the same pages.
+
+On Linux only. The system takes such a file back with the last process that has it, however that ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import mmap
+import os
+import struct
+import sys
+import threading
+from collections import deque
+from typing import Any
+
+from ..log import Refused, invalid
+
+IS_SUPPORTED = sys.platform == "linux"
+PAGE = mmap.PAGESIZE
+MAP_FIXED, MAP_NORESERVE = 0x10, 0x4000
+NO_ACCESS = 0
+PUNCH_HOLE = 3  # FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE
+QUARANTINE = 1024
+"""How many parts that were given back keep their addresses, so that a late use of them is found."""
+
+TICKET = struct.Struct("<8sIIQQQQQi")
+"""A part in the eyes of another process: what it is, the process and the descriptor of its file, the file's
+inode, the part's offset, its size without and with what fills the last page, its tag, and the number of a
+device.
+"""
+HANDLE_SIZE = 64
+"""Bytes of a handle, whatever it is of."""
+TAG = struct.Struct("<Q")
+_tags = itertools.count(int.from_bytes(os.urandom(6), "little") << 16)
+
+
+def _libc() -> Any:
+    libc = ctypes.CDLL(None, use_errno=True)
+    size, number, offset = ctypes.c_size_t, ctypes.c_int, ctypes.c_long
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = (ctypes.c_void_p, size, number, number, number, offset)
+    libc.munmap.argtypes = (ctypes.c_void_p, size)
+    libc.fallocate.argtypes = (number, number, offset, offset)
+    return libc
+
+
+_c: list[Any] = []
+
+
+def _system() -> Any:
+    if not _c:
+        _c.append(_libc())
+    return _c[0]
+
+
+def _mapped(address: int, size: int, access: int, flags: int, file: int, offset: int = 0) -> int:
+    found = _system().mmap(address or None, size, access, flags, file, offset)
+    if found in (None, ctypes.c_void_p(-1).value):
+        raise Refused("CUDA_ERROR_OUT_OF_MEMORY", os.strerror(ctypes.get_errno()))
+    return int(found)
+
+
+def blank(address: int, size: int) -> int:
+    """Addresses that nothing is behind, at `address` or, for 0, where there is room. Raises Refused."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE | (MAP_FIXED if address else 0)
+    return _mapped(address, size, NO_ACCESS, flags, -1)
+
+
+def show(file: int, size: int, offset: int = 0, address: int = 0) -> int:
+    """Map `size` bytes of a file, at `address` or, for 0, where there is room. Raises Refused."""
+    flags = mmap.MAP_SHARED | (MAP_FIXED if address else 0)
+    return _mapped(address, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, file, offset)
+
+
+def hide(address: int, size: int) -> None:
+    """Map it no more."""
+    _system().munmap(address, size)
+
+
+class File:
+    """A file of memory; its `parts` are whole pages, with a tag behind what was asked for."""
+
+    def __init__(self, name: str) -> None:
+        self.descriptor = os.memfd_create(name)
+        self.inode = os.fstat(self.descriptor).st_ino
+        self._end = self._parts = 0
+        self._is_closing = self._is_closed = False
+        self._lock = threading.Lock()
+        self._gone: deque[tuple[int, int]] = deque()
+
+    def take(self, size: int) -> Part:
+        """`size` bytes of it. Raises Refused."""
+        whole = -(-(size + TAG.size) // PAGE) * PAGE
+        with self._lock:
+            offset, self._end = self._end, self._end + whole
+            os.ftruncate(self.descriptor, self._end)
+            address = show(self.descriptor, whole, offset)
+            self._parts += 1
+        part = Part(self, offset, size, whole, address)
+        TAG.pack_into(part.view, whole - TAG.size, part.tag)
+        return part
+
+    def give_back(self, part: Part) -> None:
+        """The end of a part: its memory goes at once, its addresses later."""
+        _system().fallocate(self.descriptor, PUNCH_HOLE, part.offset, part.whole)
+        with self._lock:
+            self._parts -= 1
+            self._gone.append((part.address, part.whole))
+            gone = self._gone.popleft() if len(self._gone) > QUARANTINE else None
+        if gone is not None:
+            hide(*gone)
+        self._end_if_unused()
+
+    def close(self) -> None:
+        """Close it, once it has no parts."""
+        self._is_closing = True
+        self._end_if_unused()
+
+    def _end_if_unused(self) -> None:
+        with self._lock:
+            if self._parts or not self._is_closing or self._is_closed:
+                return
+            self._is_closed = True
+            gone, self._gone = self._gone, deque()
+            os.close(self.descriptor)
+        for address, whole in gone:
+            hide(address, whole)
+
+
+class Part:
+    """Pages of a file, mapped: `size` bytes from `address`, `whole` with what fills the last page."""
+
+    def __init__(self, file: File, offset: int, size: int, whole: int, address: int) -> None:
+        self.file = file
+        self.offset = offset
+        self.size = size
+        self.whole = whole
+        self.address = address
+        self.tag = next(_tags)
+
+    @property
+    def view(self) -> Any:
+        """Its bytes."""
+        return (ctypes.c_uint8 * self.whole).from_address(self.address)
+
+    def ticket(self, kind: bytes, size: int, device: int) -> bytes:
+        """The handle by which another process finds the first `size` bytes of it."""
+        file = self.file
+        who = kind, os.getpid(), file.descriptor, file.inode
+        return TICKET.pack(*who, self.offset, size, self.whole, self.tag, device).ljust(HANDLE_SIZE, b"\0")
+
+    def release(self) -> None:
+        """Give it back to its file."""
+        self.file.give_back(self)
+
+
+class Ticket:
+    """What `Part.ticket` made, read in another process. Raises Refused for what is none of this `kind`."""
+
+    def __init__(self, data: bytes, kind: bytes) -> None:
+        found, self.process, self.descriptor, self.inode, *place = TICKET.unpack_from(data)
+        self.offset, self.size, self.whole, self.tag, self.device = place
+        if found.rstrip(b"\0") != kind:
+            raise invalid("the handle is of nothing that the simulator shares")
+
+    def open(self) -> int:
+        """A descriptor of the file, through the process that has it. Raises Refused."""
+        try:
+            file = os.open(f"/proc/{self.process}/fd/{self.descriptor}", os.O_RDWR | os.O_CLOEXEC)
+        except OSError as error:
+            raise invalid(
+                f"process {self.process}, which made the handle, is out of reach: {error.strerror}"
+            ) from None
+        if os.fstat(file).st_ino != self.inode:
+            os.close(file)
+            raise invalid(f"process {self.process} has given back what the handle is of")
+        return file
+
+    def show(self, file: int) -> Shown:
+        """Map the part. Raises Refused if it was given back."""
+        state = os.fstat(file)
+        if state.st_ino != self.inode or self.offset % PAGE or self.offset + self.whole > state.st_size:
+            raise invalid("the handle is of another file")
+        shown = Shown(show(file, self.whole, self.offset), self.whole)
+        if TAG.unpack_from(shown.view, self.whole - TAG.size)[0] != self.tag:
+            shown.release()
+            raise invalid(f"process {self.process} has given back what the handle is of")
+        return shown
+
+
+class Shown:
+    """A part of a file of another process, mapped here."""
+
+    def __init__(self, address: int, whole: int) -> None:
+        self.address = address
+        self.whole = whole
+
+    @property
+    def view(self) -> Any:
+        """Its bytes."""
+        return (ctypes.c_uint8 * self.whole).from_address(self.address)
+
+    def release(self) -> None:
+        """Map it no more."""
+        hide(self.address, self.whole)

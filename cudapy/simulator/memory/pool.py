@@ -1,0 +1,287 @@
+"""Memory pools: allocation in the order of streams."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from ..._types.driver.enums import CUmemAllocationType, CUmemLocationType
+from ..._types.driver.enums import CUmemPool_attribute as Attribute
+from ..devices.device import Device, device, devices
+from ..handles import Object, every, find
+from ..library import provides
+from ..log import Refused, invalid
+from ..streams.operations import needed
+from ..streams.stream import Stream, stream
+from ..streams.work import progress
+from .allocations import Block, blocks, not_in_capture
+from .pages import File
+from .pool_memory import Alloc, Free, Storage
+
+REUSE = (
+    Attribute.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
+    Attribute.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
+    Attribute.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES,
+)
+GRANULARITY = 512
+DEVICE = int(CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE)
+HOST_PLACES = (
+    int(CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST),
+    int(CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA),
+    int(CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT),
+)
+
+
+class Pool(Object):
+    """A pool of one device."""
+
+    noun = "memory pool"
+
+    def __init__(self, on: Device, maximum: int = 0, kind: str = "device", file: File | None = None) -> None:
+        super().__init__()
+        self.device = on
+        self.kind = kind
+        self.file = file  # that its memory is in, for other processes to open
+        self.maximum = maximum
+        self.values: dict[int, int] = dict.fromkeys(map(int, REUSE), 1)
+        self.threshold = 0
+        self.used = self.reserved = self.used_high = self.reserved_high = 0
+        self._cached: list[Storage] = []
+        self.access: dict[int, int] = {on.ordinal: 3}
+        self.is_leaving = False
+
+    def take(self, size: int, on: Stream) -> Storage:
+        """Memory for `size` bytes: what the stream itself has freed, what nothing uses any more, or fresh."""
+        whole = -(-size // GRANULARITY) * GRANULARITY
+        with progress:
+            for storage in self._cached:
+                idle = storage.work is None or storage.work.done
+                if storage.size == whole and (idle or storage.stream is on):
+                    self._cached.remove(storage)
+                    break
+            else:
+                if self.maximum and self.reserved + whole > self.maximum:
+                    raise Refused(
+                        "CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for, of {self.maximum} at most"
+                    )
+                self.device.claim(whole)
+                storage = Storage(whole, self.file)
+                self.reserved += whole
+            self.used += whole
+            self.used_high = max(self.used_high, self.used)
+            self.reserved_high = max(self.reserved_high, self.reserved)
+        return storage
+
+    def allocate(self, size: int, on: Stream) -> int:
+        """Memory in the order of a stream; its address."""
+        if not size:
+            raise invalid("no bytes are asked for")
+        if on.capture is not None:
+            return int(on.capture.allocate(on, size))
+        not_in_capture()
+        storage = self.take(size, on)
+        on.add(Alloc(storage, size, self.kind, self.reach()))
+        block = Block(storage.address, size, self.kind, on.context.root, 1, pool=self)
+        block.extra = storage
+        blocks.add(block)
+        return storage.address
+
+    def reach(self) -> Any:
+        """Which contexts' kernels may touch its memory: those of the devices that were given access."""
+        if len(devices) == 1 or self.kind != "device":
+            return None
+        return lambda on: bool(self.access.get(on.device.ordinal))
+
+    def free(self, block: Block, on: Stream) -> None:
+        """Give memory back in the order of a stream."""
+        storage = block.extra
+        blocks.remove(block)
+        storage.stream, storage.work = on, on.add(Free(block.address))
+        with progress:
+            self.used -= storage.size
+            self._cached.append(storage)
+        if self.is_leaving:
+            self.trim(0)
+
+    def trim(self, keep: int) -> None:
+        """Give what nothing uses back to the system, down to `keep` bytes."""
+        with progress:
+            for storage in list(self._cached):
+                if self.reserved <= keep:
+                    return
+                if storage.work is None or storage.work.done:
+                    self._cached.remove(storage)
+                    self.reserved -= storage.size
+                    self.device.give_back(storage.size)
+                    storage.release()
+            if self.is_leaving and not self.reserved:
+                _leaving.discard(self)
+                if self.file is not None:
+                    self.file.close()
+
+    def leave(self) -> None:
+        """It is destroyed: its memory goes as the program gives it back."""
+        self.forget()
+        self.is_leaving = True
+        _leaving.add(self)
+        self.trim(0)
+
+    def get(self, name: Attribute) -> int:
+        """An attribute."""
+        if name in REUSE:
+            return self.values[int(name)]
+        return {
+            Attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: self.threshold,
+            Attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: self.reserved,
+            Attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: self.reserved_high,
+            Attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT: self.used,
+            Attribute.CU_MEMPOOL_ATTR_USED_MEM_HIGH: self.used_high,
+        }[name]
+
+    def set(self, name: Attribute, value: int) -> None:
+        """Set one."""
+        if name in REUSE:
+            self.values[int(name)] = int(bool(value))
+        elif name == Attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+            self.threshold = value
+        elif name == Attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH and value == 0:
+            self.reserved_high = self.reserved
+        elif name == Attribute.CU_MEMPOOL_ATTR_USED_MEM_HIGH and value == 0:
+            self.used_high = self.used
+        else:
+            raise invalid(f"{name.name} cannot be set to {value}")
+
+
+_leaving: set[Pool] = set()
+"""The pools that are destroyed, and some of whose memory is in use."""
+
+
+def shrink(on: Device) -> None:
+    """What synchronization does: pools give back what is above their threshold."""
+    for pool in every(Pool):
+        if pool.device is on:
+            pool.trim(pool.threshold)
+    for pool in list(_leaving):
+        if pool.device is on:
+            pool.trim(0)
+
+
+def attribute(attr: int) -> Attribute:
+    """The attribute with this number. Raises Refused."""
+    if (
+        not Attribute.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES
+        <= attr
+        <= Attribute.CU_MEMPOOL_ATTR_USED_MEM_HIGH
+    ):
+        raise invalid(f"{attr} is no attribute of a pool here")
+    return Attribute(attr)
+
+
+@provides("driver")
+def cuMemAllocFromPoolAsync(bytesize: int, pool: int, hStream: int) -> int:
+    on = stream(hStream)
+    return find(pool, Pool, "CUDA_ERROR_INVALID_VALUE").allocate(bytesize, on)
+
+
+@provides("driver")
+def cuMemFreeAsync(dptr: int, hStream: int) -> None:
+    on = stream(hStream)
+    block = blocks.at(dptr)
+    if on.capture is not None:
+        if block is None or block.pool is None or isinstance(block.pool, Pool):
+            on.capture.invalidate()
+            raise invalid(f"{dptr:#x} is no memory that the graph allocates")
+        on.add(Free(dptr))
+        return
+    not_in_capture()
+    if block is None or (block.kind != "device" and block.pool is None):
+        raise invalid(f"no device memory starts at {dptr:#x}")
+    if block.pool is not None:
+        block.pool.free(block, on)
+    else:
+        from .allocations import release
+
+        on.submit(lambda: release(block))
+
+
+@provides("driver")
+def cuMemPoolCreate(poolProps: Any) -> int:
+    props = needed(poolProps, "poolProps")
+    from .shared_pool import file_for
+
+    on, kind = asked(props.location, int(props.allocType))
+    return Pool(on, props.maxSize, kind, file_for(kind, on, int(props.handleTypes))).handle
+
+
+def asked(location: Any, allocation_type: int) -> tuple[Device, str]:
+    """The device and the kind of memory that a location and a type of allocation mean. Raises Refused."""
+    place = int(location.type)
+    if allocation_type == CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED:
+        return device(location.id if place == DEVICE else 0), "managed"
+    if allocation_type != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
+        raise invalid(f"{allocation_type} is no type of allocation for a pool")
+    if place == DEVICE:
+        return device(location.id), "device"
+    if place in HOST_PLACES:
+        return device(0), "host"
+    raise invalid(f"{place} is no location for a pool")
+
+
+@provides("driver")
+def cuMemPoolDestroy(pool: int) -> None:
+    gone = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
+    if gone is gone.device.default_pool:
+        raise invalid("the default pool of a device cannot be destroyed")
+    if gone is gone.device.pool:
+        gone.device.pool = None
+    gone.leave()
+
+
+@provides("driver")
+def cuMemPoolTrimTo(pool: int, minBytesToKeep: int) -> None:
+    find(pool, Pool, "CUDA_ERROR_INVALID_VALUE").trim(minBytesToKeep)
+
+
+@provides("driver")
+def cuMemPoolGetAttribute(pool: int, attr: int, value: int | None) -> None:
+    name = attribute(attr)
+    found = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE").get(name)
+    _storage(name).from_address(value or 0).value = found
+
+
+@provides("driver")
+def cuMemPoolSetAttribute(pool: int, attr: int, value: int | None) -> None:
+    name = attribute(attr)
+    find(pool, Pool, "CUDA_ERROR_INVALID_VALUE").set(name, _storage(name).from_address(value or 0).value)
+
+
+def _storage(name: Attribute) -> Any:
+    return ctypes.c_int if name in REUSE else ctypes.c_uint64
+
+
+HOST = -1
+
+
+def _who(location: Any) -> int:
+    """A device by its number, the host by -1. Raises Refused."""
+    if int(location.type) in HOST_PLACES:
+        return HOST
+    if int(location.type) != DEVICE:
+        raise invalid(f"{int(location.type)} is no location that has access")
+    return device(location.id).ordinal
+
+
+@provides("driver")
+def cuMemPoolSetAccess(pool: int, map: Any, count: int) -> None:  # noqa: A002
+    found = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
+    for i in range(count):
+        who, flags = _who(map[i].location), int(map[i].flags)
+        if flags not in (0, 1, 3) or (who == found.device.ordinal and flags != 3):
+            raise invalid(f"a pool on device {found.device.ordinal} cannot have the access {flags}")
+        found.access[who] = flags
+
+
+@provides("driver")
+def cuMemPoolGetAccess(memPool: int, location: Any) -> int:
+    found = find(memPool, Pool, "CUDA_ERROR_INVALID_VALUE")
+    return found.access.get(_who(needed(location, "location")), 0 if found.kind == "device" else 3)

@@ -1,0 +1,79 @@
+"""Memory that pools and graphs hold, and the operations that give it out and take it back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._types.driver.enums import CUgraphNodeType as Type
+from ..log import invalid
+from ..streams.operations import Operation
+from ..streams.stream import Stream
+from ..streams.work import Work, progress
+from .allocations import fresh, table
+from .pages import File
+
+
+class Storage:
+    """Memory that a pool holds, and gives out again."""
+
+    def __init__(self, size: int, file: File | None = None) -> None:
+        self.size = size
+        self.part = file.take(size) if file is not None else None
+        if self.part is not None:
+            self.address = self.part.address
+        else:
+            self._block = np.empty(size + 1024, np.uint8)
+            self.address = int(self._block.ctypes.data) + 512 - self._block.ctypes.data % 512
+        self.stream: Stream | None = None  # where it was freed
+        self.work: Work | None = None
+        self.is_live = False  # of a graph: a launch has allocated it and nothing has freed it
+
+    def release(self) -> None:
+        """Give it back to the system."""
+        if self.part is not None:
+            self.part.release()
+
+
+graph_memory: dict[int, Storage] = {}
+"""The memory of all graphs, by address."""
+
+
+class Alloc(Operation):
+    """From here on kernels may touch the memory: fresh, and so of no use before it is written."""
+
+    type = Type.CU_GRAPH_NODE_TYPE_MEM_ALLOC
+
+    def __init__(self, storage: Storage, size: int, kind: str = "device", reach: Any = None) -> None:
+        self.storage = storage
+        self.size = size  # what was asked for: one byte more is out of bounds
+        self.kind = kind
+        self.reach = reach  # which contexts' kernels may touch it
+        self.props: Any = None  # of a node: what it was made from
+
+    def run(self) -> None:
+        with progress:
+            fresh(self.storage.address, self.size, self.kind, self.reach)
+
+
+class Free(Operation):
+    """From here on they may not."""
+
+    type = Type.CU_GRAPH_NODE_TYPE_MEM_FREE
+
+    def __init__(self, address: int) -> None:
+        self.address = address
+
+    def announce(self) -> None:
+        """It was queued. Raises Refused for memory of a graph that nothing has allocated."""
+        storage = graph_memory.get(self.address)
+        if storage is not None:
+            if not storage.is_live:
+                raise invalid(f"{self.address:#x} is not allocated: no launch of its graph has done it")
+            storage.is_live = False
+
+    def run(self) -> None:
+        with progress:
+            if table.find(self.address) is not None:  # an instance that frees by itself finds it freed
+                table.release(self.address)

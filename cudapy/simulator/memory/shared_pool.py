@@ -1,0 +1,122 @@
+"""Pools that another process opens by a file descriptor, and their memory by what is told of each pointer."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from typing import Any
+
+from ..._types.driver.enums import CUmemAllocationHandleType as HandleType
+from ..._types.driver.structs import CUmemPoolPtrExportData
+from ..devices.context import owner
+from ..devices.device import Device, devices
+from ..handles import find
+from ..library import provides
+from ..log import invalid, unsupported
+from ..streams.stream import Stream
+from ..streams.work import progress
+from .allocations import Block, blocks, table
+from .pages import IS_SUPPORTED, File, Shown, Ticket
+from .pool import Pool
+from .pool_memory import Free
+
+FILE = int(HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+KIND = b"cudapyP"
+NAME = re.compile(r"/memfd:cudapy simulator: (\w+) pool of device (\d+)")
+
+
+def file_for(kind: str, on: Device, handle_types: int) -> File | None:
+    """The file that a pool with these types of handles has its memory in. Raises Refused."""
+    if not handle_types:
+        return None
+    if handle_types != FILE or not IS_SUPPORTED:
+        raise unsupported("the simulator shares pools as file descriptors alone, on Linux")
+    if kind == "managed":
+        raise invalid("managed memory is not shared with other processes")
+    return File(f"cudapy simulator: {kind} pool of device {on.ordinal}")
+
+
+class ImportedPool(Pool):
+    """A pool of another process, behind a descriptor of its file."""
+
+    def __init__(self, descriptor: int) -> None:
+        try:
+            self._descriptor = os.dup(descriptor)
+        except OSError as error:
+            raise invalid(f"{descriptor} is no open file: {error.strerror}") from None
+        found = NAME.match(os.readlink(f"/proc/self/fd/{self._descriptor}"))
+        if found is None:
+            os.close(self._descriptor)
+            raise invalid(f"descriptor {descriptor} is no pool of the simulator")
+        super().__init__(devices[min(int(found[2]), len(devices) - 1)], kind=found[1])
+
+    def allocate(self, size: int, on: Stream) -> int:
+        raise invalid("the pool is one of another process: that allocates from it")
+
+    def open(self, data: bytes) -> int:
+        """The address of memory that the other process allocated. Raises Refused."""
+        ticket = Ticket(data, KIND)
+        shown = ticket.show(self._descriptor)
+        with progress:
+            table.adopt(shown.address, ticket.size, self.kind, self.reach())
+        block = Block(shown.address, ticket.size, self.kind, owner(), 1, pool=self)
+        block.extra = shown
+        blocks.add(block)
+        return shown.address
+
+    def free(self, block: Block, on: Stream) -> None:
+        blocks.remove(block)
+        on.add(Close(block.address, block.extra))
+
+    def forget(self) -> None:
+        super().forget()
+        os.close(self._descriptor)
+
+
+class Close(Free):
+    """From here on memory of another process is not mapped here."""
+
+    def __init__(self, address: int, shown: Shown) -> None:
+        super().__init__(address)
+        self._shown = shown
+
+    def run(self) -> None:
+        super().run()
+        self._shown.release()
+
+
+def _pool(handle: int) -> Pool:
+    return find(handle, Pool, "CUDA_ERROR_INVALID_VALUE")
+
+
+@provides("driver", "cuMemPoolExportToShareableHandle")
+def cuMemPoolExportToShareableHandle(handle_out: int | None, pool: int, handleType: int, flags: int) -> None:
+    file = _pool(pool).file
+    if file is None or handleType != FILE or flags or not handle_out:
+        raise invalid("the pool was not made to be shared as a file descriptor, or flags is not 0")
+    ctypes.c_int.from_address(handle_out).value = os.dup(file.descriptor)
+
+
+@provides("driver")
+def cuMemPoolImportFromShareableHandle(handle: int | None, handleType: int, flags: int) -> int:
+    if handleType != FILE or flags or not IS_SUPPORTED:
+        raise unsupported("the simulator shares pools as file descriptors alone, on Linux")
+    return ImportedPool(handle or 0).handle
+
+
+@provides("driver")
+def cuMemPoolExportPointer(ptr: int) -> CUmemPoolPtrExportData:
+    block = blocks.at(ptr)
+    if block is None or not isinstance(block.pool, Pool) or block.pool.file is None:
+        raise invalid(f"no memory of a pool that is shared starts at {ptr:#x}")
+    ticket = block.extra.part.ticket(KIND, block.size, block.device.ordinal)
+    return CUmemPoolPtrExportData(reserved=ticket)
+
+
+@provides("driver")
+def cuMemPoolImportPointer(pool: int, shareData: Any) -> int:
+    found = _pool(pool)
+    if not isinstance(found, ImportedPool):
+        raise invalid("the pool is one of this process")
+    return found.open(bytes(shareData[0].reserved))

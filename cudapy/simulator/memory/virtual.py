@@ -1,0 +1,255 @@
+"""Virtual memory: addresses and what they are mapped to, each on its own.
+
+A physical allocation is an anonymous file of the host, so two addresses can show one allocation, and another
+process can open it by a file descriptor. On Linux only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from typing import Any
+
+from ..._types.driver.enums import CUmemAllocationHandleType as HandleType
+from ..._types.driver.enums import CUmemAllocationType, CUmemLocationType
+from ..._types.driver.structs import CUmemAllocationProp
+from ..devices.context import owner
+from ..devices.device import device, devices
+from ..handles import Object, find, relist
+from ..library import provides
+from ..log import invalid, unsupported
+from ..streams.operations import needed
+from ..streams.work import progress
+from .allocations import Block, blocks, table
+from .pages import IS_SUPPORTED, blank, show
+
+GRANULARITY = 2 << 20
+FILE = int(HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+
+reserved: dict[int, int] = {}
+_lock = threading.RLock()
+
+
+class Physical(Object):
+    """Memory without an address. It lives as long as it has handles or mappings."""
+
+    noun = "physical allocation"
+
+    def __init__(self, size: int, properties: Any, file: int, *, is_imported: bool = False) -> None:
+        super().__init__()
+        self.size = size
+        self.counted = 0 if is_imported else size  # who made it counts it
+        self.properties = properties
+        self.file = file
+        self.device = device(properties.location.id)
+        self.device.claim(self.counted)
+        self.references = 1
+        self.mappings = 0
+
+    def retain(self) -> None:
+        """One handle more, perhaps after the last was released."""
+        with _lock:
+            self.references += 1
+            relist(self)
+
+    def release(self) -> None:
+        """One handle less."""
+        with _lock:
+            self.references -= 1
+            if not self.references:
+                self.forget()
+            self._end_if_unused()
+
+    def map(self) -> None:
+        """One mapping more."""
+        with _lock:
+            self.mappings += 1
+
+    def unmap(self) -> None:
+        """One mapping less."""
+        with _lock:
+            self.mappings -= 1
+            self._end_if_unused()
+
+    def _end_if_unused(self) -> None:
+        if not self.references and not self.mappings:
+            os.close(self.file)
+            self.device.give_back(self.counted)
+
+
+def _properties(prop: Any) -> CUmemAllocationProp:
+    if not IS_SUPPORTED:
+        raise unsupported("the simulator has virtual memory on Linux alone")
+    told = needed(prop, "prop")
+    if told.type != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
+        raise invalid("the type must be CU_MEM_ALLOCATION_TYPE_PINNED")
+    if told.location.type != CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
+        raise unsupported("the simulator's physical allocations are on devices")
+    if int(told.requestedHandleTypes) & ~FILE:
+        raise unsupported("the simulator shares allocations as file descriptors alone")
+    device(told.location.id)
+    return CUmemAllocationProp.from_buffer_copy(told)
+
+
+@provides("driver")
+def cuMemGetAllocationGranularity(prop: Any, option: int) -> int:
+    _properties(prop)
+    return GRANULARITY
+
+
+@provides("driver")
+def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> int:
+    if not IS_SUPPORTED:
+        raise unsupported("the simulator has virtual memory on Linux alone")
+    if not size or size % GRANULARITY or flags or alignment & (alignment - 1):
+        raise invalid(
+            f"{size} is no multiple of {GRANULARITY}, or the alignment no power of two, or flags not 0"
+        )
+    align = max(alignment, GRANULARITY)
+    whole = blank(0, size + align)
+    start = -(-whole // align) * align
+    reserved[start] = size
+    return start
+
+
+@provides("driver")
+def cuMemAddressFree(ptr: int, size: int) -> None:
+    if any(ptr <= block.address < ptr + size for block in mapped()):
+        raise invalid("something is still mapped there")
+    with _lock:
+        if reserved.get(ptr) != size:
+            raise invalid(f"{size} bytes at {ptr:#x} were not reserved")
+        del reserved[ptr]  # the addresses stay blank, so that their use is found
+
+
+def mapped() -> list[Block]:
+    """All mappings."""
+    return [block for block in blocks.all() if block.kind == "mapped"]
+
+
+@provides("driver")
+def cuMemCreate(size: int, prop: Any, flags: int) -> int:
+    properties = _properties(prop)
+    if not size or size % GRANULARITY or flags:
+        raise invalid(f"{size} is no multiple of {GRANULARITY}, or flags is not 0")
+    file = os.memfd_create("cudapy simulator")
+    os.ftruncate(file, size)
+    return Physical(size, properties, file).handle
+
+
+def _physical(handle: int) -> Physical:
+    return find(handle, Physical, "CUDA_ERROR_INVALID_VALUE")
+
+
+@provides("driver")
+def cuMemRelease(handle: int) -> None:
+    _physical(handle).release()
+
+
+@provides("driver")
+def cuMemRetainAllocationHandle(addr: int | None) -> int:
+    block = blocks.find(addr or 0)
+    if block is None or block.kind != "mapped":
+        raise invalid(f"nothing is mapped at {addr or 0:#x}")
+    physical: Physical = block.extra
+    physical.retain()
+    return physical.handle
+
+
+@provides("driver")
+def cuMemGetAllocationPropertiesFromHandle(handle: int) -> Any:
+    return _physical(handle).properties
+
+
+@provides("driver")
+def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
+    physical = _physical(handle)
+    ranges = list(reserved.items())
+    inside = any(start <= ptr and ptr + size <= start + length for start, length in ranges)
+    if not inside or size != physical.size or offset or flags or ptr % GRANULARITY:
+        raise invalid("the addresses must be reserved and the whole allocation be mapped, at an offset of 0")
+    if blocks.find(ptr) is not None:
+        raise invalid(f"something is mapped at {ptr:#x} already")
+    show(physical.file, size, address=ptr)
+    physical.map()
+    context = owner()
+    block = Block(ptr, size, "mapped", context)
+    block.device = physical.device
+    block.extra = physical
+    blocks.add(block)
+
+
+@provides("driver")
+def cuMemUnmap(ptr: int, size: int) -> None:
+    inside = _whole_mappings(ptr, size)
+    for work in owner().pending():
+        work.wait()
+    for block in inside:
+        with progress:
+            if block.advice.get("access"):
+                table.release(block.address)
+        blocks.remove(block)
+        blank(block.address, block.size)
+        block.extra.unmap()
+
+
+def _whole_mappings(ptr: int, size: int) -> list[Block]:
+    """The mappings that make up a range. Raises Refused if they do not."""
+    inside = [block for block in mapped() if ptr <= block.address and block.end <= ptr + size]
+    if not inside or sum(block.size for block in inside) != size:
+        raise invalid(f"{size} bytes from {ptr:#x} are no whole mappings")
+    return inside
+
+
+def _reach(access: dict[int, int]) -> Any:
+    return None if len(devices) == 1 else lambda on: bool(access.get(on.device.ordinal))
+
+
+@provides("driver")
+def cuMemSetAccess(ptr: int, size: int, desc: Any, count: int) -> None:
+    for block in _whole_mappings(ptr, size):
+        access = block.advice.setdefault("access", {})
+        for i in range(count):
+            access[device(desc[i].location.id).ordinal] = int(desc[i].flags)
+        allowed, known = any(access.values()), table.find(block.address)
+        with progress:
+            if allowed and known is None:
+                table.adopt(block.address, block.size, "mapped", _reach(access))
+            elif not allowed and known is not None:
+                table.release(block.address)
+
+
+@provides("driver")
+def cuMemGetAccess(location: Any, ptr: int) -> int:
+    block = blocks.find(ptr)
+    if block is None or block.kind != "mapped":
+        raise invalid(f"nothing is mapped at {ptr:#x}")
+    found: int = block.advice.get("access", {}).get(device(needed(location, "location").id).ordinal, 0)
+    return found
+
+
+@provides("driver")
+def cuMemExportToShareableHandle(
+    shareableHandle: int | None, handle: int, handleType: int, flags: int
+) -> None:
+    physical = _physical(handle)
+    if handleType != FILE or not int(physical.properties.requestedHandleTypes) & FILE or flags:
+        raise invalid("the allocation was not made to be shared as a file descriptor")
+    ctypes.c_int.from_address(shareableHandle or 0).value = os.dup(physical.file)
+
+
+@provides("driver")
+def cuMemImportFromShareableHandle(osHandle: int | None, shHandleType: int) -> int:
+    if shHandleType != FILE:
+        raise unsupported("the simulator shares allocations as file descriptors alone")
+    try:
+        file = os.dup(osHandle or 0)
+        size = os.fstat(file).st_size
+    except OSError as error:
+        raise invalid(str(error)) from None
+    properties = CUmemAllocationProp(
+        type=CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED, requestedHandleTypes=FILE
+    )
+    properties.location.type = CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    return Physical(size, properties, file, is_imported=True).handle

@@ -1,0 +1,1 @@
+"""The functions of the runtime API, on top of those of the driver."""

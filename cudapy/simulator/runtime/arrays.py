@@ -1,0 +1,185 @@
+"""The Runtime API's arrays, textures and surfaces, whose channels are described by their bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._types.driver.enums import CUarray_format as Format
+from ..._types.driver.structs import CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC
+from ..._types.runtime.structs import (
+    cudaChannelFormatDesc,
+    cudaExtent,
+    cudaResourceDesc,
+    cudaResourceViewDesc,
+    cudaTextureDesc,
+)
+from ..devices.context import current
+from ..devices.device import device as find_device
+from ..handles import find
+from ..library import provides
+from ..log import invalid
+from ..streams.operations import needed
+from ..textures.array import Array, MipmappedArray, checked, element_size, find_array
+from ..textures.texture import NORMALIZED, READ_AS_INTEGER, SRGB, SurfaceObject, TextureObject
+
+SIGNED, UNSIGNED, FLOAT = range(3)  # cudaChannelFormatKind
+FORMATS = {
+    (8, SIGNED): Format.CU_AD_FORMAT_SIGNED_INT8,
+    (16, SIGNED): Format.CU_AD_FORMAT_SIGNED_INT16,
+    (32, SIGNED): Format.CU_AD_FORMAT_SIGNED_INT32,
+    (8, UNSIGNED): Format.CU_AD_FORMAT_UNSIGNED_INT8,
+    (16, UNSIGNED): Format.CU_AD_FORMAT_UNSIGNED_INT16,
+    (32, UNSIGNED): Format.CU_AD_FORMAT_UNSIGNED_INT32,
+    (16, FLOAT): Format.CU_AD_FORMAT_HALF,
+    (32, FLOAT): Format.CU_AD_FORMAT_FLOAT,
+}
+BITS = {int(value): key for key, value in FORMATS.items()}
+GATHER = 8  # cudaArrayTextureGather
+
+
+def channels(desc: Any) -> tuple[Format, int]:
+    """The format and the number of the channels. Raises Refused."""
+    bits = [b for b in (desc.x, desc.y, desc.z, desc.w) if b]
+    kind = FORMATS.get((desc.x, int(desc.f)))
+    if kind is None or len(set(bits)) != 1:
+        raise invalid(f"channels of {desc.x}, {desc.y}, {desc.z}, {desc.w} bits of kind {int(desc.f)}")
+    return kind, len(bits)
+
+
+def described(shape: Any) -> cudaChannelFormatDesc:
+    """The same the other way round."""
+    bits, kind = BITS[int(shape.Format)]
+    return cudaChannelFormatDesc(
+        **{name: bits for name, _ in zip("xyzw", range(shape.NumChannels), strict=False)}, f=kind
+    )
+
+
+def _shape(desc: Any, width: int, height: int, depth: int, flags: int) -> CUDA_ARRAY3D_DESCRIPTOR:
+    kind, count = channels(needed(desc, "desc"))
+    shape = CUDA_ARRAY3D_DESCRIPTOR(
+        Width=width, Height=height, Depth=depth, Format=kind, NumChannels=count, Flags=flags
+    )
+    return checked(shape)  # type: ignore[no-any-return]
+
+
+@provides("runtime")
+def cudaMallocArray(desc: Any, width: int, height: int, flags: int) -> int:
+    return Array(_shape(desc, width, height, 0, flags)).handle
+
+
+@provides("runtime")
+def cudaMalloc3DArray(desc: Any, extent: Any, flags: int) -> int:
+    return Array(_shape(desc, extent.width, extent.height, extent.depth, flags)).handle
+
+
+@provides("runtime")
+def cudaMallocMipmappedArray(desc: Any, extent: Any, numLevels: int, flags: int) -> int:
+    shape = _shape(desc, extent.width, extent.height, extent.depth, flags)
+    most = max(shape.Width, shape.Height, shape.Depth).bit_length()
+    return MipmappedArray(shape, max(1, min(numLevels, most))).handle
+
+
+@provides("runtime")
+def cudaArrayGetInfo(array: int) -> tuple[cudaChannelFormatDesc, cudaExtent, int]:
+    shape = find_array(array).shape
+    extent = cudaExtent(width=shape.Width, height=shape.Height, depth=shape.Depth)
+    return described(shape), extent, shape.Flags
+
+
+@provides("runtime")
+def cudaGetChannelDesc(array: int) -> cudaChannelFormatDesc:
+    return described(find_array(array).shape)
+
+
+@provides("runtime")
+def cudaCreateChannelDesc(x: int, y: int, z: int, w: int, f: int) -> cudaChannelFormatDesc:
+    return cudaChannelFormatDesc(x=x, y=y, z=z, w=w, f=f)
+
+
+@provides("runtime")
+def cudaDeviceGetTexture1DLinearMaxWidth(fmtDesc: Any, device: int) -> int:
+    kind, count = channels(needed(fmtDesc, "fmtDesc"))
+    return (1 << 28) // element_size(int(kind), count) if find_device(device) else 0
+
+
+def _resource(desc: Any) -> Any:
+    made: Any = CUDA_RESOURCE_DESC(resType=int(desc.resType))
+    if desc.resType == 0:
+        made.res.array.hArray = int(desc.res.array.array)
+    elif desc.resType == 1:
+        made.res.mipmap.hMipmappedArray = int(desc.res.mipmap.mipmap)
+    elif desc.resType == 2:
+        line, to = desc.res.linear, made.res.linear
+        to.devPtr, to.sizeInBytes = line.devPtr, line.sizeInBytes
+        to.format, to.numChannels = channels(line.desc)
+    elif desc.resType == 3:
+        plane, to = desc.res.pitch2D, made.res.pitch2D
+        to.devPtr, to.width, to.height = plane.devPtr, plane.width, plane.height
+        to.pitchInBytes = plane.pitchInBytes
+        to.format, to.numChannels = channels(plane.desc)
+    else:
+        raise invalid(f"{int(desc.resType)} is no cudaResourceType")
+    return made
+
+
+def _rules(desc: Any) -> CUDA_TEXTURE_DESC:
+    flags = (NORMALIZED if desc.normalizedCoords else 0) | (SRGB if desc.sRGB else 0)
+    if desc.readMode == 0:  # cudaReadModeElementType
+        flags |= READ_AS_INTEGER
+    return CUDA_TEXTURE_DESC(
+        addressMode=[int(mode) for mode in desc.addressMode],
+        filterMode=int(desc.filterMode),
+        flags=flags,
+        maxAnisotropy=desc.maxAnisotropy,
+        mipmapFilterMode=int(desc.mipmapFilterMode),
+        mipmapLevelBias=desc.mipmapLevelBias,
+        minMipmapLevelClamp=desc.minMipmapLevelClamp,
+        maxMipmapLevelClamp=desc.maxMipmapLevelClamp,
+        borderColor=list(desc.borderColor),
+    )
+
+
+@provides("runtime")
+def cudaCreateTextureObject(pResDesc: Any, pTexDesc: Any, pResViewDesc: Any) -> int:
+    current()
+    resource, rules = needed(pResDesc, "pResDesc"), needed(pTexDesc, "pTexDesc")
+    view = cudaResourceViewDesc.from_buffer_copy(pResViewDesc[0]) if pResViewDesc else None
+    made = TextureObject(_resource(resource), _rules(rules), view)
+    made.told = cudaResourceDesc.from_buffer_copy(resource), cudaTextureDesc.from_buffer_copy(rules)  # type: ignore[attr-defined]
+    return made.handle
+
+
+def _told(handle: int, cls: Any) -> Any:
+    return find(handle, cls, "CUDA_ERROR_INVALID_VALUE").told
+
+
+@provides("runtime")
+def cudaGetTextureObjectResourceDesc(texObject: int) -> Any:
+    return _told(texObject, TextureObject)[0]
+
+
+@provides("runtime")
+def cudaGetTextureObjectTextureDesc(texObject: int) -> Any:
+    return _told(texObject, TextureObject)[1]
+
+
+@provides("runtime")
+def cudaGetTextureObjectResourceViewDesc(texObject: int) -> Any:
+    view = find(texObject, TextureObject, "CUDA_ERROR_INVALID_VALUE").view
+    if view is None:
+        raise invalid("the texture object was made without a view")
+    return view
+
+
+@provides("runtime")
+def cudaCreateSurfaceObject(pResDesc: Any) -> int:
+    current()
+    resource = needed(pResDesc, "pResDesc")
+    made = SurfaceObject(_resource(resource))
+    made.told = (cudaResourceDesc.from_buffer_copy(resource),)  # type: ignore[attr-defined]
+    return made.handle
+
+
+@provides("runtime")
+def cudaGetSurfaceObjectResourceDesc(surfObject: int) -> Any:
+    return _told(surfObject, SurfaceObject)[0]

@@ -1,0 +1,199 @@
+"""The Runtime API on top of the simulated driver: devices, errors, and the functions that are the driver's.
+
+The real libcudart looks for the real libcuda. Here most functions are those of the driver under another name:
+the same parameters, laid out the same way. The others are in the files beside this one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import Any
+
+from ..._types.meanings import CUDAERROR
+from ..._types.runtime.enums import cudaError_t
+from ..devices import context as contexts
+from ..devices import device as devices
+from ..devices.primary import retained
+from ..library import Table, number, provided, provides, text
+from ..log import Refused
+
+TWINS = {
+    "cudaDestroySurfaceObject": "cuSurfObjectDestroy",
+    "cudaDestroyTextureObject": "cuTexObjectDestroy",
+    "cudaEventCreateWithFlags": "cuEventCreate",
+    "cudaFree": "cuMemFree_v2",
+    "cudaFreeArray": "cuArrayDestroy",
+    "cudaFreeAsync": "cuMemFreeAsync",
+    "cudaFreeHost": "cuMemFreeHost",
+    "cudaFreeMipmappedArray": "cuMipmappedArrayDestroy",
+    "cudaGetDeviceCount": "cuDeviceGetCount",
+    "cudaGetMipmappedArrayLevel": "cuMipmappedArrayGetLevel",
+    "cudaGetTextureObjectResourceViewDesc": "cuTexObjectGetResourceViewDesc",
+    "cudaGraphInstantiate": "cuGraphInstantiateWithFlags",
+    "cudaHostAlloc": "cuMemHostAlloc",
+    "cudaHostGetDevicePointer": "cuMemHostGetDevicePointer_v2",
+    "cudaHostGetFlags": "cuMemHostGetFlags",
+    "cudaHostRegister": "cuMemHostRegister_v2",
+    "cudaHostUnregister": "cuMemHostUnregister",
+    "cudaMalloc": "cuMemAlloc_v2",
+    "cudaMallocAsync": "cuMemAllocAsync",
+    "cudaMallocFromPoolAsync": "cuMemAllocFromPoolAsync",
+    "cudaMallocHost": "cuMemAllocHost_v2",
+    "cudaMallocManaged": "cuMemAllocManaged",
+    "cudaRuntimeGetVersion": "cuDriverGetVersion",
+    "cudaStreamCreateWithFlags": "cuStreamCreate",
+    "cudaThreadGetCacheConfig": "cuCtxGetCacheConfig",
+    "cudaThreadGetLimit": "cuCtxGetLimit",
+    "cudaThreadSetCacheConfig": "cuCtxSetCacheConfig",
+    "cudaThreadSetLimit": "cuCtxSetLimit",
+    "cudaThreadSynchronize": "cuCtxSynchronize",
+}
+"""What is another function of the driver than its name says."""
+
+DIFFERENT = ("cudaMemcpy3DParms", "cudaMemcpy3DPeerParms", "cudaGraphNodeParams")
+"""Structs that are laid out in another way than those of the driver."""
+
+WITHOUT_CONTEXT = frozenset(
+    {
+        "cudaDriverGetVersion",
+        "cudaGetErrorName",
+        "cudaGetErrorString",
+        "cudaGetLastError",
+        "cudaPeekAtLastError",
+        "cudaRuntimeGetVersion",
+        "cudaGetDeviceCount",
+        "cudaSetDevice",
+        "cudaInitDevice",
+        "cudaSetValidDevices",
+        "cudaDeviceReset",
+        "cudaThreadExit",
+        "cudaCreateChannelDesc",
+    }
+)
+"""The functions that do not make the primary context of a device."""
+
+
+class _Thread(threading.local):
+    error = 0
+    device = 0
+
+
+of_thread = _Thread()
+
+
+def twin(driver: Table, table: Table, symbol: str) -> tuple[Table, str] | None:
+    """The function of the driver that a function of the runtime is, if there is one."""
+    mine = table._prototypes[symbol].parameters
+    base = symbol.removeprefix("cuda")
+    names = [f"cu{base}", f"cu{base}_v2", f"cu{base}_v3", f"cuCtx{base.removeprefix('Device')}"]
+    for name in [TWINS[symbol]] if symbol in TWINS else names:
+        prototype = driver._prototypes.get(name)
+        if prototype is None or name not in provided["driver"] or len(prototype.parameters) != len(mine):
+            continue
+        widths = [_width(driver.storage(p)) for p in prototype.parameters]
+        same = widths == [_width(table.storage(p)) for p in mine]
+        if same and not any(p.type in DIFFERENT for p in mine):
+            return driver, name
+    return None
+
+
+def _width(cls: Any) -> int:
+    """The bytes of a parameter: a pointer and a 64-bit number travel alike."""
+    return ctypes.sizeof(cls)
+
+
+def before(symbol: str) -> None:
+    """What every function begins with: the device of the thread is there, and its primary context current."""
+    if not devices.devices:
+        devices.cuInit(0)
+    context = contexts.top()
+    if symbol not in WITHOUT_CONTEXT and (context is None or contexts.find_or_none(context) is None):
+        contexts.make_current(retained(of_thread.device))
+
+
+def failed(refused: Refused) -> int:
+    """The status of a failure: the codes of the driver and the runtime are the same numbers."""
+    if refused.status != "CUDA_ERROR_NOT_READY":
+        of_thread.error = refused.code
+    return refused.code
+
+
+# -- Errors ------------------------------------------------------------------------------------------------
+
+
+@provides("runtime")
+def cudaGetLastError() -> None:
+    code, of_thread.error = of_thread.error, 0
+    _raise(code)
+
+
+@provides("runtime")
+def cudaPeekAtLastError() -> None:
+    _raise(of_thread.error)
+
+
+def _raise(code: int) -> None:
+    context = contexts.top()
+    if not code and context is not None and context.error is not None:
+        code = context.error.code
+    if code:
+        raise Status(code)
+
+
+class Status(Refused):
+    """A status that is told again: nothing new went wrong."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__("CUDA_ERROR_NOT_READY")
+        self._code = code
+
+    @property
+    def code(self) -> int:
+        return self._code
+
+
+@provides("runtime")
+def cudaGetErrorName(error: int) -> int:
+    name = cudaError_t(error).name
+    return text(name.encode() if name in CUDAERROR else b"unrecognized error code")
+
+
+@provides("runtime")
+def cudaGetErrorString(error: int) -> int:
+    found = CUDAERROR.get(cudaError_t(error).name)
+    return text(found[0].encode() if found else b"unrecognized error code")
+
+
+# -- Streams and events: what has fewer parameters ---------------------------------------------------------
+
+
+@provides("runtime")
+def cudaStreamCreate() -> int:
+    from ..streams.stream import cuStreamCreate
+
+    return cuStreamCreate(0)
+
+
+@provides("runtime")
+def cudaEventCreate() -> int:
+    from ..streams.event import cuEventCreate
+
+    return cuEventCreate(0)
+
+
+# -- Entry points of the driver ----------------------------------------------------------------------------
+
+
+@provides("runtime")
+def cudaGetDriverEntryPointByVersion(
+    symbol: bytes | None, funcPtr: Any, cudaVersion: int, flags: int, driverStatus: Any
+) -> None:
+    from ..devices.errors import cuGetProcAddress_v2
+
+    cuGetProcAddress_v2(symbol, funcPtr, cudaVersion, flags, driverStatus)
+
+
+@provides("runtime")
+def cudaGetDriverEntryPoint(symbol: bytes | None, funcPtr: Any, flags: int, driverStatus: Any) -> None:
+    cudaGetDriverEntryPointByVersion(symbol, funcPtr, number("13.0"), flags, driverStatus)

@@ -1,0 +1,1 @@
+"""The order of work: streams, events, what they queue, and captures."""

@@ -1,0 +1,65 @@
+"""The attributes of streams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._types.driver.enums import CUlaunchAttributeID as Attribute
+from ..._types.driver.structs import CUstreamAttrValue
+from ..library import provides
+from ..log import invalid
+from .stream import GREATEST, LEAST, stream
+
+ATTRIBUTES = (
+    Attribute.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+    Attribute.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+    Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY,
+    Attribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+    Attribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+)
+
+
+@provides("driver")
+def cuStreamCopyAttributes(dst: int, src: int) -> None:
+    target, source = stream(dst), stream(src)
+    for name, value in source.attributes.items():
+        target.attributes[name] = _copied(value)
+
+
+@provides("driver")
+def cuStreamGetAttribute(hStream: int, attr: int) -> CUstreamAttrValue:
+    on = stream(hStream)
+    name = _attribute(attr)
+    value = on.attributes.get(name)
+    if value is not None:
+        return value
+    if name == Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        return CUstreamAttrValue(priority=on.priority)
+    if name == Attribute.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+        return CUstreamAttrValue(syncPolicy=1)  # CU_SYNC_POLICY_AUTO
+    made = CUstreamAttrValue()
+    if name == Attribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        made.memSyncDomainMap.remote = 1
+    return made
+
+
+@provides("driver")
+def cuStreamSetAttribute(hStream: int, attr: int, value: Any) -> None:
+    on = stream(hStream)
+    name = _attribute(attr)
+    if name == Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        on.priority = min(LEAST, max(GREATEST, value[0].priority))
+    else:
+        on.attributes[name] = _copied(value[0])
+
+
+def _attribute(attr: int) -> Attribute:
+    name = Attribute(attr)
+    if name not in ATTRIBUTES:
+        raise invalid(f"{name.name} is no attribute of a stream")
+    return name
+
+
+def _copied(value: CUstreamAttrValue) -> CUstreamAttrValue:
+    copy: CUstreamAttrValue = CUstreamAttrValue.from_buffer_copy(value)
+    return copy

@@ -1,0 +1,273 @@
+"""Graphs recorded from the work of streams."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+from typing import Any
+
+from ..._types.driver.enums import CUstreamCaptureMode as Mode
+from ..._types.driver.enums import CUstreamCaptureStatus as Status
+from ..._types.driver.structs import CUgraphEdgeData, CUmemPoolProps
+from ..devices.context import Context
+from ..graphs.graph import Graph, Node, graph, list_of
+from ..library import provides
+from ..log import Refused, invalid
+from .operations import Operation
+from .stream import Stream, stream
+
+_ids = itertools.count(1)
+_active: list[Capture] = []
+
+
+class _Thread(threading.local):
+    mode = Mode.CU_STREAM_CAPTURE_MODE_GLOBAL
+
+
+_thread = _Thread()
+
+
+class Capture:
+    """A capture, from `origin`; `follows` says for each stream in it which nodes its next work follows."""
+
+    def __init__(
+        self, origin: Stream, into: Graph | None, mode: Mode, follows: dict[Node, bytes] | None = None
+    ) -> None:
+        self.id = next(_ids)
+        self.origin = origin
+        self.graph = Graph() if into is None else into
+        self.is_own = into is None  # a graph that nobody has seen yet
+        self.mode = mode
+        self.thread = threading.get_ident()
+        self.is_valid = True
+        self.follows: dict[Stream, dict[Node, bytes]] = {origin: dict(follows or {})}
+        origin.capture = self
+        _active.append(self)
+        self._array: Any = None
+        self._data: Any = None
+
+    def add(self, on: Stream, operation: Operation) -> Node:
+        """The work of a stream becomes a node."""
+        if not self.is_valid:
+            raise Refused("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "the capture was invalidated before")
+        made = Node(self.graph, operation, self.follows[on])
+        self.follows[on] = {made: bytes(8)}
+        return made
+
+    def allocate(self, on: Stream, size: int) -> int:
+        """Memory that the graph will allocate; its address."""
+        from ..graphs.memory import memory_of
+        from ..memory.pool_memory import Alloc
+
+        storage = memory_of(on.context.device).allocate(size, self.graph)
+        operation = Alloc(storage, size)
+        operation.props = CUmemPoolProps(allocType=1)  # CU_MEM_ALLOCATION_TYPE_PINNED
+        operation.props.location.type = 1  # CU_MEM_LOCATION_TYPE_DEVICE
+        operation.props.location.id = on.context.device.ordinal
+        self.add(on, operation)
+        return storage.address
+
+    def here(self, on: Stream) -> Point:
+        """Where a stream is: what an event recorded in it stands for."""
+        return Point(self, dict(self.follows[on]))
+
+    def join(self, on: Stream, nodes: dict[Node, bytes]) -> None:
+        """A stream waits for nodes, and so takes part."""
+        if on.capture is not None and on.capture is not self:
+            on.capture.invalidate()
+            self.invalidate()
+            raise Refused("CUDA_ERROR_STREAM_CAPTURE_MERGE", "two captures cannot become one")
+        on.capture = self
+        self.follows.setdefault(on, {}).update(nodes)
+
+    def invalidate(self) -> None:
+        """It will come to nothing."""
+        self.is_valid = False
+
+    def leave(self) -> None:
+        """No stream takes part any more."""
+        _active.remove(self)
+        for on in self.follows:
+            on.capture = None
+
+    def fail(self, status: str, reason: str) -> Refused:
+        """It has come to nothing, and so has its graph; what to raise."""
+        if self.is_own:
+            self.graph.forget()
+        return Refused(status, reason)
+
+    def end(self) -> Graph:
+        """The graph. Raises Refused."""
+        self.leave()
+        if not self.is_valid:
+            raise self.fail("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "the capture was invalidated before")
+        reached: set[Node] = set()
+        todo = list(self.follows[self.origin])
+        while todo:
+            one = todo.pop()
+            if one not in reached:
+                reached.add(one)
+                todo += one.after
+        for on, nodes in self.follows.items():
+            if any(one not in reached for one in nodes):
+                raise self.fail(
+                    "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
+                    f"stream {on.handle:#x} took part, and the first stream does not wait for its last work",
+                )
+        return self.graph
+
+    def arrays(self, on: Stream) -> tuple[int, int, int]:
+        """What the next work of a stream follows, as C arrays that live on: the nodes, data of the edges."""
+        nodes = self.follows[on]
+        self._array = (ctypes.c_void_p * max(1, len(nodes)))(*[one.handle for one in nodes])
+        self._data = (CUgraphEdgeData * max(1, len(nodes)))(
+            *[CUgraphEdgeData.from_buffer_copy(data) for data in nodes.values()]
+        )
+        return ctypes.addressof(self._array), ctypes.addressof(self._data), len(nodes)
+
+
+class Point:
+    """A place in a capture."""
+
+    def __init__(self, capture: Capture, nodes: dict[Node, bytes]) -> None:
+        self.capture = capture
+        self.nodes = nodes
+
+    def join(self, on: Stream) -> None:
+        """A stream waits for it."""
+        if self.capture not in _active:
+            raise Refused("CUDA_ERROR_CAPTURED_EVENT", "the event was recorded in a capture that has ended")
+        self.capture.join(on, self.nodes)
+
+
+def forbid() -> None:
+    """Raise Refused for a call that CUDA holds for unsafe, where a capture forbids it to this thread.
+
+    Those are the calls that may wait, and those of a pool that no capture sees: the driver takes an
+    asynchronous allocation or release for unsafe too, in a stream that is not captured.
+    """
+    if _thread.mode == Mode.CU_STREAM_CAPTURE_MODE_RELAXED:
+        return
+    for capture in list(_active):
+        if capture.mode == Mode.CU_STREAM_CAPTURE_MODE_RELAXED:
+            continue
+        mine = capture.thread == threading.get_ident()
+        everywhere = (
+            capture.mode == Mode.CU_STREAM_CAPTURE_MODE_GLOBAL
+            and _thread.mode == Mode.CU_STREAM_CAPTURE_MODE_GLOBAL
+        )
+        if mine or everywhere:
+            capture.invalidate()
+            raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "the call is not allowed during a capture")
+
+
+def implicit(context: Context) -> None:
+    """Raise Refused for a use of the legacy default stream, which waits for a stream in a capture."""
+    for capture in list(_active):
+        if any(on.context is context and not on.flags & 1 for on in capture.follows):
+            capture.invalidate()
+            raise Refused(
+                "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+                "the legacy default stream would wait for a stream in a capture",
+            )
+
+
+def _begin(on: Stream, into: Graph | None, mode: int, follows: dict[Node, bytes] | None) -> None:
+    if on.is_legacy or on.capture is not None:
+        raise Refused(
+            "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" if on.is_legacy else "CUDA_ERROR_ILLEGAL_STATE",
+            "the legacy default stream cannot be captured, and no stream twice at once",
+        )
+    if not any(mode == known for known in Mode):
+        raise invalid(f"{mode} is no CUstreamCaptureMode")
+    Capture(on, into, Mode(mode), follows)
+
+
+@provides("driver")
+def cuStreamBeginCapture_v2(hStream: int, mode: int) -> None:
+    _begin(stream(hStream), None, mode, None)
+
+
+@provides("driver")
+def cuStreamBeginCaptureToGraph(
+    hStream: int, hGraph: int, dependencies: Any, dependencyData: Any, numDependencies: int, mode: int
+) -> None:
+    into = graph(hGraph)
+    _begin(stream(hStream), into, mode, list_of(dependencies, dependencyData, numDependencies, into))
+
+
+@provides("driver")
+def cuStreamEndCapture(hStream: int, phGraph: Any) -> None:
+    on = stream(hStream)
+    if on.capture is None:
+        raise Refused("CUDA_ERROR_ILLEGAL_STATE", "the stream is not being captured")
+    relaxed = on.capture.mode == Mode.CU_STREAM_CAPTURE_MODE_RELAXED
+    if not relaxed and on.capture.thread != threading.get_ident():
+        gone = on.capture
+        gone.leave()
+        raise gone.fail("CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "another thread began the capture")
+    if on.capture.origin is not on:
+        on.capture.invalidate()
+        raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "the capture was begun on another stream")
+    phGraph[0] = 0
+    phGraph[0] = on.capture.end().handle
+
+
+@provides("driver")
+def cuStreamIsCapturing(hStream: int) -> int:
+    return int(_status(stream(hStream)))
+
+
+def _status(on: Stream) -> Status:
+    if on.capture is None:
+        return Status.CU_STREAM_CAPTURE_STATUS_NONE
+    if on.capture.is_valid:
+        return Status.CU_STREAM_CAPTURE_STATUS_ACTIVE
+    return Status.CU_STREAM_CAPTURE_STATUS_INVALIDATED
+
+
+@provides("driver")
+def cuStreamGetCaptureInfo_v3(hStream: int) -> tuple[int, int, int, int | None, int | None, int]:
+    on = stream(hStream)
+    status = _status(on)
+    if status != Status.CU_STREAM_CAPTURE_STATUS_ACTIVE:
+        return int(status), 0, 0, None, None, 0
+    nodes, data, count = on.capture.arrays(on)
+    return int(status), on.capture.id, on.capture.graph.handle, nodes, data, count
+
+
+@provides("driver")
+def cuStreamGetCaptureInfo_v2(hStream: int) -> tuple[int, int, int, int | None, int]:
+    status, number, into, nodes, _, count = cuStreamGetCaptureInfo_v3(hStream)
+    return status, number, into, nodes, count
+
+
+@provides("driver")
+def cuStreamUpdateCaptureDependencies_v2(
+    hStream: int, dependencies: Any, dependencyData: Any, numDependencies: int, flags: int
+) -> None:
+    on = stream(hStream)
+    if on.capture is None:
+        raise Refused("CUDA_ERROR_ILLEGAL_STATE", "the stream is not being captured")
+    if flags not in (0, 1):
+        raise invalid(f"{flags} is no CUstreamUpdateCaptureDependencies_flags")
+    nodes = list_of(dependencies, dependencyData, numDependencies, on.capture.graph)
+    if flags:  # CU_STREAM_SET_CAPTURE_DEPENDENCIES
+        on.capture.follows[on] = {}
+    on.capture.follows[on].update(nodes)
+
+
+@provides("driver")
+def cuStreamUpdateCaptureDependencies(
+    hStream: int, dependencies: Any, numDependencies: int, flags: int
+) -> None:
+    cuStreamUpdateCaptureDependencies_v2(hStream, dependencies, None, numDependencies, flags)
+
+
+@provides("driver")
+def cuThreadExchangeStreamCaptureMode(mode: Any) -> None:
+    if not any(mode[0] == known for known in Mode):
+        raise invalid(f"{mode[0]} is no CUstreamCaptureMode")
+    before, _thread.mode = _thread.mode, Mode(mode[0])
+    mode[0] = int(before)

@@ -1,0 +1,216 @@
+"""Streams: queues of work, what orders them, the functions of the host that they call."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from typing import Any
+
+from ..._types.driver.enums import CUlaunchAttributeID as Attribute
+from ..._types.driver.structs import CUstreamAttrValue
+from ..devices.context import Context, current, default_stream
+from ..handles import Object, find
+from ..library import provides
+from ..log import Refused, invalid
+from .operations import STREAM_CALLBACK, HostCall, Operation
+from .work import Queue, Work
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+LEAST, GREATEST = 0, -5
+NON_BLOCKING = 1
+LEGACY, PER_THREAD = 1, 2
+_ids = itertools.count(1)
+
+
+class Stream(Object):
+    """A stream; `handle` 1 is the legacy default stream of a context, 2 that of a thread.
+
+    capture: the capture that it takes part in, if any.
+    """
+
+    noun = "stream"
+
+    def __init__(self, context: Context, flags: int, priority: int, handle: int = 0) -> None:
+        if handle:
+            self.handle = handle
+        else:
+            super().__init__()
+        self.context = context
+        self.flags = flags
+        self.priority = min(LEAST, max(GREATEST, priority))
+        self.id = next(_ids)
+        self.queue = Queue(context.root)
+        self.capture: Any = None
+        self.attributes: dict[Attribute, CUstreamAttrValue] = {}
+
+    @property
+    def is_legacy(self) -> bool:
+        return self.handle == LEGACY
+
+    def submit(
+        self, action: Callable[[], Any] | None, after: Iterable[Work] = (), soon: bool = False
+    ) -> Work:
+        """Queue work, in the order that the default stream demands."""
+        others = list(after)
+        if self.is_legacy:
+            blocking = [s for s in self.context.all_streams if not s.flags & NON_BLOCKING and s is not self]
+            others += [last for s in blocking if (last := s.queue.last) is not None]
+        elif not self.flags & NON_BLOCKING and (last := self.context.legacy.queue.last) is not None:
+            others.append(last)
+        return self.queue.submit(action, others, soon)
+
+    def add(self, operation: Operation) -> Work | None:
+        """Queue an operation; or, in a capture, make it a node, and return None."""
+        if self.capture is not None:
+            self.capture.add(self, operation)
+            return None
+        if self.is_legacy:
+            from .capture import implicit
+
+            implicit(self.context)
+        return self.submit(operation.run, soon=operation.soon)
+
+    def wait(self) -> None:
+        """Block until all that was queued is done."""
+        if self.is_legacy:
+            self.submit(None, soon=True)
+        last = self.queue.last
+        if last is not None:
+            last.wait()
+
+    def is_done(self) -> bool:
+        """Whether all that was queued is done."""
+        if self.is_legacy:
+            self.submit(None, soon=True)
+        return self.queue.last is None
+
+    def forget(self) -> None:
+        super().forget()
+        with contextlib.suppress(ValueError):  # another thread was first
+            self.context.streams.remove(self)
+
+    def check(self) -> None:
+        """Raise what a wait for the stream raises in a capture or after a fault."""
+        from .capture import forbid, implicit
+
+        if self.capture is not None:
+            self.capture.invalidate()
+            raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "the stream is being captured")
+        if self.is_legacy:
+            implicit(self.context)
+        forbid()
+        self.context.check()
+
+
+def stream(handle: int) -> Stream:
+    """The stream with this handle; 0, 1 and 2 are default streams of the current context. Raises Refused."""
+    if handle == 0:
+        return default_stream()  # type: ignore[no-any-return]
+    if handle == LEGACY:
+        return current().legacy
+    if handle == PER_THREAD:
+        return current().own_stream()  # type: ignore[no-any-return]
+    found = find(handle, Stream)
+    found.context.check()
+    return found
+
+
+@provides("driver")
+def cuStreamCreate(Flags: int) -> int:
+    return cuStreamCreateWithPriority(Flags, LEAST)
+
+
+@provides("driver")
+def cuStreamCreateWithPriority(flags: int, priority: int) -> int:
+    if flags & ~NON_BLOCKING:
+        raise invalid(f"unknown stream flags {flags & ~NON_BLOCKING:#x}")
+    context = current()
+    made = Stream(context, flags, priority)
+    context.streams.append(made)
+    return made.handle
+
+
+@provides("driver")
+def cuStreamDestroy_v2(hStream: int) -> None:
+    if hStream in (0, LEGACY, PER_THREAD):
+        raise Refused("CUDA_ERROR_INVALID_HANDLE", "a default stream cannot be destroyed")
+    gone = find(hStream, Stream)
+    if gone.capture is not None:
+        gone.capture.leave()
+    gone.forget()  # what is queued still runs
+
+
+@provides("driver")
+def cuStreamGetPriority(hStream: int) -> int:
+    return stream(hStream).priority
+
+
+@provides("driver")
+def cuStreamGetFlags(hStream: int) -> int:
+    return stream(hStream).flags
+
+
+@provides("driver")
+def cuStreamGetId(hStream: int) -> int:
+    return stream(hStream).id
+
+
+@provides("driver")
+def cuStreamGetDevice(hStream: int) -> int:
+    return stream(hStream).context.device.ordinal
+
+
+@provides("driver")
+def cuStreamGetCtx(hStream: int) -> int:
+    return stream(hStream).context.handle
+
+
+@provides("driver")
+def cuStreamQuery(hStream: int) -> None:
+    on = stream(hStream)
+    on.check()
+    if not on.is_done():
+        raise Refused("CUDA_ERROR_NOT_READY")
+
+
+@provides("driver")
+def cuStreamSynchronize(hStream: int) -> None:
+    from ..memory.pool import shrink
+
+    on = stream(hStream)
+    on.check()
+    on.wait()
+    on.context.check()
+    shrink(on.context.device)
+
+
+# -- Host functions ----------------------------------------------------------------------------------------
+
+
+@provides("driver")
+def cuLaunchHostFunc(hStream: int, fn: int, userData: int | None) -> None:
+    stream(hStream).add(HostCall(fn, userData))
+
+
+@provides("driver")
+def cuStreamAddCallback(hStream: int, callback: int, userData: int | None, flags: int) -> None:
+    on = stream(hStream)
+    if not callback or flags:
+        raise invalid("the callback is NULL, or flags is not 0")
+    if on.capture is not None:
+        on.capture.invalidate()
+        raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a callback with a status is not for captures")
+    on.submit(lambda: STREAM_CALLBACK(callback)(hStream, 0, userData))
+
+
+@provides("driver")
+def cuStreamAttachMemAsync(hStream: int, dptr: int, length: int, flags: int) -> None:
+    from ..memory.allocations import find as find_block
+
+    on = stream(hStream)
+    if find_block(dptr).kind not in ("managed", "registered", "host"):
+        raise invalid(f"{dptr:#x} is no managed memory")
+    on.submit(None, soon=True)  # the host may touch managed memory at any time here

@@ -1,0 +1,60 @@
+"""Words of memory that streams wait for and write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._types.driver.enums import CUstreamBatchMemOpType as MemOp
+from ..library import provides
+from ..log import invalid
+from .operations import MemoryOperations
+from .stream import stream
+
+
+def _word(on: int, kind: MemOp, addr: int, value: int, flags: int) -> None:
+    found = stream(on)
+    found.add(MemoryOperations(found.context, [(kind, addr, value, flags)]))
+
+
+@provides("driver")
+def cuStreamWaitValue32_v2(stream: int, addr: int, value: int, flags: int) -> None:
+    _word(stream, MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_32, addr, value, flags)
+
+
+@provides("driver")
+def cuStreamWaitValue64_v2(stream: int, addr: int, value: int, flags: int) -> None:
+    _word(stream, MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_64, addr, value, flags)
+
+
+@provides("driver")
+def cuStreamWriteValue32_v2(stream: int, addr: int, value: int, flags: int) -> None:
+    _word(stream, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_32, addr, value, flags)
+
+
+@provides("driver")
+def cuStreamWriteValue64_v2(stream: int, addr: int, value: int, flags: int) -> None:
+    _word(stream, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_64, addr, value, flags)
+
+
+def batch(paramArray: Any, count: int) -> list[tuple[MemOp, int, int, int]]:
+    """The operations in an array of CUstreamBatchMemOpParams."""
+    found = []
+    for i in range(count):
+        kind = MemOp(paramArray[i].operation)
+        part = paramArray[i].waitValue  # laid out as writeValue is
+        value = part.value64 if kind in _WIDE else part.value
+        found.append((kind, int(part.address), int(value), part.flags))
+    return found
+
+
+_WIDE = (MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_64, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_64)
+
+
+@provides("driver")
+def cuStreamBatchMemOp_v2(stream: int, count: int, paramArray: Any, flags: int) -> None:
+    from .stream import stream as find_stream
+
+    on = find_stream(stream)
+    if flags or count > 256:
+        raise invalid("flags must be 0, and a batch has at most 256 operations")
+    on.add(MemoryOperations(on.context, batch(paramArray, count)))

@@ -1,0 +1,1 @@
+"""Arrays, textures and surfaces, and the tensors of bulk copies."""

@@ -1,0 +1,213 @@
+"""Texture and surface objects: how kernels see arrays and memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._types.driver.enums import CUfilter_mode, CUresourcetype
+from ..._types.driver.structs import CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC
+from ..devices.context import owner
+from ..engine.texture import Surface, Texture
+from ..handles import Object, find
+from ..library import provides
+from ..log import invalid
+from ..memory.allocations import check_range
+from ..memory.copies import bytes_at
+from ..streams.operations import needed
+from .array import CUBEMAP, LAYERED, Array, MipmappedArray, channel, element_size, find_array
+
+READ_AS_INTEGER, NORMALIZED, SRGB = 1, 2, 16  # CU_TRSF_*
+LINEAR = int(CUfilter_mode.CU_TR_FILTER_MODE_LINEAR)
+
+
+class TextureObject(Object):
+    """A texture object and what it was made from."""
+
+    noun = "texture object"
+
+    def __init__(self, resource: Any, rules: Any, view: Any) -> None:
+        super().__init__()
+        self.context = owner()
+        self.resource = resource
+        self.rules = rules
+        self.view = view
+        _engine(self.context).textures[self.handle] = _texture(resource, rules, view)
+
+    def forget(self) -> None:
+        super().forget()
+        del _engine(self.context).textures[self.handle]
+
+
+class SurfaceObject(Object):
+    """A surface object and what it was made from."""
+
+    noun = "surface object"
+
+    def __init__(self, resource: Any) -> None:
+        super().__init__()
+        self.context = owner()
+        self.resource = resource
+        if resource.resType != CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
+            raise invalid("a surface is an array")
+        array = find_array(int(resource.res.array.hArray))
+        data = memory_view(
+            array.address, "u1", array.layers, array.rows, array.shape.Width, array.element_size
+        )
+        _engine(self.context).surfaces[self.handle] = Surface(data, *_kind(array))
+
+    def forget(self) -> None:
+        super().forget()
+        del _engine(self.context).surfaces[self.handle]
+
+
+def _engine(context: Any) -> Any:
+    from ..code.launching import engine_device
+
+    return engine_device(context.device)
+
+
+def memory_view(
+    address: int, dtype: str, layers: int, rows: int, width: int, channels: int, pitch: int = 0
+) -> Any:
+    """Memory as an array of (layers, rows, width, channels); rows begin every `pitch` bytes."""
+    item = int(dtype[1])
+    line = pitch or width * channels * item
+    size = (layers * rows - 1) * line + width * channels * item
+    flat = bytes_at(address, size)
+    shape = (layers, rows, width, channels)
+    strides = (rows * line, line, channels * item, item)
+    return np.ndarray(shape, dtype, flat, strides=strides)
+
+
+def _of_array(array: Array) -> Any:
+    shape = array.shape
+    return memory_view(
+        array.address, channel(int(shape.Format)), array.layers, array.rows, shape.Width, shape.NumChannels
+    )
+
+
+def _kind(array: Array) -> tuple[int, bool, bool]:
+    """The dimensions of an array, and whether it has layers or is a cubemap."""
+    flags = array.shape.Flags
+    layered, cubemap = bool(flags & LAYERED), bool(flags & CUBEMAP)
+    if array.shape.Depth and not layered and not cubemap:
+        return 3, False, False
+    return 2 if array.shape.Height else 1, layered, cubemap
+
+
+def _texture(resource: Any, rules: Any, view: Any) -> Texture:
+    kind, levels = int(resource.resType), []
+    dimensions, layered, cubemap, linear = 1, False, False, False
+    if kind == CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
+        array = find_array(int(resource.res.array.hArray))
+        data = _of_array(array)
+        dimensions, layered, cubemap = _kind(array)
+    elif kind == CUresourcetype.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+        arrays = find(int(resource.res.mipmap.hMipmappedArray), MipmappedArray).levels
+        if view is not None and (view.firstMipmapLevel or view.lastMipmapLevel):
+            arrays = arrays[view.firstMipmapLevel : view.lastMipmapLevel + 1]
+        data, *levels = [_of_array(array) for array in arrays]
+        dimensions, layered, cubemap = _kind(arrays[0])
+    elif kind == CUresourcetype.CU_RESOURCE_TYPE_LINEAR:
+        line = resource.res.linear
+        count = line.sizeInBytes // element_size(int(line.format), line.numChannels)
+        check_range(int(line.devPtr), line.sizeInBytes)
+        data = memory_view(int(line.devPtr), channel(int(line.format)), 1, 1, count, line.numChannels)
+        linear = True
+    elif kind == CUresourcetype.CU_RESOURCE_TYPE_PITCH2D:
+        plane = resource.res.pitch2D
+        width = plane.width * element_size(int(plane.format), plane.numChannels)
+        if plane.pitchInBytes % 32 or plane.pitchInBytes < width:
+            raise invalid(
+                f"a pitch of {plane.pitchInBytes} bytes is no multiple of 32, or less than the width"
+            )
+        check_range(int(plane.devPtr), (plane.height - 1) * plane.pitchInBytes + width)
+        data = memory_view(
+            int(plane.devPtr),
+            channel(int(plane.format)),
+            1,
+            plane.height,
+            plane.width,
+            plane.numChannels,
+            plane.pitchInBytes,
+        )
+        dimensions = 2
+    else:
+        raise invalid(f"{kind} is no CUresourcetype")
+    return Texture(
+        data,
+        dimensions,
+        is_layered=layered,
+        is_cubemap=cubemap,
+        is_linear=linear,
+        address_modes=tuple(int(mode) for mode in rules.addressMode),  # type: ignore[arg-type]
+        has_linear_filter=rules.filterMode == LINEAR,
+        is_normalized=bool(rules.flags & NORMALIZED),
+        reads_integers=bool(rules.flags & READ_AS_INTEGER),
+        is_srgb=bool(rules.flags & SRGB),
+        border=tuple(rules.borderColor),
+        levels=tuple(levels),
+        level_bias=rules.mipmapLevelBias,
+        level_clamp=(rules.minMipmapLevelClamp, rules.maxMipmapLevelClamp),
+        has_linear_levels=rules.mipmapFilterMode == LINEAR,
+    )
+
+
+@provides("driver")
+def cuTexObjectCreate(pResDesc: Any, pTexDesc: Any, pResViewDesc: Any) -> int:
+    owner()
+    resource = CUDA_RESOURCE_DESC.from_buffer_copy(needed(pResDesc, "pResDesc"))
+    rules = CUDA_TEXTURE_DESC.from_buffer_copy(needed(pTexDesc, "pTexDesc"))
+    view = CUDA_RESOURCE_VIEW_DESC.from_buffer_copy(pResViewDesc[0]) if pResViewDesc else None
+    return TextureObject(resource, rules, view).handle
+
+
+@provides("driver")
+def cuTexObjectDestroy(texObject: int) -> None:
+    gone = _texture_object(texObject)
+    for work in gone.context.pending():
+        work.wait()
+    gone.forget()
+
+
+def _texture_object(handle: int) -> TextureObject:
+    return find(handle, TextureObject, "CUDA_ERROR_INVALID_VALUE")
+
+
+@provides("driver")
+def cuTexObjectGetResourceDesc(texObject: int) -> Any:
+    return _texture_object(texObject).resource
+
+
+@provides("driver")
+def cuTexObjectGetTextureDesc(texObject: int) -> Any:
+    return _texture_object(texObject).rules
+
+
+@provides("driver")
+def cuTexObjectGetResourceViewDesc(texObject: int) -> Any:
+    view = _texture_object(texObject).view
+    if view is None:
+        raise invalid("the texture object was made without a view")
+    return view
+
+
+@provides("driver")
+def cuSurfObjectCreate(pResDesc: Any) -> int:
+    owner()
+    return SurfaceObject(CUDA_RESOURCE_DESC.from_buffer_copy(needed(pResDesc, "pResDesc"))).handle
+
+
+@provides("driver")
+def cuSurfObjectDestroy(surfObject: int) -> None:
+    gone = find(surfObject, SurfaceObject, "CUDA_ERROR_INVALID_VALUE")
+    for work in gone.context.pending():
+        work.wait()
+    gone.forget()
+
+
+@provides("driver")
+def cuSurfObjectGetResourceDesc(surfObject: int) -> Any:
+    return find(surfObject, SurfaceObject, "CUDA_ERROR_INVALID_VALUE").resource
