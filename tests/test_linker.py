@@ -18,6 +18,8 @@ from cudapy._core import linker_thread
 from cudapy._core.linker_nvjitlink import with_nul
 from cudapy.core import CUDAError, Linker, LinkerOptions, LinkError, ObjectCode, Program, ProgramOptions
 
+from . import stub
+
 DEVICE = 'extern "C" __device__ int triple(int x) { return 3 * x; }'
 KERNEL = """
 extern "C" __device__ int triple(int x);
@@ -250,6 +252,13 @@ def test_nvjitlink_works_in_one_thread(monkeypatch) -> None:
     linker_thread.call(int)  # what was asked for before is done
     assert {name for name, _ in seen} >= {"nvJitLinkCreate", "nvJitLinkComplete", "nvJitLinkDestroy"}
     assert len({thread for _, thread in seen}) == 1 and seen[0][1] != threading.get_ident()
+
+
+def test_copies_of_the_package_have_one_thread() -> None:
+    theirs = stub.module("_core.linker_thread")
+    assert theirs is not linker_thread
+    assert theirs.call(threading.get_ident) == linker_thread.call(threading.get_ident)
+    assert theirs.call(lambda: linker_thread.call(int)) == 0  # within it, there is nothing to wait for
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")

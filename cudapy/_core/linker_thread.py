@@ -2,7 +2,8 @@
 
 A link that fails leaves something in its thread that nvJitLink (12.9 to 13.5) uses after that thread is gone,
 or when the linker is destroyed in another: the process ends with a segmentation fault. So all of it is done
-in one thread that lives as long as the process. Links wait for each other; `split_compile` makes one faster.
+in one thread that lives as long as the process, and serves every copy of this package that libraries have
+brought into it. Links wait for each other; `split_compile` makes one faster.
 """
 
 from __future__ import annotations
@@ -28,20 +29,28 @@ class _Result:
         self.error: BaseException | None = None
 
 
-# SimpleQueue, as a finalizer may put something into it while another put is under way in the same thread.
-_tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
-_lock = threading.Lock()
-_process = 0  # the one that the thread is in
-_thread = 0
+class _Line:
+    """The thread, and what waits for it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        # A finalizer may put something into it while another put is under way in the same thread.
+        self.tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
+        self.process = 0  # the one that the thread is in
+        self.thread = 0
+
+
+_line: _Line = vars(sys).setdefault("_cudapy_nvjitlink", _Line())
+"""One for the process, whatever libraries have copies of this package in it."""
 
 
 def call(function: Callable[..., T], *args: Any) -> T:
     """`function(*args)`, done in that thread."""
-    if threading.get_ident() == _thread and _process == os.getpid():
+    if threading.get_ident() == _line.thread and _line.process == os.getpid():
         return function(*args)
     _start()
     result = _Result()
-    _tasks.put((function, args, result))
+    _line.tasks.put((function, args, result))
     result.ready.wait()
     if result.error is not None:
         raise result.error
@@ -51,21 +60,19 @@ def call(function: Callable[..., T], *args: Any) -> T:
 
 def later(function: Callable[..., object], *args: Any) -> None:
     """`function(*args)`, done in that thread at some time: nobody waits, so a finalizer may ask for it."""
-    _tasks.put((function, args, None))
+    _line.tasks.put((function, args, None))
 
 
 def _start() -> None:
     """Start the thread, unless it runs; in a process that was forked it does not."""
-    global _process, _tasks
-    with _lock:
-        if _process != os.getpid():
-            _process, _tasks = os.getpid(), queue.SimpleQueue()
-            threading.Thread(target=_work, args=(_tasks,), name="cudapy nvJitLink", daemon=True).start()
+    with _line.lock:
+        if _line.process != os.getpid():
+            _line.process, _line.tasks = os.getpid(), queue.SimpleQueue()
+            threading.Thread(target=_work, args=(_line.tasks,), name="cudapy nvJitLink", daemon=True).start()
 
 
 def _work(tasks: queue.SimpleQueue[Task]) -> None:
-    global _thread
-    _thread = threading.get_ident()
+    _line.thread = threading.get_ident()
     while True:
         function, args, result = tasks.get()
         try:

@@ -90,7 +90,7 @@ class World:
 
     def stack(self) -> list[int]:
         """The contexts of this thread, the current one last."""
-        return [context.handle for context in self.module("simulator.context")._stack.contexts]
+        return [context.handle for context in self.module("simulator.devices.context")._stack.contexts]
 
     def restore(self, stack: list[int]) -> None:
         """Have these contexts again."""
@@ -101,7 +101,7 @@ class World:
 
     def every(self, name: str) -> list[Any]:
         """All that the driver has of a kind."""
-        module, _, cls = name.partition(".")
+        module, _, cls = name.rpartition(".")
         found: list[Any] = self.module("simulator.handles").every(
             getattr(self.module(f"simulator.{module}"), cls)
         )
@@ -109,7 +109,7 @@ class World:
 
     def end_captures(self) -> None:
         """End those whose end was refused."""
-        for stream in self.every("stream.Stream"):
+        for stream in self.every("streams.stream.Stream"):
             if stream.capture is not None:
                 status, graph = self.driver.cuStreamEndCapture(stream.handle)
                 if not status:
@@ -118,7 +118,7 @@ class World:
     def settle(self) -> None:
         """Let all work end, and everything go that nobody refers to."""
         gc.collect()
-        for context in self.every("context.Context"):
+        for context in self.every("devices.context.Context"):
             context.synchronize()
         if self.compilers:
             self.module("_core.linker_thread").call(gc.isenabled)  # what is before it in line is done
