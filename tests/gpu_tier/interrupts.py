@@ -14,7 +14,8 @@ from .figures import Figure, judged, not_run
 from .scale import Scale
 
 PROGRAM = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell runs in the background
 from cudapy.core import *
 device = Device(0); device.set_current(); stream = device.create_stream()
 code = Program(sys.stdin.read(), "c++").compile("cubin")

@@ -12,7 +12,8 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 PROGRAM = """
-import signal, sys, threading
+import signal, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell runs in the background
 from cudapy import driver, simulator
 simulator.enable()
 from cudapy.core import Device, graph
