@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import sys
 from typing import Any
 
 from ..._types.driver.enums import CUdriverProcAddressQueryResult as Found
@@ -89,12 +88,12 @@ def _no_flags(flags: int) -> None:
 def cuGetProcAddress_v2(
     symbol: bytes | None, pfn: Any, cudaVersion: int, flags: int, symbolStatus: Any
 ) -> None:
+    from ... import driver
     from .. import tables
 
     if symbol is None or not 0 < cudaVersion <= VERSION or flags & ~3:
         raise invalid(f"no symbol, a CUDA version other than 1 .. {VERSION}, or unknown flags")
     status, address = Found.CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, None
-    driver = sys.modules[f"{__package__.rpartition('.')[0]}.driver"]
     found = _newest(driver, symbol.decode(errors="replace"))
     if found is not None:
         name, since = found
