@@ -8,6 +8,7 @@ from ..handles import Object, find
 from ..library import provides
 from ..log import invalid
 from ..streams.operations import HOST_FUNCTION
+from ..streams.work import beside
 from .graph import Graph
 
 _lock = threading.Lock()
@@ -38,7 +39,11 @@ class UserObject(Object):
             is_last = not self.count
         if is_last:
             self.forget()
-            threading.Thread(target=lambda: HOST_FUNCTION(self.destroy)(self.data), daemon=True).start()
+            if beside(self._destroy, "cudapy destructor") is None:
+                self._destroy()
+
+    def _destroy(self) -> None:
+        HOST_FUNCTION(self.destroy)(self.data)
 
 
 @provides("driver")

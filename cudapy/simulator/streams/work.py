@@ -26,6 +26,16 @@ progress = threading.Condition()
 """Notified whenever work ends; its lock guards all queues."""
 
 
+def beside(action: Callable[[], Any], name: str) -> threading.Thread | None:
+    """The thread that does it; None where no more can be started: at the end of Python 3.12.0 and 3.12.1."""
+    try:
+        thread = threading.Thread(target=action, name=name, daemon=True)
+        thread.start()
+    except RuntimeError:
+        return None
+    return thread
+
+
 class Work:
     """One thing to do, once all of `after` is done."""
 
@@ -88,13 +98,23 @@ class Queue:
             else:
                 self._pending.append(work)
                 if self._thread is None:
-                    self._thread = threading.Thread(target=self._work, name="cudapy stream", daemon=True)
-                    self._thread.start()
+                    self._thread = beside(self._work, "cudapy stream")
                 else:
                     progress.notify_all()
         if at_once:
             self._run(work)
+        if self._pending and self._thread is None:
+            self._work_here()
         return work
+
+    def _work_here(self) -> None:
+        """Do what is pending, unless something runs: whoever runs that goes on with the rest."""
+        while True:
+            with progress:
+                if self._thread is not None or self._running is not None or not self._pending:
+                    return
+                work = self._next()
+            self._run(work)
 
     def _work(self) -> None:
         while True:
@@ -105,10 +125,14 @@ class Queue:
                         self._thread = None
                         return
                     continue
-                work = self._running = self._pending.popleft()
-                while not all(other.done for other in work.after):
-                    progress.wait()
+                work = self._next()
             self._run(work)
+
+    def _next(self) -> Work:
+        work = self._running = self._pending.popleft()
+        while not all(other.done for other in work.after):
+            progress.wait()
+        return work
 
     def _run(self, work: Work) -> None:
         try:
