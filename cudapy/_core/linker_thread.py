@@ -67,8 +67,9 @@ def _start() -> None:
     """Start the thread, unless it runs; in a process that was forked it does not."""
     with _line.lock:
         if _line.process != os.getpid():
-            _line.process, _line.tasks = os.getpid(), queue.SimpleQueue()
-            threading.Thread(target=_work, args=(_line.tasks,), name="cudapy nvJitLink", daemon=True).start()
+            tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
+            threading.Thread(target=_work, args=(tasks,), name="cudapy nvJitLink", daemon=True).start()
+            _line.process, _line.tasks = os.getpid(), tasks  # a thread that did not start works on nothing
 
 
 def _work(tasks: queue.SimpleQueue[Task]) -> None:
