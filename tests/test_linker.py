@@ -261,6 +261,22 @@ def test_copies_of_the_package_have_one_thread() -> None:
     assert theirs.call(lambda: linker_thread.call(int)) == 0  # within it, there is nothing to wait for
 
 
+def test_a_thread_that_does_not_start_fails_each_call_until_one_does() -> None:
+    done = stub.python("""
+import threading
+from cudapy._core import linker_thread
+start = threading.Thread.start
+def refuse(thread): raise RuntimeError("no thread starts")
+threading.Thread.start = refuse
+for _ in range(2):
+    try: linker_thread.call(int)
+    except RuntimeError as error: print(error)
+threading.Thread.start = start
+print(linker_thread.call(int))
+""")
+    assert (done.stderr, done.stdout) == ("", "no thread starts\nno thread starts\n0\n")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_process_has_a_thread_of_its_own() -> None:

@@ -66,6 +66,16 @@ ENDINGS = {
         "threading.Thread(target=work, daemon=True).start(); ready.wait(60)"
     ),
     "made at exit": "import atexit; atexit.register(lambda: setattr(sys, 'kept', everything()))",
+    "made at exit, where no thread starts": (  # as in Python 3.12.0 and 3.12.1
+        "import atexit\n"
+        "def refuse(thread): raise RuntimeError('no thread starts')\n"
+        "def end():\n"
+        "    threading.Thread.start = refuse\n"
+        "    dropped = everything(); dropped[1].sync(); dropped.clear(); gc.collect()\n"
+        "    assert not simulator.alive().get('user object'), simulator.alive()\n"
+        "    sys.kept = everything()\n"
+        "atexit.register(end)"
+    ),
 }
 
 
