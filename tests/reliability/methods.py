@@ -72,9 +72,9 @@ def watched() -> Iterator[set[types.CodeType]]:
 
     def note(frame: types.FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event == "call" and code not in called and code.co_filename.startswith(CORE):
-            if caller(frame).startswith(SCENARIOS):
-                called.add(code)
+        new = event == "call" and code not in called and code.co_filename.startswith(CORE)
+        if new and caller(frame).startswith(SCENARIOS):
+            called.add(code)
 
     before = sys.getprofile()
     sys.setprofile(note)
