@@ -88,7 +88,7 @@ def kill_9_on_either_side(scale: Scale) -> Iterator[Figure]:
     bench = Bench()
     needed = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
     attribute = CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES
-    rounds = scale.of(100, 2)
+    rounds = scale.of(100, 3)
     sides: dict[str, Callable[[Stream], str]] = {"importer": importer_dies, "exporter": exporter_dies}
     if not checked.cuDeviceGetAttribute(attribute, 0) & needed:
         for side in sides:

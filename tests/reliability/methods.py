@@ -7,8 +7,14 @@ import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from tests.stub import REPOSITORY
+
+from . import scenarios
+
+CORE, SCENARIOS = str(REPOSITORY / "cudapy" / "_core"), str(Path(scenarios.__file__).parent)
 SPECIAL = (
     "__array_interface__",
     "__cuda_array_interface__",
@@ -51,13 +57,24 @@ def methods(cls: type) -> Iterator[tuple[str, types.CodeType]]:
                 yield label, function.__code__
 
 
+def caller(frame: types.FrameType) -> str:
+    """The file of what called a function of core: past what is neither core's nor a scenario's."""
+    back = frame.f_back
+    while back is not None and not back.f_code.co_filename.startswith((CORE, SCENARIOS)):
+        back = back.f_back
+    return "" if back is None else back.f_code.co_filename
+
+
 @contextmanager
 def watched() -> Iterator[set[types.CodeType]]:
-    """The code of all Python functions that this thread calls in here."""
+    """The code of all functions of core that the scenarios call in here, themselves and in this thread."""
     called: set[types.CodeType] = set()
 
     def note(frame: types.FrameType, event: str, _: Any) -> None:
-        called.add(frame.f_code)
+        code = frame.f_code
+        new = event == "call" and code not in called and code.co_filename.startswith(CORE)
+        if new and caller(frame).startswith(SCENARIOS):
+            called.add(code)
 
     before = sys.getprofile()
     sys.setprofile(note)

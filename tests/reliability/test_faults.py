@@ -186,23 +186,32 @@ def told(
 # -- every method -------------------------------------------------------------------------------------------
 
 WITHOUT_CUDA = {
+    "EventOptions": "numbers",
     "FileStreamProgramCache": "files",
+    "GraphCompleteOptions": "numbers",
+    "GraphDebugPrintOptions": "numbers",
+    "Host": "a number",
     "InMemoryProgramCache": "a dict",
     "LaunchConfig": "numbers",
+    "LinkerOptions": "text",
     "MemoryResource": "abstract",
     "ProgramCacheResource": "abstract",
+    "ProgramOptions": "text",
     "StridedLayout": "numbers",
     "make_program_cache_key": "a hash",
 }
 """Classes and functions that call nothing of CUDA's, and what they are instead."""
+OF_BUFFERS = {"GraphMemoryResource.deallocate", "VirtualMemoryResource.deallocate"}
+"""What buffers call: it takes the address of one, which frees it itself in the end."""
 
 
 def test_every_public_method_is_in_a_scenario(w: World) -> None:
+    """Called there, and not by core alone."""
     with watched() as called:
         for scenario in SCENARIOS.values():
             calls_of(w, scenario)
     found = dict(public(w.core, w.graph, w.utils))
     assert len(found) > 400
-    missing = {name for name, code in found.items() if code not in called}
+    missing = {name for name, code in found.items() if code not in called} - OF_BUFFERS
     missing = {name for name in missing if name.partition(".")[0] not in WITHOUT_CUDA}
-    assert not missing
+    assert sorted(missing) == []

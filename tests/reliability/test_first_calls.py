@@ -57,37 +57,47 @@ def test_a_face_is_written_into_its_place_once(monkeypatch: pytest.MonkeyPatch, 
 
 
 ALL_AT_ONCE = """
-import sys, threading
-from tests.stub import module
+import pathlib, re, sys, threading
+from tests.stub import REPOSITORY, module
 from tests.stub.build import declared
 from tests.stub.echo import cases
 from tests.stub.record import Stub
 from tests.threads import at_once
 stub = Stub(sys.argv[1])
 driver = module("driver")
-names = [name for name in dir(module("_types.driver.enums")) if name.startswith("CU")]
+text = (REPOSITORY / "cudapy/_types/driver/enums.py").read_text()  # which nobody has imported yet
+enums = re.findall(r"^class (CU\\w+)\\(Enum\\):", text, re.M)
+assert len(enums) > 100 and not vars(driver).keys() & {*enums}
 functions = list(declared(driver).values())[::3]
-barrier = threading.Barrier(8, timeout=60)
+barrier = threading.Barrier(8, timeout=20)
+members, codes = [], []
 
 def work(number):
-    barrier.wait()
-    members = [dict(getattr(driver, name).__members__) for name in names if name in vars(driver)]
+    for name in enums:
+        barrier.wait()
+        members.append((name, *map(id, getattr(driver, name).__members__.values())))
     structs = [driver.CUlaunchConfig(gridDimX=number + 1), driver.CUDA_MEMCPY2D()]
     assert structs[0].gridDimX == number + 1 and structs[1].WidthInBytes == 0
     for function in functions:
         made = next(cases(function))
+        barrier.wait()
         status, *results = function(*made.arguments())
+        codes.append((function.__name__, id(function.__code__)))
         assert status is driver.CUresult.CUDA_SUCCESS
     for _ in range(200):
         assert driver.cuCtxGetFlags()[0] == 0
 
 at_once(work)
-print(len(functions), sys.flags.dev_mode)
+print(len(functions), len(enums), len({*members}), len({*codes}))
 """
 
 
 def test_everything_at_once_for_the_first_time(stub_path: Any) -> None:
-    """Types, enums and a third of all functions, by eight threads of a process that has used none of them."""
+    """Types, enums and a third of all functions, by eight threads of a process that has used none of them.
+
+    All get the same members, and enter the same code.
+    """
     done = python(ALL_AT_ONCE, stub_path, flags=("-X", "dev"))
     assert (done.returncode, done.stderr) == (0, "")
-    assert int(done.stdout.split()[0]) > 150
+    functions, enums, members, codes = map(int, done.stdout.split())
+    assert functions > 150 and (members, codes) == (enums, functions)

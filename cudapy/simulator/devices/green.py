@@ -17,9 +17,9 @@ from ..log import Refused, invalid
 from ..streams.event import Event
 from ..streams.operations import needed
 from ..streams.stream import NON_BLOCKING, Stream, stream
-from .context import Context, current, given
+from .context import Context, current, get, given
 from .device import Device, device
-from .primary import cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain, primary
+from .primary import cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain
 
 SM = int(CUdevResourceType.CU_DEV_RESOURCE_TYPE_SM)
 UNIT = 2
@@ -128,8 +128,7 @@ class GreenContext(Object):
     def __init__(self, on: Device, count: int) -> None:
         super().__init__()
         self.device = on
-        cuDevicePrimaryCtxRetain(on.ordinal)
-        self.context = Part(primary(on.ordinal), count, self)
+        self.context = Part(get(cuDevicePrimaryCtxRetain(on.ordinal)), count, self)
 
     def forget(self) -> None:
         super().forget()

@@ -18,7 +18,7 @@ def retained(dev: int) -> Context:
     with _lock:
         found = _retained.get(dev)
         if found is None or find_or_none(found) is None:
-            found = _retained[dev] = primary(dev)
+            found = _retained[dev] = _primary(dev)
             found.retained += 1
         return found
 
@@ -28,19 +28,18 @@ def forget_retained(dev: int) -> None:
     _retained.pop(dev, None)
 
 
-def primary(dev: int) -> Context:
-    """The primary context of a device, made if need be."""
+def _primary(dev: int) -> Context:
+    """The primary context of a device, made if need be; for those that have the lock."""
     on = devices.device(dev)
-    with _lock:
-        if on.primary is None:
-            on.primary = Context(on, on.primary_flags, is_primary=True)
-        return on.primary  # type: ignore[no-any-return]
+    if on.primary is None:
+        on.primary = Context(on, on.primary_flags, is_primary=True)
+    return on.primary  # type: ignore[no-any-return]
 
 
 @provides("driver")
 def cuDevicePrimaryCtxRetain(dev: int) -> int:
     with _lock:
-        context = primary(dev)
+        context = _primary(dev)
         context.retained += 1
     return context.handle
 

@@ -15,6 +15,8 @@ def device_pool(w: World) -> None:
         buffer = resource.allocate(64, stream=stream)
         again = resource.allocate(128, stream)
         again.close()
+        pointer = w.driver.checked.cuMemAllocFromPoolAsync(64, resource.handle, stream.handle)
+        resource.deallocate(pointer, 64, stream)
         resource.trim()
         assert resource.is_handle_owned and int(resource.handle) and not resource.is_mapped
         assert (resource.device_id, resource.is_device_accessible) == (0, True)
