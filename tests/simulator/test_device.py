@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import threading
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -343,7 +344,7 @@ print("bye")
 
 class TestCode:
     def test_a_cubin_carries_its_ptx(self) -> None:
-        code = pytest.importorskip("cudapy.simulator.code.images")
+        code = import_module("cudapy.simulator.code.images")
         cubin = code.attach(code.EMPTY_ELF, b".version 8.0\n\0")
         assert cubin.startswith(b"\x7fELF")
         assert code.attached(cubin) == b".version 8.0\n\0"
@@ -401,7 +402,7 @@ class TestLinker:
 """
 
     def test_two_units(self) -> None:
-        linker = pytest.importorskip("cudapy.simulator.code.linker")
+        linker = import_module("cudapy.simulator.code.linker")
         whole = linker.merged([linker.Unit(self.CALLER, "a"), linker.Unit(self.CALLED, "b")])
         assert whole.startswith(".version 8.1\n.target sm_90\n.address_size 64\n")
         assert whole.count(".version") == 1 and ".extern" not in whole
@@ -409,12 +410,12 @@ class TestLinker:
         assert whole.index("twice (.param .b32 a);") < whole.index(".entry call")
 
     def test_what_is_missing_is_named(self) -> None:
-        linker = pytest.importorskip("cudapy.simulator.code.linker")
+        linker = import_module("cudapy.simulator.code.linker")
         with pytest.raises(Exception, match="undefined: twice, which a uses"):
             linker.merged([linker.Unit(self.CALLER, "a")])
 
     def test_two_of_a_name(self) -> None:
-        linker = pytest.importorskip("cudapy.simulator.code.linker")
+        linker = import_module("cudapy.simulator.code.linker")
         with pytest.raises(Exception, match="twice is defined in a and in b"):
             linker.merged([linker.Unit(self.CALLED, "a"), linker.Unit(self.CALLED, "b")])
 
@@ -424,7 +425,7 @@ class TestQueues:
 
     @pytest.fixture
     def work(self):  # type: ignore[no-untyped-def]
-        return pytest.importorskip("cudapy.simulator.streams.work")
+        return import_module("cudapy.simulator.streams.work")
 
     def test_what_ends_soon_runs_at_once_where_nothing_is_before_it(self, work) -> None:  # type: ignore[no-untyped-def]
         import threading

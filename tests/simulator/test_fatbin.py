@@ -6,6 +6,7 @@ import ctypes
 import ctypes.util
 import importlib.util
 import sys
+from importlib import import_module
 
 import pytest
 
@@ -14,9 +15,9 @@ from cudapy import nvfatbin, pathfinder
 from .test_device import PREPARE, output
 
 pytest.importorskip("numpy")
-fatbin = pytest.importorskip("cudapy.simulator.code.fatbin")
-code = pytest.importorskip("cudapy.simulator.code.images")
-log = pytest.importorskip("cudapy.simulator.log")
+fatbin = import_module("cudapy.simulator.code.fatbin")
+code = import_module("cudapy.simulator.code.images")
+log = import_module("cudapy.simulator.log")
 
 BODY = "".join(f"add.s32 %r1, %r1, {i % 7};\n" for i in range(300))
 PTX = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from importlib import import_module
 from itertools import pairwise
 
 import pytest
@@ -51,7 +52,7 @@ print(found[0], sys.getswitchinterval() == interval)
 
 
 def test_one_kernel_at_a_time_and_all_in_turn() -> None:
-    turns = pytest.importorskip("cudapy.simulator.streams.turns").Turns()
+    turns = import_module("cudapy.simulator.streams.turns").Turns()
     inside, most, rounds = [], [], []
     together = threading.Barrier(4)
 
