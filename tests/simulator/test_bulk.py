@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from cudapy.simulator.engine import fault, settings
+from cudapy.simulator.engine import fault
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module, PTXError
@@ -17,15 +15,6 @@ from cudapy.simulator.engine.module import Module, PTXError
 from .machine import Machine
 
 f16, f32, i32, u32, u64 = np.float16, np.float32, np.int32, np.uint32, np.uint64
-
-
-@pytest.fixture
-def machine(nvrtc: ModuleType) -> Iterator[Machine]:
-    """With all checks on: what is right here must be silent."""
-    before = settings.current
-    settings.current = settings.Settings(check_races=True, check_uninitialized=True)
-    yield Machine()
-    settings.current = before
 
 
 SOURCE = r"""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,15 +13,6 @@ from cudapy.simulator.engine.fault import Fault
 from .machine import Machine
 
 i32, u32 = np.int32, np.uint32
-
-
-@pytest.fixture
-def machine(nvrtc: ModuleType) -> Iterator[Machine]:
-    """With all checks on: what is right here must be silent."""
-    before = settings.current
-    settings.current = settings.Settings(check_races=True, check_uninitialized=True)
-    yield Machine()
-    settings.current = before
 
 
 SOURCE = r"""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from cudapy.simulator.engine import fault, settings
+from cudapy.simulator.engine import fault
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.tensor_map import TensorMap, unpack
 
@@ -139,15 +137,6 @@ extern "C" __global__ void wrong(const __grid_constant__ Map map, At c, int how)
                      :: "r"(at(box)), "l"(&map), "r"(at(&b)), "r"(0), "r"(0) : "memory");
 }
 """
-
-
-@pytest.fixture
-def machine(nvrtc: ModuleType) -> Iterator[Machine]:
-    """With all checks on: what is right here must be silent."""
-    before = settings.current
-    settings.current = settings.Settings(check_races=True, check_uninitialized=True)
-    yield Machine()
-    settings.current = before
 
 
 KINDS = {"u8": u8, "u16": u16, "s32": i32, "f16": f16, "f32": f32, "f64": np.float64, "bf16": u16}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from cudapy.simulator.engine import fault, settings
+from cudapy.simulator.engine import fault
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module, PTXError
@@ -74,15 +73,6 @@ HEAD(of_registers, float)
     for (int i = 0; i < 8; ++i) PLACE(i) = v[i];
 }
 """
-
-
-@pytest.fixture
-def machine(nvrtc: ModuleType) -> Iterator[Machine]:
-    """With all checks on: what is right here must be silent."""
-    before = settings.current
-    settings.current = settings.Settings(check_races=True, check_uninitialized=True)
-    yield Machine()
-    settings.current = before
 
 
 def rows_in_memory(matrix: Any, swizzle: int, step: int) -> tuple[Any, int]:

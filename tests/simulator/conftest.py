@@ -1,0 +1,21 @@
+"""The device that tests of kernels run on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+from cudapy.simulator.engine import settings
+
+from .machine import Machine
+
+
+@pytest.fixture
+def machine(nvrtc: ModuleType) -> Iterator[Machine]:
+    """With all checks on: what is right here must be silent."""
+    before = settings.current
+    settings.current = settings.Settings(check_races=True, check_uninitialized=True)
+    yield Machine()
+    settings.current = before
