@@ -17,8 +17,13 @@ def candidates(
     first: the CUDA major whose files go before those of the other, whatever their places.
     """
     if first is not None:
-        found = tuple(candidates(library, major, host))
-        yield from sorted(found, key=lambda candidate: candidate.major not in (None, first))
+        others = []
+        for candidate in candidates(library, major, host):
+            if candidate.major in (None, first):
+                yield candidate  # at once: who finds it good looks no further
+            else:
+                others.append(candidate)
+        yield from others
         return
     majors = (major,) if major and not library.from_driver else MAJORS
     seen = set()
