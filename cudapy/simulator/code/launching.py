@@ -277,19 +277,10 @@ def cuLaunchKernel(
 @provides("driver")
 def cuLaunchKernelEx(config: Any, f: int, kernelParams: Any, extra: Any) -> None:
     told = needed(config, "config")
-    stream(int(told.hStream))
-    kernel = function(f)
-    submit(
-        int(told.hStream),
-        KernelLaunch(
-            kernel,
-            (told.gridDimX, told.gridDimY, told.gridDimZ),
-            (told.blockDimX, told.blockDimY, told.blockDimZ),
-            told.sharedMemBytes,
-            pack(kernel, kernelParams, extra),
-            attributes_of(told),
-        ),
-    )
+    grid = told.gridDimX, told.gridDimY, told.gridDimZ
+    block = told.blockDimX, told.blockDimY, told.blockDimZ
+    shared, attributes = told.sharedMemBytes, attributes_of(told)
+    _queue(int(told.hStream), f, grid, block, shared, kernelParams, extra, attributes)
 
 
 @provides("driver")

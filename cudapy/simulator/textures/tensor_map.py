@@ -63,16 +63,12 @@ def _within(name: str, values: tuple[int, ...], low: int, high: int) -> tuple[in
     return values
 
 
-def _common(
-    told: _Layout, lowest_rank: int, row: int, what: str, box: tuple[int, ...], **more: Any
-) -> TensorMap:
-    """Check what both kinds have in common; `row` counts the elements of a row, of `what`."""
+def _common(told: _Layout, row: int, what: str, box: tuple[int, ...], **more: Any) -> TensorMap:
+    """Check what both kinds have in common, once the rank is known to be right; `row`: elements of `what`."""
     data_type = _member(DataType, told.data_type)
     interleave, swizzle = _member(Interleave, told.interleave), _member(Swizzle, told.swizzle)
     fill = _member(Fill, told.fill)
     _member(Promotion, told.promotion)
-    if not lowest_rank <= told.rank <= 5:
-        raise invalid(f"a tensor of rank {told.rank}: it must be {lowest_rank} .. 5")
     if interleave != Interleave.CU_TENSOR_MAP_INTERLEAVE_NONE and told.rank < 3:
         raise invalid("interleaved tensors have 3 dimensions or more")
     if interleave == Interleave.CU_TENSOR_MAP_INTERLEAVE_32B and swizzle != Swizzle.CU_TENSOR_MAP_SWIZZLE_32B:
@@ -150,7 +146,7 @@ def cuTensorMapEncodeTiled(
     if not 1 <= tensorRank <= 5:
         raise invalid(f"a tensor of rank {tensorRank}: it must be 1 .. 5")
     box = _within("boxDim", tuple(boxDim[:tensorRank]), 1, _LARGEST_BOX)
-    return _made(_common(told, 1, box[0], "a row of the box", box))
+    return _made(_common(told, box[0], "a row of the box", box))
 
 
 @provides("driver")
@@ -193,7 +189,7 @@ def cuTensorMapEncodeIm2col(
         if globalDim[i + 1] + high <= low:
             raise invalid(f"the box of pixels is empty in dimension {i + 1}: {low} .. {high} from its end")
     box = channelsPerPixel, pixelsPerColumn
-    return _made(_common(told, 3, channelsPerPixel, "a pixel", box, lower=lower, upper=upper))
+    return _made(_common(told, channelsPerPixel, "a pixel", box, lower=lower, upper=upper))
 
 
 @provides("driver")
