@@ -8,7 +8,7 @@ from .._errors import CUDAError
 from .._ffi.convert import word
 from ..driver import checked
 from . import lifetime
-from .captures import capture_of, is_capturing, possible, quietly
+from .captures import capture_of, possible, quietly
 from .current import within
 from .ipc_buffer import Shared
 from .lifetime import Ownership, finalize, give_back
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from .memory.resource import MemoryResource
 
     Self = TypeVar("Self", bound="Buffer")
-
-__all__ = ["Buffer", "byte_count", "is_capturing", "locate"]
 
 
 class Buffer(Shared):

@@ -14,11 +14,12 @@ from ...driver import (
     CUgraphNodeType,
     checked,
 )
-from ..buffer import Buffer, byte_count
+from ..buffer import Buffer
 from ..current import within
 from ..event import Event
 from ..kernel import Kernel
 from ..launch_config import LaunchConfig
+from ..pointer import byte_count
 from . import condition as conditions
 from . import parameters
 from .allocation import allocation_parameters

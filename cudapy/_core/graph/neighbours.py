@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, MutableSet
 from typing import TYPE_CHECKING, Any
 
 from ...driver import CUgraphNode, checked
+from .adding import node_at
 
 if TYPE_CHECKING:
     from .node import GraphNode
@@ -47,8 +48,6 @@ class Neighbours(MutableSet["GraphNode"]):
         return isinstance(node, GraphNode) and node in set(self)
 
     def __iter__(self) -> Iterator[GraphNode]:
-        from .adding import node_at
-
         node = self._node
         return iter([node_at(node._tree, node._graph, handle) for handle in self._handles()])
 

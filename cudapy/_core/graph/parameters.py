@@ -18,10 +18,11 @@ from ...driver import (
     CUmemorytype,
     checked,
 )
-from ..buffer import Buffer, locate
+from ..buffer import Buffer
 from ..kernel import Kernel
 from ..launch import Packed, packed
 from ..launch_config import LaunchConfig
+from ..pointer import locate
 from .tree import Tree
 
 _CLUSTER: CUkernelNodeAttrID = CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION

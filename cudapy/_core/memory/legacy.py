@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...driver import checked
-from ..buffer import Buffer, byte_count
+from ..buffer import Buffer
 from ..current import Uncaptured, within
+from ..pointer import byte_count
 from ..stream import Stream
 from .resource import OnDevice, OnHost
 
