@@ -7,8 +7,11 @@ import threading
 from collections.abc import Callable
 
 
-def at_once(work: Callable[[int], object], count: int = 8) -> None:
-    """Run `work(0)`, `work(1)` ... on threads that are switched as often as can be; raise what one raised."""
+def at_once(work: Callable[[int], object], count: int = 8, interval: float = 1e-6) -> None:
+    """Run `work(0)`, `work(1)` ... on threads that are switched every `interval` seconds, or nearly.
+
+    Raises what one raised.
+    """
     wrong: list[BaseException] = []
 
     def run(number: int) -> None:
@@ -17,13 +20,13 @@ def at_once(work: Callable[[int], object], count: int = 8) -> None:
         except BaseException as error:
             wrong.append(error)
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(interval)
     threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    sys.setswitchinterval(interval)
+    sys.setswitchinterval(before)
     if wrong:
         raise wrong[0]

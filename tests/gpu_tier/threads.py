@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections.abc import Iterator
 
 from cudapy.core import Device, LaunchConfig, launch, prepare
+from tests.threads import at_once
 
 from .bench import Bench, content
 from .figures import Figure, judged
@@ -41,14 +40,7 @@ def exact_launches(scale: Scale) -> Iterator[Figure]:
         except BaseException as error:
             wrong.append(error)
 
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    sys.setswitchinterval(interval)
+    at_once(work, THREADS, interval=1e-5)
     exact = sum(each == count for each in found.values())
     total = int(content(shared, bench.stream)[0])
     asked = f"{THREADS} of {THREADS} threads exact"
