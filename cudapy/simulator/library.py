@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-AFTER = 0.005  # seconds: an interrupt is raised again when the call has ended
+AFTER = 0.005  # seconds in which a call that was interrupted has ended
 
 provided: dict[str, dict[str, Callable[..., Any]]] = {"driver": {}, "runtime": {}}
 """What each simulated library has: C symbol to Python function."""
@@ -67,8 +67,23 @@ class _Function(Thunk):  # type: ignore[misc]
     _restype_ = ctypes.c_int
 
 
+interrupted: list[str] = []
+"""The functions that KeyboardInterrupt left, in the main thread: it is raised anew behind the call."""
+
+
+def _behind(result: Any, function: Any, arguments: tuple[Any, ...]) -> Any:
+    """What ctypes calls in Python once the C function has ended."""
+    if interrupted and threading.get_ident() == threading.main_thread().ident:
+        interrupted.clear()
+        raise KeyboardInterrupt
+    return result
+
+
 def _interrupt() -> None:
-    """Have KeyboardInterrupt raised in the main thread, even where that sleeps."""
+    """Have KeyboardInterrupt raised in the main thread, even where that sleeps, if it was not yet."""
+    if not interrupted:
+        return
+    interrupted.clear()
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:
@@ -133,7 +148,9 @@ class Table:
             raise AttributeError(f"the simulator has no function {symbol!r}")
         if isinstance(callback, _ByValue):
             return callback
-        return _Function(ctypes.cast(callback, ctypes.c_void_p).value)
+        function = _Function(ctypes.cast(callback, ctypes.c_void_p).value)
+        function.errcheck = _behind
+        return function
 
     def __getattr__(self, symbol: str) -> Any:
         if symbol.startswith("_"):
@@ -243,8 +260,9 @@ class Table:
                     for i, value in zip(pointers, result, strict=True):
                         if arguments[i]:
                             arguments[i][0] = value
-            except KeyboardInterrupt:  # no exception leaves a callback: it is raised anew behind the call
-                threading.Timer(AFTER, _interrupt).start()
+            except KeyboardInterrupt:  # no exception leaves a callback
+                interrupted.append(symbol)
+                threading.Timer(AFTER, _interrupt).start()  # for who did not call through ctypes
                 return failed(Refused("CUDA_ERROR_UNKNOWN", "interrupted from the keyboard"))
             except Refused as refused:
                 log.refused(symbol, refused)

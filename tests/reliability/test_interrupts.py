@@ -60,3 +60,30 @@ def test_a_wait_in_the_main_thread_ends(wait: str) -> None:
     finally:
         process.kill()
     assert (process.returncode, err, out) == (0, "", "interrupted\ngoes on True\n")
+
+
+WITHIN = """
+import time
+from cudapy import driver, simulator
+from cudapy.simulator.library import provided
+
+def interrupt():
+    raise KeyboardInterrupt
+
+simulator.enable()
+driver.cuInit(0)
+provided["driver"]["cuDriverGetVersion"] = interrupt
+try:
+    print(driver.cuDriverGetVersion())
+except KeyboardInterrupt:
+    print("interrupted")
+time.sleep(0.1)  # no second one comes
+print("goes on")
+"""
+
+
+def test_what_interrupts_a_simulated_function_is_raised_behind_the_call() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHIN], cwd=REPOSITORY, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "interrupted\ngoes on\n")
