@@ -263,9 +263,10 @@ def event(flags: int = 0) -> contextlib.AbstractContextManager[driver.CUevent]:
 
 
 def write(pointer: Any, values: Any, dtype: Any = np.int32) -> None:
-    """Copy numbers to device memory."""
+    """Copy numbers to device memory; they are there for all streams."""
     data = np.asarray(values, dtype)
     ok(driver.cuMemcpyHtoD(pointer, data, data.nbytes))
+    ok(driver.cuCtxSynchronize())
 
 
 def read(pointer: Any, count: int, dtype: Any = np.int32) -> list[Any]:

@@ -110,9 +110,10 @@ def event(flags: int = runtime.cudaEventDefault) -> contextlib.AbstractContextMa
 
 
 def write(pointer: int, values: Any, dtype: Any = np.int32) -> None:
-    """Copy numbers to device memory."""
+    """Copy numbers to device memory; they are there for all streams."""
     data = np.asarray(values, dtype)
     ok(runtime.cudaMemcpy(pointer, data, data.nbytes, cudaMemcpyKind.cudaMemcpyHostToDevice))
+    ok(runtime.cudaDeviceSynchronize())
 
 
 def read(pointer: int, count: int, dtype: Any = np.int32) -> list[Any]:

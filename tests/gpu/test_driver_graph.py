@@ -248,7 +248,7 @@ class TestNodesOfAnInstance:
 
         first, second = np.zeros(16, np.int32), np.zeros(16, np.int32)
         with memory(64) as pointer:
-            ok(driver.cuMemsetD32(pointer, 4, 16))
+            write(pointer, [4] * 16)
             node = ok(driver.cuGraphAddMemcpyNode(graph, None, 0, copy(first), context))
             with owned(driver.cuGraphInstantiate(graph, 0), driver.cuGraphExecDestroy) as executable:
                 ok(driver.cuGraphExecMemcpyNodeSetParams(executable, node, copy(second), context))
