@@ -36,7 +36,7 @@ from cudapy.driver import (
     CUuserObject_flags,
 )
 
-from .kernels import HOST_FUNCTION, event, memory, needs_driver, ok, owned, read, stream
+from .kernels import HOST_FUNCTION, event, memory, needs_driver, ok, owned, read, stream, write
 from .kernels import context as context
 
 pytestmark = pytest.mark.gpu
