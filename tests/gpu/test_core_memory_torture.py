@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import random
 import sys
 import threading
@@ -120,11 +119,6 @@ def test_torture(device, seed) -> None:
     torture(device, seed, captures=False)
 
 
-@pytest.mark.xfail(
-    os.environ.get("CUDAPY_DRIVER") != "simulator",
-    reason="driver 580 invalidated captures among all this; mended since, and not seen on a GPU yet",
-    strict=False,
-)
 @pytest.mark.parametrize("seed", range(8))
 def test_torture_with_captures(device, seed) -> None:
     torture(device, seed, captures=True)
