@@ -102,8 +102,6 @@ class Sharing:
 
     def gives_up(self, address: int) -> bool:
         """Whether this was the last of the buffers at `address`."""
-        if not self.is_mapped:
-            return True
         with self.lock:
             for data, entry in self.opened.items():
                 if entry[0] == address:

@@ -24,21 +24,22 @@ def wait(
     A signal handler of Python, such as that of Ctrl-C, runs in the main thread between two bytecodes, and not
     while one C call lasts. So there the wait is in slices: first without a pause, then with pauses of 2% of
     the time that has passed.
+
+    `synchronize` is called in the end all the same: only after that does a pool count as unused, and can it
+    give back, what was freed in the order of the work.
     """
-    if threading.get_ident() != _main_thread or not _watched(query, handle, spin):
-        synchronize(handle)
+    if threading.get_ident() == _main_thread:
+        _watch(query, handle, spin)
+    synchronize(handle)
     let_go()
 
 
-def _watched(query: Callable[[Any], Any], handle: Any, spin: float) -> bool:
-    """Ask until the work is done; False if it failed."""
+def _watch(query: Callable[[Any], Any], handle: Any, spin: float) -> None:
+    """Ask until the work is done or has failed."""
     (status,) = query(handle)
-    if not status:
-        return True
     start = time.perf_counter()
     while status == CUresult.CUDA_ERROR_NOT_READY:
         waited = time.perf_counter() - start
         if waited >= spin:
             time.sleep(min(max(waited / 50, 1e-5), SLEEP))
         (status,) = query(handle)
-    return not status

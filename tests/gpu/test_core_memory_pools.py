@@ -81,7 +81,7 @@ def test_the_settings_of_a_pool(device, stream) -> None:
     settings.reuse_allow_opportunistic = False
     assert mr.attributes.reuse_allow_opportunistic is False
     mr.allocate(8 * MEGABYTE, stream=stream).close()
-    device.sync()
+    stream.sync()
     assert settings.used_mem_high >= 8 * MEGABYTE and settings.reserved_mem_current >= 8 * MEGABYTE
     settings.used_mem_high = 0
     assert settings.used_mem_high == 0
