@@ -9,6 +9,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from .gpu import ELEMENTS, Gpu
 from .timing import Contender, Loop
 
@@ -28,6 +30,7 @@ def with_cupy(gpu: Gpu, kernel: str) -> Contender:
 
 def with_numba(gpu: Gpu, kernel: str) -> Contender:
     """Numba: a kernel written in Python, configured once."""
+    vars(np).setdefault("row_stack", np.vstack)  # numba-cuda needs this old name, NumPy 2.5 has dropped it
     cuda: Any = import_module("numba.cuda")
 
     def empty() -> None:
@@ -40,10 +43,8 @@ def with_numba(gpu: Gpu, kernel: str) -> Contender:
 
     arguments: dict[str, Any] = {}
     if kernel == "saxpy":
-        import numpy
-
-        arguments = {"a": numpy.float32(2), "n": ELEMENTS}
-        arguments |= {name: cuda.device_array(ELEMENTS, numpy.float32) for name in ("x", "y", "out")}
+        arguments = {"a": np.float32(2), "n": ELEMENTS}
+        arguments |= {name: cuda.device_array(ELEMENTS, np.float32) for name in ("x", "y", "out")}
     compiled = cuda.jit(saxpy if kernel == "saxpy" else empty)
     scope = {"run": compiled[1, 32, cuda.external_stream(int(gpu.stream))], **arguments}
     call = "run(a, x, y, out, n)" if arguments else "run()"

@@ -73,6 +73,7 @@ def main() -> int:
     if simulator.stand_in():
         print("WAIVED: Numba needs a GPU")
         return 77
+    vars(np).setdefault("row_stack", np.vstack)  # numba-cuda needs this old name, NumPy 2.5 has dropped it
     try:
         cuda: Any = import_module("numba.cuda")
     except (ImportError, AttributeError) as error:  # a Numba older than this NumPy
