@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from ..driver import checked
+from .._errors import CUDAError
+from ..driver import CUresult, checked
 from . import copies
 from .exchange import Exchanged, host_address
 from .graph.kept import keep_for as graph_keeps
@@ -78,7 +79,10 @@ class Bytes(Exchanged):
             if options is not None:
                 copies.copy_batch(in_stream, [cast("Buffer", src)], [cast("Buffer", self)], options=options)
             elif self._size:
-                checked.cuMemcpyAsync(target, src._address, self._size, in_stream._handle)
+                try:
+                    checked.cuMemcpyAsync(target, src._address, self._size, in_stream._handle)
+                except CUDAError as error:
+                    raise self._explained(error, cast("Buffer", src)) from None
                 self._keep_for(in_stream, src)
             return
         self._without(options)
@@ -91,6 +95,23 @@ class Bytes(Exchanged):
             else:
                 checked.cuMemcpyHtoDAsync(target, src, size, in_stream._handle)
             self._keep_for(in_stream, src)
+
+    def _explained(self, error: CUDAError, src: Buffer) -> CUDAError:
+        """`error` of a copy from `src`, and what to do if it went from one device to another."""
+        if error.code != CUresult.CUDA_ERROR_INVALID_VALUE:
+            return error
+        try:
+            here, there = cast("Buffer", self).device_id, src.device_id
+        except CUDAError:  # what it takes to explain the failure failed itself
+            return error
+        if here == there or min(here, there) < 0:
+            return error
+        return type(error)(
+            f"{error} The buffers are on devices {there} and {here}: who copies needs access to the pools of "
+            "both, by `peer_accessible_by` of the other's memory resource.",
+            error.code,
+            error.function,
+        )
 
     def _fitting(self, size: int, what: str) -> int:
         if size > self._size:

@@ -37,14 +37,21 @@ def ordered_pairs(scale: Scale) -> Iterator[Figure]:
         stream = target.create_stream()
         here = target.allocate(pattern.nbytes, stream)
         stream.wait(out)
-        here.copy_from(there, stream=stream)
+        reaches = target.can_access_peer(source)
+        if reaches:
+            resource.peer_accessible_by = [target]
+            here.copy_from(there, stream=stream)
+        else:
+            staged = np.empty_like(pattern)
+            there.copy_to(staged, stream=out)
+            out.sync()
+            here.copy_from(staged, stream=stream)
         if (content(here, stream) == pattern).all():
             right += 1
         else:
             wrong.append(f"{int(source)} -> {int(target)}: other bytes arrived")
-        if target.can_access_peer(source):
+        if reaches:
             reached += 1
-            resource.peer_accessible_by = [target]
             launch(stream, LaunchConfig(grid=WORDS // 256, block=256), bench.kernel("add"), there, 3)
             stream.sync()
             source.set_current()

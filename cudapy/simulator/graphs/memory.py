@@ -55,6 +55,9 @@ class GraphPool:
 
     handle = 0
 
+    def reach(self) -> None:
+        """All devices may copy its memory."""
+
     def free(self, block: Block, on: Any) -> None:
         operation = Free(block.address)
         operation.announce()

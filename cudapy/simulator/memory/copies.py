@@ -16,7 +16,7 @@ from ..library import provides
 from ..log import invalid
 from ..streams.operations import Operation, needed
 from ..streams.stream import Stream, stream
-from .allocations import blocks, check_range, not_in_capture, table
+from .allocations import blocks, check_range, find, not_in_capture, table
 
 HOST, DEVICE, ARRAY, UNIFIED = (int(member) for member in CUmemorytype)
 
@@ -57,6 +57,14 @@ def bytes_at(address: int, size: int) -> Any:
     return np.frombuffer(place, np.uint8)
 
 
+def _check_access(address: int) -> None:
+    """Memory of a pool is copied by the devices that were given access, other memory by all."""
+    block, on = find(address), current()
+    reach = None if block.pool is None else block.pool.reach()
+    if reach is not None and not reach(on):
+        raise invalid(f"the pool of the memory at {address:#x} gives device {on.device.ordinal} no access")
+
+
 class Copy(Operation):
     """A copy of `depth` layers of `height` rows of `width` bytes."""
 
@@ -82,6 +90,7 @@ class Copy(Operation):
                 raise invalid(f"layers of {plain.height} rows have no {self.height} rows")
             if plain.kind == DEVICE or (plain.kind == UNIFIED and blocks.find(plain.start) is not None):
                 check_range(plain.start, self._extent(plain))
+                _check_access(plain.start)
             elif not plain.start:
                 raise invalid("the address of a copy is NULL")
 

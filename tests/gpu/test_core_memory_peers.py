@@ -1,0 +1,43 @@
+"""Buffers of several devices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cudapy.core import CUDAError, Device, DeviceMemoryResource, DeviceMemoryResourceOptions
+
+from .core_kernels import content
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture
+def other(device):
+    """A second device, which can reach the first."""
+    devices = Device.get_all_devices()
+    if len(devices) == 1:
+        pytest.skip("there is one GPU")
+    if not devices[1].can_access_peer(device):
+        pytest.skip("the second GPU cannot reach the first")
+    return devices[1]
+
+
+def test_a_copy_from_another_device_needs_access_to_its_pool(device, stream, other) -> None:
+    resource = DeviceMemoryResource(device, DeviceMemoryResourceOptions())
+    there = resource.allocate(256, stream=stream)
+    there.fill(7, stream=stream)
+    stream.sync()
+    other.set_current()
+    own = other.create_stream()
+    here = other.allocate(256, own)
+    here.fill(0, stream=own)
+    with pytest.raises(CUDAError, match=r"on devices 0 and 1: .* `peer_accessible_by`") as caught:
+        here.copy_from(there, stream=own)
+    assert caught.value.name == "CUDA_ERROR_INVALID_VALUE"
+    with pytest.raises(CUDAError, match="on devices 0 and 1"):
+        there.copy_to(here, stream=own)
+    assert set(content(here, np.uint8, own).tolist()) == {0}
+    resource.peer_accessible_by = [other]
+    here.copy_from(there, stream=own)
+    assert set(content(here, np.uint8, own).tolist()) == {7}
