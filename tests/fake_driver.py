@@ -49,11 +49,15 @@ GONE = {
 UNSAFE = {  # what invalidates a capture by the attempt, as a driver has it
     *GONE,
     "cuEventQuery",
+    "cuGraphExecDestroy",
+    "cuGraphInstantiateWithParams",
     "cuMemAllocFromPoolAsync",
     "cuMemAllocHost_v2",
     "cuMemAlloc_v2",
+    "cuMemPoolCreate",
     "cuMemPoolGetAttribute",
     "cuMemPoolSetAttribute",
+    "cuMemPoolTrimTo",
     "cuStreamSynchronize",
 }
 GLOBAL, THREAD_LOCAL, RELAXED = range(3)
@@ -233,7 +237,6 @@ class FakeDriver:
         capture = self.captures.get(values[1])
         if capture is not None:
             if values[0] not in capture.memory:
-                capture.spoiled = "cuMemFreeAsync in its stream"
                 return INVALID_VALUE
             capture.memory.remove(values[0])
             return 0

@@ -1,9 +1,9 @@
 """Captures: whether one may be under way, which of them a stream is in, and what is done all the same.
 
-What the driver calls unsafe (to free, to destroy, to ask whether an event is done) invalidates captures by
-the mere attempt: those of the same thread, and in the mode "global" those of all threads. In a stream that
-captures, memory can be freed that the capture allocates, and no other. Finalizers cannot choose when they
-run, so they ask here first.
+What the driver calls unsafe (to free, to destroy pools and executable graphs, to ask for an event's end)
+invalidates captures by the mere attempt: those of the same thread, and in the mode "global" those of all
+threads. In a stream that captures, memory can be freed that the capture allocates, and no other. Finalizers
+cannot choose when they run, so they ask here first.
 
 To ask costs as much as to free. So that is done while `possible` is not empty: while core captures; for good,
 once others asked for a function that begins captures, or a stream was shared with another library; and while

@@ -335,7 +335,7 @@ CURESULT = {
         "rebuild all device code with one toolkit",
     ),
     "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED": (
-        "This call cannot be made on a stream that is being captured.",
+        "This call cannot be made while a stream is being captured.",
         "move the call out of the capture",
     ),
     "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED": (

@@ -7,9 +7,14 @@ import os
 import threading
 
 import pytest
+from cudapy.core.graph import GraphDefinition
 
 from cudapy import driver
 from cudapy.core import (
+    CUDAError,
+    Device,
+    DeviceMemoryResource,
+    DeviceMemoryResourceOptions,
     Event,
     LegacyPinnedMemoryResource,
     ObjectCode,
@@ -19,6 +24,8 @@ from cudapy.core import (
 from .core_kernels import current, run
 
 pytestmark = pytest.mark.gpu
+
+OWN_POOL = DeviceMemoryResourceOptions(max_size=1 << 20)
 
 
 def test_closed_objects_say_so(device, stream) -> None:
@@ -97,6 +104,7 @@ def test_what_is_dropped_during_a_capture_is_freed_after_it(device, stream) -> N
 def test_what_another_thread_drops_leaves_a_global_capture_alone(device, stream) -> None:
     dropped = [device.allocate(64, device.create_stream()), LegacyPinnedMemoryResource().allocate(64)]
     dropped += [device.create_stream(), Event(), device.allocate(64)]
+    dropped += [DeviceMemoryResource(0, OWN_POOL), GraphDefinition().instantiate()]
     kept = device.allocate(64, stream)
     driver.checked.cuStreamBeginCapture(stream.handle, driver.CUstreamCaptureMode(0))
     kept.fill(1, stream=stream)
@@ -106,6 +114,34 @@ def test_what_another_thread_drops_leaves_a_global_capture_alone(device, stream)
     graph = driver.checked.cuStreamEndCapture(stream.handle)
     assert len(driver.checked.cuGraphGetNodes(graph, 10)[0]) == 1
     driver.checked.cuGraphDestroy(graph)
+
+
+@pytest.mark.parametrize("how", ["makes a pool", "trims a pool", "makes a graph executable"])
+def test_what_another_thread_asks_for_spoils_a_global_capture(device, stream, how) -> None:
+    """As CUDA has it: nothing but what goes away is done all the same."""
+    pool, definition = DeviceMemoryResource(0, OWN_POOL), GraphDefinition()
+    work = {
+        "makes a pool": lambda: DeviceMemoryResource(0, OWN_POOL),
+        "trims a pool": pool.trim,
+        "makes a graph executable": definition.instantiate,
+    }[how]
+    refused = []
+
+    def ask():
+        Device(0).set_current()
+        with pytest.raises(CUDAError) as caught:
+            work()
+        refused.append(caught.value.name)
+
+    builder = stream.create_graph_builder().begin_building("global")
+    thread = threading.Thread(target=ask)
+    thread.start()
+    thread.join()
+    assert refused == ["CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"]
+    with pytest.raises(CUDAError, match="making or trimming a pool") as caught:
+        builder.end_building()
+    assert caught.value.name == "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"
+    work()
 
 
 def test_device_memory_stays_flat(device, code) -> None:

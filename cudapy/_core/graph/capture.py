@@ -29,8 +29,9 @@ MODES = {
 _WHY = {
     CUresult.CUDA_ERROR_STREAM_CAPTURE_INVALIDATED: (
         "Something was done meanwhile that no graph can have, and raised an exception then: waiting for the "
-        "stream, or for an event recorded in it; copying from or to memory with a wait; work in the legacy "
-        'default stream; in the modes "global" and "thread_local", allocating or freeing as well.'
+        "stream, or for an event recorded in it; work in the legacy default stream; in the modes "
+        '"global" and "thread_local", allocating or freeing as well, making or trimming a pool, and making a '
+        "graph that can be launched."
     ),
 }
 

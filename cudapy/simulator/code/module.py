@@ -138,14 +138,12 @@ def _kernels(made: Module | Library) -> list[engine.Function]:
 @provides("driver")
 def cuModuleLoad(fname: bytes | None) -> int:
     context = owner()
-    not_in_capture()
     return Module(Code(code.in_file(fname)), context).handle
 
 
 @provides("driver", "cuModuleLoadData", "cuModuleLoadFatBinary")
 def cuModuleLoadData(image: int | None) -> int:
     context = owner()
-    not_in_capture()
     return Module(Code(code.at(image)), context).handle
 
 
@@ -157,7 +155,6 @@ def cuModuleLoadFatBinary(fatCubin: int | None) -> int:
 @provides("driver")
 def cuModuleLoadDataEx(image: int | None, numOptions: int, options: Any, optionValues: Any) -> int:
     context = owner()
-    not_in_capture()
     told = Options(numOptions, options, optionValues)
     return load(code.at(image), told, lambda source: Module(source, context))
 

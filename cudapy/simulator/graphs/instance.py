@@ -11,6 +11,7 @@ from ..._types.driver.enums import CUgraphNodeType as Type
 from ..handles import Object, find
 from ..library import provides
 from ..log import Refused, invalid
+from ..streams.capture import forbid
 from ..streams.operations import Empty, Operation, needed
 from ..streams.stream import stream
 from ..streams.work import Faults, Queue
@@ -154,13 +155,15 @@ def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
         raise invalid(f"unknown flags {flags & ~FLAGS:#x}")
     if flags & 4:
         raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator has no launches of graphs from kernels")
-    used = {id(n.operation.value) for n in graph(hGraph).nodes if isinstance(n.operation, Condition)}
-    if any(id(value) not in used for value in graph(hGraph).conditionals):
+    of = graph(hGraph)
+    forbid()
+    used = {id(n.operation.value) for n in of.nodes if isinstance(n.operation, Condition)}
+    if any(id(value) not in used for value in of.conditionals):
         raise Impossible(
             Instantiated.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED,
             "a conditional handle of the graph belongs to no conditional node",
         )
-    return Exec(graph(hGraph), flags).handle
+    return Exec(of, flags).handle
 
 
 @provides("driver")
@@ -192,7 +195,9 @@ def cuGraphExecGetFlags(hGraphExec: int) -> int:
 
 @provides("driver")
 def cuGraphExecDestroy(hGraphExec: int) -> None:
-    executable(hGraphExec).forget()
+    gone = executable(hGraphExec)
+    forbid()
+    gone.forget()
 
 
 @provides("driver")

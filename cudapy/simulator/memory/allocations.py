@@ -210,7 +210,7 @@ def release_all(context: Context) -> None:
 
 
 def not_in_capture() -> None:
-    """Raise Refused where a capture forbids this thread a call that may wait."""
+    """Raise Refused where a capture forbids this thread a call that CUDA holds for unsafe."""
     from ..streams.capture import forbid
 
     forbid()

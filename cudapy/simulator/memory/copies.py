@@ -189,12 +189,13 @@ def boxed(params: Any) -> Copy:
 # -- One dimension, at once --------------------------------------------------------------------------------
 
 
-def now(operation: Operation, on: Stream | None = None) -> None:
-    """Do it in the legacy default stream, and wait."""
+def now(operation: Operation, on: Stream | None = None, is_safe: bool = False) -> None:
+    """Do it in the legacy default stream, and wait; what is safe spoils no capture of other streams."""
     on = on or stream(0)
     if on.capture is not None:
         on.check()
-    not_in_capture()
+    if not is_safe:
+        not_in_capture()
     work = on.add(operation)
     if work is not None:
         work.wait()
@@ -226,7 +227,7 @@ def cuMemcpy(dst: int, src: int, ByteCount: int) -> None:
 
 @provides("driver")
 def cuMemcpyHtoD_v2(dstDevice: int, srcHost: int | None, ByteCount: int) -> None:
-    now(line(dstDevice, DEVICE, srcHost or 0, HOST, ByteCount))
+    now(line(dstDevice, DEVICE, srcHost or 0, HOST, ByteCount), is_safe=True)
 
 
 @provides("driver")

@@ -189,7 +189,6 @@ def cuMemFreeAsync(dptr: int, hStream: int) -> None:
     block = blocks.at(dptr)
     if on.capture is not None:
         if block is None or block.pool is None or isinstance(block.pool, Pool):
-            on.capture.invalidate()
             raise invalid(f"{dptr:#x} is no memory that the graph allocates")
         on.add(Free(dptr))
         return
@@ -207,6 +206,7 @@ def cuMemFreeAsync(dptr: int, hStream: int) -> None:
 @provides("driver")
 def cuMemPoolCreate(poolProps: Any) -> int:
     props = needed(poolProps, "poolProps")
+    not_in_capture()
     from .shared_pool import file_for
 
     on, kind = asked(props.location, int(props.allocType))
@@ -232,6 +232,7 @@ def cuMemPoolDestroy(pool: int) -> None:
     gone = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
     if gone is gone.device.default_pool:
         raise invalid("the default pool of a device cannot be destroyed")
+    not_in_capture()
     if gone is gone.device.pool:
         gone.device.pool = None
     gone.leave()
@@ -239,7 +240,9 @@ def cuMemPoolDestroy(pool: int) -> None:
 
 @provides("driver")
 def cuMemPoolTrimTo(pool: int, minBytesToKeep: int) -> None:
-    find(pool, Pool, "CUDA_ERROR_INVALID_VALUE").trim(minBytesToKeep)
+    found = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
+    not_in_capture()
+    found.trim(minBytesToKeep)
 
 
 @provides("driver")
