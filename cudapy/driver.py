@@ -5011,7 +5011,8 @@ def cuTensorMapEncodeTiled(
     oobFill: CUtensorMapFloatOOBfill | int,
 ) -> tuple[CUresult, CUtensorMap]:
     """Return a TMA descriptor for moving boxes of `boxDim` elements of a `tensorRank`-dimensional tensor at
-    `globalAddress`. `globalDim` counts elements; `globalStrides` holds `tensorRank` - 1 strides in bytes.
+    `globalAddress`. `globalDim` counts elements; `globalStrides` holds `tensorRank` - 1 strides in bytes. For
+    rank 1 an empty list is null, which the driver refuses: pass a multiple of 16.
     """
 
 

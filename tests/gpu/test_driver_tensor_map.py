@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from cudapy.driver import (
 )
 
 from .kernels import context as context
-from .kernels import function, memory, needs, ok, read, write
+from .kernels import cubin, function, memory, needs, needs_no_sanitizer, ok, read, run_python, write
 
 pytestmark = pytest.mark.gpu
 
@@ -116,6 +117,7 @@ def test_the_address_can_be_replaced(tensor: CUdeviceptr) -> None:
             "boxDim": [1] * 6,
             "elementStrides": [1] * 6,
         },
+        {"tensorRank": 1, "globalStrides": []},
         {"globalStrides": [4 * WIDTH + 4]},
         {"boxDim": [16, 257]},
         {"boxDim": [0, 8]},
@@ -124,7 +126,7 @@ def test_the_address_can_be_replaced(tensor: CUdeviceptr) -> None:
         {"tensorDataType": 99},
         {"interleave": CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_32B},
     ],
-    ids=lambda changes: next(iter(changes)),
+    ids=lambda changes: "-".join(changes),
 )
 def test_what_the_hardware_cannot_do(tensor: CUdeviceptr, changes: dict[str, Any]) -> None:
     assert encode(tensor, **changes) == (CUresult.CUDA_ERROR_INVALID_VALUE, None)
@@ -152,15 +154,45 @@ def test_a_list_shorter_than_the_rank_is_refused(short: str) -> None:
         )
 
 
-@pytest.mark.parametrize(("x", "y"), [(0, 0), (16, 8), (4, 3), (56, 28)])
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (16, 8), (4, 3), (56, 28), (-4, -3)])
 def test_a_kernel_copies_a_box(tensor: CUdeviceptr, x: int, y: int) -> None:
-    whole = np.zeros((HEIGHT + 8, WIDTH + 16))  # outside the tensor there is 0
-    whole[:HEIGHT, :WIDTH] = np.arange(WIDTH * HEIGHT).reshape(HEIGHT, WIDTH)
+    whole = np.zeros((8 + HEIGHT + 8, 16 + WIDTH + 16))  # outside the tensor there is 0
+    whole[8 : 8 + HEIGHT, 16 : 16 + WIDTH] = np.arange(WIDTH * HEIGHT).reshape(HEIGHT, WIDTH)
     made = ok(encode(tensor))
     with memory(512) as out:
         arguments = (made, x, y, int(out)), (None, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
         ok(driver.cuLaunchKernel(function("copy_box", SOURCE), 1, 1, 1, 128, 1, 1, 0, 0, arguments, 0))
-        assert read(out, 128, np.float32) == whole[y : y + 8, x : x + 16].ravel().tolist()
+        assert read(out, 128, np.float32) == whole[y + 8 : y + 16, x + 16 : x + 32].ravel().tolist()
+
+
+def test_a_tensor_of_one_dimension(tensor: CUdeviceptr) -> None:
+    made = ok(encode(tensor, tensorRank=1))
+    assert bytes(made) != bytes(ok(encode(tensor)))
+
+
+OFF = """
+import ctypes, sys
+from cudapy.driver import cuCtxSynchronize
+from cudapy.driver import checked as cu
+path, x = sys.argv[1:]
+cu.cuInit(0)
+cu.cuCtxCreate(0, 0)
+tensor, out = cu.cuMemAlloc(4 * 64 * 32), cu.cuMemAlloc(512)
+made = cu.cuTensorMapEncodeTiled(7, 2, tensor, [64, 32], [256], [16, 8], [1, 1], 0, 0, 0, 0)
+kernel = cu.cuModuleGetFunction(cu.cuModuleLoad(path.encode()), b"copy_box")
+arguments = (made, int(x), 3, int(out)), (None, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+cu.cuLaunchKernel(kernel, 1, 1, 1, 128, 1, 1, 0, 0, arguments, 0)
+print(cuCtxSynchronize()[0].name, cuCtxSynchronize()[0].name)
+"""
+
+
+@pytest.mark.parametrize("x", [-2, 3])
+def test_a_box_cannot_start_within_16_bytes(tensor: CUdeviceptr, x: int, tmp_path: Path) -> None:
+    needs_no_sanitizer()
+    path = tmp_path / "copy_box.cubin"
+    path.write_bytes(cubin(SOURCE))
+    done = run_python(OFF, str(path), str(x))
+    assert done.stdout.split() == ["CUDA_ERROR_ILLEGAL_INSTRUCTION"] * 2, done.stderr
 
 
 def test_windows_of_pictures(tensor: CUdeviceptr) -> None:

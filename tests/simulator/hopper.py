@@ -16,6 +16,7 @@ import numpy as np
 from cudapy.core import Device, Program, ProgramOptions
 from cudapy.driver import CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig
 from cudapy.driver import checked as cu
+from cudapy.simulator.engine.ptx.types import TYPES
 from cudapy.simulator.engine.tensor_map import KINDS, MAGIC, SIZE, TensorMap, unpack
 
 from . import test_bulk, test_clusters, test_mbarriers, test_tensors, test_warpgroups
@@ -141,7 +142,9 @@ def _encoded(tensor: TensorMap) -> Any:
     """A tensor map as the driver makes it."""
     kind = KINDS.index(tensor.kind)
     last = tensor.steps, 0, SWIZZLES[tensor.swizzle], 0, int(tensor.fills_nan)
-    head = kind, len(tensor.sizes), tensor.address, tensor.sizes, tensor.strides
+    row = tensor.sizes[0] * TYPES[tensor.kind].size
+    strides = tensor.strides or (-(-row // 16) * 16,)  # one dimension has none, but null is refused
+    head = kind, len(tensor.sizes), tensor.address, tensor.sizes, strides
     if tensor.is_windowed:
         return cu.cuTensorMapEncodeIm2col(*head, tensor.lower, tensor.upper, *tensor.box, *last)
     return cu.cuTensorMapEncodeTiled(*head, tensor.box, *last)

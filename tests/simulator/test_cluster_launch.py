@@ -126,7 +126,7 @@ TENSOR_MAPS = {
         "encode(swizzle=2)",
         "encode(fill=1)",
         "encode(steps=(1, 8))",
-        "encode(sizes=(64,), strides=(), box=(16,), steps=(1,))",
+        "encode(sizes=(64,), box=(16,), steps=(1,))",
         "encode(kind=0, box=(16, 1))",
         "windows()",
         "windows((-3,), (2,), rank=3)",
@@ -134,6 +134,7 @@ TENSOR_MAPS = {
     ],
     "ERROR_INVALID_VALUE": [
         "encode(swizzle=1)",  # the row is wider
+        "encode(sizes=(64,), strides=(), box=(16,), steps=(1,))",  # no array of strides at all
         "encode(box=(15, 8))",
         "encode(kind=0, box=(8, 1))",
         "encode(kind=2, fill=1)",

@@ -85,7 +85,9 @@ def _common(told: _Layout, row: int, what: str, box: tuple[int, ...], **more: An
         raise invalid(f"what is outside of a tensor of {data_type.name} cannot be NaN")
     _check_address(told.address)
     sizes = _within("globalDim", tuple(told.sizes[: told.rank]), 1, _LONGEST)
-    strides = tuple(told.strides[: told.rank - 1]) if told.rank > 1 else ()
+    if not told.strides:
+        raise invalid("globalStrides is null, which is refused for rank 1 too")
+    strides = tuple(told.strides[: told.rank - 1])
     for i, stride in enumerate(_within("globalStrides", strides, _ALIGN, _FURTHEST - 1)):
         if stride % _ALIGN:
             raise invalid(f"globalStrides[{i}] is {stride}: no multiple of {_ALIGN}")

@@ -17,7 +17,7 @@ from .bulk import Bulk, combine
 
 _ALIGN = 128
 _PART = 16
-"""Bytes that a swizzle moves together."""
+"""Bytes that are moved together."""
 _MAP_ALIGN = 64
 _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "f64": 0x7FFFFFFFFFFFFFFF}
 
@@ -55,6 +55,7 @@ class Tensors(Bulk):
                 places, inside = windows(described, where[:count], where[count:])
             size = TYPES[described.kind].size
             dtype = np.dtype(f"u{size}")
+            self._check_start(described, where[0], lane, number)
             self._check_swizzle(described, lane, number)
             moved = places.size * size
             if way[1] == "global":
@@ -99,6 +100,16 @@ class Tensors(Bulk):
             text = f"A copy of {'windows' if is_windowed else 'boxes'} with a tensor map of the other kind"
             self.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True)
         return found
+
+    def _check_start(self, tensor: TensorMap, first: int, lane: int, number: int) -> None:
+        """Hardware moves parts of rows that start at whole ones; the PTX ISA does not say so."""
+        size = TYPES[tensor.kind].size
+        if first * size % _PART:
+            text = (
+                f"A copy that starts {first * size} bytes into rows of a tensor: its first coordinate, "
+                f"{first}, must be a multiple of {_PART // size} elements, which are {_PART} bytes"
+            )
+            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, np.array([lane]), True)
 
     def _check_swizzle(self, tensor: TensorMap, lane: int, number: int) -> None:
         """The layout of rows narrower than the swizzle is not documented."""
