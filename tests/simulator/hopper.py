@@ -1,14 +1,21 @@
 """The programs of what compute capability 9.0 brought, on a GPU: `python -m tests.simulator.hopper`.
 
 Runs the tests of clusters, mbarriers, bulk copies, tensor copies and warpgroups that compute something with a
-machine that is the driver's device, and says which results are not those that NumPy gives.
+machine that is the driver's device, and says which results are not those that NumPy gives. After one that
+fails the rest goes on in a fresh process, so that it says nothing about the others.
 """
 
 from __future__ import annotations
 
 import ctypes
 import itertools
+import linecache
+import subprocess
 import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,9 +28,12 @@ from cudapy.simulator.engine.tensor_map import KINDS, MAGIC, SIZE, TensorMap, un
 
 from . import test_bulk, test_clusters, test_mbarriers, test_tensors, test_warpgroups
 
+SECONDS = 45.0
+"""For one program; a kernel that waits for ever has to end."""
+RESULT = "result: "
 SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 BOXES = [
-    dict(zip(("kind", "shape", "box", "start", "steps"), one, strict=True)) for one in test_tensors.SHAPES
+    dict(zip(("kind", "shape", "box", "start", "steps"), one, strict=True)) for one in test_tensors.LOADED
 ]
 PROGRAMS: list[tuple[Any, list[dict[str, Any]]]] = [
     (test_clusters.test_where_a_block_is, [{}]),
@@ -44,7 +54,7 @@ PROGRAMS: list[tuple[Any, list[dict[str, Any]]]] = [
         [dict(zip(("name", "dtype", "expected"), one, strict=True)) for one in test_bulk.REDUCTIONS],
     ),
     (test_tensors.test_boxes, BOXES),
-    (test_tensors.test_stores, BOXES),
+    (test_tensors.test_stores, BOXES[: len(test_tensors.SHAPES)]),
     (test_tensors.test_what_lies_outside_is_nan, [{"kind": kind} for kind in ("f16", "f32", "f64")]),
     (test_tensors.test_swizzles, [{"width": width} for width in (32, 64, 128)]),
     (test_tensors.test_a_reduction, [{}]),
@@ -75,6 +85,7 @@ class Hardware:
 
     def __init__(self) -> None:
         self._modules: dict[str, Any] = {}
+        self.read: Any = None  # the last result
 
     def load(self, source: str, arch: Any = 90) -> Any:
         if source not in self._modules:
@@ -84,7 +95,7 @@ class Hardware:
         return self._modules[source]
 
     def array(self, values: Any) -> Memory:
-        return Memory(np.ascontiguousarray(values))
+        return Memory(self, np.ascontiguousarray(values))
 
     def zeros(self, shape: Any, dtype: Any) -> Memory:
         return self.array(np.zeros(shape, dtype))
@@ -117,7 +128,8 @@ class Hardware:
 class Memory:
     """An array on the device."""
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, machine: Hardware, values: Any) -> None:
+        self.machine = machine
         self.shape, self.dtype, self.nbytes = values.shape, values.dtype, values.nbytes
         self.address = int(cu.cuMemAlloc(self.nbytes))
         cu.cuMemcpyHtoD(self.address, values.ctypes.data, self.nbytes)
@@ -125,6 +137,7 @@ class Memory:
     def get(self) -> Any:
         values = np.empty(self.shape, self.dtype)
         cu.cuMemcpyDtoH(values.ctypes.data, self.address, self.nbytes)
+        self.machine.read = values
         return values
 
 
@@ -150,20 +163,92 @@ def _encoded(tensor: TensorMap) -> Any:
     return cu.cuTensorMapEncodeTiled(*head, tensor.box, *last)
 
 
+def results(command: list[str], count: int, limit: float) -> Iterator[tuple[int, str]]:
+    """Which of `count` programs do not do what they should, and why.
+
+    `command` with a number runs those from there on, up to the first that fails: after a fault nothing works.
+    The rest goes on in another process. limit: seconds for one program, the start of the process included.
+    """
+    number = 0
+    while number < count:
+        child = subprocess.Popen([*command, str(number)], stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None
+        why = ""
+        while number < count and not why:
+            line, is_late = _line(child, limit)
+            if line.startswith(RESULT):
+                why = line.removeprefix(RESULT).strip()
+            elif line:
+                continue
+            elif is_late:
+                why = f"nothing for {limit:g} seconds"
+            else:
+                why = f"the process ended with {child.wait()}"
+            if why:
+                yield number, why
+            number += 1
+        child.stdout.close()
+        if child.wait() and not why:
+            yield number - 1, f"all as it should be, and then the process ended with {child.returncode}"
+
+
+def _line(child: subprocess.Popen[str], limit: float) -> tuple[str, bool]:
+    """The next line of a process, "" at its end; and whether that took too long, and it was ended."""
+    assert child.stdout is not None
+    late: list[bool] = []
+    overdue = threading.Timer(limit, lambda: (late.append(True), child.kill()))
+    overdue.start()
+    line = child.stdout.readline()
+    overdue.cancel()
+    return line, bool(late)
+
+
+def run(number: int) -> None:
+    """Run the programs from this one on, until one fails, and say so of each."""
+    Device().set_current()
+    machine = Hardware()
+    for test, arguments in calls()[number:]:
+        try:
+            test(machine, **arguments)
+        except Exception as error:
+            print(RESULT + reason(error, machine), flush=True)
+            return
+        print(RESULT, flush=True)
+
+
+def reason(error: Exception, machine: Hardware) -> str:
+    """An error on a line; of an assertion where it is, and how far the last result is from `expected`."""
+    said = f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
+    if not isinstance(error, AssertionError):
+        return said
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        path, found = frame.f_code.co_filename, machine.read
+        said = f"AssertionError: {Path(path).name}, line {line}: {linecache.getline(path, line).strip()}"
+        expected = frame.f_locals.get("expected")
+        if isinstance(expected, np.ndarray) and found is not None and found.nbytes == expected.nbytes:
+            found = np.frombuffer(found.tobytes(), expected.dtype).reshape(expected.shape)
+            bad = np.argwhere(found != expected)
+            if len(bad):
+                at = tuple(map(int, bad[0]))
+                said += f": {len(bad)} of {expected.size} differ, at {at} {found[at]} for {expected[at]}"
+    return said
+
+
+def calls() -> list[tuple[Any, dict[str, Any]]]:
+    """The programs, one after the other."""
+    return [(test, arguments) for test, several in PROGRAMS for arguments in several]
+
+
 def main() -> int:
-    device = Device()
-    device.set_current()
-    machine, wrong, count = Hardware(), 0, 0
-    for test, calls in PROGRAMS:
-        for arguments in calls:
-            count += 1
-            try:
-                test(machine, **arguments)
-            except Exception as error:
-                wrong += 1
-                lines = str(error).strip().splitlines() or [""]
-                print(f"{test.__module__}.{test.__name__} {arguments}: {type(error).__name__}: {lines[0]}")
-    print(f"{device.name}: {count} programs, {wrong} not as on the simulator")
+    if sys.argv[1:]:
+        run(int(sys.argv[1]))
+        return 0
+    programs, wrong = calls(), 0
+    for number, why in results([sys.executable, "-m", "tests.simulator.hopper"], len(programs), SECONDS):
+        test, arguments = programs[number]
+        wrong += 1
+        print(f"{test.__module__}.{test.__name__} {arguments}: {why}", flush=True)
+    print(f"{Device().name}: {len(programs)} programs, {wrong} not as on the simulator")
     return 1 if wrong else 0
 
 
