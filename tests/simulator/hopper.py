@@ -59,7 +59,10 @@ PROGRAMS: list[tuple[Any, list[dict[str, Any]]]] = [
     (test_tensors.test_swizzles, [{"width": width} for width in (32, 64, 128)]),
     (test_tensors.test_a_reduction, [{}]),
     (test_tensors.test_boxes_for_several_blocks, [{}]),
-    (test_tensors.test_windows_of_pixels, [{"step": 1}, {"step": 2}]),
+    (
+        test_tensors.test_windows_of_pixels,
+        [{"step": step, "first": first} for step, first in ((1, 4), (2, 4), (1, 2))],
+    ),
     (
         test_warpgroups.test_rows_along_the_sum,
         [{"swizzle": width, "step": step} for width, step in ((0, 0), (32, 0), (64, 1), (128, 0), (128, 3))],

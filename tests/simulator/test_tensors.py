@@ -278,21 +278,21 @@ def test_boxes_for_several_blocks(machine: Machine) -> None:
     assert np.array_equal(out.get(), [[values[:4, :16], values[:4, 16:]]] * 2)
 
 
-@pytest.mark.parametrize("step", [1, 2])
-def test_windows_of_pixels(machine: Machine, step: int) -> None:
+@pytest.mark.parametrize("step, first", [(1, 4), (2, 4), (1, 2)])
+def test_windows_of_pixels(machine: Machine, step: int, first: int) -> None:
     """All inputs of one place of a 3 x 3 filter, with a border of one pixel, from two pictures."""
     pictures = np.arange(2 * 5 * 6 * 8, dtype=i32).reshape(2, 5, 6, 8) + 1  # rows, columns, channels
     padded = np.pad(pictures, ((0, 0), (1, 1), (1, 1), (0, 0)))
     for h, w in ((0, 0), (1, 2), (2, 1)):
-        outputs = padded[:, h : h + 5 : step, w : w + 6 : step, 4:8].reshape(-1, 4)  # of all places, in order
-        expected = outputs[3 : 3 + 12]
+        outputs = padded[:, h : h + 5 : step, w : w + 6 : step, first : first + 4]
+        expected = outputs.reshape(-1, 4)[3 : 3 + 12]  # of all places, in order
         tensor = described(
             machine.array(pictures), pictures, "s32", (4, 12),
             lower=(-1, -1), upper=(-1, -1), steps=(1, step, step, 1),
         )  # fmt: skip
         out = machine.zeros(expected.shape, i32)
         across = 6 // step
-        start = numbers(4, 3 % across * step - 1, 3 // across * step - 1, 0)
+        start = numbers(first, 3 % across * step - 1, 3 // across * step - 1, 0)
         machine.run(
             machine.load(SOURCE, 90), "windows", 1, 32, tensor.pack(), start, i32(w), i32(h),
             i32(expected.nbytes), out, shared=expected.nbytes,
@@ -325,23 +325,21 @@ def test_what_is_wrong(machine: Machine) -> None:
     assert "Invalid __global__ read of a tensor" in fail(machine, right.pack(), 2).report
 
 
-@pytest.mark.parametrize("name, rank", [("load", 2), ("store", 2), ("store", 6), ("windows", 4)])
+@pytest.mark.parametrize("name, how", [("load", 2), ("store", 2), ("store", 6)])
 @pytest.mark.parametrize("kind, first", [("s32", 2), ("s32", -3), ("f16", 4), ("u8", -7), ("f64", 1)])
-def test_where_rows_cannot_start(machine: Machine, name: str, rank: int, kind: str, first: int) -> None:
-    """Loads, stores, reductions and windows of pixels that start within 16 bytes."""
-    values = np.zeros((2, 4, 8, 64) if rank == 4 else (8, 64), KINDS[kind])
-    more: dict[str, Any] = {"lower": (0, 0), "upper": (0, 0)} if rank == 4 else {}
-    tensor = described(machine.array(values), values, kind, (32, 4), **more).pack()
+def test_where_boxes_cannot_start(machine: Machine, name: str, how: int, kind: str, first: int) -> None:
+    """Loads, stores and reductions."""
+    values = np.zeros((8, 64), KINDS[kind])
+    tensor = described(machine.array(values), values, kind, (32, 4)).pack()
     size = 128 * values.itemsize
-    numbered = (i32(0), i32(0)) if rank == 4 else (i32(rank),)
     with pytest.raises(Fault) as found:
         machine.run(
-            machine.load(SOURCE, 90), name, 1, 32, tensor, numbers(first, 1), *numbered, i32(size),
+            machine.load(SOURCE, 90), name, 1, 32, tensor, numbers(first, 1), i32(how), i32(size),
             machine.zeros(size // 4, i32), shared=size,
         )  # fmt: skip
     assert found.value.status == fault.ILLEGAL_INSTRUCTION
     assert found.value.report.startswith(
-        f"A copy that starts {first * values.itemsize} bytes into rows of a tensor: its first coordinate, "
+        f"A box that starts {first * values.itemsize} bytes into the rows of a tensor: its first coordinate, "
         f"{first}, must be a multiple of {16 // values.itemsize} elements, which are 16 bytes\n    in {name}"
     )
     assert "bulk.tensor" in found.value.report and "block (0,0,0) thread (0,0,0)" in found.value.report

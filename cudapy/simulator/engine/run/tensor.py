@@ -50,12 +50,12 @@ class Tensors(Bulk):
         for lane, at, place, word, ranks, *where in self._each(lanes, *operands):
             described = self._tensor_map(lane, at, count, offsets is not None, number)
             if offsets is None:
+                self._check_start(described, where[0], lane, number)
                 places, inside = box(described, where)
             else:
                 places, inside = windows(described, where[:count], where[count:])
             size = TYPES[described.kind].size
             dtype = np.dtype(f"u{size}")
-            self._check_start(described, where[0], lane, number)
             self._check_swizzle(described, lane, number)
             moved = places.size * size
             if way[1] == "global":
@@ -102,11 +102,11 @@ class Tensors(Bulk):
         return found
 
     def _check_start(self, tensor: TensorMap, first: int, lane: int, number: int) -> None:
-        """Hardware moves parts of rows that start at whole ones; the PTX ISA does not say so."""
+        """The address of a box is aligned. Source: PTX ISA, "Tiled Mode", "Bounding Box"."""
         size = TYPES[tensor.kind].size
         if first * size % _PART:
             text = (
-                f"A copy that starts {first * size} bytes into rows of a tensor: its first coordinate, "
+                f"A box that starts {first * size} bytes into the rows of a tensor: its first coordinate, "
                 f"{first}, must be a multiple of {_PART // size} elements, which are {_PART} bytes"
             )
             self.fail(fault.ILLEGAL_INSTRUCTION, text, number, np.array([lane]), True)
