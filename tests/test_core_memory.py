@@ -467,6 +467,20 @@ def test_a_buffer_of_another_process_is_opened_once_and_freed_once(core: Any, fa
     assert alive(fake, "pool") == []
 
 
+def test_a_finalizer_may_come_by_while_a_buffer_is_opened(core: Any) -> None:
+    pool = core.DeviceMemoryResource.from_allocation_handle(0, 5)
+    last = []
+
+    def work() -> None:
+        with pool._ipc.lock:
+            last.append(pool._ipc.gives_up(4096))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert last == [True], "it waits for itself"
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_child_frees_what_is_its_own(tmp_path: Any) -> None:
     """Not the parent's memory, be it of a pool or of a resource of one's own; what it made itself it does."""

@@ -87,7 +87,7 @@ class Sharing:
         self.is_mapped = is_mapped
         self.handle: IPCAllocationHandle | None = None
         self.opened: dict[bytes, list[int]] = {}  # buffers of the other process: [address, how often opened]
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()  # a finalizer may come by while a buffer is opened
         _reduce_for_multiprocessing()
 
     def open(self, pool: CUmemoryPool, data: bytes) -> int:
@@ -102,6 +102,8 @@ class Sharing:
 
     def gives_up(self, address: int) -> bool:
         """Whether this was the last of the buffers at `address`."""
+        if not self.is_mapped:
+            return True
         with self.lock:
             for data, entry in self.opened.items():
                 if entry[0] == address:

@@ -231,31 +231,3 @@ def test_sharing_leaves_no_descriptors_open(resource, stream) -> None:
         del mr
     stream.sync()
     assert count() <= before + 2
-
-
-def test_opening_leaves_no_descriptors_open(resource, stream) -> None:
-    """Of pools that are dropped while the stream still works on their buffers, or closed in turn."""
-    buffer = resource.allocate(64, stream=stream)
-    stream.sync()
-    process, link = start(
-        "import os\n"
-        "(d,), (fd,) = receive()\n"
-        "def once(closes):\n"
-        "    mr = DeviceMemoryResource.from_allocation_handle(0, fd)\n"
-        "    b = Buffer.from_ipc_descriptor(mr, d, s)\n"
-        "    b.fill(6, stream=s)\n"
-        "    if closes: s.sync(); b.close(); mr.close()\n"
-        "once(True); s.sync(); before = len(os.listdir('/proc/self/fd'))\n"
-        "for i in range(20): once(i % 2); s.sync()\n"
-        "s.sync(); print(len(os.listdir('/proc/self/fd')) - before)\n"
-    )
-    handle = resource.allocation_handle.handle
-    socket.send_fds(link, [pickle.dumps((buffer.ipc_descriptor,))], [handle])
-    out, err = process.communicate(timeout=60)
-    link.close()
-    assert (process.returncode, err) == (0, "")
-    assert int(out) <= 0
-    found = np.empty(64, np.uint8)
-    buffer.copy_to(found, stream=stream)
-    stream.sync()
-    assert set(found.tolist()) == {6}

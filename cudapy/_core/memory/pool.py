@@ -22,10 +22,9 @@ from .. import ipc, lifetime
 from ..buffer import Buffer
 from ..captures import possible, state, uncaptured
 from ..current import Uncaptured
-from ..lifetime import Closable, Foundation, Ownership, postponed, retry
+from ..lifetime import Closable, Foundation, postponed, retry
 from ..pointer import byte_count
 from ..stream import Stream
-from ..stream_order import keep_for
 from .resource import MemoryResource
 
 if TYPE_CHECKING:
@@ -125,18 +124,10 @@ class MemoryPool(Closable, MemoryResource):
     def deallocate(
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
-        """Free the memory once `stream` gets here; after `close` too.
-
-        Memory of another process's pool is freed by cuMemFree, when this process is next seen to wait for
-        something and the stream has got here: of a pool whose memory went by cuMemFreeAsync, drivers keep a
-        descriptor open for good.
-        """
+        """Free the memory once `stream` gets here; after `close` too."""
         in_stream = Stream._accept(stream)
-        if self._ipc is None or not self._ipc.is_mapped:
+        if self._ipc is None or self._ipc.gives_up(int(ptr)):
             checked.cuMemFreeAsync(ptr, in_stream._handle)
-        elif self._ipc.gives_up(int(ptr)):
-            memory = Ownership(checked.cuMemFree, ptr, context=ipc.context_of(self.device_id))
-            keep_for(in_stream, memory, self._ownership)  # in this order they go
 
     @property
     def handle(self) -> CUmemoryPool:
