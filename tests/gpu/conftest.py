@@ -1,12 +1,25 @@
-"""Fixtures of the GPU tests of core."""
+"""Fixtures of the GPU tests: all but the first are of core."""
 
 from __future__ import annotations
+
+import sys
 
 import pytest
 
 from cudapy.core import Device, Program
 
 from .core_kernels import KERNELS
+
+
+@pytest.fixture(scope="session", autouse=True)
+def others_give_back():
+    """CuPy and PyTorch keep memory for later: at the end they have none."""
+    yield
+    if "cupy" in sys.modules:
+        sys.modules["cupy"].get_default_memory_pool().free_all_blocks()
+        sys.modules["cupy"].get_default_pinned_memory_pool().free_all_blocks()
+    if "torch" in sys.modules:
+        sys.modules["torch"].cuda.empty_cache()
 
 
 @pytest.fixture

@@ -218,11 +218,11 @@ def needs_capability(major: int) -> None:
         pytest.skip(f"needs compute capability {major}.0, this GPU is {architecture()}")
 
 
-def needs_no_sanitizer() -> None:
-    """Skip the test, which provokes a fault, under compute-sanitizer, whose business faults are."""
+def needs_no_sanitizer(does: str = "provokes a fault") -> None:
+    """Skip a test under compute-sanitizer, whose business faults are, and memory that is not freed."""
     injected = os.environ.get("CUDA_INJECTION64_PATH", "") + os.environ.get("LD_PRELOAD", "")
     if "sanitizer" in injected or any(name.startswith("NV_SANITIZER") for name in os.environ):
-        pytest.skip("provokes a fault on purpose, which compute-sanitizer would report")
+        pytest.skip(f"{does} on purpose, which compute-sanitizer would report")
 
 
 # -- Handles, memory, waiting --------------------------------------------------------------------------------

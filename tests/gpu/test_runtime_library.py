@@ -53,12 +53,14 @@ class TestLibraries:
         assert status == cudaError_t.cudaErrorSymbolNotFound and nothing == [None, None]
 
     def test_managed_variables(self) -> None:
-        code = library(MANAGED)
-        pointer, size = ok(rt.cudaLibraryGetManaged(code, b"shared"))
-        assert size == 4 and words(pointer, 1)[0] == 3
-        launch(ok(rt.cudaLibraryGetKernel(code, b"twice")), 1, (), ())
-        ok(rt.cudaDeviceSynchronize())
-        assert words(pointer, 1)[0] == 6
+        needs_function("cudaLibraryLoadData")
+        loaded = rt.cudaLibraryLoadData(cubin(MANAGED), None, None, 0, None, None, 0)
+        with owned(loaded, rt.cudaLibraryUnload) as code:
+            pointer, size = ok(rt.cudaLibraryGetManaged(code, b"shared"))
+            assert size == 4 and words(pointer, 1)[0] == 3
+            launch(ok(rt.cudaLibraryGetKernel(code, b"twice")), 1, (), ())
+            ok(rt.cudaDeviceSynchronize())
+            assert words(pointer, 1)[0] == 6
 
     def test_from_a_file(self, tmp_path: Path) -> None:
         path = tmp_path / "code.cubin"
