@@ -58,6 +58,19 @@ extern "C" __global__ void copy_box(const __grid_constant__ TensorMap map, int x
             : "=r"(done) : "r"(barrier_at) : "memory");
     out[threadIdx.x] = box[threadIdx.x];
 }
+
+extern "C" __global__ void store_box(const __grid_constant__ TensorMap map, int x, int y, const float *in)
+{
+    __shared__ __align__(128) float box[8 * 16];
+    box[threadIdx.x] = in[threadIdx.x];
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x == 0)
+        asm volatile(
+            "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];"
+            " cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;"
+            :: "l"(&map), "r"(x), "r"(y), "r"((unsigned)__cvta_generic_to_shared(box)) : "memory");
+}
 """
 
 
@@ -165,6 +178,19 @@ def test_a_kernel_copies_a_box(tensor: CUdeviceptr, x: int, y: int) -> None:
         assert read(out, 128, np.float32) == whole[y + 8 : y + 16, x + 16 : x + 32].ravel().tolist()
 
 
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (4, 3), (56, 28)])
+def test_a_kernel_stores_a_box(tensor: CUdeviceptr, x: int, y: int) -> None:
+    whole = np.zeros((HEIGHT + 8, WIDTH + 16), np.float32)
+    whole[:HEIGHT, :WIDTH] = np.arange(WIDTH * HEIGHT).reshape(HEIGHT, WIDTH)
+    whole[y : y + 8, x : x + 16] = -np.arange(1, 129).reshape(8, 16)
+    made = ok(encode(tensor))
+    with memory(512) as data:
+        write(data, range(-1, -129, -1), np.float32)
+        arguments = (made, x, y, int(data)), (None, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+        ok(driver.cuLaunchKernel(function("store_box", SOURCE), 1, 1, 1, 128, 1, 1, 0, 0, arguments, 0))
+        assert read(tensor, WIDTH * HEIGHT, np.float32) == whole[:HEIGHT, :WIDTH].ravel().tolist()
+
+
 def test_a_tensor_of_one_dimension(tensor: CUdeviceptr) -> None:
     made = ok(encode(tensor, tensorRank=1))
     assert bytes(made) != bytes(ok(encode(tensor)))
@@ -174,24 +200,34 @@ OFF = """
 import ctypes, sys
 from cudapy.driver import cuCtxSynchronize
 from cudapy.driver import checked as cu
-path, x = sys.argv[1:]
+path, name, x, y = sys.argv[1:]
 cu.cuInit(0)
 cu.cuCtxCreate(0, 0)
 tensor, out = cu.cuMemAlloc(4 * 64 * 32), cu.cuMemAlloc(512)
 made = cu.cuTensorMapEncodeTiled(7, 2, tensor, [64, 32], [256], [16, 8], [1, 1], 0, 0, 0, 0)
-kernel = cu.cuModuleGetFunction(cu.cuModuleLoad(path.encode()), b"copy_box")
-arguments = (made, int(x), 3, int(out)), (None, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+kernel = cu.cuModuleGetFunction(cu.cuModuleLoad(path.encode()), name.encode())
+arguments = (made, int(x), int(y), int(out)), (None, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
 cu.cuLaunchKernel(kernel, 1, 1, 1, 128, 1, 1, 0, 0, arguments, 0)
 print(cuCtxSynchronize()[0].name, cuCtxSynchronize()[0].name)
 """
 
 
-@pytest.mark.parametrize("x", [-2, 3])
-def test_a_box_cannot_start_within_16_bytes(tensor: CUdeviceptr, x: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "x", "y"),
+    [
+        ("copy_box", -2, 3),
+        ("copy_box", 3, 3),
+        ("store_box", 2, 3),
+        ("store_box", -4, 3),
+        ("store_box", 4, -1),
+    ],
+)
+def test_where_a_box_cannot_start(tensor: CUdeviceptr, name: str, x: int, y: int, tmp_path: Path) -> None:
+    """Within 16 bytes; and if it is stored, before the tensor."""
     needs_no_sanitizer()
-    path = tmp_path / "copy_box.cubin"
+    path = tmp_path / "boxes.cubin"
     path.write_bytes(cubin(SOURCE))
-    done = run_python(OFF, str(path), str(x))
+    done = run_python(OFF, str(path), name, str(x), str(y))
     assert done.stdout.split() == ["CUDA_ERROR_ILLEGAL_INSTRUCTION"] * 2, done.stderr
 
 

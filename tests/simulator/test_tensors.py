@@ -181,8 +181,9 @@ def load(machine: Machine, tensor: TensorMap, start: tuple[int, ...], result: An
     return out.get().view(result.dtype).reshape(result.shape)
 
 
-SHAPES = [
+LOADED = [
     ("f32", (52,), (64,), (-4,), (1,)),
+    ("f32", (50,), (64,), (-4,), (1,)),
     ("s32", (20, 32), (16, 5), (20, 17), (1, 1)),
     ("u8", (9, 64), (32, 4), (-16, -2), (1, 1)),
     ("u8", (9, 64), (128, 12), (-48, -1), (1, 1)),
@@ -191,11 +192,18 @@ SHAPES = [
     ("u16", (3, 4, 3, 5, 16), (16, 2, 3, 2, 2), (-8, 3, -1, 3, 2), (1, 1, 1, 1, 1)),
     ("s32", (20, 9, 8), (8, 7, 8), (4, 1, 3), (2, 3, 4)),
 ]
-"""Type, shape of the tensor, and of the box, where it starts, and its steps (the fastest dimension first).
-
-Rows are whole parts of 16 bytes: of others hardware may write what is behind them.
-"""
-LOADED = [*SHAPES, ("f32", (50,), (64,), (-4,), (1,))]
+"""Type, shape of the tensor, and of the box, where it starts, and its steps (the fastest dimension first)."""
+STORED = [
+    ("f32", (52,), (64,), (4,), (1,)),
+    ("s32", (20, 32), (16, 5), (20, 17), (1, 1)),
+    ("u8", (9, 64), (32, 4), (48, 7), (1, 1)),
+    ("u8", (9, 64), (128, 12), (0, 0), (1, 1)),
+    ("f16", (6, 7, 16), (16, 3, 2), (8, 5, 5), (1, 1, 1)),
+    ("f64", (4, 3, 5, 6), (4, 3, 2, 2), (4, 3, 2, 3), (1, 1, 1, 1)),
+    ("u16", (3, 4, 3, 5, 16), (16, 2, 3, 2, 2), (8, 4, 0, 3, 2), (1, 1, 1, 1, 1)),
+    ("s32", (20, 9, 8), (8, 7, 8), (4, 1, 3), (2, 3, 4)),
+]
+"""The same. Rows are whole parts of 16 bytes: of others hardware may write what is behind them."""
 
 
 @pytest.mark.parametrize("kind, shape, box, start, steps", LOADED)
@@ -240,7 +248,7 @@ def test_swizzles(machine: Machine, width: int) -> None:
     assert np.array_equal(copy.get(), whole)
 
 
-@pytest.mark.parametrize("kind, shape, box, start, steps", SHAPES)
+@pytest.mark.parametrize("kind, shape, box, start, steps", STORED)
 def test_stores(
     machine: Machine, kind: str, shape: Any, box: tuple[int, ...], start: tuple[int, ...], steps: Any
 ) -> None:
@@ -259,14 +267,15 @@ def test_stores(
 
 
 def test_a_reduction(machine: Machine) -> None:
-    values, data = np.arange(200, dtype=f32).reshape(10, 20), np.full((4, 8), 0.5, f32)
+    values = np.arange(200, dtype=f32).reshape(10, 20)
+    data = np.arange(32, dtype=f32).reshape(4, 8) + f32(0.5)
     out = machine.array(values)
     machine.run(
         machine.load(SOURCE, 90), "store", 1, 32, described(out, values, "f32", (8, 4)).pack(),
-        numbers(16, -1), i32(6), i32(data.nbytes), machine.array(data), shared=data.nbytes,
+        numbers(16, 8), i32(6), i32(data.nbytes), machine.array(data), shared=data.nbytes,
     )  # fmt: skip
     expected = values.copy()
-    expected[:3, 16:] += 0.5
+    expected[8:, 16:] += data[:2, :4]
     assert np.array_equal(out.get(), expected)
 
 
@@ -278,13 +287,13 @@ def test_boxes_for_several_blocks(machine: Machine) -> None:
     assert np.array_equal(out.get(), [[values[:4, :16], values[:4, 16:]]] * 2)
 
 
-@pytest.mark.parametrize("step, first", [(1, 4), (2, 4), (1, 2)])
-def test_windows_of_pixels(machine: Machine, step: int, first: int) -> None:
+@pytest.mark.parametrize("step", [1, 2])
+def test_windows_of_pixels(machine: Machine, step: int) -> None:
     """All inputs of one place of a 3 x 3 filter, with a border of one pixel, from two pictures."""
     pictures = np.arange(2 * 5 * 6 * 8, dtype=i32).reshape(2, 5, 6, 8) + 1  # rows, columns, channels
     padded = np.pad(pictures, ((0, 0), (1, 1), (1, 1), (0, 0)))
     for h, w in ((0, 0), (1, 2), (2, 1)):
-        outputs = padded[:, h : h + 5 : step, w : w + 6 : step, first : first + 4]
+        outputs = padded[:, h : h + 5 : step, w : w + 6 : step, 4:]
         expected = outputs.reshape(-1, 4)[3 : 3 + 12]  # of all places, in order
         tensor = described(
             machine.array(pictures), pictures, "s32", (4, 12),
@@ -292,7 +301,7 @@ def test_windows_of_pixels(machine: Machine, step: int, first: int) -> None:
         )  # fmt: skip
         out = machine.zeros(expected.shape, i32)
         across = 6 // step
-        start = numbers(first, 3 % across * step - 1, 3 // across * step - 1, 0)
+        start = numbers(4, 3 % across * step - 1, 3 // across * step - 1, 0)
         machine.run(
             machine.load(SOURCE, 90), "windows", 1, 32, tensor.pack(), start, i32(w), i32(h),
             i32(expected.nbytes), out, shared=expected.nbytes,
@@ -325,24 +334,59 @@ def test_what_is_wrong(machine: Machine) -> None:
     assert "Invalid __global__ read of a tensor" in fail(machine, right.pack(), 2).report
 
 
-@pytest.mark.parametrize("name, how", [("load", 2), ("store", 2), ("store", 6)])
+@pytest.mark.parametrize("name, how", [("load", 2), ("store", 2), ("store", 6), ("windows", 4)])
 @pytest.mark.parametrize("kind, first", [("s32", 2), ("s32", -3), ("f16", 4), ("u8", -7), ("f64", 1)])
-def test_where_boxes_cannot_start(machine: Machine, name: str, how: int, kind: str, first: int) -> None:
-    """Loads, stores and reductions."""
-    values = np.zeros((8, 64), KINDS[kind])
-    tensor = described(machine.array(values), values, kind, (32, 4)).pack()
+def test_where_rows_cannot_start(machine: Machine, name: str, how: int, kind: str, first: int) -> None:
+    """Loads, stores, reductions and windows of pixels."""
+    is_windowed = name == "windows"
+    values = np.zeros((2, 4, 8, 64) if is_windowed else (8, 64), KINDS[kind])
+    more: dict[str, Any] = {"lower": (0, 0), "upper": (0, 0)} if is_windowed else {}
+    tensor = described(machine.array(values), values, kind, (32, 4), **more).pack()
     size = 128 * values.itemsize
+    numbered = (i32(0), i32(0)) if is_windowed else (i32(how),)
     with pytest.raises(Fault) as found:
         machine.run(
-            machine.load(SOURCE, 90), name, 1, 32, tensor, numbers(first, 1), i32(how), i32(size),
+            machine.load(SOURCE, 90), name, 1, 32, tensor, numbers(first, 1), *numbered, i32(size),
             machine.zeros(size // 4, i32), shared=size,
         )  # fmt: skip
     assert found.value.status == fault.ILLEGAL_INSTRUCTION
     assert found.value.report.startswith(
-        f"A box that starts {first * values.itemsize} bytes into the rows of a tensor: its first coordinate, "
-        f"{first}, must be a multiple of {16 // values.itemsize} elements, which are 16 bytes\n    in {name}"
+        f"A copy that starts {first * values.itemsize} bytes into the rows of a tensor: its first "
+        f"coordinate, {first}, must be a multiple of {16 // values.itemsize} elements, which are 16 bytes\n"
+        f"    in {name}"
     )
     assert "bulk.tensor" in found.value.report and "block (0,0,0) thread (0,0,0)" in found.value.report
+
+
+REFUSED = [one for one in LOADED if min(one[3]) < 0]
+
+
+@pytest.mark.parametrize(
+    "how, kind, shape, box, start",
+    [
+        *((len(shape), kind, shape, box, start) for kind, shape, box, start, _ in REFUSED),
+        *((6, "f32", (10, 20), (8, 4), start) for start in ((16, -1), (-4, 0), (-64, -64))),
+    ],
+)
+def test_stores_cannot_start_before_a_tensor(
+    machine: Machine, how: int, kind: str, shape: Any, box: tuple[int, ...], start: tuple[int, ...]
+) -> None:
+    """Nor can reductions."""
+    values = np.zeros(shape, KINDS[kind])
+    out = machine.array(values)
+    size = int(np.prod(box)) * values.itemsize
+    with pytest.raises(Fault) as found:
+        machine.run(
+            machine.load(SOURCE, 90), "store", 1, 32, described(out, values, kind, box).pack(),
+            numbers(*start), i32(how), i32(size), machine.array(np.ones(size // 4, i32)), shared=size,
+        )  # fmt: skip
+    assert found.value.status == fault.ILLEGAL_INSTRUCTION
+    corner = ", ".join(map(str, start))
+    assert found.value.report.startswith(
+        f"A copy to a tensor that starts at ({corner}): only loads have negative coordinates\n    in store"
+    )
+    assert "bulk.tensor" in found.value.report and "block (0,0,0) thread (0,0,0)" in found.value.report
+    assert not out.get().any()
 
 
 def test_a_map_survives_packing() -> None:

@@ -49,8 +49,10 @@ class Tensors(Bulk):
         operands = (tensor, shared, barrier, mask, *signed, *(offsets or ()))
         for lane, at, place, word, ranks, *where in self._each(lanes, *operands):
             described = self._tensor_map(lane, at, count, offsets is not None, number)
+            self._check_alignment(described, where[0], lane, number)
             if offsets is None:
-                self._check_start(described, where[0], lane, number)
+                if way[0] == "global":
+                    self._check_corner(where, lane, number)
                 places, inside = box(described, where)
             else:
                 places, inside = windows(described, where[:count], where[count:])
@@ -101,14 +103,26 @@ class Tensors(Bulk):
             self.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True)
         return found
 
-    def _check_start(self, tensor: TensorMap, first: int, lane: int, number: int) -> None:
-        """The address of a box is aligned. Source: PTX ISA, "Tiled Mode", "Bounding Box"."""
+    def _check_alignment(self, tensor: TensorMap, first: int, lane: int, number: int) -> None:
+        """The address of a box is aligned. Source: PTX ISA, "Tiled Mode", "Bounding Box".
+
+        An H200 says the same of windows.
+        """
         size = TYPES[tensor.kind].size
         if first * size % _PART:
             text = (
-                f"A box that starts {first * size} bytes into the rows of a tensor: its first coordinate, "
+                f"A copy that starts {first * size} bytes into the rows of a tensor: its first coordinate, "
                 f"{first}, must be a multiple of {_PART // size} elements, which are {_PART} bytes"
             )
+            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, np.array([lane]), True)
+
+    def _check_corner(self, start: list[int], lane: int, number: int) -> None:
+        """Boxes that are written start inside. Source: CUDA Programming Guide, "Using TMA to transfer
+        multi-dimensional arrays", "Negative indices and out of bounds".
+        """
+        if min(start) < 0:
+            corner = ", ".join(map(str, start))
+            text = f"A copy to a tensor that starts at ({corner}): only loads have negative coordinates"
             self.fail(fault.ILLEGAL_INSTRUCTION, text, number, np.array([lane]), True)
 
     def _check_swizzle(self, tensor: TensorMap, lane: int, number: int) -> None:
