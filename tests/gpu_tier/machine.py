@@ -31,10 +31,12 @@ class Holdings:
         )
 
     def __str__(self) -> str:
-        return (
-            f"device {self.device / MIB:+.2f} MiB, RSS {self.resident / MIB:+.2f} MiB,"
-            f" descriptors {self.descriptors:+d}"
-        )
+        return f"device {self.device / MIB:+.2f} MiB, {self.of_the_host}"
+
+    @property
+    def of_the_host(self) -> str:
+        """The part that is this process's alone."""
+        return f"RSS {self.resident / MIB:+.2f} MiB, descriptors {self.descriptors:+d}"
 
 
 def holdings() -> Holdings:

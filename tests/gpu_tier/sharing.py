@@ -67,9 +67,9 @@ def importer_dies(stream: Stream) -> str:
 
 def kept_below(stream: Stream) -> int:
     """Descriptors that the driver itself keeps for good of a pool that is opened and closed."""
+    before = holdings()
     process, link = start(EXPORTER)
     link.settimeout(60)
-    before = holdings()
     try:
         data, (fd,), _, _ = socket.recv_fds(link, 1 << 16, 1)
         pool = checked.cuMemPoolImportFromShareableHandle(fd, FILE, 0)
@@ -79,11 +79,11 @@ def kept_below(stream: Stream) -> int:
         checked.cuMemFreeAsync(checked.cuMemPoolImportPointer(pool, exported), stream.handle)
         stream.sync()
         checked.cuMemPoolDestroy(pool)
-        return (holdings() - before).descriptors
     finally:
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=30)
         link.close()
+    return (holdings() - before).descriptors
 
 
 def exporter_dies(stream: Stream) -> str:
