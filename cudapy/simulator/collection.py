@@ -2,6 +2,7 @@
 
 A driver in C makes no garbage. This one does, and were the collector to run then, finalizers of the program
 would call a driver that is in the middle of something: wait for the very work that their own thread does.
+A thread that works for the program, such as that of a stream, is at work as long as it has anything to do.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import threading
 import time
 
 PAUSE = 1e-5  # seconds
-PATIENCE = 0.05  # seconds: by then the collector is enabled, and whoever comes rests it again
+PATIENCE = 0.05  # seconds
 
 
 class AtWork:
@@ -20,7 +21,8 @@ class AtWork:
     Since Python 3.12 the collector may run behind any call, that of `gc.enable` for one, and what it
     finalizes comes by here again. So nothing is called while the lock is held. A thread that enables the
     collector makes those wait that have come since, and finalizes nothing meanwhile if it can: not for long,
-    as what it finalizes may wait for a lock that one of them holds.
+    as what it finalizes may wait for a lock that one of them holds. Then they go on: it has enabled the
+    collector by now, or will not any more.
     """
 
     def __init__(self) -> None:
@@ -36,7 +38,9 @@ class AtWork:
             if self._enabling == me:
                 self._enabling = 0
         until = time.monotonic() + PATIENCE
-        while self._enabling and time.monotonic() < until:
+        while self._enabling:
+            if time.monotonic() > until:
+                self._take_over()
             time.sleep(PAUSE)
         if gc.isenabled():
             self._was_enabled = True
@@ -51,9 +55,17 @@ class AtWork:
                 self._was_enabled = False
                 self._enabling = me
         if last:
-            gc.enable()
+            if self._enabling == me:  # the GIL lets no other thread run between this and the next call
+                gc.enable()
             if self._enabling == me:  # nothing in between makes anything, so the collector does not run there
                 self._enabling = 0
+
+    def _take_over(self) -> None:
+        """Whoever is last to leave enables the collector, and not the thread that was about to."""
+        with self._lock:
+            if self._enabling:
+                self._enabling = 0
+                self._was_enabled = True
 
 
 at_work = AtWork()

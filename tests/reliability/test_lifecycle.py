@@ -67,10 +67,10 @@ ENDINGS = {
     ),
     "made at exit": "import atexit; atexit.register(lambda: setattr(sys, 'kept', everything()))",
     "made at exit, where no thread starts": (  # as in Python 3.12.0 and 3.12.1
-        "import atexit\n"
-        "def refuse(thread): raise RuntimeError('no thread starts')\n"
+        "import _thread, atexit\n"
+        "def refuse(*_): raise RuntimeError('no thread starts')\n"
         "def end():\n"
-        "    threading.Thread.start = refuse\n"
+        "    _thread.start_new_thread = threading.Thread.start = refuse\n"
         "    dropped = everything(); dropped[1].sync(); dropped.clear(); gc.collect()\n"
         "    assert not simulator.alive().get('user object'), simulator.alive()\n"
         "    sys.kept = everything()\n"

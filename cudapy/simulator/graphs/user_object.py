@@ -39,7 +39,7 @@ class UserObject(Object):
             is_last = not self.count
         if is_last:
             self.forget()
-            if beside(self._destroy, "cudapy destructor") is None:
+            if not beside(self._destroy):
                 self._destroy()
 
     def _destroy(self) -> None:

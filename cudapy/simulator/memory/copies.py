@@ -16,6 +16,7 @@ from ..library import provides
 from ..log import invalid
 from ..streams.operations import Operation, needed
 from ..streams.stream import Stream, stream
+from ..streams.work import may_wait
 from .allocations import blocks, check_range, find, not_in_capture, table
 
 HOST, DEVICE, ARRAY, UNIFIED = (int(member) for member in CUmemorytype)
@@ -191,6 +192,7 @@ def boxed(params: Any) -> Copy:
 
 def now(operation: Operation, on: Stream | None = None, is_safe: bool = False) -> None:
     """Do it in the legacy default stream, and wait; what is safe spoils no capture of other streams."""
+    may_wait()
     on = on or stream(0)
     if on.capture is not None:
         on.check()
@@ -211,8 +213,11 @@ def later(operation: Operation, hStream: int) -> None:
         and not (on.queue.last is None and not on.is_legacy)
     ):
         operation = operation.staged()
+    waits = on.capture is None and isinstance(operation, Copy) and _is_pageable(operation.dst)
+    if waits:
+        may_wait()
     work = on.add(operation)
-    if work is not None and isinstance(operation, Copy) and _is_pageable(operation.dst):
+    if waits and work is not None:
         work.wait()
 
 

@@ -89,7 +89,7 @@ class EventWait(Operation):
 
     def run(self) -> None:
         for work in self.event.after:
-            work.wait()
+            work.follow()
 
 
 class MemoryOperations(Operation):

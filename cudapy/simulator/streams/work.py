@@ -1,14 +1,20 @@
 """What runs on streams, in what order.
 
 A stream has a `Queue`. Its work runs in order: on the thread that queues it where nothing is before it and it
-ends soon (copies, fills, events), else on a thread that the queue starts and that ends when it has been idle.
+ends soon (copies, fills, events), else on a thread that the queue starts and that ends when nothing is left.
 So kernels and host functions run beside the program, as they do on hardware; streams run beside each other.
+
+What the garbage collector finalizes waits for streams, in whatever thread the collector runs. In one that has
+work to do, it would wait for itself. So a thread counts as at work from before its first work is there until
+it has none left, and none is given to it later: whoever starts it counts for it until it counts for itself.
 """
 
 from __future__ import annotations
 
+import _thread
 import sys
 import threading
+import time
 import traceback
 from collections import deque
 from typing import Any
@@ -20,20 +26,40 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-IDLE = 0.2  # seconds after which the thread of a queue ends
-
 progress = threading.Condition()
 """Notified whenever work ends; its lock guards all queues."""
 
 
-def beside(action: Callable[[], Any], name: str) -> threading.Thread | None:
-    """The thread that does it; None where no more can be started: at the end of Python 3.12.0 and 3.12.1."""
+class _Here(threading.local):
+    """Whether this thread is in the middle of work."""
+
+    works = False
+
+
+_here = _Here()
+
+
+def beside(action: Callable[[], Any]) -> bool:
+    """Have a thread do it. False where no more can be started: at the end of Python 3.12.0 and 3.12.1.
+
+    A finalizer may come here while its thread is in the middle of `threading`, whose locks are not for two.
+    """
     try:
-        thread = threading.Thread(target=action, name=name, daemon=True)
-        thread.start()
+        if not getattr(_thread, "daemon_threads_allowed", lambda: True)():
+            return False
+        _thread.start_new_thread(action, ())
     except RuntimeError:
-        return None
-    return thread
+        return False
+    return True
+
+
+def may_wait() -> None:
+    """Raise Refused in the middle of work: what a host function waits for may be what waits for it."""
+    if _here.works:
+        raise Refused(
+            "CUDA_ERROR_NOT_PERMITTED",
+            "a host function must not call CUDA: the work that it waits for may wait for it",
+        )
 
 
 class Work:
@@ -47,7 +73,13 @@ class Work:
         self.done = False
 
     def wait(self) -> None:
-        """Block until it is done."""
+        """Block until it is done, for a call of the program. Raises Refused in the middle of work."""
+        if not self.done:
+            may_wait()
+            self.follow()
+
+    def follow(self) -> None:
+        """Block until it is done, for work that comes behind it."""
         with progress:
             progress.wait_for(lambda: self.done)
 
@@ -75,7 +107,7 @@ class Queue:
         self._owner = owner
         self._pending: deque[Work] = deque()
         self._running: Work | None = None
-        self._thread: threading.Thread | None = None
+        self._has_thread = False  # that does what is pending
         self._last: Work | None = None
 
     @property
@@ -89,44 +121,54 @@ class Queue:
     ) -> Work:
         """Queue one thing to do. `soon`: it ends soon, and may as well run at once."""
         work = Work(action)
-        with progress:
-            work.after = tuple(other for other in after if not other.done)
-            self._last = work
-            at_once = soon and self._running is None and not self._pending and not work.after
-            if at_once:
-                self._running = work
-            else:
-                self._pending.append(work)
-                if self._thread is None:
-                    self._thread = beside(self._work, "cudapy stream")
+        with at_work:
+            with progress:
+                work.after = tuple(other for other in after if not other.done)
+                self._last = work
+                at_once = soon and self._running is None and not self._pending and not work.after
+                starts = not at_once and not self._has_thread
+                if at_once:
+                    self._running = work
                 else:
-                    progress.notify_all()
-        if at_once:
-            self._run(work)
-        if self._pending and self._thread is None:
-            self._work_here()
+                    self._pending.append(work)
+                if starts:
+                    self._start()
+            if at_once:
+                self._run(work)
+            elif starts:
+                time.sleep(2e-5)  # lets the thread begin, which else waits for the switch interval of Python
+            if self._pending and not self._has_thread:
+                self._work_here()
         return work
+
+    def _start(self) -> None:
+        """Have a thread do what is pending. It counts as at work from here on, until it says otherwise."""
+        at_work.__enter__()
+        self._has_thread = beside(self._work)
+        if not self._has_thread:
+            at_work.__exit__()
 
     def _work_here(self) -> None:
         """Do what is pending, unless something runs: whoever runs that goes on with the rest."""
         while True:
             with progress:
-                if self._thread is not None or self._running is not None or not self._pending:
+                if self._has_thread or self._running is not None or not self._pending:
                     return
                 work = self._next()
             self._run(work)
 
     def _work(self) -> None:
-        while True:
-            with progress:
-                ready = progress.wait_for(lambda: self._pending and self._running is None, IDLE)
-                if not ready:
-                    if self._running is None and not self._pending:
-                        self._thread = None
+        try:
+            while True:
+                with progress:
+                    progress.wait_for(lambda: self._running is None)
+                    if not self._pending:
+                        self._has_thread = False
                         return
-                    continue
-                work = self._next()
-            self._run(work)
+                    work = self._next()
+                self._run(work)
+        finally:
+            at_work.__exit__()
 
     def _next(self) -> Work:
         work = self._running = self._pending.popleft()
@@ -135,10 +177,10 @@ class Queue:
         return work
 
     def _run(self, work: Work) -> None:
+        before, _here.works = _here.works, True
         try:
             if work.action is not None and self._owner.error is None:
-                with at_work:
-                    work.action()
+                work.action()
         except Refused as refused:
             self._owner.fail(
                 refused.status, refused.reason
@@ -151,6 +193,7 @@ class Queue:
                 "CUDA_ERROR_UNKNOWN", f"a mistake in the simulator: {type(error).__name__}: {error}"
             )
         finally:
+            _here.works = before
             with progress:
                 work.done = True
                 work.action = None
