@@ -12,8 +12,8 @@ many, are their own owners and keep the same rules.
 - In a process forked from the one that made the thing, nothing is done: it is the parent's.
 - At interpreter exit nothing is done: the driver frees what a process leaves behind, and may have shut down
   before Python gets there. Nothing of cudapy asks for another policy.
-- What cannot be given back because a stream is capturing waits, and is tried again when something is next
-  made, such as the graph in the end, or waited for.
+- What cannot be given back because a stream is capturing, or in a function that a stream calls, waits, and
+  is tried again when something is next made, such as the graph in the end, or waited for.
 
 A `__del__` costs less than a weak reference and a set of those still owed. What speaks against it is met: it
 reads nothing but its own object and its `Process`, which says at exit that it is too late, before modules are
@@ -38,7 +38,8 @@ from .current import Uncaptured, within
 
 GONE = STICKY | {CUresult.CUDA_ERROR_DEINITIALIZED, CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED}
 NEVER_TOLD = {CUresult.CUDA_ERROR_INVALID_HANDLE, CUresult.CUDA_ERROR_CAPTURED_EVENT}
-CAPTURING = range(900, 909)  # CUDA_ERROR_STREAM_CAPTURE_*: not now, but later
+LATER = {CUresult.CUDA_ERROR_NOT_PERMITTED, *range(900, 909)}
+"""Not now: in a function that a stream calls, which must not call CUDA; or CUDA_ERROR_STREAM_CAPTURE_*."""
 
 
 class Process:
@@ -124,7 +125,7 @@ class Foundation(Ownership):
 
 
 postponed: deque[Ownership] = deque()
-"""What has to wait for the end of a capture."""
+"""What has to wait, for the end of a capture as a rule."""
 _collection: list[bool] = []  # not empty while the garbage collector is at work
 _found: deque[Ownership] = deque()  # what is left of the foundations that it found
 
@@ -166,7 +167,7 @@ def give_back(context: int, release: Callable[..., object], handles: tuple[objec
             within(context, release, *handles)
     except CUDAError as error:
         ours = type(error.code) is CUresult  # the numbers of other libraries mean other things
-        if ours and error.code in CAPTURING:
+        if ours and error.code in LATER:
             postponed.append(_again(context, release, handles))
         elif not ours or error.code not in GONE:
             raise

@@ -109,3 +109,20 @@ def test_what_a_copy_uses_stays_while_its_end_is_not_known(w: World) -> None:
     w.lifetime.let_go()
     gc.collect()
     assert gone() is None
+
+
+def test_what_a_callback_drops_is_given_back_later(w: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a function that a stream calls CUDA must not be called: freeing page-locked memory waits for it."""
+    reports: list[Any] = []
+    monkeypatch.setattr("sys.unraisablehook", lambda args: reports.append(args.exc_value))
+    before = w.alive()
+    kept = [w.core.LegacyPinnedMemoryResource().allocate(64)]
+    definition = w.graph.GraphDefinition()
+    definition.callback(kept.clear)
+    stream = w.device.create_stream()
+    definition.instantiate().launch(stream)
+    stream.sync()
+    stream.close()
+    del definition, stream
+    assert not w.leak(before)
+    assert (kept, reports) == ([], [])
