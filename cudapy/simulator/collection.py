@@ -8,6 +8,7 @@ A thread that works for the program, such as that of a stream, is at work as lon
 from __future__ import annotations
 
 import gc
+import os
 import threading
 import time
 
@@ -49,7 +50,8 @@ class AtWork:
     def __exit__(self, *exception: object) -> None:
         me = threading.get_ident()
         with self._lock:
-            self._count -= 1
+            if self._count:  # else this thread was forked meanwhile
+                self._count -= 1
             last = self._was_enabled and not self._count and not self._enabling
             if last:
                 self._was_enabled = False
@@ -67,5 +69,14 @@ class AtWork:
                 self._enabling = 0
                 self._was_enabled = True
 
+    def forked(self) -> None:
+        """In a child, which has one thread: those of the parent that were at work are not there."""
+        rests = self._was_enabled
+        self.__init__()  # type: ignore[misc]
+        if rests:
+            gc.enable()
+
 
 at_work = AtWork()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=at_work.forked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Iterator
 
@@ -144,3 +145,30 @@ def test_who_is_late_does_not_enable_the_collector_while_others_are_at_work() ->
         late.join(60)
         seen.append(gc.isenabled())
     assert seen == [False] and gc.isenabled()
+
+
+FORKED = """
+import ctypes, gc, os, threading
+from cudapy import driver
+
+cu = driver.checked
+cu.cuInit(0)
+cu.cuCtxSetCurrent(cu.cuDevicePrimaryCtxRetain(0))
+stream, gate = cu.cuStreamCreate(0), threading.Event()
+wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: gate.wait())
+cu.cuLaunchHostFunc(stream, wait, None)
+print(gc.isenabled(), flush=True)
+child = os.fork()
+if not child:
+    print(gc.isenabled(), flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+gate.set()
+cu.cuStreamSynchronize(stream)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_the_collector_goes_on_in_a_child() -> None:
+    """It rests in the parent, where a stream has work."""
+    assert output(FORKED) == "False\nTrue\n"
