@@ -79,8 +79,8 @@ ASSERT_DRV(err)
 (err,) = driver.cuMemcpyHtoDAsync(dy, hy.ctypes.data, buffer_size, stream)
 ASSERT_DRV(err)
 
-args = [a, *(np.array([int(p)], dtype=np.uint64) for p in (dx, dy, dout)), n]
-args = np.array([arg.ctypes.data for arg in args], dtype=np.uint64)
+values = [a, *(np.array([int(p)], dtype=np.uint64) for p in (dx, dy, dout)), n]  # alive until the launches
+args = np.array([value.ctypes.data for value in values], dtype=np.uint64)
 (err,) = driver.cuLaunchKernel(kernel, NUM_BLOCKS, 1, 1, NUM_THREADS, 1, 1, 0, stream, args.ctypes.data, 0)
 ASSERT_DRV(err)
 (err,) = driver.cuLaunchKernel(kernel, NUM_BLOCKS, 1, 1, NUM_THREADS, 1, 1, 0, stream, args, 0)
