@@ -204,3 +204,12 @@ def test_a_handle_of_nothing(machine: Machine) -> None:
     x, out = machine.zeros(4, np.float32), machine.zeros((4, 4), np.float32)
     with pytest.raises(Fault, match="0x5 is the handle of no texture object"):
         machine.run(machine.load(SOURCE), "line", 1, 4, np.uint64(5), x, out)
+
+
+def test_the_border_of_bytes_has_their_steps(machine: Machine) -> None:
+    """As an H200 rounds it: to the nearest step, and from half of one down."""
+    data = np.zeros((1, 1, 4, 4), np.uint8)
+    texture = Texture(data, 1, address_modes=(3, 1, 1), border=(0.25, 0.5, 0.75, 1.0))
+    found = sample(machine, "line", texture, np.float32([-1.5, 7.5]), np.zeros((2, 4), np.float32))
+    assert np.rint(found * 255).tolist() == [[64, 127, 191, 255]] * 2
+    assert np.allclose(found * 255, np.rint(found * 255), atol=1e-4)

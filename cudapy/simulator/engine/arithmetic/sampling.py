@@ -136,5 +136,5 @@ def _border(texture: Texture, level: Any) -> Any:
     border = np.array(texture.border)
     if level.dtype.kind in "ui" and not texture.reads_integers and level.dtype.itemsize < 4:
         limit = float(np.iinfo(level.dtype).max)
-        return np.floor(border * limit) / limit
+        return np.ceil(border * limit - 0.5) / limit  # halves go down, as an H200 has it
     return border
