@@ -303,12 +303,16 @@ def test_an_error_names_the_function(device, stream) -> None:
 
 def test_pools_come_and_go(device, stream) -> None:
     """In every order of pool, buffer and stream, with work under way or without."""
+
+    def filled(resource, value, its_stream):
+        made = resource.allocate(MEGABYTE, stream=its_stream)
+        made.fill(value, stream=its_stream)
+        return made
+
     for number in range(60):
         other = device.create_stream()
         mr = DeviceMemoryResource(device, DeviceMemoryResourceOptions())
-        buffers = [mr.allocate(MEGABYTE, stream=each) for each in (stream, other)]
-        for buffer in buffers:
-            buffer.fill(number, stream=stream)
+        buffers = [filled(mr, number, each) for each in (stream, other)]
         if number % 2:
             mr.close()
         if number % 3:
@@ -317,7 +321,7 @@ def test_pools_come_and_go(device, stream) -> None:
             cycle = [mr, buffers, stream]
             cycle.append(cycle)
             del cycle
-        del mr, buffer, buffers
+        del mr, buffers
     device.sync()
     buffer = device.allocate(MEGABYTE, stream=stream)
     buffer.fill(1, stream=stream)
