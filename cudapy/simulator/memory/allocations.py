@@ -119,19 +119,19 @@ def _nearest(address: int) -> str:
     return f"; the nearest is {near!r}" if near is not None else ""
 
 
-def check_range(address: int, size: int) -> None:
-    """Raise Refused unless all of `size` bytes are allocated, be it in neighbours."""
+def check_range(address: int, size: int) -> Block:
+    """The block at `address`. Raises Refused unless all `size` bytes are allocated, be it in neighbours."""
     end = address + size
-    while True:
-        block = find(address)
-        if end <= block.end:
-            return
-        address = block.end
-        if blocks.at(address) is None:
+    first = block = find(address)
+    while end > block.end:
+        after = blocks.at(block.end)
+        if after is None:
             raise invalid(
                 f"{size} bytes up to {end:#x} end {end - block.end} bytes behind the {block.size} bytes"
                 f" of {block.kind} memory at {block.address:#x}"
             )
+        block = after
+    return first
 
 
 _files: list[File] = []

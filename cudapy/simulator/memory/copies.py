@@ -17,7 +17,7 @@ from ..log import invalid
 from ..streams.operations import Operation, needed
 from ..streams.stream import Stream, stream
 from ..streams.work import may_wait
-from .allocations import blocks, check_range, find, not_in_capture, table
+from .allocations import Block, blocks, check_range, not_in_capture, table
 
 HOST, DEVICE, ARRAY, UNIFIED = (int(member) for member in CUmemorytype)
 
@@ -58,12 +58,12 @@ def bytes_at(address: int, size: int) -> Any:
     return np.frombuffer(place, np.uint8)
 
 
-def _check_access(address: int) -> None:
+def _check_access(block: Block) -> None:
     """Memory of a pool is copied by the devices that were given access, other memory by all."""
-    block, on = find(address), current()
     reach = None if block.pool is None else block.pool.reach()
-    if reach is not None and not reach(on):
-        raise invalid(f"the pool of the memory at {address:#x} gives device {on.device.ordinal} no access")
+    if reach is not None and not reach(on := current()):
+        place = f"{block.size} bytes at {block.address:#x}"
+        raise invalid(f"the pool of the {place} gives device {on.device.ordinal} no access")
 
 
 class Copy(Operation):
@@ -90,8 +90,7 @@ class Copy(Operation):
             if self.depth > 1 and plain.height < self.height:
                 raise invalid(f"layers of {plain.height} rows have no {self.height} rows")
             if plain.kind == DEVICE or (plain.kind == UNIFIED and blocks.find(plain.start) is not None):
-                check_range(plain.start, self._extent(plain))
-                _check_access(plain.start)
+                _check_access(check_range(plain.start, self._extent(plain)))
             elif not plain.start:
                 raise invalid("the address of a copy is NULL")
 
