@@ -61,6 +61,7 @@ UNSAFE = {  # what invalidates a capture by the attempt, as a driver has it
     "cuStreamSynchronize",
 }
 GLOBAL, THREAD_LOCAL, RELAXED = range(3)
+IN_USE = 5, 7  # CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT
 SETS = {  # the value of an output: argument number, value
     "cuDeviceGetCount": (0, 1),
     "cuDeviceGetAttribute": (0, 1),
@@ -70,7 +71,6 @@ SETS = {  # the value of an output: argument number, value
     "cuDriverGetVersion": (0, 13000),
     "cuStreamGetCtx": (1, 0xC0),
     "cuDevicePrimaryCtxRetain": (0, 0xC0),
-    "cuMemPoolGetAttribute": (2, 1),
     "cuMemGetAllocationGranularity": (0, 1 << 21),
 }
 
@@ -89,7 +89,8 @@ class FakeDriver:
 
     fail_at: the number of the call, from 1, that returns `failure` and does nothing. capturing: streams that
     are. needs_context: whether freeing does. adjacent: whether addresses are reserved where they are asked
-    for. yields: whether other threads run during a call. missing: functions that it has not.
+    for. yields: whether other threads run during a call. busy: whether work goes on, so that memory which is
+    freed stays in use, until somebody waits. missing: functions that it has not.
     """
 
     def __init__(self) -> None:
@@ -110,7 +111,9 @@ class FakeDriver:
         self.captures: dict[int, Capture] = {}  # by stream
         self.needs_context = False
         self.adjacent = True
-        self.yields = False
+        self.yields = self.busy = False
+        self.pools: dict[int, int] = {}  # where memory is from
+        self.freed: set[int] = set()  # memory that work goes on with
 
     @property
     def contexts(self) -> list[int]:
@@ -222,11 +225,13 @@ class FakeDriver:
 
     def cuMemAllocFromPoolAsync(self, arguments: Any, values: Any) -> int | None:
         capture = self.captures.get(values[3])
-        if capture is None:
-            return None
         number = next(self.numbers)
         put(arguments[0], number)
-        capture.memory.add(number)
+        if capture is None:
+            self.alive.add(("memory", number))
+            self.pools[number] = values[2]
+        else:
+            capture.memory.add(number)
         return 0
 
     def cuMemFreeAsync(self, arguments: Any, values: Any) -> int | None:
@@ -244,7 +249,25 @@ class FakeDriver:
             return INVALID_VALUE
         if values[1] > 2 and ("stream", values[1]) not in self.alive:
             self.wrong.append(f"cuMemFreeAsync in stream {values[1]:#x}, which is no more")
+        if self.busy:
+            self.freed.add(values[0])
         return None
+
+    def cuStreamSynchronize(self, arguments: Any, values: Any) -> None:
+        self.busy = False
+        self.freed.clear()
+
+    def of_pool(self, pool: int) -> int:
+        """How much memory of a pool is in use."""
+        live = {number for kind, number in self.alive if kind == "memory"} | self.freed
+        return sum(self.pools.get(number) == pool for number in live)
+
+    def cuMemPoolGetAttribute(self, arguments: Any, values: Any) -> None:
+        put(arguments[2], self.of_pool(values[0]) if values[1] in IN_USE else 1)
+
+    def cuMemPoolDestroy(self, arguments: Any, values: Any) -> None:
+        if self.of_pool(values[0]):
+            self.wrong.append(f"pool {values[0]:#x} is destroyed while its memory is in use")
 
     def cuMemAddressReserve(self, arguments: Any, values: Any) -> int:
         number = values[3] if values[3] and self.adjacent else next(self.numbers) << 24

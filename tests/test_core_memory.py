@@ -30,7 +30,7 @@ def world() -> Iterator[SimpleNamespace]:
             """Let go of what is kept for a while: work that is done, frees that waited."""
             lifetime._in_use.clear()
             gc.collect()
-            lifetime.retry()
+            lifetime.let_go()
 
         gc.collect()
         gc.freeze()
@@ -571,6 +571,31 @@ def test_a_pool_is_destroyed_after_its_buffers(core: Any, fake: FakeDriver) -> N
     fake.calls.clear()
     assert alive(fake, "pool", "memory") == []
     assert fake.calls.index("cuMemFreeAsync") < fake.calls.index("cuMemPoolDestroy")
+
+
+@pytest.mark.parametrize("how", ["close", "drop", "garbage"])
+def test_a_pool_waits_for_work_with_its_memory(core: Any, fake: FakeDriver, how: str) -> None:
+    """What is freed in the order of a stream is not free yet: a driver that loses the pool may crash."""
+    stream = core.Device(0).create_stream()
+    pool = core.DeviceMemoryResource(0, core.DeviceMemoryResourceOptions())
+    cycle: list[Any] = [pool, pool.allocate(64, stream=stream)]
+    fake.busy = True
+    if how == "garbage":
+        cycle.append(cycle)
+    elif how == "close":
+        cycle.pop().close()
+        pool.close()
+    del pool, cycle
+    assert alive(fake, "pool", "memory") == ["pool"]
+    core.Device(0).create_event()
+    core.Device(0).allocate(64, stream).close()
+    assert alive(fake, "pool", "memory") == ["pool"], "making things is no wait"
+    if how == "drop":  # somebody waits without core
+        fake.cuStreamSynchronize(None, None)
+        core.DeviceMemoryResource(0, core.DeviceMemoryResourceOptions()).close()
+    else:
+        stream.sync()
+    assert alive(fake, "pool", "memory") == []
 
 
 def test_an_older_driver_gets_many_calls_for_one() -> None:

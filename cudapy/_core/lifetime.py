@@ -13,7 +13,8 @@ many, are their own owners and keep the same rules.
 - At interpreter exit nothing is done: the driver frees what a process leaves behind, and may have shut down
   before Python gets there. Nothing of cudapy asks for another policy.
 - What cannot be given back because a stream is capturing, or in a function that a stream calls, waits, and
-  is tried again when something is next made, such as the graph in the end, or waited for.
+  is tried again when something is next made, such as the graph in the end, or waited for. What is not ready
+  because work has yet to end is tried again when something was waited for.
 
 A `__del__` costs less than a weak reference and a set of those still owed. What speaks against it is met: it
 reads nothing but its own object and its `Process`, which says at exit that it is too late, before modules are
@@ -126,6 +127,7 @@ class Foundation(Ownership):
 
 postponed: deque[Ownership] = deque()
 """What has to wait, for the end of a capture as a rule."""
+_unready: deque[Ownership] = deque()  # what has to wait for the end of work
 _collection: list[bool] = []  # not empty while the garbage collector is at work
 _found: deque[Ownership] = deque()  # what is left of the foundations that it found
 
@@ -169,6 +171,8 @@ def give_back(context: int, release: Callable[..., object], handles: tuple[objec
         ours = type(error.code) is CUresult  # the numbers of other libraries mean other things
         if ours and error.code in LATER:
             postponed.append(_again(context, release, handles))
+        elif ours and error.code == CUresult.CUDA_ERROR_NOT_READY:
+            _unready.append(_again(context, release, handles))
         elif not ours or error.code not in GONE:
             raise
 
@@ -189,11 +193,11 @@ def finalize(error: CUDAError) -> None:
         raise error
 
 
-def retry() -> None:
-    """Give back what had to wait for the end of a capture; what still has to, waits on."""
-    for _ in range(len(postponed)):
+def retry(waiting: deque[Ownership] = postponed) -> None:
+    """Give back what had to wait, for the end of a capture as a rule; what still has to, waits on."""
+    for _ in range(len(waiting)):
         try:
-            postponed.popleft()  # its last reference; and if it is too early, it gets in line again
+            waiting.popleft()  # its last reference; and if it is too early, it gets in line again
         except IndexError:  # another thread was here
             return
 
@@ -269,6 +273,8 @@ def let_go() -> None:
     """Drop what CUDA has done with. Called whenever something was waited for, or is to be kept."""
     if postponed:
         retry()
+    if _unready:
+        retry(_unready)
     for function in after_waiting:
         function()
     if not _in_use:
@@ -291,6 +297,7 @@ def _end() -> None:
     """Give nothing back any more, of what there is now or will be."""
     process.alive = False
     postponed.clear()
+    _unready.clear()
     _found.clear()
     _in_use.clear()
 

@@ -16,6 +16,7 @@ from ...driver import (
     CUmemoryPool,
     CUmemPool_attribute,
     CUmemPoolProps,
+    CUresult,
     checked,
 )
 from .. import ipc, lifetime
@@ -57,9 +58,10 @@ class MemoryPool(Closable, MemoryResource):
 
     def _set(self, pool: CUmemoryPool, owned: bool, sharing: ipc.Sharing | None = None) -> None:
         self._pool = pool
-        self._ownership = Foundation(uncaptured, checked.cuMemPoolDestroy, pool) if owned else None
-        self._is_owned = owned
         self._ipc = sharing
+        destroy = checked.cuMemPoolDestroy if self.is_mapped else _destroy
+        self._ownership = Foundation(uncaptured, destroy, pool) if owned else None
+        self._is_owned = owned
         if type(self).deallocate is MemoryPool.deallocate and not self.is_mapped:
             self._quick = driver.libcuda.symbol("cuMemAllocFromPoolAsync"), word(int(pool))
             self._free_async = driver.libcuda.symbol("cuMemFreeAsync")
@@ -73,6 +75,7 @@ class MemoryPool(Closable, MemoryResource):
         self, kind: CUmemAllocationType, place: CUmemLocation, max_size: int = 0, ipc_enabled: bool = False
     ) -> None:
         """Have a pool of its own. Source: cuMemPoolCreate."""
+        lifetime.let_go()  # perhaps of pools that had to wait for their memory
         properties = CUmemPoolProps(allocType=kind, location=place, maxSize=byte_count(max_size))
         if ipc_enabled:
             properties.handleTypes = ipc.supported(FILE)
@@ -149,10 +152,10 @@ class MemoryPool(Closable, MemoryResource):
         checked.cuMemPoolTrimTo(self._pool, byte_count(keep))
 
     def close(self) -> None:
-        """Allocate no more. Buffers stay good; the pool goes now, or with the last of them and this object.
+        """Allocate no more. Buffers stay good; the pool goes now, or with the last of them and this object,
+        when the work has ended in whose order they were freed.
 
-        Drivers crash when a pool is destroyed of which memory is in use, although they document that it is
-        allowed; so that is not done. Source: cuMemPoolDestroy.
+        Source: cuMemPoolDestroy.
         """
         if self.is_closed:
             return
@@ -190,6 +193,26 @@ class MemoryPool(Closable, MemoryResource):
 
     def __enter__(self) -> MemoryPool:
         return self
+
+
+def _destroy(pool: CUmemoryPool) -> None:
+    """Destroy a pool that is idle; CUDA_ERROR_NOT_READY for one that has memory to free.
+
+    Drivers crash when a pool is destroyed of which memory is in use, at once or when something is next waited
+    for, although they document that it is allowed; so that is not done. What a pool still has after
+    cuMemPoolTrimTo is in use, or was not seen to be free: a program sees it by waiting.
+    Source: cuMemPoolTrimTo, cuMemPoolDestroy.
+    """
+    try:
+        checked.cuMemPoolTrimTo(pool, 0)
+        rest = checked.cuMemPoolGetAttribute(pool, CUmemPool_attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
+    except CUDAError as error:
+        if error.code not in lifetime.LATER:
+            checked.cuMemPoolDestroy(pool)  # better so than never
+        raise
+    if rest:
+        raise CUDAError("memory of the pool is yet to be freed", CUresult.CUDA_ERROR_NOT_READY)
+    checked.cuMemPoolDestroy(pool)
 
 
 class MemoryPoolAttributes:
