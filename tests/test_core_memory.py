@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from .fake_driver import GONE, INVALID_CONTEXT, FakeDriver, faked
+from cudapy.driver import CUmemLocation
+
+from .fake_driver import GONE, INVALID_CONTEXT, FakeDriver, faked, put
 from .stub import python
 
 
@@ -571,6 +573,29 @@ def test_a_pool_is_destroyed_after_its_buffers(core: Any, fake: FakeDriver) -> N
     fake.calls.clear()
     assert alive(fake, "pool", "memory") == []
     assert fake.calls.index("cuMemFreeAsync") < fake.calls.index("cuMemPoolDestroy")
+
+
+def test_a_new_pool_has_no_access_of_an_older_one(
+    core: Any, fake: FakeDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A driver may have it from a destroyed pool that was in the same place."""
+    access = {0: 3, 1: 3, 2: 0}
+
+    def count(arguments: Any, values: Any) -> int:
+        put(arguments[0], len(access))
+        return 0
+
+    def get(arguments: Any, values: Any) -> None:
+        put(arguments[0], access[CUmemLocation.from_address(values[2]).id])
+
+    def change(arguments: Any, values: Any) -> None:
+        access.update((each.location.id, int(each.flags)) for each in values[1])
+
+    monkeypatch.setattr(fake, "cuDeviceGetCount", count, raising=False)
+    monkeypatch.setattr(fake, "cuMemPoolGetAccess", get, raising=False)
+    monkeypatch.setattr(fake, "cuMemPoolSetAccess", change, raising=False)
+    pool = core.DeviceMemoryResource(0, core.DeviceMemoryResourceOptions())
+    assert access == {0: 3, 1: 0, 2: 0} and not pool.peer_accessible_by
 
 
 @pytest.mark.parametrize("how", ["close", "drop", "garbage"])

@@ -41,3 +41,13 @@ def test_a_copy_from_another_device_needs_access_to_its_pool(device, stream, oth
     resource.peer_accessible_by = [other]
     here.copy_from(there, stream=own)
     assert set(content(here, np.uint8, own).tolist()) == {7}
+
+
+def test_a_new_pool_has_no_access_of_an_older_one(device, stream, other) -> None:
+    for _ in range(20):  # one of them is likely to be where another was
+        resource = DeviceMemoryResource(device, DeviceMemoryResourceOptions())
+        assert not resource.peer_accessible_by
+        resource.peer_accessible_by = [other]
+        resource.allocate(256, stream=stream).close()
+        stream.sync()
+        resource.close()

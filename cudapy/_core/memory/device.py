@@ -9,6 +9,7 @@ from uuid import UUID
 
 from ...driver import CUmemAllocationType, checked
 from .. import ipc
+from ..current import Uncaptured
 from .location import on_device
 from .peers import PeerAccessibleBy
 from .pool import MemoryPool
@@ -48,6 +49,8 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
             self._set(checked.cuDeviceGetMemPool(self._device_id), owned=False)
         else:
             self._create(PINNED, on_device(self._device_id), options.max_size, options.ipc_enabled)
+            with Uncaptured():
+                self.peer_accessible_by.clear()  # a driver may give it that of an older pool in its place
 
     @property
     def peer_accessible_by(self) -> PeerAccessibleBy:
