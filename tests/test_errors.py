@@ -47,12 +47,13 @@ def raiser(log=""):
     return Raiser(lambda: {"CUDA_ERROR_ILLEGAL_ADDRESS": ("A sentence.", "a hint")}, lambda: log)
 
 
-def test_the_order_of_a_message() -> None:
-    error = raiser("the log")("cuF", CUresult.CUDA_ERROR_ILLEGAL_ADDRESS, {"a": 1, "b": "x"})
+@pytest.mark.parametrize("log", ["the log", "the log."])
+def test_the_order_of_a_message(log: str) -> None:
+    error = raiser(log)("cuF", CUresult.CUDA_ERROR_ILLEGAL_ADDRESS, {"a": 1, "b": "x"})
     assert str(error) == (
-        "cuF: CUDA_ERROR_ILLEGAL_ADDRESS (700): A sentence. Called with a=1, b='x'. The driver says: the log "
-        "The fault happened in earlier asynchronous work, and every later call in this process will fail "
-        "with it: restart the process. Hint: a hint"
+        "cuF: CUDA_ERROR_ILLEGAL_ADDRESS (700): A sentence. Called with a=1, b='x'. The driver says: "
+        "the log. The fault happened in earlier asynchronous work, and every later call in this process will "
+        "fail with it: restart the process. Hint: a hint."
     )
 
 
