@@ -167,4 +167,4 @@ def test_fields() -> None:
                 facts.add(f"{name}.{struct}", label, *(seen if len(seen) == 2 else (seen, None)))
                 count += 1
     assert not recorded.differ(facts)
-    assert count > 9_000
+    assert count > 10_000
