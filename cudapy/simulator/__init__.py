@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..pathfinder import Loaded
+    from .engine.coverage import Counts
     from .failures import Failure
     from .library import Table
 
@@ -163,8 +164,12 @@ def alive() -> dict[str, int]:
     return census()
 
 
-def coverage_report() -> Any:
-    """How often each line of each kernel ran since `enable(coverage=True)`."""
+def coverage_report() -> list[Counts]:
+    """How often each line of each kernel ran since `enable(coverage=True)`, in the order of first launches.
+
+    Of each kernel there is `kernel.name`, `lines()`: {(file, line): how many threads ran it}, and
+    `branches()`: how many threads took each branch, and how many did not.
+    """
     from .engine import settings
 
     return settings.coverage_report()
