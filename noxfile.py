@@ -85,8 +85,8 @@ def gpu(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure: `nox -s bench -- --help` says what can be asked for."""
-    session.install("-e", ".[cuda13,bench]")
+    """Measure, next to NVIDIA's Python packages: `nox -s bench -- --help` says what can be asked for."""
+    session.install("-e", ".[cuda13,bench]", "cuda-bindings==13.3.1", "cuda-core==1.2.0")
     session.run("python", "-m", "benchmark", *session.posargs)
 
 

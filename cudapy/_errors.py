@@ -59,14 +59,14 @@ class Raiser:
             parts.append("Called with " + ", ".join(f"{k}={shorten(v)}" for k, v in arguments.items()) + ".")
         said = self.log() if self.log else ""
         if said:
-            parts.append(f"The driver says: {said}")
+            parts.append(f"The driver says: {said.rstrip('.')}.")
         if type(status).__name__ in ("CUresult", "cudaError_t") and status in STICKY:
             parts.append(
                 "The fault happened in earlier asynchronous work, and every later call in this process will "
                 "fail with it: restart the process."
             )
         if hint:
-            parts.append(f"Hint: {hint}")
+            parts.append(f"Hint: {hint}.")
         cls = (
             CUDAOutOfMemoryError if status.name.endswith(("OUT_OF_MEMORY", "MemoryAllocation")) else CUDAError
         )

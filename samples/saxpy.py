@@ -56,7 +56,7 @@ def main() -> int:
     right = np.array_equal(out, np.float32(a) * x + y)
     print(f"device       {device.name}")
     print(f"result       {'PASS' if right else 'FAIL'}: {N} elements against NumPy")
-    print(f"kernel time  {(end - start) * 1000:.1f} us, {3 * x.nbytes / (end - start) / 1e6:.0f} GB/s")
+    print(f"kernel time  {(end - start) * 1000:.1f} us, {3 * x.nbytes / (end - start) / 1e6:.4g} GB/s")
     return 0 if right else 1
 
 

@@ -89,7 +89,7 @@ def main() -> int:
     right = np.array_equal(out, np.float32(a) * x + y)
     print(f"device       {name}")
     print(f"result       {'PASS' if right else 'FAIL'}: {N} elements against NumPy")
-    print(f"kernel time  {milliseconds * 1000:.1f} us, {3 * x.nbytes / milliseconds / 1e6:.0f} GB/s")
+    print(f"kernel time  {milliseconds * 1000:.1f} us, {3 * x.nbytes / milliseconds / 1e6:.4g} GB/s")
 
     for pointer in (d_x, d_y, d_out):
         check(driver.cuMemFree(pointer))

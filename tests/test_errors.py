@@ -8,13 +8,14 @@ import re
 
 import pytest
 
-from cudapy import driver, nvrtc
+from cudapy import driver, nvrtc, runtime
 from cudapy._errors import STICKY, Raiser
 from cudapy._ffi.library import SymbolNotFound
 from cudapy._types import meanings
 from cudapy.core import CompileError, CUDAError, CUDAOutOfMemoryError
 from cudapy.driver import CUresult
 from cudapy.nvrtc import nvrtcResult
+from cudapy.runtime import cudaError_t
 
 TABLES = [(CUresult, meanings.CURESULT), (nvrtcResult, meanings.NVRTCRESULT)]
 
@@ -47,12 +48,13 @@ def raiser(log=""):
     return Raiser(lambda: {"CUDA_ERROR_ILLEGAL_ADDRESS": ("A sentence.", "a hint")}, lambda: log)
 
 
-def test_the_order_of_a_message() -> None:
-    error = raiser("the log")("cuF", CUresult.CUDA_ERROR_ILLEGAL_ADDRESS, {"a": 1, "b": "x"})
+@pytest.mark.parametrize("log", ["the log", "the log."])
+def test_the_order_of_a_message(log: str) -> None:
+    error = raiser(log)("cuF", CUresult.CUDA_ERROR_ILLEGAL_ADDRESS, {"a": 1, "b": "x"})
     assert str(error) == (
-        "cuF: CUDA_ERROR_ILLEGAL_ADDRESS (700): A sentence. Called with a=1, b='x'. The driver says: the log "
-        "The fault happened in earlier asynchronous work, and every later call in this process will fail "
-        "with it: restart the process. Hint: a hint"
+        "cuF: CUDA_ERROR_ILLEGAL_ADDRESS (700): A sentence. Called with a=1, b='x'. The driver says: "
+        "the log. The fault happened in earlier asynchronous work, and every later call in this process will "
+        "fail with it: restart the process. Hint: a hint."
     )
 
 
@@ -67,6 +69,13 @@ def test_only_faults_of_the_device_are_for_good() -> None:
         assert ("restart the process" in text) == (status in STICKY)
     assert {700, 716, 717, 718, 719} <= STICKY and not STICKY & {0, 1, 2, 201, 600, 701, 720, 900}
     assert "restart" not in str(nvrtc.libnvrtc.error("nvrtcF", nvrtcResult(7), {}))
+
+
+@pytest.mark.parametrize(("raiser", "statuses"), [(driver._raiser, CUresult), (runtime._raiser, cudaError_t)])
+def test_a_fault_says_once_that_the_process_is_to_be_restarted(raiser, statuses, monkeypatch) -> None:
+    monkeypatch.setattr(raiser, "log", None)
+    for status in STICKY:
+        assert str(raiser("cuF", statuses(status), {})).count("restart the process") == 1
 
 
 def test_a_status_of_a_newer_driver() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import inspect
 import json
@@ -133,6 +134,22 @@ def test_calls(stub_of: Callable[[str], Stub]) -> None:
     assert count > 8_000
 
 
+def test_the_stub_for_the_peer(gcc: str, tmp_path: Path) -> None:
+    """The peer finds the functions of its stub by cuGetProcAddress."""
+    from .peers.compare import stub
+
+    library, found = ctypes.CDLL(str(stub(tmp_path)["driver"])), ctypes.c_void_p()
+    for name, symbol in (
+        ("cuMemAlloc", "cuMemAlloc_v2"),
+        ("cuGetProcAddress", "cuGetProcAddress_v2_recorded"),
+    ):
+        assert (
+            library.cuGetProcAddress_v2(name.encode(), ctypes.byref(found), 13000, ctypes.c_uint64(0), None)
+            == 0
+        )
+        assert found.value == ctypes.cast(library[symbol], ctypes.c_void_p).value
+
+
 def test_fields() -> None:
     """What the fields of structs take there, they take here: the same bytes, and the same is read.
 
@@ -150,4 +167,4 @@ def test_fields() -> None:
                 facts.add(f"{name}.{struct}", label, *(seen if len(seen) == 2 else (seen, None)))
                 count += 1
     assert not recorded.differ(facts)
-    assert count > 9_000
+    assert count > 10_000

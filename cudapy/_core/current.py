@@ -36,7 +36,7 @@ def initialise() -> None:
         raise CUDAError(
             f"cuInit: process {_process} used CUDA before it forked this one ({process}), and a fork "
             "inherits nothing of CUDA that works. Hint: start the processes that use CUDA with "
-            "multiprocessing.get_context('spawn'), or fork before the first use of CUDA",
+            "multiprocessing.get_context('spawn'), or fork before the first use of CUDA.",
             CUresult.CUDA_ERROR_NOT_INITIALIZED,
             "cuInit",
         )

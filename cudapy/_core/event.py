@@ -66,9 +66,9 @@ _DEFAULT_FLAGS = _DEFAULT.flags
 _object = object.__new__
 
 _NO_TIME = {
-    CUresult.CUDA_ERROR_NOT_READY: "The work before an event still runs. Hint: call sync() on the later one",
+    CUresult.CUDA_ERROR_NOT_READY: "The work before an event still runs. Hint: call sync() on the later one.",
     CUresult.CUDA_ERROR_INVALID_HANDLE: (
-        "An event has no time. Hint: record both on one device, with EventOptions(timing_enabled=True)"
+        "An event has no time. Hint: record both on one device, with EventOptions(timing_enabled=True)."
     ),
 }
 

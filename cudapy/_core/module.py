@@ -130,7 +130,7 @@ class ObjectCode:
             f"cuLibraryGetKernel: CUDA_ERROR_NOT_FOUND (500): {self!r} has no kernel {name!r}. "
             + (f"It has: {', '.join(there)}. " if there else "")
             + 'Hint: the names of C++ functions are mangled: declare the kernel extern "C", or name it in '
-            "name_expressions when you compile"
+            "name_expressions when you compile."
         )
 
     def get_module(self) -> CUmodule:

@@ -207,7 +207,7 @@ CURESULT = {
     ),
     "CUDA_ERROR_ILLEGAL_ADDRESS": (
         "A kernel or copy used a device address it may not use; the context is lost.",
-        "restart the process; run compute-sanitizer to find the access",
+        "run compute-sanitizer to find the access",
     ),
     "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": (
         "The launch needs more registers, shared memory or threads than a block can have, or bad arguments.",
@@ -236,7 +236,7 @@ CURESULT = {
     ),
     "CUDA_ERROR_ASSERT": (
         "An assert in a kernel failed; the context is lost.",
-        "read the assert message on stderr, then restart the process",
+        "read the assert message on stderr",
     ),
     "CUDA_ERROR_TOO_MANY_PEERS": (
         "The hardware cannot give this context access to any more peers.",
@@ -252,27 +252,27 @@ CURESULT = {
     ),
     "CUDA_ERROR_HARDWARE_STACK_ERROR": (
         "The call stack on the device is broken or overflowed; the context is lost.",
-        "raise CU_LIMIT_STACK_SIZE or recurse less, and restart the process",
+        "raise CU_LIMIT_STACK_SIZE or recurse less",
     ),
     "CUDA_ERROR_ILLEGAL_INSTRUCTION": (
         "A kernel met an instruction the GPU cannot run; the context is lost.",
-        "check that the code was built for this GPU, then restart the process",
+        "check that the code was built for this GPU",
     ),
     "CUDA_ERROR_MISALIGNED_ADDRESS": (
         "A kernel used an address that is not a multiple of the access size; the context is lost.",
-        "align pointers to the type's size, such as 16 bytes for float4; restart the process",
+        "align pointers to the type's size, such as 16 bytes for float4",
     ),
     "CUDA_ERROR_INVALID_ADDRESS_SPACE": (
         "An instruction met an address from the wrong memory space; the context is lost.",
-        "check casts between shared, local and global pointers; restart the process",
+        "check casts between shared, local and global pointers",
     ),
     "CUDA_ERROR_INVALID_PC": (
         "The device jumped to an address that holds no code; the context is lost.",
-        "check function pointers and stack overwrites; restart the process",
+        "check function pointers and stack overwrites",
     ),
     "CUDA_ERROR_LAUNCH_FAILED": (
         "A kernel failed on the device for a reason with no code of its own; the context is lost.",
-        "restart the process; run compute-sanitizer or cuda-gdb to find the cause",
+        "run compute-sanitizer or cuda-gdb to find the cause",
     ),
     "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE": (
         "The cooperative grid has more blocks than the device can hold at once.",
@@ -280,7 +280,7 @@ CURESULT = {
     ),
     "CUDA_ERROR_TENSOR_MEMORY_LEAK": (
         "A kernel ended without freeing all of its tensor memory; the process's CUDA state is lost.",
-        "free all tensor memory in the kernel before it exits; restart the process",
+        "free all tensor memory in the kernel before it exits",
     ),
     "CUDA_ERROR_NOT_PERMITTED": (
         "The call is not allowed here: missing rights, a callback, or the object's current state.",
@@ -734,7 +734,7 @@ CUDAERROR = {
     ),
     "cudaErrorHardwareStackError": (
         "The call stack on the device is broken or overflowed; the context is lost.",
-        "raise cudaLimitStackSize or recurse less, and restart the process",
+        "raise cudaLimitStackSize or recurse less",
     ),
     "cudaErrorIllegalInstruction": CURESULT["CUDA_ERROR_ILLEGAL_INSTRUCTION"],
     "cudaErrorMisalignedAddress": CURESULT["CUDA_ERROR_MISALIGNED_ADDRESS"],

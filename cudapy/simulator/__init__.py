@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..pathfinder import Loaded
+    from .engine.coverage import Counts
     from .failures import Failure
     from .library import Table
 
@@ -43,7 +44,7 @@ def is_enabled() -> bool:
 
 def enable(
     *,
-    devices: int = 1,
+    devices: int | None = None,
     compute_capability: tuple[int, int] | None = None,
     seed: int | None = None,
     check_races: bool | None = None,
@@ -53,7 +54,7 @@ def enable(
 ) -> None:
     """Make the simulator the driver of this process. Call it before the first call of any CUDA function.
 
-    devices: how many devices there are.
+    devices: how many devices there are, 1 by default.
     compute_capability: what they are, such as (9, 0), the default; NVRTC has to know it.
     seed: varies the order in which threads run; without one, it is the same in each run.
     check_races: report accesses to shared memory that no barrier separates.
@@ -94,7 +95,7 @@ def stand_in() -> bool:
         tables()
     if not is_enabled() and not _shows_a_device():
         enable()
-        print("no NVIDIA driver here: running on the cudapy simulator", flush=True)
+        print("no NVIDIA GPU here: running on the cudapy simulator", flush=True)
     return is_enabled()
 
 
@@ -163,14 +164,18 @@ def alive() -> dict[str, int]:
     return census()
 
 
-def coverage_report() -> Any:
-    """How often each line of each kernel ran since `enable(coverage=True)`."""
+def coverage_report() -> list[Counts]:
+    """How often each line of each kernel ran since `enable(coverage=True)`, in the order of first launches.
+
+    Of each kernel there is `kernel.name`, `lines()`: {(file, line): how many threads ran it}, and
+    `branches()`: how many threads took each branch, and how many did not.
+    """
     from .engine import settings
 
     return settings.coverage_report()
 
 
-def _start(devices: int, compute_capability: tuple[int, int] | None) -> None:
+def _start(devices: int | None, compute_capability: tuple[int, int] | None) -> None:
     from functools import partial
     from importlib import import_module
     from pkgutil import iter_modules
@@ -181,7 +186,7 @@ def _start(devices: int, compute_capability: tuple[int, int] | None) -> None:
     from .library import Table
     from .runtime import calls as runtime_calls
 
-    Options.devices = int(_environment("DEVICES") or devices)
+    Options.devices = devices if devices is not None else int(_environment("DEVICES") or Options.devices)
     text = _environment("COMPUTE_CAPABILITY")
     if compute_capability is None and text:
         major, _, minor = text.partition(".")

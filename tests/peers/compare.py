@@ -45,12 +45,12 @@ def stub(folder: Path) -> dict[str, Path]:
         base, _, version = re.fullmatch(r"(\w+?)(_v(\d+))?", symbol).groups()  # type: ignore[union-attr]
         major, minor = (function.__declaration__.since or "0.0").split(".")
         rows.append((base, int(major) * 1000 + int(minor) * 10, int(version or 1), symbol))
-    recorded = {"cuGetProcAddress_v2": "_recorded"}
-    table = ", ".join(f'{{"{b}", {v}, {s}{recorded.get(s, "")}}}' for b, v, _, s in sorted(rows))
+    recorded = {"cuGetProcAddress_v2": "cuGetProcAddress_v2_recorded"}
+    table = ", ".join(f'{{"{b}", {v}, {recorded.get(s, s)}}}' for b, v, _, s in sorted(rows))
     driver = folder / "driver" / "libcuda.so.1"
     driver.parent.mkdir()
     runtime = build(source("runtime-13"), folder / "libcudart_stub.so")
-    build(source("driver"), driver, without=recorded, suffixes=recorded, extra=RESOLVER % table)
+    build(source("driver"), driver, without=recorded, names=recorded, extra=RESOLVER % table)
     return {"driver": driver, "runtime-13": runtime}
 
 

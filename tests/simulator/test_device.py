@@ -88,7 +88,7 @@ except RuntimeError as error:
             "the simulator comes too late: this process has loaded /lib/real.so\n"
         )
 
-    def test_settings_come_from_the_call_or_the_environment(self) -> None:
+    def test_settings_come_from_the_call_and_then_the_environment(self) -> None:
         code = """
 from cudapy import driver, simulator
 simulator.enable(devices=2, seed=7)
@@ -98,7 +98,12 @@ print(driver.checked.cuDeviceGetCount(), driver.checked.cuDeviceComputeCapabilit
 print(settings.current.seed, settings.current.check_races, settings.current.coverage)
 """
         found = output(
-            code, simulated=False, CUDAPY_SIMULATOR_COMPUTE_CAPABILITY="8.0", CUDAPY_SIMULATOR_CHECK_RACES="1"
+            code,
+            simulated=False,
+            CUDAPY_SIMULATOR_DEVICES="3",
+            CUDAPY_SIMULATOR_SEED="9",
+            CUDAPY_SIMULATOR_COMPUTE_CAPABILITY="8.0",
+            CUDAPY_SIMULATOR_CHECK_RACES="1",
         )
         assert found == "2 (8, 0)\n7 True False\n"
 
@@ -121,7 +126,7 @@ from cudapy import pathfinder, simulator
 FAKE
 print(simulator.stand_in(), simulator.is_enabled())
 """
-    LINE = "no NVIDIA driver here: running on the cudapy simulator\n"
+    LINE = "no NVIDIA GPU here: running on the cudapy simulator\n"
 
     def run(self, fake: str, **environment: str) -> str:
         return output(self.CODE.replace("FAKE", fake), simulated=False, **environment)

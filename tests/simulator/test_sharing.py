@@ -28,7 +28,7 @@ def refused(function, *arguments):
     try:
         function(*arguments)
     except RuntimeError as error:
-        return str(error).partition("The driver says: ")[2].partition(" Hint")[0]
+        return str(error).partition("The driver says: ")[2].partition(". Hint")[0]
     return "not refused"
 
 def start(code, fds=()):

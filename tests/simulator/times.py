@@ -65,7 +65,7 @@ def main() -> None:
 
     picture = machine.zeros((512, 512), i32)
     mandelbrot = load(programs.MANDELBROT)
-    rows["mandelbrot, 512 x 512, 100 steps"] = lambda: launch(
+    rows["mandelbrot, 512 x 512, 100 steps, binary64"] = lambda: launch(
         mandelbrot, "mandelbrot", (32, 32), (16, 16), picture, i32(512), i32(512), i32(100)
     )
 
@@ -78,7 +78,7 @@ def main() -> None:
         totals = machine.zeros(3, np.float64)
         launch(solve, "solve", 16, 128, *vectors, i32(size), i32(20), totals, cooperative=True)
 
-    rows["conjugate gradient, 4096, 20 steps"] = conjugate_gradient
+    rows["conjugate gradient with grid barriers, 4096 unknowns, 20 steps"] = conjugate_gradient
     for name, run in rows.items():
         run()
         print(f"| {name} | {best(run) * 1000:.1f} ms |")
