@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ._pathfinder.files import candidates, major_beside, refusal
 from ._pathfinder.headers import HEADERS, Header, directories
-from ._pathfinder.libraries import LIBRARIES, MAJORS, Library
+from ._pathfinder.libraries import DRIVER, LIBRARIES, MAJORS, SIMULATED, Library
 from ._pathfinder.places import Candidate, Host, Place, newest, this_host
 
 __all__ = [
@@ -288,10 +288,7 @@ def _message(library: Library, major: int | None, tried: Sequence[str], broken: 
     if broken:
         problem = f"{name} was found but cannot be loaded"
     if library.from_driver:
-        fix = (
-            "install the NVIDIA driver (https://www.nvidia.com/drivers), or start the container with its"
-            " GPU (docker run --gpus all)"
-        )
+        fix = f"{DRIVER}; {SIMULATED}" if library.name == "cuda" else DRIVER
     else:
         fix = (
             'pip install "cudapy[cuda13]" for CUDA 13, or pip install "cudapy[cuda12]" for CUDA 12'

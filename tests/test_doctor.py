@@ -85,7 +85,7 @@ def test_nothing_wrong() -> None:
 def test_no_driver() -> None:
     text, fix, stops = only(failing(LibraryFacts("cuda"), driver=DriverFacts()))
     assert text.startswith("There is no NVIDIA driver") and stops
-    assert has(fix, "install the NVIDIA driver", "--gpus all")
+    assert has(fix, "install the NVIDIA driver", "--gpus all", "CUDAPY_DRIVER=simulator")
 
 
 def test_a_cache_that_must_not_be_used() -> None:

@@ -742,6 +742,7 @@ def test_the_error_without_a_driver(
         pathfinder.load(name)
     assert words in str(caught.value)
     assert "install the NVIDIA driver" in str(caught.value)
+    assert ("CUDAPY_DRIVER=simulator" in str(caught.value)) == (name == "cuda")
     assert "pip install" not in str(caught.value)
 
 

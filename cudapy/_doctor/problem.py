@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._pathfinder.libraries import LIBRARIES
+from .._pathfinder.libraries import DRIVER, LIBRARIES
 from .facts import Facts, LibraryFacts
-
-DRIVER = (
-    "install the NVIDIA driver (https://www.nvidia.com/drivers), or start the container with its GPU "
-    "(docker run --gpus all)"
-)
 
 
 @dataclass(frozen=True)

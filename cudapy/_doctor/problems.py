@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .._pathfinder.headers import version
+from .._pathfinder.libraries import DRIVER, SIMULATED
 from .._types.meanings import CURESULT
 from . import mixtures
 from .facts import Facts
-from .problem import DRIVER, Problem, again, extra, package, wheels
+from .problem import Problem, again, extra, package, wheels
 
 SIMULATOR = "cudapy simulator"
 OLDEST = (12, 0)  # the CUDA release that cudapy needs the driver to have
@@ -44,7 +45,7 @@ def no_driver(facts: Facts) -> Iterator[Problem]:
         text = f"The NVIDIA driver is broken: {'; '.join(driver.broken)}"
     else:
         text = "There is no NVIDIA driver on this machine: kernels can be compiled, not run"
-    yield Problem(text, DRIVER, True)
+    yield Problem(text, f"{DRIVER}; {SIMULATED}", True)
 
 
 def driver_too_old(facts: Facts) -> Iterator[Problem]:

@@ -34,6 +34,13 @@ class Library(NamedTuple):
         return "{major}" in self.linux[0]
 
 
+DRIVER = (
+    "install the NVIDIA driver (https://www.nvidia.com/drivers), or start the container with its GPU "
+    "(docker run --gpus all)"
+)
+"""What to do about a driver that is missing or too old."""
+SIMULATED = "without a GPU, set CUDAPY_DRIVER=simulator to run on the simulator"
+
 LIBRARIES: Mapping[str, Library] = {
     library.name: library
     for library in (
