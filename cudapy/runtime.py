@@ -3920,6 +3920,7 @@ def cudaGetDriverEntryPointByVersion(
         "libraryOptions": "numLibraryOptions",
         "libraryOptionValues": "numLibraryOptions",
     },
+    keeps=("jitOptionsValues",),
     since="12.8",
 )
 def cudaLibraryLoadData(
@@ -3946,6 +3947,7 @@ def cudaLibraryLoadData(
         "libraryOptions": "numLibraryOptions",
         "libraryOptionValues": "numLibraryOptions",
     },
+    keeps=("jitOptionsValues",),
     since="12.8",
 )
 def cudaLibraryLoadFromFile(
@@ -3962,7 +3964,7 @@ def cudaLibraryLoadFromFile(
     """
 
 
-@libcudart("cudaError_t cudaLibraryUnload(cudaLibrary_t library)", since="12.8")
+@libcudart("cudaError_t cudaLibraryUnload(cudaLibrary_t library)", frees="library", since="12.8")
 def cudaLibraryUnload(library: cudaLibrary_t | int | None) -> tuple[cudaError_t]:
     """Unload `library`; its kernels and variables must not be used afterwards."""
 

@@ -7,12 +7,14 @@ receives and say what it answers.
 from __future__ import annotations
 
 import ctypes
+import gc
 import importlib
 import inspect
 import itertools
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from ctypes import CFUNCTYPE, POINTER, c_int, c_size_t, c_uint, c_void_p, cast
 from pathlib import Path
@@ -711,6 +713,33 @@ def test_callbacks(on13: tuple[ModuleType, Library]) -> None:
     assert called == [0x99] * 4
     with pytest.raises(TypeError, match="cudaLaunchHostFunc: fn"):
         rt.cudaLaunchHostFunc(0, host, 0)
+
+
+@pytest.mark.parametrize("name", ["cudaLibraryLoadData", "cudaLibraryLoadFromFile"])
+def test_options_of_a_library_live_as_long_as_it(on13: tuple[ModuleType, Library], name: str) -> None:
+    """The driver compiles PTX when a kernel is first asked for, and writes to the log and the values then."""
+    rt, library = on13
+
+    class Log(bytearray):
+        pass
+
+    def load(out: Any, *others: Any) -> None:
+        out[0] = 0x77
+
+    options = c_void_p, c_void_p, c_uint
+    library.add(name, load, POINTER(c_size_t), c_void_p, *options, *options)
+    library.accept("cudaLibraryUnload", c_size_t)
+    log = Log(16)
+    names = [rt.cudaJitOption.cudaJitErrorLogBuffer, rt.cudaJitOption.cudaJitErrorLogBufferSizeBytes]
+    err, made = getattr(rt, name)(b"code", names, [log, len(log)], 2, None, None, 0)
+    assert (err, made) == (0, 0x77)
+    kept = weakref.ref(log)
+    del log
+    gc.collect()
+    assert kept() is not None
+    assert rt.cudaLibraryUnload(made) == (0,)
+    gc.collect()
+    assert kept() is None
 
 
 def test_logs(on13: tuple[ModuleType, Library]) -> None:

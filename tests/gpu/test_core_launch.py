@@ -279,6 +279,7 @@ def test_a_stream_of_a_context_that_is_not_current(device, code) -> None:
     other = driver.checked.cuCtxCreate(None, 0, 0)
     try:
         launch(stream, LaunchConfig(grid=1, block=32), kernel, x)
+        stream.sync()  # before the context goes, in which the kernel's code may be
         done = 1
     except CUDAError as error:
         assert "set_current()" in str(error) and error.function == "cuLaunchKernelEx"
