@@ -82,3 +82,16 @@ class Uncaptured:
     def _exchange(self, reference: Any) -> None:
         if status := c_function("cuThreadExchangeStreamCaptureMode")(reference):
             raise driver.libcuda.error("cuThreadExchangeStreamCaptureMode", CUresult(status), {})
+
+
+class OfThisProcess:
+    """Base of what stands for a thing of CUDA's.
+
+    A copy would give it back a second time, and another process has no such thing.
+    """
+
+    __slots__ = ()
+
+    def __reduce__(self) -> Any:
+        name = type(self).__name__
+        raise TypeError(f"{name} objects cannot be copied or pickled: they are of this process alone")
