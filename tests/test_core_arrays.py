@@ -302,6 +302,14 @@ def test_what_is_no_array() -> None:
         StridedMemoryView.from_cuda_array_interface(WithInterface(stream=0), -1)
     with pytest.raises(BufferError, match="stream_ptr"):
         StridedMemoryView.from_cuda_array_interface(WithInterface())
+    with pytest.raises(BufferError, match="Python objects"):
+        StridedMemoryView.from_array_interface(np.zeros(3, object))
+    with pytest.raises(TypeError, match="ndarray"):
+        StridedMemoryView.from_buffer(np.zeros(3), (3,), dtype="f8")  # type: ignore[arg-type]
+    view = StridedMemoryView.from_any_interface(np.zeros(3), -1)
+    with pytest.raises(TypeError, match="layout"):
+        view.view((3,))  # type: ignore[arg-type]
+    assert "float64" in repr(view)
     struct = StridedMemoryView.from_array_interface(np.zeros(3, "i4,f4"))
     with pytest.raises(BufferError, match="dtype"):
         struct.__dlpack__()
@@ -322,6 +330,8 @@ def test_a_function_for_arrays_of_any_library() -> None:
 
     assert add(np.ones(3), 2, np.ones(4), stream=-1) == [6, 8]
     assert add.__doc__ == "The documentation stays."
+    with pytest.raises(TypeError, match=r"add\(\) takes argument 0 by position"):
+        add(x=np.ones(3), factor=2, y=np.ones(4), stream=-1)
 
 
 # -- capsules -----------------------------------------------------------------------------------------------

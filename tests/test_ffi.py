@@ -337,6 +337,17 @@ def test_address_of_read_only_memory() -> None:
         address_of(memoryview(bytes(8)), False, "f: x")
 
 
+def test_a_scalar_that_is_no_address_is_memory() -> None:
+    """NumPy's integers are addresses, as those that computing with pointers gives; its floats are values."""
+    numpy = pytest.importorskip("numpy")
+    assert where(convert.pointer(numpy.int64(64), 8, True, "f: x")) == 64
+    value = numpy.float32(3)
+    pointer = convert.pointer(value, 4, True, "f: x")
+    assert ctypes.string_at(where(pointer), 4) == value.tobytes()
+    with pytest.raises(ValueError, match="f: x must be writable"):
+        convert.pointer(value, 4, False, "f: x")
+
+
 def test_address_of_bytes_to_write_to() -> None:
     """Ports of C programs hand out bytes as buffers; the interpreter's shared one-byte objects are spared."""
     data = b" " * 9

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._errors import CUDAError
 from .._ffi.convert import word
-from ..driver import checked
+from ..driver import CUdeviceptr, checked
 from . import lifetime
 from .captures import capture_of, possible, quietly
 from .current import within
@@ -23,7 +23,6 @@ from .stream import (
 from .stream_order import deallocate
 
 if TYPE_CHECKING:
-    from ..driver import CUdeviceptr
     from .memory.resource import MemoryResource
 
     Self = TypeVar("Self", bound="Buffer")
@@ -81,8 +80,10 @@ class Buffer(Shared):
         """
         if mr is not None and owner is not None:
             raise ValueError("Buffer.from_handle: the memory belongs to mr or to owner, not to both")
+        if mr is not None and not hasattr(mr, "deallocate"):
+            raise TypeError(f"Buffer.from_handle: mr must be a MemoryResource, not {type(mr).__name__}")
         in_stream = None if stream is None else Stream._accept(stream)
-        buffer = cls._view(0 if ptr is None else int(ptr), byte_count(size), mr, in_stream)
+        buffer = cls._view(CUdeviceptr(ptr).value, byte_count(size), mr, in_stream)
         buffer._owner = owner
         if mr is not None and buffer._address:
             buffer._note(in_stream)

@@ -138,7 +138,7 @@ def _each(options: Any, count: int) -> list[CopyOptions]:
         options = CopyOptions()
     if isinstance(options, CopyOptions):
         return [options] * count
-    if not all(isinstance(each, CopyOptions) for each in options):
+    if not isinstance(options, Sequence) or not all(isinstance(each, CopyOptions) for each in options):
         raise TypeError("copy_batch: options must be CopyOptions, for all or for each")
     if len(options) != count:
         raise ValueError(f"copy_batch: {len(options)} options for {count} copies")

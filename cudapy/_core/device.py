@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .. import driver
+from .._ffi.integers import whole
 from .._ffi.library import SymbolNotFound
 from ..driver import CUcontext, checked
 from .buffer import Buffer
@@ -62,7 +63,10 @@ class Device:
 
     def __new__(cls, device_id: Device | int | None = None) -> Device:
         initialise()
-        ordinal = _current_ordinal() if device_id is None else int(device_id)
+        if device_id is None:
+            ordinal = _current_ordinal()
+        else:
+            ordinal = device_id._device_id if isinstance(device_id, Device) else whole(device_id)
         found = _devices.known.get(ordinal)
         if found is None:
             count = checked.cuDeviceGetCount()
@@ -144,7 +148,9 @@ class Device:
             self._context = primary(self._device_id)
             checked.cuCtxSetCurrent(self._context.handle)
             return None
-        if ctx.device is not self:
+        if not isinstance(ctx, Context):
+            raise TypeError(f"set_current() takes a Context, not {type(ctx).__name__}")
+        if ctx.device != self:
             raise ValueError(f"set_current: {ctx!r} is a context of {ctx.device!r}, not of {self!r}")
         before = checked.cuCtxGetCurrent()
         checked.cuCtxSetCurrent(ctx.handle)
@@ -241,6 +247,12 @@ class Device:
 
     def __int__(self) -> int:
         return self._device_id
+
+    def __eq__(self, other: object) -> bool:  # each thread has an object of its own
+        return self._device_id == other._device_id if isinstance(other, Device) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._device_id)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Device, (self._device_id,)

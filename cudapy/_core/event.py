@@ -249,10 +249,19 @@ class Event(Closable):
     @classmethod
     def from_ipc_descriptor(cls, ipc_descriptor: IPCEventDescriptor) -> Event:
         """Open an event of another process in the current context. Source: cuIpcOpenEventHandle."""
+        if not isinstance(ipc_descriptor, IPCEventDescriptor):
+            raise TypeError(
+                f"an event is opened by its ipc_descriptor, not by {type(ipc_descriptor).__name__}"
+            )
         handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
         context = checked.cuCtxGetCurrent().value
         return Event._of(checked.cuIpcOpenEventHandle(handle), context, options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if not self.is_ipc_enabled:
+            return super().__reduce__()
+        return _reopen, (self.ipc_descriptor, self.device.device_id)
 
     @property
     def context(self) -> Context:
@@ -266,3 +275,10 @@ class Event(Closable):
 
     def __repr__(self) -> str:
         return "<Event, closed>" if self.is_closed else f"<Event {int(self._handle):#x}>"
+
+
+def _reopen(descriptor: IPCEventDescriptor, device_id: int) -> Event:
+    """An event out of a pickle."""
+    from .ipc import context_of
+
+    return within(context_of(device_id), Event.from_ipc_descriptor, descriptor)

@@ -103,7 +103,22 @@ class Exchanged(Closable):
         return memoryview((ctypes.c_char * self._size).from_address(address)).cast("B")
 
 
-def host_address(host: Any, const: bool, what: str) -> int:
-    """Where the memory of a host array is: contiguous, and writable unless it is `const`, or ValueError."""
+def host_bytes(host: Any, what: str) -> memoryview:
+    """The memory of a host array, whatever its elements are, but for Python objects. Raises TypeError."""
+    try:
+        view = memoryview(host)
+    except (TypeError, ValueError):  # elements that the buffer protocol has no name for: dates, bfloat16
+        import numpy
+
+        if not isinstance(host, (numpy.ndarray, numpy.generic)):
+            raise
+        view = memoryview(cast("Any", host.view(f"V{host.itemsize}")))
+    if getattr(getattr(view.obj, "dtype", None), "hasobject", False):
+        raise TypeError(f"{what} has Python objects for elements, which no device can use")
+    return view
+
+
+def host_address(host: memoryview, const: bool, what: str) -> int:
+    """Where it is: contiguous, and writable unless it is `const`, or ValueError."""
     pointer, _ = address_of(host, const, what)
     return ctypes.cast(pointer, ctypes.c_void_p).value or 0

@@ -83,6 +83,8 @@ def from_interface(view: V, obj: Any, found: Any) -> V:
     import numpy
 
     dtype = numpy.dtype(found["typestr"])
+    if dtype.hasobject:
+        raise BufferError("an array of Python objects has no elements that a device can use")
     address, readonly = found["data"]
     shape, strides = found["shape"], found.get("strides")
     view.ptr, view.readonly, view.exporting_obj = int(address or 0), bool(readonly), obj

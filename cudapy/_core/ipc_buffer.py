@@ -63,6 +63,11 @@ def describe(buffer: Buffer) -> IPCBufferDescriptor:
 
 def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor, stream: Stream) -> Buffer:
     """The buffer behind `descriptor`. Source: cuMemPoolImportPointer."""
+    from .memory.pool import MemoryPool
+
+    if not isinstance(resource, MemoryPool) or not isinstance(descriptor, IPCBufferDescriptor):
+        given = f"{type(resource).__name__} and {type(descriptor).__name__}"
+        raise TypeError(f"a buffer is opened with a memory resource and an ipc_descriptor, not with {given}")
     sharing = sharing_of(resource)
     if not sharing.is_mapped:
         raise RuntimeError(f"{resource!r} is this process's own: its buffers need not be opened")

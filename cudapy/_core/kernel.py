@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import driver
 from .._ffi.library import SymbolNotFound
 from ..driver import CUfunction, CUfunction_attribute, CUkernel, CUlibrary, checked
+from .unique import Unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,7 @@ class ParamInfo(NamedTuple):
     size: int
 
 
-class Kernel:
+class Kernel(Unique):
     """A function that `launch` runs, in any context of any device: what `ObjectCode.get_kernel` gives.
 
     Source: cuLibraryGetKernel.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import NamedTuple
 
 from .. import driver
 from .._errors import CUDAError
+from .._ffi.integers import whole
 from ..driver import CUmemorytype, CUpointer_attribute, CUresult, checked
 
 
@@ -40,8 +42,11 @@ def is_allocated(address: int) -> bool:
 
 
 def byte_count(size: int) -> int:
-    """`size` as an int. Raises TypeError, or ValueError below 0."""
-    number = size.__index__()
+    """`size` as an int: any whole number. Raises TypeError, or ValueError below 0."""
+    try:
+        number = index(size)
+    except TypeError:
+        number = whole(size)
     if number < 0:
         raise ValueError(f"a size in bytes cannot be {number}")
     return number

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from .. import driver
+from .._ffi.integers import whole
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
 from .captures import capture_of, possible, share, too_early
 from .context import Context
@@ -101,8 +102,9 @@ class Stream(Closable):
     @staticmethod
     def from_handle(handle: int | CUstream) -> Stream:
         """The stream at this address. It stays its maker's, who must not destroy it while it is used here."""
+        stream = Stream._of(CUstream(whole(handle)))
         share()
-        return Stream._of(CUstream(int(handle)))
+        return stream
 
     @staticmethod
     def _accept(stream: Stream | IsStreamType | None) -> Stream:
@@ -112,16 +114,21 @@ class Stream(Closable):
         if stream is None:
             return default_stream()
         try:
-            version, handle = stream.__cuda_stream__()
+            protocol: Any = stream.__cuda_stream__
         except AttributeError:
             raise TypeError(
                 f"a stream must be a Stream or have __cuda_stream__(), which {type(stream).__name__} has not"
             ) from None
-        if version:
-            raise TypeError(f"{type(stream).__name__}.__cuda_stream__() has version {version}, not 0")
+        said = (
+            protocol() if callable(protocol) else protocol
+        )  # an attribute in the first libraries that had it
+        if not isinstance(said, (tuple, list)) or len(said) != 2 or said[0] != 0:
+            name = type(stream).__name__
+            raise TypeError(f"{name}.__cuda_stream__ must say (0, the stream's address), not {said!r}")
+        accepted = Stream._of(CUstream(whole(said[1])), owner=stream)
         if not is_builder(stream):
             share()
-        return Stream._of(CUstream(int(handle)), owner=stream)
+        return accepted
 
     def _lasting(self) -> Stream:
         """This stream for those who need it beyond `close`: the buffers that are freed in it."""
@@ -178,7 +185,10 @@ class Stream(Closable):
         handle = self._handle
         if event is None:
             event = Event._to_record(self._context or self._asked_context(), options)
-        err = (_record or _recording())(event._handle, handle)  # itself, without a layer between
+        try:
+            err = (_record or _recording())(event._handle, handle)  # itself, without a layer between
+        except AttributeError:
+            raise TypeError(f"record() takes an Event, not {type(event).__name__}") from None
         if err:
             arguments = {"hEvent": event._handle, "hStream": handle}
             raise driver.libcuda.error("cuEventRecord", driver.CUresult(err), arguments)

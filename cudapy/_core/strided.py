@@ -92,6 +92,8 @@ class StridedMemoryView:
         shape: that of the array, or a layout. strides: counted in elements; None: C order. itemsize: bytes of
         an element, if there is no dtype. Raises ValueError for what the buffer is too small for.
         """
+        if not isinstance(buffer, Buffer):
+            raise TypeError(f"from_buffer() takes a Buffer, not {type(buffer).__name__}")
         if dtype is not None:
             import numpy
 
@@ -131,6 +133,8 @@ class StridedMemoryView:
                 layout = self._layout.repacked(made._dtype.itemsize, self.ptr)
         if layout is None:
             return made
+        if not isinstance(layout, StridedLayout):
+            raise TypeError(f"view() takes a layout such as view.layout[...], not {type(layout).__name__}")
         if dtype is None and self._element is not None and layout.itemsize != self._layout.itemsize:
             raise ValueError(f"elements of {layout.itemsize} bytes need a dtype other than {self.dtype}")
         if made._dtype is not None and made._dtype.itemsize != layout.itemsize:
@@ -208,6 +212,13 @@ class StridedMemoryView:
             self._dtype = element_types.dtype(self._element)
         return self._dtype  # type: ignore[no-any-return]
 
+    def _known_dtype(self) -> numpy.dtype[Any] | None:
+        """`dtype`, and None for what NumPy has no name for."""
+        try:
+            return self.dtype
+        except NotImplementedError:
+            return None
+
     def __dlpack_device__(self) -> tuple[int, int]:
         if self._buffer is not None:
             return device_of(self._buffer)
@@ -239,7 +250,7 @@ class StridedMemoryView:
         return dl.capsule(self, described, max_version)
 
     def __repr__(self) -> str:
-        what = self._dtype if self._dtype is not None else self._element
+        what = self._known_dtype() or self._element
         where = f"device {self.device_id}" if self.is_device_accessible else "the host"
         return f"<StridedMemoryView {self.ptr:#x} on {where}, shape {self.shape}, {what}>"
 
@@ -272,6 +283,8 @@ def args_viewable_as_strided_memory(
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             given = list(args)
             for index in arg_indices:
+                if not -len(given) <= index < len(given):
+                    raise TypeError(f"{function.__qualname__}() takes argument {index} by position")
                 given[index] = _StridedMemoryViewProxy(given[index])
             return function(*given, **kwargs)
 

@@ -41,11 +41,16 @@ class Plan(NamedTuple):
 
 def copy(dst: StridedMemoryView, src: StridedMemoryView, stream: Stream, blocking: bool | None) -> None:
     """Copy `src` to `dst` in `stream`. Raises ValueError for arrays that do not match."""
+    from .strided import StridedMemoryView
+
+    for each in (dst, src):
+        if not isinstance(each, StridedMemoryView):
+            raise TypeError(
+                f"a {type(each).__name__} is not a StridedMemoryView: from_any_interface() makes one"
+            )
     if dst.shape != src.shape:
         raise ValueError(f"an array of shape {src.shape} cannot be copied to one of shape {dst.shape}")
-    if dst._layout.itemsize != src._layout.itemsize or (
-        dst._element is not None and src._element is not None and dst._element != src._element
-    ):
+    if dst._layout.itemsize != src._layout.itemsize or not _same_type(dst, src):
         raise ValueError(f"elements of {src!r} cannot be copied to {dst!r}: their types differ")
     if dst.readonly:
         raise ValueError(f"{dst!r} is read-only")
@@ -60,6 +65,14 @@ def copy(dst: StridedMemoryView, src: StridedMemoryView, stream: Stream, blockin
         _enqueue(dst, src, stream)
     if blocking or (blocking is None and not all(on_device)):
         stream.sync()
+
+
+def _same_type(one: StridedMemoryView, other: StridedMemoryView) -> bool:
+    """Whether elements are of one type, as far as that is known: structs (V) may be anything."""
+    if one._element is not None and other._element is not None:
+        return one._element == other._element
+    types = one._known_dtype(), other._known_dtype()
+    return types[0] == types[1] or any(each is None or each.kind == "V" for each in types)
 
 
 def _array(view: StridedMemoryView) -> Any:

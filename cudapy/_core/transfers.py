@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from .._errors import CUDAError
 from ..driver import CUresult, checked
 from . import copies
-from .exchange import Exchanged, host_address
+from .exchange import Exchanged, host_address, host_bytes
 from .graph.kept import keep_for as graph_keeps
 from .stream import Stream
 from .stream_order import keep_for
@@ -46,14 +46,14 @@ class Bytes(Exchanged):
             dst.copy_from(self, stream=in_stream, options=options)
             return dst
         self._without(options)
-        size = self._fitting(memoryview(dst).nbytes, "copy_to")
+        host = host_bytes(dst, "copy_to: dst")
+        size = self._fitting(host.nbytes, "copy_to")
         if size:
+            address = host_address(host, False, "copy_to: dst")
             if self.is_host_accessible:  # cuMemcpyDtoHAsync takes memory of the device alone
-                checked.cuMemcpyAsync(
-                    host_address(dst, False, "copy_to: dst"), source, size, in_stream._handle
-                )
+                checked.cuMemcpyAsync(address, source, size, in_stream._handle)
             else:
-                checked.cuMemcpyDtoHAsync(dst, source, size, in_stream._handle)
+                checked.cuMemcpyDtoHAsync(address, source, size, in_stream._handle)
             self._keep_for(in_stream, dst)
         return dst
 
@@ -86,14 +86,14 @@ class Bytes(Exchanged):
                 self._keep_for(in_stream, src)
             return
         self._without(options)
-        size = self._fitting(memoryview(src).nbytes, "copy_from")
+        host = host_bytes(src, "copy_from: src")
+        size = self._fitting(host.nbytes, "copy_from")
         if size:
+            address = host_address(host, True, "copy_from: src")
             if self.is_host_accessible:
-                checked.cuMemcpyAsync(
-                    target, host_address(src, True, "copy_from: src"), size, in_stream._handle
-                )
+                checked.cuMemcpyAsync(target, address, size, in_stream._handle)
             else:
-                checked.cuMemcpyHtoDAsync(target, src, size, in_stream._handle)
+                checked.cuMemcpyHtoDAsync(target, address, size, in_stream._handle)
             self._keep_for(in_stream, src)
 
     def _explained(self, error: CUDAError, src: Buffer) -> CUDAError:
@@ -145,7 +145,7 @@ class Bytes(Exchanged):
                 raise OverflowError(f"fill: {value} is not a byte; give a pattern of 2 or 4 bytes as bytes")
             pattern = bytes((value,))
         else:
-            pattern = memoryview(value).tobytes()
+            pattern = host_bytes(value, "fill: value").tobytes()
         width = len(pattern)
         if width not in _MEMSET:
             raise ValueError(f"fill: the pattern has {width} bytes, not 1, 2 or 4")

@@ -75,7 +75,7 @@ def pointer(value: Any, size: int | None, const: bool, what: str) -> Any:
     if isinstance(value, (*AGGREGATES, ctypes.Array)):
         measure(what, ctypes.sizeof(value), size)
         return ctypes.byref(value)
-    if isinstance(value, (int, Handle)) or is_numpy_scalar(value):
+    if isinstance(value, (int, Handle)) or (is_numpy_scalar(value) and hasattr(value, "__index__")):
         return ctypes.c_void_p(integer(value, 0, 2**64 - 1, what))
     if type(value).__name__ == "CArgObject":  # ctypes.byref(...)
         return value

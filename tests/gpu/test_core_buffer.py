@@ -100,6 +100,73 @@ def test_what_a_buffer_is(device, stream) -> None:
     assert device.allocate(0).handle == 0
 
 
+HOSTS = [
+    np.float32(3),
+    np.int32(7),
+    np.int64(2**40),
+    np.bool_(True),
+    np.datetime64("2026-01-01"),
+    np.array(["2026-01-01", "2026-01-02"], "M8[D]"),
+    np.array(5, "m8[s]"),
+    np.array([(1, 2.0)], "i4,f8"),
+    np.array(["ab", "c"]),
+]
+
+
+@pytest.mark.parametrize("where", ["device", "pinned"])
+@pytest.mark.parametrize("host", HOSTS, ids=repr)
+def test_host_arrays_and_scalars_of_all_types(device, stream, host, where) -> None:
+    pinned = LegacyPinnedMemoryResource()
+    with (device if where == "device" else pinned).allocate(host.nbytes, stream=stream) as buffer:
+        buffer.copy_from(host, stream=stream)
+        back = np.zeros_like(host, subok=False)
+        buffer.copy_to(back, stream=stream)
+        stream.sync()
+        assert np.array_equal(back, host)
+
+
+@pytest.mark.parametrize("where", ["device", "pinned"])
+@pytest.mark.parametrize(
+    "host", [b"abcd", np.int32(7), memoryview(b"abcd"), np.frombuffer(b"abcd", "u1")], ids=repr
+)
+def test_what_is_read_only_is_not_written(device, stream, host, where) -> None:
+    resource = device if where == "device" else LegacyPinnedMemoryResource()
+    with (
+        resource.allocate(64, stream=stream) as buffer,
+        pytest.raises(ValueError, match="dst must be writable"),
+    ):
+        buffer.copy_to(host, stream=stream)
+
+
+@pytest.mark.parametrize("objects", [np.array([1, "a"], object), np.zeros(1, "i4,O")], ids=["all", "a field"])
+def test_python_objects_are_not_copied(device, stream, objects) -> None:
+    with device.allocate(64, stream) as buffer:
+        for call in (buffer.copy_to, buffer.copy_from, buffer.fill):
+            for host in (objects, memoryview(objects)):
+                with pytest.raises(TypeError, match="Python objects"):
+                    call(host, stream=stream)
+
+
+def test_addresses_and_sizes_that_are_none(device) -> None:
+    for address in ("4096", 4096.5, b"4096"):
+        with pytest.raises(TypeError):
+            Buffer.from_handle(address, 16)
+    for address in (-1, 2**64):
+        with pytest.raises(OverflowError):
+            Buffer.from_handle(address, 16)
+    with pytest.raises(TypeError, match="MemoryResource"):
+        Buffer.from_handle(4096, 16, mr=1)
+    for size in (1.5, "1", None, np.float32(1.5)):
+        with pytest.raises(TypeError):
+            device.allocate(size)
+        with pytest.raises(TypeError):
+            Buffer.from_handle(4096, size)
+    with device.allocate(np.float64(64)) as buffer:
+        assert buffer.size == 64
+    assert Buffer.from_handle(driver.CUdeviceptr(4096), np.int64(16)).handle == 4096
+    assert Buffer.from_handle(None, 0).handle == 0
+
+
 def test_pinned_memory(device, stream) -> None:
     buffer = LegacyPinnedMemoryResource().allocate(16)
     assert (buffer.device_id, buffer.is_device_accessible, buffer.is_host_accessible) == (-1, True, True)

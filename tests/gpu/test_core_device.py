@@ -24,6 +24,9 @@ def test_a_device_is_one_object_in_a_thread(device) -> None:
     thread.start()
     thread.join()
     assert others[0] is not device and others[0].uuid == device.uuid
+    assert others[0] == device and {device: 1}[others[0]] == 1 and device != 0
+    before = others[0].set_current(device.context)
+    assert before == device.context, "contexts go from thread to thread"
     assert pickle.loads(pickle.dumps(device)) is device
     assert Device.get_all_devices()[0] is device
     assert int(device) == device.device_id == 0
@@ -50,6 +53,16 @@ def test_every_property_has_its_type(device) -> None:
     assert device.properties.unified_addressing is True
     with pytest.raises(AttributeError, match="no property 'warp'"):
         _ = device.properties.warp
+
+
+@pytest.mark.parametrize("ordinal", ["0", 0.5, b"0"])
+def test_what_is_no_ordinal(device, ordinal) -> None:
+    with pytest.raises(TypeError):
+        Device(ordinal)
+    with pytest.raises(TypeError):
+        device.can_access_peer(ordinal)
+    with pytest.raises(TypeError, match="Context"):
+        device.set_current(ordinal)
 
 
 def test_a_device_that_does_not_exist() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
+import pickle
 import threading
 
 import pytest
@@ -43,6 +45,18 @@ def test_closed_objects_say_so(device, stream) -> None:
             use()
     with pytest.raises(RuntimeError, match="this Stream is closed"):
         device.allocate(8, other)
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_what_is_of_this_process_is_not_copied(device, stream, how) -> None:
+    """A copy would be given back a second time; in another process it would stand for something else."""
+    kernel = Program('extern "C" __global__ void k() {}', "c++").compile("cubin").get_kernel("k")
+    for thing in (stream, stream.record(), device.context, kernel, device.create_graph_builder()):
+        with pytest.raises(TypeError, match="cannot be copied or pickled"):
+            how(thing)
+    stream.sync()
+    with pytest.raises(RuntimeError, match="one process"):
+        how(device.allocate(64, stream))
 
 
 def test_the_garbage_collector_leaves_no_trace(device, stream) -> None:

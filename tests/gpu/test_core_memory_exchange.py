@@ -11,6 +11,7 @@ from cudapy.core.utils import CopyOptions, StridedMemoryView, args_viewable_as_s
 
 from cudapy import driver
 from cudapy.core import (
+    PER_THREAD_DEFAULT_STREAM,
     Buffer,
     LaunchConfig,
     LegacyPinnedMemoryResource,
@@ -259,6 +260,20 @@ def test_copies_between_layouts(cupy, device, stream, name, part, dtype) -> None
     assert (cupy.asnumpy(whole) == wanted).all()
 
 
+def test_elements_of_other_types_are_not_copied(device, stream) -> None:
+    """Bytes that mean something else there would be wrong numbers, and no error."""
+    view = StridedMemoryView.from_buffer(device.allocate(64, stream), (8,), dtype="<i8")
+    for dtype in (">i8", "M8[s]", "f8"):
+        theirs = StridedMemoryView.from_array_interface(np.zeros(8, dtype))
+        for copy in (theirs.copy_from, theirs.copy_to):
+            with pytest.raises(ValueError, match="types differ"):
+                copy(view, stream)
+    structs = StridedMemoryView.from_buffer(device.allocate(64, stream), (8,), dtype="i4,f4")
+    structs.copy_from(StridedMemoryView.from_array_interface(np.ones(8, "i4,f4")), stream)
+    with pytest.raises(TypeError, match="from_any_interface"):
+        view.copy_from(np.zeros(8, "i8"), stream)
+
+
 # -- batches ------------------------------------------------------------------------------------------------
 
 
@@ -288,8 +303,13 @@ def test_copies_in_a_batch(device, stream) -> None:
         copy_batch(stream, sources[0], targets[0])
     with pytest.raises(TypeError, match="stream of its own"):
         copy_batch(device.default_stream, sources, targets)
+    copy_batch(PER_THREAD_DEFAULT_STREAM, sources[:1], targets[:1])
+    PER_THREAD_DEFAULT_STREAM.sync()
     with pytest.raises(ValueError, match="during_api_call"):
         CopyOptions("sometime")
+    for wrong in ({}, 5, "any"):
+        with pytest.raises(TypeError, match="CopyOptions"):
+            sources[0].copy_to(targets[0], stream=stream, options=wrong)
 
 
 def test_a_batch_does_not_go_into_a_graph(device, stream) -> None:

@@ -17,6 +17,7 @@ from cudapy.core import (
     Buffer,
     DeviceMemoryResource,
     DeviceMemoryResourceOptions,
+    Event,
     PinnedMemoryResource,
     PinnedMemoryResourceOptions,
 )
@@ -129,6 +130,10 @@ def work(queue, buffer, mr, back):
     s.sync()
     back.put(mr is buffer.memory_resource)
 
+def wait(event, back):
+    event.sync()
+    back.put((event.is_done, event.is_ipc_enabled, event.is_blocking_sync))
+
 if __name__ == "__main__":
     mp.set_start_method("spawn")
     dev = Device(0); dev.set_current(); s = dev.create_stream()
@@ -149,11 +154,16 @@ if __name__ == "__main__":
     print(child.exitcode)
     for b in buffers:
         h = bytearray(64); b.copy_to(h, stream=s); s.sync(); print(set(h))
+    event = s.record(options=EventOptions(ipc_enabled=True, blocking_sync=True))
+    child = mp.Process(target=wait, args=(event, back))
+    child.start()
+    print(back.get(timeout=60))
+    child.join(60)
 """
 
 
 @pytest.mark.parametrize("kind", ["device", "pinned"])
-def test_multiprocessing_sends_buffers(resource, tmp_path, kind) -> None:
+def test_multiprocessing_sends_buffers_and_events(resource, tmp_path, kind) -> None:
     if kind == "pinned":
         try:
             PinnedMemoryResource(PinnedMemoryResourceOptions(ipc_enabled=True))
@@ -172,7 +182,16 @@ def test_multiprocessing_sends_buffers(resource, tmp_path, kind) -> None:
     assert done.returncode == 0 and done.stderr == "", done.stderr
     first, *rest = done.stdout.splitlines()
     assert first == str([({1}, True, True), ({2}, True, True), ({3}, True, True), True])
-    assert rest == ["0", "{50}", "{50}", "{50}"]
+    assert rest == ["0", "{50}", "{50}", "{50}", "(True, True, True)"]
+
+
+def test_what_opens_nothing(resource, device, stream) -> None:
+    with pytest.raises(TypeError, match="ipc_descriptor"):
+        Buffer.from_ipc_descriptor(resource, b"x", stream)
+    with pytest.raises(TypeError, match="ipc_descriptor"):
+        Buffer.from_ipc_descriptor(device, resource.allocate(64, stream=stream).ipc_descriptor, stream)
+    with pytest.raises(TypeError, match="ipc_descriptor"):
+        Event.from_ipc_descriptor(b"x")
 
 
 @pytest.mark.parametrize("victim", ["importer", "exporter"])

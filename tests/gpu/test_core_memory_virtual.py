@@ -9,6 +9,8 @@ import cudapy._core.memory.virtual as virtual_module
 from cudapy import driver
 from cudapy._core.pointer import is_allocated
 from cudapy.core import (
+    CUDAError,
+    Device,
     DeviceMemoryResource,
     GraphMemoryResource,
     VirtualMemoryResource,
@@ -55,6 +57,24 @@ def test_an_allocation_grows_where_it_is(virtual, device, stream) -> None:
     assert virtual.modify_allocation(buffer, MEGABYTE) is buffer and buffer.size == 9 * MEGABYTE
     del address, buffer, grown
     assert virtual._mappings == {}
+
+
+def test_a_buffer_without_memory_grows(virtual, device, stream) -> None:
+    buffer = virtual.allocate(0)
+    assert virtual.modify_allocation(buffer, 1000, {"granularity": "minimum"}) is buffer
+    buffer.fill(1, stream=stream)
+    assert (content(buffer, np.uint8, stream) == 1).all() and buffer.size == 1000
+    buffer.close()
+    assert virtual._mappings == {}
+
+
+def test_access_that_cannot_be_given_leaves_nothing(virtual, device) -> None:
+    config = {"peers": (len(Device.get_all_devices()),), "addr_hint": None}
+    with pytest.raises(CUDAError) as caught:
+        VirtualMemoryResource(device, config).allocate(1000)
+    assert caught.value.function == "cuMemSetAccess"
+    with pytest.raises(TypeError, match="VirtualMemoryResourceOptions"):
+        VirtualMemoryResource(device, 5)
 
 
 def test_an_allocation_moves_to_grow(virtual, device, stream, monkeypatch) -> None:

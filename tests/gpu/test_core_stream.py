@@ -15,6 +15,7 @@ from cudapy.core import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
     Device,
+    EventOptions,
     Stream,
     StreamOptions,
 )
@@ -101,6 +102,48 @@ def test_streams_of_other_libraries(device, stream, code) -> None:
     stream.sync()  # it was not theirs to destroy
     with pytest.raises(TypeError, match="__cuda_stream__"):
         stream.wait(object())
+
+
+class Said:
+    """A stream of a library that has the protocol as an attribute, or says something else."""
+
+    def __init__(self, said) -> None:
+        self.__cuda_stream__ = said
+
+
+def test_the_protocol_as_an_attribute(device, stream) -> None:
+    theirs = Said((0, int(stream.handle)))
+    assert device.create_stream(theirs) == stream
+    with device.allocate(64, theirs) as buffer:
+        buffer.fill(1, stream=theirs)
+        assert set(content(buffer, np.uint8, stream).tolist()) == {1}
+
+
+@pytest.mark.parametrize("said", [None, 5, (0,), (0, 1, 1), (1, 1), ("0", 1), (0, None), (0, 1.5), (0, "1")])
+def test_what_stands_for_no_stream(device, said) -> None:
+    for theirs in (Said(said), Said(lambda: said)):
+        with pytest.raises(TypeError):
+            device.create_stream(theirs)
+
+
+def test_an_error_within_the_protocol_is_told(device) -> None:
+    def fails() -> None:
+        raise AttributeError("the library's own")
+
+    with pytest.raises(AttributeError, match="own"):
+        device.create_stream(Said(fails))
+
+
+@pytest.mark.parametrize("handle", ["1", 1.5, None])
+def test_what_is_no_handle(handle) -> None:
+    with pytest.raises(TypeError):
+        Stream.from_handle(handle)
+
+
+def test_what_cannot_be_recorded(device, stream) -> None:
+    for wrong in (3, EventOptions()):
+        with pytest.raises(TypeError, match="Event"):
+            stream.record(wrong)
 
 
 def test_sync_and_is_done(code, stream) -> None:

@@ -136,6 +136,22 @@ def test_access_begins_with_being_given(space: Space) -> None:
         space.unmap(0)
 
 
+def test_unmapping_what_nobody_may_use(space: Space) -> None:
+    """Neither an access that was refused nor one that was taken away is in the way."""
+    here, nowhere = device_location(), device_location()
+    nowhere.id = ok(driver.cuDeviceGetCount())
+    none = CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE
+    refused = [CUmemAccessDesc(location=where, flags=BOTH) for where in (here, nowhere)]
+    for access in ([], refused, [CUmemAccessDesc(location=here, flags=none)]):
+        handle = ok(driver.cuMemCreate(space.size, space.properties, 0))
+        ok(driver.cuMemMap(space.start, space.size, 0, handle, 0))
+        ok(driver.cuMemRelease(handle))
+        if access:
+            (status,) = driver.cuMemSetAccess(space.start, space.size, access, len(access))
+            assert bool(status) == (access is refused)
+        ok(driver.cuMemUnmap(space.start, space.size))
+
+
 def test_the_properties_come_back(space: Space) -> None:
     with owned(driver.cuMemCreate(space.size, space.properties, 0), driver.cuMemRelease) as handle:
         found = ok(driver.cuMemGetAllocationPropertiesFromHandle(handle))

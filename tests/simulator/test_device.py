@@ -578,3 +578,24 @@ def test_nothing_comes_between_the_collector_and_those_that_wait(monkeypatch: py
         pass
     assert happened == ["lock", "disable", "lock", f"enable by {threading.get_ident()}"]
     assert at_work._enabling == 0
+
+
+FORKED = """
+import os
+from cudapy import driver
+{before}
+child = os.fork()
+if not child:
+    print(driver.cuInit(0)[0].name, driver.cuDeviceGetCount()[0].name, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print(driver.cuInit(0)[0].name)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_has_no_cuda() -> None:
+    """As with hardware, unless it was forked before cuInit. The threads that do the work are the parent's."""
+    lost, fine = ["CUDA_ERROR_NOT_INITIALIZED"] * 2, ["CUDA_SUCCESS"] * 2
+    assert run(FORKED.format(before="driver.cuInit(0)")).stdout.split() == [*lost, "CUDA_SUCCESS"]
+    assert run(FORKED.format(before="")).stdout.split() == [*fine, "CUDA_SUCCESS"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -10,6 +10,7 @@ from uuid import UUID
 from ...driver import CUmemAllocationType, checked
 from .. import ipc
 from ..current import Uncaptured
+from ..options import accepted
 from .location import on_device
 from .peers import PeerAccessibleBy
 from .pool import MemoryPool
@@ -41,14 +42,19 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
     descriptors that others made are as good as code: take them from those you trust.
     """
 
-    def __init__(self, device_id: Device | int, options: DeviceMemoryResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        device_id: Device | int,
+        options: DeviceMemoryResourceOptions | Mapping[str, Any] | None = None,
+    ) -> None:
         from ..device import Device
 
         self._device_id = int(Device(device_id))
         if options is None:
             self._set(checked.cuDeviceGetMemPool(self._device_id), owned=False)
         else:
-            self._create(PINNED, on_device(self._device_id), options.max_size, options.ipc_enabled)
+            chosen = accepted(DeviceMemoryResourceOptions, options)
+            self._create(PINNED, on_device(self._device_id), chosen.max_size, chosen.ipc_enabled)
             with Uncaptured():
                 self.peer_accessible_by.clear()  # a driver may give it that of an older pool in its place
 

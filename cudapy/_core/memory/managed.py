@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ...driver import CUmemAllocationType, CUmemLocation, checked
 from ..choices import Choice
+from ..options import accepted
 from .location import DEVICE, HOST, HOST_NUMA, NOWHERE, nearest_numa_node
 from .managed_buffer import ManagedBuffer
 from .pool import MemoryPool
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..stream import IsStreamType, Stream
 
 MANAGED = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED
@@ -72,12 +75,12 @@ class ManagedMemoryResource(MemoryPool):
     _buffer = ManagedBuffer
     _preferred: tuple[ManagedMemoryLocationType, int | None] | None
 
-    def __init__(self, options: ManagedMemoryResourceOptions | None = None) -> None:
+    def __init__(self, options: ManagedMemoryResourceOptions | Mapping[str, Any] | None = None) -> None:
         self._preferred = None
         if options is None:
             self._set(checked.cuMemGetMemPool(CUmemLocation(type=NOWHERE), MANAGED), owned=False)
             return
-        self._preferred = options._place()
+        self._preferred = accepted(ManagedMemoryResourceOptions, options)._place()
         kind, number = self._preferred or (None, None)
         place = CUmemLocation(type=_KINDS[kind] if kind is not None else NOWHERE, id=number or 0)
         self._create(MANAGED, place)

@@ -91,6 +91,8 @@ class PeerAccessibleBy(MutableSet["Device"]):
 
         if not isinstance(value, (Device, int)) or int(value) == self._resource.device_id:
             return False
+        if not 0 <= int(value) < checked.cuDeviceGetCount():
+            return False
         place = on_device(int(value))
         return bool(checked.cuMemPoolGetAccess(self._resource.handle, place) == READ_WRITE)
 

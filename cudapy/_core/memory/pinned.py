@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -9,6 +10,7 @@ from uuid import UUID
 from ..._ffi.library import SymbolNotFound
 from ...driver import CUmemAllocationType, CUmemLocation, checked
 from .. import ipc
+from ..options import accepted
 from .location import HOST, HOST_NUMA, access, nearest_numa_node, on_device
 from .pool import MemoryPool
 from .resource import OnHost
@@ -44,7 +46,7 @@ class PinnedMemoryResource(OnHost, MemoryPool):
 
     _numa_id: int
 
-    def __init__(self, options: PinnedMemoryResourceOptions | None = None) -> None:
+    def __init__(self, options: PinnedMemoryResourceOptions | Mapping[str, Any] | None = None) -> None:
         self._numa_id = -1
         if options is None:
             anywhere = CUmemLocation(type=HOST)
@@ -53,6 +55,7 @@ class PinnedMemoryResource(OnHost, MemoryPool):
             except SymbolNotFound:
                 self._create(PINNED, anywhere)
         else:
+            options = accepted(PinnedMemoryResourceOptions, options)
             if options.numa_id is not None:
                 self._numa_id = options.numa_id
             elif options.ipc_enabled:

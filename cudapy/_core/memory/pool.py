@@ -244,7 +244,10 @@ class MemoryPoolAttributes:
         attribute = self._attribute(name)
         if name.endswith("current"):
             raise AttributeError(f"{name} is a figure, and cannot be set")
-        checked.cuMemPoolSetAttribute(self._resource.handle, attribute, int(value))
+        checked.cuMemPoolSetAttribute(self._resource.handle, attribute, value)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *type(self).__annotations__]
 
     def _attribute(self, name: str) -> CUmemPool_attribute:
         if name not in type(self).__annotations__:

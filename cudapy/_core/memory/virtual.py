@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._errors import CUDAError
 from ...driver import CUmemAllocationProp, checked
@@ -11,12 +11,15 @@ from ..buffer import Buffer
 from ..context import primary
 from ..current import Uncaptured, within
 from ..lifetime import give_back
+from ..options import accepted
 from ..pointer import byte_count
 from ..stream import Stream
 from .resource import MemoryResource
 from .virtual_options import VirtualMemoryResourceOptions
 
 if TYPE_CHECKING:
+    import collections.abc
+
     from ...driver import CUdeviceptr
     from ..device import Device
     from ..stream import IsStreamType
@@ -37,11 +40,15 @@ class VirtualMemoryResource(MemoryResource):
     Source: cuMemAddressReserve, cuMemCreate, cuMemMap, cuMemSetAccess.
     """
 
-    def __init__(self, device_id: Device | int, config: VirtualMemoryResourceOptions | None = None) -> None:
+    def __init__(
+        self,
+        device_id: Device | int,
+        config: VirtualMemoryResourceOptions | collections.abc.Mapping[str, Any] | None = None,
+    ) -> None:
         from ..device import Device
 
         self._device_id = int(Device(device_id))
-        self._config = config or VirtualMemoryResourceOptions()
+        self._config = accepted(VirtualMemoryResourceOptions, {} if config is None else config)
         self._mappings: dict[int, Mapping] = {}
         properties = Device(self._device_id).properties
         if not properties.virtual_memory_management_supported:
@@ -58,7 +65,7 @@ class VirtualMemoryResource(MemoryResource):
         """A Buffer of `size` bytes, to be used at once; freed after the work in `stream`, if there is one."""
         number = byte_count(size)
         in_stream = None if stream is None else Stream._accept(stream)
-        address = within(self._context, self._map, number) if number else 0
+        address = within(self._context, self._map, number, self._config) if number else 0
         return Buffer._adopt(address, number, self, in_stream, self._context)
 
     def deallocate(
@@ -82,7 +89,10 @@ class VirtualMemoryResource(MemoryResource):
             raise failed
 
     def modify_allocation(
-        self, buf: Buffer, new_size: int, config: VirtualMemoryResourceOptions | None = None
+        self,
+        buf: Buffer,
+        new_size: int,
+        config: VirtualMemoryResourceOptions | collections.abc.Mapping[str, Any] | None = None,
     ) -> Buffer:
         """Let `buf` grow to `new_size` bytes, and return it. What is in it stays.
 
@@ -91,10 +101,11 @@ class VirtualMemoryResource(MemoryResource):
         `buf` is as it was. A buffer that is large enough stays as it is.
         """
         wanted, address = byte_count(new_size), buf.handle
-        if buf.memory_resource is not self or address not in self._mappings:
+        if buf.memory_resource is not self or (address and address not in self._mappings):
             raise ValueError(f"modify_allocation: {buf!r} is not of this memory resource")
         if wanted > buf.size:
-            within(self._context, self._grow, buf, wanted, config or self._config)
+            chosen = self._config if config is None else accepted(VirtualMemoryResourceOptions, config)
+            within(self._context, self._grow, buf, wanted, chosen)
         return buf
 
     # -- how ----------------------------------------------------------------------------------------
@@ -103,14 +114,13 @@ class VirtualMemoryResource(MemoryResource):
     def _context(self) -> int:
         return int(primary(self._device_id).handle)
 
-    def _map(self, size: int) -> int:
+    def _map(self, size: int, config: VirtualMemoryResourceOptions) -> int:
         """New memory of at least `size` bytes; its address."""
-        config = self._config
         properties = config._properties(self._device_id)
         unit = config._unit(properties)
         with ExitStack() as undo:
             room = -(-size // unit) * unit
-            address = _reserve(undo, room, config.addr_align or unit, config.addr_hint)
+            address = _reserve(undo, room, config.addr_align or unit, config.addr_hint or 0)
             self._fill(undo, address, room, properties, config)
             self._mappings[address] = Mapping([(address, room)], [(address, room)])
             undo.pop_all()
@@ -139,6 +149,10 @@ class VirtualMemoryResource(MemoryResource):
 
     def _grow(self, buf: Buffer, wanted: int, config: VirtualMemoryResourceOptions) -> None:
         address = buf.handle
+        if not address:
+            buf._move(self._map(wanted, config), self._context)
+            buf._size = wanted
+            return
         before = self._mappings[address]
         has = sum(size for _, size in before.pieces)
         if wanted <= has:

@@ -81,10 +81,10 @@ _HANDLES = {
 class VirtualMemoryResourceOptions:
     """How memory is made and mapped. Choices are given as members or as their values.
 
-    handle_type: None for memory that is not exported. addr_hint: an address to map it at, if that is free; 0:
-    any. addr_align: the alignment of the address in bytes; None: the granularity. peers: ordinals of other
-    devices that may use it. self_access, peer_access: what the device itself and its peers may do; None:
-    nothing.
+    handle_type: None for memory that is not exported. addr_hint: an address to map it at, if that is free; 0
+    or None: any. addr_align: the alignment of the address in bytes; None: the granularity. peers: ordinals of
+    other devices that may use it. self_access, peer_access: what the device itself and its peers may do;
+    None: nothing.
     """
 
     allocation_type: VirtualMemoryAllocationType | str = VirtualMemoryAllocationType.PINNED
@@ -92,7 +92,7 @@ class VirtualMemoryResourceOptions:
     handle_type: VirtualMemoryHandleType | str | None = VirtualMemoryHandleType.POSIX_FD
     granularity: VirtualMemoryGranularityType | str = VirtualMemoryGranularityType.RECOMMENDED
     gpu_direct_rdma: bool = False
-    addr_hint: int = 0
+    addr_hint: int | None = 0
     addr_align: int | None = None
     peers: Iterable[int] = ()
     self_access: VirtualMemoryAccessType | str | None = VirtualMemoryAccessType.READ_WRITE
@@ -108,7 +108,7 @@ class VirtualMemoryResourceOptions:
             self.self_access = VirtualMemoryAccessType(self.self_access)
         if self.peer_access is not None:
             self.peer_access = VirtualMemoryAccessType(self.peer_access)
-        self.addr_hint = byte_count(self.addr_hint)
+        self.addr_hint = byte_count(self.addr_hint or 0)
         self.peers = tuple(int(peer) for peer in self.peers)
 
     def _properties(self, device_id: int) -> CUmemAllocationProp:

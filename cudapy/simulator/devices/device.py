@@ -94,7 +94,22 @@ BEFORE_INIT = frozenset(
 def before(symbol: str) -> None:
     """What every function of the driver begins with. Raises Refused."""
     if not devices and symbol not in BEFORE_INIT:
-        raise Refused("CUDA_ERROR_NOT_INITIALIZED", "cuInit was not called before")
+        raise Refused("CUDA_ERROR_NOT_INITIALIZED", _FORKED if _is_forked else "cuInit was not called before")
+
+
+_FORKED = "this process was forked from one that had called cuInit"
+_is_forked = False
+
+
+def _fork() -> None:
+    """In a child: CUDA is of no more use, as the threads that do its work are the parent's."""
+    global _is_forked
+    _is_forked = _is_forked or bool(devices)
+    devices.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_fork)
 
 
 def device(ordinal: int) -> Device:
@@ -108,6 +123,8 @@ def device(ordinal: int) -> Device:
 def cuInit(Flags: int) -> None:
     if Flags:
         raise invalid(f"Flags must be 0, not {Flags}")
+    if _is_forked:
+        raise Refused("CUDA_ERROR_NOT_INITIALIZED", _FORKED)
     with _lock:
         if not devices:
             devices[:] = [Device(i) for i in range(Options.devices)]  # none is there before all are

@@ -17,8 +17,8 @@ def cuMemcpyBatchAsync_v2(
     dsts: Any, srcs: Any, sizes: Any, count: int, attrs: Any, attrsIdxs: Any, numAttrs: int, hStream: int
 ) -> None:
     on = stream(hStream)
-    if not on.handle or on.handle <= 2:
-        raise invalid("a batch is not for a default stream")
+    if on.is_legacy:
+        raise invalid("a batch is not for the legacy default stream")
     if not numAttrs or numAttrs > count or attrsIdxs[0]:
         raise invalid("the attributes of a batch begin at its first copy")
     for copy in [line(dsts[i], UNIFIED, srcs[i], UNIFIED, sizes[i]) for i in range(count)]:
@@ -68,8 +68,8 @@ def _box(op: Any) -> Copy:
 @provides("driver")
 def cuMemcpy3DBatchAsync_v2(numOps: int, opList: Any, flags: int, hStream: int) -> None:
     on = stream(hStream)
-    if flags or on.handle <= 2:
-        raise invalid("flags must be 0, and a batch is not for a default stream")
+    if flags or on.is_legacy:
+        raise invalid("flags must be 0, and a batch is not for the legacy default stream")
     for copy in [_box(opList[i]) for i in range(numOps)]:
         on.add(copy)
 

@@ -187,7 +187,7 @@ def cuMemUnmap(ptr: int, size: int) -> None:
         work.wait()
     for block in inside:
         with progress:
-            if block.advice.get("access"):
+            if table.find(block.address) is not None:
                 table.release(block.address)
         blocks.remove(block)
         blank(block.address, block.size)
@@ -208,10 +208,10 @@ def _reach(access: dict[int, int]) -> Any:
 
 @provides("driver")
 def cuMemSetAccess(ptr: int, size: int, desc: Any, count: int) -> None:
+    wanted = {device(desc[i].location.id).ordinal: int(desc[i].flags) for i in range(count)}
     for block in _whole_mappings(ptr, size):
         access = block.advice.setdefault("access", {})
-        for i in range(count):
-            access[device(desc[i].location.id).ordinal] = int(desc[i].flags)
+        access.update(wanted)
         allowed, known = any(access.values()), table.find(block.address)
         with progress:
             if allowed and known is None:
