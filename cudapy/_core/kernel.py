@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import driver
 from .._ffi.library import SymbolNotFound
 from ..driver import CUfunction, CUfunction_attribute, CUkernel, CUlibrary, checked
+from .unique import Unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,7 @@ class ParamInfo(NamedTuple):
     size: int
 
 
-class Kernel:
+class Kernel(Unique):
     """A function that `launch` runs, in any context of any device: what `ObjectCode.get_kernel` gives.
 
     Source: cuLibraryGetKernel.
@@ -170,7 +171,7 @@ class _Flag(_Attribute):
     kind = bool
 
 
-class KernelAttributes:
+class KernelAttributes(Unique):
     """What a kernel needs and may be given on a device. Sizes are in bytes.
 
     The names are those of CUfunction_attribute in lower case, without CU_FUNC_ATTRIBUTE_. Those that the
@@ -222,7 +223,7 @@ class MaxPotentialBlockSize(NamedTuple):
     max_block_size: int
 
 
-class KernelOccupancy:
+class KernelOccupancy(Unique):
     """How much of a kernel the current device can run at once."""
 
     __slots__ = ("_function",)

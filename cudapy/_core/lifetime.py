@@ -35,6 +35,7 @@ from .._errors import STICKY, CUDAError
 from ..driver import CUresult
 from .captures import possible
 from .current import Uncaptured, within
+from .unique import Unique
 
 GONE = STICKY | {CUresult.CUDA_ERROR_DEINITIALIZED, CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED}
 NEVER_TOLD = {CUresult.CUDA_ERROR_INVALID_HANDLE, CUresult.CUDA_ERROR_CAPTURED_EVENT}
@@ -55,7 +56,7 @@ process = Process()
 """The one that runs; another one after a fork, so ask for `lifetime.process`."""
 
 
-class Ownership:
+class Ownership(Unique):
     """One thing of CUDA's, given back once by `release(*handles)` in `context` (0: it needs none)."""
 
     __slots__ = ("__weakref__", "_process", "_what")
@@ -201,7 +202,7 @@ def retry() -> None:
 Self = TypeVar("Self", bound="Closable")
 
 
-class Closable:
+class Closable(Unique):
     """Base of what can be closed. A closed object lacks its `_vital` attribute, and says so when asked.
 
     So an object in use is never tested for being open: that costs nothing until it matters.
