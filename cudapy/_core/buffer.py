@@ -113,7 +113,7 @@ class Buffer(Shared):
             try:
                 buffer._note(stream)
                 buffer._own(stream, context)
-            except BaseException:
+            except Exception:  # after Ctrl-C there may be an owner already
                 deallocate(resource, buffer._address, size, stream, buffer._capture or 0)
                 raise
         return buffer
