@@ -156,6 +156,36 @@ def test_fork(early: bool) -> None:
     simulated(f"early = {early}\n" + FORKED, flags=flags, expected=expected)
 
 
+LOCKED = """
+import signal
+from cudapy import driver, pathfinder
+from cudapy._core import compile_cache, linker_thread
+from cudapy._ffi import generated
+ready = threading.Event()
+def hold():
+    with pathfinder._lock, generated._settling, compile_cache._memory._lock, linker_thread._line.lock:
+        ready.set()
+        threading.Event().wait()
+threading.Thread(target=hold, daemon=True).start(); ready.wait(60)
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    driver.cuInit(0)
+    try: pathfinder.load("nvfatbin")
+    except pathfinder.LibraryNotFound: pass
+    print(linker_thread.call(len, "links"), compile_cache._memory.get(b"no key"), flush=True)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_fork_while_another_thread_holds_every_lock() -> None:
+    """That thread is not in the child, and never lets go there."""
+    flags = ("-W", "ignore:This process:DeprecationWarning")
+    simulated(LOCKED, flags=flags, expected="5 None\n0\n")
+
+
 CHILDREN = """
 import multiprocessing
 def work(number):
