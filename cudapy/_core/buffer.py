@@ -185,6 +185,7 @@ class Buffer(Shared):
         process = self._process
         if process is not None and process.alive:
             free, handle, address = self._resource._free_async, self._stream._handle, self._address
+            self._process = None  # another __del__ of the cycle that it was in may close it, too
             if quietly(free, word(address), handle) if possible else free(word(address), handle):
                 try:
                     self._give_back(address)

@@ -124,6 +124,28 @@ def test_what_another_thread_drops_is_given_back_and_leaves_it_without_a_context
     simulated(DROPPED, expected="[0, 0] {}\n")
 
 
+FINALIZED = """
+class Owner:
+    def __init__(self, things): self.things, self.itself = things, self
+    def __del__(self):
+        found.append(device.allocate(64, stream))  # where one of the things was, if that is free by now
+        for thing in self.things: thing.close()
+found = []
+device = Device(0); device.set_current()
+stream = device.create_stream()
+Owner([device.allocate(64, stream), stream.record()] + [each for each in everything() if hasattr(each, "close")])
+gc.collect()
+found.append(device.allocate(64, stream))
+first, second = stream.record(), stream.record()
+print(len({buffer.handle for buffer in found}), first.handle != second.handle)
+"""
+
+
+def test_what_a_del_closes_in_a_cycle_that_was_finalized_before_it_is_given_back_once() -> None:
+    """Else the second time takes it from whoever has it by then."""
+    simulated(FINALIZED, expected="2 True\n")
+
+
 FORKED = """
 kept = everything() if early else []
 sys.stdout.flush()
