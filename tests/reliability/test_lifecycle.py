@@ -124,6 +124,29 @@ def test_what_another_thread_drops_is_given_back_and_leaves_it_without_a_context
     simulated(DROPPED, expected="[0, 0] {}\n")
 
 
+CLOSED = """
+wrong = []
+sys.setswitchinterval(1e-6)
+for _ in range(20):
+    pool = DeviceMemoryResource(0, DeviceMemoryResourceOptions())
+    things = [pool, *(each for each in everything() if hasattr(each, "close"))][::-1]
+    together = threading.Barrier(4)
+    def close():
+        together.wait()
+        for thing in things:
+            try: thing.close()
+            except Exception as error: wrong.append(f"{type(thing).__name__}: {error}")
+    threads = [threading.Thread(target=close) for _ in range(4)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+print(wrong)
+"""
+
+
+def test_what_several_threads_close_is_closed_once() -> None:
+    simulated(CLOSED, expected="[]\n")
+
+
 FINALIZED = """
 class Owner:
     def __init__(self, things): self.things, self.itself = things, self
