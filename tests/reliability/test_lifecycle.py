@@ -156,7 +156,8 @@ class Owner:
 found = []
 device = Device(0); device.set_current()
 stream = device.create_stream()
-Owner([device.allocate(64, stream), stream.record()] + [each for each in everything() if hasattr(each, "close")])
+things = [device.allocate(64, stream), stream.record(), *everything()]
+Owner([thing for thing in things if hasattr(thing, "close")]); del things
 gc.collect()
 found.append(device.allocate(64, stream))
 first, second = stream.record(), stream.record()
