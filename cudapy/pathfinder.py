@@ -111,6 +111,16 @@ _loaded: dict[tuple[str, int | None], Loaded] = {}
 _lock = threading.Lock()
 
 
+def _unlock() -> None:
+    """In a process that was forked while another thread held it."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
+
+
 def on_load(loaded: Loaded) -> Loaded:
     """What a library that was opened is replaced with: itself, unless the simulator is on."""
     return loaded

@@ -77,6 +77,45 @@ def test_memory_that_is_too_small(name: str, stub: Stub) -> None:
     assert MEASURED[name](bytearray(9))[0] is OK
 
 
+class Item(bytearray):
+    """Empties the list that it is in when it is converted."""
+
+    def __init__(self, behind: list[Any]) -> None:
+        self.behind = behind
+
+    def __index__(self) -> int:
+        self.behind.clear()
+        return 1
+
+    def __bytes__(self) -> bytes:
+        self.behind.clear()
+        return b"text"
+
+
+CHANGING: dict[str, Any] = {
+    "array": lambda some: module("_ffi.convert").array(some, ctypes.c_size_t, 9, "array"),
+    "pointers": lambda some: module("_ffi.convert").pointers(some, 9, "pointers"),
+    "texts": lambda some: module("_ffi.convert").texts(some, 9, "texts"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGING)
+def test_a_list_that_changes_while_it_is_converted(name: str) -> None:
+    """C is told of as many items as there were."""
+    some: list[Any] = []
+    some += [Item(some)] * 9
+    made = CHANGING[name](some)
+    assert some == [] and list(map(bool, made)) == [True] * 9
+
+
+def test_a_pointer_has_no_end_and_is_no_list(stub: Stub) -> None:
+    location = driver.CUmemLocation()
+    for wrong in (ctypes.pointer(location), memoryview(bytes(8)).cast("B", (2, 4)), iter([location])):
+        with pytest.raises(TypeError, match=r"cuMemGetLocationInfo: location_out must be a list, not \w+"):
+            driver.cuMemGetLocationInfo(1, 4, 4, 1, wrong)
+    assert stub.calls() == []
+
+
 # -- round trips -----------------------------------------------------------------------------------------
 
 budget = settings(

@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -111,6 +112,29 @@ def test_a_file_that_others_may_write(folder: Folder) -> None:
     folder.put(b"a", b"data")
     entry(folder, b"a").chmod(0o666)
     assert folder.get(b"a") is None
+
+
+@posix
+def test_what_is_no_file_is_no_entry_and_is_not_waited_for(folder: Folder) -> None:
+    os.mkfifo(entry(folder, b"pipe"), 0o600)
+    entry(folder, b"folder").mkdir(0o700)
+    reader = threading.Thread(target=lambda: found.extend(map(folder.get, (b"pipe", b"folder"))), daemon=True)
+    found: list[bytes | None] = []
+    reader.start()
+    reader.join(20)
+    assert found == [None, None]
+    folder.put(b"pipe", b"data")
+    assert folder.get(b"pipe") == b"data"
+
+
+def test_a_file_larger_than_the_folder_may_be_is_not_read(path: Path) -> None:
+    folder = Folder(str(path), 1 << 20)
+    folder.put(b"a", b"data")
+    with open(entry(folder, b"a"), "r+b") as file:
+        file.truncate(1 << 42)
+    assert folder.get(b"a") is None
+    folder.put(b"a", b"data")
+    assert folder.get(b"a") == b"data"
 
 
 @posix

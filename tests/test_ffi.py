@@ -10,7 +10,7 @@ import pickle
 import re
 import threading
 import weakref
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -418,6 +418,7 @@ def test_kernel_parameters_as_values_and_types() -> None:
         ((1,), (driver.CUmemLocation,), TypeError, r"\[0\]: .*is not the ctypes type"),
         (("x",), (None,), TypeError, r"\[0\]: the type None takes"),
         ((2**40,), (None,), OverflowError, r"\[0\] = 1099511627776 does not fit c_int"),
+        ((SimpleNamespace(getPtr=lambda: "x"),), (None,), TypeError, r"\[0\]: .*not an integer"),
     ],
 )
 def test_kernel_parameters_that_do_not_fit(

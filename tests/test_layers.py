@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -250,3 +251,20 @@ def test_a_vendored_copy_works(stub_path: Path, tmp_path: Path) -> None:
     assert (status, where, filled) == (0, "host._vendor.cuda._types.driver.handles", True)
     assert failure == ["host._vendor.cuda._errors", "CUDA_ERROR_OUT_OF_MEMORY"]
     assert foreign == []
+
+
+def test_a_zip_on_the_path_works(tmp_path: Path) -> None:
+    """A wheel is a zip of files, with no entries for their folders."""
+    archive = tmp_path / "cudapy.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        for path in FILES:
+            file.write(path, path.relative_to(PACKAGE.parent))
+    program = (
+        "import sys; from cudapy import core, driver, runtime, nvrtc, simulator; simulator.enable()\n"
+        "core.Device(0).set_current()\n"
+        "print(driver.__file__.startswith(sys.argv[1]), driver.CUresult(2).name)"
+    )
+    command = [sys.executable, "-c", program, str(archive)]
+    environ = {**os.environ, "PYTHONPATH": str(archive)}
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("True CUDA_ERROR_OUT_OF_MEMORY\n", "")

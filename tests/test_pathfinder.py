@@ -417,6 +417,12 @@ def test_entries_of_sys_path_that_mean_the_working_directory(
     assert files("nvrtc", host) == [file]
 
 
+def test_what_is_no_text_on_sys_path_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the import system does."""
+    monkeypatch.setattr(sys, "path", [None, b"/bytes", 5, "/text"])
+    assert pathfinder.this_host().paths == ("/text",)
+
+
 def test_the_working_directory_may_be_gone(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tree.base / "gone"
     gone.mkdir()

@@ -114,7 +114,7 @@ class Buffer(Shared):
             try:
                 buffer._note(stream)
                 buffer._own(stream, context)
-            except BaseException:
+            except Exception:  # after Ctrl-C there may be an owner already
                 deallocate(resource, buffer._address, size, stream, buffer._capture or 0)
                 raise
         return buffer
@@ -186,6 +186,7 @@ class Buffer(Shared):
         process = self._process
         if process is not None and process.alive:
             free, handle, address = self._resource._free_async, self._stream._handle, self._address
+            self._process = None  # another __del__ of the cycle that it was in may close it, too
             if quietly(free, word(address), handle) if possible else free(word(address), handle):
                 try:
                     self._give_back(address)

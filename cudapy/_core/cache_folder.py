@@ -26,7 +26,8 @@ DIGEST = hashlib.sha256().digest_size
 LEFT_BEHIND = 3600  # seconds after which a file that was never finished is nobody's any more
 
 _BY_DESCRIPTOR = os.open in os.supports_dir_fd and hasattr(os, "geteuid")
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_SAFELY = sum(getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+"""No symbolic link is followed, no pipe is waited for."""
 
 
 class Refused(PermissionError):
@@ -59,7 +60,10 @@ class Folder:
         with _Opened(self.path) as folder:
             try:
                 with open(folder.open(name, os.O_RDONLY), "rb") as file:
-                    if _foreign(os.fstat(file.fileno()), stat.S_ISREG):
+                    status = os.fstat(file.fileno())
+                    if _foreign(status, stat.S_ISREG):
+                        return None
+                    if self.limit is not None and status.st_size > self.limit:  # nothing that `put` wrote
                         return None
                     content = file.read()
             except OSError:  # none, a symbolic link, or gone meanwhile
@@ -129,7 +133,7 @@ class _Opened:
     def __enter__(self) -> _Opened:
         if _BY_DESCRIPTOR:
             try:
-                descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK)
+                descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | _SAFELY)
             except OSError:
                 check(self.path)  # says what it is, if it is there
                 raise
@@ -154,7 +158,7 @@ class _Opened:
         place = self.place(name)
         if not self.at and os.path.islink(place):
             raise PermissionError(f"{place} is a symbolic link")
-        return os.open(place, flags | _NO_LINK, 0o600, **self.at)
+        return os.open(place, flags | _SAFELY, 0o600, **self.at)
 
     def replace(self, old: str, new: str) -> None:
         """Move a file onto another."""

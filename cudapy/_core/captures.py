@@ -75,8 +75,8 @@ if hasattr(os, "register_at_fork"):
 
 def begin(capture: object, function: str, *args: Any) -> None:
     """Begin a capture by this function of the driver; it is known to be under way until `end(capture)`."""
-    beginning.append(capture)
     try:
+        beginning.append(capture)  # in here, as Ctrl-C may come right after it
         while freeing:
             time.sleep(0)
         known = len(possible)
@@ -84,8 +84,8 @@ def begin(capture: object, function: str, *args: Any) -> None:
         begins = getattr(checked, function)
         if not seen and len(possible) > known:
             del possible[known]  # this has just been asked for, by core alone
-        possible.append(capture)
         try:
+            possible.append(capture)
             begins(*args)
         except BaseException:
             end(capture)
@@ -156,12 +156,12 @@ def quietly(free: Callable[..., int], address: Any, handle: CUstream) -> int:
 
     Another status than 0 as well if it has to be done in another way, as the stream captures.
     """
-    freeing.append(handle)
     try:
         number, reference = cell = _take()
     except IndexError:
         number, reference = cell = _new()
     try:
+        freeing.append(handle)  # in here, as Ctrl-C may come right after it
         if beginning or c_function("cuStreamIsCapturing")(handle, reference) or number.value:
             return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
         exchange = c_function("cuThreadExchangeStreamCaptureMode")

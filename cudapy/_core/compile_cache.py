@@ -22,6 +22,8 @@ ON_DISK = 1 << 30
 FOLDER = "programs"
 
 _memory = InMemoryProgramCache(max_size_bytes=IN_MEMORY)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_memory._unlock)
 _disks: dict[tuple[str, int], FileStreamProgramCache | None] = {}
 _OFF = ("0", "off", "no", "false")
 

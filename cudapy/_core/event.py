@@ -177,6 +177,7 @@ class Event(Closable):
         process = self._process
         if process is not None and process.alive:
             spare, handle = self._spare, self._handle
+            self._process = None  # another __del__ of the cycle that it was in may close it, too
             if spare is not None and len(spare) < SPARE:
                 spare.append(handle)
             elif possible or c_function("cuEventDestroy_v2")(handle):

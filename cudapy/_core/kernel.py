@@ -171,7 +171,7 @@ class _Flag(_Attribute):
     kind = bool
 
 
-class KernelAttributes:
+class KernelAttributes(Unique):
     """What a kernel needs and may be given on a device. Sizes are in bytes.
 
     The names are those of CUfunction_attribute in lower case, without CU_FUNC_ATTRIBUTE_. Those that the
@@ -223,7 +223,7 @@ class MaxPotentialBlockSize(NamedTuple):
     max_block_size: int
 
 
-class KernelOccupancy:
+class KernelOccupancy(Unique):
     """How much of a kernel the current device can run at once."""
 
     __slots__ = ("_function",)

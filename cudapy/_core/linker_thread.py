@@ -44,6 +44,15 @@ _line: _Line = vars(sys).setdefault("_cudapy_nvjitlink", _Line())
 """One for the process, whatever libraries have copies of this package in it."""
 
 
+def _unlock() -> None:
+    """In a process that was forked while another thread held it."""
+    _line.lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
+
+
 def call(function: Callable[..., T], *args: Any) -> T:
     """`function(*args)`, done in that thread."""
     if threading.get_ident() == _line.thread and _line.process == os.getpid():

@@ -77,8 +77,12 @@ class InMemoryProgramCache(ProgramCacheResource):
     def __init__(self, *, max_size_bytes: int | None = None) -> None:
         self._limit = limit(max_size_bytes)
         self._entries: OrderedDict[bytes, bytes] = OrderedDict()
-        self._size = 0
+        self._unlock()
+
+    def _unlock(self) -> None:
+        """Nobody holds the lock: this is new, or a process forked while another thread held it."""
         self._lock = threading.RLock()
+        self._size = sum(map(len, self._entries.values()))
 
     def __getitem__(self, key: Key) -> bytes:
         encoded = key_bytes(key)

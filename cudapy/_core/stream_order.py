@@ -74,9 +74,9 @@ def deallocate(
             if not capture:
                 raise
         return
-    if ordered:  # others may wait for the device
-        freeing.append(stream)
     try:
+        if ordered:  # others may wait for the device
+            freeing.append(stream)  # in here, as Ctrl-C may come right after it
         now = capture_of(stream._handle)
         if (ordered and beginning) or (now and not (ordered and now == capture != OTHER)):
             raise too_early("a Buffer cannot be freed")

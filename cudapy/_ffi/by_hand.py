@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 def listed(value: Any, what: str) -> list[Any]:
     """The items of a list, a tuple or an array. Raises TypeError for what has none."""
-    if isinstance(value, (str, bytes, bytearray)):
-        raise TypeError(f"{what} must be a list, not {kind(value)}")
     try:
-        return list(value)
-    except TypeError:
-        raise TypeError(f"{what} must be a list, not {kind(value)}") from None
+        if not isinstance(value, (str, bytes, bytearray)):
+            len(value)  # a ctypes pointer has no length, and an iterator over it no end
+            return list(value)
+    except (TypeError, NotImplementedError):  # the latter from a memoryview of several dimensions
+        pass
+    raise TypeError(f"{what} must be a list, not {kind(value)}") from None
 
 
 def fill(call: Callable[[Any], tuple[Any]], entries: Any, cls: Any, what: str) -> tuple[Any]:

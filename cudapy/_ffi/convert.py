@@ -107,6 +107,7 @@ def texts(value: Any, size: int | None, what: str) -> Any:
         return ctypes.c_void_p(integer(value, 0, 2**64 - 1, what))
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"{what} must be a list of bytes, not {kind(value)}")
+    value = tuple(value)  # what is measured is what is converted, though an item may change the list
     measure(what, len(value), size, "item")
     items = [text(item, f"{what}[{i}]") for i, item in enumerate(value)]
     cls = ctypes.c_char_p
@@ -157,6 +158,7 @@ def array(value: Any, cls: Any, size: int | None, what: str) -> Any:
         data, length = address_of(value, True, what)
         measure(what, length, size and size * ctypes.sizeof(cls))
         return data
+    value = tuple(value)
     measure(what, len(value), size, "item")
     if not value:
         return None
@@ -183,6 +185,7 @@ def pointers(value: Any, size: int | None, what: str) -> Any:
     if type(value) is tuple and len(value) == 2 and isinstance(value[0], (tuple, list)):
         return pack_pointers(value, what)
     if isinstance(value, (list, tuple)):
+        value = tuple(value)
         measure(what, len(value), size, "item")
         keep = [slot(item, f"{what}[{i}]") for i, item in enumerate(value)]
         items = (ctypes.c_void_p * len(keep))(*[ctypes.cast(item, ctypes.c_void_p) for item in keep])

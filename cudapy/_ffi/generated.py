@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import linecache
+import os
 from _thread import allocate_lock
 from typing import Any
 
 _settling = allocate_lock()
+
+
+def _unlock() -> None:
+    """In a process that was forked while another thread held it."""
+    global _settling
+    _settling = allocate_lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock)
 
 
 def function(name: str, source: str, filename: str, scope: dict[str, Any]) -> Any:

@@ -95,8 +95,8 @@ def _plain(value: Any, cls: Any, what: str) -> Any:
     """`value` as `struct` takes it for `cls`, or the error that says why not."""
     if cls is None:
         try:
-            _as_it_is(value, 0)
-        except TypeError as error:
+            struct.pack("=Q", _as_it_is(value, 0)[0])
+        except (TypeError, struct.error) as error:
             raise TypeError(f"{what}: {error}") from None
         if not isinstance(value, int):
             return value

@@ -120,6 +120,9 @@ class Aggregate:
         """The address of the struct."""
         return ctypes.addressof(self)  # type: ignore[arg-type]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(f"{type(self).__name__} objects cannot be copied or pickled: they may hold addresses")
+
     def __repr__(self) -> str:
         lines = []
         for name in self._makers_:

@@ -62,7 +62,7 @@ class Host(NamedTuple):
 
 def this_host() -> Host:
     """This machine, as it is now."""
-    return Host(tuple(sys.path), os.environ)
+    return Host(tuple(path for path in sys.path if isinstance(path, str)), os.environ)  # as `import` does
 
 
 class Place(NamedTuple):

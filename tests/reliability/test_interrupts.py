@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from .world import world
+
 REPOSITORY = Path(__file__).parents[2]
 PROGRAM = """
 import signal, threading
@@ -87,3 +89,56 @@ def test_what_interrupts_a_simulated_function_is_raised_behind_the_call() -> Non
         [sys.executable, "-c", WITHIN], cwd=REPOSITORY, capture_output=True, text=True, timeout=60
     )
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "interrupted\ngoes on\n")
+
+
+class Interrupted(list[object]):
+    """Ctrl-C comes right after the first thing was put here, which is when Python looks for signals."""
+
+    done = False
+
+    def append(self, thing: object) -> None:
+        super().append(thing)
+        if not self.done:
+            self.done = True
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("name", ["beginning", "freeing", "possible"])
+def test_what_is_noted_for_a_while_does_not_stay_noted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else captures wait for ever, nothing is freed, or whatever is freed takes longer."""
+    with world() as w:
+        captures = w.module("_core.captures")
+        stream = w.device.create_stream()
+        pool = w.core.DeviceMemoryResource(0, w.core.DeviceMemoryResourceOptions())
+        kept = w.device.create_graph_builder().begin_building()
+        for free in (pool.allocate(64, stream).close, pool.allocate(64).close):
+            begin = w.device.create_graph_builder().begin_building
+            noted, before = Interrupted(getattr(captures, name)), list(getattr(captures, name))
+            for module in (captures, w.module("_core.stream_order"), w.module("_core.buffer")):
+                if hasattr(module, name):
+                    monkeypatch.setattr(module, name, noted)
+            with pytest.raises(KeyboardInterrupt):
+                (free if name == "freeing" else begin)()
+            assert noted == before
+        kept.end_building()
+
+
+def test_memory_is_given_back_once_though_its_owner_is_never_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    reports: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda args: reports.append(args.exc_value))
+    with world() as w:
+        buffer = w.module("_core.buffer")
+        made = buffer.Ownership
+
+        def interrupt(*args: object, **named: object) -> None:
+            made(*args, **named)
+            raise KeyboardInterrupt
+
+        w.device.allocate(64)
+        w.settle()
+        before = w.alive()
+        monkeypatch.setattr(buffer, "Ownership", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            w.device.allocate(64)
+        monkeypatch.setattr(buffer, "Ownership", made)
+        assert not w.leak(before) and reports == []

@@ -124,6 +124,52 @@ def test_what_another_thread_drops_is_given_back_and_leaves_it_without_a_context
     simulated(DROPPED, expected="[0, 0] {}\n")
 
 
+CLOSED = """
+wrong = []
+sys.setswitchinterval(1e-6)
+for _ in range(20):
+    pool = DeviceMemoryResource(0, DeviceMemoryResourceOptions())
+    things = [pool, *(each for each in everything() if hasattr(each, "close"))][::-1]
+    together = threading.Barrier(4)
+    def close():
+        together.wait()
+        for thing in things:
+            try: thing.close()
+            except Exception as error: wrong.append(f"{type(thing).__name__}: {error}")
+    threads = [threading.Thread(target=close) for _ in range(4)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+print(wrong)
+"""
+
+
+def test_what_several_threads_close_is_closed_once() -> None:
+    simulated(CLOSED, expected="[]\n")
+
+
+FINALIZED = """
+class Owner:
+    def __init__(self, things): self.things, self.itself = things, self
+    def __del__(self):
+        found.append(device.allocate(64, stream))  # where one of the things was, if that is free by now
+        for thing in self.things: thing.close()
+found = []
+device = Device(0); device.set_current()
+stream = device.create_stream()
+things = [device.allocate(64, stream), stream.record(), *everything()]
+Owner([thing for thing in things if hasattr(thing, "close")]); del things
+gc.collect()
+found.append(device.allocate(64, stream))
+first, second = stream.record(), stream.record()
+print(len({buffer.handle for buffer in found}), first.handle != second.handle)
+"""
+
+
+def test_what_a_del_closes_in_a_cycle_that_was_finalized_before_it_is_given_back_once() -> None:
+    """Else the second time takes it from whoever has it by then."""
+    simulated(FINALIZED, expected="2 True\n")
+
+
 FORKED = """
 kept = everything() if early else []
 sys.stdout.flush()
@@ -154,6 +200,36 @@ def test_fork(early: bool) -> None:
     expected = f"child gives back: []\n{child}\nparent: works 0\n"
     flags = ("-W", "ignore:This process:DeprecationWarning")  # from Python 3.12 on, where there are threads
     simulated(f"early = {early}\n" + FORKED, flags=flags, expected=expected)
+
+
+LOCKED = """
+import signal
+from cudapy import driver, pathfinder
+from cudapy._core import compile_cache, linker_thread
+from cudapy._ffi import generated
+ready = threading.Event()
+def hold():
+    with pathfinder._lock, generated._settling, compile_cache._memory._lock, linker_thread._line.lock:
+        ready.set()
+        threading.Event().wait()
+threading.Thread(target=hold, daemon=True).start(); ready.wait(60)
+child = os.fork()
+if child == 0:
+    signal.alarm(30)
+    driver.cuInit(0)
+    try: pathfinder.load("nvfatbin")
+    except pathfinder.LibraryNotFound: pass
+    print(linker_thread.call(len, "links"), compile_cache._memory.get(b"no key"), flush=True)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_fork_while_another_thread_holds_every_lock() -> None:
+    """That thread is not in the child, and never lets go there."""
+    flags = ("-W", "ignore:This process:DeprecationWarning")
+    simulated(LOCKED, flags=flags, expected="5 None\n0\n")
 
 
 CHILDREN = """

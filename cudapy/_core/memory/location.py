@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 from ...driver import CUdevice_attribute, CUmemAccess_flags, CUmemAccessDesc, CUmemLocation, CUmemLocationType
@@ -37,11 +36,12 @@ class Host:
         if numa_id is not None and (not isinstance(numa_id, int) or numa_id < 0):
             raise ValueError(f"Host: numa_id = {numa_id!r} is not the number of a NUMA node")
         key = (numa_id, bool(is_numa_current))
-        with _lock:
-            if key not in _hosts:
-                _hosts[key] = made = super().__new__(cls)
-                made._numa_id, made._is_numa_current = key
-            return _hosts[key]
+        found = _hosts.get(key)
+        if found is None:
+            made = super().__new__(cls)
+            made._numa_id, made._is_numa_current = key
+            found = _hosts.setdefault(key, made)  # one thread's, for all threads
+        return found
 
     @classmethod
     def numa_current(cls) -> Host:
@@ -68,7 +68,6 @@ class Host:
 
 
 _hosts: dict[tuple[int | None, bool], Host] = {}
-_lock = threading.Lock()
 
 
 def on_device(device_id: int) -> CUmemLocation:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..stream import IsStreamType
 
 FILE = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+USED = CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT
 KEEP_ALL = 2**64 - 1
 QUICK = 2**30 - 1  # bytes: what Python compares fastest
 
@@ -157,22 +158,23 @@ class MemoryPool(Closable, MemoryResource):
 
         Source: cuMemPoolDestroy.
         """
-        if self.is_closed:
+        try:
+            pool = self._pool
+            del self._pool  # of two threads one gets past here
+        except (AttributeError, RuntimeError):
             return
         keep = self.is_mapped
         try:
             with Uncaptured():
-                keep = keep or (self._is_owned and self.attributes.used_mem_current > 0)
+                keep = keep or (self._is_owned and checked.cuMemPoolGetAttribute(pool, USED) > 0)
         except CUDAError:  # all is lost, or this is a fork of the process that has the pool
             keep = True
         with suppress(AttributeError):
             del self._quick
         if self._ipc is not None:
             self._ipc.close()
-        if keep:
-            del self._pool
-        else:
-            super().close()
+        if not keep and self._ownership is not None:
+            self._ownership.close()
 
     # -- other processes --------------------------------------------------------------------------
 

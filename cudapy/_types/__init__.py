@@ -1,0 +1,1 @@
+"""What headers declare besides functions: a module or a folder for each header."""
