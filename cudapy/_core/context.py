@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..driver import CUcontext, checked
 from .current import within
+from .lifetime import Unique
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +21,7 @@ lasting: set[int] = set()
 """The same as numbers: contexts that stay as long as the process, so what is made in them may be kept."""
 
 
-class Context:
+class Context(Unique):
     """A context of the driver. `Device.context` gives one; this class makes none.
 
     The primary context of a device is shared by all of the process, other libraries included, and stays

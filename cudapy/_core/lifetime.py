@@ -198,10 +198,21 @@ def retry() -> None:
             return
 
 
+class Unique:
+    """Base of what stands for one thing of the driver's in this process."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A second object with the same handle would give it back a second time.
+        name = type(self).__name__
+        raise TypeError(f"{name} objects cannot be copied or pickled: they are of this process")
+
+
 Self = TypeVar("Self", bound="Closable")
 
 
-class Closable:
+class Closable(Unique):
     """Base of what can be closed. A closed object lacks its `_vital` attribute, and says so when asked.
 
     So an object in use is never tested for being open: that costs nothing until it matters.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
+import pickle
 import threading
 
 import pytest
@@ -43,6 +45,19 @@ def test_closed_objects_say_so(device, stream) -> None:
             use()
     with pytest.raises(RuntimeError, match="this Stream is closed"):
         device.allocate(8, other)
+
+
+def test_what_is_of_this_process_is_not_copied(device, stream, code) -> None:
+    """A second object with the same handle would give it back a second time."""
+    definition = GraphDefinition()
+    node = definition.empty()
+    things = [stream, stream.record(), Program("", "c++"), code.get_kernel("axpy"), device.context]
+    things += [definition, node, definition.instantiate(), device.create_graph_builder()]
+    for thing in things:
+        name = type(thing).__name__
+        for function in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match=f"{name} objects cannot be copied or pickled"):
+                function(thing)
 
 
 def test_the_garbage_collector_leaves_no_trace(device, stream) -> None:

@@ -19,6 +19,7 @@ from ..current import within
 from ..event import Event
 from ..kernel import Kernel
 from ..launch_config import LaunchConfig
+from ..lifetime import Unique
 from ..pointer import byte_count
 from . import condition as conditions
 from . import parameters
@@ -72,7 +73,7 @@ def node_at(tree: Tree, graph: CUgraph, handle: CUgraphNode, kind: CUgraphNodeTy
     return node
 
 
-class Adding:
+class Adding(Unique):
     """Base of GraphDefinition and GraphNode. Each method adds one node and returns it.
 
     What the node uses is kept alive as long as the graph, an executable made from it or another copy may use
