@@ -30,6 +30,7 @@ from .tree import Record, Tree
 
 if TYPE_CHECKING:
     from ..device import Device
+    from .builder import GraphBuilder
     from .conditional import IfElseNode, IfNode, SwitchNode, WhileNode
     from .definition import GraphDefinition
     from .memory_nodes import AllocNode, FreeNode, MemcpyNode, MemsetNode
@@ -217,8 +218,14 @@ class Adding(Unique):
         node: MemcpyNode = self._add(_MEMCPY, add, wanted, context, context=context, **things)[0]
         return node
 
-    def embed(self, child: GraphDefinition) -> ChildGraphNode:
-        """Run a copy, made now, of another graph. Source: cuGraphAddChildGraphNode."""
+    def embed(self, child: GraphBuilder | GraphDefinition) -> ChildGraphNode:
+        """Run a copy, made now, of another graph, which must not allocate memory or have conditions.
+
+        Source: cuGraphAddChildGraphNode.
+        """
+        from .definition import definition_of
+
+        child = definition_of(child, "embed")
         things = tuple(child._tree.kept.share().values())
         node: ChildGraphNode
         node, _ = self._add(_CHILD, checked.cuGraphAddChildGraphNode, child._graph, child=things)
