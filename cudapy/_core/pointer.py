@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import NamedTuple
 
 from .. import driver
@@ -41,7 +42,7 @@ def is_allocated(address: int) -> bool:
 
 def byte_count(size: int) -> int:
     """`size` as an int. Raises TypeError, or ValueError below 0."""
-    number = size.__index__()
+    number = index(size)
     if number < 0:
         raise ValueError(f"a size in bytes cannot be {number}")
     return number
