@@ -137,6 +137,8 @@ class Adding(Unique):
         """Do nothing, but after all of `nodes`. Source: cuGraphAddEmptyNode."""
         tree, graph, before = self._place()
         for node in nodes:
+            if not isinstance(node, kinds[None]):
+                raise TypeError(f"join takes nodes, not a {type(node).__name__}")
             if node._tree is not tree or node._graph != graph:
                 raise ValueError(f"join: {node!r} is a node of another graph")
             if node.handle not in before:
