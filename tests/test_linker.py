@@ -62,10 +62,10 @@ FLAGS = {
     "optimization_level": (0, ["-O0"]),
     "debug": (True, ["-g"]),
     "lineinfo": (True, ["-lineinfo"]),
-    "ftz": (True, ["-ftz=true"]),
-    "prec_div": (False, ["-prec-div=false"]),
-    "prec_sqrt": (True, ["-prec-sqrt=true"]),
-    "fma": (False, ["-fma=false"]),
+    "ftz": (True, ["-ftz=1"]),
+    "prec_div": (False, ["-prec-div=0"]),
+    "prec_sqrt": (True, ["-prec-sqrt=1"]),
+    "fma": (False, ["-fma=0"]),
     "kernels_used": (["a", "b"], ["-kernels-used=a", "-kernels-used=b"]),
     "variables_used": ("v", ["-variables-used=v"]),
     "optimize_unused_variables": (True, ["-optimize-unused-variables"]),
@@ -108,6 +108,8 @@ def test_architectures(arch, flag) -> None:
 def test_an_architecture_that_cannot_be_never_reaches_nvjitlink() -> None:
     with pytest.raises(ValueError, match="LinkerOptions: arch = 'sm_1'"):
         LinkerOptions(arch="sm_1").as_bytes()  # nvJitLink 13.0 would end the process
+    with pytest.raises(TypeError, match="LinkerOptions: arch must be a str such as 'sm_90', not 90"):
+        LinkerOptions(arch=90).as_bytes()
 
 
 def test_another_backend_has_no_command_line() -> None:
@@ -143,6 +145,39 @@ def test_lto_to_ptx() -> None:
     linked = Linker(*units("ltoir"), options=options(link_time_optimization=True, ptx=True)).link("PTX")
     assert linked.code_type == "ptx"
     assert b".entry k(" in linked.code and b"call" not in linked.code
+
+
+@with_nvjitlink
+@pytest.mark.parametrize(
+    ("option", "when_true", "when_false"),
+    [
+        ("ftz", "div.rn.ftz.f32", "div.rn.f32"),
+        ("prec_div", "div.rn.f32", "div.full.f32"),
+        ("prec_sqrt", "sqrt.rn.f32", "sqrt.rn.f32"),  # the compiler has chosen
+        ("fma", "fma.rn.f32", "add.rn.f32"),
+    ],
+)
+def test_how_lto_computes(option, when_true, when_false) -> None:
+    source = """
+    extern "C" __global__ void k(float *x) {
+        x[0] = sqrtf(x[1]);
+        x[2] = x[3] / x[4];
+        x[5] = x[5] * x[6] + x[7];
+    }
+    """
+    made = unit(source, "k.cu", "ltoir")
+    for value, expected in ((True, when_true), (False, when_false)):
+        linking = options(link_time_optimization=True, ptx=True, **{option: value})
+        assert expected.encode() in Linker(made, options=linking).link("ptx").code
+
+
+def test_options_are_a_dict_too() -> None:
+    with pytest.raises(TypeError, match="LinkerOptions or a dict of them, not str"):
+        Linker(ObjectCode.from_ptx(b""), options="-lto")
+    with pytest.raises(TypeError, match="optimisation_level"):
+        Linker(ObjectCode.from_ptx(b""), options={"optimisation_level": 3})
+    with pytest.raises(ValueError, match="LTO-IR needs"):
+        Linker(ObjectCode.from_ltoir(b""), options={"arch": "sm_90"})
 
 
 @with_nvjitlink

@@ -185,7 +185,7 @@ def test_options_that_nvvm_has_not() -> None:
 def test_nvvm_to_a_cubin_has_the_options_of_the_linker_too() -> None:
     made = ProgramOptions(arch="sm_90", max_register_count=32, ftz=True)
     assert made.as_bytes("NVVM", "cubin") == [b"-arch=compute_90", b"-ftz=1"]
-    assert made.as_bytes("nvJitLink") == [b"-arch=sm_90", b"-maxrregcount=32", b"-ftz=true"]
+    assert made.as_bytes("nvJitLink") == [b"-arch=sm_90", b"-maxrregcount=32", b"-ftz=1"]
 
 
 @pytest.mark.parametrize(("code", "code_type", "error"), [(1, "c++", TypeError), ("", "fortran", ValueError)])
@@ -308,6 +308,23 @@ def test_a_name_that_does_not_exist() -> None:
         Program(SCALE, "c++", options()).compile("ptx", name_expressions=["nothing_like_it<int>"])
 
 
+def test_a_name_that_is_no_str() -> None:
+    """Whether the result is in a cache or not."""
+    for names, kind in (([b"scale<int>"], "bytes"), ((None,), "NoneType")):
+        with pytest.raises(TypeError, match=f"name_expressions has str, not {kind}"):
+            Program(SCALE, "c++", options()).compile("ptx", name_expressions=names)
+
+
+@with_nvrtc
+def test_options_are_a_dict_too() -> None:
+    made = Program(SCALE, "c++", {"arch": "sm_80", "name": "by_dict", "define_macro": "SHIFT=1"}).compile(
+        "ptx"
+    )
+    assert b".target sm_80" in made.code and made.name == "by_dict"
+    with pytest.raises(TypeError, match="ProgramOptions or a dict of them, not str"):
+        Program(SCALE, "c++", "-G")
+
+
 @with_nvrtc
 def test_a_target_that_does_not_exist() -> None:
     with pytest.raises(ValueError, match="ptx or cubin or ltoir"):
@@ -318,7 +335,7 @@ def test_a_target_that_does_not_exist() -> None:
 def test_a_closed_program() -> None:
     with Program(SCALE, "c++", options()) as program:
         assert program.backend == "NVRTC" and not program.is_closed and int(program.handle)
-    assert program.is_closed
+    assert program.is_closed and "closed" in repr(program)
     program.close()
     with pytest.raises(RuntimeError, match="this Program is closed"):
         program.compile("ptx")

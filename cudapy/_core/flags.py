@@ -25,6 +25,11 @@ def switch(name: str) -> Any:
     return option(lambda value: [f"{name}={'true' if value else 'false'}"])
 
 
+def digit(name: str) -> Any:
+    """`name=1` or `name=0`."""
+    return option(lambda value: [f"{name}={1 if value else 0}"])
+
+
 def value(name: str) -> Any:
     """`name=value`."""
     return option(lambda value: [f"{name}={value}"])
@@ -64,12 +69,14 @@ def set_fields(options: Any) -> set[str]:
 def arch_number(arch: str | None, of: str) -> str:
     """An architecture without its prefix: "90" or "90a"; None is the current device's.
 
-    Raises ValueError, which names the class `of` of options, for one that cannot be.
+    Raises ValueError or TypeError, which names the class `of` of options, for one that cannot be.
     """
     if arch is None:
         from .device import Device
 
         return Device().arch
+    if not isinstance(arch, str):
+        raise TypeError(f"{of}: arch must be a str such as 'sm_90', not {arch!r}")
     match = re.fullmatch(r"(?:sm_|compute_)?(\d{2,3}[af]?)", arch)
     if match is None:
         raise ValueError(f"{of}: arch = {arch!r} is not of the form 'sm_90'")

@@ -59,12 +59,12 @@ class Kernel(Unique):
     @property
     def attributes(self) -> KernelAttributes:
         """What it needs and may be given, on the current device; `attributes[device]` for another."""
-        return KernelAttributes(self._handle)
+        return KernelAttributes(self)
 
     @property
     def occupancy(self) -> KernelOccupancy:
         """How much of it the current device can run at once."""
-        return KernelOccupancy(self._function)
+        return KernelOccupancy(self)
 
     @property
     def num_arguments(self) -> int:
@@ -159,10 +159,10 @@ class _Attribute:
     def __get__(self, of: KernelAttributes | None, owner: type) -> Any:
         if of is None:
             return self
-        return self.kind(checked.cuKernelGetAttribute(self.attribute, of._kernel, of._device()))
+        return self.kind(checked.cuKernelGetAttribute(self.attribute, of._kernel._handle, of._device()))
 
     def __set__(self, of: KernelAttributes, value: int) -> None:
-        checked.cuKernelSetAttribute(self.attribute, int(value), of._kernel, of._device())
+        checked.cuKernelSetAttribute(self.attribute, value, of._kernel._handle, of._device())
 
 
 class _Flag(_Attribute):
@@ -198,8 +198,8 @@ class KernelAttributes(Unique):
     non_portable_cluster_size_allowed = _Flag()
     cluster_scheduling_policy_preference = _Attribute()
 
-    def __init__(self, kernel: CUkernel, device_id: int | None = None) -> None:
-        self._kernel = kernel
+    def __init__(self, kernel: Kernel, device_id: int | None = None) -> None:
+        self._kernel = kernel  # not its handle alone: that is good as long as the kernel is
         self._device_id = device_id
 
     def __getitem__(self, device: Device | int) -> KernelAttributes:
@@ -226,10 +226,14 @@ class MaxPotentialBlockSize(NamedTuple):
 class KernelOccupancy(Unique):
     """How much of a kernel the current device can run at once."""
 
-    __slots__ = ("_function",)
+    __slots__ = ("_kernel",)
 
-    def __init__(self, function: CUfunction) -> None:
-        self._function = function
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    @property
+    def _function(self) -> CUfunction:
+        return self._kernel._function
 
     def max_active_blocks_per_multiprocessor(
         self, block_size: int, dynamic_shared_memory_size: int = 0
@@ -256,7 +260,8 @@ class KernelOccupancy(Unique):
         cuOccupancyMaxPotentialBlockSize.
         """
         size: Any = dynamic_shared_memory_needed
-        function, size = (None, size) if isinstance(size, int) else (size, 0)
+        is_function = callable(size) or isinstance(size, driver.CUoccupancyB2DSize)
+        function, size = (size, 0) if is_function else (None, size)
         found = checked.cuOccupancyMaxPotentialBlockSize(self._function, function, size, block_size_limit)
         return MaxPotentialBlockSize(*found)
 
@@ -290,9 +295,11 @@ class KernelOccupancy(Unique):
 
 
 def _c_launch(config: LaunchConfig, stream: Stream | IsStreamType | None) -> driver.CUlaunchConfig:
-    from .launch_config import c_config
+    from .launch_config import LaunchConfig, c_config
     from .stream import Stream
 
+    if not isinstance(config, LaunchConfig):
+        raise TypeError(f"the occupancy of clusters is that of a LaunchConfig, not {type(config).__name__}")
     made: driver.CUlaunchConfig = driver.CUlaunchConfig.from_buffer_copy(
         c_config(config, int(Stream._accept(stream)._handle))
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import driver, pathfinder
@@ -10,6 +11,7 @@ from .build import LinkError
 from .lifetime import Closable, Ownership
 from .linker_options import LinkerOptions
 from .module import ObjectCode
+from .options import accepted
 
 if TYPE_CHECKING:
     from .linker_driver import DriverLinker
@@ -33,8 +35,10 @@ class Linker(Closable):
     __slots__ = ("_codes", "_error", "_handle", "_options", "_results")
     _handle: NvJitLink | DriverLinker
 
-    def __init__(self, *object_codes: ObjectCode, options: LinkerOptions | None = None) -> None:
-        self._options = options or LinkerOptions()
+    def __init__(
+        self, *object_codes: ObjectCode, options: LinkerOptions | Mapping[str, Any] | None = None
+    ) -> None:
+        self._options = accepted(LinkerOptions, options or {})
         self._results: dict[str, ObjectCode] = {}
         self._ownership = None
         self._error: LinkError | None = None

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .flags import arch_number, each, flag, flags_of, joined, switch, value
+from .flags import arch_number, digit, each, flag, flags_of, joined, value
 
 
 @dataclass
@@ -32,10 +32,10 @@ class LinkerOptions:
     optimization_level: int | None = joined("-O")
     debug: bool | None = flag("-g")
     lineinfo: bool | None = flag("-lineinfo")
-    ftz: bool | None = switch("-ftz")
-    prec_div: bool | None = switch("-prec-div")
-    prec_sqrt: bool | None = switch("-prec-sqrt")
-    fma: bool | None = switch("-fma")
+    ftz: bool | None = digit("-ftz")
+    prec_div: bool | None = digit("-prec-div")
+    prec_sqrt: bool | None = digit("-prec-sqrt")
+    fma: bool | None = digit("-fma")
     kernels_used: str | Sequence[str] | None = each("-kernels-used")
     variables_used: str | Sequence[str] | None = each("-variables-used")
     optimize_unused_variables: bool | None = flag("-optimize-unused-variables")
@@ -60,8 +60,9 @@ class LinkerOptions:
             raise ValueError(f"LinkerOptions: {backend!r} has no command line: only 'nvjitlink' has")
         if self.ptx and not self.link_time_optimization:
             raise ValueError("LinkerOptions: ptx=True needs link_time_optimization=True")
+        number = self.arch_number()
         prefix = "compute" if (self.arch or "").startswith("compute") else "sm"
-        return [flag.encode() for flag in (f"-arch={prefix}_{self.arch_number()}", *flags_of(self))]
+        return [flag.encode() for flag in (f"-arch={prefix}_{number}", *flags_of(self))]
 
     def arch_number(self) -> str:
         """The architecture without its prefix: "90" or "90a". Raises ValueError for one that cannot be."""

@@ -115,6 +115,8 @@ class ObjectCode:
     def get_kernel(self, name: str | bytes) -> Kernel:
         """The kernel `name`: as in `symbol_mapping` or in the code itself. Source: cuLibraryGetKernel."""
         asked = name.decode() if isinstance(name, bytes) else name
+        if not isinstance(asked, str):
+            raise TypeError(f"get_kernel: name must be str or bytes, not {type(name).__name__}")
         symbol = self._symbol_mapping.get(asked, asked)
         library = self.handle
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from . import program_nvrtc, program_nvvm
@@ -12,6 +12,7 @@ from .compile_cache import cached
 from .lifetime import Closable, Ownership
 from .linker import Linker
 from .module import ObjectCode
+from .options import accepted
 from .program_cache import ProgramCacheResource
 from .program_key import make_program_cache_key
 from .program_options import ProgramOptions
@@ -40,7 +41,10 @@ class Program(Closable):
     _handle: Any  # an nvrtcProgram or nvvmProgram; None: none yet
 
     def __init__(
-        self, code: str | bytes | bytearray, code_type: str, options: ProgramOptions | None = None
+        self,
+        code: str | bytes | bytearray,
+        code_type: str,
+        options: ProgramOptions | Mapping[str, Any] | None = None,
     ) -> None:
         if not isinstance(code, (str, bytes, bytearray)):
             raise TypeError(f"Program: code must be str or bytes, not {type(code).__name__}")
@@ -50,7 +54,7 @@ class Program(Closable):
                 f"Program: code_type {code_type!r} is not one of {', '.join(map(repr, TARGETS))}"
             )
         self._code = code.encode() if isinstance(code, str) else bytes(code)
-        self._options = options or ProgramOptions()
+        self._options = accepted(ProgramOptions, options or {})
         self._pch_status: str | None = None
         self._ownership = None
         self._handle = None
@@ -85,6 +89,10 @@ class Program(Closable):
                 f"Program.compile: {self._code_type} compiles to {possible}, not {target_type!r}"
             )
         names = (name_expressions,) if isinstance(name_expressions, str) else tuple(name_expressions)
+        for name in names:
+            if not isinstance(name, str):
+                kind = type(name).__name__
+                raise TypeError(f"Program.compile: name_expressions has str, not {kind}: {name!r}")
         if names and self._code_type != "c++":
             raise ValueError("Program.compile: name_expressions are for C++; other code has its names")
         if self._code_type == "c++" and (text := program_nvrtc.other_headers(self._options)):
@@ -160,7 +168,7 @@ class Program(Closable):
         return self._pch_status
 
     def __repr__(self) -> str:
-        return f"<Program {self._options.name!r}, {self._code_type}>"
+        return f"<Program {self._options.name!r}, {'closed' if self.is_closed else self._code_type}>"
 
 
 def _through(cache: ProgramCacheResource, key: Callable[[], bytes], build: Callable[[], Built]) -> Built:

@@ -85,6 +85,9 @@ def test_what_cannot_be_filled_or_copied(device, stream) -> None:
         buffer.copy_to(frozen, stream=stream)
     with pytest.raises(ValueError, match="cannot be -1"):
         device.allocate(-1)
+    for wrong in (1.5, "64", None):
+        with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+            device.allocate(wrong)
 
 
 def test_what_a_buffer_is(device, stream) -> None:

@@ -298,6 +298,8 @@ def test_a_part_that_is_not_joined_is_an_error(device, stream, add) -> None:
     _, fork, other = builder.split(3)
     launch(fork, ONE, add, buffer, 1)
     launch(other, ONE, add, buffer, 1)
+    with pytest.raises(TypeError, match="join takes GraphBuilders, not a Stream"):
+        GraphBuilder.join(builder, other.stream)
     GraphBuilder.join(builder, other)
     with pytest.raises(CUDAError, match=r"(?<!-)1 of the builders that split") as caught:
         builder.end_building()
@@ -362,12 +364,14 @@ def test_c_functions(device, stream) -> None:
     builder = device.create_graph_builder().begin_building()
     builder.callback(note, user_data=7)
     builder.callback(note, user_data=bytearray(b"hello"))
+    builder.callback(note, user_data=np.uint64(7))
+    builder.callback(note, user_data=np.frombuffer(b"w o r l d", np.uint8)[::2])
     graph = builder.end_building().complete()
     builder.close()
     gc.collect()
     graph.launch(stream)
     stream.sync()
-    assert seen == [7, b"hello"]
+    assert seen == [7, b"hello", 7, b"world"]
 
 
 def test_callbacks_that_are_none(device) -> None:
@@ -379,6 +383,23 @@ def test_callbacks_that_are_none(device) -> None:
     with pytest.raises(TypeError, match=r"void \(\*\)\(void \*\)"):
         builder.callback(ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(abs))
     builder.close()
+
+
+def test_what_is_not_embedded(device, stream) -> None:
+    deciding, allocating = (device.create_graph_builder().begin_building() for _ in range(2))
+    if driver.checked.cuDriverGetVersion() >= 12040:
+        deciding.if_then(deciding.create_condition(1))
+    else:
+        device.allocate(64, stream=deciding)
+    device.allocate(64, stream=allocating).close()
+    builder = device.create_graph_builder().begin_building()
+    for child in (deciding.end_building(), allocating.end_building()):
+        with pytest.raises(CUDAError, match="cuGraphAddChildGraphNode"):
+            builder.embed(child)
+    for wrong in (None, stream):
+        with pytest.raises(TypeError, match="embed takes a GraphBuilder or a GraphDefinition, not a"):
+            builder.embed(wrong)
+    assert builder.end_building().graph_definition.nodes() == set()
 
 
 def test_embed(device, stream, add, times) -> None:
@@ -463,6 +484,26 @@ def test_while(device, stream, kernels, add) -> None:
     builder.end_building().complete().launch(stream)
     assert words(buffer, stream) == [105] and words(left, stream) == [0]
     assert {type(node) for node in builder.graph_definition.nodes()} == {WhileNode, KernelNode}
+
+
+@pytest.mark.parametrize("whose", ["of the body", "of the outermost graph"])
+def test_a_condition_in_a_body_starts_with_its_default(device, stream, kernels, add, whose) -> None:
+    needs_driver(12, 4)
+    buffer, left = zeros(device, stream, 32), zeros(device, stream, 1)
+    builder = device.create_graph_builder().begin_building()
+    again = builder.create_condition(1)
+    outer = builder.create_condition(1) if whose == "of the outermost graph" else None
+    body = builder.while_loop(again).begin_building()
+    then = body.if_then(body.create_condition(1) if outer is None else outer).begin_building()
+    launch(then, ONE, add, buffer, 1)
+    then.end_building()
+    launch(body, LaunchConfig(grid=1, block=1), kernels.get_kernel("count_down"), again, left)
+    body.end_building()
+    graph = builder.end_building().complete()
+    for steps in (3, 6):
+        left.fill(b"\3\0\0\0", stream=stream)
+        graph.launch(stream)
+        assert words(buffer, stream) == [steps]
 
 
 def test_a_body_can_be_defined_node_by_node(device, stream) -> None:

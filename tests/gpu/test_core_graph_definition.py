@@ -117,6 +117,38 @@ def test_a_node_can_be_destroyed(definition, stream, device) -> None:
     assert set(content(buffer, np.uint8, stream).tolist()) == {1}
 
 
+def test_the_nodes_inside_a_node_go_with_it(definition, device, stream) -> None:
+    needs_driver(12, 4)
+    buffer = zeros(device, stream, 4)
+    child = GraphDefinition()
+    child.empty()
+    outer = definition.if_then(definition.create_condition(1))
+    inner = outer.then.if_then(outer.then.create_condition(1))
+    deep, embedded = inner.then.memset(buffer, 1, 16), outer.then.embed(child)
+    (copied,) = embedded.child_graph.nodes()
+    other = GraphDefinition()
+    other.empty()
+    embedded.update(other)
+    assert not copied.is_valid and embedded.is_valid
+    (copied,) = embedded.child_graph.nodes()
+    outer.destroy()
+    for node in (outer, inner, deep, embedded, copied):
+        assert not node.is_valid and "destroyed" in repr(node)
+        with pytest.raises(RuntimeError, match="was destroyed"):
+            node.join()
+    assert definition.nodes() == set()
+
+
+def test_what_is_no_node_and_no_graph(definition, stream) -> None:
+    node = definition.embed(GraphDefinition())
+    for wrong in (None, definition, stream):
+        with pytest.raises(TypeError, match="join takes nodes, not a"):
+            node.join(wrong)
+    for update in (node.update, definition.instantiate()[node].update):
+        with pytest.raises(TypeError, match="update takes a GraphBuilder or a GraphDefinition, not a int"):
+            update(5)
+
+
 def test_a_cycle_is_refused(definition) -> None:
     a = definition.empty()
     b = a.join()

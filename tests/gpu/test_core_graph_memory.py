@@ -84,6 +84,18 @@ def test_an_executable_keeps_it_without_the_definition(device, stream) -> None:
     assert gone(reference, device)
 
 
+def test_what_nodes_inside_a_node_use_goes_with_it(device) -> None:
+    needs_driver(12, 4)
+    thing, reference = watched()
+    definition = GraphDefinition()
+    node = definition.if_then(definition.create_condition(1))
+    node.then.callback(thing)
+    del thing
+    assert alive(reference, device)
+    node.destroy()
+    assert gone(reference, device)
+
+
 def test_a_copy_that_the_c_function_makes_keeps_it(device) -> None:
     thing, reference = watched()
     definition = GraphDefinition()

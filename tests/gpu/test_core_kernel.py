@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 
+import numpy as np
 import pytest
 
 from cudapy import driver
-from cudapy.core import Kernel, LaunchConfig
+from cudapy.core import Kernel, LaunchConfig, Program
 
 pytestmark = pytest.mark.gpu
 
@@ -34,6 +36,18 @@ def test_attributes(device, code) -> None:
     assert attributes.cache_mode_ca in (True, False)
     with pytest.raises(AttributeError, match="no attribute"):
         attributes.registers = 1
+    for size in (1024.5, "1024"):
+        with pytest.raises(TypeError, match="val must be an integer"):
+            attributes.max_dynamic_shared_size_bytes = size
+
+
+def test_attributes_and_occupancy_keep_the_kernel(device) -> None:
+    kernel = Program('extern "C" __global__ void k() {}', "c++").compile("cubin").get_kernel("k")
+    attributes, occupancy = kernel.attributes, kernel.occupancy
+    del kernel
+    gc.collect()
+    assert attributes.max_threads_per_block == attributes[device].max_threads_per_block == 1024
+    assert occupancy.max_active_blocks_per_multiprocessor(1024) >= 1
 
 
 def test_occupancy(device, code) -> None:
@@ -48,6 +62,8 @@ def test_occupancy(device, code) -> None:
     by_size = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(lambda block: 4 * block)
     assert occupancy.max_potential_block_size(by_size).max_block_size > 0
     assert occupancy.available_dynamic_shared_memory_per_block(1, 256) > 40_000
+    numbers = np.int64(4096), np.int32(128)  # the first is no address of a function
+    assert occupancy.max_potential_block_size(*numbers) == occupancy.max_potential_block_size(4096, 128)
 
 
 def test_clusters(device, code, stream) -> None:
@@ -57,6 +73,9 @@ def test_clusters(device, code, stream) -> None:
     config = LaunchConfig(grid=4, cluster=2, block=128)
     assert occupancy.max_active_clusters(config, stream=stream) >= 1
     assert occupancy.max_potential_cluster_size(config, stream=stream) >= 2
+    for function in (occupancy.max_active_clusters, occupancy.max_potential_cluster_size):
+        with pytest.raises(TypeError, match="a LaunchConfig, not dict"):
+            function({"grid": 4})
 
 
 def test_kernels_are_equal_by_handle(code) -> None:

@@ -47,16 +47,20 @@ def test_closed_objects_say_so(device, stream) -> None:
         device.allocate(8, other)
 
 
-@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, pickle.dumps])
-def test_what_is_of_this_process_is_not_copied(device, stream, how) -> None:
-    """A copy would be given back a second time; in another process it would stand for something else."""
-    kernel = Program('extern "C" __global__ void k() {}', "c++").compile("cubin").get_kernel("k")
-    for thing in (stream, stream.record(), device.context, kernel, device.create_graph_builder()):
-        with pytest.raises(TypeError, match="cannot be copied or pickled"):
-            how(thing)
-    stream.sync()
-    with pytest.raises(RuntimeError, match="one process"):
-        how(device.allocate(64, stream))
+def test_what_is_of_this_process_is_not_copied(device, stream, code) -> None:
+    """A second object with the same handle would give it back a second time."""
+    definition = GraphDefinition()
+    node = definition.empty()
+    things = [stream, stream.record(), Program("", "c++"), code.get_kernel("axpy"), device.context]
+    things += [definition, node, definition.instantiate(), device.create_graph_builder()]
+    for thing in things:
+        name = type(thing).__name__
+        for function in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError, match=f"{name} objects cannot be copied or pickled"):
+                function(thing)
+    for function in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(RuntimeError, match="one process"):
+            function(device.allocate(64, stream))
 
 
 def test_the_garbage_collector_leaves_no_trace(device, stream) -> None:

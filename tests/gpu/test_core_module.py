@@ -40,6 +40,8 @@ def test_a_kernel_that_does_not_exist(code) -> None:
         code.get_kernel("add_one<float>")
     message = str(caught.value)
     assert "add_one<float>" in message and "name_expressions" in message and 'extern "C"' in message
+    with pytest.raises(TypeError, match="name must be str or bytes, not int"):
+        code.get_kernel(5)
     if driver.checked.cuDriverGetVersion() >= 12040:
         assert "axpy" in message and "spin" in message
 

@@ -20,6 +20,7 @@ from ..event import Event
 from ..kernel import Kernel
 from ..launch_config import LaunchConfig
 from ..pointer import byte_count
+from ..unique import Unique
 from . import condition as conditions
 from . import parameters
 from .allocation import allocation_parameters
@@ -29,6 +30,7 @@ from .tree import Record, Tree
 
 if TYPE_CHECKING:
     from ..device import Device
+    from .builder import GraphBuilder
     from .conditional import IfElseNode, IfNode, SwitchNode, WhileNode
     from .definition import GraphDefinition
     from .memory_nodes import AllocNode, FreeNode, MemcpyNode, MemsetNode
@@ -72,7 +74,7 @@ def node_at(tree: Tree, graph: CUgraph, handle: CUgraphNode, kind: CUgraphNodeTy
     return node
 
 
-class Adding:
+class Adding(Unique):
     """Base of GraphDefinition and GraphNode. Each method adds one node and returns it.
 
     What the node uses is kept alive as long as the graph, an executable made from it or another copy may use
@@ -135,6 +137,8 @@ class Adding:
         """Do nothing, but after all of `nodes`. Source: cuGraphAddEmptyNode."""
         tree, graph, before = self._place()
         for node in nodes:
+            if not isinstance(node, kinds[None]):
+                raise TypeError(f"join takes nodes, not a {type(node).__name__}")
             if node._tree is not tree or node._graph != graph:
                 raise ValueError(f"join: {node!r} is a node of another graph")
             if node.handle not in before:
@@ -216,8 +220,14 @@ class Adding:
         node: MemcpyNode = self._add(_MEMCPY, add, wanted, context, context=context, **things)[0]
         return node
 
-    def embed(self, child: GraphDefinition) -> ChildGraphNode:
-        """Run a copy, made now, of another graph. Source: cuGraphAddChildGraphNode."""
+    def embed(self, child: GraphBuilder | GraphDefinition) -> ChildGraphNode:
+        """Run a copy, made now, of another graph, which must not allocate memory or have conditions.
+
+        Source: cuGraphAddChildGraphNode.
+        """
+        from .definition import definition_of
+
+        child = definition_of(child, "embed")
         things = tuple(child._tree.kept.share().values())
         node: ChildGraphNode
         node, _ = self._add(_CHILD, checked.cuGraphAddChildGraphNode, child._graph, child=things)

@@ -12,7 +12,7 @@ from ..stream import Stream, StreamOptions
 from . import condition as conditions
 from .capture import Capture
 from .condition import GraphCondition
-from .definition import GraphDefinition
+from .definition import GraphDefinition, definition_of
 from .executable import Graph
 from .host_function import HostFunction
 from .options import Drawn, GraphCompleteOptions
@@ -177,6 +177,9 @@ class GraphBuilder(Closable, Drawn):
         """
         if len(set(map(id, graph_builders))) != len(graph_builders) or len(graph_builders) < 2:
             raise ValueError("join takes two builders or more, each once")
+        for builder in graph_builders:
+            if not isinstance(builder, GraphBuilder):
+                raise TypeError(f"join takes GraphBuilders, not a {type(builder).__name__}")
         capture = graph_builders[0]._building()
         for builder in graph_builders:
             if builder._building() is not capture:
@@ -201,9 +204,9 @@ class GraphBuilder(Closable, Drawn):
     def embed(self, child: GraphBuilder | GraphDefinition) -> None:
         """Run at this point a copy, made now, of what another builder has built.
 
-        Source: cuGraphAddChildGraphNode.
+        That must not allocate memory or have conditions. Source: cuGraphAddChildGraphNode.
         """
-        definition = child.graph_definition if isinstance(child, GraphBuilder) else child
+        definition = definition_of(child, "embed")
         capture = self._building()
         self._keep(*definition._tree.kept.share().values())
         capture.insert(self._stream, checked.cuGraphAddChildGraphNode, definition._checked())

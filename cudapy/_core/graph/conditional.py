@@ -59,6 +59,9 @@ class ConditionalNode(GraphNode, kind="CONDITIONAL"):
         self._checked()
         return tuple(GraphDefinition._of(self._tree, body, self) for body in self._record.branches)
 
+    def _inside(self) -> tuple[GraphDefinition, ...]:
+        return self.branches
+
 
 def _look(handle: CUgraphNode, record: Record) -> None:
     """Ask the driver about a node that somebody else added. Source: cuGraphNodeGetParams, CUDA 13.2."""

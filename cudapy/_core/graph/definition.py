@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 _AUTO_FREE = GraphCompleteOptions(auto_free_on_launch=True)
 
 
+def definition_of(source: Any, method: str) -> GraphDefinition:
+    """`source` itself, or that of a GraphBuilder. Raises TypeError for what `method` does not take."""
+    found = getattr(source, "graph_definition", source)
+    if not isinstance(found, GraphDefinition):
+        raise TypeError(f"{method} takes a GraphBuilder or a GraphDefinition, not a {type(source).__name__}")
+    return found
+
+
 class GraphDefinition(Adding, Drawn):
     """A graph to which nodes are added: `launch`, `memcpy` and the others of its methods start with nothing
     before them, those of the nodes that they return follow these.

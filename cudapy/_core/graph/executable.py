@@ -133,14 +133,10 @@ class Graph(Closable):
 
         Raises GraphUpdateError, with what differs, and leaves the Graph as it was. Source: cuGraphExecUpdate.
         """
-        from .definition import GraphDefinition
+        from .definition import definition_of
 
         handle = self._handle
-        definition = getattr(source, "graph_definition", source)
-        if not isinstance(definition, GraphDefinition):
-            raise TypeError(
-                f"update takes a GraphBuilder or a GraphDefinition, not a {type(source).__name__}"
-            )
+        definition = definition_of(source, "update")
         tree, graph = definition._tree, definition._checked()
         info = CUgraphExecUpdateResultInfo()
         things = _given(tree, graph)

@@ -16,6 +16,7 @@ from .node import GraphNode
 from .nodes import ChildGraphNode, EventRecordNode, EventWaitNode, HostCallbackNode, KernelNode
 
 if TYPE_CHECKING:
+    from .builder import GraphBuilder
     from .definition import GraphDefinition
 
 
@@ -139,8 +140,11 @@ class ExecutableChildGraphNode(ExecutableGraphNode, of=ChildGraphNode):
 
     __slots__ = ()
 
-    def update(self, child: GraphDefinition) -> None:
+    def update(self, child: GraphBuilder | GraphDefinition) -> None:
         """Do what `child`, of the same shape, does. Source: cuGraphExecChildGraphNodeSetParams."""
+        from .definition import definition_of
+
+        child = definition_of(child, "update")
         things = tuple(child._tree.kept.share().values())
         checked.cuGraphExecChildGraphNodeSetParams(*self._handles, child._checked())
         self._keep(*things)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -29,9 +30,12 @@ class HostFunction:
                     "callback: a C function must be void (*)(void *), that is "
                     "ctypes.CFUNCTYPE(None, ctypes.c_void_p)"
                 )
-            thunk, argument = fn, user_data or 0
-            if not isinstance(argument, int):
-                data = ctypes.create_string_buffer(bytes(argument), memoryview(argument).nbytes)
+            thunk = fn
+            try:
+                argument = operator.index(0 if user_data is None else user_data)
+            except TypeError:
+                content = memoryview(user_data).tobytes()
+                data = ctypes.create_string_buffer(content, len(content))
                 argument = ctypes.addressof(data)
         else:
             if not callable(fn):

@@ -73,11 +73,22 @@ class GraphNode(Adding):
         """Whether it is still there: `destroy` was not called."""
         return self._record.is_alive
 
+    def _inside(self) -> tuple[GraphDefinition, ...]:
+        """The graphs inside it."""
+        return ()
+
+    def _contents(self) -> list[GraphNode]:
+        """All nodes inside it, which go when it does."""
+        nodes = [node for graph in self._inside() for node in graph.nodes()]
+        return nodes + [inner for node in nodes for inner in node._contents()]
+
     def destroy(self) -> None:
         """Take the node and its edges out of the graph; again does nothing. Source: cuGraphDestroyNode."""
         if self._record.is_alive:
+            lost = [self, *self._contents()]
             checked.cuGraphDestroyNode(self._handle)
-            self._tree.forget(self._handle)
+            for node in lost:
+                self._tree.forget(node._handle)
 
     @property
     def pred(self) -> Neighbours:

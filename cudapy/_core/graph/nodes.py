@@ -21,6 +21,7 @@ from .host_function import HostFunction
 from .node import GraphNode
 
 if TYPE_CHECKING:
+    from .builder import GraphBuilder
     from .definition import GraphDefinition
 
 
@@ -106,17 +107,25 @@ class ChildGraphNode(GraphNode, kind="GRAPH"):
         inner = checked.cuGraphChildGraphNodeGetGraph(self._checked())
         return GraphDefinition._of(self._tree, inner, self)
 
-    def update(self, child: GraphDefinition) -> None:
+    def _inside(self) -> tuple[GraphDefinition, ...]:
+        return (self.child_graph,)
+
+    def update(self, child: GraphBuilder | GraphDefinition) -> None:
         """Run a copy, made now, of another graph, which is not part of this one. Needs CUDA 12.2.
 
         Source: cuGraphNodeSetParams.
         """
-        handle = self._checked()
+        from .definition import definition_of
+
+        handle, child = self._checked(), definition_of(child, "update")
         if child._tree is self._tree:
             raise ValueError("update: the child is a part of the graph that it would go into")
         wanted = CUgraphNodeParams(type=CUgraphNodeType.CU_GRAPH_NODE_TYPE_GRAPH)
         wanted.graph.graph = child._graph
+        lost = self._contents()
         checked.cuGraphNodeSetParams(handle, wanted)
+        for node in lost:
+            self._tree.forget(node._handle)
         things = tuple(child._tree.kept.share().values())
         self._tree.keep(handle, self._record, child=things)
 

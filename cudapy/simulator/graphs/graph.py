@@ -128,6 +128,21 @@ def graph(handle: int) -> Graph:
     return find(handle, Graph, "CUDA_ERROR_INVALID_VALUE")
 
 
+_ALONE = {
+    Type.CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+    Type.CU_GRAPH_NODE_TYPE_MEM_FREE,
+    Type.CU_GRAPH_NODE_TYPE_CONDITIONAL,
+}
+
+
+def copy_of(handle: int) -> Graph:
+    """A clone of the graph with this handle. Raises Refused for one with nodes that cannot be cloned."""
+    of = graph(handle)
+    if any(node.operation.type in _ALONE for node in of.nodes):
+        raise invalid("a graph that allocates, frees or has conditions can be neither cloned nor a child")
+    return of.clone()
+
+
 def node(handle: int) -> Node:
     """The node with this handle. Raises Refused."""
     return find(handle, Node, "CUDA_ERROR_INVALID_VALUE")
@@ -163,7 +178,7 @@ def cuGraphDestroy(hGraph: int) -> None:
 
 @provides("driver")
 def cuGraphClone(originalGraph: int) -> int:
-    return graph(originalGraph).clone().handle
+    return copy_of(originalGraph).handle
 
 
 @provides("driver")

@@ -28,6 +28,17 @@ AUTO_FREE = 1  # CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
 FLAGS = 15
 
 
+def conditions(of: Graph) -> list[Condition]:
+    """The conditional nodes of a graph."""
+    return [one.operation for one in of.nodes if isinstance(one.operation, Condition)]
+
+
+def with_bodies(of: Graph) -> list[Graph]:
+    """A graph, and those inside its conditional nodes."""
+    bodies = [body for condition in conditions(of) for body in condition.bodies]
+    return [of, *(inside for body in bodies for inside in with_bodies(body))]
+
+
 class Exec(Object):
     """An instance of a graph: operations of its own, by the nodes that they come from."""
 
@@ -40,7 +51,7 @@ class Exec(Object):
         self.operations = {one: one.operation.clone() for one in graph.ordered()}
         self.after = {one: list(one.after) for one in graph.nodes}
         self.off: set[Node] = set()
-        self.conditionals = list(graph.conditionals)
+        self.conditionals = [value for inside in with_bodies(graph) for value in inside.conditionals]
         self.last: Any = None
         self.lock = threading.Lock()  # launches of one instance follow each other
         self.kept: dict[UserObject, int] = {}
@@ -157,8 +168,8 @@ def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
         raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator has no launches of graphs from kernels")
     of = graph(hGraph)
     forbid()
-    used = {id(n.operation.value) for n in of.nodes if isinstance(n.operation, Condition)}
-    if any(id(value) not in used for value in of.conditionals):
+    used = {id(condition.value) for inside in with_bodies(of) for condition in conditions(inside)}
+    if any(id(value) not in used for inside in with_bodies(of) for value in inside.conditionals):
         raise Impossible(
             Instantiated.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED,
             "a conditional handle of the graph belongs to no conditional node",

@@ -20,7 +20,7 @@ from ..streams.event import Event
 from ..streams.operations import Empty, EventRecord, EventWait, HostCall, MemoryOperations, Operation
 from ..streams.words import batch
 from .conditional import Condition, Conditional
-from .graph import ChildGraph, Graph, graph
+from .graph import ChildGraph, Graph, copy_of, graph
 from .memory import alloc_of
 
 
@@ -79,7 +79,8 @@ def any_of(of: Graph, params: Any) -> Operation:
     if kind == Type.CU_GRAPH_NODE_TYPE_HOST:
         return host_of(params.host)
     if kind == Type.CU_GRAPH_NODE_TYPE_GRAPH:
-        return ChildGraph(graph(int(params.graph.graph)).clone())
+        child, moved = int(params.graph.graph), int(params.graph.ownership) == 1  # then it may allocate
+        return ChildGraph(graph(child).clone() if moved else copy_of(child))
     if kind == Type.CU_GRAPH_NODE_TYPE_EMPTY:
         return Empty()
     if kind == Type.CU_GRAPH_NODE_TYPE_WAIT_EVENT:

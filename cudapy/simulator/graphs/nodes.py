@@ -27,7 +27,7 @@ from ..memory.pool_memory import Alloc, Free
 from ..streams.event import Event
 from ..streams.operations import Empty, EventRecord, EventWait, HostCall, MemoryOperations, Operation, needed
 from .conditional import Conditional
-from .graph import ChildGraph, Node, graph, list_of, node
+from .graph import ChildGraph, Node, copy_of, graph, list_of, node
 from .instance import executable
 from .memory import alloc_of
 from .node_params import any_of, batch_of, fill_of, host_of, kernel_of
@@ -234,7 +234,7 @@ def cuGraphAddEmptyNode(hGraph: int, dependencies: Any, numDependencies: int) ->
 
 @provides("driver")
 def cuGraphAddChildGraphNode(hGraph: int, dependencies: Any, numDependencies: int, childGraph: int) -> int:
-    return added(hGraph, ChildGraph(graph(childGraph).clone()), dependencies, numDependencies)
+    return added(hGraph, ChildGraph(copy_of(childGraph)), dependencies, numDependencies)
 
 
 @provides("driver")
@@ -244,7 +244,7 @@ def cuGraphChildGraphNodeGetGraph(hNode: int) -> int:
 
 @provides("driver")
 def cuGraphExecChildGraphNodeSetParams(hGraphExec: int, hNode: int, childGraph: int) -> None:
-    put_exec(hGraphExec, hNode, ChildGraph(graph(childGraph).clone()))
+    put_exec(hGraphExec, hNode, ChildGraph(copy_of(childGraph)))
 
 
 @provides("driver")
