@@ -10,9 +10,10 @@ from .._errors import CUDAError
 from ..driver import CUevent, CUevent_flags, CUipcEventHandle, CUresult, checked
 from . import lifetime
 from .captures import possible, uncaptured
+from .closable import Closable
 from .context import Context, lasting
 from .current import c_function, within
-from .lifetime import Closable, finalize, give_back, postponed, retry
+from .lifetime import finalize, give_back, postponed, retry
 from .options import accepted
 from .waiting import SPIN, wait
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .._ffi.buffers import address_of
 from . import dlpack as dl
-from .lifetime import Closable
+from .closable import Closable
 from .stream import Stream
 from .stream_order import follow
 

@@ -30,7 +30,7 @@ import os
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Protocol
 
 from .._errors import STICKY, CUDAError
 from ..driver import CUresult
@@ -201,55 +201,6 @@ def retry(waiting: deque[Ownership] = postponed) -> None:
             waiting.popleft()  # its last reference; and if it is too early, it gets in line again
         except IndexError:  # another thread was here
             return
-
-
-Self = TypeVar("Self", bound="Closable")
-
-
-class Closable(Unique):
-    """Base of what can be closed. A closed object lacks its `_vital` attribute, and says so when asked.
-
-    So an object in use is never tested for being open: that costs nothing until it matters.
-    """
-
-    __slots__ = ("__weakref__", "_ownership")
-    _vital = "_handle"
-    _ownership: Ownership | None  # None: what it stands for belongs to somebody else
-
-    def close(self) -> None:
-        """Give back what this object owns.
-
-        Using it afterwards is a RuntimeError, closing it again does nothing.
-        """
-        try:
-            delattr(self, self._vital)
-        except AttributeError:
-            return
-        ownership, self._ownership = self._ownership, None
-        if ownership is not None:
-            ownership.close()
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether `close` was called."""
-        try:
-            object.__getattribute__(self, self._vital)
-        except AttributeError:
-            return True
-        return False
-
-    def __enter__(self: Self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if name == self._vital:
-                raise RuntimeError(f"this {type(self).__name__} is closed")
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 class Finishing(Protocol):

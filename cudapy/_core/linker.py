@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from .. import driver, pathfinder
 from .._pathfinder.libraries import LIBRARIES
 from .build import LinkError
-from .lifetime import Closable, Ownership
+from .closable import Closable
+from .lifetime import Ownership
 from .linker_options import LinkerOptions
 from .module import ObjectCode
 from .options import accepted

@@ -8,8 +8,9 @@ from typing import Any, Literal, Protocol
 
 from . import program_nvrtc, program_nvvm
 from .build import Built, CompileError
+from .closable import Closable
 from .compile_cache import cached
-from .lifetime import Closable, Ownership
+from .lifetime import Ownership
 from .linker import Linker
 from .module import ObjectCode
 from .options import accepted

@@ -9,11 +9,12 @@ from .. import driver
 from .._ffi.integers import whole
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
 from .captures import capture_of, possible, share, too_early
+from .closable import Closable
 from .context import Context
 from .current import Uncaptured, c_function
 from .event import Event, EventOptions
 from .graph.kept import is_builder
-from .lifetime import Closable, Foundation, Ownership
+from .lifetime import Foundation, Ownership
 from .options import accepted
 from .waiting import wait
 

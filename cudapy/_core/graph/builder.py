@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from ...driver import CUgraph, CUgraphConditionalNodeType, checked
+from ..closable import Closable
 from ..current import Uncaptured, within
-from ..lifetime import Closable
 from ..stream import Stream, StreamOptions
 from . import condition as conditions
 from .capture import Capture

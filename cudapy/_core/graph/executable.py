@@ -21,9 +21,10 @@ from ...driver import (
     CUresult,
     checked,
 )
+from ..closable import Closable
 from ..context import Context
 from ..current import Uncaptured, c_function, within
-from ..lifetime import Closable, Ownership
+from ..lifetime import Ownership
 from ..stream import IsStreamType, Stream
 from .given import Given
 from .kept import is_builder

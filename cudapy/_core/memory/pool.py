@@ -22,8 +22,9 @@ from ...driver import (
 from .. import ipc, lifetime
 from ..buffer import Buffer
 from ..captures import possible, state, uncaptured
+from ..closable import Closable
 from ..current import Uncaptured
-from ..lifetime import Closable, Foundation, postponed, retry
+from ..lifetime import Foundation, postponed, retry
 from ..pointer import byte_count
 from ..stream import Stream
 from .resource import MemoryResource
