@@ -316,6 +316,29 @@ def test_a_name_that_is_no_str() -> None:
 
 
 @with_nvrtc
+@pytest.mark.parametrize(
+    ("code", "wrong", "names"),
+    [
+        ("\0__global__ void k() {}", {}, ()),
+        (b"__global__ void k() {}\0 }", {}, ()),
+        ("", {"name": "a\0b"}, ()),
+        ("", {"define_macro": "A=1\0B"}, ()),
+        ("", {"std": "c++17\0, and more"}, ()),
+        ("template <int> __global__ void k() {}", {}, ("k<1>\0<2>",)),
+    ],
+)
+def test_what_c_would_cut_at_a_nul(code, wrong, names) -> None:
+    with pytest.raises(ValueError, match=r"has a NUL character at \d+, where C would end it"):
+        Program(code, "c++", ProgramOptions(arch="sm_90", **wrong)).compile("ptx", names, cache=False)
+
+
+@with_nvrtc
+def test_text_may_end_with_a_nul() -> None:
+    code = b'extern "C" __global__ void k() {}\0'
+    assert b".entry k(" in Program(code, "c++", ProgramOptions(arch="sm_90")).compile("ptx").code
+
+
+@with_nvrtc
 def test_options_are_a_dict_too() -> None:
     made = Program(SCALE, "c++", {"arch": "sm_80", "name": "by_dict", "define_macro": "SHIFT=1"}).compile(
         "ptx"

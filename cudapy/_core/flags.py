@@ -55,6 +55,14 @@ def flags_of(options: Any) -> list[str]:
     return found
 
 
+def c_text(value: str | bytes, what: str) -> bytes:
+    """`value` for a `char *`, which ends at its first NUL. Raises ValueError for one before its end."""
+    data = value.encode() if isinstance(value, str) else value
+    if (at := data.find(0)) != -1 and data[at:].strip(b"\0"):
+        raise ValueError(f"{what} has a NUL character at {at}, where C would end it")
+    return data
+
+
 def set_fields(options: Any) -> set[str]:
     """The names of the fields that ask for something: a flag or, where there is none, other than at first."""
     found = set()

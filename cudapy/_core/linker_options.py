@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .flags import arch_number, digit, each, flag, flags_of, joined, value
+from .flags import arch_number, c_text, digit, each, flag, flags_of, joined, value
 
 
 @dataclass
@@ -62,7 +62,8 @@ class LinkerOptions:
             raise ValueError("LinkerOptions: ptx=True needs link_time_optimization=True")
         number = self.arch_number()
         prefix = "compute" if (self.arch or "").startswith("compute") else "sm"
-        return [flag.encode() for flag in (f"-arch={prefix}_{number}", *flags_of(self))]
+        flags = [f"-arch={prefix}_{number}", *flags_of(self)]
+        return [c_text(flag, "LinkerOptions: a flag") for flag in flags]
 
     def arch_number(self) -> str:
         """The architecture without its prefix: "90" or "90a". Raises ValueError for one that cannot be."""

@@ -10,6 +10,7 @@ from typing import Any
 from .._errors import CUDAError
 from ..driver import CUjit_option, CUlibrary, CUmodule, CUresult, checked
 from .current import Uncaptured, initialise
+from .flags import c_text
 from .kernel import Kernel, kernel_names
 from .lifetime import Ownership
 
@@ -120,7 +121,8 @@ class ObjectCode:
         symbol = self._symbol_mapping.get(asked, asked)
         library = self.handle
         try:
-            return Kernel(self._logged(checked.cuLibraryGetKernel, library, symbol.encode()), symbol, self)
+            encoded = c_text(symbol, "get_kernel: the name")
+            return Kernel(self._logged(checked.cuLibraryGetKernel, library, encoded), symbol, self)
         except CUDAError as error:
             if error.code != CUresult.CUDA_ERROR_NOT_FOUND:
                 raise

@@ -13,6 +13,7 @@ from .._types.meanings import NVRTCRESULT
 from ..nvrtc import nvrtcProgram, nvrtcResult
 from .build import Built, CompileError, Tool, failure, text
 from .cache_folder import own_folder, user_cache
+from .flags import c_text
 from .program_options import ProgramOptions
 
 NAME = "NVRTC"
@@ -21,7 +22,8 @@ GETTERS = {"ptx": "PTX", "cubin": "CUBIN", "ltoir": "LTOIR"}
 
 def create(code: bytes, options: ProgramOptions) -> nvrtcProgram:
     """A new program: each takes name expressions only before it is first compiled."""
-    handle: nvrtcProgram = nvrtc.checked.nvrtcCreateProgram(code, options.name.encode(), 0, None, None)
+    source, name = c_text(code, "Program: the code"), c_text(options.name, "ProgramOptions: name")
+    handle: nvrtcProgram = nvrtc.checked.nvrtcCreateProgram(source, name, 0, None, None)
     return handle
 
 
@@ -36,7 +38,7 @@ def compile_program(
     """Compile `handle`, new and made of `code`. Source: nvrtcCompileProgram, nvrtcGetLoweredName."""
     flags = [*options.as_bytes("NVRTC", target), *header_flags(code, options)]
     for name in names:
-        nvrtc.checked.nvrtcAddNameExpression(handle, name.encode())
+        nvrtc.checked.nvrtcAddNameExpression(handle, c_text(name, "Program.compile: a name expression"))
     (status,) = nvrtc.nvrtcCompileProgram(handle, len(flags), flags)
     if not status and _grow_pch_heap(handle, options):
         (status,) = nvrtc.nvrtcCompileProgram(handle, len(flags), flags)

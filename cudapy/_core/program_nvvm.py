@@ -8,6 +8,7 @@ from .. import nvvm, pathfinder
 from .._types.meanings import NVVMRESULT
 from ..nvvm import nvvmProgram
 from .build import Built, CompileError, Tool, failure, text
+from .flags import c_text
 from .program_options import ProgramOptions
 from .program_ptx import compile_ptx
 
@@ -41,7 +42,7 @@ def compile_program(
             steps.append((nvvm.nvvmLazyAddModuleToProgram, file.read(), "libdevice"))
     subject = f"Program: {', '.join(f'{name} ({len(data)} bytes)' for _, data, name in steps)} of NVVM IR"
     for function, data, name in steps:
-        (status,) = function(handle, data, len(data), name.encode())
+        (status,) = function(handle, data, len(data), c_text(name, "Program: the name of a source"))
         if status:
             raise _failed(handle, function.__name__, status, subject, flags)
     for act in (nvvm.nvvmVerifyProgram, nvvm.nvvmCompileProgram):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from .flags import arch_number, each, flag, flags_of, option, set_fields, switch, value
+from .flags import arch_number, c_text, each, flag, flags_of, option, set_fields, switch, value
 from .linker_options import LinkerOptions
 
 Macro = str | tuple[str, str]
@@ -108,7 +108,7 @@ class ProgramOptions:
         if self.link_time_optimization and target not in (None, "ltoir"):
             raise ValueError("ProgramOptions: link_time_optimization makes LTO-IR: compile to 'ltoir'")
         flags = self._for_nvrtc(target) if name == "nvrtc" else self._for_nvvm(target)
-        return [flag.encode() for flag in flags]
+        return [c_text(flag, "ProgramOptions: a flag") for flag in flags]
 
     def _for_nvrtc(self, target: str | None) -> list[str]:
         for name in ("extra_sources", "use_libdevice"):

@@ -42,6 +42,8 @@ def test_a_kernel_that_does_not_exist(code) -> None:
     assert "add_one<float>" in message and "name_expressions" in message and 'extern "C"' in message
     with pytest.raises(TypeError, match="name must be str or bytes, not int"):
         code.get_kernel(5)
+    with pytest.raises(ValueError, match="NUL character at 4, where C would end it"):
+        code.get_kernel("axpy\0add")
     if driver.checked.cuDriverGetVersion() >= 12040:
         assert "axpy" in message and "spin" in message
 
