@@ -126,6 +126,20 @@ def test_a_failure_holds_nothing(stub: Stub) -> None:
     assert reference() is None
 
 
+@pytest.mark.parametrize(("error", "released"), [(RuntimeError, True), (KeyboardInterrupt, False)])
+def test_what_a_graph_took_is_not_released(stub: Stub, monkeypatch: Any, error: Any, released: bool) -> None:
+    """Ctrl-C may come when the graph has it: one more release would take it from under the graph."""
+    kept = graphs("kept")
+
+    def retain(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(kept.checked, "cuGraphRetainUserObject", retain)
+    with pytest.raises(error):
+        kept.give(kept.CUgraph(5), Thing())
+    assert ("cuUserObjectRelease" in [call.symbol for call in stub.calls()]) == released
+
+
 def test_what_holds_something_may_be_dropped_in_turn(stub: Stub) -> None:
     """Dropping one thing may bring others along that come by the same way."""
     held = graphs("held")

@@ -85,7 +85,7 @@ def give(graph: CUgraph, things: object) -> CUuserObject:
     made = hold(things)
     try:
         checked.cuGraphRetainUserObject(graph, made, 1, CUuserObjectRetain_flags.CU_GRAPH_USER_OBJECT_MOVE)
-    except BaseException:
+    except Exception:  # after Ctrl-C the graph may have it already
         checked.cuUserObjectRelease(made, 1)
         raise
     return made
