@@ -51,3 +51,14 @@ def test_a_new_pool_has_no_access_of_an_older_one(device, stream, other) -> None
         resource.allocate(256, stream=stream).close()
         stream.sync()
         resource.close()
+
+
+def test_copies_go_in_a_stream_of_their_device_whatever_is_current(device, other) -> None:
+    stream = other.create_stream()
+    there = other.allocate(256, stream)
+    device.set_current()
+    there.copy_from(np.arange(256, dtype=np.uint8), stream=stream)
+    found = np.empty(256, np.uint8)
+    there.copy_to(found, stream=stream)
+    stream.sync()
+    assert found.tolist() == list(range(256))

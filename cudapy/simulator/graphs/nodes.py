@@ -44,6 +44,8 @@ def added(hGraph: int, operation: Operation, dependencies: Any, count: int, data
 def unless_refused(operation: Operation) -> Iterator[None]:
     """Around what takes an operation: what it holds goes if nobody takes it."""
     try:
+        if isinstance(operation, Copy):
+            operation.check_access()
         yield
     except Refused:
         operation.forget()

@@ -8,8 +8,15 @@ from typing import Any
 from ..._types.driver.enums import CUmemcpy3DOperandType
 from ..library import provides
 from ..log import invalid
-from ..streams.stream import stream
+from ..streams.stream import Stream, stream
 from .copies import ARRAY, UNIFIED, Copy, Side, line
+
+
+def _add(copies: list[Copy], on: Stream) -> None:
+    for copy in copies:
+        copy.check_access(on.context)
+    for copy in copies:
+        on.add(copy)
 
 
 @provides("driver")
@@ -21,8 +28,7 @@ def cuMemcpyBatchAsync_v2(
         raise invalid("a batch is not for the legacy default stream")
     if not numAttrs or numAttrs > count or attrsIdxs[0]:
         raise invalid("the attributes of a batch begin at its first copy")
-    for copy in [line(dsts[i], UNIFIED, srcs[i], UNIFIED, sizes[i]) for i in range(count)]:
-        on.add(copy)
+    _add([line(dsts[i], UNIFIED, srcs[i], UNIFIED, sizes[i]) for i in range(count)], on)
 
 
 @provides("driver")
@@ -70,8 +76,7 @@ def cuMemcpy3DBatchAsync_v2(numOps: int, opList: Any, flags: int, hStream: int) 
     on = stream(hStream)
     if flags or on.is_legacy:
         raise invalid("flags must be 0, and a batch is not for the legacy default stream")
-    for copy in [_box(opList[i]) for i in range(numOps)]:
-        on.add(copy)
+    _add([_box(opList[i]) for i in range(numOps)], on)
 
 
 @provides("driver")

@@ -11,7 +11,7 @@ import numpy as np
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.enums import CUmemorytype
 from ..._types.driver.structs import CUDA_MEMCPY3D
-from ..devices.context import current, get
+from ..devices.context import Context, current, get
 from ..library import provides
 from ..log import invalid
 from ..streams.operations import Operation, needed
@@ -58,14 +58,6 @@ def bytes_at(address: int, size: int) -> Any:
     return np.frombuffer(place, np.uint8)
 
 
-def _check_access(block: Block) -> None:
-    """Memory of a pool is copied by the devices that were given access, other memory by all."""
-    reach = None if block.pool is None else block.pool.reach()
-    if reach is not None and not reach(on := current()):
-        place = f"{block.size} bytes at {block.address:#x}"
-        raise invalid(f"the pool of the {place} gives device {on.device.ordinal} no access")
-
-
 class Copy(Operation):
     """A copy of `depth` layers of `height` rows of `width` bytes."""
 
@@ -77,6 +69,7 @@ class Copy(Operation):
         self.width = width
         self.height = height
         self.depth = depth
+        self._pooled: list[Block] = []  # memory that has not every device's access
         self.check()
 
     def check(self) -> None:
@@ -90,9 +83,18 @@ class Copy(Operation):
             if self.depth > 1 and plain.height < self.height:
                 raise invalid(f"layers of {plain.height} rows have no {self.height} rows")
             if plain.kind == DEVICE or (plain.kind == UNIFIED and blocks.find(plain.start) is not None):
-                _check_access(check_range(plain.start, self._extent(plain)))
+                block = check_range(plain.start, self._extent(plain))
+                if block.pool is not None and block.pool.reach() is not None:
+                    self._pooled.append(block)
             elif not plain.start:
                 raise invalid("the address of a copy is NULL")
+
+    def check_access(self, on: Context | None = None) -> None:
+        """Raise Refused if the pool of its memory gives no access to the device that copies: that of `on`."""
+        for block in self._pooled:
+            if not block.pool.reach()(on := on or current()):
+                place = f"{block.size} bytes at {block.address:#x}"
+                raise invalid(f"the pool of the {place} gives device {on.device.ordinal} no access")
 
     def _extent(self, side: Side) -> int:
         """The bytes from the first to the last."""
@@ -197,6 +199,8 @@ def now(operation: Operation, on: Stream | None = None, is_safe: bool = False) -
         on.check()
     if not is_safe:
         not_in_capture()
+    if isinstance(operation, Copy):
+        operation.check_access(on.context)
     work = on.add(operation)
     if work is not None:
         work.wait()
@@ -205,14 +209,13 @@ def now(operation: Operation, on: Stream | None = None, is_safe: bool = False) -
 
 def later(operation: Operation, hStream: int) -> None:
     """Queue it. What is pageable is read before the call ends, and written before it ends."""
-    on = stream(hStream)
-    if (
-        on.capture is None
-        and isinstance(operation, Copy)
-        and not (on.queue.last is None and not on.is_legacy)
-    ):
-        operation = operation.staged()
-    waits = on.capture is None and isinstance(operation, Copy) and _is_pageable(operation.dst)
+    on, waits = stream(hStream), False
+    if isinstance(operation, Copy):
+        operation.check_access(on.context)
+        if on.capture is None:
+            waits = _is_pageable(operation.dst)
+            if on.is_legacy or on.queue.last is not None:
+                operation = operation.staged()
     if waits:
         may_wait()
     work = on.add(operation)
