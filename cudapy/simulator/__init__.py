@@ -64,7 +64,8 @@ def enable(
 
     What is not given comes from the environment, where there is CUDAPY_SIMULATOR_DEVICES, _SEED,
     _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE or _REPORTS. Raises RuntimeError if
-    this process has called another driver, ValueError for settings that make no sense.
+    this process has called another driver or has other devices already, ValueError for settings that make no
+    sense.
     """
     from .. import pathfinder
     from .._pathfinder.libraries import MAJORS
@@ -76,6 +77,8 @@ def enable(
                 raise RuntimeError(f"the simulator comes too late: this process has loaded {known.path}")
         if not _tables:
             _start(devices, compute_capability)
+        else:
+            _still(devices, compute_capability)
         _settings(seed, check_races, check_uninitialized, coverage, reports)
         for name in ("cuda", "cudart"):
             for major in (None, *MAJORS):
@@ -206,6 +209,19 @@ def _start(devices: int | None, compute_capability: tuple[int, int] | None) -> N
     _tables["runtime"] = Table(
         "runtime", runtime, runtime_calls.before, runtime_calls.failed, partial(runtime_calls.twin, made)
     )
+
+
+def _still(devices: int | None, compute_capability: tuple[int, int] | None) -> None:
+    """Raise RuntimeError unless the devices, which are there, are those."""
+    from .devices.device import Options
+
+    there = Options.devices, Options.compute_capability
+    if (devices or there[0], compute_capability or there[1]) != there:
+        major, minor = there[1]
+        raise RuntimeError(
+            f"the simulator is on, with {there[0]} of compute capability {major}.{minor}: say which devices "
+            "there are before anything of CUDA is used"
+        )
 
 
 def _settings(

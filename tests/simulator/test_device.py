@@ -88,6 +88,23 @@ except RuntimeError as error:
             "the simulator comes too late: this process has loaded /lib/real.so\n"
         )
 
+    def test_what_is_settled_once_it_is_on(self) -> None:
+        code = """
+from cudapy import driver, simulator
+driver.cuInit(0)
+simulator.enable(devices=1, compute_capability=(9, 0), seed=7)
+for other in ({"devices": 2}, {"compute_capability": (8, 0)}):
+    try:
+        simulator.enable(**other)
+    except RuntimeError as error:
+        print(error)
+"""
+        line = (
+            "the simulator is on, with 1 of compute capability 9.0: say which devices there are before "
+            "anything of CUDA is used\n"
+        )
+        assert output(code) == 2 * line
+
     def test_settings_come_from_the_call_and_then_the_environment(self) -> None:
         code = """
 from cudapy import driver, simulator
