@@ -178,6 +178,11 @@ class DeviceProperties:
             found = self.__dict__[name] = kind(value)
             return found
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _KINDS:
+            raise AttributeError(f"{name} is a property of the device, and cannot be set")
+        super().__setattr__(name, value)
+
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *_KINDS]
 

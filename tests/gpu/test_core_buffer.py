@@ -86,7 +86,7 @@ def test_what_cannot_be_filled_or_copied(device, stream) -> None:
     with pytest.raises(ValueError, match="cannot be -1"):
         device.allocate(-1)
     for wrong in (1.5, "64", None):
-        with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        with pytest.raises(TypeError, match=r"whole number|integer"):
             device.allocate(wrong)
 
 

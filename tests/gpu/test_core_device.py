@@ -53,6 +53,8 @@ def test_every_property_has_its_type(device) -> None:
     assert device.properties.unified_addressing is True
     with pytest.raises(AttributeError, match="no property 'warp'"):
         _ = device.properties.warp
+    with pytest.raises(AttributeError, match=r"warp_size .* cannot be set"):
+        device.properties.warp_size = 64
 
 
 @pytest.mark.parametrize("ordinal", ["0", 0.5, b"0"])
