@@ -108,13 +108,13 @@ def beside(library: Library, major: int | None) -> int | None:
 
 
 _loaded: dict[tuple[str, int | None], Loaded] = {}
-_lock = threading.Lock()
+_lock = threading.RLock()  # a finalizer may come by that needs a library, too
 
 
 def _unlock() -> None:
     """In a process that was forked while another thread held it."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

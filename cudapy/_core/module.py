@@ -18,7 +18,7 @@ __all__ = ["Kernel", "ObjectCode"]
 
 LOADABLE = ("cubin", "ptx", "fatbin")
 
-_loading = threading.Lock()
+_loading = threading.RLock()  # a finalizer may come by that uses a kernel for the first time
 
 Code = bytes | bytearray | str | os.PathLike[str]
 
@@ -167,8 +167,9 @@ class ObjectCode:
         settings = list(options), list(options.values()), len(options)
         library = self._logged(checked.cuLibraryLoadData, self._code, *settings, None, None, 0)
         # The driver compiles PTX when a kernel is first asked for, and then writes to the log.
-        self._ownership = Ownership(_unload, library, self._log)
-        self._library = library
+        ownership = Ownership(_unload, library, self._log)
+        if self._library is None:  # no finalizer was faster
+            self._ownership, self._library = ownership, library
 
     def _logged(self, function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`; its exception has the log of the driver's compiler."""

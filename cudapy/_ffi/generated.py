@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import linecache
 import os
-from _thread import allocate_lock
+from _thread import RLock
 from typing import Any
 
-_settling = allocate_lock()
+_settling = RLock()  # a finalizer may come by that calls something for the first time
 
 
 def _unlock() -> None:
     """In a process that was forked while another thread held it."""
     global _settling
-    _settling = allocate_lock()
+    _settling = RLock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import threading
 from types import ModuleType
@@ -54,6 +55,53 @@ def test_a_face_is_written_into_its_place_once(monkeypatch: pytest.MonkeyPatch, 
 
     at_once(work)
     assert len({id(code) for code in seen}) == 1
+
+
+@pytest.mark.parametrize("what", ["function", "library", "kernel"])
+def test_a_finalizer_that_comes_by_does_not_wait_for_itself(d: ModuleType, what: str) -> None:
+    """It may find its own thread within the first call of something, and make one of its own."""
+
+    def part(name: str) -> Any:
+        return importlib.import_module(f".{name}", d.__package__)
+
+    code = part("core").ObjectCode.from_cubin(b"code")
+    first_use = {
+        "function": (part("_ffi.generated")._settling, lambda: d.cuMemAlloc(16)),
+        "library": (part("pathfinder")._lock, lambda: part("pathfinder").load("nvrtc")),
+        "kernel": (part("_core.module")._loading, lambda: code.handle),
+    }
+    lock, use = first_use[what]
+    done = []
+
+    def finalizer() -> None:
+        with lock, contextlib.suppress(part("pathfinder").LibraryNotFound):
+            use()
+        done.append(True)
+
+    thread = threading.Thread(target=finalizer, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert done
+
+
+def test_code_that_a_finalizer_loads_meanwhile_is_loaded_once(
+    d: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, checked = importlib.import_module("._core.module", d.__package__), d.checked
+    codes, loaded, unloaded = [module.ObjectCode.from_cubin(b"code")], [], []
+
+    def load(*_: Any) -> Any:
+        loaded.append(number := len(loaded) + 1)
+        if number == 1:
+            assert int(codes[0].handle) == 2  # what a __del__ might do
+        return d.CUlibrary(number)
+
+    monkeypatch.setattr(module, "_unload", lambda library, log: unloaded.append(int(library)))
+    monkeypatch.setitem(vars(checked), "cuLibraryLoadData", load)
+    assert int(codes[0].handle) == 2 and loaded == [1, 2]
+    assert unloaded == [1]
+    codes.clear()
+    assert unloaded == [1, 2]
 
 
 ALL_AT_ONCE = """
