@@ -215,12 +215,11 @@ def _still(devices: int | None, compute_capability: tuple[int, int] | None) -> N
     """Raise RuntimeError unless the devices, which are there, are those."""
     from .devices.device import Options
 
-    there = Options.devices, Options.compute_capability
-    if (devices or there[0], compute_capability or there[1]) != there:
-        major, minor = there[1]
+    if devices not in (None, Options.devices) or compute_capability not in (None, Options.compute_capability):
+        major, minor = Options.compute_capability
         raise RuntimeError(
-            f"the simulator is on, with {there[0]} of compute capability {major}.{minor}: say which devices "
-            "there are before anything of CUDA is used"
+            f"the simulator is on, with {Options.devices} of compute capability {major}.{minor}: say which "
+            "devices there are before anything of CUDA is used"
         )
 
 

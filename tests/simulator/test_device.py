@@ -93,7 +93,7 @@ except RuntimeError as error:
 from cudapy import driver, simulator
 driver.cuInit(0)
 simulator.enable(devices=1, compute_capability=(9, 0), seed=7)
-for other in ({"devices": 2}, {"compute_capability": (8, 0)}):
+for other in ({"devices": 2}, {"devices": 0}, {"compute_capability": (8, 0)}):
     try:
         simulator.enable(**other)
     except RuntimeError as error:
@@ -103,7 +103,7 @@ for other in ({"devices": 2}, {"compute_capability": (8, 0)}):
             "the simulator is on, with 1 of compute capability 9.0: say which devices there are before "
             "anything of CUDA is used\n"
         )
-        assert output(code) == 2 * line
+        assert output(code) == 3 * line
 
     def test_settings_come_from_the_call_and_then_the_environment(self) -> None:
         code = """
