@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import NamedTuple
 
 from .. import driver
@@ -43,10 +42,7 @@ def is_allocated(address: int) -> bool:
 
 def byte_count(size: int) -> int:
     """`size` as an int: any whole number. Raises TypeError, or ValueError below 0."""
-    try:
-        number = index(size)
-    except TypeError:
-        number = whole(size)
+    number = whole(size)
     if number < 0:
         raise ValueError(f"a size in bytes cannot be {number}")
     return number

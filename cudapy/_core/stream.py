@@ -120,9 +120,8 @@ class Stream(Closable):
             raise TypeError(
                 f"a stream must be a Stream or have __cuda_stream__(), which {type(stream).__name__} has not"
             ) from None
-        said = (
-            protocol() if callable(protocol) else protocol
-        )  # an attribute in the first libraries that had it
+        # The first libraries that had it have it as an attribute.
+        said = protocol() if callable(protocol) else protocol
         if not isinstance(said, (tuple, list)) or len(said) != 2 or said[0] != 0:
             name = type(stream).__name__
             raise TypeError(f"{name}.__cuda_stream__ must say (0, the stream's address), not {said!r}")

@@ -69,7 +69,7 @@ class Copy(Operation):
         self.width = width
         self.height = height
         self.depth = depth
-        self._pooled: list[Block] = []  # memory that has not every device's access
+        self._pooled: list[tuple[Block, Any]] = []  # memory that not every device reaches, and which do
         self.check()
 
     def check(self) -> None:
@@ -84,15 +84,16 @@ class Copy(Operation):
                 raise invalid(f"layers of {plain.height} rows have no {self.height} rows")
             if plain.kind == DEVICE or (plain.kind == UNIFIED and blocks.find(plain.start) is not None):
                 block = check_range(plain.start, self._extent(plain))
-                if block.pool is not None and block.pool.reach() is not None:
-                    self._pooled.append(block)
+                reach = None if block.pool is None else block.pool.reach()
+                if reach is not None:
+                    self._pooled.append((block, reach))
             elif not plain.start:
                 raise invalid("the address of a copy is NULL")
 
     def check_access(self, on: Context | None = None) -> None:
         """Raise Refused if the pool of its memory gives no access to the device that copies: that of `on`."""
-        for block in self._pooled:
-            if not block.pool.reach()(on := on or current()):
+        for block, reach in self._pooled:
+            if not reach(on := on or current()):
                 place = f"{block.size} bytes at {block.address:#x}"
                 raise invalid(f"the pool of the {place} gives device {on.device.ordinal} no access")
 
