@@ -130,7 +130,9 @@ def test_host_arrays_and_scalars_of_all_types(device, stream, host, where) -> No
 
 @pytest.mark.parametrize("where", ["device", "pinned"])
 @pytest.mark.parametrize(
-    "host", [b"abcd", np.int32(7), memoryview(b"abcd"), np.frombuffer(b"abcd", "u1")], ids=repr
+    "host",
+    [b"abcd", np.int32(7), memoryview(b"abcd"), np.frombuffer(b"abcd", "u1")],
+    ids=["bytes", "scalar", "memoryview", "array"],
 )
 def test_what_is_read_only_is_not_written(device, stream, host, where) -> None:
     resource = device if where == "device" else LegacyPinnedMemoryResource()
