@@ -20,7 +20,7 @@ from typing import Any
 
 from .stub import vendored
 
-INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT, UNSUPPORTED, INVALIDATED = 1, 2, 201, 900, 901
+INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONTEXT, NOT_READY, UNSUPPORTED, INVALIDATED = 1, 2, 201, 600, 900, 901
 
 MADE = {  # by these functions, into the argument with this number
     "cuStreamCreateWithPriority": ("stream", 0),
@@ -252,6 +252,9 @@ class FakeDriver:
         if self.busy:
             self.freed.add(values[0])
         return None
+
+    def cuEventQuery(self, arguments: Any, values: Any) -> int:
+        return NOT_READY if self.busy else 0
 
     def cuStreamSynchronize(self, arguments: Any, values: Any) -> None:
         self.busy = False

@@ -466,7 +466,33 @@ def test_a_buffer_of_another_process_is_opened_once_and_freed_once(core: Any, fa
         pool.allocate(64, stream=stream)
     assert pool.register(pool.uuid) is pool is core.DeviceMemoryResource.from_registry(pool.uuid)
     del pool, first
+    stream.sync()
     assert alive(fake, "pool") == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pools are shared on Linux alone")
+@pytest.mark.parametrize("how", ["close", "drop", "garbage"])
+def test_a_pool_of_another_process_waits_for_its_frees(core: Any, fake: FakeDriver, how: str) -> None:
+    """Drivers keep a file descriptor for good of one that is destroyed before."""
+    from importlib import import_module
+
+    ipc = import_module(f"{core.__name__.split('.')[0]}._core.ipc_buffer")
+    stream = core.Device(0).create_stream()
+    pool = core.DeviceMemoryResource.from_allocation_handle(0, 5)
+    described = ipc.IPCBufferDescriptor._of(bytes(64), 256)
+    cycle: list[Any] = [pool, core.Buffer.from_ipc_descriptor(pool, described, stream)]
+    fake.busy = True
+    if how == "garbage":
+        cycle.append(cycle)
+    elif how == "close":
+        cycle.pop().close()
+        pool.close()
+    del pool, cycle
+    gc.collect()
+    core.Device(0).allocate(64, stream).close()
+    assert alive(fake, "pool", "memory") == ["pool"]
+    stream.sync()
+    assert alive(fake, "pool", "memory") == []
 
 
 def test_a_finalizer_may_come_by_while_a_buffer_is_opened(core: Any) -> None:

@@ -27,6 +27,7 @@ from ..current import Uncaptured
 from ..lifetime import Foundation, postponed, retry
 from ..pointer import byte_count
 from ..stream import Stream
+from ..stream_order import keep_for
 from .resource import MemoryResource
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ class MemoryPool(Closable, MemoryResource):
         in_stream = Stream._accept(stream)
         if self._ipc is None or self._ipc.gives_up(int(ptr)):
             checked.cuMemFreeAsync(ptr, in_stream._handle)
+            if self.is_mapped:  # of such a pool the driver does not say whether it is idle
+                keep_for(in_stream, self._ownership)
 
     @property
     def handle(self) -> CUmemoryPool:
