@@ -45,8 +45,9 @@ def worker(
 
     mine = np.full(N, rank + 1, np.float32)
     outbox, inbox, total = (int(cu.cuMemAlloc(mine.nbytes)) for _ in range(3))
-    cu.cuMemcpyHtoD(outbox, mine, mine.nbytes)
-    cu.cuMemcpyHtoD(total, mine, mine.nbytes)
+    for pointer in (outbox, total):
+        cu.cuMemcpyHtoDAsync(pointer, mine, mine.nbytes, stream.handle)
+    stream.sync()
     try:
         right.send(bytes(cu.cuIpcGetMemHandle(outbox).reserved))
     except CUDAError as error:

@@ -58,7 +58,7 @@ def main() -> int:
     found = np.empty_like(numbers)
     config = LaunchConfig(grid=N // THREADS, block=THREADS)
     first.set_current()
-    cu.cuMemcpyHtoD(memory[0], numbers, numbers.nbytes)
+    cu.cuMemcpyHtoDAsync(memory[0], numbers, numbers.nbytes, streams[0].handle)
     timed = EventOptions(timing_enabled=True)
     start = streams[0].record(options=timed)
     for _ in range(COPIES):

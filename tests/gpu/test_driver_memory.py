@@ -58,6 +58,7 @@ def test_unified_addresses_tell_host_from_device() -> None:
     source, back = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
     with memory(256) as pointer, stream() as queue:
         ok(driver.cuMemcpy(pointer, source.ctypes.data, 256))
+        ok(driver.cuCtxSynchronize())  # the queue does not wait for it
         ok(driver.cuMemcpyAsync(back.ctypes.data, pointer, 256, queue))
         ok(driver.cuStreamSynchronize(queue))
     assert back.tolist() == source.tolist()
