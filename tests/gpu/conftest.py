@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -20,6 +21,13 @@ def others_give_back():
         sys.modules["cupy"].get_default_pinned_memory_pool().free_all_blocks()
     if "torch" in sys.modules:
         sys.modules["torch"].cuda.empty_cache()
+
+
+@pytest.fixture
+def alone():
+    """For what measures the memory of the whole device: no other worker of pytest-xdist uses it, too."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        pytest.skip("other workers use the memory that is measured")
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ def test_our_sentences_are_not_the_drivers() -> None:
             assert CURESULT[status.name][0].rstrip(".").lower() != theirs.decode().rstrip(".").lower()
 
 
+@pytest.mark.usefixtures("alone")
 @pytest.mark.parametrize("how", ["stream-ordered", "synchronous", "page-locked"])
 def test_memory_that_there_is_not_is_a_memory_error(device, stream, how) -> None:
     """And what there was before is there afterwards."""

@@ -162,7 +162,7 @@ def test_what_another_thread_asks_for_spoils_a_global_capture(device, stream, ho
     work()
 
 
-def test_device_memory_stays_flat(device, code) -> None:
+def test_device_memory_stays_flat(alone, device, code) -> None:
     def round_trip():
         stream = device.create_stream()
         with stream.record(), device.allocate(1 << 20, stream) as buffer:

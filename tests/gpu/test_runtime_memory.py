@@ -39,6 +39,7 @@ def pitched(array: np.ndarray) -> Any:
 
 
 class TestAllocation:
+    @pytest.mark.usefixtures("alone")
     def test_it_is_counted(self) -> None:
         before, total = ok(rt.cudaMemGetInfo())
         with owned(rt.cudaMalloc(256 << 20), rt.cudaFree) as pointer:

@@ -16,10 +16,11 @@ GROUPS = r"test_(core_memory|core|driver|programs|runtime)"
 
 
 def run(files: list[str]) -> subprocess.CompletedProcess[str]:
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", *files],
         cwd=REPOSITORY,
-        env={**os.environ, "CUDAPY_DRIVER": "simulator", "CUDAPY_SIMULATOR_DEVICES": "2"},
+        env={**alone, "CUDAPY_DRIVER": "simulator", "CUDAPY_SIMULATOR_DEVICES": "2"},
         capture_output=True,
         text=True,
         timeout=900,
