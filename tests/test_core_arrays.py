@@ -302,6 +302,20 @@ def test_what_is_no_array() -> None:
         StridedMemoryView.from_cuda_array_interface(WithInterface(stream=0), -1)
     with pytest.raises(BufferError, match="stream_ptr"):
         StridedMemoryView.from_cuda_array_interface(WithInterface())
+    for wrong, said in (
+        ({"data": 5}, "not complete"),
+        ({"shape": 3}, "not complete"),
+        ({"typestr": "?!"}, "!"),
+    ):
+        with pytest.raises(BufferError, match=said):
+            StridedMemoryView.from_cuda_array_interface(WithInterface(**wrong), -1)
+    incomplete = WithInterface()
+    del incomplete.__cuda_array_interface__["shape"]
+    with pytest.raises(BufferError, match="of a WithInterface is not complete: no 'shape'"):
+        StridedMemoryView.from_cuda_array_interface(incomplete, -1)
+    incomplete.__cuda_array_interface__ = []
+    with pytest.raises(BufferError, match="a list, not a dict"):
+        StridedMemoryView.from_cuda_array_interface(incomplete, -1)
     with pytest.raises(BufferError, match="Python objects"):
         StridedMemoryView.from_array_interface(np.zeros(3, object))
     with pytest.raises(TypeError, match="ndarray"):

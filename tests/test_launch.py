@@ -9,6 +9,7 @@ import threading
 import weakref
 from functools import partial
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -85,6 +86,10 @@ def test_configuration_stream_and_function_arrive(launches, stream) -> None:
 
 class Pair(ctypes.Structure):
     _fields_ = [("first", ctypes.c_int), ("second", ctypes.c_double)]
+
+
+class Incomplete:
+    __cuda_array_interface__: ClassVar[dict[str, object]] = {}
 
 
 class OnDevice:
@@ -211,6 +216,11 @@ WRONG = [
     (("text", 1), TypeError, r"k: argument 0: a str is not"),
     ((np.zeros(3), 1), TypeError, r"k: argument 0: a NumPy array lies in host memory"),
     ((Pair(), 1), TypeError, r"k: argument 0: it takes 16 bytes"),
+    (
+        (Incomplete(), 1),
+        TypeError,
+        r"k: argument 0: the __cuda_array_interface__ of a Incomplete has no 'data'",
+    ),
 ]
 
 

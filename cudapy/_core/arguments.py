@@ -130,6 +130,8 @@ def encode(value: Any, size: int | None) -> bytes:
         fields = [eval(expression.format("value"), scope) for expression in made.expressions]
     except AttributeError as error:  # an array that is not on a device, say
         raise TypeError(str(error)) from None
+    except LookupError as error:
+        raise TypeError(f"the __cuda_array_interface__ of a {type(value).__name__} has no {error}") from None
     try:
         return struct.pack("=" + made.codes, *fields)
     except struct.error:

@@ -59,6 +59,8 @@ def from_dlpack(view: V, obj: Any, stream_ptr: int | None) -> V:
 
 def from_cuda_array_interface(view: V, obj: Any, stream_ptr: int | None) -> V:
     found = obj.__cuda_array_interface__
+    if not isinstance(found, dict):
+        raise BufferError(f"__cuda_array_interface__ is a {type(found).__name__}, not a dict")
     if found.get("version", 0) < 3:
         raise BufferError("__cuda_array_interface__ must have version 3, which says what to wait for")
     if found.get("mask") is not None:
@@ -82,11 +84,15 @@ def from_cuda_array_interface(view: V, obj: Any, stream_ptr: int | None) -> V:
 def from_interface(view: V, obj: Any, found: Any) -> V:
     import numpy
 
-    dtype = numpy.dtype(found["typestr"])
+    try:
+        dtype = numpy.dtype(found["typestr"])
+        address, readonly = found["data"]
+        shape, strides = tuple(found["shape"]), found.get("strides")
+    except (KeyError, TypeError, ValueError) as error:
+        what = f"no {error}" if isinstance(error, KeyError) else error
+        raise BufferError(f"the array interface of a {type(obj).__name__} is not complete: {what}") from error
     if dtype.hasobject:
         raise BufferError("an array of Python objects has no elements that a device can use")
-    address, readonly = found["data"]
-    shape, strides = found["shape"], found.get("strides")
     view.ptr, view.readonly, view.exporting_obj = int(address or 0), bool(readonly), obj
     view._dtype, view._element = dtype, element_types.of(dtype)
     if strides is None:

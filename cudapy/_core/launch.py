@@ -24,7 +24,7 @@ from .stream import IsStreamType, Stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PACK_ERRORS = (struct.error, TypeError, OverflowError, AttributeError, ValueError)
+_PACK_ERRORS = (struct.error, TypeError, OverflowError, AttributeError, LookupError, ValueError)
 
 
 def launch(stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, *args: Any) -> None:

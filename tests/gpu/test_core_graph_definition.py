@@ -380,6 +380,9 @@ def test_an_allocation_that_is_not_freed(definition, device, stream) -> None:
 def test_events(definition, device, stream) -> None:
     options = EventOptions(timing_enabled=True)
     first, second, third = (device.create_event(options) for _ in range(3))
+    for method in (definition.record, definition.wait):
+        with pytest.raises(TypeError, match="an Event, not int"):
+            method(5)
     record = definition.record(first)
     wait = record.wait(first)
     last = wait.record(second)

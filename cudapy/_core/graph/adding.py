@@ -235,15 +235,16 @@ class Adding(Unique):
 
     def record(self, event: Event) -> EventRecordNode:
         """Record an event. Source: cuGraphAddEventRecordNode."""
-        node: EventRecordNode
-        node, record = self._add(_RECORD, checked.cuGraphAddEventRecordNode, event.handle, event=event)
-        record.event = event
-        return node
+        return self._of_event(_RECORD, checked.cuGraphAddEventRecordNode, event)  # type: ignore[no-any-return]
 
     def wait(self, event: Event) -> EventWaitNode:
         """Wait for an event. Source: cuGraphAddEventWaitNode."""
-        node: EventWaitNode
-        node, record = self._add(_WAIT, checked.cuGraphAddEventWaitNode, event.handle, event=event)
+        return self._of_event(_WAIT, checked.cuGraphAddEventWaitNode, event)  # type: ignore[no-any-return]
+
+    def _of_event(self, kind: CUgraphNodeType, add: Callable[..., Any], event: Event) -> Any:
+        if not isinstance(event, Event):
+            raise TypeError(f"record() and wait() of a graph take an Event, not {type(event).__name__}")
+        node, record = self._add(kind, add, event.handle, event=event)
         record.event = event
         return node
 
