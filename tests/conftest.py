@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -43,6 +44,22 @@ def no_gpu() -> str:
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"the search for a GPU failed:\n{done.stderr}"
     return done.stdout.strip()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where Python is to keep no bytecode, keep it until the end: hundreds of programs are started here, and
+    each would compile all modules again.
+    """
+    if not os.environ.get("PYTHONDONTWRITEBYTECODE"):
+        return
+    folder = tempfile.TemporaryDirectory(prefix="cudapy-tests-", ignore_cleanup_errors=True)
+    patch = pytest.MonkeyPatch()
+    config.add_cleanup(folder.cleanup)
+    config.add_cleanup(patch.undo)  # first
+    patch.delenv("PYTHONDONTWRITEBYTECODE")
+    patch.setenv("PYTHONPYCACHEPREFIX", folder.name)
+    patch.setattr(sys, "pycache_prefix", folder.name)
+    patch.setattr(sys, "dont_write_bytecode", False)
 
 
 def pytest_report_header() -> str:

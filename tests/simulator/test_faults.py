@@ -224,6 +224,93 @@ def test_atomics_are_no_race(checks: Any, machine: Machine) -> None:
     assert (out.get() == 64).all()
 
 
+WIDTHS = r"""
+extern "C" __global__ void bytes_of_all(int *out)
+{
+    __shared__ int4 s[64];
+    int t = threadIdx.x;
+    s[t] = make_int4(0, 0, 0, 0);
+    __syncthreads();
+    for (int i = 0; i < 16; ++i) ((char *)s)[64 * i + t] = 1;  // four of each, by four threads
+    BARRIER
+    int4 x = s[t];
+    out[t] = x.x + x.y + x.z + x.w;
+}
+extern "C" __global__ void a_byte_of_another(int *out)
+{
+    __shared__ int4 s[64];
+    int t = threadIdx.x;
+    s[t] = make_int4(t, t, t, t);
+    if (t == 40) ((char *)s)[BYTE] = 1;
+    __syncthreads();
+    out[t] = s[t].w;
+}
+extern "C" __global__ void all_but_a_byte(int *out)
+{
+    __shared__ __align__(16) char s[64];
+    int t = threadIdx.x;
+    if (t != BYTE) s[t] = 1;
+    __syncthreads();
+    out[t] = ((int *)s)[t % 16] + ((int4 *)s)[t % 4].x;
+}
+extern "C" __global__ void all_but_one(int *out)
+{
+    __shared__ int4 s[64];
+    int t = threadIdx.x;
+    if (t != BYTE / 16) s[t] = make_int4(t, t, t, t);
+    __syncthreads();
+    out[t] = ((char *)s)[16 * t + BYTE % 16];
+}
+extern "C" __global__ void wide_copy(const int4 *in, int4 *out) { out[threadIdx.x] = in[threadIdx.x]; }
+"""
+
+
+def widths(machine: Machine, barrier: str = "", byte: int = -1) -> Module:
+    return machine.load(WIDTHS.replace("BARRIER", barrier).replace("BYTE", str(byte)))
+
+
+def test_accesses_of_several_widths(checks: Any, machine: Machine) -> None:
+    out = machine.zeros(64, i32)
+    machine.run(widths(machine, "__syncthreads();"), "bytes_of_all", 2, 64, out)
+    assert (out.get() == 4 * 0x01010101).all()
+    with pytest.raises(Fault, match="read after write"):
+        machine.run(widths(machine), "bytes_of_all", 2, 64, out)
+
+
+@pytest.mark.parametrize("byte", [0, 15, 16 * 63 + 12])
+def test_a_byte_of_a_wide_access(checks: Any, machine: Machine, byte: int) -> None:
+    out = machine.zeros(64, i32)
+    with pytest.raises(Fault, match="write after write") as found:
+        machine.run(widths(machine, byte=byte), "a_byte_of_another", 1, 64, out)
+    assert f"the other is block (0,0,0) thread ({byte // 16},0,0)" in found.value.report
+    machine.run(widths(machine, byte=16 * 40 + byte % 16), "a_byte_of_another", 1, 64, out)
+
+
+@pytest.mark.parametrize("name, per_thread", [("all_but_a_byte", 4), ("all_but_one", 16)])
+@pytest.mark.parametrize("byte", [0, 31, 63])
+def test_a_byte_that_nobody_wrote(
+    checks: Any, machine: Machine, name: str, per_thread: int, byte: int
+) -> None:
+    out = machine.zeros(64, i32)
+    with pytest.raises(Fault, match="Read of __shared__ memory that nobody wrote") as found:
+        machine.run(widths(machine, byte=byte), name, 1, 64, out)
+    assert f"thread ({byte // per_thread},0,0)" in found.value.report
+    machine.run(widths(machine, byte=2000), name, 1, 64, out)
+
+
+@pytest.mark.parametrize("size", [64, 63])
+def test_a_byte_of_global_memory_that_nobody_wrote(checks: Any, machine: Machine, size: int) -> None:
+    """Of memory whose size is no multiple of eight, too."""
+    fresh, out = machine.memory.allocate(size), machine.zeros(16, i32)
+    machine.memory.written(fresh, 45)
+    machine.memory.written(fresh + 46, 2)
+    with pytest.raises(Fault, match=r"nobody wrote") as found:
+        machine.run(widths(machine), "wide_copy", 1, 3, np.uint64(fresh), out)
+    assert "thread (2,0,0)" in found.value.report
+    machine.memory.written(fresh + 45, 1)
+    machine.run(widths(machine), "wide_copy", 1, 3, np.uint64(fresh), out)
+
+
 UNWRITTEN = r"""
 extern "C" __global__ void shared_sum(int *out)
 {

@@ -62,18 +62,24 @@ class Match(NamedTuple):
 
 
 @functools.cache
-def _rules() -> dict[str, list[tuple[re.Pattern[str], Rule]]]:
-    rules: dict[str, list[tuple[re.Pattern[str], Rule]]] = collections.defaultdict(list)
+def _rules() -> dict[str, list[Rule]]:
+    rules: dict[str, list[Rule]] = collections.defaultdict(list)
     for table in TABLES:
         for rule in table.RULES:
-            rules[rule.name].append((rule.regex(), rule))
+            rules[rule.name].append(rule)
     return rules
+
+
+@functools.cache
+def _patterns(name: str) -> list[tuple[re.Pattern[str], Rule]]:
+    """Of the instructions of a name; to compile those of all takes longer than most programs' kernels."""
+    return [(rule.regex(), rule) for rule in _rules().get(name, ())]
 
 
 @functools.cache
 def match(opcode: str) -> Match | None:
     """The rule for a whole opcode, or None."""
-    for regex, rule in _rules().get(opcode.partition(".")[0], ()):
+    for regex, rule in _patterns(opcode.partition(".")[0]):
         found = regex.match(opcode)
         if found is not None:
             return Match(rule, {name: value or "" for name, value in found.groupdict().items()})
@@ -99,7 +105,7 @@ def find(instruction: Instruction) -> Match:
     if found is None and instruction.name in ("ld", "st", "atom", "red", "fence"):
         found = match(_usual_order(instruction.opcode))
     if found is None:
-        known = [rule.pattern for _, rule in _rules().get(instruction.name, ())]
+        known = [rule.pattern for rule in _rules().get(instruction.name, ())]
         has = f"it has {', '.join(known)}" if known else f"it has no {instruction.name} at all"
         raise PTXError(
             f"line {instruction.line}: {instruction.text}: the simulator does not support this; {has}"

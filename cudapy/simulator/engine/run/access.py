@@ -89,11 +89,16 @@ class Access(Reporter):
         self, written: Any, offset: Any, a: Any, size: int, lanes: Any, number: int, mode: int, what: str
     ) -> None:
         """Mark bytes as written, or check that bytes read are."""
-        bytes_of = np.atleast_1d(offset)[:, None] + np.arange(size)
+        first = np.atleast_1d(offset)
+        width = min(size, 8)  # of so many bytes at once
+        if (int(np.bitwise_or.reduce(first)) | len(written)) & (width - 1):
+            width = 1
+        words, all_written = written.view(f"u{width}"), int.from_bytes(b"\1" * width, "little")
+        places = first // width + np.arange(size // width)[:, None]
         if mode == WRITE:
-            written[bytes_of] = True
+            words[places] = all_written
             return
-        bad = ~written[bytes_of].all(1)
+        bad = (words.take(places) != all_written).any(0)
         if bad.any():
             text = f"Read of {what} that nobody wrote"
             self.fail(fault.LAUNCH_FAILED, text, number, lanes, bad if len(bad) > 1 else bad[0], a, size)

@@ -2,7 +2,8 @@
 
 For each byte of shared memory it remembers who wrote and who read it last, and after which barriers. Two
 accesses of different threads, one of them a write, are a race if no barrier of their block (or of their warp,
-for threads of one) lies between them. Barriers of a part of a block count as barriers of all of it.
+for threads of one) lies between them. Barriers of a part of a block count as barriers of all of it. Bytes
+that no access has told apart are remembered together.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
 
 READ, WRITE, ATOMIC = 0, 1, 2
 _NOBODY = -1
+_WIDEST = 16
+"""Bytes that may be remembered together: the shared memory of a block is a multiple of them."""
 
 
 class Watch:
     """What was seen of the shared memory of a batch."""
 
     def __init__(self, batch: Batch) -> None:
-        size = len(batch.shared)
+        self._grain = _WIDEST  # all accesses so far touched whole grains of so many bytes
+        size = len(batch.shared) // _WIDEST
         self._races = settings.current.check_races
         self._written: Any = np.zeros(size, bool) if settings.current.check_uninitialized else None
         if self._races:
@@ -60,17 +64,19 @@ class Watch:
         self, batch: Batch, offset: Any, a: Any, size: int, lanes: Any, number: int, mode: int
     ) -> None:
         """An access of `size` bytes at `offset` of the batch's shared memory."""
+        self._tell_apart(size)
         numbers = batch.numbers(lanes)
-        start = np.broadcast_to(offset, numbers.shape)
-        seen = _Access(batch, lanes, number, mode, a, size)
-        for step in range(size):
-            self._see(seen, start + step, numbers)
+        start = np.broadcast_to(offset, numbers.shape) // self._grain
+        seen, now = _Access(batch, lanes, number, mode, a, size), self._now(batch, numbers)
+        for step in range(size // self._grain):
+            self._see(seen, start + step, now)
 
     def copied(self, batch: Batch, places: Any, lane: int, number: int, mode: int, phase: int | None) -> None:
         """A copy that a lane started touches bytes; `phase` says when those that it writes are there."""
+        self._tell_apart(1)
         a = places[:1].astype(np.uint64) % np.uint64(batch.shared_stride)
         seen = _Access(batch, np.array([lane]), number, mode, a, len(places), True)
-        self._see(seen, places, np.full(len(places), lane))
+        self._see(seen, places, self._now(batch, np.full(len(places), lane)))
         if self._races and phase is not None:
             self._holding(batch).write(places, phase, mode == ATOMIC)
 
@@ -89,11 +95,39 @@ class Watch:
 
     def _holding(self, batch: Batch) -> Pending:
         if self._pending is None:
+            self._tell_apart(1)
             self._pending = Pending(len(batch.shared))
         return self._pending
 
-    def _see(self, seen: _Access, place: Any, lane: Any) -> None:
-        """An access to one byte by each of `lane`, or to several by one lane."""
+    def _tell_apart(self, size: int) -> None:
+        """From now on there are accesses of `size` bytes, at multiples of it."""
+        times = self._grain // size
+        if times <= 1:
+            return
+        self._grain = size
+        if self._written is not None:
+            self._written = self._written.repeat(times)
+        if self._races:
+            self._was_atomic = self._was_atomic.repeat(times)
+            for seen in (self._writer, self._lowest_reader, self._highest_reader):
+                seen.repeat(times)
+
+    def _now(self, batch: Batch, lane: Any) -> _Now:
+        block, warp = batch.blocks[lane], batch.warps[lane]
+        alone = self._cluster_size == 1
+        return _Now(
+            lane,
+            warp,
+            block,
+            batch.warps,
+            batch.blocks,
+            self._block_time[block],
+            self._warp_time[warp],
+            None if alone else self._cluster_time[block // self._cluster_size],
+        )
+
+    def _see(self, seen: _Access, place: Any, now: _Now) -> None:
+        """An access to one grain by each lane, or to several by one lane."""
         if self._written is not None:
             if seen.mode == WRITE:
                 self._written[place] = True
@@ -106,19 +140,10 @@ class Watch:
                 if held.any():
                     text = "Race in __shared__ memory (with an asynchronous copy)"
                     seen.fail(text, held, "nobody has waited for the copy")
-            self._race(seen, place, lane)
+            self._race(seen, place, now)
 
-    def _race(self, seen: _Access, place: Any, lane: Any) -> None:
-        batch, mode = seen.batch, seen.mode
-        block = batch.blocks[lane]
-        now = _Now(
-            lane,
-            batch.warps,
-            batch.blocks,
-            self._block_time[block],
-            self._warp_time[batch.warps[lane]],
-            self._cluster_time[block // self._cluster_size],
-        )
+    def _race(self, seen: _Access, place: Any, now: _Now) -> None:
+        mode = seen.mode
         hazard, other = self._writer.unordered(place, now)
         kind = "read after write" if mode == READ else "write after write"
         if mode == ATOMIC:
@@ -133,10 +158,10 @@ class Watch:
             if (ordered[1:] == ordered[:-1]).any():
                 _, index, counts = np.unique(place, return_inverse=True, return_counts=True)
                 hazard, kind = counts[index] > 1, "write by several threads at once"
-                other = _partner(lane, index)
+                other = _partner(now.lane, index)
         if hazard.any():
             one = int(np.argmax(hazard))
-            partner = batch.thread(int(other[one]))
+            partner = seen.batch.thread(int(other[one]))
             text = f"Race in __shared__ memory ({kind})"
             more = f"the other is {partner}; no barrier lies between them"
             seen.fail(text, hazard, more)
@@ -167,11 +192,13 @@ class _Access(NamedTuple):
 
 
 class _Now(NamedTuple):
-    """The lanes of an access, warp and block of every lane, and the times of the accesses' blocks, warps and
-    clusters.
+    """The lanes of an access, their warps and blocks, those of every lane, and the times of the accesses'
+    blocks, warps and clusters; no times of clusters where these are single blocks.
     """
 
     lane: Any
+    warp: Any
+    block: Any
     warps: Any
     blocks: Any
     block_time: Any
@@ -180,7 +207,7 @@ class _Now(NamedTuple):
 
 
 class _Seen:
-    """For each byte one lane that accessed it, and when: by the barriers of its block, and of its warp."""
+    """For each grain one lane that accessed it, and when: by the barriers of its block, and of its warp."""
 
     def __init__(self, size: int) -> None:
         self._lane = np.full(size, _NOBODY, np.int64)
@@ -188,22 +215,30 @@ class _Seen:
         self._warp_time = np.zeros(size, np.int32)
         self._cluster_time = np.zeros(size, np.int32)
 
+    def repeat(self, times: int) -> None:
+        """There are `times` as many grains, and what was seen of one was seen of all its parts."""
+        self._lane, self._block_time = self._lane.repeat(times), self._block_time.repeat(times)
+        self._warp_time, self._cluster_time = self._warp_time.repeat(times), self._cluster_time.repeat(times)
+
     def unordered(self, place: Any, now: _Now) -> tuple[Any, Any]:
         """Which accesses no barrier lies before, since another lane's; and these lanes."""
         other = self._lane[place]
-        same_warp = now.warps[np.maximum(other, 0)] == now.warps[now.lane]
-        after_warp_barrier = same_warp & (self._warp_time[place] != now.warp_time)
-        recent = ~self._is_old(place, now) & ~after_warp_barrier
-        return recent & (other != _NOBODY) & (other != now.lane), other
+        recent = ~self._is_old(place, now) & (other != _NOBODY) & (other != now.lane)
+        if recent.any():
+            same_warp = now.warps[other] == now.warp
+            recent &= ~(same_warp & (self._warp_time[place] != now.warp_time))
+        return recent, other
 
     def _is_old(self, place: Any, now: _Now) -> Any:
         """Whether a barrier of the block, or of the cluster for lanes of another block, lies between."""
-        same_block = now.blocks[np.maximum(self._lane[place], 0)] == now.blocks[now.lane]
         old_in_block = self._block_time[place] != now.block_time
+        if now.cluster_time is None:
+            return old_in_block
+        same_block = now.blocks[self._lane[place]] == now.block
         return np.where(same_block, old_in_block, self._cluster_time[place] != now.cluster_time)
 
     def see(self, place: Any, now: _Now, choose: Any) -> None:
-        """Remember the last lane of each byte, or since its last barrier the one that `choose` takes."""
+        """Remember the last lane of each grain, or since its last barrier the one that `choose` takes."""
         if choose is None:
             self._lane[place] = now.lane
             chosen: Any = slice(None)
@@ -212,9 +247,11 @@ class _Seen:
             self._lane[place[old]] = now.lane[old]
             choose.at(self._lane, place, now.lane)
             chosen = self._lane[place] == now.lane
-        self._block_time[place[chosen]] = now.block_time[chosen]
-        self._warp_time[place[chosen]] = now.warp_time[chosen]
-        self._cluster_time[place[chosen]] = now.cluster_time[chosen]
+        where = place[chosen]
+        self._block_time[where] = now.block_time[chosen]
+        self._warp_time[where] = now.warp_time[chosen]
+        if now.cluster_time is not None:
+            self._cluster_time[where] = now.cluster_time[chosen]
 
 
 def _partner(lane: Any, index: Any) -> Any:
