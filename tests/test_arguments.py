@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from .budget import budget
 from .stub import APIS, REPOSITORY, module
 from .stub.record import Stub
 
@@ -118,13 +119,6 @@ def test_a_pointer_has_no_end_and_is_no_list(stub: Stub) -> None:
 
 # -- round trips -----------------------------------------------------------------------------------------
 
-budget = settings(
-    max_examples=100,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
 anything = st.integers(-(2**66), 2**66)
 WIDTHS: dict[str, tuple[str, Any]] = {
     "unsigned char": ("B", lambda n: ("uc", driver.cuMemsetD8(1, n, 1))),

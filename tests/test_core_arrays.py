@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cudapy.core.utils import StridedMemoryView, args_viewable_as_strided_memory
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cudapy._core import dlpack
@@ -20,6 +20,7 @@ from cudapy._core.element_types import Element, dtype, of
 from cudapy._core.layout import StridedLayout
 from cudapy._core.strided_copy import Axis, make_plan
 
+from .budget import thorough
 from .stub import python
 
 SHAPES = st.lists(st.integers(1, 5), max_size=4).map(tuple)
@@ -58,6 +59,7 @@ def offsets(layout: StridedLayout) -> np.ndarray:
 # -- layouts ------------------------------------------------------------------------------------------------
 
 
+@thorough
 @given(arrays())
 def test_what_a_layout_says_of_itself(array: np.ndarray) -> None:
     layout, where = layout_of(array), offsets(layout_of(array))
@@ -75,6 +77,7 @@ def test_what_a_layout_says_of_itself(array: np.ndarray) -> None:
     )
 
 
+@thorough
 @given(arrays(), st.data())
 def test_other_layouts_of_the_same_elements(array: np.ndarray, data: Any) -> None:
     layout, where = layout_of(array), offsets(layout_of(array))
@@ -98,6 +101,7 @@ def test_other_layouts_of_the_same_elements(array: np.ndarray, data: Any) -> Non
         assert (offsets(layout[cut]) == where[cut]).all() and layout[cut].shape == where[cut].shape
 
 
+@thorough
 @given(arrays(), st.data())
 def test_reshaping_is_right_or_refused(array: np.ndarray, data: Any) -> None:
     layout, where = layout_of(array), offsets(layout_of(array))
@@ -180,7 +184,7 @@ def carry_out(plan: Any, target: bytearray, source: bytes, to: int, at: int) -> 
     return calls
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@thorough
 @given(arrays(), st.data())
 def test_plans_copy_every_element_once(source: np.ndarray, data: Any) -> None:
     """Between any two layouts of a shape, with calls that cuMemcpy3D takes, and nothing beside them."""
@@ -221,6 +225,7 @@ def test_plans_take_few_calls(shape: Any, to: Any, at: Any, calls: int) -> None:
 # -- views of host memory -----------------------------------------------------------------------------------
 
 
+@thorough
 @given(arrays(), st.sampled_from(["f4", "c16", "?", "u1", "f2"]))
 def test_views_of_numpy_arrays(array: np.ndarray, kind: str) -> None:
     array = array.astype(kind, order="K") if array.flags.forc else array

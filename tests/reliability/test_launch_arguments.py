@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cudapy._core.kernel import Kernel, ParamInfo
 from cudapy._core.launch import packed
 from cudapy.driver import CUkernel
+from tests.budget import thorough
 
-budget = settings(max_examples=300, deadline=None, derandomize=True, database=None)
 SIGNED = {1: "b", 2: "h", 4: "i", 8: "q"}
 FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 sizes = st.sampled_from([1, 2, 4, 8])
@@ -53,7 +53,7 @@ def whole(value: int, size: int) -> bytes | None:
 near = st.sampled_from([2**n + d for n in (0, 7, 8, 15, 16, 31, 32, 63, 64) for d in (-1, 0, 1)])
 
 
-@budget
+@thorough
 @given(
     st.lists(
         st.tuples(sizes, st.integers(-(2**66), 2**66) | near | near.map(lambda n: -n)), min_size=1, max_size=5
@@ -70,7 +70,7 @@ def test_integers(given: list[tuple[int, int]]) -> None:
         assert arrived(parameters, *values) == wanted
 
 
-@budget
+@thorough
 @given(sizes, st.floats())
 def test_floats(size: int, value: float) -> None:
     try:
@@ -88,7 +88,7 @@ def test_floats(size: int, value: float) -> None:
 SCALARS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16", "?"]
 
 
-@budget
+@thorough
 @given(st.sampled_from(SCALARS), st.sampled_from([1, 2, 4, 8]), st.integers(0, 100))
 def test_numpy_scalars_have_the_size_of_the_parameter_or_are_refused(
     kind: str, size: int, value: int
@@ -101,7 +101,7 @@ def test_numpy_scalars_have_the_size_of_the_parameter_or_are_refused(
             arrived([size], scalar)
 
 
-@budget
+@thorough
 @given(st.lists(sizes, max_size=5), st.integers(0, 6))
 def test_as_many_arguments_as_parameters(parameters: list[int], count: int) -> None:
     if count == len(parameters):
@@ -111,7 +111,7 @@ def test_as_many_arguments_as_parameters(parameters: list[int], count: int) -> N
             arrived(parameters, *[1] * count)
 
 
-@budget
+@thorough
 @given(
     st.sampled_from(["text", b"bytes", object(), [1], (1,), {}, {1}, len, np.arange(4), np.str_("x")]), sizes
 )
