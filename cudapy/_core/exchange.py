@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from .._ffi import dlpack as dl
 from .._ffi import memory
-from . import dlpack as dl
 from .closable import Closable
+from .dlpack import capsule
 from .stream import Stream
 from .stream_order import follow
 
@@ -66,7 +67,7 @@ class Exchanged(Closable):
         address, buffer = self._address, cast("Buffer", self)
         device = export_device(buffer, stream, dl_device, copy)
         array = dl.Described(address, *device, (self._size,), (1,), dl.INT, 8, 1, False)
-        return dl.capsule(buffer, array, max_version)
+        return capsule(buffer, array, max_version)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return device_of(cast("Buffer", self))
