@@ -14,11 +14,12 @@ from cudapy.core.utils import StridedMemoryView, args_viewable_as_strided_memory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudapy._core import dlpack
-from cudapy._core.dlpack import Described, capsule, describe
+from cudapy._core.dlpack import capsule, dense
 from cudapy._core.element_types import Element, dtype, of
 from cudapy._core.layout import StridedLayout
 from cudapy._core.strided_copy import Axis, make_plan
+from cudapy._ffi import dlpack
+from cudapy._ffi.dlpack import Described, describe
 
 from .budget import thorough
 from .stub import python
@@ -372,7 +373,7 @@ def test_a_capsule_says_what_it_was_told(version: Any) -> None:
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0), (1,), (1, 1), (7,), (2, 1, 3)])
 def test_capsules_of_all_shapes(shape: Any) -> None:
-    told = Described(0x1000, dlpack.CUDA_MANAGED, 0, shape, dlpack.dense(shape), dlpack.FLOAT, 32, 1, True)
+    told = Described(0x1000, dlpack.CUDA_MANAGED, 0, shape, dense(shape), dlpack.FLOAT, 32, 1, True)
     found = describe(capsule(Owner(), told, (1, 0)))
     assert found._replace(strides=None) == told._replace(strides=None)
     assert found.strides in (told.strides, None)
@@ -423,7 +424,8 @@ def test_capsules_that_are_left_at_exit() -> None:
     done = python(
         "import sys\n"
         "import numpy as np\n"
-        "from cudapy._core.dlpack import capsule, Described\n"
+        "from cudapy._core.dlpack import capsule\n"
+        "from cudapy._ffi.dlpack import Described\n"
         "class Owner:\n"
         "    def __del__(self): pass\n"
         "told = Described(0x1000, 2, 0, (4,), (1,), 0, 8, 1, False)\n"

@@ -358,6 +358,16 @@ def test_address_of_bytes_to_write_to() -> None:
     assert (ctypes.sizeof(pointer), size) == (1, 1)
 
 
+def test_memory_by_its_address() -> None:
+    memory, start_of = module("_ffi.memory"), module("_ffi.buffers").start_of
+    block, address = memory.block(b"a\0bc")
+    assert memory.read(address, 4) == b"a\0bc" and len(block) == 4
+    view = memory.view(address, 4)
+    view[1:3] = b"--"
+    assert memory.read(address + 1, 2) == b"--" and start_of(view[1:], False, "x") == address + 1
+    assert start_of(b"", True, "x") != 0 == start_of(bytearray(), True, "x")
+
+
 def test_address_of_what_is_not_one_block() -> None:
     numpy = pytest.importorskip("numpy")
     for value in (numpy.arange(8)[::2], numpy.zeros((3, 4)).T, memoryview(bytearray(8))[::2]):

@@ -6,23 +6,18 @@ Python float is a `float` or a `double` as the kernel has it, and a value of the
 
 from __future__ import annotations
 
-import ctypes
 import struct
 import sys
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._ffi.handles import Handle
+from .._ffi.codes import SIGNED, UNSIGNED, code_of
 from .buffer import Buffer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SIGNED = {1: "b", 2: "h", 4: "i", 8: "q"}
-UNSIGNED = {1: "B", 2: "H", 4: "I", 8: "Q"}
 FLOATS = {2: "e", 4: "f", 8: "d"}
-
-_ScalarData: Any = ctypes.c_int.__base__
 
 
 class Encoding(NamedTuple):
@@ -55,9 +50,6 @@ def encoding(value: Any, size: int | None) -> Encoding:
         return _fit(Encoding(codes or "d", size if codes and size else 8), size)
     if isinstance(value, Buffer):
         return _fit(Encoding("Q", 8, ("{0}._address",)), size)
-    if isinstance(value, Handle):
-        width = ctypes.sizeof(value)  # type: ignore[arg-type]
-        return _fit(Encoding(UNSIGNED[width], width, ("{0}.value",)), size)
     if cls is bool:
         return _fit(Encoding(SIGNED.get(size or 1, "b"), size if size in SIGNED else 1), size)
     if isinstance(value, int):
@@ -67,17 +59,10 @@ def encoding(value: Any, size: int | None) -> Encoding:
     if cls is complex:
         code = "f" if size == 8 else "d"
         return _fit(Encoding(2 * code, 8 if size == 8 else 16, ("{0}.real", "{0}.imag")), size)
-    if isinstance(value, _ScalarData):
-        width = ctypes.sizeof(value)
-        code = value._type_
-        if code not in ("f", "d", "?", "c"):
-            code = (SIGNED if code in "bhilq" else UNSIGNED)[width]
-        return _fit(
-            Encoding(code, width, ("({0}.value or 0)",) if value._type_ in "PzZ" else ("{0}.value",)), size
-        )
-    if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array)):
-        width = ctypes.sizeof(value)
-        return _fit(Encoding(f"{width}s", width, ("bytes({0})",), True), size)
+    of_c = code_of(value)
+    if of_c is not None:
+        code, width, expression = of_c
+        return _fit(Encoding(code, width, (expression,), code[-1] == "s"), size)
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
         return _fit(_numpy_scalar(value), size)

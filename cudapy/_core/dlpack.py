@@ -12,112 +12,16 @@ Source: dlpack.h, version 1.0; https://dmlc.github.io/dlpack/latest/python_spec.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
-INT, UINT, FLOAT, BFLOAT, COMPLEX, BOOL = 0, 1, 2, 4, 5, 6
-READ_ONLY = 1
-VERSION = (1, 0)
-
-_NAMES = (b"dltensor_versioned", b"dltensor")
+from .._ffi.dlpack import READ_ONLY, VERSION, Described, open_capsule
 
 
-class Tensor(ctypes.Structure):
-    """DLTensor. shape and strides are counted in elements; strides may be null: C order."""
-
-    _fields_ = [
-        ("data", ctypes.c_size_t),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-        ("ndim", ctypes.c_int32),
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        ("shape", ctypes.POINTER(ctypes.c_int64)),
-        ("strides", ctypes.POINTER(ctypes.c_int64)),
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-class Managed(ctypes.Structure):
-    """DLManagedTensor."""
-
-    _fields_ = [("tensor", Tensor), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
-
-
-class ManagedVersioned(ctypes.Structure):
-    """DLManagedTensorVersioned."""
-
-    _fields_ = [
-        ("major", ctypes.c_uint32),
-        ("minor", ctypes.c_uint32),
-        ("context", ctypes.c_void_p),
-        ("deleter", ctypes.c_void_p),
-        ("flags", ctypes.c_uint64),
-        ("tensor", Tensor),
-    ]
-
-
-class Described(NamedTuple):
-    """What a capsule says. strides: counted in elements; None: C order."""
-
-    address: int
-    device_type: int
-    device_id: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...] | None
-    code: int
-    bits: int
-    lanes: int
-    is_readonly: bool
-
-
-def _api(name: str, restype: Any, *argtypes: Any) -> Any:
-    function = ctypes.pythonapi[name]
-    function.restype, function.argtypes = restype, argtypes
-    return function
-
-
-_is_valid = _api("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
-_get_pointer = _api("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
-
-
-def _open(capsule: object) -> tuple[Tensor, ManagedVersioned | None]:
-    """The structs in a capsule, and the versioned one around them."""
-    for name in _NAMES:
-        if _is_valid(capsule, name):
-            address = _get_pointer(capsule, name)
-            if name == b"dltensor":
-                return Managed.from_address(address).tensor, None
-            managed = ManagedVersioned.from_address(address)
-            if managed.major > VERSION[0]:
-                raise BufferError(f"DLPack {managed.major}.{managed.minor} is newer than {VERSION[0]}.x")
-            return managed.tensor, managed
-    raise BufferError(f"{capsule!r} is no DLPack capsule, or it was used before")
-
-
-def describe(capsule: object) -> Described:
-    """What an unused capsule says. Its tensor is there as long as the capsule."""
-    tensor, managed = _open(capsule)
-    axes = range(tensor.ndim)
-    return Described(
-        tensor.data + tensor.byte_offset,
-        tensor.device_type,
-        tensor.device_id,
-        tuple(tensor.shape[i] for i in axes),
-        tuple(tensor.strides[i] for i in axes) if tensor.strides else None,
-        tensor.code,
-        tensor.bits,
-        tensor.lanes,
-        bool(managed is not None and managed.flags & READ_ONLY),
-    )
-
-
-class _Anchor(ctypes.c_char * 1):  # type: ignore[misc]
+class _Anchor(bytearray):
     """The one byte of host memory that NumPy's array has, and what its capsule keeps alive."""
 
+    __slots__ = ("owner",)
     owner: object
 
 
@@ -128,7 +32,7 @@ def capsule(owner: object, what: Described, max_version: tuple[int, int] | None 
     """
     import numpy
 
-    anchor = _Anchor()
+    anchor = _Anchor(1)
     anchor.owner = owner
     array: Any = numpy.ndarray(what.shape, "u1", buffer=anchor, strides=(0,) * len(what.shape))
     made = None
@@ -136,7 +40,7 @@ def capsule(owner: object, what: Described, max_version: tuple[int, int] | None 
         with contextlib.suppress(TypeError):  # NumPy before 2.1
             made = array.__dlpack__(max_version=VERSION)
     made = made or array.__dlpack__()
-    tensor, managed = _open(made)
+    tensor, managed = open_capsule(made)
     if managed is not None:
         managed.flags = READ_ONLY if what.is_readonly else 0
     elif what.is_readonly:

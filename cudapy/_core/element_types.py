@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .dlpack import BFLOAT, BOOL, COMPLEX, FLOAT, INT, UINT
+from .._ffi.dlpack import BFLOAT, BOOL, COMPLEX, FLOAT, INT, UINT
 
 if TYPE_CHECKING:
     import numpy

@@ -1,13 +1,13 @@
-"""How other libraries see a Buffer, which is an array of its bytes, and where their host arrays are."""
+"""How other libraries see a Buffer, which is an array of its bytes, and how core sees their host arrays."""
 
 from __future__ import annotations
 
-import ctypes
 from typing import TYPE_CHECKING, Any, cast
 
-from .._ffi.buffers import address_of
-from . import dlpack as dl
+from .._ffi import dlpack as dl
+from .._ffi import memory
 from .closable import Closable
+from .dlpack import capsule
 from .stream import Stream
 from .stream_order import follow
 
@@ -67,7 +67,7 @@ class Exchanged(Closable):
         address, buffer = self._address, cast("Buffer", self)
         device = export_device(buffer, stream, dl_device, copy)
         array = dl.Described(address, *device, (self._size,), (1,), dl.INT, 8, 1, False)
-        return dl.capsule(buffer, array, max_version)
+        return capsule(buffer, array, max_version)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return device_of(cast("Buffer", self))
@@ -100,7 +100,7 @@ class Exchanged(Closable):
         address = self._address
         if not self.is_host_accessible:
             raise BufferError(f"{self!r} is not in host memory: copy_to() a host array")
-        return memoryview((ctypes.c_char * self._size).from_address(address)).cast("B")
+        return memory.view(address, self._size)
 
 
 def host_bytes(host: Any, what: str) -> memoryview:
@@ -116,9 +116,3 @@ def host_bytes(host: Any, what: str) -> memoryview:
     if getattr(getattr(view.obj, "dtype", None), "hasobject", False):
         raise TypeError(f"{what} has Python objects for elements, which no device can use")
     return view
-
-
-def host_address(host: memoryview, const: bool, what: str) -> int:
-    """Where it is: contiguous, and writable unless it is `const`, or ValueError."""
-    pointer, _ = address_of(host, const, what)
-    return ctypes.cast(pointer, ctypes.c_void_p).value or 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .._ffi import dlpack as dl
 from ..driver import CUpointer_attribute, checked
-from . import dlpack as dl
 from . import element_types
 from .layout import StridedLayout
 from .stream import Stream

@@ -24,7 +24,7 @@ from .stream import IsStreamType, Stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PACK_ERRORS = (struct.error, TypeError, OverflowError, AttributeError, LookupError, ValueError)
+PACK_ERRORS = (struct.error, TypeError, OverflowError, AttributeError, LookupError, ValueError)
 
 
 def launch(stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, *args: Any) -> None:
@@ -57,7 +57,7 @@ def prepare(
     if not isinstance(kernel, Kernel):
         raise TypeError(f"prepare takes a Kernel third, not {type(kernel).__name__}")
     _check(config)
-    writer = _Writer(kernel, args)
+    writer = Writer(kernel, args)
     writer.fill(writer.make()[0], args)  # says what is wrong with them, if anything is
     run: Callable[..., None] = writer.prepared(kernel, stream, config)
     if not is_builder(stream):
@@ -68,49 +68,6 @@ def prepare(
         run(*args)
 
     return recorded
-
-
-class Packed:
-    """Arguments as the driver takes them for a node of a graph: a table of pointers at `address`, the values
-    behind it. The memory is used again once this object is gone.
-    """
-
-    __slots__ = ("_free", "_slot", "address")
-
-    def __init__(self, slot: tuple[Any, int], free: list[tuple[Any, int]]) -> None:
-        self._slot, self._free = slot, free
-        self.address = slot[1]
-
-    def __del__(self) -> None:
-        self._free.append(self._slot)
-
-
-def packed(kernel: Kernel, args: tuple[Any, ...]) -> Packed:
-    """`args` for a node of a graph. Raises as `launch` does."""
-    key = packed, *map(type, args)
-    writer = kernel._packers.get(key)
-    if writer is None:
-        writer = kernel._packers[key] = _Writer(kernel, args)
-    try:
-        room, _ = slot = writer.free.pop()
-    except IndexError:
-        room, _ = writer.make()
-        slot = room, ctypes.addressof(room.obj)
-    made = Packed(slot, writer.free)
-    try:
-        writer.struct.pack_into(room, 0, *writer.values(*args))
-    except _PACK_ERRORS:
-        writer.fill(room, args)
-    return made
-
-
-def packed_again(kernel: Kernel, table: int) -> Packed:
-    """The same from a table that somebody else has. Needs CUDA 12.4, which tells the sizes of the values."""
-    values = []
-    for i, (_, size) in enumerate(kernel.arguments_info):
-        address = ctypes.c_void_p.from_address(table + 8 * i).value or 0
-        values.append(ctypes.string_at(address, size))
-    return packed(kernel, tuple(values))
 
 
 def _check(config: Any) -> None:
@@ -124,12 +81,12 @@ def dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) ->
     types = tuple(map(type, args))
     run = kernel._packers.get(types)
     if run is None:
-        run = kernel._packers[types] = _Writer(kernel, args).general()
+        run = kernel._packers[types] = Writer(kernel, args).general()
     kernel._launch = run
     run(kernel, stream, config, args)
 
 
-class _Writer:
+class Writer:
     """Writes the launch function of `kernel` for the types of `args`.
 
     The values lie behind a table of pointers to them, in blocks that are taken from a list and put back: the
@@ -153,7 +110,7 @@ class _Writer:
         self.base = -(-8 * len(args) // 16) * 16
         self.struct = struct.Struct(packed_format(self.encodings, self.offsets))
         self.names = [f"a{i}" for i in range(len(args))]
-        self.free: list[tuple[Any, int]] = []  # blocks that `packed` is done with
+        self.free: list[tuple[Any, int]] = []  # tables that nodes of graphs are done with
         # Values that are packed as they are need no names: they stay the tuple that they came in.
         self.is_plain = bool(args) and all(made.is_plain for made in self.encodings)
 
@@ -161,7 +118,7 @@ class _Writer:
         """What the functions need."""
         free: list[Any] = []
         return {
-            "PACK_ERRORS": _PACK_ERRORS,
+            "PACK_ERRORS": PACK_ERRORS,
             "dispatch": dispatch,
             "failed": failed,
             "fill": self.fill,
@@ -199,6 +156,11 @@ class _Writer:
         struct.pack_into(f"{len(self.offsets)}Q", block, 0, *[first + offset for offset in self.offsets])
         room = memoryview(block).cast("B")[self.base : self.base + self.struct.size]
         return room, ctypes.byref(block)
+
+    def table(self) -> tuple[Any, int]:
+        """A block for a node of a graph: the room, and where the table is as long as that is kept."""
+        room, _ = self.make()
+        return room, ctypes.addressof(room.obj)
 
     def fill(self, room: Any, args: tuple[Any, ...]) -> None:
         """Pack the values one by one: what the single call would not take, or the error that says why."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 from .. import driver, pathfinder
+from .._ffi import memory
 from .._types.meanings import CURESULT
 from ..driver import CUjit_option, CUjit_target, CUjitInputType, CUlinkState, CUresult, checked
 from .build import LinkError, Tool, failure, text
@@ -87,7 +87,7 @@ class DriverLinker:
         status, address, size = driver.cuLinkComplete(self.handle)
         if status:
             raise self.failed("cuLinkComplete", status)
-        return ctypes.string_at(address, size)
+        return memory.read(address, size)
 
     def error_log(self) -> str:
         """The errors and warnings so far."""

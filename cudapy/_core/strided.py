@@ -6,9 +6,10 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import dlpack as dl
+from .._ffi import dlpack as dl
 from . import element_types, foreign_arrays
 from .buffer import Buffer
+from .dlpack import capsule
 from .exchange import device_of, export_device
 from .layout import StridedLayout
 from .stream import Stream
@@ -247,7 +248,7 @@ class StridedMemoryView:
         described = dl.Described(
             self.ptr, *device, self.shape, self._layout._steps, *self._element, self.readonly
         )
-        return dl.capsule(self, described, max_version)
+        return capsule(self, described, max_version)
 
     def __repr__(self) -> str:
         what = self._known_dtype() or self._element

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from .._errors import CUDAError
+from .._ffi.buffers import start_of
 from ..driver import CUresult, checked
 from . import copies
-from .exchange import Exchanged, host_address, host_bytes
+from .exchange import Exchanged, host_bytes
 from .graph.kept import keep_for as graph_keeps
 from .stream import Stream
 from .stream_order import keep_for
@@ -49,7 +50,7 @@ class Bytes(Exchanged):
         host = host_bytes(dst, "copy_to: dst")
         size = self._fitting(host.nbytes, "copy_to")
         if size:
-            address = host_address(host, False, "copy_to: dst")
+            address = start_of(host, False, "copy_to: dst")
             if self.is_host_accessible:  # cuMemcpyDtoHAsync takes memory of the device alone
                 checked.cuMemcpyAsync(address, source, size, in_stream._handle)
             else:
@@ -89,7 +90,7 @@ class Bytes(Exchanged):
         host = host_bytes(src, "copy_from: src")
         size = self._fitting(host.nbytes, "copy_from")
         if size:
-            address = host_address(host, True, "copy_from: src")
+            address = start_of(host, True, "copy_from: src")
             if self.is_host_accessible:
                 checked.cuMemcpyAsync(target, address, size, in_stream._handle)
             else:

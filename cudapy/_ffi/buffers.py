@@ -47,3 +47,9 @@ def address_of(value: Any, const: bool, what: str) -> tuple[Any, int]:
     ctypes.pythonapi.PyBuffer_Release(ctypes.byref(raw))
     pointer.keep = view  # type: ignore[attr-defined]
     return pointer, view.nbytes
+
+
+def start_of(value: Any, const: bool, what: str) -> int:
+    """The address of the first byte of `value`, as `address_of` takes it; 0 where there is none."""
+    pointer, _ = address_of(value, const, what)
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0

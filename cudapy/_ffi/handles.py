@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 else:
     SimpleType = type(ctypes.c_size_t)
 
-Thunk: Any = ctypes.CFUNCTYPE(None).__mro__[1]  # what every ctypes function object derives from
+PointerThunk: Any = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)(None, ctypes.c_void_p)
+"""The ctypes function objects `void (*)(void *)`, as the libraries of the system call them."""
+Thunk: Any = PointerThunk.__mro__[1]  # what every ctypes function object derives from
 _thunks: dict[int, Any] = {}  # ctypes callbacks that C may still call, by address: kept for good
 
 
@@ -127,6 +129,16 @@ class UInt64(Handle, ctypes.c_uint64, metaclass=HandleType):
     """A typedef of a 64-bit unsigned integer."""
 
 
+def entry(thunk: Any) -> int:
+    """The address of a ctypes function object's C function, good as long as the object is kept."""
+    return ctypes.cast(thunk, ctypes.c_void_p).value or 0
+
+
+def takes_pointer(thunk: Any) -> bool:
+    """Whether a ctypes function object was declared as `void (*)(void *)`."""
+    return thunk.restype is None and list(thunk.argtypes or ()) == [ctypes.c_void_p]
+
+
 class Callback(Pointer):
     """A pointer to a C function. Takes a ctypes function object too, and keeps that one alive for good."""
 
@@ -135,7 +147,7 @@ class Callback(Pointer):
     @staticmethod
     def _index(value: Any) -> int:
         if isinstance(value, Thunk):
-            address = ctypes.cast(value, ctypes.c_void_p).value or 0
+            address = entry(value)
             _thunks[address] = value
             return address
         return whole(value)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cudapy._core.graph.parameters import arguments
 from cudapy._core.kernel import Kernel, ParamInfo
-from cudapy._core.launch import packed
 from cudapy.driver import CUkernel
 from tests.budget import thorough
 
@@ -35,7 +35,7 @@ def kernel(*parameters: int) -> Kernel:
 
 def arrived(parameters: list[int], *args: Any) -> list[bytes]:
     """What the driver reads for each parameter."""
-    block = packed(kernel(*parameters), args)
+    block = arguments(kernel(*parameters), args)
     table = (ctypes.c_void_p * len(parameters)).from_address(block.address)
     return [ctypes.string_at(at, size) for at, size in zip(table, parameters, strict=True)]
 

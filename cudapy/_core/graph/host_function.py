@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..._ffi.handles import Thunk
+from ..._ffi import memory
+from ..._ffi.handles import PointerThunk, Thunk, entry, takes_pointer
 from ...driver import CUDA_HOST_NODE_PARAMS
-
-_HOST_FUNCTION = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)(None, ctypes.c_void_p)
 
 
 class HostFunction:
@@ -24,8 +22,7 @@ class HostFunction:
         data: object = None
         if isinstance(fn, Thunk):
             self.callback: Callable[[], object] | None = None
-            result, parameters = fn.restype, fn.argtypes or ()
-            if result is not None or list(parameters) != [ctypes.c_void_p]:
+            if not takes_pointer(fn):
                 raise TypeError(
                     "callback: a C function must be void (*)(void *), that is "
                     "ctypes.CFUNCTYPE(None, ctypes.c_void_p)"
@@ -34,9 +31,7 @@ class HostFunction:
             try:
                 argument = operator.index(0 if user_data is None else user_data)
             except TypeError:
-                content = memoryview(user_data).tobytes()
-                data = ctypes.create_string_buffer(content, len(content))
-                argument = ctypes.addressof(data)
+                data, argument = memory.block(memoryview(user_data).tobytes())
         else:
             if not callable(fn):
                 raise TypeError(f"callback: a {type(fn).__name__} cannot be called")
@@ -46,7 +41,6 @@ class HostFunction:
                     "functools.partial or a closure"
                 )
             self.callback = fn
-            thunk, argument = _HOST_FUNCTION(lambda _: fn()), 0
+            thunk, argument = PointerThunk(lambda _: fn()), 0
         self.things = fn, thunk, data
-        address = ctypes.cast(thunk, ctypes.c_void_p).value
-        self.parameters = CUDA_HOST_NODE_PARAMS(fn=address, userData=argument)
+        self.parameters = CUDA_HOST_NODE_PARAMS(fn=entry(thunk), userData=argument)

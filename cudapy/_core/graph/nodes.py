@@ -14,7 +14,6 @@ from ...driver import (
 )
 from ..event import Event, EventOptions
 from ..kernel import Kernel
-from ..launch import packed_again
 from ..launch_config import LaunchConfig
 from . import parameters
 from .host_function import HostFunction
@@ -79,7 +78,7 @@ class KernelNode(GraphNode, kind="KERNEL"):
         if args is not None:
             block = parameters.arguments(used, args)
         elif kernel is None:
-            block = packed_again(used, int(found.kernelParams or 0))
+            block = parameters.arguments_at(used, int(found.kernelParams or 0))
         else:
             raise ValueError("update: another kernel needs its args, args=() if it takes none")
         shape = parameters.launch_config(handle, found)

@@ -6,6 +6,7 @@ import operator
 import struct
 from typing import Any
 
+from ..._ffi import memory
 from ...driver import (
     CUDA_KERNEL_NODE_PARAMS,
     CUDA_MEMCPY3D,
@@ -20,7 +21,7 @@ from ...driver import (
 )
 from ..buffer import Buffer
 from ..kernel import Kernel
-from ..launch import Packed, packed
+from ..launch import PACK_ERRORS, Writer
 from ..launch_config import LaunchConfig
 from ..pointer import locate
 from .tree import Tree
@@ -51,11 +52,48 @@ def kernel_parameters(
     return CUDA_KERNEL_NODE_PARAMS.from_buffer_copy(_NO_FUNCTION + config._shape + rest)
 
 
+class Packed:
+    """Arguments as the driver takes them for a node of a graph: a table of pointers at `address`, the values
+    behind it. The memory is used again once this object is gone.
+    """
+
+    __slots__ = ("_free", "_slot", "address")
+
+    def __init__(self, slot: tuple[Any, int], free: list[tuple[Any, int]]) -> None:
+        self._slot, self._free = slot, free
+        self.address = slot[1]
+
+    def __del__(self) -> None:
+        self._free.append(self._slot)
+
+
 def arguments(kernel: Kernel, args: Any) -> Packed:
-    """`args` as C takes them."""
+    """`args` as C takes them. Raises as `launch` does."""
     if not isinstance(kernel, Kernel):
         raise TypeError(f"launch takes a Kernel second, not {type(kernel).__name__}")
-    return packed(kernel, tuple(args))
+    args = tuple(args)
+    key = arguments, *map(type, args)
+    writer = kernel._packers.get(key)
+    if writer is None:
+        writer = kernel._packers[key] = Writer(kernel, args)
+    try:
+        room, _ = slot = writer.free.pop()
+    except IndexError:
+        room, _ = slot = writer.table()
+    made = Packed(slot, writer.free)
+    try:
+        writer.struct.pack_into(room, 0, *writer.values(*args))
+    except PACK_ERRORS:
+        writer.fill(room, args)
+    return made
+
+
+def arguments_at(kernel: Kernel, table: int) -> Packed:
+    """The same from a table that somebody else has. Needs CUDA 12.4, which tells the sizes of the values."""
+    found = kernel.arguments_info
+    addresses = struct.unpack(f"={len(found)}Q", memory.read(table, 8 * len(found)))
+    values = [memory.read(address, size) for address, (_, size) in zip(addresses, found, strict=True)]
+    return arguments(kernel, values)
 
 
 def set_attributes(node: CUgraphNode, config: LaunchConfig) -> None:
