@@ -11,6 +11,7 @@ from ..driver import CUmemcpyAttributes, CUmemcpyFlags, CUmemcpySrcAccessOrder, 
 from .captures import is_capturing
 from .choices import Choice
 from .stream import LEGACY_DEFAULT_STREAM, Stream
+from .stream_order import queue
 
 if TYPE_CHECKING:
     from .buffer import Buffer
@@ -102,14 +103,13 @@ def copy_batch(
     sizes = [source._size for (source, _), _ in wanted]
     attributes = [hint._attributes() for _, hint in wanted]
     try:
-        checked.cuMemcpyBatchAsync(
-            targets, sources, sizes, count, attributes, list(range(count)), count, in_stream._handle
-        )
+        each = list(range(count))
+        queue(in_stream, checked.cuMemcpyBatchAsync, targets, sources, sizes, count, attributes, each, count)
     except SymbolNotFound:
         if any(hint.src_access_order == MemcpySrcAccessOrder.DURING_API_CALL for _, hint in wanted):
             raise
         for to, at, size in zip(targets, sources, sizes, strict=True):
-            checked.cuMemcpyAsync(to, at, size, in_stream._handle)
+            queue(in_stream, checked.cuMemcpyAsync, to, at, size)
     for (source, target), _ in wanted:
         target._keep_for(in_stream, source)
 

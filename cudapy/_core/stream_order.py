@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .. import driver
 from .._errors import CUDAError
-from ..driver import CUresult
+from ..driver import CUresult, checked
 from .captures import (
     OTHER,
     beginning,
@@ -25,6 +25,8 @@ from .lifetime import keep_until
 from .stream import DEFAULT_ADDRESSES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .memory.resource import MemoryResource
     from .stream import Stream
 
@@ -43,6 +45,22 @@ def keep_for(stream: Stream, *things: object) -> None:
         driver.cuStreamSynchronize(stream._handle)
         raise
     keep_until(done, *things)
+
+
+def queue(stream: Stream, function: Callable[..., object], *arguments: object) -> None:
+    """`function(*arguments, stream)`, whichever context is current.
+
+    For memory of a pool drivers ask what the current context may access, not what the stream's may.
+    """
+    try:
+        function(*arguments, stream._handle)
+    except CUDAError as error:
+        if error.code != CUresult.CUDA_ERROR_INVALID_VALUE:
+            raise
+        context = stream._context or stream._asked_context()
+        if checked.cuCtxGetCurrent().value == context:
+            raise
+        within(context, function, *arguments, stream._handle)
 
 
 def follow(consumer: Stream, producer: Stream | None) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..driver import CUDA_MEMCPY3D, CUdeviceptr, CUmemorytype, checked
-from .stream_order import keep_for
+from .stream_order import keep_for, queue
 
 if TYPE_CHECKING:
     from .stream import Stream
@@ -110,9 +110,9 @@ def _enqueue(dst: StridedMemoryView, src: StridedMemoryView, stream: Stream) -> 
         else:
             call.srcHost = at
         if plan.rows.extent == plan.slices.extent == 1:
-            checked.cuMemcpyAsync(to, at, plan.width, stream._handle)
+            queue(stream, checked.cuMemcpyAsync, to, at, plan.width)
         else:
-            checked.cuMemcpy3DAsync(call, stream._handle)
+            queue(stream, checked.cuMemcpy3DAsync, call)
     keep_for(stream, dst, src)
 
 

@@ -11,7 +11,7 @@ from . import copies
 from .exchange import Exchanged, host_bytes
 from .graph.kept import keep_for as graph_keeps
 from .stream import Stream
-from .stream_order import keep_for
+from .stream_order import keep_for, queue
 
 if TYPE_CHECKING:
     from .buffer import Buffer
@@ -52,9 +52,9 @@ class Bytes(Exchanged):
         if size:
             address = start_of(host, False, "copy_to: dst")
             if self.is_host_accessible:  # cuMemcpyDtoHAsync takes memory of the device alone
-                checked.cuMemcpyAsync(address, source, size, in_stream._handle)
+                queue(in_stream, checked.cuMemcpyAsync, address, source, size)
             else:
-                checked.cuMemcpyDtoHAsync(address, source, size, in_stream._handle)
+                queue(in_stream, checked.cuMemcpyDtoHAsync, address, source, size)
             self._keep_for(in_stream, dst)
         return dst
 
@@ -81,7 +81,7 @@ class Bytes(Exchanged):
                 copies.copy_batch(in_stream, [cast("Buffer", src)], [cast("Buffer", self)], options=options)
             elif self._size:
                 try:
-                    checked.cuMemcpyAsync(target, src._address, self._size, in_stream._handle)
+                    queue(in_stream, checked.cuMemcpyAsync, target, src._address, self._size)
                 except CUDAError as error:
                     raise self._explained(error, cast("Buffer", src)) from None
                 self._keep_for(in_stream, src)
@@ -92,9 +92,9 @@ class Bytes(Exchanged):
         if size:
             address = start_of(host, True, "copy_from: src")
             if self.is_host_accessible:
-                checked.cuMemcpyAsync(target, address, size, in_stream._handle)
+                queue(in_stream, checked.cuMemcpyAsync, target, address, size)
             else:
-                checked.cuMemcpyHtoDAsync(target, address, size, in_stream._handle)
+                queue(in_stream, checked.cuMemcpyHtoDAsync, target, address, size)
             self._keep_for(in_stream, src)
 
     def _explained(self, error: CUDAError, src: Buffer) -> CUDAError:
@@ -154,8 +154,8 @@ class Bytes(Exchanged):
         if rest:
             raise ValueError(f"fill: {self._size} bytes are no multiple of the {width} of the pattern")
         if count:
-            getattr(checked, _MEMSET[width])(
-                address, int.from_bytes(pattern, "little"), count, in_stream._handle
+            queue(
+                in_stream, getattr(checked, _MEMSET[width]), address, int.from_bytes(pattern, "little"), count
             )
             graph_keeps(in_stream._owner, self)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cudapy.core.utils import copy_batch
 
 from cudapy.core import CUDAError, Device, DeviceMemoryResource, DeviceMemoryResourceOptions
 
@@ -53,12 +54,17 @@ def test_a_new_pool_has_no_access_of_an_older_one(device, stream, other) -> None
         resource.close()
 
 
-def test_copies_go_in_a_stream_of_their_device_whatever_is_current(device, other) -> None:
+def test_copies_and_fills_go_in_a_stream_of_their_device_whatever_is_current(device, other) -> None:
     stream = other.create_stream()
-    there = other.allocate(256, stream)
+    there, again = other.allocate(256, stream), other.allocate(256, stream)
     device.set_current()
     there.copy_from(np.arange(256, dtype=np.uint8), stream=stream)
-    found = np.empty(256, np.uint8)
-    there.copy_to(found, stream=stream)
+    again.copy_from(there, stream=stream)
+    found, filled = np.empty(256, np.uint8), np.empty(256, np.uint8)
+    again.copy_to(found, stream=stream)
+    again.fill(7, stream=stream)
+    copy_batch(stream, [again], [there])
+    there.copy_to(filled, stream=stream)
     stream.sync()
-    assert found.tolist() == list(range(256))
+    assert found.tolist() == list(range(256)) and set(filled.tolist()) == {7}
+    assert Device().device_id == device.device_id

@@ -14,7 +14,7 @@ from .copies import ARRAY, UNIFIED, Copy, Side, line
 
 def _add(copies: list[Copy], on: Stream) -> None:
     for copy in copies:
-        copy.check_access(on.context)
+        copy.check_access()
     for copy in copies:
         on.add(copy)
 

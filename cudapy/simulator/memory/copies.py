@@ -11,7 +11,7 @@ import numpy as np
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.enums import CUmemorytype
 from ..._types.driver.structs import CUDA_MEMCPY3D
-from ..devices.context import Context, current, get
+from ..devices.context import current, get
 from ..library import provides
 from ..log import invalid
 from ..streams.operations import Operation, needed
@@ -90,10 +90,10 @@ class Copy(Operation):
             elif not plain.start:
                 raise invalid("the address of a copy is NULL")
 
-    def check_access(self, on: Context | None = None) -> None:
-        """Raise Refused if the pool of its memory gives no access to the device that copies: that of `on`."""
+    def check_access(self) -> None:
+        """Raise Refused if the pool of its memory gives the current device no access, in any stream."""
         for block, reach in self._pooled:
-            if not reach(on := on or current()):
+            if not reach(on := current()):
                 place = f"{block.size} bytes at {block.address:#x}"
                 raise invalid(f"the pool of the {place} gives device {on.device.ordinal} no access")
 
@@ -201,7 +201,7 @@ def now(operation: Operation, on: Stream | None = None, is_safe: bool = False) -
     if not is_safe:
         not_in_capture()
     if isinstance(operation, Copy):
-        operation.check_access(on.context)
+        operation.check_access()
     work = on.add(operation)
     if work is not None:
         work.wait()
@@ -212,7 +212,7 @@ def later(operation: Operation, hStream: int) -> None:
     """Queue it. What is pageable is read before the call ends, and written before it ends."""
     on, waits = stream(hStream), False
     if isinstance(operation, Copy):
-        operation.check_access(on.context)
+        operation.check_access()
         if on.capture is None:
             waits = _is_pageable(operation.dst)
             if on.is_legacy or on.queue.last is not None:
