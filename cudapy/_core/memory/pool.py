@@ -24,14 +24,14 @@ from ..buffer import Buffer
 from ..captures import possible, state, uncaptured
 from ..closable import Closable
 from ..current import Uncaptured
-from ..lifetime import Foundation, postponed, retry
+from ..lifetime import Foundation, keep_until, postponed, retry
 from ..pointer import byte_count
 from ..stream import Stream
-from ..stream_order import keep_for
 from .resource import MemoryResource
 
 if TYPE_CHECKING:
     from ...driver import CUmemAllocationType, CUmemLocation
+    from ..event import Event
     from ..stream import IsStreamType
 
 FILE = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
@@ -135,7 +135,7 @@ class MemoryPool(Closable, MemoryResource):
         if self._ipc is None or self._ipc.gives_up(int(ptr)):
             checked.cuMemFreeAsync(ptr, in_stream._handle)
             if self.is_mapped:  # of such a pool the driver does not say whether it is idle
-                keep_for(in_stream, self._ownership)
+                keep_until(_Freed(in_stream.record()), self._ownership)
 
     @property
     def handle(self) -> CUmemoryPool:
@@ -219,6 +219,20 @@ def _destroy(pool: CUmemoryPool) -> None:
     if rest:
         raise CUDAError("memory of the pool is yet to be freed", CUresult.CUDA_ERROR_NOT_READY)
     checked.cuMemPoolDestroy(pool)
+
+
+class _Freed:
+    """The end of a free, as the driver sees it: when something waits."""
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+
+    @property
+    def is_done(self) -> bool:
+        if not self._event.is_done:
+            return False
+        checked.cuEventSynchronize(self._event.handle)
+        return True
 
 
 class MemoryPoolAttributes:
