@@ -493,6 +493,8 @@ def test_a_pool_of_another_process_waits_for_its_frees(core: Any, fake: FakeDriv
     assert alive(fake, "pool", "memory") == ["pool"]
     stream.sync()
     assert alive(fake, "pool", "memory") == []
+    waited, destroyed = map(fake.calls.index, ("cuEventSynchronize", "cuMemPoolDestroy"))
+    assert waited < destroyed, "a driver that is only asked does not look whether it is free"
 
 
 def test_a_finalizer_may_come_by_while_a_buffer_is_opened(core: Any) -> None:

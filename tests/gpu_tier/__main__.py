@@ -48,7 +48,8 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("--small", action="store_true", help="small counts, to see that the tests work")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
-    parser.add_argument("--cores", type=int, default=os.cpu_count() or 1, help="how many to keep busy")
+    cores = min(os.cpu_count() or 1, 16)  # more processes would wait for one another on the device
+    parser.add_argument("--cores", type=int, default=cores, help="how many to keep busy")
     parser.add_argument("--seconds", type=float, default=470, help="how long all of it may take")
     parser.add_argument("--patience", type=float, default=1, help="multiplies the limits: for a busy machine")
     asked = parser.parse_args(arguments)
