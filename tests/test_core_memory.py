@@ -39,6 +39,8 @@ def world() -> Iterator[SimpleNamespace]:
         begun = of("_core.captures").possible
         yield SimpleNamespace(fake=fake, core=core, lifetime=lifetime, begun=begun, settle=settle)
         gc.unfreeze()
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture

@@ -154,3 +154,6 @@ def world() -> Iterator[World]:
         made.lifetime.process.alive = False  # what is left is given back to nobody
         for module in [module for module in sys.modules if module.split(".")[0] == NAME]:
             del sys.modules[module]
+        del made
+        gc.collect()
+        gc.freeze()

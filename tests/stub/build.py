@@ -103,7 +103,8 @@ static void stub_fill(void *pointer, size_t size, int which)
 
 def pattern(which: int, size: int) -> bytes:
     """What the stub writes to `size` bytes behind parameter number `which`: no byte is 0 or above 0x7f."""
-    return bytes(((which + 1) * 16 + i) % 113 + 1 for i in range(size))
+    period = bytes(((which + 1) * 16 + i) % 113 + 1 for i in range(113))
+    return (period * (size // 113 + 1))[:size]
 
 
 class Parameter(NamedTuple):
