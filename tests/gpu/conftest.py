@@ -23,6 +23,11 @@ def others_give_back():
         sys.modules["torch"].cuda.empty_cache()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _old_things_stay():
+    """Not here: what is left of a device's memory is to be given back, whichever test it is of."""
+
+
 @pytest.fixture
 def alone():
     """For what measures the memory of the whole device: no other worker of pytest-xdist uses it, too."""
