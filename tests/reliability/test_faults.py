@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import traceback
 from collections.abc import Iterator
@@ -73,6 +74,7 @@ def calls_of(w: World, scenario: Scenario) -> list[str]:
     except w.module("pathfinder").LibraryNotFound as error:
         pytest.skip(str(error).splitlines()[0])
     w.settle()
+    gc.freeze()  # what stays after it is no garbage, and there will be many collections
     with w.simulator.failing(call=0) as calls:
         scenario(w)
     return list(calls.names)
