@@ -108,4 +108,4 @@ class DriverLog:
                 reason, said = said, []
             else:
                 said.append(text)
-        return "; ".join(reason)
+        return "; ".join(dict.fromkeys(reason))  # drivers repeat what calls that went well have to remark

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import pickle
 import re
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from cudapy import driver, nvrtc, runtime
-from cudapy._errors import STICKY, Raiser
+from cudapy._errors import STICKY, DriverLog, Raiser
 from cudapy._ffi.library import SymbolNotFound
 from cudapy._types import meanings
 from cudapy.core import CompileError, CUDAError, CUDAOutOfMemoryError
@@ -76,6 +79,19 @@ def test_a_fault_says_once_that_the_process_is_to_be_restarted(raiser, statuses,
     monkeypatch.setattr(raiser, "log", None)
     for status in STICKY:
         assert str(raiser("cuF", statuses(status), {})).count("restart the process") == 1
+
+
+def test_what_a_driver_repeats_is_said_once() -> None:
+    """Lines of the driver's log, as one of CUDA 13.0 has them: remarks of calls that went well, then the reason."""
+    lines = [*["host pools are always accessible"] * 3, "cannot access it", "Returning 1 (NAME) from cuF"]
+    log = "".join(f"[12:00:00.000][1][CUDA][E] {line}\n" for line in lines).encode()
+
+    def dump(iterator: object, buffer: ctypes.Array[ctypes.c_char], size: object, flags: object) -> int:
+        buffer.value = log
+        return 0
+
+    library: Any = SimpleNamespace(symbol=lambda name, since: dump)
+    assert DriverLog(library)() == "host pools are always accessible; cannot access it"
 
 
 def test_a_status_of_a_newer_driver() -> None:
