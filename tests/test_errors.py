@@ -82,7 +82,7 @@ def test_a_fault_says_once_that_the_process_is_to_be_restarted(raiser, statuses,
 
 
 def test_what_a_driver_repeats_is_said_once() -> None:
-    """Lines of the driver's log, as one of CUDA 13.0 has them: remarks of calls that went well, then the reason."""
+    """The log as CUDA 13.0 has it: remarks of calls that went well, then the reason."""
     lines = [*["host pools are always accessible"] * 3, "cannot access it", "Returning 1 (NAME) from cuF"]
     log = "".join(f"[12:00:00.000][1][CUDA][E] {line}\n" for line in lines).encode()
 
