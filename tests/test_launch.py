@@ -88,6 +88,10 @@ class Pair(ctypes.Structure):
     _fields_ = [("first", ctypes.c_int), ("second", ctypes.c_double)]
 
 
+class LongDouble(ctypes.c_longdouble):  # of its own, as c_longdouble is c_double on some systems
+    _type_ = "g"
+
+
 class Incomplete:
     __cuda_array_interface__: ClassVar[dict[str, object]] = {}
 
@@ -214,6 +218,7 @@ WRONG = [
     ((buffer(), buffer()), TypeError, r"k: argument 1: it takes 8 bytes"),
     ((object(), 1), TypeError, r"k: argument 0: a object is not a kernel argument"),
     (("text", 1), TypeError, r"k: argument 0: a str is not"),
+    ((LongDouble(1), 1), TypeError, r"k: argument 0: a LongDouble is not a kernel argument"),
     ((np.zeros(3), 1), TypeError, r"k: argument 0: a NumPy array lies in host memory"),
     ((Pair(), 1), TypeError, r"k: argument 0: it takes 16 bytes"),
     (

@@ -27,6 +27,8 @@ def code_of(value: Any) -> tuple[str, int, str] | None:
         width, kind = ctypes.sizeof(value), value._type_
         if isinstance(value, Handle):
             return UNSIGNED[width], width, "{0}.value"
+        if kind == "g":  # a long double, which neither `struct` nor a device has
+            return None
         code = kind if kind in "fd?c" else (SIGNED if kind in "bhilq" else UNSIGNED)[width]
         return code, width, "({0}.value or 0)" if kind in "PzZ" else "{0}.value"
     if isinstance(value, _BLOCKS):
