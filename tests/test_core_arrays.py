@@ -308,12 +308,8 @@ def test_what_is_no_array() -> None:
         StridedMemoryView.from_cuda_array_interface(WithInterface(stream=0), -1)
     with pytest.raises(BufferError, match="stream_ptr"):
         StridedMemoryView.from_cuda_array_interface(WithInterface())
-    for wrong, said in (
-        ({"data": 5}, "not complete"),
-        ({"shape": 3}, "not complete"),
-        ({"typestr": "?!"}, "!"),
-    ):
-        with pytest.raises(BufferError, match=said):
+    for wrong in ({"data": 5}, {"shape": 3}, {"typestr": "?!"}):
+        with pytest.raises(BufferError, match="of a WithInterface is not complete"):
             StridedMemoryView.from_cuda_array_interface(WithInterface(**wrong), -1)
     incomplete = WithInterface()
     del incomplete.__cuda_array_interface__["shape"]

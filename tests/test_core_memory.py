@@ -472,6 +472,16 @@ def test_a_buffer_of_another_process_is_opened_once_and_freed_once(core: Any, fa
     assert alive(fake, "pool") == []
 
 
+def let_go_of(made: list[Any], how: str) -> None:
+    """Close what was made, the last first; drop it; or leave it to the collector, in any order."""
+    while made and how == "close":
+        made.pop().close()
+    if how == "garbage":
+        made.append(made)
+    else:
+        made.clear()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="pools are shared on Linux alone")
 @pytest.mark.parametrize("how", ["close", "drop", "garbage"])
 def test_a_pool_of_another_process_waits_for_its_frees(core: Any, fake: FakeDriver, how: str) -> None:
@@ -482,14 +492,10 @@ def test_a_pool_of_another_process_waits_for_its_frees(core: Any, fake: FakeDriv
     stream = core.Device(0).create_stream()
     pool = core.DeviceMemoryResource.from_allocation_handle(0, 5)
     described = ipc.IPCBufferDescriptor._of(bytes(64), 256)
-    cycle: list[Any] = [pool, core.Buffer.from_ipc_descriptor(pool, described, stream)]
+    made = [pool, core.Buffer.from_ipc_descriptor(pool, described, stream)]
     fake.busy = True
-    if how == "garbage":
-        cycle.append(cycle)
-    elif how == "close":
-        cycle.pop().close()
-        pool.close()
-    del pool, cycle
+    let_go_of(made, how)
+    del pool, made
     gc.collect()
     core.Device(0).allocate(64, stream).close()
     assert alive(fake, "pool", "memory") == ["pool"]
@@ -633,14 +639,10 @@ def test_a_pool_waits_for_work_with_its_memory(core: Any, fake: FakeDriver, how:
     """What is freed in the order of a stream is not free yet: a driver that loses the pool may crash."""
     stream = core.Device(0).create_stream()
     pool = core.DeviceMemoryResource(0, core.DeviceMemoryResourceOptions())
-    cycle: list[Any] = [pool, pool.allocate(64, stream=stream)]
+    made = [pool, pool.allocate(64, stream=stream)]
     fake.busy = True
-    if how == "garbage":
-        cycle.append(cycle)
-    elif how == "close":
-        cycle.pop().close()
-        pool.close()
-    del pool, cycle
+    let_go_of(made, how)
+    del pool, made
     assert alive(fake, "pool", "memory") == ["pool"]
     core.Device(0).create_event()
     core.Device(0).allocate(64, stream).close()
