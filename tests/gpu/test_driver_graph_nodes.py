@@ -139,6 +139,8 @@ def test_kernel_attributes(graph: CUgraph) -> None:
         assert ok(driver.cuGraphKernelNodeGetAttribute(second, name)).priority == 0
         ok(driver.cuGraphKernelNodeCopyAttributes(second, first))
         assert ok(driver.cuGraphKernelNodeGetAttribute(second, name)).priority == greatest
+        ok(driver.cuGraphKernelNodeSetParams(first, fill_parameters(pointer, 3, 16)))
+        assert ok(driver.cuGraphKernelNodeGetAttribute(first, name)).priority == greatest
 
 
 def test_memset_and_memcpy(graph: CUgraph, context: CUcontext) -> None:

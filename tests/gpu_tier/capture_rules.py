@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -192,6 +193,30 @@ def _of_modules() -> dict[str, tuple[str, Prepare]]:
         made = checked.cuArrayCreate(_flat())
         return lambda: driver.cuArrayDestroy(made)
 
+    def graph_launch(captured: bool) -> Prepare:
+        def prepare(scene: Scene) -> Callable[[], Any]:
+            made = checked.cuGraphCreate(0)
+            scene.undo.callback(driver.cuGraphDestroy, made)
+            instance = checked.cuGraphInstantiate(made, 0)
+            scene.undo.callback(driver.cuGraphExecDestroy, instance)
+            return lambda: driver.cuGraphLaunch(instance, scene.captured if captured else scene.other)
+
+        return prepare
+
+    def set_arguments(scene: Scene) -> Callable[[], Any]:
+        wanted = driver.CUDA_KERNEL_NODE_PARAMS(
+            kern=scene.bench.kernel("add").handle, ctx=checked.cuCtxGetCurrent()
+        )
+        wanted.gridDimX = wanted.gridDimY = wanted.gridDimZ = 1
+        wanted.blockDimX = wanted.blockDimY = wanted.blockDimZ = 1
+        wanted.kernelParams = (0, 1), (ctypes.c_void_p, ctypes.c_int)
+        made = checked.cuGraphCreate(0)
+        scene.undo.callback(driver.cuGraphDestroy, made)
+        node = checked.cuGraphAddKernelNode(made, None, 0, wanted)
+        instance = checked.cuGraphInstantiate(made, 0)
+        scene.undo.callback(driver.cuGraphExecDestroy, instance)
+        return lambda: driver.cuGraphExecKernelNodeSetParams(instance, node, wanted)
+
     return {
         "cuModuleLoadData": (SAFE, lambda scene: lambda: driver.cuModuleLoadData(scene.bench.code.code)),
         "cuModuleUnload": (UNSAFE, unload),
@@ -199,6 +224,9 @@ def _of_modules() -> dict[str, tuple[str, Prepare]]:
         "cuGraphDestroy": (SAFE, destroy_graph),
         "cuGraphInstantiate": (UNSAFE, instantiate),
         "cuGraphExecDestroy": (UNSAFE, executable),
+        "cuGraphExecKernelNodeSetParams": (SAFE, set_arguments),
+        "cuGraphLaunch in another stream": (SAFE, graph_launch(False)),
+        "cuGraphLaunch in the captured stream": (CONFLICT, graph_launch(True)),
         "cuArrayCreate": (UNSAFE, lambda scene: lambda: driver.cuArrayCreate(_flat())),
         "cuArrayDestroy": (UNSAFE, destroy_array),
     }

@@ -116,7 +116,12 @@ class KernelLaunch(Operation):
         """Set an attribute."""
         self._take(name, value)
         self.check()
-        self.attributes[name] = value
+        self.attributes = {**self.attributes, name: value}  # clones have this one
+
+    def inherit(self, before: Operation) -> None:
+        assert isinstance(before, KernelLaunch)
+        for name, value in before.attributes.items():
+            self.put(name, value)
 
     def check(self) -> None:
         """Raise Refused for a launch that is not possible."""

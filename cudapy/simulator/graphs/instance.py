@@ -12,11 +12,11 @@ from ..handles import Object, find
 from ..library import provides
 from ..log import Refused, invalid
 from ..streams.capture import forbid
-from ..streams.operations import Empty, Operation, needed
+from ..streams.operations import Operation, needed
 from ..streams.stream import stream
 from ..streams.work import Faults, Queue
 from .conditional import Condition
-from .graph import PLAIN_EDGE, ChildGraph, Graph, Impossible, Node, graph, node
+from .graph import Graph, Impossible, Node, graph, node
 from .user_object import UserObject
 
 TYPE_CHECKING = False
@@ -88,23 +88,11 @@ class Exec(Object):
             last = () if self.last is None or self.last.done else (self.last,)
         Queue(Faults()).submit(let_go, last, soon=True)
 
-    def as_graph(self) -> Graph:
-        """A graph that does the same, and keeps the same alive."""
-        made = Graph()
-        twins = {
-            one: Node(made, Empty() if one in self.off else o.clone()) for one, o in self.operations.items()
-        }
-        for one, twin in twins.items():
-            twin.after = {twins[other]: PLAIN_EDGE for other in self.after[one]}
-        for thing, count in self.kept.items():
-            thing.retain(count)
-            made.kept[thing] = count
-        return made
-
     def change(self, node: Node, operation: Operation) -> None:
         """New parameters for a node. Raises Refused."""
         if type(self.operation(node)) is not type(operation):
             raise invalid("a node cannot change its type")
+        operation.inherit(self.operation(node))
         self.replace(node, operation)
 
     def replace(self, node: Node, operation: Operation) -> None:
@@ -221,8 +209,8 @@ def cuGraphUpload(hGraphExec: int, hStream: int) -> None:
 def cuGraphLaunch(hGraphExec: int, hStream: int) -> None:
     what, on = executable(hGraphExec), stream(hStream)
     if on.capture is not None:
-        on.add(ChildGraph(what.as_graph()))
-        return
+        on.capture.invalidate()
+        raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a capture records no launch of a graph")
     with what.lock:
         what.check()
         before = what.last

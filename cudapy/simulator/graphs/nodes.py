@@ -64,6 +64,7 @@ def put(hNode: int, operation: Operation) -> None:
     """New parameters for a node of a graph."""
     with unless_refused(operation):
         before = operation_of(hNode, type(operation))
+        operation.inherit(before)
         node(hNode).operation = operation
     before.forget()
 
@@ -126,9 +127,7 @@ def cuGraphExecKernelNodeSetParams_v2(hGraphExec: int, hNode: int, nodeParams: A
 
 @provides("driver")
 def cuGraphKernelNodeCopyAttributes(dst: int, src: int) -> None:
-    target, source = operation_of(dst, KernelLaunch), operation_of(src, KernelLaunch)
-    target.attributes.update(source.attributes)
-    target.cluster, target.is_cooperative = source.cluster, source.is_cooperative
+    operation_of(dst, KernelLaunch).inherit(operation_of(src, KernelLaunch))
 
 
 @provides("driver")

@@ -35,6 +35,9 @@ class Operation:
         """The same in another graph."""
         return copy.copy(self)
 
+    def inherit(self, before: Operation) -> None:
+        """Take over what new parameters of a node leave as it is. Raises Refused."""
+
     def forget(self) -> None:
         """It is of no more use: what it alone holds goes."""
 
