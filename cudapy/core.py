@@ -45,7 +45,7 @@ from ._core.device_properties import DeviceProperties
 from ._core.event import Event, EventOptions, IPCEventDescriptor
 from ._core.graph import names as graph
 from ._core.kernel import Kernel
-from ._core.launch import launch, prepare
+from ._core.launch import launch
 from ._core.launch_config import LaunchConfig
 from ._core.linker import Linker, LinkerOptions, LinkError
 from ._core.memory import (
@@ -64,6 +64,7 @@ from ._core.memory import (
     VirtualMemoryResourceOptions,
 )
 from ._core.module import ObjectCode
+from ._core.prepared import prepare
 from ._core.program import CompileError, Program
 from ._core.program_cache import FileStreamProgramCache, InMemoryProgramCache, ProgramCacheResource
 from ._core.program_key import make_program_cache_key

@@ -50,6 +50,7 @@ UNSAFE = {  # what invalidates a capture by the attempt, as a driver has it
     *GONE,
     "cuEventQuery",
     "cuGraphExecDestroy",
+    "cuGraphInstantiateWithFlags",
     "cuGraphInstantiateWithParams",
     "cuMemAllocFromPoolAsync",
     "cuMemAllocHost_v2",

@@ -10,13 +10,13 @@ from __future__ import annotations
 import ctypes
 import struct
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import driver
 from .._ffi.generated import function as generated
 from .arguments import encode, encoding, layout, packed_format, whole
 from .graph.kept import is_builder, keep_for
-from .launch_config import STREAM, LaunchConfig, c_config
+from .launch_config import STREAM, LaunchConfig
 from .launch_failure import failed
 from .module import Kernel
 from .stream import IsStreamType, Stream
@@ -46,44 +46,37 @@ def launch(stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, 
     run(kernel, stream, config, args)
 
 
-def prepare(
-    stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, *args: Any
-) -> Callable[..., None]:
-    """`launch` for a loop: make a function of the kernel's arguments alone. It launches nothing yet.
-
-    `args` are an example: `run = prepare(stream, config, kernel, 2.0, x, y)`, then `run(a, x, y)`. Calls are
-    faster with arguments of the same types, and right with any others. Raises as `launch` does.
-    """
-    if not isinstance(kernel, Kernel):
-        raise TypeError(f"prepare takes a Kernel third, not {type(kernel).__name__}")
-    _check(config)
-    writer = Writer(kernel, args)
-    writer.fill(writer.make()[0], args)  # says what is wrong with them, if anything is
-    run: Callable[..., None] = writer.prepared(kernel, stream, config)
-    if not is_builder(stream):
-        return run
-
-    def recorded(*args: Any) -> None:
-        keep_for(stream, kernel, *args)
-        run(*args)
-
-    return recorded
-
-
-def _check(config: Any) -> None:
+def check(config: Any) -> None:
+    """Raise TypeError for what is no LaunchConfig."""
     if not isinstance(config, LaunchConfig):
         raise TypeError(f"launch takes a LaunchConfig second, not {type(config).__name__}")
 
 
 def dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) -> None:
     """Launch with arguments whose types the last launch of this kernel did not have."""
-    _check(config)
+    check(config)
     types = tuple(map(type, args))
     run = kernel._packers.get(types)
     if run is None:
         run = kernel._packers[types] = Writer(kernel, args).general()
     kernel._launch = run
     run(kernel, stream, config, args)
+
+
+class Call(NamedTuple):
+    """The foreign call of a launch function, as text."""
+
+    slot: str  # names of what a slot has, the `room` for the values first; "": the call needs none
+    status: str
+    refused: str  # what is done about a status that is not 0
+
+
+PACKED = Call(
+    "room, table",
+    "launch_ex(reference, function, table, None)",
+    "raise failed(err, kernel, config, stream)",
+)
+BARE = Call("", "launch_ex(reference, function, None, None)", PACKED.refused)
 
 
 class Writer:
@@ -115,7 +108,7 @@ class Writer:
         self.is_plain = bool(args) and all(made.is_plain for made in self.encodings)
 
     def scope(self) -> dict[str, Any]:
-        """What the functions need."""
+        """What a function needs."""
         free: list[Any] = []
         return {
             "PACK_ERRORS": PACK_ERRORS,
@@ -183,7 +176,7 @@ class Writer:
 
         def resolve(stream: Any, config: Any) -> bytes:
             """What C takes of both, remembered for the next launch in this stream."""
-            _check(config)
+            check(config)
             handle = (stream.stream if is_builder(stream) else Stream._accept(stream))._handle
             tail = STREAM.pack(handle.value)
             reference: bytes = config._shape + tail + config._more
@@ -221,42 +214,32 @@ class Writer:
                 "    reference = recorded(stream, config)",
             ],
             "args",
+            PACKED if self.names else BARE,
         )
 
-    def prepared(self, kernel: Kernel, stream: Any, config: LaunchConfig) -> Any:
-        """The function that `prepare` returns."""
-        accepted = Stream._accept(stream)
-        reference = c_config(config, int(accepted._handle))
-        scope = {
-            **self.scope(),
-            "config": config,
-            "kernel": kernel,
-            "reference": reference,
-            "stream": accepted,
-        }
-        parameters = "*args" if self.is_plain else ", ".join(self.names)
-        args = "args" if self.is_plain else f"({parameters},)"
-        return self.function_of(scope, parameters, ["stream._handle"], args)  # a closed stream has none
-
-    def function_of(self, scope: dict[str, Any], parameters: str, lines: list[str], args: str) -> Any:
-        """A function that runs `lines`, packs the arguments and launches. args: all of them, as a tuple."""
-        launch = (
-            ["err = launch_ex(reference, function, None, None)"] if not self.names else self.packing(args)
-        )
-        body = [*lines, *launch, "if err:", "    raise failed(err, kernel, config, stream)"]
+    def function_of(
+        self, scope: dict[str, Any], parameters: str, lines: list[str], args: str, call: Call
+    ) -> Any:
+        """A function that runs `lines`, packs the arguments and makes the call. args: all, as a tuple."""
+        body = [
+            *lines,
+            *(["try:", f"    {call.slot} = slot = pop()"] if call.slot else []),
+            *(["except IndexError:", f"    {call.slot} = slot = make()"] if call.slot else []),
+            *(self.packing(args) if self.names else []),
+            f"err = {call.status}",
+            *(["push(slot)"] if call.slot else []),
+            "if err:",
+            f"    {call.refused}",
+        ]
         source = f"def run({parameters}):\n    " + "\n    ".join(body) + "\n"
         return generated("run", source, f"<cudapy launch of {self.name}>", scope)
 
     def packing(self, args: str) -> list[str]:
-        """The lines that pack the arguments and launch."""
+        """The lines that pack the arguments into `room`."""
         named = list(zip(self.names, self.encodings, strict=True))
         values = ", ".join(e.format(name) for name, made in named for e in made.expressions)
         wrong = " or ".join(f"type({name}) is not {name}_type" for name, made in named if made.is_strict)
         return [
-            "try:",
-            "    room, table = slot = pop()",
-            "except IndexError:",
-            "    room, table = slot = make()",
             "try:",
             *([f"    if {wrong}: raise TypeError"] if wrong else []),
             "    room[:] = pack(*args)" if self.is_plain else f"    pack_into(room, 0, {values})",
@@ -265,6 +248,4 @@ class Writer:
             "        push(slot)",
             f"        return dispatch(kernel, stream, config, {args})",
             f"    fill(room, {args})",
-            "err = launch_ex(reference, function, table, None)",
-            "push(slot)",
         ]

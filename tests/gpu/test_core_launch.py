@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 import importlib
 import threading
 
@@ -206,31 +205,6 @@ def test_a_launch_that_is_too_large_says_which_limit_it_met(device, stream, more
     assert caught.value.function == "cuLaunchKernelEx"
     launch(stream, LaunchConfig(grid=1, block=64), more.get_kernel("small"), out)
     assert content(out, np.int32, stream).tolist() == list(range(64))
-
-
-def test_a_prepared_launch(device, stream, code) -> None:
-    x, y = device.allocate(128, stream), device.allocate(128, stream)
-    x.copy_from(np.arange(32, dtype=np.float32), stream=stream)
-    y.fill(0, stream=stream)
-    run = prepare(stream, LaunchConfig(grid=1, block=32), code.get_kernel("axpy"), 1.0, x, y, 32)
-    assert content(y, np.float32, stream).tolist() == [0] * 32, "prepare launches nothing"
-    for a in (1.0, 2.0, np.float32(3)):
-        run(a, x, y, 32)
-    assert content(y, np.float32, stream).tolist() == [6.0 * i for i in range(32)]
-    with pytest.raises(TypeError, match="argument 3"):
-        run(1.0, x, y, "32")
-
-
-def test_a_prepared_launch_keeps_what_it_needs(device) -> None:
-    stream = device.create_stream()
-    code = Program('extern "C" __global__ void set(int *x, int v) { *x = v; }', "c++").compile("cubin")
-    x = device.allocate(4, stream)
-    run = prepare(stream, LaunchConfig(grid=1, block=1), code.get_kernel("set"), x, 1)
-    del stream, code
-    gc.collect()
-    run(x, 77)
-    device.sync()
-    assert content(x, np.int32, device.create_stream()).tolist() == [77]
 
 
 def test_streams_of_cupy_and_torch(device, code) -> None:

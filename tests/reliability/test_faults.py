@@ -29,6 +29,15 @@ RELEASES = (
 """In the names of functions that give something back, or are called for it: what they refuse stays."""
 ASKED = ("cuPointerGetAttribute", "cuStreamGetCaptureInfo", "cuStreamIsCapturing")
 """Functions that are asked before something is given back: without an answer it may have to stay."""
+FOR_A_GRAPH = (
+    "cuCtxGetCurrent",
+    "cuGraphAddKernelNode",
+    "cuGraphCreate",
+    "cuGraphExecKernelNodeSetParams",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphLaunch",
+)
+"""Functions that a prepared launch can do without."""
 UNHEARD = {
     "cuCtxRecordEvent": "a wait for all of a device goes on, but Ctrl-C has to wait as well",
     "cuDriverGetVersion": "a driver that does not tell its version says nothing against nvJitLink",
@@ -45,6 +54,7 @@ UNHEARD = {
     "cuThreadExchangeStreamCaptureMode": "a pool that cannot be asked goes with its last buffer",
     "cuPointerGetAttribute": "memory of which nothing is known is taken for some that is there",
     "devices.stream_elsewhere: cuMemsetD8Async": "it is tried again in the context of the stream",
+    **{f"kernels.prepared: {name}": "what has no graph is launched" for name in FOR_A_GRAPH},
     "sharing.device_pool: cuEventSynchronize": "whether the driver has seen a free is asked again",
     "sharing.pinned_pool: cuEventSynchronize": "whether the driver has seen a free is asked again",
 }

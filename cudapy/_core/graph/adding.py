@@ -120,7 +120,7 @@ class Adding(Unique):
         else:
             context = self._place()[0].context
             block = within(context, parameters.arguments, kernel, args)
-        wanted = parameters.kernel_parameters(config, kernel, block, context)
+        wanted = parameters.kernel_parameters(config, kernel, block.address, context)
         node: KernelNode
         add = checked.cuGraphAddKernelNode
         node, record = self._add(_KERNEL, add, wanted, context=context, kernel=kernel, args=args)

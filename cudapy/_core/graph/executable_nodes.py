@@ -93,7 +93,7 @@ class ExecutableKernelNode(_Switchable, of=KernelNode):
         """
         handles = self._handles
         block = parameters.arguments(kernel, args)
-        wanted = parameters.kernel_parameters(config, kernel, block, self._context)
+        wanted = parameters.kernel_parameters(config, kernel, block.address, self._context)
         assert isinstance(self._node, KernelNode)
         have = self._node.config
         if (config.cluster, config.is_cooperative) != (have.cluster, have.is_cooperative):

@@ -83,7 +83,7 @@ class KernelNode(GraphNode, kind="KERNEL"):
             raise ValueError("update: another kernel needs its args, args=() if it takes none")
         shape = parameters.launch_config(handle, found)
         wanted = parameters.kernel_parameters(
-            shape if config is None else config, used, block, int(found.ctx)
+            shape if config is None else config, used, block.address, int(found.ctx)
         )
         checked.cuGraphKernelNodeSetParams(handle, wanted)
         if config is not None:

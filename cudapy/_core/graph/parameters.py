@@ -38,9 +38,9 @@ _REST = struct.Struct("=QQQQ")  # the arguments, twice; the kernel; the context
 
 
 def kernel_parameters(
-    config: LaunchConfig, kernel: Kernel, block: Packed, context: int
+    config: LaunchConfig, kernel: Kernel, table: int, context: int
 ) -> CUDA_KERNEL_NODE_PARAMS:
-    """The launch of `kernel` with the arguments in `block`, which has to live until the driver copies it."""
+    """The launch of `kernel` with arguments of which pointers are at `table`, for the driver to copy."""
     if not isinstance(config, LaunchConfig):
         raise TypeError(f"launch takes a LaunchConfig first, not {type(config).__name__}")
     if config.programmatic_stream_serialization:
@@ -48,7 +48,7 @@ def kernel_parameters(
             "a kernel node has no programmatic_stream_serialization, which is between two kernels in a "
             "stream: capture the kernels with a GraphBuilder"
         )
-    rest = _REST.pack(block.address, 0, kernel._handle.value, context)
+    rest = _REST.pack(table, 0, kernel._handle.value, context)
     return CUDA_KERNEL_NODE_PARAMS.from_buffer_copy(_NO_FUNCTION + config._shape + rest)
 
 

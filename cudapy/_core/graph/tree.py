@@ -54,7 +54,7 @@ class Tree:
 
     def own(self) -> Tree:
         """Destroy the graph when nothing refers to it any more."""
-        self._ownership = Ownership(_destroy, self.root)
+        self._ownership = Ownership(destroy, self.root)
         return self
 
     def record(self, node: CUgraphNode) -> Record:
@@ -84,6 +84,7 @@ class Tree:
         return any(first <= address < first + size for first, size in self.allocations.items())
 
 
-def _destroy(graph: CUgraph) -> None:
+def destroy(graph: CUgraph) -> None:
+    """Destroy a graph, without harm to a capture under way. Source: cuGraphDestroy."""
     with Uncaptured():
         checked.cuGraphDestroy(graph)

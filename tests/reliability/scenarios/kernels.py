@@ -65,14 +65,25 @@ def launches(w: World) -> None:
     buffer.fill(0, stream=stream)
     w.core.launch(stream, w.one, kernel, buffer, 1)
     w.core.launch(stream, w.one, kernel, buffer, np.int32(2))
-    run = w.core.prepare(stream, w.one, kernel, buffer, 3)
-    run(buffer, 3)
-    run(ctypes.c_void_p(buffer.handle), ctypes.c_int(4))
     stream.sync()
     found = np.empty(32, np.int32)
     buffer.copy_to(found, stream=stream)
     stream.sync()
-    assert set(found.tolist()) == {10}
+    assert set(found.tolist()) == {3}
+
+
+def prepared(w: World) -> None:
+    with w.device.create_stream() as stream, w.device.allocate(128, stream) as buffer:
+        buffer.fill(0, stream=stream)
+        run = w.core.prepare(stream, w.one, w.add, buffer, 3)
+        run(buffer, 3)
+        run(ctypes.c_void_p(buffer.handle), ctypes.c_int(4))
+        del run
+        stream.sync()
+        found = np.empty(32, np.int32)
+        buffer.copy_to(found, stream=stream)
+        stream.sync()
+        assert set(found.tolist()) == {7}
 
 
 def a_launch_that_is_too_large(w: World) -> None:

@@ -1,0 +1,135 @@
+"""prepare: the same launch many times over.
+
+A launch looks up each time what an executable graph has found already. To give the kernel of such a graph
+other arguments, and to run it, takes a driver half the time of cuLaunchKernelEx. So that is what `prepare`
+makes; what a graph cannot do, or not now, goes through `launch`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .. import driver
+from .._errors import CUDAError
+from .._ffi.convert import word
+from .._ffi.library import SymbolNotFound
+from .._ffi.results import cells, storage
+from ..driver import CUcontext, CUgraphExec, CUstreamCaptureStatus, checked
+from .captures import possible, uncaptured
+from .current import Uncaptured, within
+from .graph.kept import is_builder
+from .graph.parameters import kernel_parameters, set_attributes
+from .graph.tree import destroy
+from .kernel import Kernel
+from .launch import Call, Writer, check, launch
+from .lifetime import Ownership
+from .stream import DEFAULT_ADDRESSES, IsStreamType, Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .launch_config import LaunchConfig
+
+
+def prepare(
+    stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, *args: Any
+) -> Callable[..., None]:
+    """`launch` for a loop: make a function of the kernel's arguments alone. It launches nothing yet.
+
+    `args` are an example: `run = prepare(stream, config, kernel, 2.0, x, y)`, then `run(a, x, y)`. Calls are
+    faster with arguments of the same types, and right with any others. Raises as `launch` does.
+
+    It is a graph of one kernel, about 110 KiB of device memory for each thread that launches at the same
+    time, freed with the last reference to the function. Source: cuGraphExecKernelNodeSetParams,
+    cuGraphLaunch; cuLaunchKernelEx in a stream that is captured or each thread's own, and with
+    `programmatic_stream_serialization`.
+    """
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"prepare takes a Kernel third, not {type(kernel).__name__}")
+    check(config)
+    writer = Writer(kernel, args)
+    writer.fill(writer.make()[0], args)  # says what is wrong with them, if anything is
+    if is_builder(stream):
+        return partial(launch, stream, config, kernel)
+    accepted = Stream._accept(stream)
+    if not (_is_of_each_thread(accepted) or config.programmatic_stream_serialization):
+        try:
+            return _Graphs(writer, accepted, config, kernel).function()
+        except (CUDAError, SymbolNotFound):
+            pass  # `launch` can do it, or says why not
+    return partial(launch, accepted, config, kernel)
+
+
+def _is_of_each_thread(stream: Stream) -> bool:
+    """Whether it is another stream in each thread: a graph, whose runs never overlap, must not be in two."""
+    at = int(stream._handle)
+    return at == 2 or (at == 0 and driver._PER_THREAD_DEFAULT_STREAM)
+
+
+_new_status = cells(CUstreamCaptureStatus, storage(CUstreamCaptureStatus))[2]
+_new_context = cells(CUcontext, storage(CUcontext))[2]
+
+
+class _Graphs:
+    """Makes the graphs of one prepared launch: one, and others for threads that launch at the same time."""
+
+    def __init__(self, writer: Writer, stream: Stream, config: LaunchConfig, kernel: Kernel) -> None:
+        self.writer, self.stream, self.config, self.kernel = writer, stream, config, kernel
+        self.context = stream._context or stream._asked_context()
+
+    def make(self) -> tuple[Any, ...]:
+        """A slot: the room for the values, what C takes, and what it answers."""
+        return within(self.context, uncaptured, self._make)
+
+    def _make(self) -> tuple[Any, ...]:
+        room, table = self.writer.table()
+        wanted = kernel_parameters(self.config, self.kernel, table, self.context)
+        graph = checked.cuGraphCreate(0)
+        owners = [Ownership(destroy, graph)]
+        node = checked.cuGraphAddKernelNode(graph, None, 0, wanted)
+        set_attributes(node, self.config)
+        executable = checked.cuGraphInstantiate(graph, 0)
+        owners.append(Ownership(_destroy, executable, self.kernel))
+        handles = word(wanted.getPtr()), word(int(executable)), word(int(node))
+        return room, *handles, *_new_status(), *_new_context(), (wanted, owners)
+
+    def function(self) -> Callable[..., None]:
+        """The function that `prepare` returns."""
+        writer, stream, symbol = self.writer, self.stream, driver.libcuda.symbol
+        scope = {
+            **writer.scope(),
+            "config": self.config,
+            "context": self.context,
+            "get_current": symbol("cuCtxGetCurrent"),
+            "is_capturing": symbol("cuStreamIsCapturing"),
+            "kernel": self.kernel,
+            "make": self.make,
+            "possible": possible,
+            "run_graph": symbol("cuGraphLaunch"),
+            "set_arguments": symbol("cuGraphExecKernelNodeSetParams_v2"),
+            "stream": stream,
+            "where": word(int(stream._handle)),
+        }
+        scope["push"](self.make())
+        parameters = "*args" if writer.is_plain else ", ".join(writer.names)
+        args = "args" if writer.is_plain else f"({''.join(name + ', ' for name in writer.names)})"
+        steps = ["possible and (is_capturing(where, to_status) or status.value)"]
+        if stream._address in DEFAULT_ADDRESSES:  # which every context has
+            steps.append("get_current(to_current) or current.value != context")
+        if writer.names:
+            steps.append("set_arguments(executable, node, wanted)")
+        call = Call(
+            "room, wanted, executable, node, status, to_status, current, to_current, _",
+            " or ".join([*steps, "run_graph(executable, where)"]),
+            f"dispatch(kernel, stream, config, {args})",  # which can do it, or says why not
+        )
+        closed = ["stream._handle"]  # has none
+        function: Callable[..., None] = writer.function_of(scope, parameters, closed, args, call)
+        return function
+
+
+def _destroy(executable: CUgraphExec, kernel: Kernel) -> None:
+    """kernel: what must not be unloaded before."""
+    with Uncaptured():
+        checked.cuGraphExecDestroy(executable)
