@@ -163,7 +163,10 @@ def python(code: str, *arguments: Any, **environment: str) -> Any:
 
 @pytest.mark.parametrize("module", ["driver", "nvrtc", "runtime", "pathfinder"])
 def test_importing_is_light(module: str) -> None:
-    code = f"import json, sys, cudapy.{module}; print(json.dumps(list(sys.modules)))"
+    code = (
+        f"import json, sys; before = set(sys.modules); import cudapy.{module}\n"
+        "print(json.dumps(sorted(set(sys.modules) - before)))"
+    )
     loaded = set(python(code, PYTHONPATH=str(PACKAGE.parent)))
     heavy = {"numpy", "dataclasses", "inspect", "asyncio", "logging", "pickle", "cudapy.core", "cudapy._core"}
     assert f"cudapy.{module}" in loaded

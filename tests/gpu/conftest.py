@@ -35,6 +35,23 @@ def alone():
         pytest.skip("other workers use the memory that is measured")
 
 
+def _other(name, title):
+    """Another library that uses the GPU."""
+    if os.environ.get("CUDAPY_DRIVER") == "simulator":
+        pytest.skip(f"{title} needs a GPU")
+    return pytest.importorskip(name, reason=f"{title} is not installed")
+
+
+@pytest.fixture
+def cupy():
+    return _other("cupy", "CuPy")
+
+
+@pytest.fixture
+def torch():
+    return _other("torch", "PyTorch")
+
+
 @pytest.fixture
 def device():
     """Device 0, current; and its work done at the end."""

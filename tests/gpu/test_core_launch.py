@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
 import threading
 
 import numpy as np
@@ -207,25 +206,17 @@ def test_a_launch_that_is_too_large_says_which_limit_it_met(device, stream, more
     assert content(out, np.int32, stream).tolist() == list(range(64))
 
 
-def test_streams_of_cupy_and_torch(device, code) -> None:
-    streams = []
-    for name, make in (("cupy", lambda m: m.cuda.Stream()), ("torch", lambda m: m.cuda.Stream())):
-        try:
-            library = importlib.import_module(name)
-        except ImportError:
-            continue
-        theirs = make(library)
-        if hasattr(theirs, "__cuda_stream__"):
-            streams.append(theirs)
-    if not streams:
-        pytest.skip("neither CuPy nor PyTorch has streams with __cuda_stream__ here")
+@pytest.mark.parametrize("library", ["cupy", "torch"])
+def test_streams_of_other_libraries(device, code, library, request) -> None:
+    theirs = request.getfixturevalue(library).cuda.Stream()
+    if not hasattr(theirs, "__cuda_stream__"):
+        pytest.skip(f"the streams of this {library} have no __cuda_stream__")
     kernel, config = code.get_kernel("add_one<int>"), LaunchConfig(grid=1, block=32)
-    for theirs in streams:
-        x = device.allocate(128, theirs)
-        x.fill(0, stream=theirs)
-        for _ in range(3):
-            launch(theirs, config, kernel, x)
-        assert content(x, np.int32, device.create_stream(theirs)).tolist() == [3] * 32
+    x = device.allocate(128, theirs)
+    x.fill(0, stream=theirs)
+    for _ in range(3):
+        launch(theirs, config, kernel, x)
+    assert content(x, np.int32, device.create_stream(theirs)).tolist() == [3] * 32
 
 
 def test_a_thread_that_has_no_context_is_told_what_to_do(device, stream, code) -> None:

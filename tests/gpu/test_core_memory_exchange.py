@@ -30,16 +30,6 @@ CPU, CUDA, CUDA_HOST, CUDA_MANAGED = (1, 0), (2, 0), (3, 0), (13, 0)
 
 
 @pytest.fixture
-def cupy():
-    return pytest.importorskip("cupy", reason="CuPy is not installed")
-
-
-@pytest.fixture
-def torch():
-    return pytest.importorskip("torch", reason="PyTorch is not installed")
-
-
-@pytest.fixture
 def buffer(device, stream):
     made = device.allocate(64, stream)
     made.copy_from(np.arange(64, dtype=np.uint8), stream=stream)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,11 @@ OURS = {"managed_12"}
 """Programs in the form of CUDA 12, which the peer of CUDA 13 does not take."""
 
 
-PEER = importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindings")
+PEER = (
+    os.environ.get("CUDAPY_DRIVER") != "simulator"
+    and importlib.util.find_spec("cuda")
+    and importlib.util.find_spec("cuda.bindings")
+)
 
 
 def run(package: str, program: str) -> str:

@@ -196,7 +196,7 @@ extern "C" __global__ void gone(int *out)
     for (volatile int i = 0; i < 3; ++i) __nanosleep(1);  // the other runs on
     out[0] = *other;
 }
-extern "C" __global__ void half(int *out)
+extern "C" __global__ void lonely(int *out)
 {
     if (blockIdx.x == 0) { CLUSTER("arrive"); CLUSTER("wait"); }
     else __nanosleep(1), __syncthreads(), cg::this_thread_block().sync();
@@ -249,7 +249,7 @@ def test_a_block_that_has_exited(machine: Machine) -> None:
 
 
 def test_a_cluster_that_waits_for_ever(machine: Machine) -> None:
-    found = fail(machine, "half", machine.zeros(1, i32))
+    found = fail(machine, "lonely", machine.zeros(1, i32))
     assert found.status == fault.LAUNCH_TIMEOUT
     assert "32 threads wait for the barrier of their cluster, the first is block (0,0,0)" in found.report
     assert "barrier.cluster.wait" in found.report
