@@ -143,6 +143,7 @@ def test_a_default_stream_of_another_context(device, kernels, calls) -> None:
         driver.checked.cuCtxSynchronize()
         found = np.zeros(2, np.int32)
         driver.checked.cuMemcpyDtoH(found, y, 8)
+        driver.checked.cuMemFree(y)
         assert found[1] == 9
     finally:
         driver.checked.cuCtxDestroy(other)
