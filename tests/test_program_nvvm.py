@@ -253,9 +253,13 @@ def test_ptx_to_a_cubin(verb) -> None:
 
 @with_nvjitlink
 def test_what_the_linker_says_goes_to_logs() -> None:
+    with Linker(ObjectCode.from_ptx(PTX), options=LinkerOptions(arch="sm_90", ptxas_options="-v")) as linker:
+        linker.link("cubin")
+        if not linker.get_info_log():
+            pytest.skip("this nvJitLink says nothing with -Xptxas=-v")
     log = io.StringIO()
     Program(PTX, "ptx", options(ptxas_options="-v")).compile("cubin", logs=log)
-    assert "Used" in log.getvalue() and "\0" not in log.getvalue()
+    assert "registers" in log.getvalue() and "\0" not in log.getvalue()
 
 
 @with_nvjitlink

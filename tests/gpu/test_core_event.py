@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 
 import pytest
 
@@ -96,11 +97,12 @@ def test_an_event_made_for_later_was_never_recorded(device, code, stream) -> Non
 def test_time_of_events_that_are_recorded_again(code, stream) -> None:
     options = EventOptions(timing_enabled=True)
     for _ in range(3):
+        began = time.perf_counter()
         start = stream.record(options=options)
         spin(code, stream, 10)
         end = stream.record(options=options)
         end.sync()
-        assert 5 < end - start < 30
+        assert 5 < end - start < 1000 * (time.perf_counter() - began) + 1, "that of this turn alone"
 
 
 def test_events_recorded_in_a_capture_are_of_use_after_it(device, code, stream) -> None:

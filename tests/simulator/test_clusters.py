@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -239,7 +240,8 @@ def test_past_the_end_of_anothers_memory(machine: Machine) -> None:
 def test_a_block_that_is_not_there(machine: Machine) -> None:
     found = fail(machine, "nobody", machine.zeros(1, i32), i32(2), threads=1)
     assert "mapa to a block that is not there: the cluster has 2" in found.report
-    assert "program.cu:" in found.report and "block (0,0,0) thread (0,0,0)" in found.report
+    assert re.search(r"in nobody, \S+:\d+, PTX line \d+", found.report), "the program, or a header of it"
+    assert "block (0,0,0) thread (0,0,0)" in found.report
 
 
 def test_a_block_that_has_exited(machine: Machine) -> None:
