@@ -36,6 +36,7 @@ FOR_A_GRAPH = (
     "cuGraphExecKernelNodeSetParams",
     "cuGraphInstantiateWithFlags",
     "cuGraphLaunch",
+    "cuStreamGetGreenCtx",
 )
 """Functions that a prepared launch can do without."""
 UNHEARD = {
