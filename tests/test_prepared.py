@@ -333,22 +333,6 @@ def test_what_has_no_graph(world) -> None:
         assert alive(world) == [] and world.driver.runs == []
 
 
-@pytest.mark.parametrize("status", [0, 1])
-def test_a_stream_of_a_green_context_has_no_graph(world, status) -> None:
-    """Nor has one of which the driver does not tell."""
-
-    def green(arguments: Any, values: Any) -> int:
-        put(arguments[1], 0x5)
-        return status
-
-    world.fake.cuStreamGetGreenCtx = green
-    stream = world.core.Stream.from_handle(0x6000)
-    run = world.core.prepare(stream, world.config, world.kernel(4), 1)
-    run(2)
-    del world.fake.cuStreamGetGreenCtx
-    assert world.driver.launches == [[struct.pack("i", 2)]] and world.driver.runs == []
-
-
 def test_it_keeps_its_kernel_and_stream_and_nothing_keeps_it(world) -> None:
     gc.disable()
     try:

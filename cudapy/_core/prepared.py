@@ -41,10 +41,9 @@ def prepare(
     faster with arguments of the same types, and right with any others. Raises as `launch` does.
 
     It is a graph of one kernel, about 110 KiB of device memory for each thread that launches at the same
-    time; other graphs use it after the last reference to the function.
-
-    Source: cuGraphExecKernelNodeSetParams, cuGraphLaunch; cuLaunchKernelEx in a stream that is captured, of a
-    green context or each thread's own, and with `programmatic_stream_serialization`.
+    time, freed with the last reference to the function. Source: cuGraphExecKernelNodeSetParams,
+    cuGraphLaunch; cuLaunchKernelEx in a stream that is captured or each thread's own, and with
+    `programmatic_stream_serialization`.
     """
     if not isinstance(kernel, Kernel):
         raise TypeError(f"prepare takes a Kernel third, not {type(kernel).__name__}")
@@ -56,9 +55,7 @@ def prepare(
     accepted = Stream._accept(stream)
     if not (_is_of_each_thread(accepted) or config.programmatic_stream_serialization):
         try:
-            graphs = _Graphs(writer, accepted, config, kernel)
-            if not _is_green(accepted):
-                return graphs.function()
+            return _Graphs(writer, accepted, config, kernel).function()
         except (CUDAError, SymbolNotFound):
             pass  # `launch` can do it, or says why not
     return partial(launch, accepted, config, kernel)
@@ -74,27 +71,10 @@ _new_status = cells(CUstreamCaptureStatus, storage(CUstreamCaptureStatus))[2]
 _new_context = cells(CUcontext, storage(CUcontext))[2]
 
 
-def _is_green(stream: Stream) -> bool:
-    """Whether it has a part of the device alone: a kernel of a graph runs where the graph's context may.
-
-    Source: cuStreamGetGreenCtx, CUDA 12.4.
-    """
-    try:
-        return bool(int(checked.cuStreamGetGreenCtx(stream._handle)))
-    except SymbolNotFound:
-        return False
-
-
 class _Graphs:
     """Makes the graphs of one prepared launch: one, and others for threads that launch at the same time."""
 
     def __init__(self, writer: Writer, stream: Stream, config: LaunchConfig, kernel: Kernel) -> None:
-        self.functions = {
-            "get_current": driver.libcuda.symbol("cuCtxGetCurrent"),
-            "is_capturing": driver.libcuda.symbol("cuStreamIsCapturing"),
-            "run_graph": driver.libcuda.symbol("cuGraphLaunch"),
-            "set_arguments": driver.libcuda.symbol("cuGraphExecKernelNodeSetParams_v2"),
-        }
         self.writer, self.stream, self.config, self.kernel = writer, stream, config, kernel
         self.context = stream._context or stream._asked_context()
 
@@ -116,15 +96,18 @@ class _Graphs:
 
     def function(self) -> Callable[..., None]:
         """The function that `prepare` returns."""
-        writer, stream = self.writer, self.stream
+        writer, stream, symbol = self.writer, self.stream, driver.libcuda.symbol
         scope = {
             **writer.scope(),
-            **self.functions,
             "config": self.config,
             "context": self.context,
+            "get_current": symbol("cuCtxGetCurrent"),
+            "is_capturing": symbol("cuStreamIsCapturing"),
             "kernel": self.kernel,
             "make": self.make,
             "possible": possible,
+            "run_graph": symbol("cuGraphLaunch"),
+            "set_arguments": symbol("cuGraphExecKernelNodeSetParams_v2"),
             "stream": stream,
             "where": word(int(stream._handle)),
         }

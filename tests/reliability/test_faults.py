@@ -36,7 +36,6 @@ FOR_A_GRAPH = (
     "cuGraphExecKernelNodeSetParams",
     "cuGraphInstantiateWithFlags",
     "cuGraphLaunch",
-    "cuStreamGetGreenCtx",
 )
 """Functions that a prepared launch can do without."""
 UNHEARD = {
