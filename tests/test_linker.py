@@ -209,7 +209,7 @@ def test_kernels_that_are_not_used_are_removed() -> None:
 
 @with_nvjitlink
 def test_logs() -> None:
-    with Linker(*units("ptx"), options=options(verbose=True, time=True)) as linker:
+    with Linker(*units("ptx"), options=options(verbose=True, time=True, no_cache=True)) as linker:
         assert linker.backend == "nvJitLink" == Linker.which_backend()
         assert int(linker.handle)
         first = linker.link("cubin")

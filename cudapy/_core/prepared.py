@@ -41,9 +41,10 @@ def prepare(
     faster with arguments of the same types, and right with any others. Raises as `launch` does.
 
     It is a graph of one kernel, about 110 KiB of device memory for each thread that launches at the same
-    time, freed with the last reference to the function. Source: cuGraphExecKernelNodeSetParams,
-    cuGraphLaunch; cuLaunchKernelEx in a stream that is captured or each thread's own, and with
-    `programmatic_stream_serialization`.
+    time; other graphs use it after the last reference to the function.
+
+    Source: cuGraphExecKernelNodeSetParams, cuGraphLaunch; cuLaunchKernelEx in a stream that is captured or
+    each thread's own, and with `programmatic_stream_serialization`.
     """
     if not isinstance(kernel, Kernel):
         raise TypeError(f"prepare takes a Kernel third, not {type(kernel).__name__}")
@@ -75,6 +76,12 @@ class _Graphs:
     """Makes the graphs of one prepared launch: one, and others for threads that launch at the same time."""
 
     def __init__(self, writer: Writer, stream: Stream, config: LaunchConfig, kernel: Kernel) -> None:
+        self.functions = {
+            "get_current": driver.libcuda.symbol("cuCtxGetCurrent"),
+            "is_capturing": driver.libcuda.symbol("cuStreamIsCapturing"),
+            "run_graph": driver.libcuda.symbol("cuGraphLaunch"),
+            "set_arguments": driver.libcuda.symbol("cuGraphExecKernelNodeSetParams_v2"),
+        }
         self.writer, self.stream, self.config, self.kernel = writer, stream, config, kernel
         self.context = stream._context or stream._asked_context()
 
@@ -96,18 +103,15 @@ class _Graphs:
 
     def function(self) -> Callable[..., None]:
         """The function that `prepare` returns."""
-        writer, stream, symbol = self.writer, self.stream, driver.libcuda.symbol
+        writer, stream = self.writer, self.stream
         scope = {
             **writer.scope(),
+            **self.functions,
             "config": self.config,
             "context": self.context,
-            "get_current": symbol("cuCtxGetCurrent"),
-            "is_capturing": symbol("cuStreamIsCapturing"),
             "kernel": self.kernel,
             "make": self.make,
             "possible": possible,
-            "run_graph": symbol("cuGraphLaunch"),
-            "set_arguments": symbol("cuGraphExecKernelNodeSetParams_v2"),
             "stream": stream,
             "where": word(int(stream._handle)),
         }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from cudapy.core import (
     CUDAError,
     LaunchConfig,
     Program,
+    Stream,
     StreamOptions,
     launch,
     prepare,
@@ -23,6 +25,7 @@ from cudapy.core import (
 from cudapy.driver import CUgraphNodeType, CUresult, CUstreamCaptureMode, CUstreamCaptureStatus
 
 from .core_kernels import content, run, spin
+from .kernels import needs_driver
 
 pytestmark = pytest.mark.gpu
 
@@ -57,11 +60,12 @@ def calls(monkeypatch):
 
 @pytest.fixture(scope="module")
 def kernels():
-    """Compiled here, so that no launch of theirs was written before `calls` looked."""
+    """Code: a test gets kernels of its own from it, of which no launch was written before `calls` looked."""
     code = """
     extern "C" __global__ void put(int *x, int i, int v) { x[i] = v; }
     extern "C" __global__ void next(int *x) { x[1] = x[0] + 1; }
     extern "C" __global__ void nothing() { }
+    extern "C" __global__ void where(unsigned *x) { asm("mov.u32 %0, %%smid;" : "=r"(x[blockIdx.x])); }
     extern "C" __global__ void ids(unsigned *x) {
         unsigned rank;
         asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -158,6 +162,30 @@ def test_each_threads_own_stream_has_no_graph(device, kernels, calls) -> None:
     put(x, 1, 3)
     assert content(x, np.int32, PER_THREAD_DEFAULT_STREAM)[1] == 3
     assert calls == ["cuLaunchKernelEx"]
+
+
+def test_a_green_context_keeps_to_its_multiprocessors(device, kernels, calls) -> None:
+    needs_driver(12, 5)
+    resource = driver.CUdevResourceType.CU_DEV_RESOURCE_TYPE_SM
+    everything = driver.checked.cuDeviceGetDevResource(int(device), resource)
+    few = min(16, everything.sm.smCount // 2)
+    (part,), *_ = driver.checked.cuDevSmResourceSplitByCount(1, everything, 0, few)
+    description = driver.checked.cuDevResourceGenerateDesc([part], 1)
+    flags = driver.CUgreenCtxCreate_flags.CU_GREEN_CTX_DEFAULT_STREAM
+    green = driver.checked.cuGreenCtxCreate(description, int(device), flags)
+    handle = driver.checked.cuGreenCtxStreamCreate(green, 1, 0)
+    where = Stream.from_handle(handle), LaunchConfig(grid=1024, block=32), kernels.get_kernel("where")
+    used = []
+    x = device.allocate(4 * 1024, where[0])
+    for start in (prepare(*where, x), partial(launch, *where)):
+        start(x)
+        used.append(len(set(content(x, np.uint32, where[0]).tolist())))
+    x.close()
+    device.sync()
+    driver.checked.cuStreamDestroy(handle)
+    driver.checked.cuGreenCtxDestroy(green)
+    assert 0 < max(used) <= part.sm.smCount
+    assert calls == ["cuGraphLaunch", "cuLaunchKernelEx"]
 
 
 @pytest.mark.parametrize("mode", list(CUstreamCaptureMode), ids=lambda mode: mode.name.split("_")[-1].lower())

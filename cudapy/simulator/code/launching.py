@@ -85,7 +85,7 @@ class KernelLaunch(Operation):
     ) -> None:
         self.kernel = kernel
         self.context = kernel.context
-        self.place = kernel.context  # of the stream that it is in
+        self.place = kernel.context  # of the stream that it is in, or of its node
         self.grid = grid
         self.block = block
         self.shared = shared
@@ -221,6 +221,7 @@ class KernelLaunch(Operation):
             self._table = (ctypes.c_void_p * max(1, len(parameters)))(*addresses)
         made = CUDA_KERNEL_NODE_PARAMS(
             func=self.kernel.handle,
+            ctx=self.place.handle,
             sharedMemBytes=self.shared,
             kernelParams=ctypes.addressof(self._table) if parameters else 0,
         )

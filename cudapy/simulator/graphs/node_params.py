@@ -25,15 +25,17 @@ from .memory import alloc_of
 
 
 def kernel_of(params: Any) -> KernelLaunch:
-    context = given(int(params.ctx)) if not params.func and params.ctx else None
+    context = given(int(params.ctx)) if not params.func else None
     kernel = function(int(params.func) or int(params.kern), context)
-    return KernelLaunch(
+    made = KernelLaunch(
         kernel,
         (params.gridDimX, params.gridDimY, params.gridDimZ),
         (params.blockDimX, params.blockDimY, params.blockDimZ),
         params.sharedMemBytes,
         pack(kernel, pointers(params.kernelParams), pointers(params.extra)),
     )
+    made.place = context or made.place
+    return made
 
 
 def pointers(address: int) -> Any:
