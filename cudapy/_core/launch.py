@@ -247,5 +247,9 @@ class Writer:
             f"    if tuple(map(type, {args})) != types:",
             "        push(slot)",
             f"        return dispatch(kernel, stream, config, {args})",
-            f"    fill(room, {args})",
+            "    try:",
+            f"        fill(room, {args})",
+            "    except BaseException:",
+            "        push(slot)",
+            "        raise",
         ]
