@@ -123,8 +123,9 @@ def copy() -> Iterator[SimpleNamespace]:
 
 
 @pytest.fixture
-def world(copy: SimpleNamespace) -> Iterator[SimpleNamespace]:
+def world(copy: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
     """A stream, a configuration, and kernels with parameters of any sizes."""
+    monkeypatch.delenv("CUDA_LAUNCH_BLOCKING", raising=False)
     fake, core = copy.fake, copy.core
     fake.reset()
     fake.contexts[:] = [CONTEXT]
@@ -324,14 +325,21 @@ def test_the_default_stream_is_that_of_the_current_context(world) -> None:
         assert world.driver.runs == []
 
 
-def test_what_has_no_graph(world) -> None:
-    """A stream that is another one in each thread; a kernel that may begin before the one ahead has ended."""
+@pytest.mark.parametrize("blocking", ["", "0", "1"])
+def test_what_has_no_graph(world, monkeypatch, blocking) -> None:
+    """A stream that is another one in each thread; a kernel that may begin before the one ahead has ended;
+    launches that wait.
+    """
+    monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", blocking)
     core, kernel = world.core, world.kernel(4)
     early = core.LaunchConfig(grid=1, block=1, programmatic_stream_serialization=True)
     for stream, config in ((core.PER_THREAD_DEFAULT_STREAM, world.config), (world.stream, early)):
         core.prepare(stream, config, kernel, 1)(2)
         assert world.driver.launches.pop() == [struct.pack("i", 2)]
         assert alive(world) == [] and world.driver.runs == []
+    world.prepare(kernel, 1)(2)
+    assert len(world.driver.launches) == (blocking == "1")
+    assert len(world.driver.runs) == (blocking != "1")
 
 
 def test_it_keeps_its_kernel_and_stream_and_nothing_keeps_it(world) -> None:

@@ -7,6 +7,7 @@ makes; what a graph cannot do, or not now, goes through `launch`.
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,7 @@ def prepare(
     time; other graphs use it after the last reference to the function.
 
     Source: cuGraphExecKernelNodeSetParams, cuGraphLaunch; cuLaunchKernelEx in a stream that is captured or
-    each thread's own, and with `programmatic_stream_serialization`.
+    each thread's own, with `programmatic_stream_serialization`, and with CUDA_LAUNCH_BLOCKING=1.
     """
     if not isinstance(kernel, Kernel):
         raise TypeError(f"prepare takes a Kernel third, not {type(kernel).__name__}")
@@ -54,7 +55,7 @@ def prepare(
     if is_builder(stream):
         return partial(launch, stream, config, kernel)
     accepted = Stream._accept(stream)
-    if not (_is_of_each_thread(accepted) or config.programmatic_stream_serialization):
+    if _can_be_a_graph(accepted, config):
         try:
             return _Graphs(writer, accepted, config, kernel).function()
         except (CUDAError, SymbolNotFound):
@@ -62,10 +63,16 @@ def prepare(
     return partial(launch, accepted, config, kernel)
 
 
-def _is_of_each_thread(stream: Stream) -> bool:
-    """Whether it is another stream in each thread: a graph, whose runs never overlap, must not be in two."""
+def _can_be_a_graph(stream: Stream, config: LaunchConfig) -> bool:
+    """Whether runs of a graph do the same as launches.
+
+    They never overlap, not even in a stream that is another one in each thread, nor with the kernel before
+    them. And whoever lets launches wait, to find the one with a fault, wants launches.
+    """
     at = int(stream._handle)
-    return at == 2 or (at == 0 and driver._PER_THREAD_DEFAULT_STREAM)
+    is_of_each_thread = at == 2 or (at == 0 and driver._PER_THREAD_DEFAULT_STREAM)
+    is_waited_for = os.environ.get("CUDA_LAUNCH_BLOCKING", "0") not in ("", "0")
+    return not (is_of_each_thread or is_waited_for or config.programmatic_stream_serialization)
 
 
 _new_status = cells(CUstreamCaptureStatus, storage(CUstreamCaptureStatus))[2]

@@ -52,6 +52,7 @@ def calls(monkeypatch):
     seen = Calls()
     functions = {name: seen.function(name) for name in ("cuLaunchKernelEx", "cuGraphLaunch")}
     symbol = driver.libcuda.symbol
+    monkeypatch.delenv("CUDA_LAUNCH_BLOCKING", raising=False)
     monkeypatch.setattr(
         driver.libcuda, "symbol", lambda name, *more: functions.get(name) or symbol(name, *more)
     )
