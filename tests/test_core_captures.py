@@ -236,7 +236,7 @@ def test_captures_of_core_are_known_while_they_last(
     buffer = core.Device(0).allocate(64, stream)
     builder = stream.create_graph_builder().begin_building(mode)
     assert len(possible) == 1
-    capture = fake.captures[int(stream.handle)]
+    capture = fake.captures[stream._address]
     buffer.close()
     core.Device(0).memory_resource = core.DeviceMemoryResource(0)
     assert capture.spoiled == "" and ("memory", capture.number) not in fake.alive

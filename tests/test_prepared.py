@@ -259,6 +259,19 @@ def test_a_stream_that_is_captured(world) -> None:
     assert world.driver.launches == [[struct.pack("i", 4)]]
 
 
+@pytest.mark.parametrize(
+    "known", [lambda s: s.handle, lambda s: s.__cuda_stream__()], ids=["handle", "protocol"]
+)
+def test_a_stream_that_others_know_is_asked(world, known) -> None:
+    run = world.prepare(world.kernel(4), 1)
+    address = world.stream._address
+    world.fake.capturing.add(address)
+    known(world.stream)
+    run(2)
+    world.fake.capturing.clear()
+    assert world.driver.launches == [[struct.pack("i", 2)]] and world.driver.runs == []
+
+
 def test_a_capture_elsewhere_is_not_spoiled(world) -> None:
     """Neither by preparing nor by letting go, which both use what captures forbid."""
     capture = world.fake.captures[0x9999] = Capture(1, GLOBAL)

@@ -6,8 +6,8 @@ threads. In a stream that captures, memory can be freed that the capture allocat
 cannot choose when they run, so they ask here first.
 
 To ask costs as much as to free. So that is done while `possible` is not empty: while core captures; for good,
-once others asked for a function that begins captures, or a stream was shared with another library; and while
-the garbage collector is at work, which interrupts any thread.
+once others asked for a function that begins captures, or for a stream's handle; and while the garbage
+collector is at work, which interrupts any thread.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ for _symbol in (
     possible += Library.asked.get(_symbol, ())
     Library.asked[_symbol] = possible
 
-_SHARED = "a stream is known to another library"
+_SHARED = "a stream is known to others"
 
 checked = Checked(vars(driver), driver.libcuda.error)
 """The functions of the driver for core's own captures, whose end is known: not the face that others use."""
@@ -101,7 +101,7 @@ def end(capture: object) -> None:
 
 
 def share() -> None:
-    """A stream is known to another library, which may capture it."""
+    """A stream is known to others, who may capture it."""
     if _SHARED not in possible:
         possible.append(_SHARED)
 

@@ -154,8 +154,10 @@ class Stream(Closable):
 
     @property
     def handle(self) -> CUstream:
-        """The CUstream."""
-        return self._handle
+        """The CUstream. Whoever has it may capture the stream, which core looks for from now on."""
+        handle = self._handle
+        share()
+        return handle
 
     def __cuda_stream__(self) -> tuple[int, int]:
         share()
