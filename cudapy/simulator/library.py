@@ -241,8 +241,17 @@ class Table:
         has_status = prototype.returns in ("CUresult", "cudaError_t")
 
         def call(*arguments: Any) -> Any:
-            with at_work:
-                return answer(*arguments)
+            try:
+                with at_work:
+                    return answer(*arguments)
+            except KeyboardInterrupt:  # on the way in or out
+                return left()
+
+        def left() -> Any:
+            """It was interrupted, and no exception leaves a callback."""
+            interrupted.append(symbol)
+            threading.Timer(AFTER, _interrupt).start()  # for who did not call through ctypes
+            return failed(Refused("CUDA_ERROR_UNKNOWN", "interrupted from the keyboard"))
 
         def answer(*arguments: Any) -> Any:
             previous, per_thread.default = per_thread.default, own_stream
@@ -260,10 +269,8 @@ class Table:
                     for i, value in zip(pointers, result, strict=True):
                         if arguments[i]:
                             arguments[i][0] = value
-            except KeyboardInterrupt:  # no exception leaves a callback
-                interrupted.append(symbol)
-                threading.Timer(AFTER, _interrupt).start()  # for who did not call through ctypes
-                return failed(Refused("CUDA_ERROR_UNKNOWN", "interrupted from the keyboard"))
+            except KeyboardInterrupt:
+                return left()
             except Refused as refused:
                 log.refused(symbol, refused)
                 return failed(refused)
