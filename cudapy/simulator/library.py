@@ -14,9 +14,7 @@ of the header that nobody provides is there too: it returns CUDA_ERROR_NOT_SUPPO
 
 from __future__ import annotations
 
-import _thread
 import ctypes
-import signal
 import sys
 import threading
 import traceback
@@ -28,7 +26,7 @@ from .._ffi.enums import Enum
 from .._ffi.handles import Thunk
 from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse
 from .._ffi.scalars import SCALARS
-from . import failures
+from . import failures, interrupts
 from .collection import at_work
 from .log import Refused, log
 
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     F = TypeVar("F", bound=Callable[..., Any])
-
-AFTER = 0.005  # seconds in which a call that was interrupted has ended
 
 provided: dict[str, dict[str, Callable[..., Any]]] = {"driver": {}, "runtime": {}}
 """What each simulated library has: C symbol to Python function."""
@@ -65,29 +61,6 @@ class _Function(Thunk):  # type: ignore[misc]
 
     _flags_ = 1  # FUNCFLAG_CDECL
     _restype_ = ctypes.c_int
-
-
-interrupted: list[str] = []
-"""The functions that KeyboardInterrupt left, in the main thread: it is raised anew behind the call."""
-
-
-def _behind(result: Any, function: Any, arguments: tuple[Any, ...]) -> Any:
-    """What ctypes calls in Python once the C function has ended."""
-    if interrupted and threading.get_ident() == threading.main_thread().ident:
-        interrupted.clear()
-        raise KeyboardInterrupt
-    return result
-
-
-def _interrupt() -> None:
-    """Have KeyboardInterrupt raised in the main thread, even where that sleeps, if it was not yet."""
-    if not interrupted:
-        return
-    interrupted.clear()
-    if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-    else:
-        _thread.interrupt_main()
 
 
 class _ByValue:
@@ -149,7 +122,7 @@ class Table:
         if isinstance(callback, _ByValue):
             return callback
         function = _Function(ctypes.cast(callback, ctypes.c_void_p).value)
-        function.errcheck = _behind
+        function.errcheck = interrupts.behind
         return function
 
     def __getattr__(self, symbol: str) -> Any:
@@ -243,15 +216,12 @@ class Table:
         def call(*arguments: Any) -> Any:
             try:
                 with at_work:
-                    return answer(*arguments)
-            except KeyboardInterrupt:  # on the way in or out
-                return left()
-
-        def left() -> Any:
-            """It was interrupted, and no exception leaves a callback."""
-            interrupted.append(symbol)
-            threading.Timer(AFTER, _interrupt).start()  # for who did not call through ctypes
-            return failed(Refused("CUDA_ERROR_UNKNOWN", "interrupted from the keyboard"))
+                    result = answer(*arguments)
+            except KeyboardInterrupt:  # no exception leaves a callback
+                interrupts.left(sys._getframe())
+                result = failed(Refused("CUDA_ERROR_UNKNOWN", "interrupted from the keyboard"))
+            interrupts.here.ended = True
+            return result
 
         def answer(*arguments: Any) -> Any:
             previous, per_thread.default = per_thread.default, own_stream
@@ -270,7 +240,7 @@ class Table:
                         if arguments[i]:
                             arguments[i][0] = value
             except KeyboardInterrupt:
-                return left()
+                raise
             except Refused as refused:
                 log.refused(symbol, refused)
                 return failed(refused)

@@ -330,40 +330,6 @@ print(free - driver.checked.cuMemGetInfo()[0])
         assert output(code) == "2097152\n0\n"
 
 
-@pytest.mark.usefixtures("nvrtc")
-class TestInterrupts:
-    def test_ctrl_c_ends_a_wait(self) -> None:
-        code = """
-import os, signal, threading, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell runs in the background
-from cudapy import driver
-from cudapy.core import Device, LaunchConfig, Program, launch
-device = Device(); device.set_current(); stream = device.create_stream()
-source = 'extern "C" __global__ void k(int *p) { for (;;) atomicAdd(p, 1); }'
-kernel = Program(source, "c++").compile("cubin").get_kernel("k")
-launch(stream, LaunchConfig(grid=1, block=32), kernel, device.allocate(4, stream))
-threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-start = time.perf_counter()
-try:
-    driver.cuStreamSynchronize(stream.handle)
-    time.sleep(5)
-except KeyboardInterrupt:
-    print(time.perf_counter() - start < 4)
-"""
-        assert output(code) == "True\n"
-
-    def test_a_program_may_end_while_a_kernel_runs(self) -> None:
-        code = """
-from cudapy.core import Device, LaunchConfig, Program, launch
-device = Device(); device.set_current(); stream = device.create_stream()
-source = 'extern "C" __global__ void k(int *p) { for (;;) atomicAdd(p, 1); }'
-kernel = Program(source, "c++").compile("cubin").get_kernel("k")
-launch(stream, LaunchConfig(grid=1, block=32), kernel, device.allocate(4, stream))
-print("bye")
-"""
-        assert output(code) == "bye\n"
-
-
 class TestCode:
     def test_a_cubin_carries_its_ptx(self) -> None:
         code = import_module("cudapy.simulator.code.images")

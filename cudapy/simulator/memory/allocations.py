@@ -17,7 +17,7 @@ from ..devices.device import devices
 from ..engine.memory import POISON, Memory
 from ..library import provides
 from ..log import Refused, invalid
-from ..streams.work import progress
+from ..streams.work import guard
 from .pages import IS_SUPPORTED, File
 
 table = Memory()
@@ -157,7 +157,7 @@ def allocate(size: int, kind: str, context: Context, flags: int = 0) -> int:
         device.claim(size)
     try:
         part = _file().take(size) if kind == "device" and IS_SUPPORTED else None
-        with progress:
+        with guard:
             if part is None:
                 address = table.allocate(size, kind, align=512)
             else:
@@ -194,7 +194,7 @@ def fresh(address: int, size: int, kind: str, reach: Callable[[Context], bool] |
 def release(block: Block) -> None:
     """The end of memory that `allocate` made."""
     blocks.remove(block)
-    with progress:
+    with guard:
         table.release(block.address)
     if block.extra is not None:
         block.extra.release()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..devices.context import owner
 from ..library import provides
 from ..log import Refused, invalid
-from ..streams.work import progress
+from ..streams.work import guard
 from .allocations import Block, allocate, blocks, freed_before, not_in_capture, release, table
 
 HOST_FLAGS = 7  # CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP | WRITECOMBINED
@@ -50,7 +50,7 @@ def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
     block = blocks.find(p) or blocks.find(p + bytesize - 1)
     if block is not None:
         raise Refused("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", f"{p:#x} lies in {block.kind} memory")
-    with progress:
+    with guard:
         table.adopt(p, bytesize, "host")
     blocks.add(Block(p, bytesize, "registered", context, Flags | DEVICEMAP))
 

@@ -11,7 +11,7 @@ from ..devices.context import Context, owner
 from ..devices.device import devices
 from ..library import provides
 from ..log import Refused, invalid, unsupported
-from ..streams.work import progress
+from ..streams.work import guard
 from .allocations import Block, blocks, find, release, table
 from .pages import IS_SUPPORTED, Ticket
 
@@ -63,7 +63,7 @@ def _open(ticket: Ticket, context: Context) -> Block:
         shown = ticket.show(file)
     finally:
         os.close(file)
-    with progress:
+    with guard:
         table.adopt(shown.address, ticket.size, "imported")
     block = Block(shown.address, ticket.size, "imported", context)
     if ticket.device < len(devices):

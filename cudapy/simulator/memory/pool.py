@@ -13,7 +13,7 @@ from ..library import provides
 from ..log import Refused, invalid
 from ..streams.operations import needed
 from ..streams.stream import Stream, stream
-from ..streams.work import progress
+from ..streams.work import guard
 from .allocations import Block, blocks, not_in_capture
 from .pages import File
 from .pool_memory import Alloc, Free, Storage
@@ -53,7 +53,7 @@ class Pool(Object):
     def take(self, size: int, on: Stream) -> Storage:
         """Memory for `size` bytes: what the stream itself has freed, what nothing uses any more, or fresh."""
         whole = -(-size // GRANULARITY) * GRANULARITY
-        with progress:
+        with guard:
             for storage in self._cached:
                 idle = storage.work is None or storage.work.done
                 if storage.size == whole and (idle or storage.stream is on):
@@ -97,7 +97,7 @@ class Pool(Object):
         storage = block.extra
         blocks.remove(block)
         storage.stream, storage.work = on, on.add(Free(block.address))
-        with progress:
+        with guard:
             self.used -= storage.size
             self._cached.append(storage)
         if self.is_leaving:
@@ -105,7 +105,7 @@ class Pool(Object):
 
     def trim(self, keep: int) -> None:
         """Give what nothing uses back to the system, down to `keep` bytes."""
-        with progress:
+        with guard:
             for storage in list(self._cached):
                 if self.reserved <= keep:
                     return

@@ -10,7 +10,7 @@ from ..._types.driver.enums import CUgraphNodeType as Type
 from ..log import invalid
 from ..streams.operations import Operation
 from ..streams.stream import Stream
-from ..streams.work import Work, progress
+from ..streams.work import Work, guard
 from .allocations import fresh, table
 from .pages import File
 
@@ -53,7 +53,7 @@ class Alloc(Operation):
         self.props: Any = None  # of a node: what it was made from
 
     def run(self) -> None:
-        with progress:
+        with guard:
             fresh(self.storage.address, self.size, self.kind, self.reach)
 
 
@@ -74,6 +74,6 @@ class Free(Operation):
             storage.is_live = False
 
     def run(self) -> None:
-        with progress:
+        with guard:
             if table.find(self.address) is not None:  # an instance that frees by itself finds it freed
                 table.release(self.address)

@@ -15,7 +15,7 @@ from ..handles import find
 from ..library import provides
 from ..log import invalid, unsupported
 from ..streams.stream import Stream
-from ..streams.work import progress
+from ..streams.work import guard
 from .allocations import Block, blocks, table
 from .pages import IS_SUPPORTED, File, Shown, Ticket
 from .pool import Pool
@@ -58,7 +58,7 @@ class ImportedPool(Pool):
         """The address of memory that the other process allocated. Raises Refused."""
         ticket = Ticket(data, KIND)
         shown = ticket.show(self._descriptor)
-        with progress:
+        with guard:
             table.adopt(shown.address, ticket.size, self.kind, self.reach())
         block = Block(shown.address, ticket.size, self.kind, owner(), 1, pool=self)
         block.extra = shown

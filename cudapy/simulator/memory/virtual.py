@@ -20,7 +20,7 @@ from ..handles import Object, find, relist
 from ..library import provides
 from ..log import invalid, unsupported
 from ..streams.operations import needed
-from ..streams.work import progress
+from ..streams.work import guard
 from .allocations import Block, blocks, table
 from .pages import IS_SUPPORTED, blank, show
 
@@ -186,7 +186,7 @@ def cuMemUnmap(ptr: int, size: int) -> None:
     for work in owner().pending():
         work.wait()
     for block in inside:
-        with progress:
+        with guard:
             if table.find(block.address) is not None:
                 table.release(block.address)
         blocks.remove(block)
@@ -213,7 +213,7 @@ def cuMemSetAccess(ptr: int, size: int, desc: Any, count: int) -> None:
         access = block.advice.setdefault("access", {})
         access.update(wanted)
         allowed, known = any(access.values()), table.find(block.address)
-        with progress:
+        with guard:
             if allowed and known is None:
                 table.adopt(block.address, block.size, "mapped", _reach(access))
             elif not allowed and known is not None:

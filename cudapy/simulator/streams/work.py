@@ -26,8 +26,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-progress = threading.Condition()
-"""Notified whenever work ends; its lock guards all queues."""
+guard = threading.RLock()
+"""Guards all queues. By itself, not through `progress`, it is not left locked if Ctrl-C comes just then."""
+
+progress = threading.Condition(guard)
+"""Notified whenever work ends."""
+
+SLICE = 0.05  # seconds
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Block until it does, with `guard` locked. In slices: Ctrl-C just before a wait would not end it."""
+    while not progress.wait_for(holds, SLICE):
+        pass
 
 
 class _Here(threading.local):
@@ -80,8 +91,8 @@ class Work:
 
     def follow(self) -> None:
         """Block until it is done, for work that comes behind it."""
-        with progress:
-            progress.wait_for(lambda: self.done)
+        with guard:
+            wait_until(lambda: self.done)
 
 
 class Faults:
@@ -92,7 +103,7 @@ class Faults:
 
     def fail(self, status: str, report: str) -> None:
         """From now on every call fails with `status`, for the reason in the report; that is printed too."""
-        with progress:
+        with guard:
             if self.error is not None:
                 return
             self.error = Refused(status, report)
@@ -122,7 +133,7 @@ class Queue:
         """Queue one thing to do. `soon`: it ends soon, and may as well run at once."""
         work = Work(action)
         with at_work:
-            with progress:
+            with guard:
                 work.after = tuple(other for other in after if not other.done)
                 self._last = work
                 at_once = soon and self._running is None and not self._pending and not work.after
@@ -151,7 +162,7 @@ class Queue:
     def _work_here(self) -> None:
         """Do what is pending, unless something runs: whoever runs that goes on with the rest."""
         while True:
-            with progress:
+            with guard:
                 if self._has_thread or self._running is not None or not self._pending:
                     return
                 work = self._next()
@@ -160,8 +171,8 @@ class Queue:
     def _work(self) -> None:
         try:
             while True:
-                with progress:
-                    progress.wait_for(lambda: self._running is None)
+                with guard:
+                    wait_until(lambda: self._running is None)
                     if not self._pending:
                         self._has_thread = False
                         return
@@ -172,8 +183,7 @@ class Queue:
 
     def _next(self) -> Work:
         work = self._running = self._pending.popleft()
-        while not all(other.done for other in work.after):
-            progress.wait()
+        wait_until(lambda: all(other.done for other in work.after))
         return work
 
     def _run(self, work: Work) -> None:
@@ -194,7 +204,7 @@ class Queue:
             )
         finally:
             _here.works = before
-            with progress:
+            with guard:
                 work.done = True
                 work.action = None
                 work.after = ()
