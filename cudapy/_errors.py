@@ -43,11 +43,13 @@ class Raiser:
 
     meanings: returns {status name: (a sentence, a hint or "")}, asked for at the first failure.
     log: returns what the library itself says about the failure, or "".
+    forget: called with the function and its status; makes the library forget a failure that is told now.
     """
 
-    def __init__(self, meanings: Any, log: Any = None) -> None:
+    def __init__(self, meanings: Any, log: Any = None, forget: Any = None) -> None:
         self.meanings = meanings
         self.log = log
+        self.forget = forget
 
     def __call__(self, function: str, status: Any, arguments: Mapping[str, Any]) -> CUDAError:
         """The exception for `function`, called with `arguments`, having returned `status`."""
@@ -58,6 +60,8 @@ class Raiser:
         if arguments:
             parts.append("Called with " + ", ".join(f"{k}={shorten(v)}" for k, v in arguments.items()) + ".")
         said = self.log() if self.log else ""
+        if self.forget:
+            self.forget(function, status)
         if said:
             parts.append(f"The driver says: {said.rstrip('.')}.")
         if type(status).__name__ in ("CUresult", "cudaError_t") and status in STICKY:

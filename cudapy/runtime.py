@@ -74,12 +74,19 @@ def _meanings() -> dict[str, tuple[str, str]]:
     return CUDAERROR
 
 
+def _forget(function: str, status: int) -> None:
+    """Take what is raised from the last error: PyTorch, on the same library, would raise it again."""
+    library = libcudart.load()
+    if function != "cudaPeekAtLastError" and library.cudaPeekAtLastError() == status:
+        library.cudaGetLastError()
+
+
 def _suffixes() -> tuple[str, ...]:
     return ("_ptsz", "_ptds") if _PER_THREAD_DEFAULT_STREAM else ()
 
 
 _PER_THREAD_DEFAULT_STREAM = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM") == "1"
-_raiser = Raiser(_meanings)
+_raiser = Raiser(_meanings, forget=_forget)
 libcudart = Library(_load, "cudaError_t", _describe, _raiser, _suffixes, _major)
 _raiser.log = DriverLog(Library(_load_driver, "cudaError_t", _describe, _raiser))
 checked = Checked(globals(), _raiser)

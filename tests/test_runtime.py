@@ -770,12 +770,21 @@ def test_per_thread_default_stream(on13: tuple[ModuleType, Library], monkeypatch
     ]
 
 
-def test_the_raising_face(on13: tuple[ModuleType, Library]) -> None:
+@pytest.mark.parametrize(("last", "left"), [(2, 0), (1, 1)], ids=["its own", "another"])
+def test_the_raising_face(on13: tuple[ModuleType, Library], last: int, left: int) -> None:
+    """What it raises is taken from the last error, if that is it; a look at the last error takes nothing."""
     rt, library = on13
     rt._raiser.log = None
+    errors = [last]
     library.add("cudaMalloc", lambda out, size: 2, c_void_p, c_size_t)
+    library.add("cudaPeekAtLastError", lambda: errors[-1])
+    library.add("cudaGetLastError", lambda: errors.append(0) or errors[-2])
+    with pytest.raises(RuntimeError):
+        rt.checked.cudaPeekAtLastError()
+    assert errors[-1] == last
     with pytest.raises(MemoryError, match=r"cudaMalloc: cudaErrorMemoryAllocation \(2\): .* size=16"):
         rt.checked.cudaMalloc(16)
+    assert errors[-1] == left
 
 
 # -- The library -----------------------------------------------------------------------------------------

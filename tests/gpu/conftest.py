@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 import pytest
 
+from cudapy import pathfinder, runtime
 from cudapy.core import Device, Program
 
 from .core_kernels import KERNELS
@@ -39,7 +41,10 @@ def _other(name, title):
     """Another library that uses the GPU."""
     if os.environ.get("CUDAPY_DRIVER") == "simulator":
         pytest.skip(f"{title} needs a GPU")
-    return pytest.importorskip(name, reason=f"{title} is not installed")
+    other = pytest.importorskip(name, reason=f"{title} is not installed")
+    with suppress(pathfinder.LibraryNotFound):
+        runtime.cudaGetLastError()  # of the test before, which the other library may share with us
+    return other
 
 
 @pytest.fixture

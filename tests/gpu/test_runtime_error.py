@@ -12,9 +12,9 @@ import pytest
 from cudapy import runtime as rt
 from cudapy.runtime import cudaError_t, cudaLogIterator, cudaLogLevel
 
-from .kernels import cubin, needs_driver, needs_no_sanitizer, ok, owned, run_python
+from .kernels import cubin, held, needs_driver, needs_no_sanitizer, ok, owned, run_python
 from .runtime_kernels import device as device
-from .runtime_kernels import kernel, memory, needs_function
+from .runtime_kernels import kernel, memory, needs_function, stream
 
 pytestmark = pytest.mark.gpu
 
@@ -94,7 +94,28 @@ class TestNames:
         error: Any = caught.value
         assert (error.code, error.name, error.function) == (2, "cudaErrorMemoryAllocation", "cudaMalloc")
         assert f"size={1 << 60}" in str(error)
+
+
+class TestWhatIsRaised:
+    def test_it_is_no_last_error_any_more(self) -> None:
+        with pytest.raises(MemoryError):
+            rt.checked.cudaMalloc(1 << 60)
+        assert rt.cudaGetLastError() == SUCCESS
+
+    def test_another_error_stays(self) -> None:
+        TestLastError().fail()
+        with stream() as queue, held(queue), pytest.raises(RuntimeError, match="cudaErrorNotReady"):
+            rt.checked.cudaStreamQuery(queue)
         assert rt.cudaGetLastError() == OUT_OF_MEMORY
+
+    def test_a_look_leaves_it(self) -> None:
+        TestLastError().fail()
+        with pytest.raises(MemoryError):
+            rt.checked.cudaPeekAtLastError()
+        assert rt.cudaPeekAtLastError() == OUT_OF_MEMORY
+        with pytest.raises(MemoryError):
+            rt.checked.cudaGetLastError()
+        assert rt.cudaPeekAtLastError() == SUCCESS
 
 
 FAULTS = r"""
