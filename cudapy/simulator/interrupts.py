@@ -17,15 +17,36 @@ from .streams.work import beside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType
 
 AFTER = 0.005  # seconds between one look whether a call that was interrupted has ended and the next
 
 
-class _Here(threading.local):
-    """Whether the C function that ran last on this thread came to its end, and `behind` has yet to ask."""
+class _Calls:
+    """The C functions of a thread that came to their end, and behind which `behind` has yet to be.
 
-    ended = False
+    They are known by the frame that called them. There are several where the garbage collector, or a handler
+    of signals, calls others just then.
+    """
+
+    __slots__ = ("ended", "interrupted")
+
+    def __init__(self) -> None:
+        self.ended: tuple[FrameType | None, ...] = ()
+        self.interrupted: FrameType | None = None  # the one of them that was
+
+    def tidy(self) -> None:
+        """Forget those behind which it will not be: called through a pointer, or Ctrl-C came in between."""
+        if all(frame.f_code is not behind.__code__ for frame in _stack(sys._getframe())):
+            self.ended = ()
+
+
+class _Here(threading.local):
+    """What there is for this thread."""
+
+    def __init__(self) -> None:
+        self.calls = _Calls()
 
 
 here = _Here()
@@ -46,8 +67,16 @@ def behind(result: Any, function: Any, arguments: tuple[Any, ...]) -> Any:
     A function that has not come to its end was interrupted before its first statement, or again while it
     dealt with that: ctypes has printed so and gone on.
     """
-    ended, here.ended = here.ended, False
-    if (_waiting or not ended) and threading.get_ident() == threading.main_thread().ident:
+    calls, caller = here.calls, sys._getframe(1)
+    ended, interrupted = calls.ended, calls.interrupted
+    if caller in ended:
+        calls.ended = ended[: ended.index(caller)]
+        if caller is not interrupted:
+            return result
+        calls.interrupted = None
+        if not _waiting:
+            return result
+    if threading.get_ident() == threading.main_thread().ident:
         _waiting.clear()
         raise KeyboardInterrupt
     return result
@@ -61,7 +90,7 @@ def _interrupt(call: FrameType) -> None:
     main = threading.main_thread().ident or 0
     is_in = True
     while is_in:
-        is_in = _is_in(call, sys._current_frames().get(main))
+        is_in = call in _stack(sys._current_frames().get(main))
         time.sleep(AFTER)
         if not _waiting:
             return
@@ -72,8 +101,8 @@ def _interrupt(call: FrameType) -> None:
         _thread.interrupt_main()
 
 
-def _is_in(call: FrameType, frame: FrameType | None) -> bool:
-    """Whether `call` is `frame` or one of those that it returns to."""
-    while frame is not None and frame is not call:
+def _stack(frame: FrameType | None) -> Iterator[FrameType]:
+    """A frame and those that it returns to."""
+    while frame is not None:
+        yield frame
         frame = frame.f_back
-    return frame is call

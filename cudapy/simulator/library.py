@@ -214,13 +214,20 @@ class Table:
         has_status = prototype.returns in ("CUresult", "cudaError_t")
 
         def call(*arguments: Any) -> Any:
+            calls, interrupted = interrupts.here.calls, False
             try:
+                caller = sys._getframe().f_back
+                if calls.ended:
+                    calls.tidy()
                 with at_work:
                     result = answer(*arguments)
             except KeyboardInterrupt:  # no exception leaves a callback
+                interrupted, caller = True, sys._getframe().f_back
                 interrupts.left(sys._getframe())
                 result = failed(Refused("CUDA_ERROR_UNKNOWN", "interrupted from the keyboard"))
-            interrupts.here.ended = True
+            calls.ended += (caller,)  # from here on nothing is called, behind which Ctrl-C would come
+            if interrupted:
+                calls.interrupted = caller
             return result
 
         def answer(*arguments: Any) -> Any:
