@@ -67,7 +67,7 @@ def behind(result: Any, function: Any, arguments: tuple[Any, ...]) -> Any:
     A function that has not come to its end was interrupted before its first statement, or again while it
     dealt with that: ctypes has printed so and gone on.
     """
-    calls, caller = here.calls, sys._getframe(1)
+    calls, caller = here.calls, sys._getframe().f_back
     ended, interrupted = calls.ended, calls.interrupted
     if caller in ended:
         calls.ended = ended[: ended.index(caller)]

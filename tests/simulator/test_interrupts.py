@@ -144,5 +144,16 @@ print(interrupts.here.calls.ended)
     assert output(ENDLESS + comes + kept).endswith("()\n")
 
 
+def test_a_call_that_no_python_function_makes() -> None:
+    alone = """
+import atexit
+from cudapy import pathfinder
+version = ctypes.c_int()
+atexit.register(lambda: print(version.value > 0))  # the last of all
+atexit.register(pathfinder.load("cuda").handle.cuDriverGetVersion, ctypes.byref(version))
+"""
+    assert output(ENDLESS + alone) == "True\n"
+
+
 def test_a_program_may_end_while_a_kernel_runs() -> None:
     assert output(ENDLESS + 'print("bye")') == "bye\n"
