@@ -57,9 +57,13 @@ def provides(library: str, *symbols: str) -> Callable[[F], F]:
 
 
 class _Function(Thunk):  # type: ignore[misc]
-    """A C function as a ctypes.CDLL has it: no argument types, an int comes back."""
+    """A C function as a ctypes.CDLL has it: no argument types, an int comes back.
 
-    _flags_ = 1  # FUNCFLAG_CDECL
+    But it keeps the GIL, which what it runs needs: Ctrl-C while that was waited for would come before the
+    first statement.
+    """
+
+    _flags_ = 1 | 4  # FUNCFLAG_CDECL, FUNCFLAG_PYTHONAPI
     _restype_ = ctypes.c_int
 
 

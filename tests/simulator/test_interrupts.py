@@ -144,6 +144,29 @@ print(interrupts.here.calls.ended)
     assert output(ENDLESS + comes + kept).endswith("()\n")
 
 
+def test_a_call_keeps_the_gil() -> None:
+    """Where another thread wants it, Ctrl-C would come while the call waits for it again."""
+    keeps = """
+from cudapy import driver
+import sys, threading
+driver.cuDriverGetVersion()
+turns, stop = [0], False
+def spin():
+    while not stop:
+        turns[0] += 1
+sys.setswitchinterval(3)
+thread = threading.Thread(target=spin)
+thread.start()
+before = turns[0]
+for _ in range(500):
+    driver.cuDriverGetVersion()
+after = turns[0]
+stop = True
+print(after == before)
+"""
+    assert output(keeps) == "True\n"
+
+
 def test_a_call_that_no_python_function_makes() -> None:
     alone = """
 import atexit
