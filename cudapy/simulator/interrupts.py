@@ -23,41 +23,31 @@ if TYPE_CHECKING:
 AFTER = 0.005  # seconds between one look whether a call that was interrupted has ended and the next
 
 
-class _Calls:
-    """The C functions of a thread that came to their end, and behind which `behind` has yet to be.
+class _Here(threading.local):
+    """This thread's C functions that came to their end, and behind which `behind` has yet to be.
 
     They are known by the frame that called them. There are several where the garbage collector, or a handler
     of signals, calls others just then.
     """
 
-    __slots__ = ("ended", "interrupted")
-
-    def __init__(self) -> None:
-        self.ended: tuple[FrameType | None, ...] = ()
-        self.interrupted: FrameType | None = None  # the one of them that was
-
-    def tidy(self) -> None:
-        """Forget those behind which it will not be: called through a pointer, or Ctrl-C came in between."""
-        if all(frame.f_code is not behind.__code__ for frame in _stack(sys._getframe())):
-            self.ended = ()
-
-
-class _Here(threading.local):
-    """What there is for this thread."""
-
-    def __init__(self) -> None:
-        self.calls = _Calls()
+    ended: tuple[FrameType | None, ...] = ()
 
 
 here = _Here()
 
-_waiting: list[FrameType] = []
-"""The calls that KeyboardInterrupt left, in the main thread, until it is raised anew."""
+_waiting: list[FrameType | None] = []
+"""Who made the calls that KeyboardInterrupt left, in the main thread, until it is raised anew."""
+
+
+def tidy() -> None:
+    """Forget the calls that it will not be behind: made through a pointer, or Ctrl-C came in between."""
+    if all(frame.f_code is not behind.__code__ for frame in _stack(sys._getframe())):
+        here.ended = ()
 
 
 def left(call: FrameType) -> None:
     """Have KeyboardInterrupt raised anew in the main thread, once it has left `call`."""
-    _waiting.append(call)
+    _waiting.append(call.f_back)
     beside(lambda: _interrupt(call))
 
 
@@ -67,14 +57,10 @@ def behind(result: Any, function: Any, arguments: tuple[Any, ...]) -> Any:
     A function that has not come to its end was interrupted before its first statement, or again while it
     dealt with that: ctypes has printed so and gone on.
     """
-    calls, caller = here.calls, sys._getframe().f_back
-    ended, interrupted = calls.ended, calls.interrupted
+    ended, caller = here.ended, sys._getframe().f_back
     if caller in ended:
-        calls.ended = ended[: ended.index(caller)]
-        if caller is not interrupted:
-            return result
-        calls.interrupted = None
-        if not _waiting:
+        here.ended = ended[: ended.index(caller)]
+        if caller not in _waiting:
             return result
     if threading.get_ident() == threading.main_thread().ident:
         _waiting.clear()

@@ -218,20 +218,18 @@ class Table:
         has_status = prototype.returns in ("CUresult", "cudaError_t")
 
         def call(*arguments: Any) -> Any:
-            calls, interrupted = interrupts.here.calls, False
+            here = interrupts.here
             try:
                 caller = sys._getframe().f_back
-                if calls.ended:
-                    calls.tidy()
+                if here.ended:
+                    interrupts.tidy()
                 with at_work:
                     result = answer(*arguments)
             except KeyboardInterrupt:  # no exception leaves a callback
-                interrupted, caller = True, sys._getframe().f_back
+                caller = sys._getframe().f_back
                 interrupts.left(sys._getframe())
                 result = failed(Refused("CUDA_ERROR_UNKNOWN", "interrupted from the keyboard"))
-            calls.ended += (caller,)  # from here on nothing is called, behind which Ctrl-C would come
-            if interrupted:
-                calls.interrupted = caller
+            here.ended += (caller,)  # from here on nothing is called, behind which Ctrl-C would come
             return result
 
         def answer(*arguments: Any) -> Any:
