@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -61,7 +62,13 @@ def test_a_wait_in_the_main_thread_ends(wait: str) -> None:
         out, err = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert (process.returncode, err, out) == (0, "", "interrupted\ngoes on True\n")
+    assert (process.returncode, out) == (0, "interrupted\ngoes on True\n")
+    assert err == "" or IGNORED.fullmatch(err)
+
+
+IGNORED = re.compile(  # what ctypes prints of a Ctrl-C that comes just as a simulated function begins
+    r"Exception ignored .* ctypes callback function.*\nTraceback .*\n(  .*\n|\n)*KeyboardInterrupt: *\n+"
+)
 
 
 WITHIN = """
