@@ -20,6 +20,17 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a sh
 from cudapy import driver, simulator
 simulator.enable()
 from cudapy.core import Device, graph
+from cudapy.simulator.streams.work import Work
+
+def wait_as_c_does(work, wait=Work.wait):
+    late = []  # the handlers of Python run once C is back
+    before = signal.signal(signal.SIGINT, lambda *_: late.append(True))
+    wait(work)
+    signal.signal(signal.SIGINT, before)
+    if late:
+        raise KeyboardInterrupt
+
+Work.wait = wait_as_c_does
 device = Device(0); device.set_current()
 stream = device.create_stream()
 gate = threading.Event()
