@@ -53,6 +53,9 @@ buffer = device.allocate(64, stream); buffer.fill(1, stream=stream); stream.sync
 print("goes on", event.is_done)
 """
 WAITS = ["stream.sync()", "event.sync()", "device.sync()", "executable.launch(stream); stream.sync()"]
+IGNORED = re.compile(  # what ctypes prints of a Ctrl-C that comes just as a simulated function begins
+    r"Exception ignored .* ctypes callback function.*\nTraceback .*\n(  .*\n|\n)*KeyboardInterrupt: *\n+"
+)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
@@ -75,11 +78,6 @@ def test_a_wait_in_the_main_thread_ends(wait: str) -> None:
         process.kill()
     assert (process.returncode, out) == (0, "interrupted\ngoes on True\n")
     assert err == "" or IGNORED.fullmatch(err)
-
-
-IGNORED = re.compile(  # what ctypes prints of a Ctrl-C that comes just as a simulated function begins
-    r"Exception ignored .* ctypes callback function.*\nTraceback .*\n(  .*\n|\n)*KeyboardInterrupt: *\n+"
-)
 
 
 WITHIN = """
