@@ -46,6 +46,11 @@ def parse(text: str) -> Prototype:
     return Prototype(kind + "*" * stars, symbol, tuple(_parameter(item, text) for item in items))
 
 
+def symbol_of(text: str) -> str:
+    """The name of the function in a prototype that is not taken apart."""
+    return text[: text.index("(")].replace("*", " ").split()[-1]
+
+
 def _split(parameters: str) -> list[str]:
     """Split at the commas that are not inside the parentheses of a function pointer."""
     items: list[str] = []

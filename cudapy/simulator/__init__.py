@@ -186,6 +186,7 @@ def _start(devices: int | None, compute_capability: tuple[int, int] | None) -> N
     from .. import driver, runtime
     from .devices.attributes import SHARED_PER_MULTIPROCESSOR
     from .devices.device import Options, before
+    from .heap import keep_freed_memory
     from .library import Table
     from .runtime import calls as runtime_calls
 
@@ -204,6 +205,7 @@ def _start(devices: int | None, compute_capability: tuple[int, int] | None) -> N
         package = import_module(f".{room}", __name__)
         for noun in iter_modules(package.__path__):
             import_module(f".{noun.name}", package.__name__)
+    keep_freed_memory()
     made = Table("driver", driver, before, lambda refused: refused.code)
     _tables["driver"] = made
     _tables["runtime"] = Table(

@@ -24,7 +24,7 @@ from .._ffi.convert import AGGREGATES, SimpleData
 from .._ffi.demand import find
 from .._ffi.enums import Enum
 from .._ffi.handles import Thunk
-from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse
+from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse, symbol_of
 from .._ffi.scalars import SCALARS
 from . import failures, interrupts
 from .collection import at_work
@@ -93,7 +93,7 @@ class Table:
 
     before: called with the symbol before each function; raises Refused.
     failed: makes the status of a Refused.
-    twin: returns the symbol in another table that is the same function under another name, or None.
+    twin: returns another table and the prototype in it of the same function under another name, or None.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Table:
         module: ModuleType,
         before: Callable[[str], None],
         failed: Callable[[Refused], int],
-        twin: Callable[[Table, str], tuple[Table, str] | None] = lambda table, symbol: None,
+        twin: Callable[[Table, str], tuple[Table, Prototype] | None] = lambda table, symbol: None,
     ) -> None:
         self._name = name
         self._module = module
@@ -111,12 +111,12 @@ class Table:
         self._twin = twin
         self._callbacks: dict[str, Any] = {}
         self._lock = threading.RLock()
-        self._prototypes: dict[str, Prototype] = {}
+        self._prototypes: dict[str, Prototype] = {}  # those that were asked for
+        self._declared: dict[str, str] = {}
         for value in vars(module).values():
             declaration = getattr(value, "__declaration__", None)
             if declaration is not None and number(declaration.since) <= VERSION:
-                prototype = parse(declaration.prototype)
-                self._prototypes[prototype.symbol] = prototype
+                self._declared[symbol_of(declaration.prototype)] = declaration.prototype
 
     def __getitem__(self, symbol: str) -> Any:
         """The C function `symbol`. Raises AttributeError, as ctypes.CDLL does."""
@@ -139,7 +139,14 @@ class Table:
     @property
     def symbols(self) -> list[str]:
         """The C functions that it has."""
-        return list(self._prototypes)
+        return list(self._declared)
+
+    def prototype(self, symbol: str) -> Prototype | None:
+        """The prototype of a C function; None if the header has none."""
+        found = self._prototypes.get(symbol)
+        if found is None and symbol in self._declared:
+            found = self._prototypes[symbol] = parse(self._declared[symbol])
+        return found
 
     def callback(self, symbol: str) -> Any:
         """The ctypes function object behind `symbol`, kept for good; None if the header has none."""
@@ -150,7 +157,7 @@ class Table:
 
     def _make(self, symbol: str) -> Any:
         base = symbol.removesuffix("_ptsz").removesuffix("_ptds")
-        prototype = self._prototypes.get(base)
+        prototype = self.prototype(base)
         if prototype is None:
             return None
         if base != symbol and not _has_default_stream(prototype, symbol):
@@ -159,8 +166,8 @@ class Table:
         types = [self.storage(p) for p in prototype.parameters]
         twin = self._twin(self, base) if function is None else None
         if twin is not None:
-            other, name = twin
-            prototype, function = other._prototypes[name], provided[other._name][name]
+            other, prototype = twin
+            function = provided[other._name][prototype.symbol]
             types = [other.storage(p) for p in prototype.parameters]
         if function is None:
             function = _missing(base)

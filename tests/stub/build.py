@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 from . import module
 
+symbol_of = module("_ffi.prototypes").symbol_of
+
 COPIED = 4
 """How many items there are in an array of the library's own (`CUgraphNode **`)."""
 REMEMBERED = 4096
@@ -131,11 +133,6 @@ def declared(source: ModuleType) -> dict[str, Any]:
             if symbol is not None:
                 found.setdefault(symbol, value)
     return found
-
-
-def symbol_of(prototype: str) -> str:
-    """The name of the function in a prototype."""
-    return re.search(r"(\w+)\(", prototype)[1]  # type: ignore[index]
 
 
 def by_hand(source: ModuleType, names: str = "cu") -> set[str]:

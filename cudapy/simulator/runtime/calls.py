@@ -10,6 +10,7 @@ import ctypes
 import threading
 from typing import Any
 
+from ..._ffi.prototypes import Prototype
 from ..._types.meanings import CUDAERROR
 from ..._types.runtime.enums import cudaError_t
 from ..devices import context as contexts
@@ -82,19 +83,22 @@ class _Thread(threading.local):
 of_thread = _Thread()
 
 
-def twin(driver: Table, table: Table, symbol: str) -> tuple[Table, str] | None:
+def twin(driver: Table, table: Table, symbol: str) -> tuple[Table, Prototype] | None:
     """The function of the driver that a function of the runtime is, if there is one."""
-    mine = table._prototypes[symbol].parameters
+    own = table.prototype(symbol)
+    if own is None:
+        return None
+    mine = own.parameters
     base = symbol.removeprefix("cuda")
     names = [f"cu{base}", f"cu{base}_v2", f"cu{base}_v3", f"cuCtx{base.removeprefix('Device')}"]
     for name in [TWINS[symbol]] if symbol in TWINS else names:
-        prototype = driver._prototypes.get(name)
+        prototype = driver.prototype(name)
         if prototype is None or name not in provided["driver"] or len(prototype.parameters) != len(mine):
             continue
         widths = [_width(driver.storage(p)) for p in prototype.parameters]
         same = widths == [_width(table.storage(p)) for p in mine]
         if same and not any(p.type in DIFFERENT for p in mine):
-            return driver, name
+            return driver, prototype
     return None
 
 

@@ -59,10 +59,7 @@ class Scheduler(Meetings):
                     return
                 self._deadlock([])
             key = self._choose()
-            groups = ready.pop(key)
-            lanes = groups[0] if len(groups) == 1 else np.sort(np.concatenate(groups))
-            if lanes is not None and len(lanes) == batch.count:
-                lanes = None
+            lanes = _merged(ready.pop(key), batch.count)
             function = batch.function = self._functions[key.function]
             block = function.blocks[key.block]
             frame = self._frame(key)
@@ -110,8 +107,8 @@ class Scheduler(Meetings):
         """Those of `lanes`, and of those that wait already, that have their warp's mask complete."""
         held = self._gated.pop(key, None)
         if held is not None:
-            lanes = np.sort(np.concatenate([*held, lanes]))
-            if len(lanes) == self.batch.count:
+            lanes = _merged([*held, lanes], self.batch.count)
+            if lanes is None:
                 return None
         mask = part(frame[block.gate[1]], lanes) if isinstance(block.gate, tuple) else np.uint32(block.gate)
         complete = self.batch.gathered(mask, lanes)
@@ -174,7 +171,7 @@ class Scheduler(Meetings):
     def _exit(self, lanes: Any) -> None:
         batch = self.batch
         numbers = batch.numbers(lanes)
-        np.subtract.at(batch.live, batch.blocks[numbers], 1)
+        batch.live -= np.bincount(batch.blocks[numbers], minlength=len(batch.live))
         batch.alive_mask &= ~batch.bits_of(lanes)
         self._left(numbers)
         for key in list(self._gated):
@@ -182,6 +179,24 @@ class Scheduler(Meetings):
 
 
 _NOBODY: Any = object()
+_SPARSE = 64
+"""Sorting is quicker than a look at every lane where fewer than one in so many are in the groups."""
+
+
+def _merged(groups: list[Any], count: int) -> Any:
+    """The lanes of groups that share none, in order; None if they are all `count` of the batch."""
+    if len(groups) == 1:
+        lanes = groups[0]
+        return None if lanes is None or len(lanes) == count else lanes
+    total = sum(map(len, groups))
+    if total == count:
+        return None
+    if total * _SPARSE < count:
+        return np.sort(np.concatenate(groups))
+    present = np.zeros(count, bool)
+    for lanes in groups:
+        present[lanes] = True
+    return np.flatnonzero(present)
 
 
 def _size(lanes: Any, batch: Batch) -> int:
