@@ -1,4 +1,4 @@
-"""Fixtures of all tests, and when those that need a GPU are skipped."""
+"""Fixtures of all tests, and what those of tests/gpu run on: the GPU, or else the simulator."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from types import ModuleType
 
 import pytest
 
+from cudapy import simulator
+
+from .progress import Progress
 from .simulator.exceptions import not_on_the_simulator
 from .stub import REPOSITORY, library_of, source, vendored
 from .stub.build import build
 from .stub.record import Stub
 
 os.environ["CUDAPY_CACHE"] = "0"  # what is tested is compiled; the tests of the cache switch it on
-
-ON_THE_SIMULATOR = os.environ.get("CUDAPY_DRIVER") == "simulator"
-if ON_THE_SIMULATOR:  # the tests compare what programs write to stderr with what they write on a GPU
-    os.environ.setdefault("CUDAPY_SIMULATOR_REPORTS", "0")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy starts none in hundreds of processes
 _PROBE = """
 from cudapy import driver, pathfinder
 try:
@@ -41,13 +41,25 @@ else:
 @functools.cache
 def no_gpu() -> str:
     """Why there is no GPU to test on; "" if there is one. Asked in another process: cuInit is for good."""
+    if os.environ.get("CUDAPY_DRIVER") == "simulator":
+        return "CUDAPY_DRIVER=simulator"
     command = [sys.executable, "-c", _PROBE]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"the search for a GPU failed:\n{done.stderr}"
     return done.stdout.strip()
 
 
+@pytest.hookimpl(trylast=True)  # the terminal is there
 def pytest_configure(config: pytest.Config) -> None:
+    keep_bytecode(config)
+    if no_gpu():
+        simulator.enable(devices=2, reports=False)
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if config.getoption("numprocesses", None) and config.get_verbosity() == 0 and reporter is not None:
+        config.pluginmanager.register(Progress(reporter))
+
+
+def keep_bytecode(config: pytest.Config) -> None:
     """Where Python is to keep no bytecode, keep it until the end: hundreds of programs are started here, and
     each would compile all modules again.
     """
@@ -64,23 +76,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header() -> str:
-    if ON_THE_SIMULATOR:
-        return "GPU tests: on the simulator"
-    if no_gpu():
-        return f"GPU tests: {no_gpu()} They run in a process of their own, with CUDAPY_DRIVER=simulator."
-    return "GPU tests: on the GPU"
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the GPU tests to tests/simulator/test_gpu_suite.py where there is no GPU."""
-    gpu = [item for item in items if item.get_closest_marker("gpu") is not None]
-    if gpu and not ON_THE_SIMULATOR and no_gpu():
-        config.hook.pytest_deselected(items=gpu)
-        items[:] = [item for item in items if item.get_closest_marker("gpu") is None]
+    return f"GPU tests: on the simulator ({no_gpu()})" if no_gpu() else "GPU tests: on the GPU"
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if ON_THE_SIMULATOR and item.get_closest_marker("gpu") is not None:
+    if simulator.is_enabled() and item.get_closest_marker("gpu") is not None:
         why = not_on_the_simulator(item)
         if why:
             pytest.skip(f"not on the simulator: {why}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -84,7 +85,7 @@ def with_kernels() -> list[Sample]:
     return [sample for sample, text in texts.items() if "__global__" in text or ".entry" in text]
 
 
-def broken(sample: Sample, simulator: bool) -> str:
+def broken(sample: Sample, run: Callable[[Path], tuple[int, str]]) -> str:
     """Run it with its mistake: "seen" if it says that its result is wrong, "waived", or what it printed."""
     old, new = MISTAKES[sample.name]
     text = sample.path.read_text(encoding="utf-8")
@@ -93,26 +94,20 @@ def broken(sample: Sample, simulator: bool) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, sample.path.name)
         path.write_text(text.replace(old, new), encoding="utf-8")
-        code, printed = Sample(path).run(simulator)
+        code, printed = run(path)
     if code == WAIVED:
         return "waived"
     return "seen" if code == 1 and "FAIL" in printed else f"exit code {code}\n{printed}"
 
 
-def break_all(which: list[Sample], simulator: bool) -> dict[str, str]:
-    """What became of each of them, as many at a time as there are cores."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda sample: broken(sample, simulator), which)
-        return dict(zip((sample.name for sample in which), results, strict=True))
-
-
 def main() -> int:
     names = sys.argv[1:]
     which = [sample for sample in with_kernels() if not names or sample.name in names]
-    results = break_all(which, simulator=False)
-    for name, result in results.items():
-        print(f"{name:35} {result}")
-    return int(not set(results.values()) <= {"seen", "waived"})
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda sample: broken(sample, lambda path: Sample(path).run(False)), which))
+    for sample, result in zip(which, results, strict=True):
+        print(f"{sample.name:35} {result}")
+    return int(not set(results) <= {"seen", "waived"})
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ from cudapy._doctor.problems import problems
 from cudapy._doctor.report import as_json, as_text
 from cudapy.core import FileStreamProgramCache
 
+from .stub import module
+
 REPOSITORY = Path(cudapy.__file__).parents[1]
 H200 = DeviceFacts(0, "NVIDIA H200", (9, 0), 150754820096)
 SITE = "/v/site-packages/nvidia/cu13"
@@ -422,7 +424,7 @@ def test_this_machine() -> None:
         assert report["problems"][0]["stops"]
     for lib in report["libraries"]:
         if lib["path"]:
-            assert pathfinder.load(lib["name"]).path == lib["path"]
+            assert module("pathfinder").load(lib["name"]).path == lib["path"]
 
 
 def test_a_reader_that_goes_away() -> None:

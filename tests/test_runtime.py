@@ -31,7 +31,7 @@ from cudapy._types.driver import handles as driver_handles
 from cudapy._types.meanings import CUDAERROR
 from cudapy._types.runtime import handles as runtime_handles
 
-from .stub import APIS, source, vendored
+from .stub import APIS, module, source, vendored
 from .stub.build import by_hand
 
 numbers = itertools.count()
@@ -806,10 +806,14 @@ def _refuse(*args: Any) -> Any:
     raise OSError("no such file")
 
 
-def installed() -> pathfinder.Loaded | None:
+libraries = module("pathfinder")
+"""Of a copy that finds the real libcudart and the real driver, whatever this process runs on."""
+
+
+def installed() -> Any:
     try:
-        return pathfinder.load("cudart")
-    except pathfinder.LibraryNotFound:
+        return libraries.load("cudart")
+    except libraries.LibraryNotFound:
         return None
 
 
@@ -887,7 +891,7 @@ def test_every_function_answers_without_a_gpu() -> None:
         if line[0] == "lacks":
             declaration = getattr(cudapy.runtime, line[1]).__declaration__
             symbol = declaration.prototype.split("(")[0].split()[-1]
-            other = declaration.symbols.get(cudapy.runtime._major(), symbol) is None
+            other = declaration.symbols.get(loaded.major, symbol) is None
             assert other or not hasattr(loaded.handle, symbol), line
     assert returned["cudaGetDeviceCount"] in (
         "cudaErrorInsufficientDriver",
@@ -932,12 +936,14 @@ for name, function, arguments in calls():
 def test_every_function_takes_plausible_arguments_without_a_driver() -> None:
     """The real libcudart, arguments as on a GPU: it says that there is no driver, and lives."""
     try:
-        pathfinder.load("cuda")
-    except pathfinder.LibraryNotFound:
+        libraries.load("cuda")
+    except libraries.LibraryNotFound:
         pass
     else:
         pytest.skip("there is a driver, which would follow handles that lead nowhere")
-    command = [sys.executable, "-c", PLAUSIBLE, f"runtime-{cudapy.runtime._major()}"]
+    loaded = installed()
+    assert loaded is not None
+    command = [sys.executable, "-c", PLAUSIBLE, f"runtime-{loaded.major}"]
     root = Path(__file__).parents[1]
     done = subprocess.run(command, capture_output=True, text=True, cwd=root)
     lines = [line.split() for line in done.stdout.splitlines()]

@@ -7,15 +7,14 @@ import os
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from samples import __main__ as runner
 
-from .sample_mutants import MISTAKES, break_all, with_kernels
+from . import warm
+from .sample_mutants import MISTAKES, broken, with_kernels
 
 SAMPLES = runner.samples()
 FOLDER = Path(runner.__file__).parent
@@ -44,6 +43,9 @@ def table() -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in cells}
 
 
+TABLE = {name[1:].partition("]")[0]: row for name, row in table().items()}
+
+
 def layer(sample: runner.Sample) -> str:
     """What of cudapy a sample imports, but for the compiler and the switch of the simulator."""
     found = set()
@@ -65,45 +67,42 @@ def test_the_table_has_all_samples_their_titles_and_their_layers() -> None:
     assert {name: row[:2] for name, row in table().items()} == expected
 
 
-@pytest.fixture(scope="module")
-def outcomes(nvrtc: ModuleType) -> dict[str, tuple[int, str]]:
-    """The exit code of each sample on the simulator with all its checks on, and what it printed."""
-    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, value in CHECKS.items():
-            patch.setenv(name, value)
-        ended = pool.map(lambda sample: sample.run(simulator=True), SAMPLES)
-        return dict(zip((sample.name for sample in SAMPLES), ended, strict=True))
+def on_the_simulator(path: Path, **environment: str) -> tuple[int, str]:
+    """The exit code of a sample on the simulator, and what it printed."""
+    done = warm.run([str(path)], env={**os.environ, "CUDAPY_DRIVER": "simulator", **environment})
+    return done.returncode, done.stdout + done.stderr
 
 
-def test_on_the_simulator_all_pass_or_need_what_the_table_says(outcomes: dict[str, tuple[int, str]]) -> None:
-    failed = {name: text for name, (code, text) in outcomes.items() if code not in (0, runner.WAIVED)}
-    assert not failed, "\n\n".join(f"{name}:\n{text}" for name, text in failed.items())
-    waived = {name: text for name, (code, text) in outcomes.items() if code == runner.WAIVED}
-    assert all("WAIVED: " in text for text in waived.values())
-    needy = {name[1:].partition("]")[0] for name, (_, _, needs, _) in table().items() if needs}
-    assert waived.keys() <= needy
+def shape(text: str) -> str:
+    """Without numbers, which are not the same everywhere."""
+    text = re.sub(r"\s+", " ", text.replace("NVIDIA H200", "cudapy simulator"))
+    return re.sub(r" ?-?\d+(\.\d+)?(e[-+]\d+)?", " #", text)
 
 
-def test_the_table_has_what_the_samples_print(outcomes: dict[str, tuple[int, str]]) -> None:
-    def shape(text: str) -> str:
-        """Without numbers, which are not the same everywhere."""
-        text = re.sub(r"\s+", " ", text.replace("NVIDIA H200", "cudapy simulator"))
-        return re.sub(r" ?-?\d+(\.\d+)?(e[-+]\d+)?", " #", text)
+@pytest.mark.usefixtures("nvrtc")
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_on_the_simulator_it_prints_what_the_table_has(sample: runner.Sample) -> None:
+    """With all its checks on; or needs what the table says that it needs."""
+    _, _, needs, output = TABLE[sample.name]
+    code, text = on_the_simulator(sample.path, **CHECKS)
+    if code == runner.WAIVED:
+        assert "WAIVED: " in text and needs, text
+    else:
+        assert code == 0, text
+        assert shape(output) in shape(text)
 
-    wrong = {}
-    for name, (_, _, _, output) in table().items():
-        code, text = outcomes[name[1:].partition("]")[0]]
-        if code == 0 and shape(output) not in shape(text):
-            wrong[name] = output, text
-    assert not wrong
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("nvrtc")
+@pytest.mark.parametrize("sample", with_kernels(), ids=lambda sample: sample.name)
+def test_with_a_mistake_in_its_kernel_it_fails(sample: runner.Sample) -> None:
+    _, _, needs, _ = TABLE[sample.name]
+    result = broken(sample, on_the_simulator)
+    assert result == "seen" or (result == "waived" and needs)
 
 
-def test_samples_with_a_mistake_in_their_kernels_fail(outcomes: dict[str, tuple[int, str]]) -> None:
-    samples = with_kernels()
-    assert {sample.name for sample in samples} == MISTAKES.keys()
-    results = break_all([sample for sample in samples if outcomes[sample.name][0] == 0], simulator=True)
-    assert not {name: said for name, said in results.items() if said != "seen"}
-    assert len(results) > 45
+def test_each_kernel_has_its_mistake() -> None:
+    assert {sample.name for sample in with_kernels()} == MISTAKES.keys()
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

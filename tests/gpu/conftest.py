@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from contextlib import suppress
 
 import pytest
 
-from cudapy import pathfinder, runtime
+from cudapy import pathfinder, runtime, simulator
 from cudapy.core import Device, Program
 
 from .core_kernels import KERNELS
@@ -25,21 +26,32 @@ def others_give_back():
         sys.modules["torch"].cuda.empty_cache()
 
 
+@pytest.fixture(autouse=True)
+def _processes_too(monkeypatch):
+    """What a test starts has the devices that it has, and says on stderr what it would say on a GPU."""
+    if simulator.is_enabled():
+        for name, value in (("DRIVER", "simulator"), ("SIMULATOR_DEVICES", "2"), ("SIMULATOR_REPORTS", "0")):
+            monkeypatch.setenv(f"CUDAPY_{name}", value)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _old_things_stay():
-    """Not here: what is left of a device's memory is to be given back, whichever test it is of."""
+    """Not on a GPU: what is left of a device's memory is to be given back, whichever test it is of."""
+    if simulator.is_enabled():
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture
 def alone():
     """For what measures the memory of the whole device: no other worker of pytest-xdist uses it, too."""
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if "PYTEST_XDIST_WORKER" in os.environ and not simulator.is_enabled():
         pytest.skip("other workers use the memory that is measured")
 
 
 def _other(name, title):
     """Another library that uses the GPU."""
-    if os.environ.get("CUDAPY_DRIVER") == "simulator":
+    if simulator.is_enabled():
         pytest.skip(f"{title} needs a GPU")
     other = pytest.importorskip(name, reason=f"{title} is not installed")
     with suppress(pathfinder.LibraryNotFound):

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudapy import driver, nvrtc
+from cudapy import driver, nvrtc, simulator
 from cudapy.driver import CUdevice_attribute, CUmemLocation, CUmemLocationType
+from tests import warm
 
 DEVICE = 0
 HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -306,9 +307,12 @@ def held(queue: Any) -> Iterator[None]:
 
 def run_python(code: str, *arguments: str) -> Any:
     """Run a program in a Python process that can import cudapy: a subprocess.CompletedProcess of text."""
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    if simulator.is_enabled():
+        return warm.run(["-c", code, *arguments], env=environment)
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        env=environment,
         capture_output=True,
         text=True,
         timeout=60,

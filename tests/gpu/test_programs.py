@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from cudapy import simulator
+from tests import warm
+
 pytestmark = pytest.mark.gpu
 
 FOLDER = Path(__file__).parent / "programs"
@@ -18,23 +21,23 @@ OURS = {"managed_12"}
 """Programs in the form of CUDA 12, which the peer of CUDA 13 does not take."""
 
 
-PEER = (
-    os.environ.get("CUDAPY_DRIVER") != "simulator"
-    and importlib.util.find_spec("cuda")
-    and importlib.util.find_spec("cuda.bindings")
-)
+PEER = importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindings")
 
 
 def run(package: str, program: str) -> str:
-    command = [sys.executable, str(FOLDER.parent / "run_program.py"), package, str(FOLDER / f"{program}.py")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    command = [str(FOLDER.parent / "run_program.py"), package, str(FOLDER / f"{program}.py")]
+    if simulator.is_enabled():
+        done = warm.run(command, env=os.environ)
+    else:
+        done = subprocess.run([sys.executable, *command], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, f"on {package}: {done.stdout[-1000:]}{done.stderr[-3000:]}"
     return done.stdout
 
 
 @pytest.mark.parametrize("program", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_program(program: str) -> None:
-    packages = ["cudapy", "bindings"] if PEER and program not in OURS else ["cudapy"]
+    compared = PEER and program not in OURS and not simulator.is_enabled()
+    packages = ["cudapy", "bindings"] if compared else ["cudapy"]
     with ThreadPoolExecutor() as pool:
         printed = list(pool.map(lambda package: run(package, program), packages))
     assert printed[0].strip()

@@ -13,21 +13,19 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
+
 REPOSITORY = Path(__file__).parents[2]
 
 
 def run(code: str, *, simulated: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own: a process has one driver for good."""
     given = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
+    given |= {"PYTHONPATH": str(REPOSITORY), **environment}
     if simulated:
-        given["CUDAPY_DRIVER"] = "simulator"
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env={**given, "PYTHONPATH": str(REPOSITORY), **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+        return warm.run(["-c", code], env={"CUDAPY_DRIVER": "simulator", **given})
+    return subprocess.run(  # what begins without the simulator tests how it is switched on
+        [sys.executable, "-c", code], env=given, capture_output=True, text=True, timeout=120, check=False
     )
 
 
@@ -439,9 +437,10 @@ class TestQueues:
         assert seen[0] == "held" and sorted(seen) == ["after", "held", "last"]
         assert first.last is None
 
-    def test_after_a_fault_the_rest_is_left_out(self, work, capsys) -> None:  # type: ignore[no-untyped-def]
+    def test_after_a_fault_the_rest_is_left_out(self, work, capsys, monkeypatch) -> None:  # type: ignore[no-untyped-def]
         from cudapy.simulator.log import Refused
 
+        monkeypatch.setattr(work.Faults, "prints", True)
         owner, seen = work.Faults(), []
 
         def fail() -> None:

@@ -3,7 +3,7 @@
     python -m tests.stub.mutants API LIBRARY PART PARTS
 
 takes every PARTS-th function and prints, as JSON, the number of mutants and those that survived. A mutant may
-let the stub read or write past the end of memory, so each runs in a process of its own; its death counts as
+let the stub read or write past the end of memory, so they run in child processes; the death of one counts as
 being seen.
 """
 
@@ -98,29 +98,41 @@ def survives(stub: Stub, function: Any, mutant: Mutant) -> bool:
         return False
 
 
-def survives_alone(stub: Stub, function: Any, mutant: Mutant) -> bool:
-    """The same in a child process: with half of an argument on the stack, C may read from anywhere."""
-    child = os.fork()
-    if not child:
-        os._exit(10 if survives(stub, function, mutant) else 0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 10
+def survivors(stub: Stub, function: Any, made: list[Mutant]) -> Iterator[Mutant]:
+    """Those that survive. They run in a child process: with half of an argument on the stack, C may read from
+    anywhere. One that ends the child was seen; those behind it have another child.
+    """
+    while made:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if not child:
+            for mutant in made:
+                os.write(writer, b"1" if survives(stub, function, mutant) else b"0")
+            os._exit(0)
+        os.close(writer)
+        with open(reader, "rb") as pipe:
+            outcomes = pipe.read()
+        os.waitpid(child, 0)
+        for mutant, outcome in zip(made, outcomes, strict=False):
+            if outcome == ord("1"):
+                yield mutant
+        made = made[len(outcomes) + 1 :]
 
 
 def main(api: str, path: str, part: str, parts: str) -> None:
     stub = Stub(path, api)
     functions = declared(source(api))
-    total, survivors = 0, []
+    total, left = 0, []
     for symbol in list(functions)[int(part) :: int(parts)]:
         function = functions[symbol]
         if asks_for_a_size(function):
             continue
         unchanged = Mutant(symbol, "", function.__declaration__.prototype)
         assert survives(stub, function, unchanged), f"echo fails for {symbol} as it is"
-        for mutant in mutants(function, symbol, NARROWER):
-            total += 1
-            if survives_alone(stub, function, mutant):
-                survivors.append(f"{symbol}: {mutant.name}")
-    print(json.dumps({"total": total, "survivors": survivors}))
+        made = list(mutants(function, symbol, NARROWER))
+        total += len(made)
+        left += [f"{symbol}: {mutant.name}" for mutant in survivors(stub, function, made)]
+    print(json.dumps({"total": total, "survivors": left}))
 
 
 if __name__ == "__main__":

@@ -60,6 +60,8 @@ BAD: dict[str, Any] = {
     "tuple": (),
 }
 
+MEMORY = 2 << 30
+"""The address space of a sweep: a buffer of 2**31 bytes, which takes seconds to clear, is refused at once."""
 A_NUMBER = ("True", "-1", "2**31", "2**32", "2**63", "2**64", "int64", "uint8")
 NOT_A_NUMBER = set(BAD) - {*A_NUMBER, "None", "stranger"}
 
@@ -280,7 +282,7 @@ def judge(target: Target, parameter: str, bad: str, call: Any) -> str:
 
 
 def main(api: str, path: str, progress: str, part: str, parts: str) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     stub = Stub(path, api)
     Path(progress).write_bytes(bytes(256))
     calls, wrong = 0, []

@@ -36,16 +36,20 @@ class Warps(Specials):
 
     def bits_of(self, lanes: Any, chosen: Any = None) -> Any:
         """A mask for each warp: the bits of those `lanes` where `chosen` holds (or all)."""
+        if chosen is not None and not chosen.ndim:
+            if not chosen:
+                return np.zeros(self.warp_count, np.uint32)
+            chosen = None
+        if self.threads % 32 == 0:  # each warp has 32 bits of the batch's, in order
+            if lanes is None:
+                present = np.ones(self.count, bool) if chosen is None else chosen
+            else:
+                present = np.zeros(self.count, bool)
+                present[lanes] = True if chosen is None else chosen
+            return np.packbits(present, bitorder="little").view("<u4").astype(np.uint32, copy=False)
+        numbers = self.numbers(lanes) if chosen is None else self.numbers(lanes)[chosen]
         result = np.zeros(self.warp_count, np.uint32)
-        bits, warps = self.lane_bits, self.warps
-        if lanes is not None:
-            bits, warps = bits.take(lanes), warps.take(lanes)
-        if chosen is not None:
-            if chosen.ndim:
-                bits, warps = bits[chosen], warps[chosen]
-            elif not chosen:
-                return result
-        np.bitwise_or.at(result, warps, bits)
+        np.bitwise_or.at(result, self.warps[numbers], self.lane_bits[numbers])
         return result
 
     def gathered(self, mask: Any, lanes: Any) -> Any:

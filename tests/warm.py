@@ -1,0 +1,144 @@
+"""Programs that start where their imports are done: forks of a process that has imported cudapy.
+
+Most of the time of a short program on the simulator is that of its imports. `run` starts one as `python
+program.py` or `python -c code` would, in a fork of a template process that has imported NumPy, core and the
+simulator, and called nothing: with arguments, an environment and a folder of its own, exit handlers, and an
+exit code. For what a test says of start-up, imports, signals or the end of the interpreter, start a real
+process.
+
+    python -m tests.warm
+
+is the template: it reads a request a line from stdin, and writes the exit code of each program to stdout.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import runpy
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+REPOSITORY = Path(__file__).parents[1]
+MODULES = ("core", "driver", "runtime", "nvrtc", "nvjitlink", "nvvm")
+READ_AT_IMPORT = ("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM",)
+"""Variables that the template has read: a program that has its own is no fork."""
+
+
+class Template:
+    """The template process, as its user sees it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.warm"],
+            cwd=REPOSITORY,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "CUDAPY_DRIVER": ""},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        atexit.register(self._process.kill)
+
+    def call(self, request: dict[str, Any]) -> int:
+        """Run a program to its end: its exit code, negative for a signal."""
+        with self._lock:
+            assert self._process.stdin is not None and self._process.stdout is not None
+            print(json.dumps(request), file=self._process.stdin, flush=True)
+            return int(self._process.stdout.readline())
+
+
+@functools.cache
+def _template() -> Template:
+    return Template()
+
+
+def run(
+    command: Sequence[str], *, env: Mapping[str, str], cwd: Path = REPOSITORY, timeout: int = 300
+) -> subprocess.CompletedProcess[str]:
+    """Run ["program.py", argument ...] or ["-c", code, argument ...], with what is in `env` and nothing else.
+
+    A program that takes longer than `timeout` seconds ends by SIGALRM.
+    """
+    if any(name in env for name in READ_AT_IMPORT):
+        return subprocess.run(
+            [sys.executable, *command], env=env, cwd=cwd, capture_output=True, text=True, timeout=timeout
+        )
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        names = [f"/proc/{os.getpid()}/fd/{file.fileno()}" for file in (out, err)]
+        request = {"argv": list(command), "env": dict(env), "cwd": str(cwd), "files": names}
+        code = _template().call({**request, "timeout": timeout})
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(list(command), code, out.read(), err.read())
+
+
+def _import_all() -> None:
+    """What programs on the simulator import, without anything being looked for, switched on or called."""
+    for name in ("numpy.random", "multiprocessing.spawn", *(f"cudapy.{each}" for each in MODULES)):
+        importlib.import_module(name)
+    simulator = importlib.import_module("cudapy.simulator")
+    for found in pkgutil.walk_packages(simulator.__path__, f"{simulator.__name__}."):
+        importlib.import_module(found.name)
+
+
+def _serve() -> dict[str, Any] | None:
+    """Answer requests until there are no more; in each fork, return the one that it is for."""
+    for line in sys.stdin:
+        request: dict[str, Any] = json.loads(line)
+        child = os.fork()
+        if not child:
+            return request
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+    return None
+
+
+def _become(request: dict[str, Any]) -> None:
+    """Be the program: its files, folder, environment and arguments."""
+    for number, name in zip((0, 1, 2), (os.devnull, *request["files"]), strict=True):
+        file = os.open(name, os.O_RDONLY if number == 0 else os.O_RDWR)
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    signal.alarm(request["timeout"])
+    argv = request["argv"]
+    sys.argv = ["-c", *argv[2:]] if argv[0] == "-c" else argv
+    sys.path[0] = "" if argv[0] == "-c" else str(Path(argv[0]).parent)  # in place of the template's own folder
+    sys.path[1:1] = request["env"].get("PYTHONPATH", "").split(os.pathsep)
+
+
+def _program(argv: list[str]) -> None:
+    if argv[0] != "-c":
+        runpy.run_path(argv[0], run_name="__main__")
+        return
+    main = sys.modules["__main__"] = ModuleType("__main__")
+    exec(compile(argv[1], "<string>", "exec"), vars(main))
+
+
+def main() -> None:
+    _import_all()
+    gc.collect()
+    gc.freeze()
+    request = _serve()
+    if request is not None:
+        _become(request)
+        _program(request["argv"])
+
+
+if __name__ == "__main__":
+    main()
