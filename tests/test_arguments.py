@@ -28,6 +28,7 @@ LEAST = {"driver": 25_000, "runtime-12": 20_000, "runtime-13": 20_000}
 """How many calls the sweep of a library makes, at least."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("api", APIS)
 def test_bad_arguments(api: str, path_of: Callable[[str], Path], tmp_path: Path) -> None:
     """For every parameter of every function: a tuple, TypeError, ValueError or OverflowError, in words.

@@ -278,6 +278,7 @@ def is_right(key: int, data: bytes) -> bool:
     return False
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL")
 def test_eight_writers_that_are_killed(path: Path) -> None:
     """Whatever is read at any time is whole and of its key; what is left over does not grow."""

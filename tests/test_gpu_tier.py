@@ -36,6 +36,7 @@ def tier(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str
     )
 
 
+@pytest.mark.thorough
 @posix
 @pytest.mark.usefixtures("nvrtc")
 def test_all_of_it_on_the_simulator(tmp_path: Path) -> None:

@@ -201,9 +201,18 @@ def test_headers_that_include_each_other(tree: Tree) -> None:
 # -- against the compiler ---------------------------------------------------------------------------------
 
 
+WITH_LIBCUDACXX = ("cooperative_groups.h", "cuda/std/array", "cuda/atomic")
+"""Headers that take NVRTC a second or two."""
+
+
 @pytest.mark.usefixtures("nvrtc")
 @pytest.mark.parametrize(
-    "header", ["cuda_fp16.h", "mma.h", "cooperative_groups.h", "cuda/std/array", "cuda/atomic"]
+    "header",
+    [
+        "cuda_fp16.h",
+        "mma.h",
+        *(pytest.param(name, marks=pytest.mark.thorough) for name in WITH_LIBCUDACXX),
+    ],
 )
 def test_it_is_never_less_than_nvrtc_reads(header: str, tmp_path: Path, monkeypatch) -> None:
     """Only the files that were found, copied elsewhere, compile to the same."""

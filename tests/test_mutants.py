@@ -17,6 +17,8 @@ from .stub import APIS, REPOSITORY, source
 from .stub.build import declared
 from .stub.mutants import WIDER, mutants
 
+pytestmark = pytest.mark.thorough
+
 PARTS = 2
 FLOOR = {"driver": 1200, "runtime-12": 800, "runtime-13": 800}
 """How many mutants there must be, at least."""

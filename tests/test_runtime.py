@@ -25,7 +25,6 @@ import pytest
 
 import cudapy.driver
 import cudapy.runtime
-from cudapy import pathfinder
 from cudapy._ffi.handles import Handle, Thunk
 from cudapy._types.driver import handles as driver_handles
 from cudapy._types.meanings import CUDAERROR

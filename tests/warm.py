@@ -50,7 +50,7 @@ class Template:
             stdout=subprocess.PIPE,
             text=True,
         )
-        atexit.register(self._process.kill)
+        atexit.register(self.end)
 
     def call(self, request: dict[str, Any]) -> int:
         """Run a program to its end: its exit code, negative for a signal."""
@@ -58,6 +58,11 @@ class Template:
             assert self._process.stdin is not None and self._process.stdout is not None
             print(json.dumps(request), file=self._process.stdin, flush=True)
             return int(self._process.stdout.readline())
+
+    def end(self) -> None:
+        """End the template; there is no program under way."""
+        with self._process:  # waits, and closes its pipes
+            self._process.terminate()
 
 
 @functools.cache
@@ -118,7 +123,7 @@ def _become(request: dict[str, Any]) -> None:
     signal.alarm(request["timeout"])
     argv = request["argv"]
     sys.argv = ["-c", *argv[2:]] if argv[0] == "-c" else argv
-    sys.path[0] = "" if argv[0] == "-c" else str(Path(argv[0]).parent)  # in place of the template's own folder
+    sys.path[0] = "" if argv[0] == "-c" else str(Path(argv[0]).parent)  # it was the template's
     sys.path[1:1] = request["env"].get("PYTHONPATH", "").split(os.pathsep)
 
 

@@ -116,6 +116,7 @@ def is_of_a_release(error: BaseException | None) -> bool:
     return any(frame.f_code.co_name in ("give_back", "deallocate") for frame, _ in traceback.walk_tb(trace))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_whatever_call_fails_nothing_is_lost(w: World, reports: list[Any], name: str) -> None:
     scenario, again = SCENARIOS[name], set()

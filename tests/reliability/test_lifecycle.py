@@ -13,6 +13,8 @@ from tests.stub import python
 
 from .world import PTX
 
+pytestmark = pytest.mark.thorough
+
 REPOSITORY = Path(__file__).parents[2]
 MAKE = f"""
 import gc, os, sys, threading

@@ -17,6 +17,8 @@ from tests.stub.build import symbol_of
 
 from .releases import called_as, first, functions, stub_of_release
 
+pytestmark = pytest.mark.thorough
+
 OLDEST = RELEASES[0]
 CALLS = """
 import json, sys

@@ -14,6 +14,8 @@ from tests.headers.wheels import RELEASES
 
 from .windows import NEWEST, cindex, cursors, module, part
 
+pytestmark = pytest.mark.thorough
+
 INCOMPLETE = -2
 """libclang's size of a struct that only the library knows."""
 NAMES = [name for name, api in APIS.items() if RELEASES[-1] in api.releases]

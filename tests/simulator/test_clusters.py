@@ -54,6 +54,7 @@ def test_without_clusters_a_block_is_one(machine: Machine) -> None:
 
 
 RING = r"""
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // without libcu++, which takes NVRTC more than a second
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 extern "C" __global__ void __cluster_dims__(2, 2, 1) ring(const int *in, int *out)
@@ -148,6 +149,7 @@ def test_stores_and_atomics_on_other_blocks(machine: Machine) -> None:
 
 
 LEAVES = r"""
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // without libcu++, which takes NVRTC more than a second
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 extern "C" __global__ void leaves(int *out)
@@ -167,6 +169,7 @@ def test_threads_that_have_exited_are_not_waited_for(machine: Machine) -> None:
 
 
 FAULTS = r"""
+#define _CG_LIMIT_INCLUDED_DEPENDENCIES  // without libcu++, which takes NVRTC more than a second
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
 #define CLUSTER(what) asm volatile("barrier.cluster." what ";" ::: "memory")

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -26,6 +27,7 @@ def filtering(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_what_is_stored_and_compared(tmp_path: Path) -> None:
     stored = tmp_path / "stored.npz"
     assert filtering(str(stored)) == ""

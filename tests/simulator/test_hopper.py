@@ -30,6 +30,7 @@ sys.exit(7)
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("nvrtc")
 def test_on_the_simulator() -> None:
     done = subprocess.run(

@@ -144,6 +144,7 @@ print(interrupts.here.ended)
     assert output(ENDLESS + comes + kept).endswith("()\n")
 
 
+@pytest.mark.thorough
 def test_a_call_keeps_the_gil() -> None:
     """Where another thread wants it, Ctrl-C would come while the call waits for it again."""
     keeps = """

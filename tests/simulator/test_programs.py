@@ -15,7 +15,12 @@ from .machine import ARCHITECTURES, Machine
 f32, f64, i32, u32, u64 = np.float32, np.float64, np.int32, np.uint32, np.uint64
 
 
-@pytest.fixture(params=ARCHITECTURES)
+@pytest.fixture(
+    params=[
+        *(pytest.param(arch, marks=pytest.mark.thorough) for arch in ARCHITECTURES[:-1]),
+        ARCHITECTURES[-1],
+    ]
+)
 def arch(request: pytest.FixtureRequest) -> int:
     return int(request.param)
 
