@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from pathlib import Path
 
 import nox
+from nox.command import CommandFailed
 
 nox.options.sessions = ["lint", "tests", "samples"]
 nox.options.default_venv_backend = "venv"
@@ -16,23 +18,48 @@ HERE = Path(__file__).parent
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """The tests, on the CUDA 13 libraries from PyPI; GPU tests where there is a GPU."""
-    session.install("-e", ".[cuda13,test]")
-    session.run("pytest", *session.posargs)
-
-
-@nox.session(python=PYTHONS)
-def pythons(session: nox.Session) -> None:
-    """The tests on every Python that is installed."""
+    """The first tier, on the CUDA 13 libraries from PyPI; GPU tests on the GPU where there is one."""
     session.install("-e", ".[cuda13,test]")
     session.run("pytest", *session.posargs)
 
 
 @nox.session
+def thorough(session: nox.Session) -> None:
+    """The second tier, what takes long: docs/testing.md says what that is."""
+    session.install("-e", ".[cuda13,test]")
+    session.run("pytest", "-m", "thorough", *session.posargs)
+
+
+@nox.session(name="random")
+def in_random_orders(session: nox.Session) -> None:
+    """Both tiers in N random orders, whose seeds it prints: `nox -s random -- N [SEED ...]`."""
+    session.install("-e", ".[cuda13,random]")
+    count, *seeds = [int(argument) for argument in session.posargs or ["3"]]
+    seeds += random.sample(range(1_000_000), max(count - len(seeds), 0))
+    failed = []
+    for seed in seeds:
+        session.log(f"order {seed}")
+        try:
+            session.run("pytest", "-m", "", f"--randomly-seed={seed}")
+        except CommandFailed:
+            failed.append(seed)
+    session.log(f"orders: {' '.join(map(str, seeds))}")
+    if failed:
+        session.error(f"again with: nox -s random -- {len(failed)} {' '.join(map(str, failed))}")
+
+
+@nox.session(python=PYTHONS)
+def pythons(session: nox.Session) -> None:
+    """Both tiers on every Python that is installed."""
+    session.install("-e", ".[cuda13,test]")
+    session.run("pytest", "-m", "", *session.posargs)
+
+
+@nox.session
 def cuda12(session: nox.Session) -> None:
-    """The tests on the CUDA 12 libraries from PyPI."""
+    """Both tiers on the CUDA 12 libraries from PyPI."""
     session.install("-e", ".[cuda12,test]")
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-m", "", *session.posargs)
 
 
 @nox.session

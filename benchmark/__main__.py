@@ -65,7 +65,7 @@ def measure(arguments: Sequence[str], runs: int) -> tuple[list[Document], int]:
     """What `runs` processes measured, one after the other, and pytest's first exit code that is not 0."""
     here = Path(__file__).parent
     command = [sys.executable, "-m", "pytest", str(here), f"--rootdir={ROOT}", "-q", "-rN", "--tb=native"]
-    command += ["--benchmark-quiet", "-p", "no:cacheprovider"]
+    command += ["--benchmark-quiet", "-p", "no:cacheprovider", "-n", "0"]
     documents, status = [], 0
     alike = {**os.environ, "PYTHONHASHSEED": "0"}  # else each has other collisions in its dictionaries
     with tempfile.TemporaryDirectory(prefix="cudapy-benchmark-") as folder:

@@ -19,7 +19,18 @@ FILES = sorted((HERE / "alone").glob("test_*.py"))
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file(path: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", str(path)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-n",
+        "0",
+        "--tb=short",
+        "-p",
+        "no:cacheprovider",
+        str(path),
+    ]
     done = subprocess.run(command, cwd=HERE.parent, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, f"{done.stdout[-20000:]}\n{done.stderr[-2000:]}"
     assert re.search(r"\d+ (passed|skipped)", done.stdout)

@@ -133,6 +133,7 @@ def test_every_bad_end_is_a_failure(tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.thorough
 def test_what_hangs_is_killed_and_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schedule, "GRACE", 1.0)
     (hung,) = run(tmp_path, fake("hangs", limit=2.0))
@@ -146,6 +147,7 @@ def test_what_hangs_is_killed_and_named(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @posix
+@pytest.mark.thorough
 def test_the_time_of_all_is_kept(tmp_path: Path) -> None:
     hung, never = run(tmp_path, fake("hangs", cores=8), fake("passes", cores=8), seconds=2.0)
     assert verdicts(hung)[-1] == FAILED and "no time was left" in hung.figures[-1].why
@@ -153,6 +155,7 @@ def test_the_time_of_all_is_kept(tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.thorough
 def test_who_runs_beside_whom(tmp_path: Path) -> None:
     ended: list[str] = []
     tests = [

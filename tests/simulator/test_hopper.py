@@ -48,6 +48,7 @@ def test_on_the_simulator() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.thorough  # one of them is waited for in vain
 def test_every_ending_is_of_one_program() -> None:
     found = dict(hopper.results([sys.executable, "-c", ENDINGS], 8, 10))
     assert found == {
