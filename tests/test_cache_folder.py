@@ -121,7 +121,7 @@ def test_what_is_no_file_is_no_entry_and_is_not_waited_for(folder: Folder) -> No
     reader = threading.Thread(target=lambda: found.extend(map(folder.get, (b"pipe", b"folder"))), daemon=True)
     found: list[bytes | None] = []
     reader.start()
-    reader.join(20)
+    reader.join(60)
     assert found == [None, None]
     folder.put(b"pipe", b"data")
     assert folder.get(b"pipe") == b"data"

@@ -425,7 +425,7 @@ def test_threads_compile_at_once(cache: Path, compiler: Compiler) -> None:
     barrier = threading.Barrier(8)
 
     def one(number: int) -> bytes:
-        barrier.wait(30)
+        barrier.wait(60)
         return b"".join(ptx(PLAIN.replace("12345", str(10000 + step))) for step in range(6))
 
     with ThreadPoolExecutor(8) as pool:

@@ -362,7 +362,7 @@ def test_a_finalizer_waits_for_nobody(
             thread = threading.Thread(target=others.clear, daemon=True)
             waits.append(True)
             thread.start()
-            thread.join(10)  # at once, if nothing is in its way
+            thread.join(60)  # at once, if nothing is in its way
             waits[0] = thread.is_alive()
         return really(self, arguments, values)
 

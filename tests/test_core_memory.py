@@ -515,7 +515,7 @@ def test_a_finalizer_may_come_by_while_a_buffer_is_opened(core: Any) -> None:
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    thread.join(10)
+    thread.join(60)
     assert last == [True], "it waits for itself"
 
 

@@ -498,10 +498,10 @@ def test_a_driver_that_fails(driver, options: list[str], source: str, words: str
 
 def test_a_library_that_hangs_when_the_process_ends(driver, monkeypatch: pytest.MonkeyPatch) -> None:
     only_made_up()
-    slow = "#include <unistd.h>\n__attribute__((destructor)) static void f(void) { sleep(30); }"
+    slow = "#include <unistd.h>\n__attribute__((destructor)) static void f(void) { sleep(600); }"
     folder = driver("-DINIT=0", source=DRIVER + slow)
     monkeypatch.setenv("LD_LIBRARY_PATH", folder)
-    assert probe.ask("library", "cuda", timeout=20)["path"] == f"{folder}/libcuda.so.1"
+    assert probe.ask("library", "cuda", timeout=60)["path"] == f"{folder}/libcuda.so.1"
 
 
 def test_stubs_on_the_library_paths(driver) -> None:

@@ -135,7 +135,7 @@ def test_enum_copies(value: int) -> None:
 def test_members_are_made_once_whichever_thread_asks_first(fresh: ModuleType) -> None:
     classes = [cls for cls in (getattr(fresh, name) for name in dir(fresh)) if is_enum(cls)]
     assert len(classes) > 100
-    barrier = threading.Barrier(8, timeout=20)
+    barrier = threading.Barrier(8, timeout=60)
     found: list[list[Any]] = []
 
     def work(number: int) -> None:

@@ -75,7 +75,7 @@ def test_a_traceback_shows_the_line_that_was_written(d: ModuleType, stub: Stub) 
 
 def test_threads_that_call_first_at_once(d: ModuleType, stub: Stub) -> None:
     functions = [f for f in declared(d).values() if not f.__declaration__.inputs]
-    barrier = threading.Barrier(8, timeout=20)
+    barrier = threading.Barrier(8, timeout=60)
 
     def work(number: int) -> None:
         for function in functions:
@@ -146,7 +146,7 @@ def test_a_getter_that_is_called_while_it_runs(fresh: ModuleType) -> None:
 
 
 def test_a_getter_that_threads_call_at_once(fresh: ModuleType) -> None:
-    mine, barrier = threading.local(), threading.Barrier(8, timeout=20)
+    mine, barrier = threading.local(), threading.Barrier(8, timeout=60)
 
     def answer(out: Any) -> None:
         out[0] = mine.number

@@ -421,7 +421,7 @@ def test_a_refused_launch_is_an_error_of_the_launch(launches, stream) -> None:
 def test_threads_do_not_share_memory(launches, stream, monkeypatch) -> None:
     """Each launch reads the values that it was given, while others of the same kernel are under way."""
     k, wrong, given = kernel(launches, 8, 8), [], {}
-    barrier = threading.Barrier(4, timeout=30)
+    barrier = threading.Barrier(4, timeout=60)
 
     def slow(config, function, table, extra) -> int:
         pointers = (ctypes.c_void_p * 2).from_address(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 
 import pytest
 
@@ -24,13 +25,15 @@ def test_they_time_what_lies_between() -> None:
         owned(rt.cudaEventCreate(), rt.cudaEventDestroy) as end,
     ):
         launch(spin, 1, (1000,), (ctypes.c_longlong,), queue)
+        began = time.perf_counter()
         ok(rt.cudaEventRecord(start, queue))
         launch(spin, 1, (5_000_000,), (ctypes.c_longlong,), queue)
         ok(rt.cudaEventRecord(end, queue))
         ok(rt.cudaEventSynchronize(end))
+        wall = 1000 * (time.perf_counter() - began)
         milliseconds = ok(rt.cudaEventElapsedTime(start, end))
         assert isinstance(milliseconds, float)
-        assert 4.5 < milliseconds < 500
+        assert 4.5 < milliseconds < wall + 1
         assert ok(rt.cudaEventElapsedTime_v2(start, end)) == milliseconds
         assert ok(rt.cudaEventElapsedTime(start, start)) == 0
 

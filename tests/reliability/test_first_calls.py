@@ -18,7 +18,7 @@ def test_a_function_is_written_into_its_place_once(d: ModuleType, monkeypatch: p
     """Of the codes that threads wrote, the first to be set stays: none is taken from under a thread."""
     declaration = d.cuMemAlloc.__declaration__
     trampoline, write = d.cuMemAlloc.__code__, type(declaration).write
-    barrier, seen = threading.Barrier(8, timeout=20), []
+    barrier, seen = threading.Barrier(8, timeout=60), []
 
     def together(self: Any) -> Any:
         written = write(self)
@@ -39,7 +39,7 @@ def test_a_function_is_written_into_its_place_once(d: ModuleType, monkeypatch: p
 def test_a_face_is_written_into_its_place_once(monkeypatch: pytest.MonkeyPatch, fresh: ModuleType) -> None:
     nvvm = importlib.import_module(".nvvm", fresh.__package__)
     how = nvvm.version.__kwdefaults__
-    face, barrier, seen = how["face"], threading.Barrier(8, timeout=20), []
+    face, barrier, seen = how["face"], threading.Barrier(8, timeout=60), []
     write = type(face).write
 
     def together(self: Any, *how: Any) -> Any:
@@ -80,7 +80,7 @@ def test_a_finalizer_that_comes_by_does_not_wait_for_itself(d: ModuleType, what:
 
     thread = threading.Thread(target=finalizer, daemon=True)
     thread.start()
-    thread.join(20)
+    thread.join(60)
     assert done
 
 
@@ -117,7 +117,7 @@ text = (REPOSITORY / "cudapy/_types/driver/enums.py").read_text()  # which nobod
 enums = re.findall(r"^class (CU\\w+)\\(Enum\\):", text, re.M)
 assert len(enums) > 100 and not vars(driver).keys() & {*enums}
 functions = list(declared(driver).values())[::3]
-barrier = threading.Barrier(8, timeout=20)
+barrier = threading.Barrier(8, timeout=60)
 members, codes = [], []
 
 def work(number):

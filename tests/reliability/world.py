@@ -16,7 +16,7 @@ from tests.stub import vendored
 from .compilers import Compiler
 
 NAME = "cudapy_reliable"
-PATIENCE = 20
+PATIENCE = 60
 PTX = b"""
 .version 7.0
 .target sm_75
