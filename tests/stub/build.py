@@ -9,6 +9,7 @@ with these prototypes would see.
 from __future__ import annotations
 
 import ctypes
+import functools
 import re
 import shutil
 import subprocess
@@ -142,6 +143,7 @@ def by_hand(source: ModuleType, names: str = "cu") -> set[str]:
     return {function.__name__ for function in plain}
 
 
+@functools.lru_cache(maxsize=64)
 def parameters(function: Any) -> list[Parameter]:
     """The parameters of a declared function, in C's order."""
     declaration, names = function.__declaration__, sys.modules[function.__module__]
