@@ -34,10 +34,11 @@ class Progress:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """No dot for what passes or is skipped."""
-        if report.passed and report.when == "call":
-            return "passed", "", "PASSED"
-        return ("skipped", "", "SKIPPED") if report.skipped and not hasattr(report, "wasxfail") else None
+        """The outcomes that pytest counts, without the letters that it prints."""
+        if hasattr(report, "wasxfail") or (report.passed and report.when != "call"):
+            return None
+        category = "error" if report.failed and report.when != "call" else report.outcome
+        return category, "", category.upper()
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self._running[nodeid] = time.monotonic()
