@@ -76,7 +76,8 @@ def keep_bytecode(config: pytest.Config) -> None:
 
 
 def pytest_report_header() -> str:
-    return f"GPU tests: on the simulator ({no_gpu()})" if no_gpu() else "GPU tests: on the GPU"
+    why = no_gpu().partition(". ")[0]
+    return f"GPU tests: on the simulator ({why})" if why else "GPU tests: on the GPU"
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -23,7 +23,7 @@ from .threads import at_once
 driver = module("driver")
 convert, enums, handles = module("_ffi.convert"), module("_ffi.enums"), module("_ffi.handles")
 address_of = module("_ffi.buffers").address_of
-parse = module("_ffi.prototypes").parse
+parse, symbol_of = module("_ffi.prototypes").parse, module("_ffi.prototypes").symbol_of
 CUresult = driver.CUresult
 
 
@@ -51,6 +51,7 @@ CUresult = driver.CUresult
 )
 def test_prototype(text: str, returns: str, parameters: list[Any]) -> None:
     assert parse(text) == (returns, "f", tuple(parameters))
+    assert symbol_of(text) == "f"
 
 
 @pytest.mark.parametrize(

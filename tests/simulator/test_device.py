@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -404,6 +405,25 @@ class TestLinker:
         linker = import_module("cudapy.simulator.code.linker")
         with pytest.raises(Exception, match="twice is defined in a and in b"):
             linker.merged([linker.Unit(self.CALLED, "a"), linker.Unit(self.CALLED, "b")])
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library has another heap")
+def test_arrays_use_again_what_others_freed() -> None:
+    code = """
+import resource
+import numpy as np
+from cudapy import driver
+driver.checked.cuInit(0)
+def faults():
+    arrays = [np.empty(4 << 20, np.uint8) for _ in range(5)]
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for array in arrays:
+        array.fill(1)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+faults()
+print(sum(faults() for _ in range(10)) < 1000)  # of 51200, if the system had the pages back each time
+"""
+    assert output(code) == "True\n"
 
 
 class TestQueues:
