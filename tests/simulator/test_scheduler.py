@@ -18,9 +18,9 @@ def lanes(*parts: range) -> list[np.ndarray]:
     "parts",
     [
         [range(3, 9)],
-        [range(10, 20), range(0, 5)],  # so few that they are sorted
+        [range(10, 20), range(5)],  # so few that they are sorted
         [range(1, COUNT, 2), range(0, 3000, 2)],
-        [range(0, 100), range(200, 300), range(100, 200)],
+        [range(100), range(200, 300), range(100, 200)],
     ],
 )
 def test_lanes_of_several_groups_come_in_order(parts: list[range]) -> None:
