@@ -210,6 +210,18 @@ def test_structs_arrive(x: int, y: int, memory: int, device: int, pitch: int, wi
     assert (copy.srcMemoryType, copy.srcPitch) == (memory, pitch)
 
 
+@pytest.mark.parametrize("code", "?bBhHiIf")
+def test_a_kernel_argument_has_eight_bytes(code: str) -> None:
+    """A parameter that is wider than the type of its value reads zeros behind it, and no other value."""
+    cls = next(c for c in vars(ctypes).values() if getattr(c, "_type_", None) == code)
+    types = (cls, ctypes.c_void_p, cls)
+    block = module("_ffi.convert").pointers(((1, 2**64 - 1, 1), types), 3, "test")
+    pointers = (ctypes.c_void_p * 3).from_buffer(block)
+    one = bytes(cls(1)).ljust(8, b"\0")
+    assert [ctypes.string_at(pointer, 8) for pointer in pointers] == [one, b"\xff" * 8, one]
+    assert pointers[2] + 8 <= ctypes.addressof(block) + ctypes.sizeof(block)
+
+
 @budget
 @given(values=st.lists(st.one_of(st.integers(-(2**31), 2**31 - 1), st.floats(width=32)), max_size=8))
 def test_kernel_arguments_arrive(values: list[Any]) -> None:

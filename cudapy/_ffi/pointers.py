@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 _ScalarData: Any = ctypes.c_int.__mro__[1]  # what every ctypes scalar derives from
 _packers: dict[tuple[Any, ...], Any] = {}
 
+SLOT = 8
+"""Bytes of each value, with zeros behind it: what C reads if the parameter is wider than the value's type."""
 _LONG = ("i", "I") if ctypes.sizeof(ctypes.c_long) == 4 else ("q", "Q")
 _FORMATS = {
     "P": "Q",
@@ -53,11 +55,9 @@ def _packer(types: tuple[Any, ...], what: str) -> Any:
         code = _FORMATS.get(code, code)  # type: ignore[arg-type]
         if not isinstance(code, str) or code not in "?cbBhHiIqQfd":
             raise TypeError(f"{what}[{i}]: {cls!r} is not the ctypes type of a kernel argument")
-        size = struct.calcsize("=" + code)
-        offset = -(-end // size) * size
-        layout += f"{offset - end}x{code}"
-        offsets.append(offset)
-        end = offset + size
+        layout += f"{code}{SLOT - struct.calcsize('=' + code)}x"
+        offsets.append(end)
+        end += SLOT
     names = [f"v{i}" for i in range(len(types))]
     body = [f"def pack({', '.join(names)}):", "    block = Block()", "    base = addressof(block)"]
     table, stored = [f"base + {offset}" for offset in offsets], list(names)

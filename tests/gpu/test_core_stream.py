@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from cudapy.core.graph import GraphDefinition
 
 from cudapy import driver
 from cudapy.core import (
@@ -16,8 +17,10 @@ from cudapy.core import (
     PER_THREAD_DEFAULT_STREAM,
     Device,
     EventOptions,
+    LaunchConfig,
     Stream,
     StreamOptions,
+    launch,
 )
 
 from .core_kernels import content, run, spin
@@ -102,6 +105,26 @@ def test_streams_of_other_libraries(device, stream, code) -> None:
     stream.sync()  # it was not theirs to destroy
     with pytest.raises(TypeError, match="__cuda_stream__"):
         stream.wait(object())
+
+
+def test_a_stream_of_somebody_else_is_no_graph_builder(device, stream, code) -> None:
+    """Whatever the methods of its class are called."""
+
+    class Foreign:
+        def __cuda_stream__(self):
+            return stream.__cuda_stream__()
+
+        def _keep(self, *things):
+            raise AssertionError("it was taken for a GraphBuilder")
+
+    with device.allocate(64, stream) as buffer:
+        buffer.fill(1, stream=Foreign())
+        launch(Foreign(), LaunchConfig(grid=1, block=16, shmem_size=64), code.get_kernel("shared"), buffer)
+        assert content(buffer, np.int32, stream).tolist() == list(range(15, -1, -1))
+    definition = GraphDefinition()
+    node = definition.launch(LaunchConfig(grid=1, block=1), code.get_kernel("spin"), 1)
+    with pytest.raises(TypeError, match="a stream must be a Stream or have __cuda_stream__"):
+        launch(node, LaunchConfig(grid=1, block=1), code.get_kernel("spin"), 1)
 
 
 class Said:

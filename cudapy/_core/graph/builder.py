@@ -15,11 +15,12 @@ from .condition import GraphCondition
 from .definition import GraphDefinition, definition_of
 from .executable import Graph
 from .host_function import HostFunction
+from .kept import Recorder
 from .options import Drawn, GraphCompleteOptions
 from .tree import Tree
 
 
-class GraphBuilder(Closable, Drawn):
+class GraphBuilder(Closable, Drawn, Recorder):
     """Records what is done in it, as if it were a stream: launches, copies, fills; nothing runs meanwhile.
 
     `stream.create_graph_builder()` and `device.create_graph_builder()` make one. Between `begin_building()`

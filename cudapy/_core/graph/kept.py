@@ -106,6 +106,12 @@ def keep_for(stream: object, *things: object) -> bool:
     return True
 
 
+class Recorder:
+    """The base of GraphBuilder: tells it from streams where its module cannot be imported."""
+
+    __slots__ = ()
+
+
 def is_builder(stream: object) -> TypeGuard[GraphBuilder]:
-    """Whether `stream` is a GraphBuilder; asked where its module cannot be imported."""
-    return hasattr(type(stream), "_keep")
+    """Whether `stream` is a GraphBuilder, and no stream of somebody else."""
+    return isinstance(stream, Recorder)
