@@ -33,19 +33,19 @@ from typing import Any
 
 REPOSITORY = Path(__file__).parents[1]
 MODULES = ("core", "driver", "runtime", "nvrtc", "nvjitlink", "nvvm")
-READ_AT_IMPORT = ("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM",)
-"""Variables that the template has read: a program that has its own is no fork."""
+READ_AT_IMPORT = "CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM"
 
 
 class Template:
     """The template process, as its user sees it."""
 
     def __init__(self) -> None:
+        self._environment = dict(os.environ)
         self._lock = threading.Lock()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.warm"],
             cwd=REPOSITORY,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "CUDAPY_DRIVER": ""},
+            env={**self._environment, "OPENBLAS_NUM_THREADS": "1", "CUDAPY_DRIVER": ""},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -58,6 +58,12 @@ class Template:
             assert self._process.stdin is not None and self._process.stdout is not None
             print(json.dumps(request), file=self._process.stdin, flush=True)
             return int(self._process.stdout.readline())
+
+    def has_read_others(self, env: Mapping[str, str]) -> bool:
+        """Whether `env` differs in what Python reads when it starts, or cudapy when it is imported."""
+        every = {*env, *self._environment} - {"PYTHONPATH"}
+        names = [name for name in every if name.startswith("PYTHON")]
+        return any(env.get(name) != self._environment.get(name) for name in [*names, READ_AT_IMPORT])
 
     def end(self) -> None:
         """End the template; there is no program under way."""
@@ -75,9 +81,10 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run ["program.py", argument ...] or ["-c", code, argument ...], with what is in `env` and nothing else.
 
-    A program that takes longer than `timeout` seconds ends by SIGALRM.
+    A program that takes longer than `timeout` seconds ends by SIGALRM. Where `env` has something else for
+    Python to read at its start, or there is no /proc, it is a process of its own.
     """
-    if any(name in env for name in READ_AT_IMPORT):
+    if sys.platform != "linux" or _template().has_read_others(env):
         return subprocess.run(
             [sys.executable, *command], env=env, cwd=cwd, capture_output=True, text=True, timeout=timeout
         )
