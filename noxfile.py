@@ -82,16 +82,15 @@ def samples(session: nox.Session) -> None:
 def headers(session: nox.Session) -> None:
     """Check every declaration against the headers of eight CUDA releases (downloaded once, then cached)."""
     session.install("-e", ".[test]")
-    session.run("pytest", "tests/headers/check_declarations.py", *session.posargs)
+    session.run("pytest", "-n", "0", "tests/headers/check_declarations.py", *session.posargs)
 
 
 @nox.session
 def all_headers(session: nox.Session) -> None:
     """The same for older releases of NVRTC, nvJitLink and NVVM too, whose wheels are large."""
     session.install("-e", ".[test]")
-    session.run(
-        "pytest", "tests/headers/check_declarations.py", *session.posargs, env={"CUDAPY_HEADERS": "all"}
-    )
+    command = ("pytest", "-n", "0", "tests/headers/check_declarations.py")
+    session.run(*command, *session.posargs, env={"CUDAPY_HEADERS": "all"})
 
 
 @nox.session
