@@ -4,9 +4,14 @@ driver, runtime                       the Driver and the Runtime API, function b
 nvrtc, nvjitlink, nvvm, nvfatbin      the compilers and linkers, likewise
 core                                  devices, streams, memory, programs and launches as Python objects
 pathfinder                            where NVIDIA's libraries are on this machine
+utils                                 helpers for handles, PTX versions and NVVM options
+alias                                 existing programs for cuda.bindings and cuda.core, run unchanged
 simulator                             a device in software, for machines without a GPU
 
 Importing this package imports none of them: `from cudapy import driver`, `from cudapy.core import Device`.
 """
 
 __version__ = "0.1.0"
+
+bindings_version = "13.5.0"
+"""The release of cuda.bindings whose API driver, runtime, nvrtc, nvvm, nvjitlink, nvfatbin and utils have."""

@@ -78,6 +78,9 @@ from ._core.stream import (
 )
 from ._errors import CUDAError, CUDAOutOfMemoryError
 
+__version__ = "1.2.2"
+"""The release of cuda.core whose API this module has."""
+
 __all__ = [
     "LEGACY_DEFAULT_STREAM",
     "PER_THREAD_DEFAULT_STREAM",

@@ -21,6 +21,9 @@ from ._pathfinder.headers import HEADERS, Header, directories
 from ._pathfinder.libraries import DRIVER, LIBRARIES, MAJORS, SIMULATED, Library
 from ._pathfinder.places import Candidate, Host, Place, newest, this_host
 
+__version__ = "1.9.0"
+"""The release of cuda.pathfinder whose API this module has."""
+
 __all__ = [
     "HEADERS",
     "LIBRARIES",

@@ -30,9 +30,11 @@ ALLOWED = {
     "simulator": {"simulator", "functions", "_types", "_ffi", "_errors", "pathfinder"},
     "__init__": set(),
     "doctor": {"doctor", "__init__", "_core", "core", "functions", "_types", "pathfinder"},
+    "alias": {"alias"},
+    "utils": {"functions", "_ffi", "pathfinder"},
 }
 """Each layer, and those it may import. "functions" are the modules that mirror a header."""
-SAME = {"_pathfinder": "pathfinder", "_doctor": "doctor", "__main__": "doctor"}
+SAME = {"_pathfinder": "pathfinder", "_doctor": "doctor", "__main__": "doctor", "_alias": "alias"}
 """Folders and files that belong to a layer of another name."""
 
 

@@ -1,0 +1,1 @@
+"""The import hook that `cudapy.alias` installs, and the command that runs a program under it."""

@@ -1,0 +1,72 @@
+"""Run programs written for cuda.bindings, cuda.core and cuda.pathfinder on cudapy, unchanged.
+
+    python -m cudapy.alias PROGRAM [ARGUMENT ...]         also -m MODULE, -c CODE
+
+or, before anything imports one of them:
+
+    import cudapy.alias
+    cudapy.alias.install()
+
+In that process `cuda.bindings.driver` is `cudapy.driver`, `cuda.core.Device` is `cudapy.core.Device`, and
+so on. Earlier names work, too: `cuda.core.experimental`, and `cuda.cuda`, `cuda.cudart` and `cuda.nvrtc` of
+CUDA Python 12. Other packages in the namespace `cuda`, such as `cuda.tile`, are imported as ever. Private
+modules are not aliased: importing `cuda.bindings._internal` raises ImportError.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from ._alias.finder import PACKAGES, Finder
+
+__all__ = ["PACKAGES", "install"]
+
+
+def install(*packages: str, children: bool = False) -> None:
+    """Make `import cuda.bindings`, `cuda.core` and `cuda.pathfinder` mean cudapy in this process, for good.
+
+    packages: those of PACKAGES to alias, all of them without any. With "cuda.bindings" alone, an installed
+    cuda.core that is written in Python runs on cudapy's driver.
+    children: whether Python processes that this one starts alias the same. It sets CUDAPY_ALIAS and
+    PYTHONPATH for them; processes that ignore the environment (`python -E`, `python -I`) are not reached.
+
+    A second call with the same packages does nothing. Raises ValueError for another package, and RuntimeError
+    if one of them was imported before, or if other packages were aliased before.
+    """
+    if unknown := [name for name in packages if name not in PACKAGES]:
+        raise ValueError(f"no package {unknown[0]!r} to alias: there are {', '.join(PACKAGES)}")
+    chosen = tuple(name for name in PACKAGES if name in packages or not packages)
+    installed = next((finder for finder in sys.meta_path if isinstance(finder, Finder)), None)
+    if installed is None:
+        finder = Finder(tuple(PACKAGES[name] for name in chosen), __package__)
+        if imported := sorted(name for name in sys.modules if finder.package_of(name)):
+            raise RuntimeError(
+                f"{imported[0]} was imported before cudapy.alias.install(): install the alias first, "
+                "or run the program with python -m cudapy.alias"
+            )
+        sys.meta_path.insert(0, finder)
+    elif installed.packages != tuple(PACKAGES[name] for name in chosen):
+        there = ", ".join(package.name for package in installed.packages)
+        raise RuntimeError(
+            f"{there} are aliased in this process already: {', '.join(chosen)} cannot be instead"
+        )
+    if children:
+        _tell_children(chosen)
+
+
+def _tell_children(packages: Sequence[str]) -> None:
+    """Have Python processes that inherit the environment run _alias/site/sitecustomize.py when they start."""
+    os.environ["CUDAPY_ALIAS"] = " ".join([__name__, *packages])
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_alias", "site")
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [folder, *(path for path in paths if path not in ("", folder))]
+    )
+
+
+if __name__ == "__main__":
+    from ._alias.command import main
+
+    main(sys.argv[1:])
