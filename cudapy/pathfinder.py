@@ -3,8 +3,10 @@
 `load("nvrtc")` opens the first library that works, in this order: pip wheels, conda, CUDA_PATH,
 CUDA_HOME, the system. `find("nvrtc")` lists the same places and opens nothing. Neither looks in
 the working directory, and neither takes a link-time stub for a library.
-`find_nvidia_header_directory("cudart")` looks in the same places for cuda_runtime.h, and
-`find_bitcode_lib("device")` beside libNVVM for CUDA's math functions.
+
+The names of `cuda.pathfinder` look in the same places: `load_nvidia_dynamic_lib("cublas")`,
+`find_nvidia_header_directory("cudart")`, `find_bitcode_lib("device")`, `find_static_lib("cudadevrt")`,
+`find_nvidia_binary_utility("nvdisasm")`.
 """
 
 from __future__ import annotations
@@ -16,9 +18,40 @@ import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ._pathfinder.errors import (
+    BitcodeLibNotFoundError,
+    DynamicLibNotAvailableError,
+    DynamicLibNotFoundError,
+    DynamicLibUnknownError,
+    LibraryNotFound,
+    StaticLibNotFoundError,
+    UnsupportedArchError,
+    UnsupportedBinaryError,
+)
 from ._pathfinder.files import candidates, major_beside, refusal
-from ._pathfinder.headers import HEADERS, Header, directories
+from ._pathfinder.headers import HEADERS, Header
 from ._pathfinder.libraries import DRIVER, LIBRARIES, MAJORS, SIMULATED, Library
+from ._pathfinder.nvidia import (
+    SUPPORTED_BINARY_UTILITIES,
+    SUPPORTED_BITCODE_LIBS,
+    SUPPORTED_HEADERS_CTK,
+    SUPPORTED_NVIDIA_LIBNAMES,
+    SUPPORTED_STATIC_LIBS,
+    LoadedDL,
+    LocatedBitcodeLib,
+    LocatedHeaderDir,
+    LocatedStaticLib,
+    find_bitcode_lib,
+    find_nvidia_binary_utility,
+    find_nvidia_header_directory,
+    find_static_lib,
+    get_cuda_path_or_home,
+    load_nvidia_dynamic_lib,
+    locate_bitcode_lib,
+    locate_nvidia_header_directory,
+    locate_static_lib,
+)
+from ._pathfinder.opened import path_of
 from ._pathfinder.places import Candidate, Host, Place, newest, this_host
 
 __version__ = "1.9.0"
@@ -27,18 +60,41 @@ __version__ = "1.9.0"
 __all__ = [
     "HEADERS",
     "LIBRARIES",
+    "SUPPORTED_BINARY_UTILITIES",
+    "SUPPORTED_BITCODE_LIBS",
+    "SUPPORTED_HEADERS_CTK",
+    "SUPPORTED_NVIDIA_LIBNAMES",
+    "SUPPORTED_STATIC_LIBS",
+    "BitcodeLibNotFoundError",
     "Candidate",
+    "DynamicLibNotAvailableError",
+    "DynamicLibNotFoundError",
+    "DynamicLibUnknownError",
     "Header",
     "Host",
     "Library",
     "LibraryNotFound",
     "Loaded",
+    "LoadedDL",
+    "LocatedBitcodeLib",
+    "LocatedHeaderDir",
+    "LocatedStaticLib",
+    "StaticLibNotFoundError",
+    "UnsupportedArchError",
+    "UnsupportedBinaryError",
     "find",
     "find_bitcode_lib",
+    "find_nvidia_binary_utility",
     "find_nvidia_header_directory",
+    "find_static_lib",
+    "get_cuda_path_or_home",
+    "is_open",
     "load",
     "load_nvidia_dynamic_lib",
     "locate",
+    "locate_bitcode_lib",
+    "locate_nvidia_header_directory",
+    "locate_static_lib",
     "stamp",
     "this_host",
 ]
@@ -54,35 +110,14 @@ class Loaded(NamedTuple):
     major: int | None  # as in Candidate
     stamp: str = ""  # which file it was when it was opened; see `stamp`
 
-    @property
-    def abs_path(self) -> str:
-        """`path`, by the name that cuda.pathfinder has for it."""
-        return self.path
-
-    @property
-    def found_via(self) -> str:
-        """`found_by`, by the name that cuda.pathfinder has for it; the values are cudapy's."""
-        return self.found_by
-
-
-class LibraryNotFound(RuntimeError):
-    """No place has a working library `name`; `tried` says of each why, as 'place: why'."""
-
-    def __init__(self, name: str, tried: tuple[str, ...], message: str) -> None:
-        super().__init__(name, tried, message)  # what pickle hands to __init__ again
-        self.name = name
-        self.tried = tried
-
-    def __str__(self) -> str:
-        return str(self.args[2])
-
 
 def load(name: str, major: int | None = None) -> Loaded:
     """Open the library `name`, a key of LIBRARIES: that of CUDA `major`, else the first there is.
 
     Without a `major`, those of the CUDA of which libraries are open go before others: what one compiler
     makes, another reads. What was opened is kept for the next call; a failure is not. The driver's libraries
-    have no CUDA major. Raises LibraryNotFound, or ValueError if cudapy does not know `name` or `major`.
+    have no CUDA major. Libraries that it needs are opened before it. Raises DynamicLibNotFoundError, which is
+    a LibraryNotFound, or ValueError if cudapy does not know `name` or `major`.
     """
     if (known := _loaded.get((name, major))) is not None:
         return known
@@ -91,6 +126,8 @@ def load(name: str, major: int | None = None) -> Loaded:
         _choose_driver(os.environ["CUDAPY_DRIVER"])
     with _lock:
         if (name, major) not in _loaded:
+            for dependency in library.dependencies:
+                load(dependency, major)
             new = on_load(_load(library, major, this_host(), beside(library, major)))
             # Whether asked for with a major or without, one file is one object.
             same = (old for old in _loaded.values() if (old.name, old.path) == (new.name, new.path))
@@ -148,46 +185,9 @@ def find(name: str, major: int | None = None) -> tuple[Candidate, ...]:
     return tuple(candidates(library, major, this_host(), beside(library, major)))
 
 
-def load_nvidia_dynamic_lib(libname: str) -> Loaded:
-    """`load(libname)`, by the name that cuda.pathfinder has for it: see `.abs_path` and `.found_via`."""
-    return load(libname)
-
-
-def find_nvidia_header_directory(libname: str, major: int | None = None) -> str | None:
-    """The folder, absolute and real, to give the compiler for the headers of `libname`, a key of HEADERS.
-
-    That of CUDA `major`, else the first there is, in the order of `load`; None if there is none. For
-    "cudart" it has cuda_runtime.h and cuda_fp16.h, for "cccl" cuda/std/array. Raises ValueError if cudapy
-    does not know `libname` or `major`.
-    """
-    name = libname.lower()  # "nvJitLink", as the library is called, is the same
-    if name not in HEADERS:
-        raise ValueError(f"no headers {libname!r}: cudapy knows {', '.join(HEADERS)}")
-    found = directories(HEADERS[name], _major(major), this_host())
-    return next((directory.path for directory in found if not directory.refused), None)
-
-
-def find_bitcode_lib(name: str) -> str:
-    """The path, absolute and real, of a bitcode library: "device", CUDA's math functions for NVVM IR.
-
-    That of the libNVVM that is loaded. Raises LibraryNotFound if there is none, or no
-    libNVVM; ValueError for another name.
-    """
-    if name != "device":
-        raise ValueError(f"no bitcode library {name!r}: cudapy knows 'device'")
-    library = load("nvvm").path
-    tried = []
-    folder = os.path.dirname(library)
-    for _ in range(3):  # nvvm/lib64, and nvvm/bin/x64; the wheels of CUDA 13 have nvvm beside lib
-        folder = os.path.dirname(folder)
-        for place in (folder, os.path.join(folder, "nvvm")):
-            path = os.path.join(place, "libdevice", "libdevice.10.bc")
-            if os.path.isfile(path):
-                return os.path.realpath(path)
-            tried.append(f"{path}: no such file")
-    message = "\n  ".join([f"libdevice.10.bc is not near {library}. Places tried:", *tried])
-    packages = " or ".join(LIBRARIES["nvvm"].packages)
-    raise LibraryNotFound("libdevice", tuple(tried), f"{message}\nTo fix it: pip install {packages}.")
+def is_open(name: str) -> bool:
+    """Whether `load` has opened the library `name`, of any major."""
+    return any(known.name == name for known in tuple(_loaded.values()))
 
 
 def locate(name: str) -> Loaded | Candidate:
@@ -255,7 +255,7 @@ def _load(library: Library, major: int | None, host: Host, first: int | None = N
                 broken = broken or os.path.isabs(candidate.path) or not str(error).startswith(soname)
                 why = str(error).removeprefix(soname)
             else:
-                path = _path_of(handle, candidate.path)
+                path = path_of(handle, candidate.path)
                 why = refusal(path)  # the loader may have found a stub
                 if not why:
                     folder = Place(candidate.found_by, os.path.dirname(path), folders=("",))
@@ -263,7 +263,7 @@ def _load(library: Library, major: int | None, host: Host, first: int | None = N
                     stamp = stamp if path == candidate.path else _stamp(path)
                     return Loaded(library.name, handle, path, candidate.found_by, own, stamp)
         tried.append(str(candidate._replace(refused=why)))
-    raise LibraryNotFound(library.name, tuple(tried), _message(library, major, tried, broken))
+    raise DynamicLibNotFoundError(library.name, tuple(tried), _message(library, major, tried, broken))
 
 
 def _open(library: Library, candidate: Candidate, host: Host) -> ctypes.CDLL:
@@ -276,22 +276,6 @@ def _open(library: Library, candidate: Candidate, host: Host) -> ctypes.CDLL:
         for path in newest(os.path.dirname(candidate.path), companion):
             ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
     return ctypes.CDLL(candidate.path)
-
-
-class _LinkMap(ctypes.Structure):
-    """The first members of `struct link_map`, of link.h."""
-
-    _fields_ = [("l_addr", ctypes.c_void_p), ("l_name", ctypes.c_char_p)]
-
-
-def _path_of(handle: ctypes.CDLL, name: str) -> str:
-    """The absolute real path of a library that was opened as `name`; `name` if the loader does not say."""
-    if os.path.isabs(name):
-        return name
-    link_map = ctypes.POINTER(_LinkMap)()
-    get = ctypes.CDLL(None).dlinfo  # with RTLD_DI_LINKMAP, which is 2
-    failed = get(ctypes.c_void_p(handle._handle), 2, ctypes.byref(link_map))
-    return name if failed else os.path.realpath(os.fsdecode(link_map.contents.l_name))
 
 
 def _message(library: Library, major: int | None, tried: Sequence[str], broken: bool) -> str:

@@ -29,6 +29,7 @@ from cudapy._doctor.facts import (
 )
 from cudapy._doctor.problems import problems
 from cudapy._doctor.report import as_json, as_text
+from cudapy._pathfinder.libraries import USED
 from cudapy.core import FileStreamProgramCache
 
 from .stub import module
@@ -307,7 +308,7 @@ def test_what_stops_comes_first_and_a_failure_is_never_without_a_reason() -> Non
 
 def test_every_problem_has_a_fix_and_no_machine_is_too_odd() -> None:
     empty = Facts("0.1", "3.11", "plan9")
-    bare = dataclasses.replace(empty, libraries=tuple(LibraryFacts(name) for name in pathfinder.LIBRARIES))
+    bare = dataclasses.replace(empty, libraries=tuple(LibraryFacts(name) for name in USED))
     for odd in (
         empty,
         bare,
@@ -332,7 +333,7 @@ def test_the_text_has_it_all() -> None:
 
 
 def test_a_fix_is_on_one_line_to_be_copied() -> None:
-    wheels = {name: "13.0" for lib in pathfinder.LIBRARIES.values() for name in lib.packages}
+    wheels = {name: "13.0" for lib in USED.values() for name in lib.packages}
     found = facts(wheels=wheels)
     (problem,) = problems(found)
     assert len(problem.fix) > 110 and f"Fix: {problem.fix}\n" in as_text(found, [problem])
@@ -418,7 +419,7 @@ def test_this_machine() -> None:
     status, text = doctor("--json")
     report = json.loads(text)
     assert status == (0 if report["works"] else 1)
-    assert [lib["name"] for lib in report["libraries"]] == list(pathfinder.LIBRARIES)
+    assert [lib["name"] for lib in report["libraries"]] == list(USED)
     assert report["cudapy"] == cudapy.__version__
     if not report["works"]:
         assert report["problems"][0]["stops"]

@@ -14,7 +14,7 @@ VARIABLES = (
 
 @dataclass(frozen=True)
 class LibraryFacts:
-    """A library of `pathfinder.LIBRARIES`."""
+    """A library that cudapy opens."""
 
     name: str
     path: str = ""  # "": there is none that can be loaded

@@ -14,7 +14,8 @@ from typing import Any
 from .. import __version__
 from .._core import compile_cache
 from .._pathfinder.headers import HEADERS, directories, matching
-from ..pathfinder import LIBRARIES, find, this_host
+from .._pathfinder.libraries import USED
+from ..pathfinder import find, this_host
 from .facts import (
     VARIABLES,
     CacheFacts,
@@ -35,7 +36,7 @@ def this_machine(ask: Ask = ask_in_a_process) -> Facts:
     """The facts; `ask(question, argument)` answers what libraries must be opened for."""
     host = this_host()
     with ThreadPoolExecutor() as pool:
-        answers = pool.map(lambda name: _library(name, ask("library", name)), LIBRARIES)
+        answers = pool.map(lambda name: _library(name, ask("library", name)), USED)
         libraries = {library.name: library for library in answers}
     nvrtc = libraries["nvrtc"]
     driver = _driver(ask("devices", "")) if libraries["cuda"].path else DriverFacts()
@@ -95,7 +96,7 @@ def _compiler(answer: dict[str, Any]) -> CompilerFacts:
 
 def _wheels() -> dict[str, str]:
     """The versions of NVIDIA's wheels that cudapy uses, of both majors."""
-    names = [name for library in LIBRARIES.values() for name in library.packages]
+    names = [name for library in USED.values() for name in library.packages]
     names += [name for header in HEADERS.values() for name in header.packages]
     found = {}
     for name in dict.fromkeys(names):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from .libraries import LIBRARIES, MAJORS, Library
+from .libraries import MAJORS, USED, Library
 from .places import Candidate, Host, Place, newest, places
 
 
@@ -64,7 +64,7 @@ def major_beside(place: Place, library: Library, host: Host) -> int | None:
 
     None if there are no others, or if they differ.
     """
-    others = [] if library.from_driver else [other for other in LIBRARIES.values() if other.numbered]
+    others = [] if library.from_driver else [other for other in USED.values() if other.numbered]
     majors = {major for major in MAJORS for other in others for _ in _files(place, other, major, host)}
     return majors.pop() if len(majors) == 1 else None
 

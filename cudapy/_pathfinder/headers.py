@@ -32,7 +32,7 @@ HEADERS: Mapping[str, Header] = {
                ("nvidia-cuda-crt", "nvidia-cuda-nvcc-cu12")),
         Header("cccl", "cuda/std/version", "nvidia/cuda_cccl",
                ("nvidia-cuda-cccl", "nvidia-cuda-cccl-cu12"), folders=("{include}/cccl", "{include}")),
-        Header("curand", "curand_kernel.h", "nvidia/curand", ("nvidia-curand", "nvidia-curand-cu12")),
+        Header("curand", "curand.h", "nvidia/curand", ("nvidia-curand", "nvidia-curand-cu12")),
         Header("nvrtc", "nvrtc.h", "nvidia/cuda_nvrtc", ("nvidia-cuda-nvrtc", "nvidia-cuda-nvrtc-cu12")),
         Header("nvjitlink", "nvJitLink.h", "nvidia/nvjitlink",
                ("nvidia-nvjitlink", "nvidia-nvjitlink-cu12")),
@@ -41,6 +41,17 @@ HEADERS: Mapping[str, Header] = {
         Header("nvfatbin", "nvFatbin.h", "nvidia/nvfatbin", ("nvidia-nvfatbin", "nvidia-nvfatbin-cu12")),
         Header("cufile", "cufile.h", "nvidia/cufile", ("nvidia-cufile", "nvidia-cufile-cu12")),
         Header("nvml", "nvml.h", "nvidia/nvml_dev", ("nvidia-nvml-dev", "nvidia-nvml-dev-cu12")),
+        Header("cublas", "cublas.h", "nvidia/cublas", ("nvidia-cublas", "nvidia-cublas-cu12")),
+        Header("cufft", "cufft.h", "nvidia/cufft", ("nvidia-cufft", "nvidia-cufft-cu12")),
+        Header("cusolver", "cusolverDn.h", "nvidia/cusolver", ("nvidia-cusolver", "nvidia-cusolver-cu12")),
+        Header("cusparse", "cusparse.h", "nvidia/cusparse", ("nvidia-cusparse", "nvidia-cusparse-cu12")),
+        Header("npp", "npp.h", "nvidia/npp", ("nvidia-npp", "nvidia-npp-cu12")),
+        Header("profiler", "cuda_profiler_api.h", "nvidia/cuda_profiler_api",
+               ("nvidia-cuda-profiler-api", "nvidia-cuda-profiler-api-cu12")),
+        Header("nvcc", "fatbinary_section.h", "nvidia/cuda_nvcc",
+               ("nvidia-cuda-nvcc", "nvidia-cuda-nvcc-cu12")),
+        Header("nvjpeg", "nvjpeg.h", "nvidia/nvjpeg", ("nvidia-nvjpeg", "nvidia-nvjpeg-cu12")),
+        Header("cudla", "cudla.h", "nvidia/cudla", ("nvidia-cudla", "nvidia-cudla-cu12")),
     )
 }  # fmt: skip
 

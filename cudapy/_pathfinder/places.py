@@ -162,12 +162,18 @@ def _loader(
         refused = "not looked up, as LD_LIBRARY_PATH has an empty or relative entry: the working directory"
     elif len(majors) == 1 and not library.numbered:
         refused = f"not looked up, as its name does not tell if it is of CUDA {majors[0]}"
-    for major in majors:
-        soname = library.linux[0].format(major=major)
-        yield Candidate(found_by, soname, major if library.numbered else None, refused)
+    for soname, major in _sonames(library, majors):
+        yield Candidate(found_by, soname, major, refused)
     if len(trusted) < len(entries):
         for entry in trusted:
             yield Place(found_by, entry, folders=("",))
+
+
+def _sonames(library: Library, majors: tuple[int, ...]) -> list[tuple[str, int | None]]:
+    """What the loader may know the library by, and the CUDA major that each name tells."""
+    if library.numbered:
+        return [(library.linux[0].format(major=major), major) for major in majors]
+    return [(name, None) for name in library.linux if not name.endswith(".so")]
 
 
 def newest(folder: str, pattern: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cudapy import pathfinder
-from cudapy._pathfinder import files, places
+from cudapy._pathfinder import files, headers, nvidia, opened, places, toolkit_files
 from cudapy.pathfinder import LIBRARIES, Host, LibraryNotFound
 
 SITE = "C:\\venv\\Lib\\site-packages"
@@ -37,8 +37,9 @@ class Windows:
         system = SimpleNamespace(
             path=path, sep="\\", curdir=".", environ=Environ(self.environ), stat=self.stat
         )
-        for module in (places, files, pathfinder):
+        for module in (places, files, headers, nvidia, opened, toolkit_files, pathfinder):
             monkeypatch.setattr(module, "os", system)
+        for module in (places, files, pathfinder):
             monkeypatch.setattr(module, "newest", self.newest)
         monkeypatch.setattr(pathfinder, "this_host", self.host)
         monkeypatch.setattr(pathfinder, "_loaded", {})
