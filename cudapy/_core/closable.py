@@ -18,7 +18,7 @@ class Closable(Unique):
     So an object in use is never tested for being open: that costs nothing until it matters.
     """
 
-    __slots__ = ("__weakref__", "_ownership")
+    __slots__ = ("_ownership",)
     _vital = "_handle"
     _ownership: Ownership | None  # None: what it stands for belongs to somebody else
 

@@ -60,7 +60,7 @@ process = Process()
 class Ownership(Unique):
     """One thing of CUDA's, given back once by `release(*handles)` in `context` (0: it needs none)."""
 
-    __slots__ = ("__weakref__", "_process", "_what")
+    __slots__ = ("_process", "_what")
 
     def __init__(self, release: Callable[..., object], *handles: object, context: int = 0) -> None:
         self._process = process

@@ -9,6 +9,7 @@ from .. import driver, pathfinder
 from .._pathfinder.libraries import LIBRARIES
 from .build import LinkError
 from .closable import Closable
+from .code_types import CompilerBackendType
 from .lifetime import Ownership
 from .linker_options import LinkerOptions
 from .module import ObjectCode
@@ -110,14 +111,14 @@ class Linker(Closable):
         return self._handle.handle
 
     @property
-    def backend(self) -> str:
+    def backend(self) -> CompilerBackendType:
         """What links: "nvJitLink" or "driver"."""
-        return self._handle.name
+        return CompilerBackendType(self._handle.name)
 
     @classmethod
-    def which_backend(cls) -> str:
+    def which_backend(cls) -> CompilerBackendType:
         """What a new Linker would link with here: "nvJitLink" or "driver"."""
-        return "driver" if _nvjitlink_is_missing() else "nvJitLink"
+        return CompilerBackendType.DRIVER if _nvjitlink_is_missing() else CompilerBackendType.NVJITLINK
 
     def __repr__(self) -> str:
         return f"<Linker {self._options.name!r}, {'closed' if self.is_closed else self.backend}>"

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._errors import CUDAError
 from ..driver import CUjit_option, CUlibrary, CUmodule, CUresult, checked
+from .code_types import ObjectCodeFormatType
 from .current import Uncaptured, initialise
 from .flags import c_text
 from .kernel import Kernel, kernel_names
@@ -42,7 +43,7 @@ class ObjectCode:
     )
 
     _code: bytes
-    _code_type: str
+    _code_type: ObjectCodeFormatType
     _library: CUlibrary | None
     _log: bytearray
     _name: str
@@ -58,7 +59,7 @@ class ObjectCode:
     ) -> ObjectCode:
         made = cls.__new__(cls)
         made._code = code
-        made._code_type = code_type
+        made._code_type = ObjectCodeFormatType(code_type)
         made._name = name
         made._symbol_mapping = dict(symbol_mapping or {})
         made._library = None
@@ -187,7 +188,7 @@ class ObjectCode:
         return self._code
 
     @property
-    def code_type(self) -> str:
+    def code_type(self) -> ObjectCodeFormatType:
         """'cubin', 'ptx', 'ltoir', 'fatbin', 'object' or 'library'."""
         return self._code_type
 
@@ -202,7 +203,7 @@ class ObjectCode:
         return dict(self._symbol_mapping)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ObjectCode._of, (self._code, self._code_type, self._name, self._symbol_mapping)
+        return ObjectCode._of, (self._code, str(self._code_type), self._name, self._symbol_mapping)
 
     def __repr__(self) -> str:
         return f"<ObjectCode {self._name!r}, {self._code_type}, {len(self._code)} bytes>"

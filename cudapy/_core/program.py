@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 from . import program_nvrtc, program_nvvm
 from .build import Built, CompileError
 from .closable import Closable
+from .code_types import CompilerBackendType, PCHStatusType
 from .compile_cache import cached
 from .lifetime import Ownership
 from .linker import Linker
@@ -56,7 +57,7 @@ class Program(Closable):
             )
         self._code = code.encode() if isinstance(code, str) else bytes(code)
         self._options = accepted(ProgramOptions, options or {})
-        self._pch_status: str | None = None
+        self._pch_status: PCHStatusType | None = None
         self._ownership = None
         self._handle = None
         self._used = False
@@ -140,15 +141,15 @@ class Program(Closable):
             handle, self._code, self._options, target, dict.fromkeys(names)
         )
         if any((self._options.pch, self._options.create_pch, self._options.use_pch)):
-            self._pch_status = program_nvrtc.pch_status(handle)
+            self._pch_status = PCHStatusType(program_nvrtc.pch_status(handle))
         return built
 
     @property
-    def backend(self) -> str:
+    def backend(self) -> CompilerBackendType:
         """What compiles it: "NVRTC", "NVVM", "nvJitLink" or "driver"."""
         if self._code_type == "ptx":
             return Linker.which_backend()
-        return str(COMPILERS[self._code_type].NAME)
+        return CompilerBackendType(COMPILERS[self._code_type].NAME)
 
     @property
     def handle(self) -> Any:
@@ -161,7 +162,7 @@ class Program(Closable):
         return self._handle
 
     @property
-    def pch_status(self) -> str | None:
+    def pch_status(self) -> PCHStatusType | None:
         """What became of the precompiled header: 'created', 'not_attempted', 'failed'; None: not asked for.
 
         Source: nvrtcGetPCHCreateStatus, CUDA 12.8.

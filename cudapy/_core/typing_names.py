@@ -6,7 +6,7 @@ Wherever a choice is taken its text is, too: "cubin" for ObjectCodeFormatType.CU
 from __future__ import annotations
 
 from ..driver import CUdeviceptr
-from .choices import Choice
+from .code_types import CompilerBackendType, ObjectCodeFormatType, PCHStatusType, SourceCodeType
 from .graph.allocation import GraphMemoryType
 from .graph.condition import GraphConditionalType
 from .memory.managed import ManagedMemoryLocationType
@@ -38,39 +38,3 @@ __all__ = [
 
 DevicePointerType = CUdeviceptr | int | None
 """An address on a device."""
-
-
-class SourceCodeType(Choice):
-    """What a Program is written in."""
-
-    CXX = "c++"
-    PTX = "ptx"
-    NVVM = "nvvm"
-
-
-class ObjectCodeFormatType(Choice):
-    """What an ObjectCode is: `code_type`, and what `Program.compile` makes."""
-
-    PTX = "ptx"
-    CUBIN = "cubin"
-    LTOIR = "ltoir"
-    FATBIN = "fatbin"
-    OBJECT = "object"
-    LIBRARY = "library"
-
-
-class CompilerBackendType(Choice):
-    """What compiles or links: `Program.backend`, `Linker.which_backend()`."""
-
-    NVRTC = "NVRTC"
-    NVVM = "NVVM"
-    NVJITLINK = "nvJitLink"
-    DRIVER = "driver"
-
-
-class PCHStatusType(Choice):
-    """What became of a precompiled header: `Program.pch_status`."""
-
-    CREATED = "created"
-    NOT_ATTEMPTED = "not_attempted"
-    FAILED = "failed"

@@ -9,10 +9,10 @@ class Unique:
     """Base of what stands for something of CUDA's in this process.
 
     A copy would be its second owner, and to another process the address says nothing. Subclasses that mean
-    something elsewhere have a `__reduce__` of their own.
+    something elsewhere have a `__reduce__` of their own. All can be referred to weakly.
     """
 
-    __slots__ = ()
+    __slots__ = ("__weakref__",)
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError(
