@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cudapy.core.typing import ObjectCodeFormatType, SourceCodeType
 
 from cudapy import pathfinder
 from cudapy._core import compile_cache, program_key, program_nvrtc
@@ -185,7 +186,7 @@ def test_each_part_makes_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
         "arch": key(arch="sm_80"),
         "name": key(name="other.cu"),
     }
-    for option in FLAGS.keys() - {"use_bundled_headers"} - set(program_key.EFFECTS):
+    for option in FLAGS.keys() - {"use_bundled_headers", *program_key.WRITTEN, *program_key.READ}:
         target = "ltoir" if option == "link_time_optimization" else "ptx"
         keys[option] = key(target=target, **{option: FLAGS[option][0]})
     assert len(set(keys.values())) == len(keys)
@@ -318,10 +319,81 @@ def test_options_that_write_files_take_effect_each_time(
     for number in range(2):
         ptx(time=str(tmp_path / f"time{number}.csv"))
         assert (tmp_path / f"time{number}.csv").exists()
-    for option in program_key.EFFECTS:
-        with pytest.raises(NotCacheable, match=option):
-            key(**{option: FLAGS[option][0]})
+    for option in ("create_pch", "time", "fdevice_time_trace"):
+        for extra in (None, b"1"):
+            with pytest.raises(NotCacheable, match=option):
+                key(extra=extra, **{option: FLAGS[option][0]})
     assert isinstance(NotCacheable("x"), ValueError)
+
+
+@with_nvrtc
+def test_what_an_extra_digest_stands_for() -> None:
+    for option in ("pch", "use_pch", "pch_dir"):
+        more = {option: FLAGS[option][0]}
+        with pytest.raises(NotCacheable, match=option):
+            key(**more)
+        assert len({key(extra=b"", **more), key(extra=b"1", **more), key(extra=b"1")}) == 3
+
+
+@with_nvrtc
+def test_names_as_str_and_as_bytes_are_two() -> None:
+    """So they are in symbol_mapping."""
+    keys = [key(), key(names=["k"]), key(names=[b"k"]), key(names=["k", b"k"]), key(names=("str k",))]
+    assert len(set(keys)) == 5 and key(names=[b"k", "k"]) == keys[3]
+    with pytest.raises(TypeError, match="str or bytes, not bytearray"):
+        key(names=[bytearray(b"k")])
+
+
+def key_of(kind: str, target: str, code: Any = "x", names: Any = (), **more: Any) -> bytes:
+    made = ProgramOptions(arch="sm_90", **more)
+    return make_program_cache_key(
+        code=code, code_type=kind, options=made, target_type=target, name_expressions=names
+    )
+
+
+@with_nvrtc
+def test_keys_of_ptx_are_of_what_a_linker_sees() -> None:
+    plain = key_of("ptx", "cubin")
+    for same in (
+        {"debug": False},
+        {"include_path": "/a"},
+        {"pch": True},
+        {"create_pch": "a"},
+        {"std": "c++17"},
+    ):
+        assert key_of("ptx", "cubin", **same) == plain
+    timed = key_of("ptx", "cubin", time=True)
+    assert timed == key_of("ptx", "cubin", time="a") != plain
+    assert len({key_of("ptx", "cubin", ptxas_options=value) for value in ("-v", ["-v"], ("-v",))}) == 1
+    assert key_of("ptx", "cubin", debug=True) != plain != key_of("ptx", "cubin", name="other")
+    for kind in ("ptx", "nvvm"):
+        assert key_of(kind, "ptx", names=["k"]) == key_of(kind, "ptx"), "names are for C++"
+
+
+@with_nvrtc
+def test_there_are_keys_of_what_can_be_compiled_alone() -> None:
+    assert key_of("C++", "CUBIN", PLAIN) == key_of(SourceCodeType.CXX, ObjectCodeFormatType.CUBIN, PLAIN)
+    for kind, target in (("fortran", "ptx"), ("c++", "fatbin"), ("ptx", "ltoir"), ("nvvm", "object")):
+        with pytest.raises(ValueError, match=kind if kind == "fortran" else target):
+            key_of(kind, target)
+    for code in (5, None, ["x"]):
+        with pytest.raises(TypeError, match=f"str or bytes, not {type(code).__name__}"):
+            key_of("c++", "ptx", code)
+
+
+@with_nvrtc
+def test_a_machine_without_compilers_has_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of their own, the same in each process: what was kept under one is found again."""
+    kinds = (("c++", PLAIN), ("ptx", "x"), ("nvvm", "x"))
+    before = key_of("c++", "ptx", PLAIN)
+
+    def missing(name: str) -> str:
+        raise pathfinder.LibraryNotFound(name, [], f"no {name}")
+
+    monkeypatch.setattr(pathfinder, "stamp", missing)
+    for kind, code in kinds:
+        assert key_of(kind, "ptx", code) == key_of(kind, "ptx", code)
+    assert key_of("c++", "ptx", PLAIN) != before
 
 
 @with_nvrtc
@@ -403,7 +475,7 @@ from cudapy import pathfinder
 from cudapy.core import Program, ProgramOptions
 program = Program(sys.argv[1], "c++", ProgramOptions(arch="sm_90", cuda_headers=False))
 code = program.compile("ptx", name_expressions=json.loads(sys.argv[2]))
-print(json.dumps([code.code.decode(), code.symbol_mapping, ("nvrtc", None) in pathfinder._loaded]))
+print(json.dumps([code.code.decode(), repr(code.symbol_mapping), ("nvrtc", None) in pathfinder._loaded]))
 """
 
 

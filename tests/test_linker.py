@@ -197,7 +197,7 @@ def test_names_stay_known() -> None:
     parts = [program.compile("ltoir", name_expressions=["scale<int>"]), unit(DEVICE, "device.cu", "ltoir")]
     linked = Linker(*parts, options=options(link_time_optimization=True)).link("cubin")
     assert linked.symbol_mapping == parts[0].symbol_mapping
-    assert f".text.{linked.symbol_mapping['scale<int>']}\0".encode() in linked.code
+    assert b".text.%b\0" % linked.symbol_mapping["scale<int>"] in linked.code
 
 
 @with_nvjitlink

@@ -9,13 +9,15 @@ from .._errors import CUDAError
 
 __all__ = ["BuildError", "Built", "CompileError", "LinkError"]
 
+Name = str | bytes
+
 
 class Built(NamedTuple):
     """What a compiler or linker made."""
 
     code: bytes
     log: str = ""  # warnings, and what else it had to say
-    symbols: Mapping[str, str] = {}  # the names asked for, and the mangled ones that they have in the code
+    symbols: Mapping[Name, bytes] = {}  # the names asked for, and the mangled ones that they have in the code
 
 
 class BuildError(CUDAError):

@@ -24,6 +24,14 @@ class ObjectCodeFormatType(Choice):
     LIBRARY = "library"
 
 
+TARGETS = {
+    SourceCodeType.CXX: ("ptx", "cubin", "ltoir"),
+    SourceCodeType.PTX: ("cubin",),
+    SourceCodeType.NVVM: ("ptx", "cubin", "ltoir"),
+}
+"""What each compiles to."""
+
+
 class CompilerBackendType(Choice):
     """What compiles or links: `Program.backend`, `Linker.which_backend()`."""
 

@@ -147,7 +147,8 @@ def _warn(error: Exception) -> None:
 
 def pack(built: Built) -> bytes:
     """Code, log and symbols as bytes."""
-    rest = json.dumps({"log": built.log, "symbols": dict(built.symbols)}).encode()
+    symbols = [[_text(name), type(name) is bytes, _text(symbol)] for name, symbol in built.symbols.items()]
+    rest = json.dumps({"log": built.log, "symbols": symbols}).encode()
     return b"%d\n%b%b" % (len(rest), rest, built.code)
 
 
@@ -155,4 +156,11 @@ def unpack(data: bytes) -> Built:
     """What `pack` packed: the bytes are whole, a digest says so."""
     length, _, data = data.partition(b"\n")
     rest = json.loads(data[: int(length)])
-    return Built(data[int(length) :], rest["log"], rest["symbols"])
+    symbols = {
+        (name.encode() if is_bytes else name): symbol.encode() for name, is_bytes, symbol in rest["symbols"]
+    }
+    return Built(data[int(length) :], rest["log"], symbols)
+
+
+def _text(name: str | bytes) -> str:
+    return name.decode() if isinstance(name, bytes) else name

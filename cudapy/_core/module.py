@@ -22,6 +22,7 @@ LOADABLE = ("cubin", "ptx", "fatbin")
 _loading = threading.RLock()  # a finalizer may come by that uses a kernel for the first time
 
 Code = bytes | bytearray | str | os.PathLike[str]
+Symbol = str | bytes
 
 
 class ObjectCode:
@@ -48,14 +49,18 @@ class ObjectCode:
     _log: bytearray
     _name: str
     _ownership: Ownership | None
-    _symbol_mapping: dict[str, str]
+    _symbol_mapping: dict[Symbol, Symbol]
 
     def __init__(self) -> None:
         raise TypeError("an ObjectCode comes from Program.compile() or ObjectCode.from_cubin() and the like")
 
     @classmethod
     def _of(
-        cls, code: bytes, code_type: str, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+        cls,
+        code: bytes,
+        code_type: str,
+        name: str = "",
+        symbol_mapping: Mapping[Any, Symbol] | None = None,
     ) -> ObjectCode:
         made = cls.__new__(cls)
         made._code = code
@@ -69,7 +74,7 @@ class ObjectCode:
 
     @staticmethod
     def from_cubin(
-        module: Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+        module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
     ) -> ObjectCode:
         """Machine code of one architecture, as bytes or the path of a file.
 
@@ -79,7 +84,7 @@ class ObjectCode:
 
     @staticmethod
     def from_ptx(
-        module: Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+        module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
     ) -> ObjectCode:
         """PTX, which the driver compiles when it is loaded: bytes, the path of a file, or the text itself."""
         if isinstance(module, str) and "\n" in module:
@@ -88,49 +93,52 @@ class ObjectCode:
 
     @staticmethod
     def from_ltoir(
-        module: Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+        module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
     ) -> ObjectCode:
         """Code to be optimised and linked together with other code; it cannot be loaded as it is."""
         return ObjectCode._of(_read(module), "ltoir", name, symbol_mapping)
 
     @staticmethod
     def from_fatbin(
-        module: Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+        module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
     ) -> ObjectCode:
         """Machine code and PTX of several architectures."""
         return ObjectCode._of(_read(module), "fatbin", name, symbol_mapping)
 
     @staticmethod
     def from_object(
-        module: Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+        module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
     ) -> ObjectCode:
         """A host object file with device code in it; it has to be linked."""
         return ObjectCode._of(_read(module), "object", name, symbol_mapping)
 
     @staticmethod
     def from_library(
-        module: Code, *, name: str = "", symbol_mapping: Mapping[str, str] | None = None
+        module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
     ) -> ObjectCode:
         """An archive of such object files; it has to be linked."""
         return ObjectCode._of(_read(module), "library", name, symbol_mapping)
 
     def get_kernel(self, name: str | bytes) -> Kernel:
         """The kernel `name`: as in `symbol_mapping` or in the code itself. Source: cuLibraryGetKernel."""
-        asked = name.decode() if isinstance(name, bytes) else name
-        if not isinstance(asked, str):
+        if not isinstance(name, (str, bytes)):
             raise TypeError(f"get_kernel: name must be str or bytes, not {type(name).__name__}")
-        symbol = self._symbol_mapping.get(asked, asked)
+        asked, encoded = (name.decode(), name) if isinstance(name, bytes) else (name, name.encode())
+        known = self._symbol_mapping
+        symbol = c_text(
+            known.get(name) or known.get(asked) or known.get(encoded) or name, "get_kernel: the name"
+        )
         library = self.handle
         try:
-            encoded = c_text(symbol, "get_kernel: the name")
-            return Kernel(self._logged(checked.cuLibraryGetKernel, library, encoded), symbol, self)
+            return Kernel(self._logged(checked.cuLibraryGetKernel, library, symbol), symbol.decode(), self)
         except CUDAError as error:
             if error.code != CUresult.CUDA_ERROR_NOT_FOUND:
                 raise
             raise CUDAError(self._not_found(asked, library), error.code, error.function) from None
 
     def _not_found(self, name: str, library: CUlibrary) -> str:
-        there = [*self._symbol_mapping, *kernel_names(library)]
+        given = (name.decode() if isinstance(name, bytes) else name for name in self._symbol_mapping)
+        there = [*dict.fromkeys(given), *kernel_names(library)]
         return (
             f"cuLibraryGetKernel: CUDA_ERROR_NOT_FOUND (500): {self!r} has no kernel {name!r}. "
             + (f"It has: {', '.join(there)}. " if there else "")
@@ -198,8 +206,8 @@ class ObjectCode:
         return self._name
 
     @property
-    def symbol_mapping(self) -> dict[str, str]:
-        """Names for `get_kernel`, and those in the code that they stand for."""
+    def symbol_mapping(self) -> dict[Any, Any]:
+        """Names for `get_kernel`, and those in the code that they stand for: bytes, if a Program made it."""
         return dict(self._symbol_mapping)
 
     def __reduce__(self) -> tuple[Any, ...]:

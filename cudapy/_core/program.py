@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from . import program_nvrtc, program_nvvm
 from .build import Built, CompileError
 from .closable import Closable
-from .code_types import CompilerBackendType, PCHStatusType
+from .code_types import TARGETS, CompilerBackendType, PCHStatusType, SourceCodeType
 from .compile_cache import cached
 from .lifetime import Ownership
 from .linker import Linker
@@ -22,7 +22,6 @@ from .program_ptx import compile_ptx
 
 __all__ = ["CompileError", "Program", "ProgramOptions"]
 
-TARGETS = {"c++": ("ptx", "cubin", "ltoir"), "ptx": ("cubin",), "nvvm": ("ptx", "cubin", "ltoir")}
 COMPILERS: dict[str, Any] = {"c++": program_nvrtc, "nvvm": program_nvvm}
 
 
@@ -50,11 +49,7 @@ class Program(Closable):
     ) -> None:
         if not isinstance(code, (str, bytes, bytearray)):
             raise TypeError(f"Program: code must be str or bytes, not {type(code).__name__}")
-        self._code_type = str(code_type).lower()
-        if self._code_type not in TARGETS:
-            raise ValueError(
-                f"Program: code_type {code_type!r} is not one of {', '.join(map(repr, TARGETS))}"
-            )
+        self._code_type = SourceCodeType(str(code_type).lower())
         self._code = code.encode() if isinstance(code, str) else bytes(code)
         self._options = accepted(ProgramOptions, options or {})
         self._pch_status: PCHStatusType | None = None
@@ -67,7 +62,7 @@ class Program(Closable):
     def compile(
         self,
         target_type: str,
-        name_expressions: Sequence[str] = (),
+        name_expressions: Sequence[str | bytes] = (),
         logs: Writable | None = None,
         *,
         cache: ProgramCacheResource | Literal[False] | None = None,
@@ -90,11 +85,12 @@ class Program(Closable):
             raise ValueError(
                 f"Program.compile: {self._code_type} compiles to {possible}, not {target_type!r}"
             )
-        names = (name_expressions,) if isinstance(name_expressions, str) else tuple(name_expressions)
+        single = isinstance(name_expressions, (str, bytes))
+        names: tuple[str | bytes, ...] = (name_expressions,) if single else tuple(name_expressions)  # type: ignore[assignment]
         for name in names:
-            if not isinstance(name, str):
+            if not isinstance(name, (str, bytes)):
                 kind = type(name).__name__
-                raise TypeError(f"Program.compile: name_expressions has str, not {kind}: {name!r}")
+                raise TypeError(f"Program.compile: name_expressions has str or bytes, not {kind}: {name!r}")
         if names and self._code_type != "c++":
             raise ValueError("Program.compile: name_expressions are for C++; other code has its names")
         if self._code_type == "c++" and (text := program_nvrtc.other_headers(self._options)):
@@ -130,7 +126,7 @@ class Program(Closable):
         """The same as `compile`; the word for PTX."""
         return self.compile(target_type, logs=logs)
 
-    def _build(self, target: str, names: Sequence[str]) -> Built:
+    def _build(self, target: str, names: Sequence[str | bytes]) -> Built:
         if self._code_type == "ptx":
             return compile_ptx(self._code, self._options)
         if self._used:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from .. import __version__, driver, pathfinder
 from . import includes
+from .code_types import TARGETS, SourceCodeType
 from .flags import set_fields
 from .linker import Linker
 from .program_nvrtc import header_flags
@@ -20,8 +21,10 @@ ENVIRONMENT = ("NVRTC_", "CPPCX_", "EDG_", "LIBNVVM_", "NVVM_", "NVJITLINK_", "P
 """How the variables begin that the compilers read."""
 UNKNOWN = ("NVRTC_APPEND_FLAGS", "NVRTC_PREPEND_FLAGS", "CPPCX_INCLUDE_PATH")
 """Those that may name files or options, of which the key would know nothing."""
-EFFECTS = ("pch", "create_pch", "use_pch", "time", "fdevice_time_trace")
-"""Options that write or read files besides the source and its headers."""
+WRITTEN = ("create_pch", "time", "fdevice_time_trace")
+"""Options of NVRTC that have files written, which what comes from a cache would not."""
+READ = ("pch", "use_pch", "pch_dir")
+"""Those that have files read besides the source and its headers."""
 
 
 class NotCacheable(ValueError):
@@ -40,26 +43,35 @@ def make_program_cache_key(
     """A key for what Program(code, code_type, options).compile(target_type, name_expressions) gives.
 
     It holds the source, the options, the architecture, every header that the source may include, by its
-    content, the compilers' and linkers' files, and the environment variables that they read. extra_digest:
-    bytes that stand for what else the result depends on, such as a header that an #include of a macro names.
+    content, the compilers' and linkers' files (or that there are none), and the environment variables that
+    they read. extra_digest: bytes that stand for what else the result depends on, such as a precompiled
+    header, or one that an #include of a macro names. name_expressions: for C++, in any order; "k" and b"k"
+    are two, as they are in `symbol_mapping`.
 
-    Raises NotCacheable, a ValueError, if the options have files written or read (pch, time, ...) or, without
-    an extra_digest, if what the source includes cannot be told from its text.
+    Raises ValueError for what Program does not compile; NotCacheable, a ValueError, for options of NVRTC that
+    have files written (create_pch, time, fdevice_time_trace) and, without an extra_digest, for those that
+    have others read (pch, use_pch, pch_dir) and for a source that does not tell what it includes.
     """
-    kind, target = str(code_type).lower(), str(target_type).lower()
+    kind, target = SourceCodeType(str(code_type).lower()), str(target_type).lower()
+    if target not in (*TARGETS[kind], "ptx"):  # PTX to PTX has a key, as in cuda.core
+        raise ValueError(f"make_program_cache_key: {kind} does not compile to {target_type!r}")
+    if not isinstance(code, (str, bytes, bytearray)):
+        raise TypeError(f"make_program_cache_key: code must be str or bytes, not {type(code).__name__}")
     source = code.encode() if isinstance(code, str) else bytes(code)
-    named = [name for name in EFFECTS if name in set_fields(options)]
-    named += [name for name in UNKNOWN if os.environ.get(name)]
-    if named:
-        raise NotCacheable(f"a program with {', '.join(named)} depends on files that no key can hold")
+    unknown = [name for name in UNKNOWN if os.environ.get(name)]
+    if kind == SourceCodeType.CXX:
+        files = WRITTEN if extra_digest is not None else (*WRITTEN, *READ)
+        unknown += sorted(set_fields(options).intersection(files))
+    if unknown:
+        raise NotCacheable(f"a program with {', '.join(unknown)} depends on files that no key can hold")
     parts: list[tuple[str, bytes]] = [
         ("cudapy", __version__.encode()),
         ("kind", f"{kind} to {target}, {options.name}".encode()),
         ("source", source),
         ("extra", b"none" if extra_digest is None else b"=" + extra_digest),
     ]
-    names = {name if isinstance(name, bytes) else name.encode() for name in name_expressions}
-    parts += [("name", name) for name in sorted(names)]
+    if kind == SourceCodeType.CXX:
+        parts += [("name", name) for name in sorted(set(map(_tagged, name_expressions)))]
     parts += [
         ("environment", os.fsencode(f"{name}={text}"))
         for name, text in sorted(os.environ.items())
@@ -74,11 +86,27 @@ def make_program_cache_key(
     return digest.digest()
 
 
+def _tagged(name: str | bytes) -> bytes:
+    if not isinstance(name, (str, bytes)):
+        kind = type(name).__name__
+        raise TypeError(f"make_program_cache_key: name_expressions has str or bytes, not {kind}: {name!r}")
+    return b"bytes " + name if isinstance(name, bytes) else b"str " + name.encode()
+
+
+def _stamp(library: str) -> bytes:
+    """Which file a library is; b"" if there is none."""
+    try:
+        return pathfinder.stamp(library).encode()
+    except pathfinder.LibraryNotFound:
+        return b""
+
+
 def _cxx(
     source: bytes, options: ProgramOptions, target: str, extra: bytes | None
 ) -> Iterator[tuple[str, bytes]]:
-    yield "NVRTC", pathfinder.stamp("nvrtc").encode()
-    flags = [*options.as_bytes("NVRTC", target), *header_flags(source, options)]
+    compiler = _stamp("nvrtc")
+    yield "NVRTC", compiler
+    flags = options.as_bytes("NVRTC", target) + (header_flags(source, options) if compiler else [])
     yield from (("flag", flag) for flag in flags)
     first = options.pre_include or ()
     first = (first,) if isinstance(first, str) else first
@@ -105,15 +133,15 @@ def _ptx(
     yield "linker", backend.encode()
     yield from (("flag", flag) for flag in options.for_linker().as_bytes())
     if backend == "nvJitLink":
-        yield "nvJitLink", pathfinder.stamp("nvJitLink").encode()
-    else:
-        yield "driver", f"{driver.checked.cuDriverGetVersion()} {pathfinder.stamp('cuda')}".encode()
+        yield "nvJitLink", _stamp("nvJitLink")
+    elif found := _stamp("cuda"):
+        yield "driver", b"%d %b" % (driver.checked.cuDriverGetVersion(), found)
 
 
 def _nvvm(
     source: bytes, options: ProgramOptions, target: str, extra: bytes | None
 ) -> Iterator[tuple[str, bytes]]:
-    yield "NVVM", pathfinder.stamp("nvvm").encode()
+    yield "NVVM", _stamp("nvvm")
     yield from (("flag", flag) for flag in options.as_bytes("NVVM", target))
     for name, module in modules(options):
         yield "module", name.encode()
@@ -125,4 +153,4 @@ def _nvvm(
         yield from _ptx(b"", options, target, extra)
 
 
-PARTS = {"c++": _cxx, "ptx": _ptx, "nvvm": _nvvm}
+PARTS = {SourceCodeType.CXX: _cxx, SourceCodeType.PTX: _ptx, SourceCodeType.NVVM: _nvvm}

@@ -33,7 +33,7 @@ def destroy(handle: nvrtcProgram) -> None:
 
 
 def compile_program(
-    handle: nvrtcProgram, code: bytes, options: ProgramOptions, target: str, names: Iterable[str]
+    handle: nvrtcProgram, code: bytes, options: ProgramOptions, target: str, names: Iterable[str | bytes]
 ) -> Built:
     """Compile `handle`, new and made of `code`. Source: nvrtcCompileProgram, nvrtcGetLoweredName."""
     flags = [*options.as_bytes("NVRTC", target), *header_flags(code, options)]
@@ -45,7 +45,7 @@ def compile_program(
     log = text(_read(handle, "ProgramLog"))
     if status:
         raise _failed(status, log, code, options, flags)
-    lowered = {name: nvrtc.checked.nvrtcGetLoweredName(handle, name.encode()).decode() for name in names}
+    lowered = {name: nvrtc.checked.nvrtcGetLoweredName(handle, c_text(name, "a name")) for name in names}
     return Built(_read(handle, GETTERS[target]), log, lowered)
 
 

@@ -27,7 +27,7 @@ def destroy(handle: nvvmProgram) -> None:
 
 
 def compile_program(
-    handle: nvvmProgram, code: bytes, options: ProgramOptions, target: str, names: Iterable[str]
+    handle: nvvmProgram, code: bytes, options: ProgramOptions, target: str, names: Iterable[str | bytes]
 ) -> Built:
     """Compile `code`, NVVM IR as text or bitcode. Source: nvvmAddModuleToProgram, nvvmCompileProgram.
 

@@ -66,7 +66,7 @@ def main() -> int:
     generator = np.random.default_rng(0)
     weights = generator.random(2 * RADIUS + 1, dtype=np.float32)
     image = generator.random((HEIGHT, WIDTH), dtype=np.float32)
-    address, size = cu.cuLibraryGetGlobal(code.handle, code.symbol_mapping["weights"].encode())
+    address, size = cu.cuLibraryGetGlobal(code.handle, code.symbol_mapping["weights"])
     cu.cuMemcpyHtoDAsync(address, weights, size, stream.handle)
 
     d_image, d_between, d_result = (device.allocate(image.nbytes, stream=stream) for _ in range(3))

@@ -28,9 +28,8 @@ def test_name_expressions_find_kernels(device, code, stream, dtype) -> None:
     x = device.allocate(32 * np.dtype(dtype).itemsize, stream)
     x.copy_from(np.arange(32, dtype=dtype), stream=stream)
     kernel = code.get_kernel(name)
-    assert (
-        kernel.name == code.symbol_mapping[name] and code.get_kernel(kernel.name.encode()).name == kernel.name
-    )
+    assert kernel.name.encode() == code.symbol_mapping[name]
+    assert code.get_kernel(kernel.name.encode()) == code.get_kernel(name.encode()) == kernel
     launch(stream, LaunchConfig(grid=1, block=32), kernel, x)
     assert content(x, dtype, stream).tolist() == list(range(1, 33))
 
