@@ -304,6 +304,31 @@ def test_another_stream_or_configuration_is_seen(launches, stream) -> None:
             assert seen.numAttrs == (config is more)
 
 
+@pytest.mark.parametrize("builds", [False, True])
+def test_what_is_assigned_to_a_configuration_is_seen(launches, stream, builds) -> None:
+    k, config, where = kernel(launches, 4), LaunchConfig(grid=1, block=1), stream
+    if builds:
+        where = GraphBuilder._in(stream)
+        tree = SimpleNamespace(kept=SimpleNamespace(add=list))
+        where._capture = SimpleNamespace(is_over=False, tree=tree, abandon=int)
+    launch(where, config, k, 1)
+    for name, value, field, expected in (
+        ("grid", 5, "gridDimX", 5),
+        ("block", (2, 3), "blockDimY", 3),
+        ("shmem_size", 7, "sharedMemBytes", 7),
+        ("is_cooperative", True, "numAttrs", 1),
+        ("cluster", 2, "gridDimX", 10),
+        ("programmatic_stream_serialization", True, "numAttrs", 3),
+        ("cluster", None, "gridDimX", 5),
+    ):
+        setattr(config, name, value)
+        for _ in range(2):
+            launches.clear()
+            launch(where, config, k, 1)
+            assert getattr(launches[0][0], field) == expected, name
+        assert launches[0][0].gridDimX == config.grid[0] * (config.cluster or (1,))[0]
+
+
 def test_arguments_of_nodes_lie_where_nobody_writes(launches) -> None:
     """As long as they are needed; then their memory is used again."""
     k = kernel(launches, 4, 8)

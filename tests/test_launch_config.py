@@ -1,8 +1,9 @@
-"""LaunchConfig: what it takes, what it refuses, and that it cannot be changed."""
+"""LaunchConfig: what it takes, what it refuses, and what is assigned to it."""
 
 from __future__ import annotations
 
 import pickle
+import weakref
 
 import pytest
 
@@ -97,16 +98,74 @@ def test_a_wrong_shared_memory_size(wrong, error) -> None:
         LaunchConfig(grid=1, block=1, shmem_size=wrong)
 
 
-def test_it_cannot_be_changed() -> None:
+ASSIGNED = [
+    ("grid", (5, 6), (5, 6, 1)),
+    ("grid", 5, (5, 1, 1)),
+    ("cluster", (2, 1, 1), (2, 1, 1)),
+    ("block", (7, 8, 9), (7, 8, 9)),
+    ("shmem_size", 10, 10),
+    ("is_cooperative", True, True),
+    ("cooperative_launch", 1, True),
+    ("programmatic_stream_serialization", True, True),
+]
+
+
+@pytest.mark.parametrize("before", [{}, {"cluster": 3, "is_cooperative": True, "shmem_size": 4}])
+@pytest.mark.parametrize(("name", "value", "expected"), ASSIGNED)
+def test_what_is_assigned_is_there_and_nothing_else_changes(before, name, value, expected) -> None:
+    config = LaunchConfig(grid=1, block=1, **before)
+    setattr(config, name, value)
+    assert getattr(config, name) == expected
+    alike = LaunchConfig(**{"grid": 1, "block": 1, **before, name: value})
+    assert config == alike and hash(config) == hash(alike)
+    assert c_config(config, 8) == c_config(alike, 8)
+
+
+def test_attributes_can_be_taken_back() -> None:
+    config = LaunchConfig(
+        grid=2, cluster=3, block=1, is_cooperative=True, programmatic_stream_serialization=True
+    )
+    config.cluster, config.is_cooperative, config.programmatic_stream_serialization = None, False, False
+    assert config == LaunchConfig(grid=2, block=1)
+    assert c_config(config, 8) == c_config(LaunchConfig(grid=2, block=1), 8)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "error"),
+    [
+        ("grid", 0, ValueError),
+        ("grid", None, TypeError),
+        ("grid", 2**31, ValueError),  # of clusters
+        ("block", (1, 2.5), TypeError),
+        ("shmem_size", -1, ValueError),
+        ("shmem_size", 1.5, TypeError),
+        ("other", 1, AttributeError),
+    ],
+)
+def test_what_is_refused_leaves_it_as_it_was(name, wrong, error) -> None:
+    config = LaunchConfig(grid=1, cluster=2, block=1)
+    before = c_config(config, 0)
+    with pytest.raises(error):
+        setattr(config, name, wrong)
+    assert config == LaunchConfig(grid=1, cluster=2, block=1) and c_config(config, 0) == before
+
+
+def test_what_c_had_before_stays_where_it_was() -> None:
+    """A launch in another thread may be about to read it."""
+    config = LaunchConfig(grid=1, cluster=(2, 3, 4), block=1)
+    before = c_config(config, 0)
+    for size in range(5, 30):
+        config.cluster = size
+    (cluster,) = driver.CUlaunchConfig.from_buffer_copy(before).attrs
+    assert (cluster.value.clusterDim.x, cluster.value.clusterDim.y, cluster.value.clusterDim.z) == (2, 3, 4)
+
+
+def test_it_can_be_referred_to_weakly() -> None:
     config = LaunchConfig(grid=1, block=1)
-    for name in ("grid", "cluster", "block", "shmem_size", "is_cooperative", "cooperative_launch"):
-        with pytest.raises(AttributeError):
-            setattr(config, name, getattr(config, name))
-        with pytest.raises(AttributeError):
-            delattr(config, name)
-    with pytest.raises(AttributeError):
-        config.other = 1
-    assert config.grid == (1, 1, 1)
+    reference = weakref.ref(config)
+    assert reference() is config
+    del config
+    assert reference() is None
 
 
 def test_equal_configurations_are_equal_keys() -> None:

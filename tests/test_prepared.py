@@ -201,6 +201,24 @@ def test_other_types_are_launched(world) -> None:
     assert len({executable for executable, _, _ in world.driver.runs}) == 1, "no error costs the graph"
 
 
+def test_the_configuration_is_that_of_the_preparation(world, monkeypatch) -> None:
+    """Whether it is a graph that runs, or a launch."""
+    launched = []
+
+    def launch(arguments: Any, values: Any) -> int:
+        launched.append(struct.unpack_from("=I", arguments[0])[0])
+        return 0
+
+    run = world.prepare(world.kernel(4), 1)
+    world.config.grid = 9
+    monkeypatch.setattr(world.fake, "cuLaunchKernelEx", launch)
+    run(2)
+    run(np.float32(2))
+    assert [shape[0] for shape in world.driver.shapes] == [4] and launched == [4]
+    world.prepare(world.kernel(4), 1)(2)
+    assert world.driver.shapes[-1][0] == 9
+
+
 @pytest.mark.parametrize("refused", [1, 2], ids=["the arguments", "the run"])
 def test_what_a_graph_cannot_is_launched(world, refused) -> None:
     """Or says why not, with all that an error of `launch` says."""

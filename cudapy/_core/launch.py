@@ -179,9 +179,10 @@ class Writer:
             check(config)
             handle = (stream.stream if is_builder(stream) else Stream._accept(stream))._handle
             tail = STREAM.pack(handle.value)
-            reference: bytes = config._shape + tail + config._more
+            shape = config._shape
+            reference: bytes = shape + tail + config._more
             own = getattr(stream, "_handle", None)  # what the next launch looks at: a GraphBuilder has one
-            scope["last"] = (own if type(own) is type(handle) else handle, tail, config, reference)
+            scope["last"] = (own if type(own) is type(handle) else handle, tail, shape, reference)
             return reference
 
         def recorded(stream: Any, config: Any) -> bytes:
@@ -189,7 +190,9 @@ class Writer:
             handle, tail, known, reference = scope["last"]
             try:
                 if stream._stream._handle is handle:
-                    found: bytes = reference if config is known else config._shape + tail + config._more
+                    found: bytes = (
+                        reference if config._shape is known else config._shape + tail + config._more
+                    )
                     return found
             except AttributeError:
                 pass
@@ -207,7 +210,7 @@ class Writer:
                 "    handle, tail, known, reference = last",
                 "    if stream._handle is not handle:",
                 "        reference = resolve(stream, config)",
-                "    elif config is not known:",
+                "    elif config._shape is not known:",
                 "        reference = config._shape + tail + config._more",
                 "except AttributeError:",
                 "    keep_for(stream, kernel, *args)",

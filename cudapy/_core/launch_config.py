@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import struct
 from typing import Any, NamedTuple, NoReturn
@@ -26,23 +27,25 @@ class _Extras(NamedTuple):
     attributes: Any = None  # the same as a C array of CUlaunchAttribute
 
 
+_FIELDS = ("grid", "cluster", "block", "shmem_size", "is_cooperative", "programmatic_stream_serialization")
 _NONE = _Extras(None, False, False)
 _NO_ATTRIBUTES = _MORE.pack(0, 0)
 
 
 class LaunchConfig:
-    """How many threads run a kernel, and how they are grouped. It cannot be changed, so it can be shared.
+    """How many threads run a kernel, and how they are grouped.
 
     block: threads in a block, as an int or (x, y, z). grid: blocks in the grid, likewise; with `cluster`,
     clusters in the grid. cluster: blocks in a cluster (compute capability 9.0 and newer). shmem_size: bytes
     of dynamic shared memory for each block. is_cooperative (or cooperative_launch): whether all blocks run at
     once and can synchronise. programmatic_stream_serialization: whether the kernel may start before the one
-    ahead of it in the stream has ended.
+    ahead of it in the stream has ended. Each can be assigned, which later launches see.
 
     Raises TypeError and ValueError for what no device could run. Source: CUlaunchConfig.
     """
 
-    __slots__ = ("_extras", "_more", "_shape")
+    # `_shape` is a new object whenever anything changes: by it a launch knows a config that it has seen.
+    __slots__ = ("__weakref__", "_extras", "_more", "_shape")
 
     def __init__(
         self,
@@ -87,6 +90,15 @@ class LaunchConfig:
             self._extras = _NONE
             self._more = _NO_ATTRIBUTES
 
+    def _change(self, name: str, value: Any) -> None:
+        cluster, *rest = self._extras[:3]
+        values: dict[str, Any] = dict(
+            zip(_FIELDS, (self.grid, cluster, self.block, self.shmem_size, *rest), strict=True)
+        )
+        values[name] = value
+        made = LaunchConfig(**values)  # which raises for a wrong value, and leaves this as it was
+        self._extras, self._more, self._shape = made._extras, made._more, made._shape
+
     @property
     def grid(self) -> tuple[int, int, int]:
         """Blocks in the grid, or clusters if there are any, as (x, y, z)."""
@@ -94,10 +106,18 @@ class LaunchConfig:
         a, b, c = self._extras.cluster or (1, 1, 1)
         return x // a, y // b, z // c
 
+    @grid.setter
+    def grid(self, grid: Extent) -> None:
+        self._change("grid", grid)
+
     @property
     def cluster(self) -> tuple[int, int, int] | None:
         """Blocks in a cluster as (x, y, z), or None for a grid without clusters."""
         return self._extras.cluster
+
+    @cluster.setter
+    def cluster(self, cluster: Extent | None) -> None:
+        self._change("cluster", cluster)
 
     @property
     def block(self) -> tuple[int, int, int]:
@@ -105,25 +125,45 @@ class LaunchConfig:
         x, y, z = _SHAPE.unpack(self._shape)[3:6]
         return x, y, z
 
+    @block.setter
+    def block(self, block: Extent) -> None:
+        self._change("block", block)
+
     @property
     def shmem_size(self) -> int:
         """Bytes of dynamic shared memory for each block."""
         return int(_SHAPE.unpack(self._shape)[6])
+
+    @shmem_size.setter
+    def shmem_size(self, shmem_size: int) -> None:
+        self._change("shmem_size", shmem_size)
 
     @property
     def is_cooperative(self) -> bool:
         """Whether all blocks run at once and can synchronise."""
         return self._extras.is_cooperative
 
+    @is_cooperative.setter
+    def is_cooperative(self, is_cooperative: bool) -> None:
+        self._change("is_cooperative", is_cooperative)
+
     @property
     def cooperative_launch(self) -> bool:
         """The same as `is_cooperative`."""
         return self._extras.is_cooperative
 
+    @cooperative_launch.setter
+    def cooperative_launch(self, cooperative_launch: bool) -> None:
+        self._change("is_cooperative", cooperative_launch)
+
     @property
     def programmatic_stream_serialization(self) -> bool:
         """Whether the kernel may start before the one ahead of it in the stream has ended."""
         return self._extras.programmatic_stream_serialization
+
+    @programmatic_stream_serialization.setter
+    def programmatic_stream_serialization(self, allowed: bool) -> None:
+        self._change("programmatic_stream_serialization", allowed)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LaunchConfig):
@@ -179,10 +219,11 @@ def _refuse(grid: Any, block: Any, shmem_size: Any) -> NoReturn:
     raise ValueError(f"LaunchConfig: shmem_size = {shmem_size} is no size of shared memory")
 
 
+@functools.cache
 def _with_attributes(
     cluster: tuple[int, int, int] | None, is_cooperative: bool, programmatic_stream_serialization: bool
 ) -> _Extras:
-    """These extras, with their C form."""
+    """These extras, with their C form, for good: a launch under way may read what a config had."""
     kind = CUlaunchAttributeID
     attributes = []
     if cluster:
@@ -200,5 +241,5 @@ def _with_attributes(
 
 
 def c_config(config: LaunchConfig, stream: int) -> bytes:
-    """The CUlaunchConfig of a launch, good for as long as `config` is; the grid counts blocks."""
+    """The CUlaunchConfig of a launch; the grid counts blocks."""
     return config._shape + STREAM.pack(stream) + config._more

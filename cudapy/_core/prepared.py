@@ -8,6 +8,7 @@ makes; what a graph cannot do, or not now, goes through `launch`.
 from __future__ import annotations
 
 import os
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +39,9 @@ def prepare(
 ) -> Callable[..., None]:
     """`launch` for a loop: make a function of the kernel's arguments alone. It launches nothing yet.
 
-    `args` are an example: `run = prepare(stream, config, kernel, 2.0, x, y)`, then `run(a, x, y)`. Calls are
-    faster with arguments of the same types, and right with any others. Raises as `launch` does.
+    `config` is taken as it is now. `args` are an example: `run = prepare(stream, config, kernel, 2.0, x, y)`,
+    then `run(a, x, y)`. Calls are faster with arguments of the same types, and right with any others. Raises
+    as `launch` does.
 
     It is a graph of one kernel, about 110 KiB of device memory for each thread that launches at the same
     time; other graphs use it after the last reference to the function.
@@ -50,6 +52,7 @@ def prepare(
     if not isinstance(kernel, Kernel):
         raise TypeError(f"prepare takes a Kernel third, not {type(kernel).__name__}")
     check(config)
+    config = copy(config)
     writer = Writer(kernel, args)
     writer.fill(writer.make()[0], args)  # says what is wrong with them, if anything is
     if is_builder(stream):
