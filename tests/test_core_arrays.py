@@ -309,7 +309,7 @@ def test_what_is_no_array() -> None:
     with pytest.raises(BufferError, match="stream_ptr"):
         StridedMemoryView.from_cuda_array_interface(WithInterface())
     for wrong in ({"data": 5}, {"shape": 3}, {"typestr": "?!"}):
-        with pytest.raises(BufferError, match="of a WithInterface is not complete"):
+        with pytest.raises(BufferError, match="of a WithInterface is not valid"):
             StridedMemoryView.from_cuda_array_interface(WithInterface(**wrong), -1)
     incomplete = WithInterface()
     del incomplete.__cuda_array_interface__["shape"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._ffi import dlpack as dl
 from ..driver import CUpointer_attribute, checked
 from . import element_types
+from .array_interface import ADDRESS_SPACE, ArrayInterface, integer, read_array_interface
 from .layout import StridedLayout
 from .stream import Stream
 from .stream_order import follow
@@ -23,7 +25,7 @@ def from_any(view: V, obj: Any, stream_ptr: int | None) -> V:
     if hasattr(obj, "__cuda_array_interface__"):
         return from_cuda_array_interface(view, obj, stream_ptr)
     if hasattr(obj, "__array_interface__"):
-        return from_interface(view, obj, obj.__array_interface__)
+        return from_interface(view, obj)
     raise BufferError(
         f"a {type(obj).__name__} has neither __dlpack__ nor __cuda_array_interface__ nor __array_interface__"
     )
@@ -45,7 +47,7 @@ def from_dlpack(view: V, obj: Any, stream_ptr: int | None) -> V:
     except TypeError:  # a library that knows no versions
         capsule = obj.__dlpack__(**asked)
     found = dl.describe(capsule)
-    view._kept, view.exporting_obj = capsule, obj
+    view._kept, view._dlpack_device, view.exporting_obj = capsule, (kind, device_id), obj
     view.ptr, view.readonly = found.address, found.is_readonly
     view.is_device_accessible = kind != dl.CPU
     if kind == dl.CUDA:
@@ -59,19 +61,23 @@ def from_dlpack(view: V, obj: Any, stream_ptr: int | None) -> V:
 
 def from_cuda_array_interface(view: V, obj: Any, stream_ptr: int | None) -> V:
     found = obj.__cuda_array_interface__
-    if not isinstance(found, dict):
-        raise BufferError(f"__cuda_array_interface__ is a {type(found).__name__}, not a dict")
-    if found.get("version", 0) < 3:
-        raise BufferError("__cuda_array_interface__ must have version 3, which says what to wait for")
-    if found.get("mask") is not None:
-        raise BufferError("an array with a mask is not one strided array")
+    array = read_array_interface(obj, found, is_cuda=True)
+    what = f"__cuda_array_interface__ of a {type(obj).__name__}"
+    try:
+        version = integer(found.get("version", 0), "version", 2**31)
+        producer = found.get("stream")
+        if producer is not None:
+            producer = integer(producer, "stream", ADDRESS_SPACE)
+    except (TypeError, ValueError) as error:
+        raise BufferError(f"{what} is not valid: {error}") from error
+    if version < 3:
+        raise BufferError(f"{what} must have version 3, which says what to wait for")
     asked = _asked_stream(stream_ptr)
-    producer = found.get("stream")
     if producer == 0:
         raise BufferError("stream 0 is ambiguous in __cuda_array_interface__: 1 is the legacy default stream")
     if producer is not None and asked != -1:
         follow(Stream.from_handle(asked), Stream.from_handle(producer))
-    from_interface(view, obj, found)
+    _fill(view, obj, array)
     view.is_device_accessible = True
     if view.ptr:
         ordinal = CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
@@ -81,22 +87,15 @@ def from_cuda_array_interface(view: V, obj: Any, stream_ptr: int | None) -> V:
     return view
 
 
-def from_interface(view: V, obj: Any, found: Any) -> V:
-    import numpy
-
-    try:
-        dtype = numpy.dtype(found["typestr"])
-        address, readonly = found["data"]
-        shape, strides = tuple(found["shape"]), found.get("strides")
-    except (KeyError, TypeError, ValueError) as error:
-        what = f"no {error}" if isinstance(error, KeyError) else error
-        raise BufferError(f"the array interface of a {type(obj).__name__} is not complete: {what}") from error
-    if dtype.hasobject:
-        raise BufferError("an array of Python objects has no elements that a device can use")
-    view.ptr, view.readonly, view.exporting_obj = int(address or 0), bool(readonly), obj
-    view._dtype, view._element = dtype, element_types.of(dtype)
-    if strides is None:
-        view._layout = StridedLayout.dense(shape, dtype.itemsize)
-    else:
-        view._layout = StridedLayout(shape, strides, dtype.itemsize, divide_strides=True)
+def from_interface(view: V, obj: Any) -> V:
+    _fill(view, obj, read_array_interface(obj, obj.__array_interface__))
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(obj, numpy.generic):
+        view.readonly = True  # what is seen is a copy: a scalar cannot be changed
     return view
+
+
+def _fill(view: V, obj: Any, array: ArrayInterface) -> None:
+    view.ptr, view.readonly, view.exporting_obj = array.address, array.readonly, obj
+    view._dtype, view._element, view._layout = array.dtype, element_types.of(array.dtype), array.layout
+    view._kept = array.keep

@@ -45,7 +45,8 @@ class StridedMemoryView:
     _layout: StridedLayout = StridedLayout((), (), 1)
     _element: element_types.Element | None = None
     _dtype: Any = None
-    _kept: object = None  # the DLPack capsule
+    _kept: object = None  # what holds the memory: the DLPack capsule, the dictionary of an array interface
+    _dlpack_device: tuple[int, int] | None = None  # the device that DLPack stated
     _buffer: Buffer | None = None
 
     def __init__(self, obj: object = None, stream_ptr: int | None = None) -> None:
@@ -64,10 +65,11 @@ class StridedMemoryView:
 
     @classmethod
     def from_array_interface(cls, obj: object) -> StridedMemoryView:
-        """A view of host memory: of what has `__array_interface__`, as NumPy's arrays do."""
-        view, found = cls(), obj.__array_interface__  # type: ignore[attr-defined]
-        foreign_arrays.from_interface(view, obj, found)
-        return view
+        """A view of host memory: of what has `__array_interface__`, as NumPy's arrays and scalars do.
+
+        That of a scalar is read-only. Raises BufferError for what the protocol does not allow.
+        """
+        return foreign_arrays.from_interface(cls(), obj)
 
     @classmethod
     def from_any_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
@@ -223,8 +225,7 @@ class StridedMemoryView:
     def __dlpack_device__(self) -> tuple[int, int]:
         if self._buffer is not None:
             return device_of(self._buffer)
-        device: tuple[int, int] = self.exporting_obj.__dlpack_device__() if self._kept else self._device()
-        return int(device[0]), int(device[1])
+        return self._dlpack_device or self._device()
 
     def _device(self) -> tuple[int, int]:
         return (dl.CUDA, self.device_id) if self.is_device_accessible else (dl.CPU, 0)
