@@ -72,31 +72,35 @@ def get_ptx_ver(ptx: str) -> str:
     raise ValueError("No .version directive found in PTX source: every PTX module begins with one")
 
 
-_EMPTY_KERNEL = """\
+_EMPTY_FUNCTION = """\
 target triple = "nvptx64-nvidia-cuda"
+target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-\
+f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
 define void @empty() {{
   ret void
 }}
-!nvvm.annotations = !{{!0}}
-!nvvmir.version = !{{!1}}
-!0 = !{{void ()* @empty, !"kernel", i32 1}}
-!1 = !{{i32 {}, i32 {}, i32 {}, i32 {}}}
+!nvvmir.version = !{{!0}}
+!0 = !{{i32 {}, i32 {}, i32 {}, i32 {}}}
 """
+"""NVVM IR of either dialect, to be filled in with its version."""
 
 
 def check_nvvm_compiler_options(options: Sequence[str]) -> bool:
     """Whether nvvmCompileProgram takes all of `options`, such as "-arch=compute_90" or "-g".
 
-    Compiles an empty kernel with them. False if libNVVM refuses one of them, or if there is no libNVVM.
-    Any other failure raises nvvmError.
+    Compiles an empty function with them. False if libNVVM refuses one of them, or if there is no libNVVM.
+    Raises TypeError for anything but a sequence of str, nvvmError for any other failure.
     """
     from . import nvvm, pathfinder
+
+    if isinstance(options, str) or not all(isinstance(option, str) for option in options):
+        raise TypeError(f"options are a sequence of str, such as ['-g'], not {options!r}")
 
     try:
         pathfinder.load("nvvm")
     except pathfinder.LibraryNotFound:
         return False
-    code = _EMPTY_KERNEL.format(*nvvm.ir_version()).encode()
+    code = _EMPTY_FUNCTION.format(*nvvm.ir_version()).encode()
     program = nvvm.create_program()
     try:
         nvvm.add_module_to_program(program, code, len(code), "empty.ll")

@@ -7,10 +7,9 @@ import io
 import os
 import pkgutil
 import sys
-from importlib.abc import InspectLoader
 from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
 from types import CodeType, ModuleType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from ..alias import install
 
@@ -70,16 +69,15 @@ def _set_first_path(path: str) -> None:
 
 def _run_path(program: str) -> None:
     """Run a file, or the __main__ module of a folder or a zip file."""
-    importer: Any = pkgutil.get_importer(program)
+    path = os.path.join(os.getcwd(), program)
+    importer: Any = pkgutil.get_importer(path)
     if importer is not None:
-        sys.path.insert(0, program)
-        _set_first_path(program)
+        sys.path.insert(0, path)
         spec = importer.find_spec("__main__")
         if spec is None:
             _fail(f"{sys.executable}: can't find '__main__' module in {program!r}", 1)
         _run(_code(spec), _attributes(spec))
         return
-    path = os.path.abspath(program)
     _set_first_path(os.path.dirname(os.path.realpath(program)))
     loader: SourceFileLoader | SourcelessFileLoader
     code: CodeType | None
@@ -111,10 +109,11 @@ def _module(name: str) -> tuple[ModuleSpec, CodeType]:
 
 
 def _code(spec: ModuleSpec) -> CodeType:
-    code = spec.loader.get_code(spec.name) if isinstance(spec.loader, InspectLoader) else None
+    get_code = getattr(spec.loader, "get_code", None)  # modules that are not Python's have none, or None
+    code = get_code and get_code(spec.name)
     if code is None:
         _fail(f"{sys.executable}: No code object available for {spec.name}", 1)
-    return code
+    return cast(CodeType, code)
 
 
 def _attributes(spec: ModuleSpec) -> dict[str, Any]:
