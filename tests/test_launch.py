@@ -19,7 +19,7 @@ from cudapy import driver
 from cudapy._core.graph import parameters
 from cudapy._core.kernel import Kernel, ParamInfo
 from cudapy._ffi.library import SymbolNotFound
-from cudapy.core import Buffer, LaunchConfig, Stream, launch, prepare
+from cudapy.core import Buffer, LaunchConfig, ObjectCode, Stream, launch, prepare
 from cudapy.driver import CUdeviceptr, CUkernel
 
 CONFIG = LaunchConfig(grid=(4, 5), block=(32, 2, 3), shmem_size=7)
@@ -494,12 +494,9 @@ def test_launches_at_the_same_time_have_a_block_each(launches, stream, monkeypat
 def test_nothing_keeps_a_kernel_alive(launches, stream) -> None:
     """Code is unloaded with the last reference to its kernels, not at the next garbage collection."""
 
-    class Code:
-        pass
-
     gc.disable()
     try:
-        k, code = kernel(launches, 8, 4), Code()
+        k, code = kernel(launches, 8, 4), ObjectCode.from_cubin(b"")
         k._module = code
         launch(stream, CONFIG, k, 1, 2)
         run = prepare(stream, CONFIG, k, buffer(), 2)

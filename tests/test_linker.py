@@ -16,7 +16,7 @@ import pytest
 from cudapy import pathfinder
 from cudapy._core import linker as linker_module
 from cudapy._core import linker_thread
-from cudapy._core.linker_nvjitlink import with_nul
+from cudapy._core.linker_nvjitlink import linker_input
 from cudapy.core import CUDAError, Linker, LinkerOptions, LinkError, ObjectCode, Program, ProgramOptions
 
 from . import stub
@@ -183,9 +183,9 @@ def test_options_are_a_dict_too() -> None:
 
 @with_nvjitlink
 def test_ptx_from_a_file_has_no_nul() -> None:
-    assert with_nul(ObjectCode.from_ptx(b".version 8.0\n")).endswith(b"\n\0")
-    assert with_nul(ObjectCode.from_ptx(b".version 8.0\n\0")).endswith(b"\n\0")
-    assert with_nul(ObjectCode.from_cubin(b"ELF")) == b"ELF"
+    assert linker_input(ObjectCode.from_ptx(b".version 8.0\n")).endswith(b"\n\0")
+    assert linker_input(ObjectCode.from_ptx(b".version 8.0\n\0")).endswith(b"\n\0")
+    assert linker_input(ObjectCode.from_cubin(b"ELF")) == b"ELF"
     ptx = [ObjectCode.from_ptx(code.code.rstrip(b"\0")) for code in units("ptx")]
     assert b".text.k\0" in Linker(*ptx, options=options()).link("cubin").code
 

@@ -1,7 +1,8 @@
 """Kernel arguments on their way to the device: what each Python type is in memory.
 
-A parameter's size comes from the kernel itself where the driver tells it (CUDA 12.4 and newer), so that a
-Python float is a `float` or a `double` as the kernel has it, and a value of the wrong size is an error.
+A parameter's size comes from the kernel itself where the driver tells it (CUDA 12.4 and newer), its kind
+where the code was made from PTX. So a Python number is a `float`, a `double` or an integer as the kernel has
+it, and a value of the wrong size or kind is an error.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._ffi.codes import SIGNED, UNSIGNED, code_of
 from .buffer import Buffer
+from .parameter_kinds import BITS, FLOAT, INTEGER, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,41 +41,55 @@ class Encoding(NamedTuple):
         return self.expressions == ("{0}",) and not self.is_strict
 
 
-def encoding(value: Any, size: int | None) -> Encoding:
-    """How values of this type go into a parameter of `size` bytes (None: unknown).
+def encoding(value: Any, parameter: Parameter) -> Encoding:
+    """How values of this type go into `parameter`.
 
-    Raises TypeError for what is not a kernel argument, or does not fit the parameter.
+    Raises TypeError for what is not a kernel argument, or not one of the parameter's kind and size.
     """
-    cls = type(value)
-    if cls is float:
-        codes = FLOATS.get(size or 8)
-        return _fit(Encoding(codes or "d", size if codes and size else 8), size)
+    made = _encoding(value, parameter)
+    given = _kind(made)
+    if given and parameter.kind in (FLOAT, INTEGER) and given != parameter.kind:
+        raise TypeError(f"{type(value).__name__} given, {_named(parameter)} is {_type(parameter)}")
+    if parameter.size is not None and made.size != parameter.size:
+        raise TypeError(f"it takes {made.size} bytes, {_named(parameter)} has {parameter.size}")
+    return made
+
+
+def _encoding(value: Any, parameter: Parameter) -> Encoding:
+    cls, size = type(value), parameter.size
+    if cls is float or (parameter.kind == FLOAT and isinstance(value, int)):
+        width = size if size in FLOATS else 8
+        return Encoding(FLOATS[width], width)
     if isinstance(value, Buffer):
-        return _fit(Encoding("Q", 8, ("{0}._address",)), size)
-    if cls is bool:
-        return _fit(Encoding(SIGNED.get(size or 1, "b"), size if size in SIGNED else 1), size)
+        return Encoding("Q", 8, ("{0}._address",))
     if isinstance(value, int):
-        return _fit(Encoding(SIGNED.get(size or 8, "q"), size if size in SIGNED else 8), size)
+        if parameter.kind == BITS and size is not None and size < 4:
+            raise TypeError(
+                f"{cls.__name__} given, {_named(parameter)} is {size} bytes, of a __half for example: pass a "
+                f"{'float, a ' * (size == 2)}NumPy scalar or bytes"
+            )
+        width = size if size in SIGNED else 1 if cls is bool else 8
+        return Encoding(SIGNED[width], width)
     if value is None:
-        return _fit(Encoding("8x", 8, (), True), size)
+        return Encoding("8x", 8, (), True)
     if cls is complex:
         code = "f" if size == 8 else "d"
-        return _fit(Encoding(2 * code, 8 if size == 8 else 16, ("{0}.real", "{0}.imag")), size)
+        return Encoding(2 * code, 8 if size == 8 else 16, ("{0}.real", "{0}.imag"))
     of_c = code_of(value)
     if of_c is not None:
         code, width, expression = of_c
-        return _fit(Encoding(code, width, (expression,), code[-1] == "s"), size)
+        return Encoding(code, width, (expression,), code[-1] == "s")
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
-        return _fit(_numpy_scalar(value), size)
+        return _numpy_scalar(value)
     if hasattr(cls, "__cuda_array_interface__"):
-        return _fit(Encoding("Q", 8, ("{0}.__cuda_array_interface__['data'][0]",), True), size)
+        return Encoding("Q", 8, ("{0}.__cuda_array_interface__['data'][0]",), True)
     if numpy is not None and isinstance(value, numpy.ndarray):
         raise TypeError(
             "a NumPy array lies in host memory: copy it to a Buffer, or pass a scalar such as x[0]"
         )
     if isinstance(value, bytes):
-        return _fit(_bytes("{0}", len(value)), size)
+        return _bytes("{0}", len(value))
     raise TypeError(f"a {cls.__name__} is not a kernel argument")
 
 
@@ -81,9 +97,10 @@ def _numpy_scalar(value: Any) -> Encoding:
     kind, width = value.dtype.kind, value.dtype.itemsize
     if kind in "OU":
         raise TypeError(f"a {type(value).__name__} is not a kernel argument")
-    if kind == "c":
-        code = {8: "f", 16: "d"}[width]
-        return Encoding(2 * code, width, ("{0}.real", "{0}.imag"))
+    if kind in "mM":
+        return Encoding("q", 8, ("{0}.view('i8')",), True)
+    if kind == "c" and width in (8, 16):
+        return Encoding("ff" if width == 8 else "dd", width, ("{0}.real", "{0}.imag"))
     table = {"i": SIGNED, "u": UNSIGNED, "f": FLOATS, "b": {1: "?"}}.get(kind, {})
     if width in table:
         return Encoding(table[width], width)
@@ -101,15 +118,28 @@ def whole(data: bytes, size: int) -> bytes:
     return data
 
 
-def _fit(made: Encoding, size: int | None) -> Encoding:
-    if size is not None and made.size != size:
-        raise TypeError(f"it takes {made.size} bytes, the kernel's parameter has {size}")
-    return made
+def _kind(made: Encoding) -> str:
+    """What is packed: FLOAT, INTEGER, or BITS for a pair; "" for bytes, which can be anything."""
+    if made.codes[-1] == "s":
+        return ""
+    if len(made.expressions) > 1:
+        return BITS
+    return FLOAT if made.codes in FLOATS.values() else INTEGER
 
 
-def encode(value: Any, size: int | None) -> bytes:
+def _named(parameter: Parameter) -> str:
+    return f"the kernel's parameter {parameter.name}".rstrip()
+
+
+def _type(parameter: Parameter) -> str:
+    if parameter.kind == FLOAT:
+        return {2: "a half", 4: "a float", 8: "a double"}[parameter.size or 8]
+    return f"an integer of {parameter.size} bytes" + " or a pointer" * (parameter.size == 8)
+
+
+def encode(value: Any, parameter: Parameter) -> bytes:
     """The bytes of one argument. Raises TypeError, or OverflowError for an integer that does not fit."""
-    made = encoding(value, size)
+    made = encoding(value, parameter)
     scope = {"value": value, "whole": whole}
     try:
         fields = [eval(expression.format("value"), scope) for expression in made.expressions]
@@ -127,21 +157,25 @@ def encode(value: Any, size: int | None) -> bytes:
                 return value.to_bytes(made.size, sys.byteorder, signed=False)
             except OverflowError:
                 raise OverflowError(f"{value} does not fit the {made.size} bytes of the parameter") from None
-        raise TypeError(f"{value!r} cannot be packed as {made.codes!r}") from None
+        if not (made.codes in FLOATS.values() and isinstance(value, int)):
+            raise TypeError(f"{value!r} cannot be packed as {made.codes!r}") from None
     except OverflowError:
-        raise OverflowError(f"{value!r} does not fit a {made.size}-byte float") from None
+        pass
+    raise OverflowError(f"{value!r} does not fit a {made.size}-byte float")
+
+
+SLOT = 8
+"""What a value has at least, where the kernel's parameters are not known: one may be wider than the value."""
 
 
 def layout(encodings: list[Encoding], parameters: Sequence[tuple[int, int]] | None) -> list[int]:
-    """The offset of each argument: as the kernel has it, or by C's rule of natural alignment."""
+    """The offset of each argument: as the kernel has it, or in slots of their own."""
     if parameters is not None:
         return [offset for offset, _ in parameters]
     offsets, end = [], 0
     for made in encodings:
-        alignment = min(made.size, 16) if made.codes[-1] != "s" else 8
-        end = -(-end // alignment) * alignment
         offsets.append(end)
-        end += made.size
+        end += -(-made.size // SLOT) * SLOT
     return offsets
 
 

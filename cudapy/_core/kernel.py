@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import driver
 from .._ffi.library import SymbolNotFound
 from ..driver import CUfunction, CUfunction_attribute, CUkernel, CUlibrary, checked
+from .parameter_kinds import Parameter
 from .unique import Unique
 
 if TYPE_CHECKING:
@@ -94,6 +95,21 @@ class Kernel(Unique):
                 raise driver.libcuda.error("cuKernelGetParamInfo", status, arguments)
             self._parameters_found = found
         return self._parameters_found
+
+    def _signature(self, count: int) -> list[Parameter]:
+        """What is known of each of `count` parameters, those of a launch. Raises TypeError for another count.
+
+        The kinds are those that its code declares, where the driver does not tell other sizes.
+        """
+        sizes = self._parameters
+        known = self._module._kernels().get(self.name) if self._module is not None else None
+        if sizes is not None and [size for _, size in sizes] != [one.size for one in known or ()]:
+            known = [Parameter(size=size) for _, size in sizes]
+        if known is None:
+            return [Parameter()] * count
+        if count != len(known):
+            raise TypeError(f"{self.name} takes {len(known)} arguments, not {count}")
+        return known
 
     def __eq__(self, other: object) -> bool:
         return self._handle == other._handle if isinstance(other, Kernel) else NotImplemented

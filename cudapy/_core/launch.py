@@ -19,6 +19,7 @@ from .graph.kept import is_builder, keep_for
 from .launch_config import STREAM, LaunchConfig
 from .launch_failure import failed
 from .module import Kernel
+from .parameter_kinds import Parameter
 from .stream import IsStreamType, Stream
 
 if TYPE_CHECKING:
@@ -88,18 +89,15 @@ class Writer:
     """
 
     def __init__(self, kernel: Kernel, args: tuple[Any, ...]) -> None:
-        parameters = kernel._parameters
-        if parameters is not None and len(args) != len(parameters):
-            raise TypeError(f"{kernel.name} takes {len(parameters)} arguments, not {len(args)}")
+        self.parameters = kernel._signature(len(args))
         self.name = kernel.name
         self.function = ctypes.c_void_p.from_param(int(kernel._function))  # what C takes without converting
         self.types = tuple(map(type, args))
-        self.sizes = [size for _, size in parameters] if parameters is not None else [None] * len(args)
         self.encodings = [
-            self.told(i, encoding, arg, size)
-            for i, (arg, size) in enumerate(zip(args, self.sizes, strict=True))
+            self.told(i, encoding, arg, parameter)
+            for i, (arg, parameter) in enumerate(zip(args, self.parameters, strict=True))
         ]
-        self.offsets = layout(self.encodings, parameters)
+        self.offsets = layout(self.encodings, kernel._parameters)
         self.base = -(-8 * len(args) // 16) * 16
         self.struct = struct.Struct(packed_format(self.encodings, self.offsets))
         self.names = [f"a{i}" for i in range(len(args))]
@@ -157,16 +155,16 @@ class Writer:
 
     def fill(self, room: Any, args: tuple[Any, ...]) -> None:
         """Pack the values one by one: what the single call would not take, or the error that says why."""
-        for i, (arg, size, made) in enumerate(zip(args, self.sizes, self.encodings, strict=True)):
-            data = self.told(i, encode, arg, made.size if size is None else size)
+        for i, (arg, parameter, made) in enumerate(zip(args, self.parameters, self.encodings, strict=True)):
+            data = self.told(i, encode, arg, parameter._replace(size=made.size))
             room[self.offsets[i] : self.offsets[i] + len(data)] = data
 
     def told(
-        self, index: int, function: Callable[[Any, int | None], Any], value: Any, size: int | None
+        self, index: int, function: Callable[[Any, Parameter], Any], value: Any, parameter: Parameter
     ) -> Any:
-        """`function(value, size)`, its error saying which argument of which kernel it is about."""
+        """`function(value, parameter)`, its error saying which argument of which kernel it is about."""
         try:
-            return function(value, size)
+            return function(value, parameter)
         except (TypeError, OverflowError) as error:
             raise type(error)(f"{self.name}: argument {index}: {error}") from None
 

@@ -14,6 +14,7 @@ from .lifetime import Ownership
 from .linker_options import LinkerOptions
 from .module import ObjectCode
 from .options import accepted
+from .parameter_kinds import with_note
 
 if TYPE_CHECKING:
     from .linker_driver import DriverLinker
@@ -93,6 +94,8 @@ class Linker(Closable):
                 if ownership is not None:
                     ownership.close()
                 raise
+            if target == "cubin":
+                code = with_note(code, {k: v for one in self._codes for k, v in one._kernels().items()})
             symbols = {name: symbol for one in self._codes for name, symbol in one.symbol_mapping.items()}
             self._results[target] = ObjectCode._of(code, target, self._options.name, symbols)
         return self._results[target]

@@ -11,7 +11,7 @@ from ..driver import CUjit_option, CUjit_target, CUjitInputType, CUlinkState, CU
 from .build import LinkError, Tool, failure, text
 from .current import initialise
 from .flags import set_fields
-from .linker_nvjitlink import with_nul
+from .linker_nvjitlink import linker_input
 from .linker_options import LinkerOptions
 from .module import ObjectCode
 
@@ -74,7 +74,7 @@ class DriverLinker:
         """Add an input. Source: cuLinkAddData."""
         if code.code_type not in INPUTS:
             raise ValueError(f"Linker: the driver links no {code.code_type} ({code.name}), and {self.reason}")
-        data = with_nul(code)
+        data = linker_input(code)
         name = code.name.encode()
         (status,) = driver.cuLinkAddData(
             self.handle, INPUTS[code.code_type], data, len(data), name, 0, None, None

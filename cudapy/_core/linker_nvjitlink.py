@@ -12,6 +12,7 @@ from .build import LinkError, Tool, failure, text
 from .linker_options import LinkerOptions
 from .linker_thread import call, later
 from .module import ObjectCode
+from .parameter_kinds import without_note
 
 GETTERS = {"cubin": "LinkedCubin", "ptx": "LinkedPtx"}
 
@@ -44,7 +45,7 @@ class NvJitLink:
 
     def _add(self, code: ObjectCode) -> None:
         kind = nvJitLinkInputType[f"NVJITLINK_INPUT_{code.code_type.upper()}"]
-        data, name = with_nul(code), code.name.encode()
+        data, name = linker_input(code), code.name.encode()
         self.inputs.append((data, name))
         (status,) = nvjitlink.nvJitLinkAddData(self.handle, kind, data, len(data), name)
         if status:
@@ -107,8 +108,8 @@ def tool() -> Tool:
     return Tool(f"nvJitLink{version}", loaded.path, NVJITLINKRESULT)
 
 
-def with_nul(code: ObjectCode) -> bytes:
-    """The bytes as linkers want them: a NUL at the end of PTX."""
+def linker_input(code: ObjectCode) -> bytes:
+    """The bytes as linkers want them: a NUL at the end of PTX, nothing behind a cubin."""
     if code.code_type == "ptx" and not code.code.endswith(b"\0"):
         return code.code + b"\0"
-    return code.code
+    return without_note(code.code) if code.code_type == "cubin" else code.code

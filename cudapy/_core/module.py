@@ -14,6 +14,7 @@ from .current import Uncaptured, initialise
 from .flags import c_text
 from .kernel import Kernel, kernel_names
 from .lifetime import Ownership
+from .parameter_kinds import Kernels, declared, noted
 
 __all__ = ["Kernel", "ObjectCode"]
 
@@ -36,6 +37,7 @@ class ObjectCode:
         "__weakref__",
         "_code",
         "_code_type",
+        "_declared",
         "_library",
         "_log",
         "_name",
@@ -45,6 +47,7 @@ class ObjectCode:
 
     _code: bytes
     _code_type: ObjectCodeFormatType
+    _declared: Kernels | None
     _library: CUlibrary | None
     _log: bytearray
     _name: str
@@ -67,6 +70,7 @@ class ObjectCode:
         made._code_type = ObjectCodeFormatType(code_type)
         made._name = name
         made._symbol_mapping = dict(symbol_mapping or {})
+        made._declared = None
         made._library = None
         made._log = bytearray()
         made._ownership = None
@@ -146,6 +150,13 @@ class ObjectCode:
             "name_expressions when you compile."
         )
 
+    def _kernels(self) -> Kernels:
+        """What is known of the parameters of its kernels without the driver: of PTX, and of what was PTX."""
+        if self._declared is None:
+            read = {"ptx": declared, "cubin": noted}.get(self._code_type)
+            self._declared = {} if read is None else read(self._code)
+        return self._declared
+
     def get_module(self) -> CUmodule:
         """The code as a module of the current context. Source: cuLibraryGetModule."""
         module: CUmodule = checked.cuLibraryGetModule(self.handle)
@@ -192,7 +203,7 @@ class ObjectCode:
 
     @property
     def code(self) -> bytes:
-        """The bytes."""
+        """The bytes. A compiled cubin ends with a note of the types of its kernels' parameters."""
         return self._code
 
     @property

@@ -27,6 +27,10 @@ READ = ("pch", "use_pch", "pch_dir")
 """Those that have files read besides the source and its headers."""
 
 
+FORM = "cubins with notes"
+"""What entries are like, which changes between releases, too."""
+
+
 class NotCacheable(ValueError):
     """What a program is compiled to depends on something that no key can hold."""
 
@@ -65,7 +69,7 @@ def make_program_cache_key(
     if unknown:
         raise NotCacheable(f"a program with {', '.join(unknown)} depends on files that no key can hold")
     parts: list[tuple[str, bytes]] = [
-        ("cudapy", __version__.encode()),
+        ("cudapy", f"{__version__}, {FORM}".encode()),
         ("kind", f"{kind} to {target}, {options.name}".encode()),
         ("source", source),
         ("extra", b"none" if extra_digest is None else b"=" + extra_digest),

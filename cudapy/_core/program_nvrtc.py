@@ -14,6 +14,7 @@ from ..nvrtc import nvrtcProgram, nvrtcResult
 from .build import Built, CompileError, Tool, failure, text
 from .cache_folder import own_folder, user_cache
 from .flags import c_text
+from .parameter_kinds import declared, with_note
 from .program_options import ProgramOptions
 
 NAME = "NVRTC"
@@ -46,7 +47,10 @@ def compile_program(
     if status:
         raise _failed(status, log, code, options, flags)
     lowered = {name: nvrtc.checked.nvrtcGetLoweredName(handle, c_text(name, "a name")) for name in names}
-    return Built(_read(handle, GETTERS[target]), log, lowered)
+    made = _read(handle, GETTERS[target])
+    if target == "cubin" and not nvrtc.nvrtcGetPTXSize(handle)[0]:  # it made PTX on the way
+        made = with_note(made, declared(_read(handle, "PTX")))
+    return Built(made, log, lowered)
 
 
 def header_flags(code: bytes, options: ProgramOptions) -> list[bytes]:

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import ctypes
+import pickle
 import threading
 
 import numpy as np
 import pytest
+from cudapy.core.graph import GraphDefinition
 
-from cudapy import driver
-from cudapy.core import CUDAError, Device, LaunchConfig, Program, launch, prepare
+from cudapy import driver, pathfinder
+from cudapy.core import (
+    CUDAError,
+    Device,
+    InMemoryProgramCache,
+    LaunchConfig,
+    Linker,
+    ObjectCode,
+    Program,
+    launch,
+    prepare,
+)
 
 from .core_kernels import content
 
@@ -253,3 +265,86 @@ def test_a_stream_of_a_context_that_is_not_current(device, code) -> None:
         driver.checked.cuCtxDestroy(other)
         device.set_current()
     assert content(x, np.int32, stream).tolist() == [done] * 32
+
+
+SCALE = """
+template <typename T> __global__ void scale_of(T *x, T a, int n) { if (threadIdx.x < n) x[threadIdx.x] *= a; }
+extern "C" __global__ void scale(float *x, float a, int n) { if (threadIdx.x < n) x[threadIdx.x] *= a; }
+extern "C" __global__ void scale_double(double *x, double a, int n) { x[threadIdx.x] *= a; }
+"""
+NAMES = {
+    "scale_of<float>": np.float32,
+    "scale": np.float32,
+    "scale_double": np.float64,
+    "scale_of<int>": np.int32,
+}
+
+
+def _scaling(target):
+    return Program(SCALE, "c++").compile(target, name_expressions=[name for name in NAMES if "<" in name])
+
+
+def _linked():
+    code = _scaling("ptx")
+    try:
+        with Linker(code) as linker:
+            return linker.link("cubin")
+    except pathfinder.LibraryNotFound as error:
+        pytest.skip(str(error).splitlines()[0])
+
+
+def _from_a_cache():
+    source, cache = Program(SCALE, "c++"), InMemoryProgramCache()
+    source.compile("cubin", cache=cache)
+    return source.compile("cubin", cache=cache)
+
+
+ORIGINS = {
+    "cubin": lambda: _scaling("cubin"),
+    "ptx": lambda: _scaling("ptx"),
+    "pickled": lambda: pickle.loads(pickle.dumps(_scaling("cubin"))),
+    "from_cubin": lambda: ObjectCode.from_cubin(_scaling("cubin").code),
+    "linked": _linked,
+    "cached": _from_a_cache,
+}
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_an_int_for_a_float_is_its_value(device, stream, origin) -> None:
+    made, config = ORIGINS[origin](), LaunchConfig(grid=1, block=8)
+    for name, dtype in NAMES.items():
+        if name not in made.symbol_mapping and "<" in name:
+            continue  # bytes alone have no names
+        kernel, x = made.get_kernel(name), device.allocate(8 * np.dtype(dtype).itemsize, stream)
+        run = prepare(stream, config, kernel, x, 2, 8)
+        graph = GraphDefinition()
+        graph.launch(config, kernel, x, 2, 8)
+        ready = graph.instantiate()
+        for call in (
+            lambda kernel=kernel, x=x: launch(stream, config, kernel, x, 2, 8),
+            lambda run=run, x=x: run(x, 2, 8),
+            lambda ready=ready: ready.launch(stream),
+        ):
+            x.copy_from(np.arange(8, dtype=dtype), stream=stream)
+            call()
+            assert content(x, dtype, stream).tolist() == list(range(0, 16, 2)), name
+        launch(stream, config, kernel, x, True, 8)
+        assert content(x, dtype, stream).tolist() == list(range(0, 16, 2)), name
+
+
+def test_a_value_of_another_kind_launches_nothing(device, stream) -> None:
+    kernel, config = _scaling("cubin").get_kernel("scale"), LaunchConfig(grid=1, block=8)
+    x = device.allocate(32, stream)
+    x.copy_from(np.arange(8, dtype=np.float32), stream=stream)
+    for wrong, message in (
+        ((x, 2.0, 8.0), "scale: argument 2: float given, the kernel's parameter is an integer of 4 bytes"),
+        ((x, np.int32(2), 8), "scale: argument 1: int32 given, the kernel's parameter is a float"),
+        ((1.5, 2.0, 8), "scale: argument 0: float given, .* is an integer of 8 bytes or a pointer"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            launch(stream, config, kernel, *wrong)
+        with pytest.raises(TypeError, match=message):
+            prepare(stream, config, kernel, *wrong)
+        with pytest.raises(TypeError, match=message):
+            GraphDefinition().launch(config, kernel, *wrong)
+    assert content(x, np.float32, stream).tolist() == list(range(8))
