@@ -17,6 +17,7 @@ from cudapy import pathfinder
 from cudapy._core import linker as linker_module
 from cudapy._core import linker_thread
 from cudapy._core.linker_nvjitlink import linker_input
+from cudapy._core.parameter_kinds import Parameter, with_note
 from cudapy.core import CUDAError, Linker, LinkerOptions, LinkError, ObjectCode, Program, ProgramOptions
 
 from . import stub
@@ -186,6 +187,8 @@ def test_ptx_from_a_file_has_no_nul() -> None:
     assert linker_input(ObjectCode.from_ptx(b".version 8.0\n")).endswith(b"\n\0")
     assert linker_input(ObjectCode.from_ptx(b".version 8.0\n\0")).endswith(b"\n\0")
     assert linker_input(ObjectCode.from_cubin(b"ELF")) == b"ELF"
+    noted = with_note(b"ELF", {"k": [Parameter("f", 4)]})
+    assert noted != b"ELF" and linker_input(ObjectCode.from_cubin(noted)) == b"ELF"
     ptx = [ObjectCode.from_ptx(code.code.rstrip(b"\0")) for code in units("ptx")]
     assert b".text.k\0" in Linker(*ptx, options=options()).link("cubin").code
 
