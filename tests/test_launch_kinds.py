@@ -206,6 +206,8 @@ def test_the_number_of_arguments_is_known(launches, stream) -> None:
     k = typed(launches, "u64", "f32", told=False)
     with pytest.raises(TypeError, match="k takes 2 arguments, not 1"):
         launch(stream, CONFIG, k, 1)
+    with pytest.raises(TypeError, match="k takes 0 arguments, not 1"):
+        launch(stream, CONFIG, kernel(launches), 1)
 
 
 NARROW = [

@@ -103,7 +103,9 @@ class Kernel(Unique):
         """
         sizes = self._parameters
         known = self._module._kernels().get(self.name) if self._module is not None else None
-        if sizes is not None and [size for _, size in sizes] != [one.size for one in known or ()]:
+        if sizes is not None and (
+            known is None or [one.size for one in known] != [size for _, size in sizes]
+        ):
             known = [Parameter(size=size) for _, size in sizes]
         if known is None:
             return [Parameter()] * count

@@ -33,11 +33,12 @@ def launch(stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, 
 
     stream: a Stream, a GraphBuilder, or any object with `__cuda_stream__`.
     args: one for each parameter of the kernel. Buffers and objects with `__cuda_array_interface__` pass their
-    device address; int, float, bool and complex take the parameter's own size; NumPy and ctypes scalars,
-    ctypes structs and structured NumPy scalars pass their bytes; None is a null pointer.
+    device address; int, float, bool and complex take the parameter's own size, and int and bool become floats
+    where the kernel takes one; NumPy and ctypes scalars, ctypes structs and structured NumPy scalars pass
+    their bytes; None is a null pointer. Which parameters are floats is known for code made from PTX.
 
-    Raises TypeError for a wrong number, type or size of arguments, OverflowError for an integer that does not
-    fit, CUDAError when the driver refuses the launch. `prepare` makes a loop of launches faster.
+    Raises TypeError for a wrong number, type, kind or size of arguments, OverflowError for a number that does
+    not fit, CUDAError when the driver refuses the launch. `prepare` makes a loop of launches faster.
     Source: cuLaunchKernelEx.
     """
     try:
