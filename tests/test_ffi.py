@@ -196,7 +196,7 @@ def test_handle_range(cls: Any) -> None:
     for value in (low - 1, high + 1, 2**80):
         with pytest.raises(OverflowError, match=f"{value} does not fit a {cls.__name__}"):
             cls(value)
-    for wrong in ("5", 1.5, 2.0**60, float("nan"), float("inf"), b"", [], (), {}, object()):
+    for wrong in ("5", 1j, b"", [], (), {}, object()):
         with pytest.raises(TypeError, match=f"a {cls.__name__} is made from"):
             cls(wrong)
     assert int(cls()) == int(cls(None)) == 0

@@ -74,7 +74,12 @@ def test_scalar_fields() -> None:
     assert (whole.number, whole.real) == (2**32 - 1, 0.5)
     whole.number = Index(3)
     assert NATIVE.unpack(bytes(whole))[:2] == (3, 0.5)
-    for value, error in ((2**32, OverflowError), (-1, OverflowError), ("1", TypeError), (1.5, TypeError)):
+    for value, error in (
+        (2**32, OverflowError),
+        (-1, OverflowError),
+        ("1", TypeError),
+        (float("nan"), ValueError),
+    ):
         with pytest.raises(error, match=r"Everything\.number"):
             whole.number = value
     for value, error in ((1e300, OverflowError), ("1", TypeError), (None, TypeError)):

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .. import driver
-from .._ffi.integers import whole
+from .._ffi.integers import exact_int
 from .._ffi.library import SymbolNotFound
 from ..driver import CUcontext, checked
 from .buffer import Buffer
@@ -66,7 +66,11 @@ class Device:
         if device_id is None:
             ordinal = _current_ordinal()
         else:
-            ordinal = device_id._device_id if isinstance(device_id, Device) else whole(device_id)
+            ordinal = (
+                device_id._device_id
+                if isinstance(device_id, Device)
+                else exact_int(device_id, "Device: device_id")
+            )
         found = _devices.known.get(ordinal)
         if found is None:
             count = checked.cuDeviceGetCount()

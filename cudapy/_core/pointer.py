@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .. import driver
 from .._errors import CUDAError
-from .._ffi.integers import whole
+from .._ffi.integers import as_int
 from ..driver import CUmemorytype, CUpointer_attribute, CUresult, checked
 
 
@@ -41,8 +41,8 @@ def is_allocated(address: int) -> bool:
 
 
 def byte_count(size: int) -> int:
-    """`size` as an int: any whole number. Raises TypeError, or ValueError below 0."""
-    number = whole(size)
+    """`size` as an int. Raises TypeError for what is no number, ValueError below 0."""
+    number = as_int(size, "a size in bytes")
     if number < 0:
         raise ValueError(f"a size in bytes cannot be {number}")
     return number

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from .. import driver
-from .._ffi.integers import whole
+from .._ffi.integers import exact_int
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
 from .captures import capture_of, possible, share, too_early
 from .closable import Closable
@@ -103,7 +103,7 @@ class Stream(Closable):
     @staticmethod
     def from_handle(handle: int | CUstream) -> Stream:
         """The stream at this address. It stays its maker's, who must not destroy it while it is used here."""
-        stream = Stream._of(CUstream(whole(handle)))
+        stream = Stream._of(CUstream(exact_int(handle, "Stream.from_handle: handle")))
         share()
         return stream
 
@@ -125,7 +125,7 @@ class Stream(Closable):
         if not isinstance(said, (tuple, list)) or len(said) != 2 or said[0] != 0:
             name = type(stream).__name__
             raise TypeError(f"{name}.__cuda_stream__ must say (0, the stream's address), not {said!r}")
-        accepted = Stream._of(CUstream(whole(said[1])), owner=stream)
+        accepted = Stream._of(CUstream(exact_int(said[1], "the address in __cuda_stream__")), owner=stream)
         if not is_builder(stream):
             share()
         return accepted

@@ -13,7 +13,7 @@ import sys
 from .buffers import address_of
 from .enums import Enum
 from .handles import Callback, Handle
-from .integers import whole
+from .integers import as_int
 from .pointers import pack_pointers
 
 TYPE_CHECKING = False
@@ -26,11 +26,13 @@ word = ctypes.c_void_p.from_param  # how ctypes takes a pointer or a 64-bit numb
 
 
 def integer(value: Any, low: int, high: int, what: str) -> int:
-    """`value` as an int within `low` .. `high`: an int, an enum member, a ctypes or NumPy integer."""
+    """`value` as an int within `low` .. `high`: an int, an enum member, a ctypes or NumPy integer; any other
+    number without its fraction, with a warning.
+    """
     if isinstance(value, SimpleData) and not isinstance(value, Handle):
         value = value.value
     try:
-        number = whole(value)
+        number = as_int(value, what)
     except TypeError:
         raise TypeError(f"{what} must be an integer, not {kind(value)}") from None
     if not low <= number <= high:
@@ -57,7 +59,7 @@ def handle(value: Any, cls: type[Handle], what: str) -> Handle:
         return value
     try:
         return cls(0 if value is None else value)
-    except (TypeError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise type(error)(f"{what}: {error}") from None
 
 

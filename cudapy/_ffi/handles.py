@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from .integers import whole
+from .integers import as_int, exact_int
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,8 +54,10 @@ class Handle:
     """What every handle can do.
 
     `Class(init_value=0)` holds a value; `Class(_ptr=address)` is a view of the storage at `address`.
-    Accepts an int, anything with `__index__`, None (0), the class itself and its twin in the other API.
-    Raises TypeError for a handle of another kind, OverflowError for a value that C cannot hold.
+    Accepts an int, anything with `__index__` or `__int__`, None (0), the class itself and its twin in the
+    other API. Raises TypeError for a handle of another kind, OverflowError for a value that C cannot hold. A float
+    with a fraction loses it, with a warning, where the handle is a number such as CUdeviceptr; for a pointer it
+    is a TypeError.
     """
 
     _twin_ = False
@@ -84,7 +86,10 @@ class Handle:
         return isinstance(value, cls) or (cls._twin_ and isinstance(value, cls.__bases__[0]))
 
     _made_from = "an integer"
-    _index = staticmethod(whole)
+
+    @classmethod
+    def _index(cls, value: Any) -> int:
+        return as_int(value, cls.__name__)
 
     def getPtr(self) -> int:
         """The address of the storage that holds the value."""
@@ -112,6 +117,10 @@ class Handle:
 
 class Pointer(Handle, ctypes.c_size_t, metaclass=HandleType):
     """An opaque C pointer: `typedef struct X_st *X`."""
+
+    @classmethod
+    def _index(cls, value: Any) -> int:
+        return exact_int(value, cls.__name__)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.value:#x}>"
@@ -144,10 +153,10 @@ class Callback(Pointer):
 
     _made_from = "an address or a ctypes function object (see ctypes.CFUNCTYPE)"
 
-    @staticmethod
-    def _index(value: Any) -> int:
+    @classmethod
+    def _index(cls, value: Any) -> int:
         if isinstance(value, Thunk):
             address = entry(value)
             _thunks[address] = value
             return address
-        return whole(value)
+        return super()._index(value)

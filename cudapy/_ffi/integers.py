@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import operator
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-_EXACT = 1 << 53  # the floats beyond are not all the whole numbers
+def as_int(value: Any, what: str) -> int:
+    """`value` as a plain int: anything with `__index__`, or a number that `int()` takes.
 
-
-def whole(value: Any) -> int:
-    """`value` as a plain int: anything with `__index__`, or with an `__int__` that loses nothing, as of 4.0.
-
-    Raises TypeError for text and for what is no number, no whole one, or a float too large to be exact.
+    A number that is not whole loses its fraction, as in C, with a RuntimeWarning at the caller's line. `what`
+    names the parameter or field for the messages. Raises TypeError for text and for what is no number,
+    ValueError for NaN, OverflowError for infinity.
     """
+    number = _integer(value, what)
+    if _has_fraction(value, number):
+        import warnings
+
+        warnings.warn(
+            f"{what} is an integer: the fraction of the {type(value).__name__} given is dropped",
+            RuntimeWarning,
+            stacklevel=_level_of_caller(),
+        )
+    return number
+
+
+def exact_int(value: Any, what: str) -> int:
+    """The same for an address or an ordinal: a number that is not whole is a TypeError."""
+    number = _integer(value, what)
+    if _has_fraction(value, number):
+        raise TypeError(f"{what} must be a whole number, not {value!r}")
+    return number
+
+
+def _integer(value: Any, what: str) -> int:
     if type(value).__name__ in ("bool_", "bool"):  # NumPy's, which it is about to forbid as an index
         return int(bool(value))
     try:
@@ -25,9 +46,22 @@ def whole(value: Any) -> int:
         if isinstance(value, (str, bytes, bytearray)) or not hasattr(type(value), "__int__"):
             raise
     try:
-        number = int(value)
-    except (ValueError, OverflowError):  # infinity and NaN
-        raise TypeError(f"{value!r} is not a whole number") from None
-    if hasattr(type(value), "__float__") and (number != value or abs(number) > _EXACT):
-        raise TypeError(f"{value!r} is not a whole number")
-    return number
+        return int(value)
+    except (ValueError, OverflowError) as error:
+        raise type(error)(f"{what} must be an integer, not {value!r}") from None
+
+
+def _has_fraction(value: Any, number: int) -> bool:
+    return number is not value and hasattr(type(value), "__float__") and bool(number != value)
+
+
+def _level_of_caller() -> int:
+    """The `stacklevel` with which the caller of this function warns about the line that called the package.
+
+    Python shows a warning once for each line and text, so the text names no value.
+    """
+    package = __name__.removesuffix("_ffi.integers")
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(package):
+        level, frame = level + 1, frame.f_back
+    return level
