@@ -417,12 +417,89 @@ def test_kernel_parameters_as_values_and_types() -> None:
     assert ctypes.c_int.from_address(table[8]).value == member
 
 
+OF_EACH_TYPE = {
+    ctypes.c_bool: (True, b"\1"), ctypes.c_char: (b"x", b"x"), ctypes.c_wchar: ("\u20ac", None),
+    ctypes.c_byte: (-2, b"\xfe"), ctypes.c_ubyte: (200, b"\xc8"), ctypes.c_short: (-2, b"\xfe\xff"),
+    ctypes.c_ushort: (3, b"\3\0"), ctypes.c_int: (-1, b"\xff" * 4), ctypes.c_uint: (5, b"\5\0\0\0"),
+    ctypes.c_long: (7, None), ctypes.c_ulong: (8, None), ctypes.c_longlong: (-1, b"\xff" * 8),
+    ctypes.c_ulonglong: (2**63, bytes(7) + b"\x80"), ctypes.c_size_t: (9, b"\x09" + bytes(7)),
+    ctypes.c_float: (1.5, b"\0\0\xc0\x3f"), ctypes.c_double: (-2.0, bytes(7) + b"\xc0"),
+    ctypes.c_void_p: (2**40, bytes(5) + b"\1\0\0"),
+}  # fmt: skip
+
+
+def packed(value: Any, cls: Any) -> bytes:
+    """The eight bytes that C finds for a kernel argument."""
+    block = convert.pointers(((value,), (cls,)), None, "f: kernelParams")
+    (at,) = (ctypes.c_size_t * 1).from_buffer(block)
+    return ctypes.string_at(at, 8)
+
+
+@pytest.mark.parametrize("cls", OF_EACH_TYPE, ids=lambda cls: cls.__name__)
+def test_kernel_parameters_of_each_ctypes_type(cls: Any) -> None:
+    """All that cuda.bindings takes: the value, and an instance of the type itself."""
+    value, expected = OF_EACH_TYPE[cls]
+    expected = bytes(cls(value)) if expected is None else expected
+    assert packed(value, cls) == packed(cls(value), cls) == expected.ljust(8, b"\0")
+
+
+def test_kernel_parameters_of_characters() -> None:
+    assert packed(120, ctypes.c_char) == packed(True, ctypes.c_char).replace(b"\1", b"x") == b"x" + bytes(7)
+    assert packed("x", ctypes.c_wchar) == b"x" + bytes(7)
+
+
+def test_kernel_parameters_that_are_addresses() -> None:
+    """Under c_void_p an object stands for the memory it is, a handle for its value."""
+
+    class Pair(ctypes.Structure):
+        _fields_ = (("x", ctypes.c_int), ("y", ctypes.c_double))
+
+    class Foreign:
+        """A handle of another package."""
+
+        def __int__(self) -> int:
+            return 0x1234
+
+        def getPtr(self) -> int:
+            return 1
+
+    place, pair, items = driver.CUmemLocation(id=4), Pair(1, 2), (ctypes.c_int * 2)()
+    holder = SimpleNamespace(getPtr=lambda: ctypes.addressof(pair))
+    for value, expected in (
+        (place, place.getPtr()),
+        (pair, ctypes.addressof(pair)),
+        (items, ctypes.addressof(items)),
+        (holder, ctypes.addressof(pair)),
+        (driver.CUdeviceptr(2**63), 2**63),
+        (driver.CUstream(5), 5),
+        (Foreign(), 0x1234),
+        (ctypes.c_void_p(), 0),
+        (None, 0),
+    ):
+        assert int.from_bytes(packed(value, ctypes.c_void_p), "little") == expected
+    block = convert.pointers(((pair, holder, place), (None,) * 3), None, "")
+    at = [ctypes.addressof(pair), ctypes.addressof(pair), place.getPtr()]
+    assert list((ctypes.c_size_t * 3).from_buffer(block)) == at  # the argument is what lies there
+
+
 @pytest.mark.parametrize(
     ("values", "types", "error", "message"),
     [
         ((1, 2), (ctypes.c_int,), ValueError, "2 values for 1 types"),
         ((1, "x"), (ctypes.c_int, ctypes.c_int), TypeError, r"\[1\] = 'x' does not fit c_int"),
         ((1.5,), (ctypes.c_int,), TypeError, r"\[0\] = 1.5 does not fit c_int"),
+        ((5,), (ctypes.c_wchar,), TypeError, r"\[0\] = 5 does not fit c_wchar"),
+        (("ab",), (ctypes.c_wchar,), TypeError, r"\[0\] = 'ab' does not fit c_wchar"),
+        (("a",), (ctypes.c_char,), TypeError, r"\[0\] = 'a' does not fit c_char"),
+        ((256,), (ctypes.c_char,), OverflowError, r"\[0\] = 256 does not fit c_char"),
+        ((b"ab",), (ctypes.c_void_p,), TypeError, r"\[0\] = b'ab' does not fit c_void_p"),
+        (
+            (SimpleNamespace(getPtr=lambda: 2.5),),
+            (ctypes.c_void_p,),
+            TypeError,
+            r"\[0\] = 2.5 does not fit c_void_p",
+        ),
+        ((1,), (ctypes.c_longdouble,), TypeError, r"\[0\]: .*is not the ctypes type"),
         ((2**31,), (ctypes.c_int,), OverflowError, r"\[0\] = 2147483648 does not fit c_int"),
         ((-1,), (ctypes.c_uint,), OverflowError, r"\[0\] = -1 does not fit c_uint"),
         ((1,), (int,), TypeError, r"\[0\]: <class 'int'> is not the ctypes type"),

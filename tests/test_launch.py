@@ -136,6 +136,7 @@ ARGUMENTS = [
     (8, np.datetime64(5, "s"), struct.pack("q", 5)),
     (12, np.array([(7, 0.5)], "i4,f8")[0], struct.pack("=id", 7, 0.5)),
     (1, ctypes.c_char(b"x"), b"x"),
+    (ctypes.sizeof(ctypes.c_wchar), ctypes.c_wchar("x"), bytes(ctypes.c_wchar("x"))),
     (1, ctypes.c_bool(True), b"\1"),
     (2, ctypes.c_short(-4), struct.pack("h", -4)),
     (4, ctypes.c_float(0.1), struct.pack("f", 0.1)),

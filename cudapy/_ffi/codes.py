@@ -30,7 +30,10 @@ def code_of(value: Any) -> tuple[str, int, str] | None:
         if kind == "g":  # a long double, which neither `struct` nor a device has
             return None
         code = kind if kind in "fd?c" else (SIGNED if kind in "bhilq" else UNSIGNED)[width]
-        return code, width, "({0}.value or 0)" if kind in "PzZ" else "{0}.value"
+        expression = "({0}.value or 0)" if kind in "PzZ" else "{0}.value"
+        if kind == "u":
+            expression = "ord('' + {0}.value)"  # a str, not the bytes that a c_char has
+        return code, width, expression
     if isinstance(value, _BLOCKS):
         width = ctypes.sizeof(value)
         return f"{width}s", width, "bytes({0})"

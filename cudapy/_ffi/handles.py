@@ -55,9 +55,9 @@ class Handle:
 
     `Class(init_value=0)` holds a value; `Class(_ptr=address)` is a view of the storage at `address`.
     Accepts an int, anything with `__index__` or `__int__`, None (0), the class itself and its twin in the
-    other API. Raises TypeError for a handle of another kind, OverflowError for a value that C cannot hold. A float
-    with a fraction loses it, with a warning, where the handle is a number such as CUdeviceptr; for a pointer it
-    is a TypeError.
+    other API. Raises TypeError for a handle of another kind, OverflowError for a value that C cannot hold.
+    A float with a fraction loses it, with a warning, where the handle is a number such as CUdeviceptr; for a
+    pointer it is a TypeError.
     """
 
     _twin_ = False

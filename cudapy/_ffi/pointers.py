@@ -20,14 +20,19 @@ _FORMATS = {
     "z": "Q",
     "l": _LONG[0],
     "L": _LONG[1],
+    "u": "I" if ctypes.sizeof(ctypes.c_wchar) == 4 else "H",
 }  # ctypes' codes as `struct` has them in any width
 
 
 def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
     """The array of pointers to `values`, each stored as the type beside it: ((values...), (types...)).
 
-    The type None stands for an object that is passed as it is: one with `getPtr()`, a ctypes instance, or
-    an enum member. The array and the copies of the values live in one block, alive as long as the result.
+    The types are the scalars of ctypes: c_bool, c_char (a byte, or a number up to 255), c_wchar, the
+    integers, c_float, c_double and c_void_p. c_void_p takes an address, a handle (its value is the argument)
+    and an object with `getPtr()`, a struct or an array (its address is the argument). The type None stands for
+    an object that is passed as it is: one with `getPtr()`, a ctypes instance, or an enum member. The array and
+    the copies of the values live in one block, alive as long as the result; what is given by its address is
+    not kept alive.
     """
     values, types = value
     if len(values) != len(types):
@@ -51,8 +56,8 @@ def _packer(types: tuple[Any, ...], what: str) -> Any:
     """A function of as many values as `types`, written for these types."""
     layout, end, offsets = f"={len(types)}Q", 8 * len(types), []  # "=": a float that is too large is an error
     for i, cls in enumerate(types):
-        code = "i" if cls is None else getattr(cls, "_type_", None)
-        code = _FORMATS.get(code, code)  # type: ignore[arg-type]
+        kind = "i" if cls is None else getattr(cls, "_type_", None)
+        code = _FORMATS.get(kind, kind)  # type: ignore[arg-type]
         if not isinstance(code, str) or code not in "?cbBhHiIqQfd":
             raise TypeError(f"{what}[{i}]: {cls!r} is not the ctypes type of a kernel argument")
         layout += f"{code}{SLOT - struct.calcsize('=' + code)}x"
@@ -65,6 +70,8 @@ def _packer(types: tuple[Any, ...], what: str) -> Any:
         if cls is None:
             body.append(f"    p{i}, {names[i]}, k{i} = as_it_is({names[i]}, base + {offsets[i]})")
             table[i] = f"p{i}"
+        elif cls._type_ == "u":
+            stored[i] = f"ord('' + {names[i]})"  # a str, not bytes
     body.append(f"    pack_into(block, 0, {', '.join(table + stored)})")
     body.append("    return block")
     scope = {
@@ -91,6 +98,18 @@ def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
     )
 
 
+def _address(value: Any) -> Any:
+    """An argument of type `void *` as the number that C receives; as it is if it may be one already."""
+    if value is None:
+        return 0
+    get_ptr = getattr(value, "getPtr", None)
+    if get_ptr is not None:
+        return int(value) if hasattr(type(value), "__int__") else get_ptr()  # a handle is its value
+    if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array)):
+        return ctypes.addressof(value)
+    return value
+
+
 def _plain(value: Any, cls: Any, what: str) -> Any:
     """`value` as `struct` takes it for `cls`, or the error that says why not."""
     if cls is None:
@@ -101,16 +120,20 @@ def _plain(value: Any, cls: Any, what: str) -> Any:
         if not isinstance(value, int):
             return value
         cls = ctypes.c_int
-    if value is None and cls._type_ in "Pz":
-        return 0
     if isinstance(value, _ScalarData) and not hasattr(value, "getPtr"):
-        value = value.value or 0
-    code = _FORMATS.get(cls._type_, cls._type_)
+        value = 0 if value.value is None else value.value
+    kind, fits = cls._type_, value
+    if kind in "Pz":
+        value = fits = _address(value)
+    elif kind == "c" and isinstance(value, int) and 0 <= value <= 255:
+        value = fits = bytes([value])
+    elif kind == "u":
+        fits = ord(value) if isinstance(value, str) and len(value) == 1 else None
     try:
-        struct.pack("=" + code, value)
+        struct.pack("=" + _FORMATS.get(kind, kind), fits)
     except (struct.error, TypeError, OverflowError) as error:
-        wrong = (
-            OverflowError if hasattr(value, "__index__") or isinstance(error, OverflowError) else TypeError
-        )
+        a_number = isinstance(value, int) if kind in "cu" else hasattr(value, "__index__")
+        too_large = isinstance(error, OverflowError) or (a_number and kind != "u")
+        wrong = OverflowError if too_large else TypeError
         raise wrong(f"{what} = {value!r} does not fit {cls.__name__}") from None
     return value
