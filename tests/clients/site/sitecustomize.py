@@ -1,0 +1,50 @@
+"""Runs at the start of every Python process of a client, those that it starts itself included.
+
+CLIENTS_BINDINGS=cudapy aliases NVIDIA's packages to cudapy. What numba-cuda takes from private modules of theirs is
+supplied here: the alias has public modules alone.
+"""
+
+import contextlib
+import os
+import sys
+from types import ModuleType
+
+import numpy as np
+
+if not hasattr(np, "row_stack"):  # NumPy 2.5 dropped the name that numba-cuda asks for
+    np.row_stack = np.vstack
+
+with contextlib.suppress(ImportError):  # numba-cuda's wheel does this in a .pth file, which `pip --target` disables
+    import _numba_cuda_redirector  # noqa: F401
+
+
+def supply(name: str, **names: object) -> None:
+    """Make a module with these names."""
+    module = sys.modules[name] = ModuleType(name)
+    module.__path__ = []
+    module.__dict__.update(names)
+
+
+if os.environ.get("CLIENTS_BINDINGS") == "cudapy":
+    import cudapy.alias
+    from cudapy._errors import CUDAError
+
+    cudapy.alias.install()
+    supply("cuda.bindings._internal")
+    # numba-cuda links with nvJitLink only if this module says that it is there; its fallback is the driver's linker
+    supply("cuda.bindings._internal.nvjitlink", _inspect_function_pointer=lambda name: 1)
+    supply("cuda.bindings._internal.utils", NotSupportedError=RuntimeError)
+    supply("cuda.core._utils")
+    supply("cuda.core._utils.cuda_utils", CUDAError=CUDAError, NVRTCError=CUDAError)  # its tests name these
+
+    # TEMPORARY
+    import shutil, types
+    import cuda.pathfinder as _p
+    import cudapy.pathfinder as _q
+    if not hasattr(_q, "locate_nvidia_header_directory"):
+        def _locate(name):
+            d = _q.find_nvidia_header_directory(name)
+            return types.SimpleNamespace(abs_path=d, found_via="x") if d else None
+        _q.locate_nvidia_header_directory = _p.locate_nvidia_header_directory = _locate
+        _q.find_nvidia_binary_utility = _p.find_nvidia_binary_utility = lambda name: shutil.which(name)
+        _q.DynamicLibNotFoundError = _p.DynamicLibNotFoundError = _q.LibraryNotFound
