@@ -132,7 +132,7 @@ class ObjectCode:
         symbol = c_text(
             known.get(name) or known.get(asked) or known.get(encoded) or name, "get_kernel: the name"
         )
-        library = self.handle
+        library = self._loaded()
         try:
             return Kernel(self._logged(checked.cuLibraryGetKernel, library, symbol), symbol.decode(), self)
         except CUDAError as error:
@@ -159,15 +159,23 @@ class ObjectCode:
 
     def get_module(self) -> CUmodule:
         """The code as a module of the current context. Source: cuLibraryGetModule."""
-        module: CUmodule = checked.cuLibraryGetModule(self.handle)
+        module: CUmodule = checked.cuLibraryGetModule(self._loaded())
         return module
 
     @property
     def handle(self) -> CUlibrary:
         """The CUlibrary, loaded if it is not yet.
 
-        Raises CUDAError, with the log of the driver's compiler for PTX.
+        It belongs to whoever asked for it, too: numba-cuda unloads it. So from then on it stays loaded until somebody
+        calls cuLibraryUnload. Raises CUDAError, with the log of the driver's compiler for PTX.
         """
+        library = self._loaded()
+        if self._ownership is not None:
+            self._ownership.forget()
+        return library
+
+    def _loaded(self) -> CUlibrary:
+        """The CUlibrary, loaded if it is not yet. Raises CUDAError."""
         if self._library is None:
             if self._code_type not in LOADABLE:
                 raise RuntimeError(f"{self!r} cannot be loaded as it is: link it to a cubin first")

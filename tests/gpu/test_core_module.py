@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,15 @@ def test_ptx_that_is_wrong(device) -> None:
         ObjectCode.from_ptx(wrong).get_kernel("k")
     with pytest.raises(CompileError, match="nonsense"):
         Program(wrong, "ptx").link("cubin")
+
+
+def test_a_library_that_was_handed_out_stays_loaded(device) -> None:
+    """numba-cuda unloads by itself what it gets from ObjectCode.handle."""
+    compiled = Program(KERNELS, "c++").compile("cubin").code
+    code = ObjectCode.from_cubin(compiled)
+    kernel, library = code.get_kernel("spin"), code.handle
+    del code, kernel
+    gc.collect()
+    found = driver.checked.cuLibraryGetKernel(library, b"spin")
+    assert driver.checked.cuKernelGetName(found) == b"spin"
+    driver.checked.cuLibraryUnload(library)
