@@ -97,6 +97,33 @@ def test_past_the_end_of_shared_memory(machine: Machine) -> None:
     machine.run(machine.load(BOUNDS), "past_shared", 1, 64, x, shared=256)
 
 
+QUAD = r"""
+extern "C" __global__ void quad(int *out, int at)
+{
+    extern __shared__ __align__(16) int s[];
+    for (int i = 0; i < 7; ++i) s[i] = i;
+    int a, b, c, d, where = (int)__cvta_generic_to_shared(s + at);
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(where));
+    out[0] = a + b + c;
+}
+extern "C" __global__ void quad_written()
+{
+    extern __shared__ __align__(16) int4 t[];
+    t[1] = make_int4(1, 2, 3, 4);
+}
+"""
+
+
+def test_a_vector_read_may_end_behind_shared_memory(machine: Machine) -> None:
+    out, module = machine.zeros(1, i32), machine.load(QUAD)
+    machine.run(module, "quad", 1, 1, out, i32(4), shared=28)  # 4, 5, 6 and what a compiler does not use
+    assert out.get().tolist() == [15]
+    with pytest.raises(Fault, match="Invalid __shared__ read of 16 bytes"):
+        machine.run(module, "quad", 1, 1, out, i32(8), shared=28)
+    with pytest.raises(Fault, match="Invalid __shared__ write of 16 bytes"):
+        machine.run(module, "quad_written", 1, 1, shared=28)
+
+
 def test_past_the_end_of_local_memory(machine: Machine) -> None:
     x = machine.zeros(64, i32)
     with pytest.raises(Fault, match="Invalid __local__ read"):
@@ -329,6 +356,11 @@ def test_unwritten_shared_memory(checks: Any, machine: Machine) -> None:
         machine.run(machine.load(UNWRITTEN.replace("WRITTEN", "63")), "shared_sum", 1, 64, out)
     assert "thread (63,0,0)" in found.value.report
     machine.run(machine.load(UNWRITTEN.replace("WRITTEN", "64")), "shared_sum", 1, 64, out)
+
+
+def test_what_is_behind_shared_memory_is_not_unwritten(checks: Any, machine: Machine) -> None:
+    out, module = machine.zeros(1, i32), machine.load(QUAD)
+    machine.run(module, "quad", 1, 1, out, i32(4), shared=28)
 
 
 def test_unwritten_global_memory(checks: Any, machine: Machine) -> None:

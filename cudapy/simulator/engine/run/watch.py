@@ -39,7 +39,7 @@ class Watch:
         self._pending: Pending | None = None  # once a copy was made
         self._block_time = np.ones(batch.block_count, np.int32)
         self._cluster_time = np.ones(batch.block_count // batch.cluster_size, np.int32)
-        self._cluster_size = batch.cluster_size
+        self._cluster_size, self._shared_size = batch.cluster_size, batch.shared_size
         self._warp_time = np.ones(batch.warp_count, np.int32)
 
     def synchronized_blocks(self, blocks: Any) -> None:
@@ -107,6 +107,8 @@ class Watch:
         self._grain = size
         if self._written is not None:
             self._written = self._written.repeat(times)
+            blocks = self._written.reshape(len(self._block_time), -1)
+            blocks[:, -(-self._shared_size // size) :] = True  # behind it there is nothing to write
         if self._races:
             self._was_atomic = self._was_atomic.repeat(times)
             for seen in (self._writer, self._lowest_reader, self._highest_reader):
