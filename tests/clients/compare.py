@@ -128,11 +128,19 @@ def count(results: Mapping[str, Result]) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.clients.compare", description=__doc__)
-    parser.add_argument("tests", nargs="*", default=["."], help="files of the suite, such as cudapy/test_sm.py; all")
-    parser.add_argument("--workers", type=int, default=min(os.cpu_count() or 1, 8), help="processes for each run")
+    parser.add_argument(
+        "tests", nargs="*", default=["."], help="files of the suite, such as cudapy/test_sm.py; all"
+    )
+    parser.add_argument(
+        "--workers", type=int, default=min(os.cpu_count() or 1, 8), help="processes for each run"
+    )
     parser.add_argument("--seconds", type=float, default=240, help="how long each of the two runs may take")
-    parser.add_argument("--again", type=float, default=100, help="how long the tests that differ may run again")
-    parser.add_argument("--one-by-one", action="store_true", help="the run over cudapy after the other, not beside it")
+    parser.add_argument(
+        "--again", type=float, default=100, help="how long the tests that differ may run again"
+    )
+    parser.add_argument(
+        "--one-by-one", action="store_true", help="the run over cudapy after the other, not beside it"
+    )
     parser.add_argument("--logs", type=Path, help="a folder for what pytest says, and the results as JSON")
     asked = parser.parse_args(arguments)
     logs = asked.logs or Path(tempfile.mkdtemp(prefix="clients-"))
@@ -160,7 +168,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def report(nvidia: Mapping[str, Result], cudapy: Mapping[str, Result]) -> list[str]:
     """Print what fails over both, and the difference; returns the names of what is not in DIFFERENT."""
-    both = [name for name in sorted(nvidia) if nvidia[name].outcome == cudapy.get(name, MISSING).outcome == "failed"]
+    both = [
+        name
+        for name in sorted(nvidia)
+        if nvidia[name].outcome == cudapy.get(name, MISSING).outcome == "failed"
+    ]
     print(f"\n{len(both)} fail over both:", *both, sep="\n    ")
     names = difference(nvidia, cudapy)
     print(f"\n{len(names)} differ:")

@@ -103,7 +103,8 @@ extern "C" __global__ void quad(int *out, int at)
     extern __shared__ __align__(16) int s[];
     for (int i = 0; i < 7; ++i) s[i] = i;
     int a, b, c, d, where = (int)__cvta_generic_to_shared(s + at);
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(where));
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "r"(where));
     out[0] = a + b + c;
 }
 extern "C" __global__ void quad_written()

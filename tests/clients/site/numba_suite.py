@@ -61,7 +61,8 @@ class Record:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.file.write(
-                json.dumps({"name": report.nodeid, "outcome": "failed", "seconds": 0, "why": _why(report)}) + "\n"
+                json.dumps({"name": report.nodeid, "outcome": "failed", "seconds": 0, "why": _why(report)})
+                + "\n"
             )
 
 

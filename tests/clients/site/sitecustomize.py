@@ -14,7 +14,9 @@ import numpy as np
 if not hasattr(np, "row_stack"):  # NumPy 2.5 dropped the name that numba-cuda asks for
     np.row_stack = np.vstack
 
-with contextlib.suppress(ImportError):  # numba-cuda's wheel does this in a .pth file, which `pip --target` disables
+with contextlib.suppress(
+    ImportError
+):  # numba-cuda's wheel does this in a .pth file, which `pip --target` disables
     import _numba_cuda_redirector  # noqa: F401
 
 
@@ -41,10 +43,13 @@ if os.environ.get("CLIENTS_BINDINGS") == "cudapy":
     import shutil, types
     import cuda.pathfinder as _p
     import cudapy.pathfinder as _q
+
     if not hasattr(_q, "locate_nvidia_header_directory"):
+
         def _locate(name):
             d = _q.find_nvidia_header_directory(name)
             return types.SimpleNamespace(abs_path=d, found_via="x") if d else None
+
         _q.locate_nvidia_header_directory = _p.locate_nvidia_header_directory = _locate
         _q.find_nvidia_binary_utility = _p.find_nvidia_binary_utility = lambda name: shutil.which(name)
         _q.DynamicLibNotFoundError = _p.DynamicLibNotFoundError = _q.LibraryNotFound

@@ -173,11 +173,9 @@ class Access(Reporter):
             high = bits = int(a)
         else:
             high, bits = int(a.max()), int(np.bitwise_or.reduce(a))
-        if (
-            high + size > self.shared_size
-            and not (count > 1 and mode == READ and high < self.shared_size)
-            or (bits & (size - 1))
-        ):  # the compiler makes vectors of reads, and those of what is last may end behind it
+        # a compiler makes vectors of reads, the last of which may end behind what the block has
+        behind = high if count > 1 and mode == READ else high + size - 1
+        if behind >= self.shared_size or bits & (size - 1):
             if high >> layout.RANK and self.is_own(a, lanes).all():
                 return self.at_cluster(a, dtype, count, lanes, number, mode)
             self._refuse("__shared__", a, size, self.shared_size, lanes, number, mode)
