@@ -38,18 +38,3 @@ if os.environ.get("CLIENTS_BINDINGS") == "cudapy":
     supply("cuda.bindings._internal.utils", NotSupportedError=RuntimeError)
     supply("cuda.core._utils")
     supply("cuda.core._utils.cuda_utils", CUDAError=CUDAError, NVRTCError=CUDAError)  # its tests name these
-
-    # TEMPORARY
-    import shutil, types
-    import cuda.pathfinder as _p
-    import cudapy.pathfinder as _q
-
-    if not hasattr(_q, "locate_nvidia_header_directory"):
-
-        def _locate(name):
-            d = _q.find_nvidia_header_directory(name)
-            return types.SimpleNamespace(abs_path=d, found_via="x") if d else None
-
-        _q.locate_nvidia_header_directory = _p.locate_nvidia_header_directory = _locate
-        _q.find_nvidia_binary_utility = _p.find_nvidia_binary_utility = lambda name: shutil.which(name)
-        _q.DynamicLibNotFoundError = _p.DynamicLibNotFoundError = _q.LibraryNotFound
