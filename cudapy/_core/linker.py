@@ -12,7 +12,7 @@ from .closable import Closable
 from .code_types import CompilerBackendType
 from .lifetime import Ownership
 from .linker_options import LinkerOptions
-from .module import ObjectCode
+from .module import ObjectCode, require_intact
 from .options import accepted
 from .parameter_kinds import with_note
 
@@ -64,6 +64,8 @@ class Linker(Closable):
 
     def _start(self) -> None:
         """The linker, with the inputs."""
+        for code in self._codes:
+            require_intact(code, "Linker", LinkError)
         names = [f"{code.name or 'input'} ({code.code_type})" for code in self._codes]
         made = _linker(self._options, f"Linker: {self._options.name}, of {', '.join(names)}")
         self._handle, self._ownership = made, Ownership(*made.release)

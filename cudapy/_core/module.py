@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._errors import CUDAError
+from .._ffi.elf import DamagedError
+from .._ffi.fatbin import check_object
 from ..driver import CUjit_option, CUlibrary, CUmodule, CUresult, checked
 from .code_types import ObjectCodeFormatType
 from .current import Uncaptured, initialise
@@ -187,6 +189,7 @@ class ObjectCode:
         return self._library
 
     def _load(self) -> None:
+        require_intact(self, "cuLibraryLoadData")
         options: dict[CUjit_option, Any] = {}
         if self._code_type != "cubin":
             self._log = bytearray(LOG_SIZE)
@@ -241,6 +244,22 @@ def _read(module: Code) -> bytes:
         return bytes(module)
     with open(module, "rb") as file:
         return file.read()
+
+
+def require_intact(code: ObjectCode, function: str, error: type[CUDAError] = CUDAError) -> None:
+    """Raise `error` for a cubin, fat binary or object file whose tables reach outside of its bytes.
+
+    A C function that is not told how many there are would follow them.
+    """
+    try:
+        check_object(code.code)
+    except DamagedError as damage:
+        status = CUresult.CUDA_ERROR_INVALID_IMAGE
+        message = (
+            f"{function}: {status.name} ({int(status)}): {code!r} is damaged: {damage}. "
+            "It was refused before C read it."
+        )
+        raise error(message, status, function) from None
 
 
 def _unload(library: CUlibrary, log: bytearray) -> None:

@@ -15,7 +15,8 @@ from cudapy import nvfatbin, pathfinder
 from .test_device import PREPARE, output
 
 pytest.importorskip("numpy")
-fatbin = import_module("cudapy.simulator.code.fatbin")
+fatbin = import_module("cudapy._ffi.fatbin")
+unpacking = import_module("cudapy.simulator.code.fatbin")
 code = import_module("cudapy.simulator.code.images")
 log = import_module("cudapy.simulator.log")
 
@@ -50,7 +51,7 @@ def kernels(ptx: bytes) -> list[bytes]:
 def test_plain() -> None:
     (entry,) = fatbin.entries(made("-compress=false"))
     assert (entry.kind, entry.architecture) == (fatbin.PTX, 80)
-    assert entry.unpacked().count(b"add.s32") == 300
+    assert unpacking.unpacked(entry).count(b"add.s32") == 300
 
 
 @pytest.mark.parametrize("mode", ["speed", "size"])
@@ -63,7 +64,7 @@ def test_packed(mode: str) -> None:
     (entry,) = fatbin.entries(made(f"-compress-mode={mode}"))
     assert entry.flags & {"speed": fatbin.LZ4, "size": fatbin.ZSTD}[mode]
     assert len(entry.data) < 1000
-    assert entry.unpacked().rstrip(b"\0") == plain.unpacked().rstrip(b"\0")
+    assert unpacking.unpacked(entry).rstrip(b"\0") == unpacking.unpacked(plain).rstrip(b"\0")
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_packed(mode: str) -> None:
     ],
 )
 def test_blocks_of_lz4(block: bytes, text: bytes) -> None:
-    assert fatbin.unpacked_lz4(block, len(text)) == text
+    assert unpacking.unpacked_lz4(block, len(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,7 @@ def test_blocks_of_lz4(block: bytes, text: bytes) -> None:
 )
 def test_damaged_blocks_of_lz4(block: bytes) -> None:
     with pytest.raises(log.Refused, match="damaged"):
-        fatbin.unpacked_lz4(block, 5)
+        unpacking.unpacked_lz4(block, 5)
 
 
 def test_the_newest_that_the_device_can_run_is_taken() -> None:
@@ -101,14 +102,14 @@ def test_the_newest_that_the_device_can_run_is_taken() -> None:
 def test_what_ends_too_soon_is_refused() -> None:
     image = made("-compress=false")
     with pytest.raises(log.Refused, match="middle of an entry"):
-        code.of_fatbin(image[:-64])
+        code.of_image(image[:-64])
 
 
 def test_packing_of_old_is_refused_by_name() -> None:
     (entry,) = fatbin.entries(made("-compress=false"))
     entry.flags |= fatbin.OLD
     with pytest.raises(log.Refused, match=r"packed as before CUDA 12.*-compress=false"):
-        entry.unpacked()
+        unpacking.unpacked(entry)
 
 
 def test_the_driver_loads_it_plain_and_in_a_wrapper() -> None:

@@ -11,19 +11,20 @@ import ctypes
 import os
 import struct
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from ..._ffi import elf, fatbin, memory
 from ..._types.driver.enums import CUjit_option as Option
 from ..devices.device import Options as Device
 from ..log import Refused, invalid
-from . import fatbin
+from .fatbin import unpacked
 
-ELF = b"\x7fELF"
 LTO = (b"BC\xc0\xde", b"\xed\x43\x4e\x7f")
 
-SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
 PTX_SECTION = 0x80505458  # the type of ours: of the range that ELF leaves to programs, and "PTX"
-EMPTY_ELF = ELF + struct.pack(
+EMPTY_ELF = elf.MAGIC + struct.pack(
     "<BBBBB7xHHIQQQIHHHHHH", 2, 1, 1, 51, 7, 2, 190, 1, 0, 0, 64, 0, 64, 0, 0, 64, 0, 0
 )
 """A cubin that holds nothing: a header for CUDA (machine 190) and no sections."""
@@ -34,8 +35,8 @@ def attach(cubin: bytes, ptx: bytes) -> bytes:
     shoff, count = struct.unpack_from("<Q", cubin, 40)[0], struct.unpack_from("<H", cubin, 60)[0]
     body = cubin.ljust(-(-len(cubin) // 8) * 8, b"\0")
     text = ptx.rstrip(b"\0") + b"\0"
-    table = cubin[shoff : shoff + SECTION.size * count]
-    table += SECTION.pack(0, PTX_SECTION, 0, 0, len(body), len(text), 0, 0, 1, 0)
+    table = cubin[shoff : shoff + elf.SECTION.size * count]
+    table += elf.SECTION.pack(0, PTX_SECTION, 0, 0, len(body), len(text), 0, 0, 1, 0)
     text += bytes(-len(text) % 8)
     header = bytearray(body[:64])
     struct.pack_into("<Q", header, 40, len(body) + len(text))
@@ -44,13 +45,14 @@ def attach(cubin: bytes, ptx: bytes) -> bytes:
 
 
 def attached(cubin: bytes) -> bytes | None:
-    """The PTX that `attach` put into a cubin; None if it has none."""
-    shoff, count = struct.unpack_from("<Q", cubin, 40)[0], struct.unpack_from("<H", cubin, 60)[0]
-    for i in range(count):
-        section = SECTION.unpack_from(cubin, shoff + SECTION.size * i)
-        if section[1] == PTX_SECTION:
-            return cubin[section[4] : section[4] + section[5]]
+    """The PTX that `attach` put into a cubin; None if it has none. Raises DamagedError."""
+    for section in elf.sections(cubin):
+        if section.kind == PTX_SECTION:
+            return cubin[section.offset : section.offset + section.size]
     return None
+
+
+LARGEST = 1 << 28  # bytes of an image that is known by its address alone
 
 
 class Code:
@@ -68,16 +70,34 @@ def at(address: int | None) -> bytes:
     """The PTX of the image at an address. Raises Refused."""
     if not address:
         raise invalid("the image is NULL")
-    start = ctypes.string_at(address, 4)
-    if start == ELF:
-        return of_cubin(ctypes.string_at(address, elf_size(address)))
-    if start == fatbin.WRAPPER:
-        return at(fatbin.behind(address))
-    if start == fatbin.MAGIC:
-        return of_fatbin(ctypes.string_at(address, fatbin.size(address)))
-    if start in LTO:
+    try:
+        start = memory.read_mapped(address, 4)
+        if start == fatbin.WRAPPER:
+            address = int.from_bytes(memory.read_mapped(address, 16)[8:], "little")
+            start = memory.read_mapped(address, 4)
+        if start == elf.MAGIC:
+            size = elf_size(address)
+        elif start == fatbin.MAGIC:
+            _, _, header, rest = fatbin.HEADER.unpack(memory.read_mapped(address, fatbin.HEADER.size))
+            size = header + rest
+        else:
+            return of_image(memory.read_mapped_text(address, LARGEST))
+        if size > LARGEST:
+            raise Refused("CUDA_ERROR_INVALID_IMAGE", f"the image says that it has {size} bytes")
+        return of_image(memory.read_mapped(address, size))
+    except memory.NotMappedError as error:
+        raise Refused("CUDA_ERROR_INVALID_IMAGE", f"the image ends where no memory is: {error}") from None
+
+
+def of_image(data: bytes) -> bytes:
+    """The PTX of an image: a cubin, a fat binary or PTX itself. Raises Refused."""
+    if data.startswith(elf.MAGIC):
+        return of_cubin(data)
+    if data.startswith(fatbin.MAGIC):
+        return of_fatbin(data)
+    if data.startswith(LTO):
         raise Refused("CUDA_ERROR_INVALID_IMAGE", "this is LTO-IR, not PTX: link it first")
-    return of_text(ctypes.string_at(address))
+    return of_text(data)
 
 
 def of_text(text: bytes) -> bytes:
@@ -87,9 +107,18 @@ def of_text(text: bytes) -> bytes:
     return text
 
 
+@contextmanager
+def _refused() -> Iterator[None]:
+    try:
+        yield
+    except elf.DamagedError as error:
+        raise Refused("CUDA_ERROR_INVALID_IMAGE", f"the image is damaged: {error}") from None
+
+
 def of_cubin(cubin: bytes) -> bytes:
     """The PTX of a cubin. Raises Refused."""
-    ptx = attached(cubin)
+    with _refused():
+        ptx = attached(cubin)
     if ptx is None:
         raise Refused(
             "CUDA_ERROR_NO_BINARY_FOR_GPU",
@@ -99,6 +128,7 @@ def of_cubin(cubin: bytes) -> bytes:
     return ptx
 
 
+@_refused()
 def of_fatbin(data: bytes) -> bytes:
     """The PTX of a fat binary, for the device's compute capability or an older one. Raises Refused."""
     major, minor = Device.compute_capability
@@ -108,9 +138,9 @@ def of_fatbin(data: bytes) -> bytes:
         what = {fatbin.PTX: "PTX", fatbin.CUBIN: "cubin"}.get(entry.kind, f"kind {entry.kind}")
         skipped.append(f"{what} for {entry.architecture}")
         if entry.kind == fatbin.PTX and best < entry.architecture <= 10 * major + minor:
-            best, ptx = entry.architecture, entry.unpacked()
+            best, ptx = entry.architecture, unpacked(entry)
         elif entry.kind == fatbin.CUBIN and entry.architecture == 10 * major + minor:
-            carried = attached(entry.unpacked())
+            carried = attached(unpacked(entry))
             if carried is not None:
                 return carried
     if not ptx:
@@ -124,16 +154,13 @@ def of_fatbin(data: bytes) -> bytes:
 
 def elf_size(address: int) -> int:
     """The bytes of the ELF file at an address: to the end of its last section or of its tables."""
-    header = ctypes.string_at(address, 64)
-    (phoff, shoff) = struct.unpack_from("<QQ", header, 32)
-    (phsize, phcount, shsize, shcount) = struct.unpack_from("<HHHH", header, 54)
-    end = max(phoff + phsize * phcount, shoff + shsize * shcount, 64)
-    for i in range(shcount):
-        section = ctypes.string_at(address + shoff + shsize * i, 64)
-        (kind,) = struct.unpack_from("<I", section, 4)
-        (offset, size) = struct.unpack_from("<QQ", section, 24)
-        if kind != 8:  # SHT_NOBITS
-            end = max(end, offset + size)
+    header = elf.HEADER.unpack(memory.read_mapped(address, 64))
+    segments, sections, segment_size, segment_count, entry, count = *header[4:6], *header[8:12]
+    end = max(segments + segment_size * segment_count, sections + entry * count, 64)
+    table = memory.read_mapped(address + sections, elf.SECTION.size * count)
+    for section in map(elf.Section._make, elf.SECTION.iter_unpack(table)):
+        if section.kind and section.kind not in elf.WITHOUT_BYTES and section.kind <= elf.LAST_KIND:
+            end = max(end, section.offset + section.size)
     return int(end)
 
 
@@ -146,8 +173,7 @@ def in_file(path: bytes | None) -> bytes:
             data = file.read()
     except OSError as error:
         raise Refused("CUDA_ERROR_FILE_NOT_FOUND", str(error)) from None
-    buffer = ctypes.create_string_buffer(data, len(data) + 1)
-    return at(ctypes.addressof(buffer))
+    return of_image(data)
 
 
 class Options:

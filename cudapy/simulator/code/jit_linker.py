@@ -9,9 +9,9 @@ import ctypes
 import os
 from typing import Any
 
+from ..._ffi import elf, fatbin
 from ...nvjitlink import nvJitLinkInputType as Kind
 from ..log import Refused
-from . import fatbin
 from . import images as code
 from .compiler import Watched
 from .linker import Unit, merged
@@ -101,7 +101,7 @@ class WatchedNvJitLink(Watched):
         """The status of asking for the cubin of a link, and the cubin, with its PTX where there is any."""
         status, cubin = self._fetch(handle, "Cubin")
         link = self._links.get(handle)
-        if status or link is None or not cubin.startswith(code.ELF):
+        if status or link is None or not cubin.startswith(elf.MAGIC):
             return status, cubin
         is_lto = any(option in LTO for option in link.options)
         ptx = self._optimized(link) if is_lto else _together(link)
@@ -141,10 +141,8 @@ def _together(link: Link) -> bytes:
         for kind, data, name in link.inputs:
             if kind == Kind.NVJITLINK_INPUT_PTX or (kind == Kind.NVJITLINK_INPUT_ANY and b".version" in data):
                 text = data
-            elif data.startswith(code.ELF):
-                text = code.of_cubin(data)
-            elif data.startswith(fatbin.MAGIC):
-                text = code.of_fatbin(data)
+            elif data.startswith((elf.MAGIC, fatbin.MAGIC)):
+                text = code.of_image(data)
             else:
                 return b""
             units.append(Unit(text.decode(errors="replace"), name))

@@ -1,0 +1,128 @@
+"""ELF files, checked against their length: C reads them by address, and follows every offset in them.
+
+Cubins are ELF files with sections of their own kinds; so are the object files of a host.
+
+Source: System V ABI, chapter 4 and 5 (64-bit, little-endian).
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+MAGIC = b"\x7fELF"
+HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
+SECTION = struct.Struct("<IIQQQQIIQQ")
+SEGMENT = struct.Struct("<IIQQQQQQ")
+SYMBOL = struct.Struct("<IBBHQQ")
+SYMBOLS, STRINGS, RELA, NOBITS, REL, DYNAMIC_SYMBOLS = 2, 3, 4, 8, 9, 11
+RESERVED = 0xFF00  # the first of the section indices that are none
+EXTENDED = 0xFFFF
+
+WITHOUT_BYTES = frozenset({NOBITS, 0x70000007, 0x70000009, 0x7000000A, 0x70000015})
+"""Kinds of sections that have a size, but no bytes in the file: NOBITS, and CUDA's for device memory."""
+LAST_KIND = 0x700000FF
+"""What has a kind beyond it, which no CUDA of today makes, is skipped by whoever reads the file."""
+
+
+class DamagedError(ValueError):
+    """Object code whose tables reach outside of it, or contradict each other."""
+
+
+class Section(NamedTuple):
+    """Elf64_Shdr."""
+
+    name: int
+    kind: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    alignment: int
+    entry_size: int
+
+
+def sections(data: bytes) -> list[Section]:
+    """The sections of an ELF file. Raises DamagedError if the table, or what it lists, is not in `data`."""
+    if len(data) < 64 or data[:4] != MAGIC:
+        raise DamagedError(f"an ELF file begins with a header of 64 bytes, this one has {len(data)}")
+    if data[4] != 2 or data[5] != 1:
+        raise DamagedError("the ELF file is not of 64 bits, little-endian")
+    header = HEADER.unpack_from(data)
+    segments_at, sections_at, segment_size, segment_count, entry, count = *header[4:6], *header[8:12]
+    _inside(data, segments_at, segment_size * segment_count, "the table of segments")
+    if segment_count and segment_size != SEGMENT.size:
+        raise DamagedError(f"a segment's entry has {segment_size} bytes, not {SEGMENT.size}")
+    for segment in SEGMENT.iter_unpack(_table(data, segments_at, segment_count, SEGMENT)):
+        _inside(data, segment[2], segment[5], "a segment")
+    if not count and sections_at and sections_at + SECTION.size <= len(data):
+        first = Section(*SECTION.unpack_from(data, sections_at))
+        count = 0 if first.kind else first.size  # more than a header can say
+    if count and entry != SECTION.size:
+        raise DamagedError(f"a section's entry has {entry} bytes, not {SECTION.size}")
+    _inside(data, sections_at, SECTION.size * count, "the table of sections")
+    table = _table(data, sections_at, count, SECTION)
+    found = [Section(*fields) for fields in SECTION.iter_unpack(table)]
+    for number, section in enumerate(found):
+        if section.kind and section.kind not in WITHOUT_BYTES and section.kind <= LAST_KIND:
+            _inside(data, section.offset, section.size, f"section {number}")
+    names = header[12]
+    if names == EXTENDED and found:
+        names = found[0].link
+    if names:
+        _names(data, found, names, max((section.name for section in found), default=0), "a section's name")
+    return found
+
+
+def check(data: bytes) -> None:
+    """Raise DamagedError unless sections, segments, names, symbols and relocations all lie within `data`."""
+    found = sections(data)
+    for number, section in enumerate(found):
+        if section.kind == SYMBOLS:
+            symbols = _entries(data, section, SYMBOL, number)
+            names = max((symbol[0] for symbol in symbols), default=0)
+            _names(data, found, section.link, names, f"a symbol's name of section {number}")
+            homes = {symbol[3] for symbol in symbols}
+            if any(len(found) <= home < RESERVED for home in homes):
+                raise DamagedError(f"section {number} has a symbol in a section that there is not")
+        elif section.kind in (REL, RELA):
+            entry = struct.Struct("<QQ" if section.kind == REL else "<QQq")
+            if section.info >= len(found):
+                raise DamagedError(f"section {number} relocates section {section.info}, which there is not")
+            last = max((e[1] >> 32 for e in _entries(data, section, entry, number)), default=0)
+            if last and last >= _symbol_count(found, section.link):
+                raise DamagedError(f"section {number} relocates to symbol {last}, which there is not")
+
+
+def _symbol_count(found: list[Section], number: int) -> int:
+    if number >= len(found) or found[number].kind not in (SYMBOLS, DYNAMIC_SYMBOLS):
+        return 0
+    return found[number].size // SYMBOL.size
+
+
+def _inside(data: bytes, start: int, size: int, what: str) -> None:
+    if size and start + size > len(data):
+        raise DamagedError(f"{what} is at bytes {start} to {start + size} of {len(data)}")
+
+
+def _table(data: bytes, start: int, count: int, entry: struct.Struct) -> bytes:
+    return data[start : start + count * entry.size] if count else b""
+
+
+def _entries(data: bytes, section: Section, entry: struct.Struct, number: int) -> list[tuple[int, ...]]:
+    if section.entry_size != entry.size or section.size % entry.size:
+        raise DamagedError(
+            f"section {number}: {section.size} bytes in entries of {section.entry_size}, not of {entry.size}"
+        )
+    return list(entry.iter_unpack(data[section.offset : section.offset + section.size]))
+
+
+def _names(data: bytes, found: list[Section], number: int, last: int, what: str) -> None:
+    """Whether section `number` has strings, and `last` is the offset of one that ends in it."""
+    if number >= len(found) or found[number].kind != STRINGS:
+        raise DamagedError(f"{what} is in section {number}, which has no strings")
+    table = found[number]
+    if last >= table.size or data[table.offset + table.size - 1]:
+        raise DamagedError(f"{what} does not end in section {number}")
