@@ -10,6 +10,7 @@ from ..driver import CUdeviceptr, checked
 from . import lifetime
 from .captures import capture_of, possible, quietly
 from .current import within
+from .exchange import exporting
 from .ipc_buffer import Shared
 from .lifetime import Ownership, finalize, give_back
 from .pointer import Location, byte_count, locate
@@ -163,7 +164,12 @@ class Buffer(Shared):
                 before.forget()
 
     def close(self, stream: Stream | IsStreamType | None = None) -> None:
-        """Free the memory in `stream`, or in the one it was allocated in; closing again does nothing."""
+        """Free the memory in `stream`, or in the one it was allocated in; closing again does nothing.
+
+        Raises BufferError while an array or a memoryview of the host shows the memory.
+        """
+        if exporting:
+            self._require_no_views()
         if stream is not None and not self.is_closed:
             self.set_deallocation_stream(stream)
         try:
@@ -280,4 +286,4 @@ def _free_async(resource: Any) -> Any:
     return getattr(resource, "_free_async", None)
 
 
-_UNFILLED = frozenset(Buffer.__slots__) - {"_address"} | {"_descriptor", "_ownership"}
+_UNFILLED = frozenset(Buffer.__slots__) - {"_address"} | {"_descriptor", "_exports", "_ownership"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, Any, cast
 
 from .._ffi import dlpack as dl
@@ -13,6 +14,9 @@ from .stream_order import follow
 
 if TYPE_CHECKING:
     from .buffer import Buffer
+
+exporting: list[bool] = []
+"""Whether memory of a Buffer was ever shown to the host. Only whether it is empty counts."""
 
 
 def device_of(buffer: Buffer) -> tuple[int, int]:
@@ -46,15 +50,42 @@ def export_device(
     return device
 
 
+def holder(buffer: Buffer, device: tuple[int, int], stream: int | None) -> object:
+    """What a capsule keeps alive: a consumer without a stream is of the host, which nothing else stops."""
+    return buffer if device[0] == dl.CUDA or stream is not None else buffer._export()
+
+
 class Exchanged(Closable):
     """The part of a Buffer that other libraries use: an array of its bytes, int8 as cuda.core has it."""
 
-    __slots__ = ()
+    __slots__ = ("_exports",)
     _address: int
     _size: int
     _stream: Stream | None
     is_device_accessible: Any
     is_host_accessible: Any
+    _exports: list[weakref.ref[Any]] | None
+
+    def _export(self) -> Any:
+        """The memory for a library of the host to hold: `close` is refused as long as it does."""
+        shown = memory.exported(self._address, self._size, self)
+        if not exporting:
+            exporting.append(True)
+        self._exports = [*self._views(), weakref.ref(shown)]
+        return shown
+
+    def _views(self) -> list[weakref.ref[Any]]:
+        """What `_export` returned and is still held."""
+        return [view for view in self._exports or () if view() is not None]
+
+    def _require_no_views(self) -> None:
+        """Raise BufferError while somebody holds what `_export` returned."""
+        views = self._views()
+        if views:
+            raise BufferError(
+                f"{self!r} cannot be closed or moved while arrays or memoryviews show its memory: "
+                f"there are {len(views)}"
+            )
 
     def __dlpack__(
         self,
@@ -67,7 +98,7 @@ class Exchanged(Closable):
         address, buffer = self._address, cast("Buffer", self)
         device = export_device(buffer, stream, dl_device, copy)
         array = dl.Described(address, *device, (self._size,), (1,), dl.INT, 8, 1, False)
-        return capsule(buffer, array, max_version)
+        return capsule(holder(buffer, device, stream), array, max_version)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return device_of(cast("Buffer", self))
@@ -88,19 +119,19 @@ class Exchanged(Closable):
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        address = self._address
+        self._address  # noqa: B018  # raises what a closed buffer has to say
         if not self.is_host_accessible:
             raise AttributeError(f"{self!r} is not in host memory")
-        return {"data": (address, False), "shape": (self._size,), "typestr": "|u1", "version": 3}
+        return {"data": self._export(), "shape": (self._size,), "typestr": "|u1", "version": 3}
 
     def __array__(self, *arguments: Any, **keywords: Any) -> Any:
         raise TypeError(f"NumPy cannot read {self!r}, which is not in host memory: copy_to() a host array")
 
     def __buffer__(self, flags: int) -> memoryview:
-        address = self._address
+        self._address  # noqa: B018  # raises what a closed buffer has to say
         if not self.is_host_accessible:
             raise BufferError(f"{self!r} is not in host memory: copy_to() a host array")
-        return memory.view(address, self._size)
+        return memoryview(self._export()).cast("B")
 
 
 def host_bytes(host: Any, what: str) -> memoryview:

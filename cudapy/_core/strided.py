@@ -10,7 +10,7 @@ from .._ffi import dlpack as dl
 from . import element_types, foreign_arrays
 from .buffer import Buffer
 from .dlpack import capsule
-from .exchange import device_of, export_device
+from .exchange import device_of, export_device, holder
 from .layout import StridedLayout
 from .stream import Stream
 from .strided_copy import copy
@@ -240,8 +240,10 @@ class StridedMemoryView:
     ) -> Any:
         if self._element is None:
             raise BufferError("an array without a dtype cannot be exported: give it one with view(dtype=...)")
+        owner: object = self
         if self._buffer is not None:
             device = export_device(self._buffer, stream, dl_device, copy)
+            owner = self, holder(self._buffer, device, stream)
         else:
             device = self.__dlpack_device__()
             if copy or (dl_device is not None and tuple(dl_device) != device):
@@ -249,7 +251,7 @@ class StridedMemoryView:
         described = dl.Described(
             self.ptr, *device, self.shape, self._layout._steps, *self._element, self.readonly
         )
-        return capsule(self, described, max_version)
+        return capsule(owner, described, max_version)
 
     def __repr__(self) -> str:
         what = self._known_dtype() or self._element

@@ -66,9 +66,14 @@ def _piece(file: int, address: int, size: int) -> bytes:
     return piece
 
 
-def view(address: int, size: int) -> memoryview:
-    """The same bytes where they are, to be read and written as long as they exist."""
-    return memoryview((ctypes.c_char * size).from_address(address)).cast("B")
+def exported(address: int, size: int, owner: object) -> Any:
+    """The same bytes where they are, as an object with the buffer protocol that keeps `owner` alive.
+
+    Weak references to it tell whether anybody still uses the bytes.
+    """
+    made: Any = (ctypes.c_ubyte * size).from_address(address)
+    made.owner = owner
+    return made
 
 
 def block(data: bytes) -> tuple[Any, int]:

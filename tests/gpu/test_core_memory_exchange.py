@@ -129,6 +129,40 @@ def test_numpy_reads_and_writes_host_memory(device, stream, kind) -> None:
     assert arrays[0].tolist() == [1 + len(arrays)] * 16, "the arrays keep it"
 
 
+WAYS = {
+    "asarray": np.asarray,
+    "from_dlpack": np.from_dlpack,
+    "a part of it": lambda made: np.asarray(made)[2:5],
+    "another type": lambda made: np.from_dlpack(made).view("i4"),
+    "a StridedMemoryView": lambda made: StridedMemoryView(made, -1),
+    "an array of one": lambda made: np.from_dlpack(StridedMemoryView.from_buffer(made, (4,), dtype="i4")),
+    "the interface": lambda made: made.__array_interface__,
+}
+if sys.version_info >= (3, 12):
+    WAYS |= {"memoryview": memoryview, "frombuffer": np.frombuffer}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", [LegacyPinnedMemoryResource, PinnedMemoryResource, ManagedMemoryResource])
+def test_memory_that_an_array_shows_is_not_freed_under_it(device, stream, kind, way) -> None:
+    if kind is ManagedMemoryResource:
+        needs_driver(13, 0)
+    made = kind().allocate(64, stream=stream)
+    stream.sync()
+    views = [WAYS[way](made), np.asarray(made)]
+    views[1][:] = 7
+    while views:
+        with pytest.raises(BufferError, match=rf"cannot be closed .* there are {len(views)}$"):
+            made.close(stream)
+        assert not made.is_closed
+        views.pop()
+    with made:
+        assert np.asarray(made).tolist() == [7] * 64
+    assert made.is_closed
+    with pytest.raises(RuntimeError, match="closed"):
+        np.asarray(made)
+
+
 def test_numpy_is_told_what_it_cannot_read(buffer) -> None:
     with pytest.raises(TypeError, match="copy_to"):
         np.asarray(buffer)

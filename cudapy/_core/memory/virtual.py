@@ -104,6 +104,7 @@ class VirtualMemoryResource(MemoryResource):
         if buf.memory_resource is not self or (address and address not in self._mappings):
             raise ValueError(f"modify_allocation: {buf!r} is not of this memory resource")
         if wanted > buf.size:
+            buf._require_no_views()
             chosen = self._config if config is None else accepted(VirtualMemoryResourceOptions, config)
             within(self._context, self._grow, buf, wanted, chosen)
         return buf
