@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -63,14 +64,21 @@ _CONDITIONAL = CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
 
 
 def node_at(tree: Tree, graph: CUgraph, handle: CUgraphNode, kind: CUgraphNodeType | None = None) -> Any:
-    """The node with this handle, as an object of the class for its kind (None: ask the driver)."""
+    """The node with this handle, as an object of the class for its kind (None: ask the driver).
+
+    It is the same object as long as anybody has it.
+    """
+    record = tree.record(handle)
+    known = None if record.node is None else record.node()
+    if known is not None:
+        return known
     if kind is None:
         kind = checked.cuGraphNodeGetType(handle)
-    record = tree.record(handle)
     cls: Any = kinds.get(kind) or kinds[None]
     cls = cls._for(handle, record)
     node = cls.__new__(cls)
     node._tree, node._graph, node._handle, node._record = tree, graph, handle, record
+    record.node = weakref.ref(node)
     return node
 
 
@@ -98,7 +106,7 @@ class Adding(Unique):
         """The node that `function(graph, nodes before, how many, *args)` adds; it needs `things`."""
         tree, graph, before = self._place()
         node = function(graph, before or None, len(before), *args)
-        record = tree.record(node)
+        record = tree.added(node)
         record.context = context
         try:
             tree.keep(node, record, **things)
@@ -144,6 +152,7 @@ class Adding(Unique):
             if node.handle not in before:
                 before.append(node.handle)
         added = checked.cuGraphAddEmptyNode(graph, before, len(before))
+        tree.added(added)
         empty: EmptyNode = node_at(tree, graph, added, _EMPTY)
         return empty
 
@@ -287,7 +296,7 @@ class Adding(Unique):
         wanted = conditions.conditional(condition, kind, count, self._current())
         tree, graph, before = self._place()
         node = conditions.add_conditional(graph, before, len(before), wanted)
-        record = tree.record(node)
+        record = tree.added(node)
         record.condition, record.cond_type = condition, kind
         record.branches = conditions.bodies(wanted)
         return node_at(tree, graph, node, _CONDITIONAL)

@@ -90,6 +90,7 @@ class Capture:
         except BaseException:
             driver.cuGraphDestroyNode(node)  # it would run in no order
             raise
+        self.tree.added(node)
         return node
 
     def end(self) -> Tree:

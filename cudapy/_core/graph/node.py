@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class GraphNode(Adding):
     """A step of a graph. Its methods, such as `launch` and `memcpy`, add nodes that follow it.
 
-    Two GraphNodes are equal if they stand for the same node.
+    A node is the same object wherever it comes from, as long as anybody has it: the methods that add nodes,
+    `nodes`, `edges`, `pred` and `succ`.
     """
 
     __slots__ = ("_graph", "_handle", "_record", "_tree")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from ..event import Event
     from ..kernel import Kernel
     from .condition import GraphCondition
+    from .node import GraphNode
 
 
 class Record:
@@ -27,6 +29,7 @@ class Record:
     condition: GraphCondition | None = None
     cond_type: CUgraphConditionalNodeType | None = None
     branches: tuple[CUgraph, ...] = ()
+    node: weakref.ReferenceType[GraphNode] | None = None  # the object that stands for it
 
     def __init__(self) -> None:
         self.things: dict[str, Any] = {}  # what it uses, by role
@@ -61,6 +64,11 @@ class Tree:
         """What is known of a node."""
         found = self.records.get(node.value)
         return self.records.setdefault(node.value, Record()) if found is None else found
+
+    def added(self, node: CUgraphNode) -> Record:
+        """What is known of a new node: nothing, whatever was at this address before."""
+        self.forget(node)
+        return self.record(node)
 
     def keep(self, node: CUgraphNode, record: Record, **things: Any) -> None:
         """Keep alive what a node uses; what is not named stays as it was."""
