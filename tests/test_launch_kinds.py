@@ -122,6 +122,7 @@ REFUSED = [
     ("u32", ctypes.c_float(2), "c_float given, the kernel's parameter is an integer of 4 bytes"),
     ("u32", np.int64(2), "it takes 8 bytes, the kernel's parameter has 4"),
     ("u16", np.float16(2), "float16 given, the kernel's parameter is an integer of 2 bytes"),
+    ("u8", 2.0, "float given, the kernel's parameter is an integer of 1 byte$"),
     ("u64", 2.0, f"float given, the kernel's parameter is {POINTER}"),
     ("u64", np.float64(2), f"float64 given, the kernel's parameter is {POINTER}"),
     ("u64", 2j, f"complex given, the kernel's parameter is {POINTER}"),
@@ -129,7 +130,7 @@ REFUSED = [
     ("u64", np.int32(2), "it takes 4 bytes, the kernel's parameter has 8"),
     ("b8[2]", 1, "int given, the kernel's parameter is 2 bytes.*pass a float, a NumPy scalar or bytes"),
     ("b16", True, "bool given, the kernel's parameter is 2 bytes"),
-    ("b8[1]", 1, "int given, the kernel's parameter is 1 bytes.*pass a NumPy scalar or bytes"),
+    ("b8[1]", 1, "int given, the kernel's parameter is 1 byte,.*pass a NumPy scalar or bytes"),
     ("b8[16]", np.clongdouble(1), "it takes 32 bytes, the kernel's parameter has 16"),
 ]
 

@@ -65,8 +65,8 @@ def _encoding(value: Any, parameter: Parameter) -> Encoding:
     if isinstance(value, int):
         if parameter.kind == BITS and size is not None and size < 4:
             raise TypeError(
-                f"{cls.__name__} given, {_named(parameter)} is {size} bytes, of a __half for example: pass a "
-                f"{'float, a ' * (size == 2)}NumPy scalar or bytes"
+                f"{cls.__name__} given, {_named(parameter)} is {_bytes_of(parameter)}, of a __half for example: "
+                f"pass a {'float, a ' * (size == 2)}NumPy scalar or bytes"
             )
         width = size if size in SIGNED else 1 if cls is bool else 8
         return Encoding(SIGNED[width], width)
@@ -134,7 +134,11 @@ def _named(parameter: Parameter) -> str:
 def _type(parameter: Parameter) -> str:
     if parameter.kind == FLOAT:
         return {2: "a half", 4: "a float", 8: "a double"}[parameter.size or 8]
-    return f"an integer of {parameter.size} bytes" + " or a pointer" * (parameter.size == 8)
+    return f"an integer of {_bytes_of(parameter)}" + " or a pointer" * (parameter.size == 8)
+
+
+def _bytes_of(parameter: Parameter) -> str:
+    return "1 byte" if parameter.size == 1 else f"{parameter.size} bytes"
 
 
 def encode(value: Any, parameter: Parameter) -> bytes:
