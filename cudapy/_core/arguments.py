@@ -65,7 +65,7 @@ def _encoding(value: Any, parameter: Parameter) -> Encoding:
     if isinstance(value, int):
         if parameter.kind == BITS and size is not None and size < 4:
             raise TypeError(
-                f"{cls.__name__} given, {_named(parameter)} is {_bytes_of(parameter)}, of a __half for example: "
+                f"{cls.__name__} given, {_named(parameter)} is {_bytes_of(parameter)}, such as a __half: "
                 f"pass a {'float, a ' * (size == 2)}NumPy scalar or bytes"
             )
         width = size if size in SIGNED else 1 if cls is bool else 8
