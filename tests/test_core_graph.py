@@ -499,9 +499,9 @@ def test_graph_can_be_imported_like_a_module() -> None:
 def test_conditions_are_handles() -> None:
     condition = graphs("condition").GraphCondition(0x1234)
     assert type(condition.handle) is module("driver").CUgraphConditionalHandle
-    assert condition == condition.handle and module("_core.arguments").encode(condition, 8) == (
-        0x1234
-    ).to_bytes(8, "little")
+    parameter = module("_core.parameter_kinds").Parameter("i", 8)  # what a kernel has for it
+    assert condition == condition.handle
+    assert module("_core.arguments").encode(condition, parameter) == (0x1234).to_bytes(8, "little")
 
 
 def test_a_driver_of_cuda_12_0(older: Any, monkeypatch: pytest.MonkeyPatch) -> None:
