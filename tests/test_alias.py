@@ -178,6 +178,17 @@ print(json.dumps([driver.__name__, cuda.tile.name, cuda.late.name]))
     assert answers(code, site, PYTHONPATH=str(ROOT)) == ["cudapy.driver", "late"]
 
 
+def test_a_cuda_package_with_code_of_its_own(site: Path) -> None:
+    """As CUDA Python 11 has it."""
+    (site / "site/cuda/__init__.py").write_text("own = __name__")
+    code = """
+import json, cuda.tile
+from cuda import cuda as old, own
+print(json.dumps([own, cuda.tile.name, old.__name__]))
+"""
+    assert answers(code, site) == ["cuda", "tile", "cudapy.driver"]
+
+
 def test_some_packages_alone(site: Path) -> None:
     """A cuda.core that is installed runs on cudapy's driver."""
     code = """

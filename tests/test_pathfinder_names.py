@@ -264,6 +264,25 @@ def test_a_library_that_another_package_has_opened(
     assert (loaded.abs_path, loaded.was_already_loaded_from_elsewhere) == (str(ours), False)
 
 
+def test_asking_whether_a_library_is_open_does_not_open_it(
+    machine: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not hasattr(os, "RTLD_NOLOAD"):
+        pytest.skip("needs dlopen")
+    calls = []
+
+    def cdll(name: str, mode: int = 0) -> None:
+        calls.append((name, mode))
+        raise OSError(f"{name}: not here")
+
+    monkeypatch.setattr(ctypes, "CDLL", cdll)
+    machine()
+    with pytest.raises(pathfinder.DynamicLibNotFoundError):
+        pathfinder.load_nvidia_dynamic_lib("nvjpeg")
+    names = [f"libnvjpeg.so.{major}" for major in (13, 12)]
+    assert calls == [(name, mode) for mode in (os.RTLD_NOLOAD | os.RTLD_LAZY, 0) for name in names]
+
+
 def test_what_cudapy_has_opened_is_the_same(nvrtc: Any) -> None:
     nvrtc.checked.nvrtcVersion()
     loaded, own = pathfinder.load_nvidia_dynamic_lib("nvrtc"), pathfinder.load("nvrtc")
