@@ -34,7 +34,6 @@ def _import_next() -> None:
         sys.modules[__name__] = own
 
 
-if sys.version_info >= (3, 10):  # noqa: UP036 - any Python may be started
-    if os.environ.get("CUDAPY_ALIAS"):
-        _install()
-    _import_next()
+if os.environ.get("CUDAPY_ALIAS") and sys.version_info >= (3, 10):  # noqa: UP036 - any Python may start
+    _install()
+_import_next()
