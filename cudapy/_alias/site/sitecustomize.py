@@ -34,6 +34,6 @@ def _import_next() -> None:
         sys.modules[__name__] = own
 
 
-if os.environ.get("CUDAPY_ALIAS") and sys.version_info >= (3, 10):  # noqa: UP036 - any Python may start
+if os.environ.get("CUDAPY_ALIAS") and sys.version_info >= (3, 10):  # a program may start any Python
     _install()
 _import_next()
