@@ -122,8 +122,7 @@ def load(name: str, major: int | None = None) -> Loaded:
     if (known := _loaded.get((name, major))) is not None:
         return known
     library = _library(name, major)
-    if os.environ.get("CUDAPY_DRIVER"):
-        _choose_driver(os.environ["CUDAPY_DRIVER"])
+    _choose_driver()
     with _lock:
         if (name, major) not in _loaded:
             for dependency in library.dependencies:
@@ -166,8 +165,11 @@ def on_load(loaded: Loaded) -> Loaded:
     return loaded
 
 
-def _choose_driver(name: str) -> None:
-    """Switch on the driver that CUDAPY_DRIVER names, unless it is on. Raises ValueError."""
+def _choose_driver() -> None:
+    """Switch on the driver that CUDAPY_DRIVER names, if it names one that is not on. Raises ValueError."""
+    name = os.environ.get("CUDAPY_DRIVER")
+    if not name:
+        return
     if name != "simulator":
         raise ValueError(f"CUDAPY_DRIVER is {name!r}: there is 'simulator' to choose, or it is not set")
     from . import simulator  # which nothing else imports
@@ -186,7 +188,8 @@ def find(name: str, major: int | None = None) -> tuple[Candidate, ...]:
 
 
 def is_open(name: str) -> bool:
-    """Whether `load` has opened the library `name`, of any major."""
+    """Whether `load` has opened the library `name`, of any major, or the simulator stands for it."""
+    _choose_driver()
     return any(known.name == name for known in tuple(_loaded.values()))
 
 

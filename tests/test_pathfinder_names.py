@@ -291,6 +291,21 @@ def test_what_cudapy_has_opened_is_the_same(nvrtc: Any) -> None:
     assert not loaded.was_already_loaded_from_elsewhere
 
 
+def test_the_simulator_is_no_library_of_another_package() -> None:
+    """Whoever has opened a real one."""
+    code = """
+from cudapy import pathfinder
+from cudapy._pathfinder import nvidia
+theirs = pathfinder.LoadedDL("/usr/lib/libcuda.so.1", True, 1, "was-already-loaded-from-elsewhere")
+nvidia._from_elsewhere.update(cuda=theirs, cudart=theirs)
+print([pathfinder.load_nvidia_dynamic_lib(name).abs_path for name in ("cuda", "cudart")])
+"""
+    environ = {**os.environ, "CUDAPY_DRIVER": "simulator", "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("['cudapy simulator', 'cudapy simulator']\n", "")
+
+
 def test_loaded_dl_is_compared_by_value() -> None:
     one = pathfinder.LoadedDL("/a", False, 1, "conda")
     assert one == pathfinder.LoadedDL("/a", False, 1, "conda") != pathfinder.LoadedDL("/a", False, 2, "conda")
