@@ -5328,13 +5328,13 @@ def _cuCoredumpSetAttribute(
 ) -> tuple[CUresult, int]: ...
 
 
-def cuCoredumpSetAttribute(attrib: CUcoredumpSettings | int, value: bytes | int) -> tuple[CUresult, int]:
+def cuCoredumpSetAttribute(attrib: CUcoredumpSettings | int, value: bytes | int) -> tuple[CUresult]:
     """Set the coredump setting `attrib` of the current context to `value`, a path as bytes or a number;
     environment variables set before initialization still win."""
     return _set_coredump(_cuCoredumpSetAttribute, attrib, value)
 
 
-def _set_coredump(function: Any, attrib: int, value: bytes | int) -> tuple[CUresult, int]:
+def _set_coredump(function: Any, attrib: int, value: bytes | int) -> tuple[CUresult]:
     """Pass a core dump setting as the bytes that C reads, and their number."""
     from ._ffi.convert import integer
 
@@ -5349,8 +5349,8 @@ def _set_coredump(function: Any, attrib: int, value: bytes | int) -> tuple[CUres
     else:
         size = _coredump_size(attrib)
         data = integer(value, 0, (1 << 8 * size) - 1, f"{what}: value").to_bytes(size, sys.byteorder)
-    result: tuple[CUresult, int] = function(attrib, bytearray(data), len(data))
-    return result
+    status, _ = function(attrib, bytearray(data), len(data))
+    return (status,)
 
 
 @libcuda(
@@ -5362,9 +5362,7 @@ def _cuCoredumpSetAttributeGlobal(
 ) -> tuple[CUresult, int]: ...
 
 
-def cuCoredumpSetAttributeGlobal(
-    attrib: CUcoredumpSettings | int, value: bytes | int
-) -> tuple[CUresult, int]:
+def cuCoredumpSetAttributeGlobal(attrib: CUcoredumpSettings | int, value: bytes | int) -> tuple[CUresult]:
     """Set the coredump setting `attrib` for the whole process to `value`, a path as bytes or a number;
     environment variables set before initialization still win."""
     return _set_coredump(_cuCoredumpSetAttributeGlobal, attrib, value)

@@ -319,7 +319,7 @@ def test_coredump_settings_are_set(name: str, attribute: str, value: Any, sent: 
     with pytest.MonkeyPatch.context() as patch:
         plain = getattr(driver, f"_{name}")
         patch.setattr(driver, f"_{name}", lambda *given: memory.append(bytes(given[1])) or plain(*given))
-        status, _ = getattr(driver, name)(key, value)
+        (status,) = getattr(driver, name)(key, value)
     called, seen = received(stub)
     assert (status, called, seen["attrib"]) == (OK, name, i(key))
     assert seen["size"] == q(len(sent))

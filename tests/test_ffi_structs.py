@@ -54,6 +54,15 @@ class Everything(Struct):  # type: ignore[misc]
     arguments: void_pp
 
 
+class Holder(Struct):  # type: ignore[misc]
+    text: char_p
+
+
+class Holders(Struct):  # type: ignore[misc]
+    items: Annotated[list[Holder], "Holder *", "count"]
+    count: c_uint
+
+
 class Aligned(Struct, align=64):  # type: ignore[misc]
     word: size_t
 
@@ -170,6 +179,28 @@ def test_char_arrays_are_bytes() -> None:
     assert driver.CUuuid(bytes=b"0123456789abcdef").bytes == b"0123456789abcdef"
 
 
+def test_char_arrays_take_lists_of_numbers() -> None:
+    """`char` may be signed or not, `unsigned char` may not."""
+    numpy = pytest.importorskip("numpy")
+    char, unsigned = Everything(), driver.CUmemFabricHandle()
+    for raw in ([-128, -1, 127, 255], (-128, -1, 127, 255), numpy.array([-128, -1, 127, -1], numpy.int8)):
+        char.raw = raw
+        assert char.raw == b"\x80\xff\x7f\xff"
+    char.raw = [numpy.int64(-3), True]
+    assert char.raw == b"\xfd\1\0\0"
+    unsigned.data = [0, 200, 255]
+    assert unsigned.data == b"\0\xc8\xff" + bytes(61)
+    for value in (-129, 256):
+        with pytest.raises(OverflowError, match=rf"Everything.raw\[1\] = {value} is outside -128 .. 255"):
+            char.raw = [0, value]
+    with pytest.raises(OverflowError, match=r"CUmemFabricHandle.data\[0\] = -1 is outside 0 .. 255"):
+        unsigned.data = [-1]
+    with pytest.raises(TypeError, match=r"Everything.raw\[0\] must be an integer, not bytes"):
+        char.raw = [b"a"]
+    with pytest.raises(ValueError, match="holds 4 bytes, not 5"):
+        char.raw = [0] * 5
+
+
 def test_arrays_are_lists() -> None:
     whole = Everything(numbers=[1, -2, 3], kinds=[1])
     assert (whole.numbers, whole.kinds) == ([1, -2, 3], [1, 0])
@@ -192,8 +223,6 @@ def test_pointers_to_structs_are_lists() -> None:
     at = NATIVE.unpack(bytes(whole))[-4]
     assert ctypes.string_at(at, 32) == struct.pack("h6xd h6xd", 1, 0.0, 2, 9.0)
     assert [point.x for point in whole.points] == [1, 2]
-    whole.points[1].x = 5
-    assert ctypes.string_at(at + 16, 2) == b"\5\0"
     for nothing in (None, []):
         whole.points = nothing
         assert (whole.points, NATIVE.unpack(bytes(whole))[-4]) == ([], 0)
@@ -312,12 +341,93 @@ def test_c_never_reads_past_a_list(before: bool, stub: Stub) -> None:
     else:
         config.attrs = [attribute]
         config.numAttrs = 3
-    memory = ctypes.string_at(config.attrs[0].getPtr(), 3 * ctypes.sizeof(attribute))
+    memory = ctypes.string_at(driver.CUlaunchConfig.attrs.raw.__get__(config), 3 * ctypes.sizeof(attribute))
     assert memory == bytes(attribute) + bytes(2 * ctypes.sizeof(attribute))
     assert [item.id for item in config.attrs] == [1]
-    config.attrs[0].id = 2  # what is read is what C will see
     config.numAttrs = 5
-    assert [item.id for item in config.attrs] == [2]
+    assert [item.id for item in config.attrs] == [1]
+
+
+def test_items_of_arrays_of_structs_are_copies() -> None:
+    """As those of cuda.bindings are: to change one, set the list."""
+    runtime = module("runtime")
+    source = driver.CUlaunchAttribute(id=1)
+    config = driver.CUlaunchConfig(attrs=[source], numAttrs=1)
+    frame = runtime.cudaEglFrame(planeDesc=[runtime.cudaEglPlaneDesc(width=1)])
+    waits = driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS(extSemArray=[7], numExtSems=1)
+    theirs = (driver.CUlaunchAttribute * 1)(source)
+    other = driver.CUlaunchConfig(numAttrs=1)
+    ctypes.c_size_t.from_address(
+        other.getPtr() + driver.CUlaunchConfig.attrs.raw.offset
+    ).value = ctypes.addressof(theirs)
+    source.id = 2
+    config.attrs[0].id = other.attrs[0].id = 3
+    frame.planeDesc[0].width = 4
+    waits.extSemArray[0].value = 8
+    assert (config.attrs[0].id, other.attrs[0].id, frame.planeDesc[0].width) == (1, 1, 1)
+    assert int(waits.extSemArray[0]) == 7
+    again = config.attrs
+    again[0].id = 5
+    config.attrs = again
+    assert config.attrs[0].id == 5
+
+
+def test_a_copy_keeps_what_its_array_points_to() -> None:
+    owner = Holders(items=[Holder(text=b"kept" * 9)], count=1)
+    gone, item = weakref.ref(owner), owner.items[0]
+    del owner
+    gc.collect()
+    assert gone() is not None
+    assert item.text == b"kept" * 9
+    del item
+    gc.collect()
+    assert gone() is None
+
+
+def test_an_array_that_c_makes_has_its_size_before() -> None:
+    for params in (driver.CUDA_CONDITIONAL_NODE_PARAMS(), module("runtime").cudaConditionalNodeParams()):
+        assert params.phGraph_out == []
+        params.size = 2
+        assert [int(graph) for graph in params.phGraph_out] == [0, 0]
+        made = (ctypes.c_size_t * 2)(5, 6)
+        field = ctypes.c_size_t.from_address(params.getPtr() + type(params).phGraph_out.raw.offset)
+        field.value = ctypes.addressof(made)
+        graphs = params.phGraph_out
+        made[0] = 9
+        assert [int(graph) for graph in graphs] == [5, 6]
+    semaphores = driver.CUDA_EXT_SEM_WAIT_NODE_PARAMS(numExtSems=2)  # what a program makes
+    assert semaphores.extSemArray == semaphores.paramsArray == []
+
+
+def test_pointers_to_one_struct_are_lists() -> None:
+    params = driver.CUctxCreateParams()
+    assert params.cigParams == []
+    for value in (driver.CUctxCigParam(sharedData=5), [driver.CUctxCigParam(sharedData=5)]):
+        params.cigParams = value
+        assert [item.sharedData for item in params.cigParams] == [5]
+    for cls in (driver.CUdevResource, module("runtime").cudaDevResource):
+        resource = cls()
+        assert resource.nextResource == []
+        resource.nextResource = [cls(type=1)]
+        assert [(type(item), int(item.type)) for item in resource.nextResource] == [(cls, 1)]
+
+
+def test_null_pointers_are_printed_as_those_of_cuda_bindings() -> None:
+    printed = {
+        "CUDA_KERNEL_NODE_PARAMS": ("kernelParams : 0", "extra : 0"),
+        "CUDA_HOST_NODE_PARAMS": ("userData : 0x0",),
+        "CUDA_MEMCPY_BATCH_NODE_PARAMS": ("sizes : 0", "attrs : []", "attrsIdxs : 0", "dsts : []"),
+        "CUDA_MEM_ALLOC_NODE_PARAMS": ("accessDescs : []",),
+        "CUctxCreateParams": ("cigParams : []", "execAffinityParams : []"),
+        "CUdevResource": ("nextResource : []",),
+        "CUcheckpointRestoreArgs": ("gpuPairs : []", "customStorageInfo_out : 0"),
+        "CUDA_CONDITIONAL_NODE_PARAMS": ("phGraph_out : []",),
+    }
+    for name, lines in printed.items():
+        text = repr(getattr(driver, name)()).splitlines()
+        assert [line for line in lines if line not in text] == [], name
+    params = driver.CUDA_KERNEL_NODE_PARAMS(kernelParams=0x1234)
+    assert "kernelParams : 4660" in repr(params).splitlines()
 
 
 def test_every_list_has_the_count_that_its_struct_has() -> None:

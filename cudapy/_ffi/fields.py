@@ -38,14 +38,15 @@ def annotated(c_type: str, extra: str, body: dict[str, Any], scope: dict[str, An
     """The same for an array ("char[64]") or a pointer to structs ("T *", counted by the field `extra`)."""
     item, _, count = c_type.rstrip("]").partition("[")
     name = item.rstrip("* ")
-    cls: Any = SCALARS.get(name) or body.get(name) or scope.get(name) or void_p
+    own = name == body.get("__qualname__")  # a pointer to the struct that is being declared
+    cls: Any = SCALARS.get(name) or body.get(name) or scope.get(name) or (None if own else void_p)
     if not count:
         return (ctypes.c_size_t, lambda raw: Structs(raw, cls, extra)) if "*" in c_type else plain(cls)
     length = int(count)
     if "*" in item:
         return ctypes.c_size_t * length, lambda raw: Items(raw, ctypes.c_size_t, length)
     if cls in (ctypes.c_char, ctypes.c_ubyte):
-        return ctypes.c_ubyte * length, lambda raw: Bytes(raw, length, extra == "text")
+        return ctypes.c_ubyte * length, lambda raw: Bytes(raw, cls, length, extra == "text")
     storage = ctypes.c_int if issubclass(cls, Enum) else cls
     return storage * length, lambda raw: Items(raw, cls, length)
 
@@ -69,6 +70,21 @@ def kept(owner: Any, raw: Any) -> Any:
         root = root._b_base_
     at = ctypes.addressof(owner) - ctypes.addressof(root) + raw.offset
     return getattr(root, "_keep_", {}).get(at)
+
+
+def copies(array: Any, owner: Any) -> list[Any]:
+    """The items of an array as Python has them, none of them a view of it. Structs keep `owner` alive: what
+    they point to may be its own.
+    """
+    cls = array._type_
+    if issubclass(cls, Handle):
+        return [cls(item.value) for item in array]
+    if not issubclass(cls, convert.AGGREGATES):
+        return list(array)
+    items = [cls.from_buffer_copy(item) for item in array]
+    for item in items:
+        item._keep_ = {-1: owner}
+    return items
 
 
 class Field(property):
@@ -167,11 +183,15 @@ class Pointers(Pointer):
     def convert(self, value: Any) -> Any:
         return convert.pointers(value, None, self.what)
 
+    def text(self, owner: Any) -> str:
+        return str(self.raw.__get__(owner))
+
 
 class Structs(Field):
-    """A pointer to `count` structs: a list of views when read; a list, a struct or None when set.
+    """A pointer to `count` items, or to one: a list of copies when read; a list, a struct or None when set.
 
-    The memory behind it is never shorter than the count says: what a list lacks is zero.
+    The memory behind it is never shorter than the count says: what a list lacks is zero. A field whose name
+    ends in `_out` is an array that C makes: before it does, there are `count` null handles to read.
     """
 
     def __init__(self, raw: Any, cls: Any, count: str) -> None:
@@ -186,12 +206,13 @@ class Structs(Field):
 
     def read(self, owner: Any) -> Any:
         address = self.raw.__get__(owner)
-        if not self.count:
-            return self.cls.from_address(address) if address else None
+        count = getattr(owner, self.count) if self.count else 1
         array = self.own(owner)
         if array is not None:
-            return list(array)[: len(array.keep)]
-        return list((self.cls * getattr(owner, self.count)).from_address(address)) if address else []
+            return copies(array, owner)[: len(array.keep)]
+        if address:
+            return copies((self.cls * count).from_address(address), owner)
+        return [self.cls() for _ in range(count)] if self.what.endswith("_out") else []
 
     def __set__(self, owner: Any, value: Any) -> None:
         if isinstance(value, self.cls):
@@ -218,6 +239,8 @@ class Structs(Field):
 
     def text(self, owner: Any) -> str:
         address = self.raw.__get__(owner)
+        if not address and self.cls.__base__ is convert.SimpleData:
+            return "0"
         return repr(self.read(owner)) if not address or self.own(owner) is not None else f"{address:#x}"
 
 
@@ -238,29 +261,39 @@ class Count(Scalar):
 
 
 class Bytes(Field):
-    """`char[n]`: bytes. Text ends at its NUL, anything else has all n bytes; what is set is padded with 0."""
+    """`char[n]`: bytes. Text ends at its NUL, anything else has all n bytes; what is set is padded with 0.
 
-    def __init__(self, raw: Any, length: int, text: bool) -> None:
+    A list may be set, too: of numbers up to 255, and from -128 where the items are `char` and not unsigned.
+    """
+
+    def __init__(self, raw: Any, item: Any, length: int, text: bool) -> None:
         read = raw.__get__
         super().__init__(
             raw,
             bytes,
             (lambda owner: bytes(read(owner)).split(b"\0")[0]) if text else lambda o: bytes(read(o)),
         )
+        self.low = -128 if item is ctypes.c_char else 0
         self.length = length
 
     def __set__(self, owner: Any, value: Any) -> None:
-        try:
-            data = bytes(value if isinstance(value, (list, tuple)) else memoryview(value))
-        except TypeError:
-            raise TypeError(f"{self.what} must be bytes, not {type(value).__name__}") from None
+        if isinstance(value, (list, tuple)):
+            data = bytes(
+                convert.integer(item, self.low, 255, f"{self.what}[{i}]") & 255
+                for i, item in enumerate(value)
+            )
+        else:
+            try:
+                data = bytes(memoryview(value))
+            except TypeError:
+                raise TypeError(f"{self.what} must be bytes, not {type(value).__name__}") from None
         if len(data) > self.length:
             raise ValueError(f"{self.what} holds {self.length} bytes, not {len(data)}")
         ctypes.memmove(self.raw.__get__(owner), data.ljust(self.length, b"\0"), self.length)
 
 
 class Items(Field):
-    """`T[n]`: a list when read, a list of at most n items when set; the rest becomes 0."""
+    """`T[n]`: a list when read, of copies; a list of at most n items when set; the rest becomes 0."""
 
     def __init__(self, raw: Any, cls: Any, length: int) -> None:
         read = raw.__get__
@@ -268,7 +301,9 @@ class Items(Field):
         super().__init__(
             raw,
             cls,
-            (lambda owner: [cls(item) for item in read(owner)]) if as_enum else lambda o: list(read(o)),
+            (lambda owner: [cls(item) for item in read(owner)])
+            if as_enum
+            else lambda owner: copies(read(owner), owner),
         )
         self.item = ctypes.c_int if as_enum else cls
         self.length = length

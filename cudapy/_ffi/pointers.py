@@ -29,10 +29,10 @@ def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
 
     The types are the scalars of ctypes: c_bool, c_char (a byte, or a number up to 255), c_wchar, the
     integers, c_float, c_double and c_void_p. c_void_p takes an address, a handle (its value is the argument)
-    and an object with `getPtr()`, a struct or an array (its address is the argument). The type None stands for
-    an object that is passed as it is: one with `getPtr()`, a ctypes instance, or an enum member. The array and
-    the copies of the values live in one block, alive as long as the result; what is given by its address is
-    not kept alive.
+    and an object with `getPtr()`, a struct or an array (its address is the argument). The type None stands
+    for an object that is passed as it is: one with `getPtr()`, a ctypes instance, or an enum member. The
+    array and the copies of the values live in one block, alive as long as the result; what is given by its
+    address is not kept alive.
     """
     values, types = value
     if len(values) != len(types):

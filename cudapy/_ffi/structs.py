@@ -70,6 +70,8 @@ class _Declared:
         super().__init__(name, bases, body)  # type: ignore[call-arg]  # ctypes lays the fields out by now
         for field, maker in body["_makers_"].items():
             descriptor = maker(cls.__dict__[field])
+            if isinstance(descriptor, fields.Structs) and descriptor.cls is None:
+                descriptor.cls = cls
             descriptor.what = f"{name}.{field}"
             setattr(cls, field, descriptor)
         counted = [item for item in cls.__dict__.values() if isinstance(item, fields.Structs) and item.count]

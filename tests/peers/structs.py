@@ -159,7 +159,6 @@ def attempt(package: ModuleType, cls: Any, path: str, field: Any, value: Any, si
 
 DELIBERATE = re.compile(
     r"([lL]oc(ation|Hint)?|^(cuda|CU)[mM]emLocation)\.type="  # the name of 0 is another one
-    r"|^CUctxCreateParams\.cigParams="  # one struct, where the peer has a list
     r"|^cudaKernelNodeParamsV2\."  # 1 in every direction, as the peers of CUDA 12.9 and 13.0 have it
     r"|=callback$"  # an address
 )

@@ -515,7 +515,7 @@ class CUctxCreateParams(Struct):
 
     execAffinityParams: Annotated[list[CUexecAffinityParam], "CUexecAffinityParam *", "numExecAffinityParams"]
     numExecAffinityParams: c_int
-    cigParams: Annotated[CUctxCigParam | None, "CUctxCigParam *"]
+    cigParams: Annotated[list[CUctxCigParam], "CUctxCigParam *"]
 
 
 CUctxCreateParams_st = CUctxCreateParams
@@ -534,7 +534,7 @@ CUstreamCigParam_st = CUstreamCigParam
 class CUstreamCigCaptureParams(Struct):
     """Options for capturing a stream into a graphics command list."""
 
-    streamCigParams: Annotated[CUstreamCigParam | None, "CUstreamCigParam *"]
+    streamCigParams: Annotated[list[CUstreamCigParam], "CUstreamCigParam *"]
 
 
 CUstreamCigCaptureParams_st = CUstreamCigCaptureParams
@@ -1407,7 +1407,7 @@ CUcheckpointLockArgs_st = CUcheckpointLockArgs
 class CUcheckpointCheckpointArgs(Struct):
     """Optional arguments of a process checkpoint, such as where to return custom storage details."""
 
-    customStorageInfo_out: void_p
+    customStorageInfo_out: void_pp
     reserved: Annotated[bytes, "char[56]"]
 
 
@@ -1430,7 +1430,7 @@ class CUcheckpointRestoreArgs(Struct):
     gpuPairs: Annotated[list[CUcheckpointGpuPair], "CUcheckpointGpuPair *", "gpuPairsCount"]
     gpuPairsCount: c_uint
     padding0: c_uint
-    customStorageInfo_out: void_p
+    customStorageInfo_out: void_pp
     reserved: Annotated[bytes, "char[40]"]
 
 
@@ -1591,7 +1591,7 @@ class CUdevResource(Struct):
     wqConfig: Annotated[CUdevWorkqueueConfigResource, "CUdevWorkqueueConfigResource", "union"]
     wq: Annotated[CUdevWorkqueueResource, "CUdevWorkqueueResource", "union"]
     _oversize: Annotated[bytes, "unsigned char[40]", "union"]
-    nextResource: void_p
+    nextResource: Annotated[list[CUdevResource], "CUdevResource *"]
 
 
 CUdevResource_st = CUdevResource

@@ -680,7 +680,7 @@ class cudaDevResource(Struct):
     wqConfig: Annotated[cudaDevWorkqueueConfigResource, "cudaDevWorkqueueConfigResource", "union"]
     wq: Annotated[cudaDevWorkqueueResource, "cudaDevWorkqueueResource", "union"]
     _oversize: Annotated[bytes, "unsigned char[40]", "union"]
-    nextResource: void_p
+    nextResource: Annotated[list[cudaDevResource], "cudaDevResource *"]
 
 
 cudaDevResource_st = cudaDevResource
