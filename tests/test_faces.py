@@ -179,6 +179,38 @@ def test_exceptions_are_pickled_and_copied(error: type[Any], status: int) -> Non
         assert (str(again), again.status) == (str(first), status)
 
 
+CALLS = [
+    (nvvm, "nvvmAddModuleToProgram", (7, None, 0, "name")),
+    (nvvm, "nvvmLazyAddModuleToProgram", (7, None, 0, "name")),
+    (nvvm, "nvvmGetProgramLog", (7, None)),
+    (nvjitlink, "nvJitLinkAddData", (7, 2, None, 0, "name")),
+    (nvjitlink, "nvJitLinkGetLinkedCubin", (7, None)),
+    (nvfatbin, "nvFatbinAddPTX", (7, None, 0, "90", "id", "")),
+]
+
+
+@pytest.mark.parametrize(("library", "name", "arguments"), CALLS, ids=[name for _, name, _ in CALLS])
+def test_none_for_a_buffer_is_a_value_error_too(
+    monkeypatch: pytest.MonkeyPatch, library: ModuleType, name: str, arguments: tuple[Any, ...]
+) -> None:
+    """As it is in cuda.bindings up to 13.3; later ones ask C, and raise its error."""
+    function = getattr(library, name)
+    prefix, error = next((p, e) for p, e in zip(MODULES, ERRORS, strict=True) if MODULES[p] is library)
+    status = next(iter(function.__globals__["__getattr__"](f"{prefix}Result")))
+    face = getattr(library, snake(name[len(prefix) :])).__name__
+    written = library._face.write(function, face, tuple(inspect.signature(function).parameters))
+    monkeypatch.setitem(written.__globals__, name, lambda *_: (type(status)(3),))
+    with pytest.raises(error, match=r"\(3\)") as caught:
+        written(*arguments)
+    assert isinstance(caught.value, ValueError)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert type(again) is type(caught.value)
+    assert again.status == 3
+    with pytest.raises(error) as caught:
+        written(*[b"x" if value is None else value for value in arguments])
+    assert not isinstance(caught.value, ValueError)
+
+
 def test_a_status_of_tomorrow() -> None:
     assert str(nvjitlink.nvJitLinkError(99)) == "Result_99 (99)"
 

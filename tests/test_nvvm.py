@@ -248,6 +248,8 @@ def test_bad_arguments(program: int) -> None:
         ValueError, match=rf"buffer holds {len(DOUBLED)} bytes, the call needs {len(DOUBLED) + 1}"
     ):
         nvvm.add_module_to_program(program, DOUBLED, len(DOUBLED) + 1, "k")
+    with pytest.raises(ValueError, match="INVALID_INPUT"):
+        nvvm.add_module_to_program(program, None, 0, "k")
     with pytest.raises(
         TypeError, match="nvvmAddModuleToProgram: buffer must be an address or a buffer, not str"
     ):

@@ -92,6 +92,8 @@ def test_results(release: str, name: str) -> None:
         wanted = int(signature.split(" -> ")[1])
         if wanted < 0:  # the peer does not document what it returns
             continue
+        if function.startswith("cuCoredumpSetAttribute"):  # it documents a size, and returns none
+            wanted = 0
         have = results(getattr(ours(name), function))
         if (
             have != wanted

@@ -11,10 +11,14 @@ becomes, at the first call,
             raise _face.failure('nvJitLinkCreate', err, {'num_options': num_options, 'options': options})
         return _alone(values)
 
-A handle is an int there, and a `char *` takes a str as well and comes back as one.
+A handle is an int there, and a `char *` takes a str as well and comes back as one. A function that fails with
+None for a buffer raises what is a ValueError, too: that was the one of cuda.bindings up to 13.3, before C was
+asked.
 """
 
 from __future__ import annotations
+
+import functools
 
 from .handles import Handle
 
@@ -87,11 +91,14 @@ class Face:
             for name, c_name in zip(names, inputs_of(function), strict=True)
         ]
         arguments = ", ".join(f"{name!r}: {name}" for name in names)
+        by_c_name, buffers = dict(zip(inputs_of(function), names, strict=True)), buffers_of(function)
+        null = " or ".join(f"{name} is None" for c_name, name in by_c_name.items() if c_name in buffers)
+        failure = ", ".join([f"{function.__name__!r}, err, {{{arguments}}}", *([null] if null else [])])
         source = (
             f"def {name}({', '.join(names)}):\n"
             f"    err, *values = {function.__name__}({', '.join(given)})\n"
             "    if err:\n"
-            f"        raise _face.failure({function.__name__!r}, err, {{{arguments}}})\n"
+            f"        raise _face.failure({failure})\n"
             "    return _alone(values)\n"
         )
         scope = function.__globals__
@@ -104,11 +111,27 @@ class Face:
 
         settle(stub, self.write(function, stub.__name__, names).__code__, _first_call.__code__)
 
-    def failure(self, function: str, status: Any, arguments: dict[str, Any]) -> FaceError:
+    def failure(
+        self, function: str, status: Any, arguments: dict[str, Any], null_buffer: bool = False
+    ) -> FaceError:
         """The exception for a C function that returned `status`."""
-        error = self.error(status)
+        error = null_buffer_error(self.error, status) if null_buffer else self.error(status)
         error.__cause__ = self.explain(function, status, arguments)
         return error
+
+
+def null_buffer_error(error: Any, status: int) -> FaceError:
+    """A failure that is a ValueError, too."""
+    made: FaceError = _with_value_error(error)(status)
+    return made
+
+
+@functools.cache
+def _with_value_error(error: Any) -> Any:
+    def reduce(self: FaceError) -> tuple[Any, ...]:
+        return null_buffer_error, (error, int(self.status))
+
+    return type(error.__name__, (error, ValueError), {"__module__": error.__module__, "__reduce__": reduce})
 
 
 _Function: Any = type(lambda: None)
@@ -139,6 +162,20 @@ def texts_of(function: Any) -> set[str]:
         p.name
         for p in parse(declaration.prototype).parameters
         if p.type == "char" and p.const and (p.stars == 2 or p.c_name not in declaration.sizes)
+    }
+
+
+def buffers_of(function: Any) -> set[str]:
+    """The parameters that are memory: `void *`, and `char *` with a size or to be written."""
+    from .prototypes import parse
+
+    declaration = getattr(function, "__declaration__", None)
+    if declaration is None:
+        return set()
+    return {
+        p.name
+        for p in parse(declaration.prototype).parameters
+        if p.stars == 1 and (p.type == "void" or (p.type == "char" and p.name not in texts_of(function)))
     }
 
 
