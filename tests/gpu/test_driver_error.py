@@ -69,6 +69,7 @@ class TestNames:
 
     def test_an_unknown_code(self) -> None:
         assert driver.cuGetErrorName(12345) == (CUresult.CUDA_ERROR_INVALID_VALUE, None)
+        assert driver.cuGetErrorString(CUresult.CUDA_SUCCESS) == (0, b"no error")
         assert driver.cuGetErrorString(12345) == (CUresult.CUDA_ERROR_INVALID_VALUE, None)
         assert driver.cuGetErrorName(CUresult(12345))[1] is None
 

@@ -17,8 +17,10 @@ from cudapy.driver import (
     CUgraph,
     CUgraphConditionalHandle,
     CUgraphConditionalNodeType,
+    CUgraphExecUpdateResult,
     CUgraphNodeParams,
     CUgraphNodeType,
+    CUresult,
 )
 
 from .kernels import context as context
@@ -130,3 +132,69 @@ def test_while(graph: CUgraph, context: CUcontext) -> None:
         ok(driver.cuGraphAddKernelNode(body, None, 0, step))
         run(graph)
         assert read(pointer, 2) == [0, 5]
+
+
+def launched(executable: driver.CUgraphExec, pointer: CUdeviceptr) -> int:
+    """What a launch writes to memory that is 0."""
+    write(pointer, [0] * 4)
+    ok(driver.cuGraphLaunch(executable, 0))
+    return int(read(pointer, 4)[0])
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 0), (0, 1), (1, 1)])
+def test_an_update_brings_the_default_value_of_the_new_graph(
+    graph: CUgraph, context: CUcontext, before: int, after: int
+) -> None:
+    kind = Conditional.CU_GRAPH_COND_TYPE_IF
+    with memory(16) as pointer:
+        _, (body,) = add_conditional(graph, context, kind, before)
+        add_fill(body, context, pointer, 7)
+        with owned(driver.cuGraphInstantiate(graph, 0), driver.cuGraphExecDestroy) as executable:
+            assert launched(executable, pointer) == 7 * before
+            with owned(driver.cuGraphCreate(0), driver.cuGraphDestroy) as other:
+                _, (body,) = add_conditional(other, context, kind, after)
+                add_fill(body, context, pointer, 8)
+                told = ok(driver.cuGraphExecUpdate(executable, other))
+                assert told.result == CUgraphExecUpdateResult.CU_GRAPH_EXEC_UPDATE_SUCCESS
+                assert [launched(executable, pointer) for _ in range(2)] == [8 * after] * 2
+            assert launched(executable, pointer) == 8 * after
+
+
+@pytest.mark.parametrize("bodies", [1, 2])
+def test_an_update_changes_no_conditional_node(graph: CUgraph, context: CUcontext, bodies: int) -> None:
+    """Another kind, another number of bodies, and other nodes in a body."""
+    needs_driver(12, 8)
+    add_conditional(graph, context, Conditional.CU_GRAPH_COND_TYPE_IF, 1, bodies)
+    result = CUgraphExecUpdateResult
+    with owned(driver.cuGraphInstantiate(graph, 0), driver.cuGraphExecDestroy) as executable:
+        for kind, count, fills, why in (
+            ("SWITCH", bodies, 0, result.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED),
+            ("IF", 3 - bodies, 0, result.CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED),
+            ("IF", bodies, 1, result.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED),
+        ):
+            with owned(driver.cuGraphCreate(0), driver.cuGraphDestroy) as other, memory(16) as pointer:
+                cls = getattr(Conditional, f"CU_GRAPH_COND_TYPE_{kind}")
+                _, (body, *_) = add_conditional(other, context, cls, 1, count)
+                for _ in range(fills):
+                    add_fill(body, context, pointer, 8)
+                status, told = driver.cuGraphExecUpdate(executable, other)
+                assert status == CUresult.CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE
+                assert told is None or told.result == why
+
+
+def test_a_condition_belongs_to_its_graph_and_the_bodies_in_it(graph: CUgraph, context: CUcontext) -> None:
+    make = driver.cuGraphConditionalHandleCreate
+    kind = Conditional.CU_GRAPH_COND_TYPE_IF
+    parameters = CUgraphNodeParams(type=CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL)
+    parameters.conditional.type, parameters.conditional.size = kind, 1
+    parameters.conditional.ctx = context
+    with owned(driver.cuGraphCreate(0), driver.cuGraphDestroy) as other, memory(16) as pointer:
+        parameters.conditional.handle = ok(make(other, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT))
+        status, _ = driver.cuGraphAddNode(graph, None, None, 0, parameters)
+        assert status == CUresult.CUDA_ERROR_INVALID_VALUE
+        _, (body,) = add_conditional(graph, context, kind, 1)
+        parameters.conditional.handle = ok(make(graph, context, 1, CU_GRAPH_COND_ASSIGN_DEFAULT))
+        ok(driver.cuGraphAddNode(body, None, None, 0, parameters))
+        add_fill(parameters.conditional.phGraph_out[0], context, pointer, 9)
+        run(graph)
+        assert read(pointer, 4) == [9] * 4

@@ -111,6 +111,21 @@ class TestRegistered:
         ok(driver.cuMemHostUnregister(pages))
         assert driver.cuMemHostUnregister(pages) == (CUresult.CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,)
 
+    def test_only_its_start_unregisters_it(self, pages: np.ndarray) -> None:
+        address = pages.ctypes.data
+        ok(driver.cuMemHostRegister(address, SIZE, 0))
+        for wrong in (0, address + 8, address + SIZE - 1):
+            assert driver.cuMemHostUnregister(wrong) == (CUresult.CUDA_ERROR_INVALID_VALUE,)
+        ok(driver.cuMemHostUnregister(address))
+
+    def test_no_context_is_needed_to_unregister(self, pages: np.ndarray, context: driver.CUcontext) -> None:
+        ok(driver.cuMemHostRegister(pages, SIZE, 0))
+        ok(driver.cuCtxSetCurrent(None))
+        try:
+            assert driver.cuMemHostUnregister(pages) == (0,)
+        finally:
+            ok(driver.cuCtxSetCurrent(context))
+
     def test_more_bytes_than_the_buffer_has(self, pages: np.ndarray) -> None:
         with pytest.raises(ValueError, match="the call needs"):
             driver.cuMemHostRegister(pages, SIZE + 1, 0)
@@ -173,6 +188,13 @@ class TestManaged:
         assert self.get(name, managed, 12) == [CU_DEVICE_INVALID] * 3
         ok(driver.cuMemAdvise(managed, SIZE, CUmem_advise.CU_MEM_ADVISE_SET_ACCESSED_BY, DEVICE))
         assert self.get(name, managed, 12) == [DEVICE, CU_DEVICE_INVALID, CU_DEVICE_INVALID]
+
+    def test_accessed_by_is_sorted(self, managed: CUdeviceptr) -> None:
+        """The host, which is -1, comes first whenever it was named."""
+        for place in (DEVICE, CU_DEVICE_CPU):
+            ok(driver.cuMemAdvise(managed, SIZE, CUmem_advise.CU_MEM_ADVISE_SET_ACCESSED_BY, place))
+        name = Attribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
+        assert self.get(name, managed, 12) == [CU_DEVICE_CPU, DEVICE, CU_DEVICE_INVALID]
 
     @pytest.mark.parametrize("form", ["cuda12", "cuda13"])
     def test_prefetch(self, managed: CUdeviceptr, form: str) -> None:

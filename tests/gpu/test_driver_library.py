@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -133,3 +133,37 @@ def test_files(tmp_path: Path) -> None:
         assert ok(driver.cuLibraryGetKernel(library, b"fill"))
     missing = driver.cuLibraryLoadFromFile(bytes(tmp_path / "missing"), None, None, 0, None, None, 0)
     assert missing == (CUresult.CUDA_ERROR_FILE_NOT_FOUND, None)
+
+
+@pytest.fixture
+def no_context(context: driver.CUcontext) -> Iterator[None]:
+    """No context is current."""
+    ok(driver.cuCtxSetCurrent(None))
+    yield
+    ok(driver.cuCtxSetCurrent(context))
+
+
+def test_loading_and_asking_needs_no_context(no_context: None, context: driver.CUcontext) -> None:
+    needs_driver(12, 4)
+    with owned(load(ptx()), driver.cuLibraryUnload) as loaded:
+        assert not int(ok(driver.cuCtxGetCurrent()))
+        kernel = ok(driver.cuLibraryGetKernel(loaded, b"fill"))
+        assert ok(driver.cuKernelGetName(kernel)) == b"fill"
+        assert ok(driver.cuLibraryGetKernelCount(loaded)) == len(KERNELS)
+        assert len(ok(driver.cuLibraryEnumerateKernels(len(KERNELS), loaded))) == len(KERNELS)
+        assert ok(driver.cuKernelGetParamInfo(kernel, 1)) == (8, 4)
+        assert driver.cuLibraryGetKernel(loaded, b"nothing")[0] == CUresult.CUDA_ERROR_NOT_FOUND
+        for status, _ in (driver.cuLibraryGetModule(loaded), driver.cuKernelGetFunction(kernel)):
+            assert status == CUresult.CUDA_ERROR_INVALID_CONTEXT
+        ok(driver.cuCtxSetCurrent(context))
+        with memory(16) as pointer:
+            arguments = (pointer, 5, 4), (None, ctypes.c_int, ctypes.c_int)
+            ok(driver.cuLaunchKernel(int(kernel), 1, 1, 1, 4, 1, 1, 0, 0, arguments, 0))
+            assert read(pointer, 4) == [5] * 4
+        ok(driver.cuCtxSetCurrent(None))
+    assert load(b"nonsense\0")[0] == CUresult.CUDA_ERROR_INVALID_IMAGE
+
+
+@pytest.mark.parametrize("ask", [driver.cuKernelGetName, driver.cuFuncGetName])
+def test_null_has_no_name(ask: Callable[[int], tuple[CUresult, bytes]]) -> None:
+    assert ask(0) == (CUresult.CUDA_ERROR_INVALID_VALUE, None)

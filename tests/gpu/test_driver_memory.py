@@ -265,3 +265,13 @@ def test_boxes_in_a_batch() -> None:
         )
         ok(driver.cuMemcpy3DBatchAsync(1, [box], 0, queue))
         assert read(second, 16) == [0, 1, 4, 5, 8, 9, 12, 13] + [0] * 8
+
+
+def test_nothing_is_freed_without_a_context_too(context: CUcontext) -> None:
+    assert driver.cuMemFree(0) == driver.cuMemFree(None) == (0,)
+    ok(driver.cuCtxSetCurrent(None))
+    try:
+        assert driver.cuMemFree(0) == (0,)
+        assert driver.cuMemFree(4096) == (CUresult.CUDA_ERROR_INVALID_CONTEXT,)
+    finally:
+        ok(driver.cuCtxSetCurrent(context))

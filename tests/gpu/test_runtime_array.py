@@ -87,6 +87,26 @@ class TestCopies:
             ok(rt.cudaMemcpyFromArray(back, made, 8, 0, 16, FROM))
         assert back.tolist() == [2, 3, 4, 5, 0, 0, 0, 0]
 
+    @pytest.mark.parametrize(
+        ("to", "from_", "count"), [((8, 1), (12, 2), 12), ((0, 1), (0, 0), 64), ((16, 0), (16, 1), 48)]
+    )
+    def test_bytes_between_arrays(self, to: tuple[int, int], from_: tuple[int, int], count: int) -> None:
+        """Row after row, from a column of one to a column of the other, the columns in bytes."""
+        back = np.full((4, 8), -1, np.int32)
+        expected = back.copy()
+        with array(8, 4) as first, array(8, 4) as second:
+            ok(rt.cudaMemcpy2DToArray(first, 0, 0, self.SOURCE, 32, 32, 4, TO))
+            ok(rt.cudaMemcpy2DToArray(second, 0, 0, back, 32, 32, 4, TO))
+            ok(rt.cudaMemcpyArrayToArray(second, *to, first, *from_, count, Kind.cudaMemcpyDeviceToDevice))
+            ok(rt.cudaMemcpy2DFromArray(back, 32, second, 0, 0, 32, 4, FROM))
+            beyond = rt.cudaMemcpyArrayToArray(second, 0, 3, first, 0, 3, 64, Kind.cudaMemcpyDeviceToDevice)
+            assert beyond == (cudaError_t.cudaErrorInvalidValue,)
+        at, start = (32 * row + column for column, row in (to, from_))
+        expected.reshape(-1).view(np.uint8)[at : at + count] = self.SOURCE.reshape(-1).view(np.uint8)[
+            start : start + count
+        ]
+        assert back.tolist() == expected.tolist()
+
     def test_boxes(self) -> None:
         source = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
         back = np.zeros((1, 2, 2), np.int32)

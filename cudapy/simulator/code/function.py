@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from ..._types.driver.enums import CUfunction_attribute as Attribute
 from ..devices.context import current
@@ -26,12 +27,14 @@ def cuKernelGetLibrary(kernel: int) -> int:
 
 @provides("driver")
 def cuKernelGetName(hfunc: int) -> int:
+    if not hfunc:
+        raise invalid("the kernel is NULL")
     return text(find(hfunc, Kernel).name.encode())
 
 
 @provides("driver")
 def cuKernelGetParamInfo(kernel: int, paramIndex: int) -> tuple[int, int]:
-    return parameter(find(kernel, Kernel).function(current()), paramIndex)
+    return parameter(find(kernel, Kernel).kernel, paramIndex)
 
 
 @provides("driver")
@@ -52,11 +55,12 @@ def cuKernelSetCacheConfig(kernel: int, config: int, dev: int) -> None:
     device(dev)
 
 
-def parameter(of: Function, index: int) -> tuple[int, int]:
+def parameter(kernel: Any, index: int) -> tuple[int, int]:
     """The offset and the size of a parameter."""
-    if not 0 <= index < len(of.kernel.parameters):
-        raise invalid(f"{of.name} has {len(of.kernel.parameters)} parameters, no number {index}")
-    return of.kernel.parameters[index]
+    if not 0 <= index < len(kernel.parameters):
+        raise invalid(f"{kernel.name} has {len(kernel.parameters)} parameters, no number {index}")
+    found: tuple[int, int] = kernel.parameters[index]
+    return found
 
 
 def get(of: Function, attrib: int) -> int:
@@ -172,12 +176,14 @@ def cuFuncGetModule(hfunc: int) -> int:
 
 @provides("driver")
 def cuFuncGetName(hfunc: int) -> int:
+    if not hfunc:
+        raise invalid("the function is NULL")
     return text(function(hfunc).name.encode())
 
 
 @provides("driver")
 def cuFuncGetParamInfo(func: int, paramIndex: int) -> tuple[int, int]:
-    return parameter(function(func), paramIndex)
+    return parameter(function(func).kernel, paramIndex)
 
 
 @provides("driver")

@@ -1,17 +1,17 @@
-"""Libraries: code that is loaded into each context that needs it."""
+"""Libraries: code that is loaded without a context, and into each one that needs it."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..devices.context import Context, owner
+from ..devices.context import Context, find_or_none, owner, top
 from ..handles import Object, find
 from ..library import provides
 from ..log import Refused, invalid
 from ..memory.allocations import not_in_capture
 from . import images as code
 from .images import Code, Options
-from .module import Function, Module, load, lock
+from .module import Function, Module, entry, load, loaded, lock
 
 
 class Library(Object):
@@ -20,27 +20,33 @@ class Library(Object):
     noun = "library"
 
     def __init__(self, source: Code) -> None:
+        engine = loaded(source)  # what does not load is no library
         super().__init__()
         self.source = source
+        self.engine = engine
+        self.unused: list[Any] = [engine]  # until the first context takes it
         self.kernels: dict[str, Kernel] = {}
         self.modules: dict[Context, Module] = {}
-        self.module(owner())
+        context = top()
+        if context is not None and find_or_none(context) is not None:
+            self.module(owner())
 
     def module(self, context: Context) -> Module:
         """The library in a context."""
         context = context.root
         with lock:
             if context not in self.modules:
-                self.modules[context] = Module(self.source, context, self)
+                engine = self.unused.pop() if self.unused else None
+                self.modules[context] = Module(self.source, context, self, engine)
             return self.modules[context]
 
     def kernel(self, name: bytes | None) -> Kernel:
         """A kernel by its name. Raises Refused."""
-        function = self.module(owner()).function(name)
+        key = entry(self.engine, name).name
         with lock:
-            if function.name not in self.kernels:
-                self.kernels[function.name] = Kernel(self, function.name)
-            return self.kernels[function.name]
+            if key not in self.kernels:
+                self.kernels[key] = Kernel(self, key)
+            return self.kernels[key]
 
     def forget(self) -> None:
         super().forget()
@@ -48,6 +54,8 @@ class Library(Object):
             kernel.forget()
         for module in self.modules.values():
             module.forget()
+        for engine in self.unused:
+            engine.close()
 
 
 class Kernel(Object):
@@ -59,6 +67,11 @@ class Kernel(Object):
         super().__init__()
         self.library = library
         self.name = name
+
+    @property
+    def kernel(self) -> Any:
+        """What is known of it without a context."""
+        return self.library.engine.functions[self.name]
 
     def function(self, context: Context) -> Function:
         """The kernel in a context."""
@@ -121,14 +134,13 @@ def cuLibraryGetKernel(library: int, name: bytes | None) -> int:
 
 @provides("driver")
 def cuLibraryGetKernelCount(lib: int) -> int:
-    return len(find(lib, Library).module(owner()).engine.functions)
+    return len(find(lib, Library).engine.functions)
 
 
 @provides("driver")
 def cuLibraryEnumerateKernels(kernels: Any, numKernels: int, lib: int) -> None:
     library = find(lib, Library)
-    names = library.module(owner()).engine.functions
-    for i, name in zip(range(numKernels), names, strict=False):
+    for i, name in zip(range(numKernels), library.engine.functions, strict=False):
         kernels[i] = library.kernel(name.encode()).handle
 
 

@@ -34,8 +34,14 @@ class Module(Object):
 
     noun = "module"
 
-    def __init__(self, source: Code, context: Context, library: Library | None = None) -> None:
-        engine = _loaded(source)  # what does not load is no module
+    def __init__(
+        self,
+        source: Code,
+        context: Context,
+        library: Library | None = None,
+        engine: engine.Module | None = None,
+    ) -> None:
+        engine = engine or loaded(source)  # what does not load is no module
         super().__init__()
         self.source = source
         self.context = context
@@ -48,14 +54,11 @@ class Module(Object):
 
     def function(self, name: bytes | None) -> Function:
         """A kernel by its name. Raises Refused."""
-        key = (name or b"").decode(errors="replace")
-        if key not in self.engine.functions:
-            known = ", ".join(sorted(self.engine.functions)) or "no kernels"
-            raise Refused("CUDA_ERROR_NOT_FOUND", f"the module has no kernel {key!r}; it has {known}")
+        kernel = entry(self.engine, name)
         with lock:
-            if key not in self.functions:
-                self.functions[key] = Function(self, self.engine.functions[key])
-            return self.functions[key]
+            if kernel.name not in self.functions:
+                self.functions[kernel.name] = Function(self, kernel)
+            return self.functions[kernel.name]
 
     def variable(self, name: bytes | None, managed: bool = False) -> tuple[int, int]:
         """The address and the size of a variable. Raises Refused."""
@@ -98,11 +101,21 @@ class Function(Object):
         return min(self.kernel.registers, limit) if limit else self.kernel.registers
 
 
-def _loaded(source: Code) -> engine.Module:
+def loaded(source: Code) -> engine.Module:
+    """The code, ready to run. Raises Refused."""
     try:
         return engine.Module(source.ptx, table)
     except engine.PTXError as error:
         raise Refused("CUDA_ERROR_INVALID_PTX", str(error)) from None
+
+
+def entry(code: engine.Module, name: bytes | None) -> engine.Function:
+    """A kernel by its name. Raises Refused."""
+    key = (name or b"").decode(errors="replace")
+    if key not in code.functions:
+        known = ", ".join(sorted(code.functions)) or "no kernels"
+        raise Refused("CUDA_ERROR_NOT_FOUND", f"the module has no kernel {key!r}; it has {known}")
+    return code.functions[key]
 
 
 def load(ptx: bytes, options: Options, make: Any) -> int:
@@ -114,7 +127,7 @@ def load(ptx: bytes, options: Options, make: Any) -> int:
     except Refused as refused:
         options.say(refused.reason, error=True)
         raise
-    kernels = _kernels(made)
+    kernels = list(made.engine.functions.values())
     if options.get(CUjit_option.CU_JIT_LOG_VERBOSE):
         options.say(
             "\n".join(
@@ -125,11 +138,6 @@ def load(ptx: bytes, options: Options, make: Any) -> int:
     else:
         options.say("")
     return int(made.handle)
-
-
-def _kernels(made: Module | Library) -> list[engine.Function]:
-    module = made if isinstance(made, Module) else next(iter(made.modules.values()))
-    return list(module.engine.functions.values())
 
 
 # -- Modules -----------------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ def cuGetErrorName(error: int) -> int:
 
 @provides("driver")
 def cuGetErrorString(error: int) -> int:
-    return text(CURESULT[_name(error)][0].encode())
+    name = _name(error)
+    return text(b"no error" if not error else CURESULT[name][0].encode())
 
 
 @provides("driver")

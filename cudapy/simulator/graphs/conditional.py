@@ -17,6 +17,7 @@ class Conditional(Object):
 
     def __init__(self, graph: Graph, value: int, flags: int) -> None:
         super().__init__()
+        self.graph = graph
         self.context = graph.context
         self.default = value if flags else None
         graph.conditionals.append(self)

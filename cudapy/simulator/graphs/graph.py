@@ -54,13 +54,19 @@ class Graph(Object):
 
     noun = "graph"
 
-    def __init__(self) -> None:
+    def __init__(self, outer: Graph | None = None) -> None:
         super().__init__()
+        self.outer = outer  # the graph with the conditional node of which this one is a body
         self.context = owner()
         self.nodes: list[Node] = []
         self.origin: dict[Node, Node] = {}
         self.kept: dict[UserObject, int] = {}
         self.conditionals: list[Conditional] = []
+
+    @property
+    def allocates(self) -> bool:
+        """Whether it has nodes that allocate memory or free it: then none of its nodes and edges goes."""
+        return any(node.operation.type in _OF_MEMORY for node in self.nodes)
 
     def ordered(self) -> list[Node]:
         """The nodes, each behind those that it follows. Raises Refused for a cycle."""
@@ -128,11 +134,8 @@ def graph(handle: int) -> Graph:
     return find(handle, Graph, "CUDA_ERROR_INVALID_VALUE")
 
 
-_ALONE = {
-    Type.CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-    Type.CU_GRAPH_NODE_TYPE_MEM_FREE,
-    Type.CU_GRAPH_NODE_TYPE_CONDITIONAL,
-}
+_OF_MEMORY = {Type.CU_GRAPH_NODE_TYPE_MEM_ALLOC, Type.CU_GRAPH_NODE_TYPE_MEM_FREE}
+_ALONE = {*_OF_MEMORY, Type.CU_GRAPH_NODE_TYPE_CONDITIONAL}
 
 
 def copy_of(handle: int) -> Graph:
@@ -197,6 +200,8 @@ def cuGraphNodeGetType(hNode: int) -> int:
 @provides("driver")
 def cuGraphDestroyNode(hNode: int) -> None:
     gone = node(hNode)
+    if gone.graph.allocates:
+        raise invalid("no node can be destroyed in a graph that allocates or frees memory")
     for other in gone.before:
         del other.after[gone]
     gone.graph.nodes.remove(gone)
@@ -297,7 +302,9 @@ def cuGraphAddDependencies(hGraph: int, from_: Any, to: Any, numDependencies: in
 def cuGraphRemoveDependencies_v2(
     hGraph: int, from_: Any, to: Any, edgeData: Any, numDependencies: int
 ) -> None:
-    graph(hGraph)
+    of = graph(hGraph)
+    if numDependencies and of.allocates:
+        raise invalid("no edge can be removed in a graph that allocates or frees memory")
     edges = [(node(from_[i]), node(to[i])) for i in range(numDependencies)]
     if any(tail not in head.after for tail, head in edges):
         raise invalid("the graph has no such edge")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ..._types.driver.enums import CUgraphExecUpdateResult as Updated
 from ..._types.driver.enums import CUgraphInstantiateResult as Instantiated
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..handles import Object, find
@@ -16,12 +15,14 @@ from ..streams.operations import Operation, needed
 from ..streams.stream import stream
 from ..streams.work import Faults, Queue
 from .conditional import Condition
-from .graph import Graph, Impossible, Node, graph, node
+from .graph import ChildGraph, Graph, Impossible, Node, graph, node
 from .user_object import UserObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from ..memory.pool_memory import Storage
 
 UPLOAD = 2  # CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
 AUTO_FREE = 1  # CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
@@ -79,8 +80,21 @@ class Exec(Object):
         for one, operation in operations.items():
             if one not in off:
                 operation.run()
+            if isinstance(operation, (Alloc, ChildGraph)):
+                memory_of(self.context.device).note(self.handle, self.storages(operations.values()))
+
+    @staticmethod
+    def storages(operations: Iterable[Operation]) -> list[Storage]:
+        """The memory that operations allocate, those of child graphs among them."""
+        from ..memory.pool_memory import Alloc
+
+        found: list[Storage] = []
+        for operation in operations:
             if isinstance(operation, Alloc):
-                memory_of(self.context.device).note()
+                found.append(operation.storage)
+            elif isinstance(operation, ChildGraph):
+                found += Exec.storages([node.operation for node in operation.graph.nodes])
+        return found
 
     def later(self, let_go: Callable[[], Any]) -> None:
         """Let go of something once no launch under way uses it."""
@@ -112,6 +126,9 @@ class Exec(Object):
 
     def let_go(self) -> None:
         """Drop the references to what it kept alive."""
+        from .memory import memory_of
+
+        memory_of(self.context.device).unmap(self.handle)
         for operation in self.operations.values():
             operation.forget()
         for thing, count in self.kept.items():
@@ -237,28 +254,3 @@ def cuGraphNodeGetEnabled(hGraphExec: int, hNode: int) -> int:
     of, which = executable(hGraphExec), node(hNode)
     of.operation(which)
     return int(which not in of.off)
-
-
-@provides("driver")
-def cuGraphExecUpdate_v2(hGraphExec: int, hGraph: int, resultInfo: Any) -> None:
-    of, new = executable(hGraphExec), graph(hGraph)
-    old = list(of.after)
-    told = needed(resultInfo, "resultInfo")
-
-    def failed(why: Updated, culprit: Node | None) -> Refused:
-        told.result = why
-        told.errorNode = culprit.handle if culprit else 0
-        return Refused("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", why.name)
-
-    if len(old) != len(new.nodes):
-        raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, None)
-    twin = dict(zip(new.nodes, old, strict=True))
-    for one, before in twin.items():
-        if [twin[other] for other in one.after] != of.after[before]:
-            raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, one)
-        if one.operation.type != of.operations[before].type:
-            raise failed(Updated.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, one)
-    for one, before in twin.items():
-        of.replace(before, one.operation.clone())
-    of.keep(new.kept)
-    told.result = Updated.CU_GRAPH_EXEC_UPDATE_SUCCESS

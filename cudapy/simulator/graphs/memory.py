@@ -17,11 +17,17 @@ from .graph import Graph
 
 
 class GraphMemory:
-    """What the graphs of a device have allocated, and the most that it was."""
+    """The physical memory of a device that graphs use, and the most that it was.
+
+    A launch reserves what it needs. Executable graphs that free what they allocate share the same memory in
+    turn; it stays mapped to them until they are destroyed, or the device is trimmed. Source: CUDA Programming
+    Guide, "Graph Memory Nodes".
+    """
 
     def __init__(self) -> None:
         self.reserved = self.reserved_high = self.used_high = 0
         self.storages: dict[int, Storage] = {}
+        self._mapped: dict[int, int] = {}  # bytes by the handle of the executable graph
         self._lock = threading.Lock()
 
     def allocate(self, size: int, of: Graph) -> Storage:
@@ -32,22 +38,40 @@ class GraphMemory:
         storage = Storage(-(-size // 512) * 512)
         with self._lock:
             self.storages[storage.address] = graph_memory[storage.address] = storage
-            self.reserved += storage.size
-            self.reserved_high = max(self.reserved_high, self.reserved)
         blocks.add(Block(storage.address, size, "device", of.context, pool=GraphPool()))
         return storage
 
-    def note(self) -> None:
-        """Something was allocated: it may be more than ever."""
+    def note(self, graph: int, storages: list[Storage]) -> None:
+        """An executable graph with these allocations has made one."""
         with self._lock:
-            self.used_high = max(self.used_high, self.used)
+            self._mapped[graph] = max(self._mapped.get(graph, 0), _allocated(storages))
+            used = self.used
+            self.reserved = max(self.reserved, used)
+            self.used_high = max(self.used_high, used)
+            self.reserved_high = max(self.reserved_high, self.reserved)
+
+    def unmap(self, graph: int) -> None:
+        """An executable graph is no more."""
+        with self._lock:
+            self._mapped.pop(graph, None)
+
+    def trim(self) -> None:
+        """Give back what no graph has allocated."""
+        with self._lock:
+            self._mapped.clear()
+            self.reserved = self.used
 
     @property
     def used(self) -> int:
-        """Bytes that a launch has allocated and not freed."""
-        from ..memory.allocations import table
+        """Bytes that are allocated or mapped."""
+        return max(_allocated(list(self.storages.values())), *self._mapped.values(), 0)
 
-        return sum(s.size for s in list(self.storages.values()) if table.find(s.address) is not None)
+
+def _allocated(storages: list[Storage]) -> int:
+    """The bytes that launches have allocated and nothing has freed."""
+    from ..memory.allocations import table
+
+    return sum(s.size for s in storages if table.find(s.address) is not None)
 
 
 class GraphPool:
@@ -83,11 +107,8 @@ def alloc_of(of: Graph, params: Any) -> Alloc:
 @provides("driver")
 def cuDeviceGraphMemTrim(device: int) -> None:
     from ..devices.device import device as find_device
-    from ..memory.allocations import table
 
-    memory = memory_of(find_device(device))
-    used = {address for address in list(memory.storages) if table.find(address) is not None}
-    memory.reserved = sum(s.size for a, s in list(memory.storages.items()) if a in used)
+    memory_of(find_device(device)).trim()
 
 
 @provides("driver")

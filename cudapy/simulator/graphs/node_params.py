@@ -60,10 +60,15 @@ def batch_of(params: Any) -> MemoryOperations:
 
 def condition_of(of: Graph, params: Any) -> Condition:
     value = find(int(params.handle), Conditional, "CUDA_ERROR_INVALID_VALUE")
+    inside = of
+    while inside is not value.graph:
+        if inside.outer is None:
+            raise invalid("the conditional handle belongs to another graph")
+        inside = inside.outer
     kind, count = int(params.type), params.size
     if kind not in (0, 1, 2) or not 1 <= count <= {0: 2, 1: 1}.get(kind, 2**31):
         raise invalid(f"{count} bodies for a conditional node of type {kind}")
-    made = Condition(value, kind, [Graph() for _ in range(count)])
+    made = Condition(value, kind, [Graph(of) for _ in range(count)])
     address = ctypes.addressof(params) + type(params).phGraph_out.raw.offset
     ctypes.c_void_p.from_address(address).value = ctypes.addressof(made.handles)
     return made

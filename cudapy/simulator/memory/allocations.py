@@ -12,7 +12,7 @@ import itertools
 import threading
 from typing import Any
 
-from ..devices.context import Context, owner
+from ..devices.context import Context, owner, top
 from ..devices.device import devices
 from ..engine.memory import POISON, Memory
 from ..library import provides
@@ -244,6 +244,8 @@ def cuMemAllocPitch_v2(WidthInBytes: int, Height: int, ElementSizeBytes: int) ->
 
 @provides("driver")
 def cuMemFree_v2(dptr: int) -> None:
+    if not dptr and top() is None:
+        return
     context = owner()
     if not dptr:
         return

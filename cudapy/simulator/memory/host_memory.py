@@ -57,12 +57,13 @@ def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
 
 @provides("driver")
 def cuMemHostUnregister(p: int | None) -> None:
-    context = owner()
     not_in_capture()
-    block = blocks.at(p or 0)
+    block = blocks.find(p) if p else None
+    if not p or (block is not None and block.kind == "registered" and block.address != p):
+        raise invalid(f"{p or 0:#x} is not where a registration starts")
     if block is None or block.kind != "registered":
-        raise Refused("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", f"no registered memory starts at {p or 0:#x}")
-    for work in context.pending():
+        raise Refused("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", f"{p:#x} lies in no registered memory")
+    for work in block.context.pending():
         work.wait()
     release(block)
 

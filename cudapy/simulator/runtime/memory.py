@@ -176,7 +176,7 @@ def cudaMemcpy2DArrayToArray(
 
 
 def _part(dst: Side, src: Side, count: int) -> Copy:
-    """Bytes of an array in one row."""
+    """Bytes of an array, row after row: its memory has no gaps."""
     return Copy(dst, src, count)
 
 
@@ -188,6 +188,22 @@ def cudaMemcpyToArray(dst: int, wOffset: int, hOffset: int, src: int | None, cou
 @provides("runtime")
 def cudaMemcpyFromArray(dst: int | None, src: int, wOffset: int, hOffset: int, count: int, kind: int) -> None:
     now(_part(Side(kinds(kind)[0], dst or 0), Side(ARRAY, src, x=wOffset, y=hOffset), count))
+
+
+@provides("runtime")
+def cudaMemcpyArrayToArray(
+    dst: int,
+    wOffsetDst: int,
+    hOffsetDst: int,
+    src: int,
+    wOffsetSrc: int,
+    hOffsetSrc: int,
+    count: int,
+    kind: int,
+) -> None:
+    kinds(kind)
+    there, from_ = Side(ARRAY, dst, x=wOffsetDst, y=hOffsetDst), Side(ARRAY, src, x=wOffsetSrc, y=hOffsetSrc)
+    now(_part(there, from_, count))
 
 
 # -- Three dimensions --------------------------------------------------------------------------------------
