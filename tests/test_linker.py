@@ -390,7 +390,6 @@ def test_a_closed_linker() -> None:
         lambda: linker.link("cubin"),
         linker.get_info_log,
         linker.get_error_log,
-        lambda: linker.handle,
     ):
         with pytest.raises(RuntimeError, match="this Linker is closed"):
             use()

@@ -155,7 +155,7 @@ def encode(value: Any, parameter: Parameter) -> bytes:
         return struct.pack("=" + made.codes, *fields)
     except struct.error:
         if type(value) is Buffer:
-            value.handle  # noqa: B018  # raises what a closed buffer has to say
+            value._address  # noqa: B018  # raises what a closed buffer has to say
         if made.codes in SIGNED.values() and isinstance(value, int):
             try:
                 return value.to_bytes(made.size, sys.byteorder, signed=False)

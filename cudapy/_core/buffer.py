@@ -209,18 +209,25 @@ class Buffer(Shared):
 
     @property
     def handle(self) -> int:
-        """The address of the first byte."""
-        return self._address
+        """The address of the first byte; 0 once it is closed."""
+        try:
+            return self._address
+        except RuntimeError:
+            return 0
 
     @property
     def size(self) -> int:
-        """How many bytes it has."""
+        """How many bytes it has; 0 once it is closed."""
+        try:
+            self._address  # noqa: B018
+        except RuntimeError:
+            return 0
         return self._size
 
     @property
     def memory_resource(self) -> MemoryResource | None:
-        """What it was allocated from; None for memory of another library."""
-        resource: MemoryResource | None = self._resource
+        """What it was allocated from; None for memory of another library, and once it is closed."""
+        resource: MemoryResource | None = None if self.is_closed else self._resource
         return resource
 
     @property
@@ -264,12 +271,13 @@ class Buffer(Shared):
             return True
         if not isinstance(other, Buffer):
             return NotImplemented
-        if self.is_closed or other.is_closed:
-            return False
-        return self._address == other._address and self._size == other._size
+        return self.handle == other.handle and self.size == other.size
 
     def __hash__(self) -> int:
-        return hash((self._address, self._size))
+        try:
+            return hash((self._address, self._size))
+        except RuntimeError:
+            return hash((0, 0))
 
     def __repr__(self) -> str:
         name = type(self).__name__

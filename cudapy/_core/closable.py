@@ -15,7 +15,9 @@ Self = TypeVar("Self", bound="Closable")
 class Closable(Unique):
     """Base of what can be closed. A closed object lacks its `_vital` attribute, and says so when asked.
 
-    So an object in use is never tested for being open: that costs nothing until it matters.
+    So an object in use is never tested for being open: that costs nothing until it matters. As in cuda.core,
+    the `handle` of what is closed is a null one, which only callers are given; the package itself uses
+    `_vital`.
     """
 
     __slots__ = ("_ownership",)
@@ -25,7 +27,7 @@ class Closable(Unique):
     def close(self) -> None:
         """Give back what this object owns.
 
-        Using it afterwards is a RuntimeError, closing it again does nothing.
+        Using it afterwards is a RuntimeError, its handle is a null one, closing it again does nothing.
         """
         try:
             delattr(self, self._vital)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..driver import CUcontext, checked
+from .closable import Closable
 from .current import within
-from .unique import Unique
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,22 +21,26 @@ lasting: set[int] = set()
 """The same as numbers: contexts that stay as long as the process, so what is made in them may be kept."""
 
 
-class Context(Unique):
+class Context(Closable):
     """A context of the driver. `Device.context` gives one; this class makes none.
 
     The primary context of a device is shared by all of the process, other libraries included, and stays
-    retained until the process ends.
+    retained until the process ends, also when a Context of it is closed.
     """
 
     __slots__ = ("_handle",)
 
     def __init__(self, handle: CUcontext) -> None:
         self._handle = handle
+        self._ownership = None
 
     @property
-    def handle(self) -> CUcontext:
-        """The CUcontext."""
-        return self._handle
+    def handle(self) -> CUcontext | None:
+        """The CUcontext; None once it is closed."""
+        try:
+            return self._handle
+        except RuntimeError:
+            return None
 
     @property
     def device(self) -> Device:
@@ -44,11 +48,6 @@ class Context(Unique):
         from .device import Device
 
         return Device(int(within(int(self._handle), checked.cuCtxGetDevice)))
-
-    @property
-    def is_closed(self) -> bool:
-        """False: a primary context is there as long as the process."""
-        return False
 
     @property
     def is_green(self) -> bool:
@@ -63,21 +62,26 @@ class Context(Unique):
         return within(context, Stream._new, context, options)
 
     def close(self) -> None:
-        """Nothing to do: a primary context belongs to all of the process."""
+        """Let go of the context; closing it again does nothing. RuntimeError if it is the current one."""
+        if not self.is_closed and self._handle == checked.cuCtxGetCurrent():
+            raise RuntimeError(
+                f"{self!r} is the current context: make another one current before you close it"
+            )
+        super().close()
 
     def __eq__(self, other: object) -> bool:
-        return self._handle == other._handle if isinstance(other, Context) else NotImplemented
+        return self.handle == other.handle if isinstance(other, Context) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self._handle)
+        return hash(self.handle)
 
     def __repr__(self) -> str:
-        return f"<Context {int(self._handle):#x}>"
+        return "<Context, closed>" if self.is_closed else f"<Context {int(self._handle):#x}>"
 
 
 def primary(device_id: int) -> Context:
     """The primary context of a device, retained for good. Source: cuDevicePrimaryCtxRetain."""
     if device_id not in primaries:
         primaries[device_id] = Context(checked.cuDevicePrimaryCtxRetain(device_id))
-        lasting.add(int(primaries[device_id].handle))
+        lasting.add(int(primaries[device_id]._handle))
     return primaries[device_id]

@@ -98,8 +98,8 @@ def copy_batch(
     if not wanted:
         return
     count = len(wanted)
-    sources = [source.handle for (source, _), _ in wanted]
-    targets = [target.handle for (_, target), _ in wanted]
+    sources = [source._address for (source, _), _ in wanted]
+    targets = [target._address for (_, target), _ in wanted]
     sizes = [source._size for (source, _), _ in wanted]
     attributes = [hint._attributes() for _, hint in wanted]
     try:
@@ -126,9 +126,9 @@ def _pairs(srcs: Any, dsts: Any) -> list[tuple[Buffer, Buffer]]:
     if len(srcs) != len(dsts):
         raise ValueError(f"copy_batch: {len(srcs)} sources cannot be copied to {len(dsts)} buffers")
     for i, (source, target) in enumerate(zip(srcs, dsts, strict=True)):
-        if source.size != target.size:
+        if source._size != target._size:
             raise ValueError(
-                f"copy_batch: pair {i}: {source.size} bytes cannot be copied to {target.size} bytes"
+                f"copy_batch: pair {i}: {source._size} bytes cannot be copied to {target._size} bytes"
             )
     return list(zip(srcs, dsts, strict=True))
 

@@ -150,15 +150,15 @@ class Device:
         """
         if ctx is None:
             self._context = primary(self._device_id)
-            checked.cuCtxSetCurrent(self._context.handle)
+            checked.cuCtxSetCurrent(self._context._handle)
             return None
         if not isinstance(ctx, Context):
             raise TypeError(f"set_current() takes a Context, not {type(ctx).__name__}")
         if ctx.device != self:
             raise ValueError(f"set_current: {ctx!r} is a context of {ctx.device!r}, not of {self!r}")
         before = checked.cuCtxGetCurrent()
-        checked.cuCtxSetCurrent(ctx.handle)
-        self._context = ctx
+        checked.cuCtxSetCurrent(ctx._handle)
+        self._context = Context(ctx._handle)  # which nobody else closes
         return Context(before) if int(before) else None
 
     @property
@@ -176,7 +176,7 @@ class Device:
             return function(current, *args)
         if current and checked.cuCtxGetDevice().value == self._device_id:
             return function(current, *args)
-        context = int((mine or primary(self._device_id)).handle)
+        context = int((mine or primary(self._device_id))._handle)
         return within(context, function, context, *args)
 
     def sync(self) -> None:

@@ -160,7 +160,10 @@ class Event(Closable):
         return event
 
     def close(self) -> None:
-        """Give the event back; using it afterwards is a RuntimeError, closing it again does nothing."""
+        """Give the event back.
+
+        Using it afterwards is a RuntimeError, its handle is a null one, closing it again does nothing.
+        """
         try:
             handle = self._handle
             del self._handle  # of two threads one gets past here
@@ -189,22 +192,28 @@ class Event(Closable):
 
     @property
     def handle(self) -> CUevent:
-        """The CUevent."""
-        return self._handle
+        """The CUevent, null once it is closed."""
+        try:
+            return self._handle
+        except RuntimeError:
+            return CUevent()
 
     @property
     def is_timing_enabled(self) -> bool:
         """Whether it can be subtracted."""
+        self._handle  # noqa: B018  # raises what a closed event has to say
         return self._options.timing_enabled
 
     @property
     def is_blocking_sync(self) -> bool:
         """Whether `sync` gives up the CPU at once."""
+        self._handle  # noqa: B018  # raises what a closed event has to say
         return self._options.blocking_sync
 
     @property
     def is_ipc_enabled(self) -> bool:
         """Whether another process can open it."""
+        self._handle  # noqa: B018  # raises what a closed event has to say
         return self._options.ipc_enabled
 
     @property
@@ -268,12 +277,19 @@ class Event(Closable):
     @property
     def context(self) -> Context:
         """The context it was made in."""
+        self._handle  # noqa: B018  # raises what a closed event has to say
         return Context(driver.CUcontext(self._context))
 
     @property
     def device(self) -> Device:
         """The device it was made on."""
         return self.context.device
+
+    def __eq__(self, other: object) -> bool:
+        return self.handle == other.handle if isinstance(other, Event) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Event, self.handle))
 
     def __repr__(self) -> str:
         return "<Event, closed>" if self.is_closed else f"<Event {int(self._handle):#x}>"

@@ -147,7 +147,7 @@ _registry: WeakValueDictionary[UUID, Any] = WeakValueDictionary()
 
 def export(resource: MemoryPool) -> IPCAllocationHandle:
     """The pool for another process. Source: cuMemPoolExportToShareableHandle."""
-    sharing, pool = sharing_of(resource), resource.handle
+    sharing, pool = sharing_of(resource), resource._pool
     if sharing.is_mapped:
         raise RuntimeError(f"{resource!r} is the pool of another process, which alone can export it")
     if sharing.handle is None or sharing.handle.is_closed:
@@ -233,4 +233,4 @@ _received: list[Any] = []
 def context_of(device_id: int = 0) -> int:
     """The current context; without one, as where a pickle is read first of all, that of the device."""
     initialise()
-    return int(checked.cuCtxGetCurrent()) or int(primary(max(device_id, 0)).handle)
+    return int(checked.cuCtxGetCurrent()) or int(primary(max(device_id, 0))._handle)

@@ -52,7 +52,7 @@ def describe(buffer: Buffer) -> IPCBufferDescriptor:
     """What another process opens `buffer` with. Source: cuMemPoolExportPointer."""
     from .memory.pool import MemoryPool
 
-    address, resource = buffer.handle, buffer.memory_resource
+    address, resource = buffer._address, buffer.memory_resource
     if not isinstance(resource, MemoryPool):
         raise RuntimeError(f"{buffer!r} is for one process: it is of no memory pool")
     export(resource)  # the driver exports buffers of exported pools alone
@@ -72,7 +72,7 @@ def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor,
     if not sharing.is_mapped:
         raise RuntimeError(f"{resource!r} is this process's own: its buffers need not be opened")
     context = context_of(resource.device_id)
-    address = within(context, sharing.open, resource.handle, descriptor._data)
+    address = within(context, sharing.open, resource._pool, descriptor._data)
     made: Buffer = cls._adopt(address, descriptor.size, resource, stream, context)
     return made
 
@@ -93,7 +93,7 @@ class Shared(Bytes):
     @property
     def is_mapped(self) -> bool:
         """Whether another process allocated it."""
-        return getattr(self._resource, "is_mapped", False)
+        return not self.is_closed and getattr(self._resource, "is_mapped", False)
 
     @property
     def ipc_descriptor(self) -> IPCBufferDescriptor:

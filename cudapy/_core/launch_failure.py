@@ -45,7 +45,7 @@ _EXPLAINED = {
 def _wrong_context(stream: Stream) -> Iterator[str]:
     """A sentence if the stream is of another context than the current one."""
     current = checked.cuCtxGetCurrent().value
-    if current and current != int(stream.context.handle):
+    if current and current != int(stream.context._handle):
         yield (
             f"The stream belongs to {stream.device!r}, in a context that is not current: call set_current() "
             "of that device, or with that context, before."

@@ -35,8 +35,10 @@ class Linker(Closable):
     lacks, pathfinder.LibraryNotFound if there is neither. Source: nvJitLinkCreate, cuLinkCreate.
     """
 
-    __slots__ = ("_codes", "_error", "_handle", "_options", "_results")
+    __slots__ = ("_codes", "_error", "_handle", "_logs", "_null", "_options", "_results")
     _handle: NvJitLink | DriverLinker
+    _logs: tuple[str, str]  # of a closed one that has linked
+    _null: Any  # its handle then
 
     def __init__(
         self, *object_codes: ObjectCode, options: LinkerOptions | Mapping[str, Any] | None = None
@@ -69,6 +71,7 @@ class Linker(Closable):
         names = [f"{code.name or 'input'} ({code.code_type})" for code in self._codes]
         made = _linker(self._options, f"Linker: {self._options.name}, of {', '.join(names)}")
         self._handle, self._ownership = made, Ownership(*made.release)
+        self._null = type(made.handle)()
         for code in self._codes:
             made.add(code)
 
@@ -102,18 +105,28 @@ class Linker(Closable):
             self._results[target] = ObjectCode._of(code, target, self._options.name, symbols)
         return self._results[target]
 
+    def close(self) -> None:
+        """Give the linker back. The logs stay, if it has linked; its handle is a null one."""
+        try:
+            if not self.is_closed and (self._results or self._error is not None):
+                self._logs = self._handle.error_log(), self._handle.info_log()
+        finally:
+            super().close()
+
     def get_error_log(self) -> str:
         """The errors and warnings so far."""
-        return self._handle.error_log()
+        logs = getattr(self, "_logs", None)
+        return self._handle.error_log() if logs is None else logs[0]
 
     def get_info_log(self) -> str:
         """The other messages so far: those that the options verbose and time ask for."""
-        return self._handle.info_log()
+        logs = getattr(self, "_logs", None)
+        return self._handle.info_log() if logs is None else logs[1]
 
     @property
     def handle(self) -> Any:
-        """The nvJitLinkHandle or CUlinkState; a null one after a failure."""
-        return self._handle.handle
+        """The nvJitLinkHandle or CUlinkState; a null one after a failure, and once it is closed."""
+        return self._null if self.is_closed else self._handle.handle
 
     @property
     def backend(self) -> CompilerBackendType:

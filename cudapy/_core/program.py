@@ -149,8 +149,15 @@ class Program(Closable):
 
     @property
     def handle(self) -> Any:
-        """The nvrtcProgram or nvvmProgram, made when it is first needed; None for PTX."""
-        if self._handle is None and self._code_type != "ptx":
+        """The nvrtcProgram or nvvmProgram, made when it is first needed; None for PTX.
+
+        Once the program is closed it is a null one.
+        """
+        if self._code_type == "ptx":
+            return None
+        if self.is_closed:
+            return COMPILERS[self._code_type].HANDLE()
+        if self._handle is None:
             compiler = COMPILERS[self._code_type]
             self._handle = made = compiler.create(self._code, self._options)
             self._ownership = Ownership(compiler.destroy, made)

@@ -17,7 +17,7 @@ from .flags import c_text
 from .parameter_kinds import declared, with_note
 from .program_options import ProgramOptions
 
-NAME = "NVRTC"
+NAME, HANDLE = "NVRTC", nvrtcProgram
 GETTERS = {"ptx": "PTX", "cubin": "CUBIN", "ltoir": "LTOIR"}
 
 

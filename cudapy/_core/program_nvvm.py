@@ -12,7 +12,7 @@ from .flags import c_text
 from .program_options import ProgramOptions
 from .program_ptx import compile_ptx
 
-NAME = "NVVM"
+NAME, HANDLE = "NVVM", nvvmProgram
 
 
 def create(code: bytes, options: ProgramOptions) -> nvvmProgram:

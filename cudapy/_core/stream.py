@@ -58,7 +58,7 @@ class Stream(Closable):
     """
 
     __slots__ = ("_address", "_context", "_handle", "_owner", "_twin")
-    _address: int  # the handle's number, which a closed stream has too
+    _address: int  # the handle's number; that of all closed streams is CLOSED
     _context: int  # 0: ask the driver
     _handle: CUstream
     _owner: object  # whoever has the stream, kept alive
@@ -150,12 +150,18 @@ class Stream(Closable):
             del self._handle
         except AttributeError:
             return
+        self._address = CLOSED
         self._ownership = self._owner = self._twin = None
 
     @property
     def handle(self) -> CUstream:
-        """The CUstream. Whoever has it may capture the stream, which core looks for from now on."""
-        handle = self._handle
+        """The CUstream, null once it is closed. Whoever has it may capture the stream, which core looks for
+        from now on.
+        """
+        try:
+            handle = self._handle
+        except RuntimeError:
+            return CUstream()
         share()
         return handle
 
@@ -223,6 +229,7 @@ class Stream(Closable):
     @property
     def context(self) -> Context:
         """The context it was made in; for a default stream, the current one. Source: cuStreamGetCtx."""
+        self._handle  # noqa: B018  # raises what a closed stream has to say
         return Context(CUcontext(self._context or self._asked_context()))
 
     @property
@@ -233,7 +240,7 @@ class Stream(Closable):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Stream):
             return NotImplemented
-        return self is other or (self._address == other._address and not self.is_closed | other.is_closed)
+        return self is other or self._address == other._address
 
     def __hash__(self) -> int:
         return hash(self._address)
@@ -274,6 +281,10 @@ PER_THREAD_DEFAULT_STREAM = Stream._of(CUstream(2))
 
 DEFAULT_ADDRESSES = (0, 1, 2)
 """What default streams have for an address: 0 is one of the two, as the caller's build has it."""
+
+
+CLOSED = -1
+"""What closed streams have for one."""
 
 
 def default_stream() -> Stream:

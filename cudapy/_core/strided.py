@@ -113,11 +113,11 @@ class StridedMemoryView:
                 f"elements of {layout.itemsize} bytes cannot be {dtype}, which has {dtype.itemsize}"
             )
         needed = layout.required_size_in_bytes()
-        if needed > buffer.size:
-            raise ValueError(f"the array needs {needed} bytes, the Buffer has {buffer.size}")
+        if needed > buffer._size:
+            raise ValueError(f"the array needs {needed} bytes, the Buffer has {buffer._size}")
         view = cls()
         view.exporting_obj = view._buffer = buffer
-        view.ptr = buffer.handle + layout.slice_offset_in_bytes
+        view.ptr = buffer._address + layout.slice_offset_in_bytes
         view.device_id, view.is_device_accessible = buffer.device_id, buffer.is_device_accessible
         view.readonly, view._layout, view._dtype = is_readonly, layout, dtype
         view._element = None if dtype is None else element_types.of(dtype)
@@ -145,7 +145,7 @@ class StridedMemoryView:
         start = self.ptr - self._layout.slice_offset_in_bytes
         had, has = self._span(self._layout), self._span(layout)
         if self._buffer is not None:
-            had = (0, self._buffer.size)
+            had = (0, self._buffer._size)
         if layout.volume and (has[0] < had[0] or has[1] > had[1]):
             raise ValueError(f"{layout} reaches outside of the memory of {self!r}")
         made._layout, made.ptr = layout, start + layout.slice_offset_in_bytes

@@ -40,7 +40,7 @@ def _probe(w: World, thing: Any) -> None:
         core.MemoryResource: lambda: thing.allocate(64).close(),
         core.graph.Graph: lambda: thing.upload(w.device.default_stream),
         core.graph.GraphDefinition: lambda: thing.nodes(),
-        core.graph.GraphNode: lambda: thing.type,
+        core.graph.GraphNode: lambda: thing.type if thing.is_valid else thing.join(),
         core.Kernel: lambda: thing.num_arguments,
         core.ObjectCode: lambda: thing.handle,
     }
@@ -67,7 +67,7 @@ def _probe(w: World, thing: Any) -> None:
 def _is_of_others(core: Any, thing: Any) -> bool:
     """Whether it stands for what others may have ended, or is of use in a capture alone."""
     if isinstance(thing, core.Buffer):
-        return thing.memory_resource is None
+        return thing._resource is None
     if isinstance(thing, (core.Stream, core.DeviceMemoryResource)) and thing._ownership is None:
         return True
     return isinstance(thing, core.GraphMemoryResource) or getattr(thing, "is_mapped", False)

@@ -135,7 +135,7 @@ class Adding(Unique):
         record.kernel = kernel
         if config.cluster or config.is_cooperative:
             try:
-                parameters.set_attributes(node.handle, config)
+                parameters.set_attributes(node._handle, config)
             except BaseException:
                 node.destroy()
                 raise
@@ -149,8 +149,8 @@ class Adding(Unique):
                 raise TypeError(f"join takes nodes, not a {type(node).__name__}")
             if node._tree is not tree or node._graph != graph:
                 raise ValueError(f"join: {node!r} is a node of another graph")
-            if node.handle not in before:
-                before.append(node.handle)
+            if node._checked() not in before:
+                before.append(node._handle)
         added = checked.cuGraphAddEmptyNode(graph, before, len(before))
         tree.added(added)
         empty: EmptyNode = node_at(tree, graph, added, _EMPTY)
@@ -253,7 +253,7 @@ class Adding(Unique):
     def _of_event(self, kind: CUgraphNodeType, add: Callable[..., Any], event: Event) -> Any:
         if not isinstance(event, Event):
             raise TypeError(f"record() and wait() of a graph take an Event, not {type(event).__name__}")
-        node, record = self._add(kind, add, event.handle, event=event)
+        node, record = self._add(kind, add, event._handle, event=event)
         record.event = event
         return node
 

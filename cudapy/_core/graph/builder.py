@@ -102,7 +102,8 @@ class GraphBuilder(Closable, Drawn, Recorder):
     @property
     def is_building(self) -> bool:
         """Whether it records."""
-        return not self.is_closed and self._capture is not None and not self._capture.is_over
+        self._stream  # noqa: B018  # raises what a closed builder has to say
+        return self._capture is not None and not self._capture.is_over
 
     @property
     def is_join_required(self) -> bool:

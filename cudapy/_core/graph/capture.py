@@ -48,7 +48,7 @@ class Capture:
         except KeyError:
             raise ValueError(f"mode = {mode!r} is none of {', '.join(MODES)}") from None
         self.stream = stream = stream._lasting()  # which can be closed, and has to be ended all the same
-        self.context = int(stream.context.handle)
+        self.context = int(stream.context._handle)
         self.open_forks = 0
         self.is_over = False
         self.token = object()

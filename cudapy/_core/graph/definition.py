@@ -46,7 +46,7 @@ class GraphDefinition(Adding, Drawn):
 
     def __init__(self) -> None:
         initialise()
-        context = int(checked.cuCtxGetCurrent()) or int(Device().context.handle)
+        context = int(checked.cuCtxGetCurrent()) or int(Device().context._handle)
         self._tree = Tree(checked.cuGraphCreate(0), context).own()
         self._graph, self._inside = self._tree.root, None
 
@@ -78,7 +78,7 @@ class GraphDefinition(Adding, Drawn):
             return self._tree.is_alive
         if not (node.is_valid and node.graph.is_valid):
             return False
-        inside = node._record.branches or (checked.cuGraphChildGraphNodeGetGraph(node.handle),)
+        inside = node._record.branches or (checked.cuGraphChildGraphNodeGetGraph(node._handle),)
         return self._graph in inside
 
     @property
@@ -97,7 +97,7 @@ class GraphDefinition(Adding, Drawn):
 
     def edges(self) -> set[tuple[GraphNode, GraphNode]]:
         """All its edges, from a node to one that follows it. Source: cuGraphGetEdges."""
-        graph, nodes = self._checked(), {int(node.handle): node for node in self.nodes()}
+        graph, nodes = self._checked(), {int(node._handle): node for node in self.nodes()}
         count = checked.cuGraphGetEdges(graph)[3]
         if not count:
             return set()

@@ -92,8 +92,11 @@ class Graph(Closable):
 
     @property
     def handle(self) -> CUgraphExec:
-        """The CUgraphExec."""
-        return self._handle
+        """The CUgraphExec, null once it is closed."""
+        try:
+            return self._handle
+        except RuntimeError:
+            return CUgraphExec()
 
     def launch(self, stream: Stream | IsStreamType) -> None:
         """Queue one run in `stream`. Runs of the same Graph never overlap. Source: cuGraphLaunch."""

@@ -38,7 +38,7 @@ class ExecutableGraphNode:
 
     @property
     def _handles(self) -> tuple[CUgraphExec, CUgraphNode]:
-        return self._exec.handle, self._node.handle
+        return self._exec._handle, self._node._checked()
 
     @property
     def _context(self) -> int:
@@ -46,7 +46,7 @@ class ExecutableGraphNode:
         return self._node._record.context or int(checked.cuCtxGetCurrent())
 
     def _keep(self, *things: object) -> None:
-        self._exec._given.put(int(self._node.handle), things)
+        self._exec._given.put(int(self._node._handle), things)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._exec!r}, {self._node!r}>"
@@ -56,6 +56,7 @@ def executable_node(graph: Graph, node: GraphNode) -> ExecutableGraphNode:
     """The view of `node` in `graph`."""
     if not isinstance(node, GraphNode):
         raise TypeError(f"graph[node] takes a GraphNode, not a {type(node).__name__}")
+    graph._handle  # noqa: B018  # raises what a closed Graph has to say
     cls = ExecutableGraphNode._classes.get(type(node), ExecutableGraphNode)
     made = cls.__new__(cls)
     made._exec, made._node = graph, node
@@ -157,7 +158,7 @@ class ExecutableEventRecordNode(ExecutableGraphNode, of=EventRecordNode):
 
     def update(self, event: Event) -> None:
         """Record another event. Source: cuGraphExecEventRecordNodeSetEvent."""
-        checked.cuGraphExecEventRecordNodeSetEvent(*self._handles, event.handle)
+        checked.cuGraphExecEventRecordNodeSetEvent(*self._handles, event._handle)
         self._keep(event)
 
 
@@ -168,7 +169,7 @@ class ExecutableEventWaitNode(ExecutableGraphNode, of=EventWaitNode):
 
     def update(self, event: Event) -> None:
         """Wait for another event. Source: cuGraphExecEventWaitNodeSetEvent."""
-        checked.cuGraphExecEventWaitNodeSetEvent(*self._handles, event.handle)
+        checked.cuGraphExecEventWaitNodeSetEvent(*self._handles, event._handle)
         self._keep(event)
 
 

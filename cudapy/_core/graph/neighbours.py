@@ -30,14 +30,16 @@ class Neighbours(MutableSet["GraphNode"]):
         return set(iterable)
 
     def _handles(self) -> list[CUgraphNode]:
-        handle = self._node.handle
+        if not self._node.is_valid:
+            return []
+        handle = self._node._handle
         ask = checked.cuGraphNodeGetDependentNodes if self._forward else checked.cuGraphNodeGetDependencies
         count = ask(handle)[2]
         found: list[CUgraphNode] = ask(handle, count)[0] if count else []
         return found
 
     def _change(self, function: Any, nodes: list[GraphNode]) -> None:
-        here, there = [self._node.handle] * len(nodes), [node.handle for node in nodes]
+        here, there = [self._node._checked()] * len(nodes), [node._checked() for node in nodes]
         tails, heads = (here, there) if self._forward else (there, here)
         if nodes:
             function(self._node._graph, tails, heads, len(nodes))

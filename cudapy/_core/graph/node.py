@@ -52,10 +52,9 @@ class GraphNode(Adding):
         return self._tree, self._graph, [self._checked()]
 
     @property
-    def type(self) -> CUgraphNodeType:
-        """What kind of node it is. Source: cuGraphNodeGetType."""
-        found: CUgraphNodeType = checked.cuGraphNodeGetType(self._checked())
-        return found
+    def type(self) -> CUgraphNodeType | None:
+        """What kind of node it is; None once it was destroyed. Source: cuGraphNodeGetType."""
+        return checked.cuGraphNodeGetType(self._handle) if self.is_valid else None
 
     @property
     def graph(self) -> GraphDefinition:
@@ -65,9 +64,9 @@ class GraphNode(Adding):
         return GraphDefinition._of(self._tree, self._graph)
 
     @property
-    def handle(self) -> CUgraphNode:
-        """The CUgraphNode."""
-        return self._checked()
+    def handle(self) -> CUgraphNode | None:
+        """The CUgraphNode; None once it was destroyed."""
+        return self._handle if self.is_valid else None
 
     @property
     def is_valid(self) -> bool:

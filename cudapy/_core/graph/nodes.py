@@ -167,7 +167,7 @@ class EventRecordNode(_EventNode, kind="EVENT_RECORD"):
 
     def update(self, event: Event) -> None:
         """Record another event. Source: cuGraphEventRecordNodeSetEvent."""
-        checked.cuGraphEventRecordNodeSetEvent(self._checked(), event.handle)
+        checked.cuGraphEventRecordNodeSetEvent(self._checked(), event._handle)
         self._changed(event)
 
 
@@ -181,7 +181,7 @@ class EventWaitNode(_EventNode, kind="WAIT_EVENT"):
 
     def update(self, event: Event) -> None:
         """Wait for another event. Source: cuGraphEventWaitNodeSetEvent."""
-        checked.cuGraphEventWaitNodeSetEvent(self._checked(), event.handle)
+        checked.cuGraphEventWaitNodeSetEvent(self._checked(), event._handle)
         self._changed(event)
 
 

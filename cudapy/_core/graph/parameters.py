@@ -148,8 +148,8 @@ def memset_parameters(dst: Any, value: Any, width: int, height: int, pitch: int)
     if height > 1 and pitch < width * size:
         raise ValueError(f"memset: rows of {width * size} bytes need at least that pitch, not {pitch}")
     last = (height - 1) * pitch + width * size
-    if isinstance(dst, Buffer) and last > dst.size:
-        raise ValueError(f"memset: {last} bytes do not fit the {dst.size} bytes of the Buffer")
+    if isinstance(dst, Buffer) and last > dst._size:
+        raise ValueError(f"memset: {last} bytes do not fit the {dst._size} bytes of the Buffer")
     return CUDA_MEMSET_NODE_PARAMS(
         dst=_address("dst", dst), value=number, elementSize=size, width=width, height=height, pitch=pitch
     )
@@ -175,7 +175,7 @@ def memcpy_parameters(tree: Tree, dst: Any, src: Any, size: int) -> CUDA_MEMCPY3
     made = CUDA_MEMCPY3D(WidthInBytes=size, Height=1, Depth=1)
     for side, operand in (("dst", dst), ("src", src)):
         array = _host_array(operand)
-        room = operand.size if isinstance(operand, Buffer) else size if array is None else array.nbytes
+        room = operand._size if isinstance(operand, Buffer) else size if array is None else array.nbytes
         if side == "dst" and array is not None and array.readonly:
             raise TypeError("memcpy: dst is read-only")
         if size > room:
@@ -209,7 +209,7 @@ def _is_on_device(tree: Tree, operand: Any) -> bool:
 
 def _address(side: str, operand: Any) -> int:
     if isinstance(operand, Buffer):
-        return operand.handle
+        return operand._address
     try:
         return int(operator.index(operand))
     except TypeError:

@@ -64,6 +64,7 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
 
         Source: cuMemPoolGetAccess, cuMemPoolSetAccess.
         """
+        self._pool  # noqa: B018  # raises what a closed resource has to say
         return PeerAccessibleBy(self)
 
     @peer_accessible_by.setter

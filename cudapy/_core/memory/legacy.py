@@ -51,7 +51,7 @@ class _SynchronousMemoryResource(OnDevice):
         from ..context import primary
 
         number, in_stream = byte_count(size), Stream._accept(stream)
-        context = int(primary(self._device_id).handle)
+        context = int(primary(self._device_id)._handle)
         address = within(context, checked.cuMemAlloc, number) if number else 0
         return Buffer._adopt(address, number, self, in_stream, context)
 

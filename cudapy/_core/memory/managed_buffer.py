@@ -224,10 +224,10 @@ def _ranges(buffers: Any, what: str) -> list[tuple[int, int, int]]:
     for index, each in enumerate(buffers):
         if not isinstance(each, Buffer):
             raise TypeError(f"{what}: a {type(each).__name__} is not a Buffer")
-        if each.size:
+        if each._size:
             if not each.is_managed:
                 raise ValueError(f"{what}: {each!r} is not managed memory")
-            found.append((each.handle, each.size, index))
+            found.append((each._address, each._size, index))
     return found
 
 

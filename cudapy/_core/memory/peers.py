@@ -43,7 +43,7 @@ class PeerAccessibleBy(MutableSet["Device"]):
         if peers:
             flags = READ_WRITE if grant else NONE
             wanted = [CUmemAccessDesc(location=on_device(peer), flags=flags) for peer in sorted(peers)]
-            checked.cuMemPoolSetAccess(self._resource.handle, wanted, len(wanted))
+            checked.cuMemPoolSetAccess(self._resource._pool, wanted, len(wanted))
 
     def replace(self, devices: Iterable[Device | int]) -> None:
         """Let `devices` use the memory, and no others."""
@@ -94,7 +94,7 @@ class PeerAccessibleBy(MutableSet["Device"]):
         if not 0 <= int(value) < checked.cuDeviceGetCount():
             return False
         place = on_device(int(value))
-        return bool(checked.cuMemPoolGetAccess(self._resource.handle, place) == READ_WRITE)
+        return bool(checked.cuMemPoolGetAccess(self._resource._pool, place) == READ_WRITE)
 
     def __iter__(self) -> Iterator[Device]:
         from ..device import Device

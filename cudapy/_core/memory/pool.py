@@ -139,13 +139,16 @@ class MemoryPool(Closable, MemoryResource):
 
     @property
     def handle(self) -> CUmemoryPool:
-        """The CUmemoryPool."""
-        return self._pool
+        """The CUmemoryPool, null once it is closed."""
+        try:
+            return self._pool
+        except RuntimeError:
+            return CUmemoryPool()
 
     @property
     def is_handle_owned(self) -> bool:
         """Whether the pool is this object's, and closed with it; the default pools are the driver's."""
-        return self._is_owned
+        return self._is_owned and not self.is_closed
 
     @property
     def attributes(self) -> MemoryPoolAttributes:
@@ -257,14 +260,14 @@ class MemoryPoolAttributes:
         object.__setattr__(self, "_resource", resource)
 
     def __getattr__(self, name: str) -> Any:
-        value = checked.cuMemPoolGetAttribute(self._resource.handle, self._attribute(name))
+        value = checked.cuMemPoolGetAttribute(self._resource._pool, self._attribute(name))
         return bool(value) if type(self).__annotations__[name] == "bool" else int(value)
 
     def __setattr__(self, name: str, value: int) -> None:
         attribute = self._attribute(name)
         if name.endswith("current"):
             raise AttributeError(f"{name} is a figure, and cannot be set")
-        checked.cuMemPoolSetAttribute(self._resource.handle, attribute, value)
+        checked.cuMemPoolSetAttribute(self._resource._pool, attribute, value)
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *type(self).__annotations__]

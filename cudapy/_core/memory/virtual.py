@@ -100,10 +100,10 @@ class VirtualMemoryResource(MemoryResource):
         uses the old has run. config: how the new pieces are made; None: as the others. If anything fails,
         `buf` is as it was. A buffer that is large enough stays as it is.
         """
-        wanted, address = byte_count(new_size), buf.handle
+        wanted, address = byte_count(new_size), buf._address
         if buf.memory_resource is not self or (address and address not in self._mappings):
             raise ValueError(f"modify_allocation: {buf!r} is not of this memory resource")
-        if wanted > buf.size:
+        if wanted > buf._size:
             buf._require_no_views()
             chosen = self._config if config is None else accepted(VirtualMemoryResourceOptions, config)
             within(self._context, self._grow, buf, wanted, chosen)
@@ -113,7 +113,7 @@ class VirtualMemoryResource(MemoryResource):
 
     @property
     def _context(self) -> int:
-        return int(primary(self._device_id).handle)
+        return int(primary(self._device_id)._handle)
 
     def _map(self, size: int, config: VirtualMemoryResourceOptions) -> int:
         """New memory of at least `size` bytes; its address."""
@@ -149,7 +149,7 @@ class VirtualMemoryResource(MemoryResource):
         checked.cuMemSetAccess(address, size, allowed, len(allowed))
 
     def _grow(self, buf: Buffer, wanted: int, config: VirtualMemoryResourceOptions) -> None:
-        address = buf.handle
+        address = buf._address
         if not address:
             buf._move(self._map(wanted, config), self._context)
             buf._size = wanted

@@ -29,7 +29,8 @@ def by_the_driver(w: World) -> None:
             assert linker.backend == "driver" == linker.which_backend() and int(linker.handle)
             assert linker.link("cubin").get_kernel("b_add")
             assert linker.get_error_log() == "" and linker.get_info_log() is not None
-        assert linker.is_closed
+            linker.close()
+        assert linker.is_closed and linker.get_error_log() == ""
 
 
 def by_nvjitlink(w: World) -> None:

@@ -36,13 +36,16 @@ def current(w: World) -> None:
     try:
         second.set_current()
         assert second.context.device is second and w.core.Device() is second
+        first = w.device.context
+        assert int(first.handle)
+        first.close()
+        assert first.is_closed
     finally:
         w.driver.checked.cuCtxPopCurrent()
     before = w.device.set_current(w.device.context)
     assert before == w.device.context and not before.is_closed and not before.is_green
     with before.create_stream() as stream:
         assert stream.context == before and int(before.handle)
-    before.close()
 
 
 def stream(w: World) -> None:
