@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import ctypes
+import inspect
 import json
 import signal
 import struct
@@ -18,10 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from .budget import budget
-from .stub import APIS, REPOSITORY, module
+from .stub import APIS, REPOSITORY, module, source
+from .stub.build import declared
 from .stub.record import Stub
 
 driver = module("driver")
+parse = module("_ffi.prototypes").parse
 OK = driver.CUresult.CUDA_SUCCESS
 PARTS = 4
 LEAST = {"driver": 25_000, "runtime-12": 20_000, "runtime-13": 20_000}
@@ -77,6 +80,41 @@ def test_memory_that_is_too_small(name: str, stub: Stub) -> None:
         MEASURED[name](bytearray(8))
     assert stub.calls() == []
     assert MEASURED[name](bytearray(9))[0] is OK
+
+
+def _destinations() -> list[tuple[str, str, str]]:
+    """Every parameter, and every field of a struct, that is the caller's memory and that a copy writes to."""
+    found = []
+    for api in ("driver", "runtime-13"):
+        for function in declared(source(api)).values():
+            for parameter in parse(function.__declaration__.prototype).parameters:
+                if (
+                    parameter.c_name in ("dst", "dstHost")
+                    and parameter.type == "void"
+                    and not parameter.const
+                ):
+                    found.append((api, function.__name__, parameter.name))
+    return found
+
+
+@pytest.mark.parametrize(("api", "name", "parameter"), _destinations())
+def test_bytes_are_not_written_to(api: str, name: str, parameter: str, stub_of: Any) -> None:
+    """A constant of the program would change."""
+    stub, function = stub_of(api), getattr(source(api), name)
+    names = inspect.signature(function).parameters
+    arguments = {each: None if each == "pDependencies" else 0 for each in names}
+    with pytest.raises(TypeError, match=rf"^{name}: {parameter} is written to, .* use a bytearray"):
+        function(**{**arguments, parameter: b"literal"})
+    assert stub.calls() == []
+    with pytest.raises(ValueError, match="must be writable memory"):
+        function(**{**arguments, parameter: memoryview(b"literal")})
+
+
+def test_a_struct_does_not_have_bytes_written_to() -> None:
+    for cls in (driver.CUDA_MEMCPY2D, driver.CUDA_MEMCPY3D):
+        with pytest.raises(TypeError, match=rf"{cls.__name__}.dstHost is written to"):
+            cls().dstHost = b"literal"
+        assert cls(srcHost=b"literal").srcHost
 
 
 class Item(bytearray):

@@ -363,7 +363,9 @@ def test_memory_by_its_address() -> None:
     memory, start_of = module("_ffi.memory"), module("_ffi.buffers").start_of
     block, address = memory.block(b"a\0bc")
     assert memory.read(address, 4) == b"a\0bc" and len(block) == 4
-    view = memory.view(address, 4)
+    shown = memory.exported(address, 4, block)
+    view = memoryview(shown).cast("B")
+    assert shown.owner is block
     view[1:3] = b"--"
     assert memory.read(address + 1, 2) == b"--" and start_of(view[1:], False, "x") == address + 1
     assert start_of(b"", True, "x") != 0 == start_of(bytearray(), True, "x")

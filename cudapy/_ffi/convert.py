@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SimpleData: Any = ctypes.c_int.__base__  # what every ctypes scalar derives from
 AGGREGATES = (ctypes.Structure, ctypes.Union)
+DESTINATIONS = frozenset({"dst", "dstHost"})  # what the headers call memory of the caller that a copy fills
 word = ctypes.c_void_p.from_param  # how ctypes takes a pointer or a 64-bit number fastest
 
 
@@ -86,6 +87,13 @@ def pointer(value: Any, size: int | None, const: bool, what: str) -> Any:
     data, length = address_of(value, const, what)
     measure(what, length, size)
     return data
+
+
+def destination(value: Any, size: int | None, what: str) -> Any:
+    """`value` as a `void *` that a copy writes to: as `pointer` takes it, except bytes, a constant."""
+    if isinstance(value, bytes):
+        raise TypeError(f"{what} is written to, and bytes cannot change: use a bytearray or a NumPy array")
+    return pointer(value, size, False, what)
 
 
 def text(value: Any, what: str) -> Any:

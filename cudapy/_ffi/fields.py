@@ -164,6 +164,8 @@ class Pointer(Field):
     """`void *`: an address when read; an int, None, a handle, a struct or a buffer when set."""
 
     def convert(self, value: Any) -> Any:
+        if self.what.rpartition(".")[2] in convert.DESTINATIONS:
+            return convert.destination(value, None, self.what)
         return convert.pointer(value, None, True, self.what)
 
     def text(self, owner: Any) -> str:

@@ -49,6 +49,7 @@ HELPERS: dict[str, Any] = {
     "_let_go": results.let_go,
     "_needs": results.needs,
     "_new_struct": ctypes.Structure.__new__,
+    "_destination": convert.destination,
     "_pointer": convert.pointer,
     "_pointers": convert.pointers,
     "_real": convert.real,
@@ -264,6 +265,8 @@ class Writer:
             if cls is None:
                 return [address, f"else: {name} = _pointers({name}, {size}, {what})"]
             return [f"{name} = _pointer({name}, None, True, {what})"]
+        if cls is None and not parameter.const and parameter.c_name in convert.DESTINATIONS:
+            return [address, f"else: {name} = _destination({name}, {size}, {what})"]
         if cls is None:
             return [address, f"else: {name} = _pointer({name}, {size}, {parameter.const}, {what})"]
         if cls is ctypes.c_char:

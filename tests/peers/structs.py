@@ -161,6 +161,7 @@ DELIBERATE = re.compile(
     r"([lL]oc(ation|Hint)?|^(cuda|CU)[mM]emLocation)\.type="  # the name of 0 is another one
     r"|^cudaKernelNodeParamsV2\."  # 1 in every direction, as the peers of CUDA 12.9 and 13.0 have it
     r"|=callback$"  # an address
+    r"|\bdst(Host)?=bytes$"  # a constant of the program would change
 )
 
 
