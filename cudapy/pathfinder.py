@@ -52,7 +52,7 @@ from ._pathfinder.nvidia import (
     locate_static_lib,
 )
 from ._pathfinder.opened import path_of
-from ._pathfinder.places import Candidate, Host, Place, newest, this_host
+from ._pathfinder.places import Candidate, Host, Place, loader_path, newest, this_host
 
 __version__ = "1.9.0"
 """The release of cuda.pathfinder whose API this module has."""
@@ -191,6 +191,11 @@ def is_open(name: str) -> bool:
     """Whether `load` has opened the library `name`, of any major, or the simulator stands for it."""
     _choose_driver()
     return any(known.name == name for known in tuple(_loaded.values()))
+
+
+def loader_is_safe() -> bool:
+    """Whether the system's loader, asked for a bare name, leaves the working directory alone."""
+    return not loader_path(this_host())[1]
 
 
 def locate(name: str) -> Loaded | Candidate:

@@ -453,9 +453,16 @@ def test_other_loaders_are_asked(tree: Tree, variable: str) -> None:
 
 
 @pytest.mark.parametrize("module", [False, True], ids=["python -c", "python -m"])
-@pytest.mark.parametrize("variable", [None, "", ":", "/nowhere:", "."])
+@pytest.mark.parametrize(
+    ("variable", "later"),
+    [
+        *((variable, "") for variable in (None, "", ":", "/nowhere:", ".")),
+        ("/nowhere:", "del os.environ['LD_LIBRARY_PATH']"),  # the loader keeps what it was started with
+        (".", "os.environ['LD_LIBRARY_PATH'] = '/nowhere'"),
+    ],
+)
 def test_planted_libraries_never_run(
-    tmp_path: Path, build: Build, module: bool, variable: str | None
+    tmp_path: Path, build: Build, module: bool, variable: str | None, later: str
 ) -> None:
     # The real loader, and libraries that leave a mark when they are loaded.
     planted = tmp_path / "planted"
@@ -481,8 +488,10 @@ def test_planted_libraries_never_run(
         target.mkdir(parents=True, exist_ok=True)
         for name in (row.linux[0].format(major=major) for row in LIBRARIES.values() for major in (12, 13)):
             shutil.copy(library, target / name)
+        shutil.copy(library, target / "libzstd.so.1")
     script = f"""if True:
-        import sys
+        import os, sys
+        {later}
         from cudapy import pathfinder
         if "" in sys.path or {str(planted)!r} in sys.path:
             print("the working directory is on sys.path")
@@ -491,6 +500,12 @@ def test_planted_libraries_never_run(
                 print(pathfinder.load(name).path)
             except pathfinder.LibraryNotFound:
                 pass
+        from cudapy.simulator.code import fatbin
+        from cudapy.simulator.log import Refused
+        try:
+            fatbin._by_library(b"", 0)
+        except Refused:
+            pass
     """
     (planted / "look.py").write_text(script)
     environ = {

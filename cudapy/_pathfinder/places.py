@@ -36,6 +36,7 @@ class Host(NamedTuple):
     platform: str = sys.platform
     cpu: str = os.uname().machine if hasattr(os, "uname") else "AMD64"
     root: str = os.sep  # above usr, opt and run
+    at_start: Mapping[str, str] | None = None  # the environment then, if it is not `environ`
 
     @property
     def windows(self) -> bool:
@@ -62,7 +63,19 @@ class Host(NamedTuple):
 
 def this_host() -> Host:
     """This machine, as it is now."""
-    return Host(tuple(path for path in sys.path if isinstance(path, str)), os.environ)  # as `import` does
+    paths = tuple(path for path in sys.path if isinstance(path, str))  # as `import` does
+    return Host(paths, os.environ, at_start=_environment_at_start())
+
+
+def _environment_at_start() -> Mapping[str, str] | None:
+    """The environment that the process was started with, as Linux has kept it; None elsewhere."""
+    try:
+        with open("/proc/self/environ", "rb") as file:
+            entries = file.read().split(b"\0")
+    except OSError:
+        return None
+    pairs = (os.fsdecode(entry).partition("=") for entry in entries)
+    return {name: value for name, equals, value in pairs if equals}
 
 
 class Place(NamedTuple):
@@ -154,17 +167,15 @@ def _loader(
     An empty or relative entry of LD_LIBRARY_PATH (a colon too many is enough) sends the loader to
     the working directory: then the other entries are searched here instead.
     """
-    variable = host.environ.get("LD_LIBRARY_PATH", "")
-    entries = re.split("[:;]", variable) if variable else []
-    trusted = [entry for entry in entries if os.path.isabs(entry)]
+    trusted, is_astray = loader_path(host)
     refused = ""
-    if len(trusted) < len(entries):
+    if is_astray:
         refused = "not looked up, as LD_LIBRARY_PATH has an empty or relative entry: the working directory"
     elif len(majors) == 1 and not library.numbered:
         refused = f"not looked up, as its name does not tell if it is of CUDA {majors[0]}"
     for soname, major in _sonames(library, majors):
         yield Candidate(found_by, soname, major, refused)
-    if len(trusted) < len(entries):
+    if is_astray:
         for entry in trusted:
             yield Place(found_by, entry, folders=("",))
 
@@ -174,6 +185,18 @@ def _sonames(library: Library, majors: tuple[int, ...]) -> list[tuple[str, int |
     if library.numbered:
         return [(library.linux[0].format(major=major), major) for major in majors]
     return [(name, None) for name in library.linux if not name.endswith(".so")]
+
+
+def loader_path(host: Host) -> tuple[list[str], bool]:
+    """The absolute folders of LD_LIBRARY_PATH, and whether it has others: the working directory.
+
+    The loader goes by the value that the process was started with, whatever became of it.
+    """
+    environ = host.environ if host.at_start is None else host.at_start
+    variable = environ.get("LD_LIBRARY_PATH", "")
+    entries = re.split("[:;]", variable) if variable else []
+    trusted = [entry for entry in entries if os.path.isabs(entry)]
+    return trusted, len(trusted) < len(entries)
 
 
 def newest(folder: str, pattern: str) -> list[str]:

@@ -6,6 +6,7 @@ import ctypes
 import ctypes.util
 from typing import Any
 
+from ... import pathfinder
 from ..._ffi.fatbin import LZ4, OLD, ZSTD, Entry
 from ..log import Refused
 
@@ -97,6 +98,8 @@ def _unpacked_zstd(data: bytes, size: int) -> bytes:
 
 def _by_library(data: bytes, size: int) -> bytes:
     name = ctypes.util.find_library("zstd")
+    if name is not None and not pathfinder.loader_is_safe():
+        raise _packed("by zstd, and LD_LIBRARY_PATH has an empty or relative entry: the working directory")
     if name is None:
         raise _packed("by zstd, and there is neither Python's compression.zstd nor a libzstd")
     unpack: Any = ctypes.CDLL(name).ZSTD_decompress
