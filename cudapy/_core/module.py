@@ -168,8 +168,8 @@ class ObjectCode:
     def handle(self) -> CUlibrary:
         """The CUlibrary, loaded if it is not yet.
 
-        It belongs to whoever asked for it, too: numba-cuda unloads it. So from then on it stays loaded until somebody
-        calls cuLibraryUnload. Raises CUDAError, with the log of the driver's compiler for PTX.
+        It belongs to whoever asked for it, too: numba-cuda unloads it. So from then on it stays loaded until
+        somebody calls cuLibraryUnload. Raises CUDAError, with the log of the driver's compiler for PTX.
         """
         library = self._loaded()
         if self._ownership is not None:

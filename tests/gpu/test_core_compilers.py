@@ -100,6 +100,88 @@ def test_two_units_by_nvjitlink(target: str) -> None:
         shifted(linker.link("cubin"))
 
 
+@pytest.mark.parametrize("called, caller", [("ptx", "ltoir"), ("cubin", "ltoir")])
+def test_lto_of_some_units(called: str, caller: str) -> None:
+    require("nvJitLink")
+    parts = [units(called)[0], units(caller)[1]]
+    shifted(Linker(*parts, options=LinkerOptions(link_time_optimization=True)).link("cubin"))
+
+
+WEAK = """
+.version 8.0
+.target sm_50
+.address_size 64
+.weak .func (.param .b32 result) shifted(.param .b32 x);
+.visible .entry shift(.param .u64 values)
+{
+    .reg .b32 %r<2>; .reg .f32 %f<3>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [values];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    ld.f32 %f1, [%rd3];
+    { .param .b32 x; .param .b32 y; st.param.f32 [x], %f1; call (y), shifted, (x); ld.param.f32 %f2, [y]; }
+    st.f32 [%rd3], %f2;
+    ret;
+}
+.weak .func (.param .b32 result) shifted(.param .b32 x)
+{
+    .reg .f32 %f<3>;
+    ld.param.f32 %f1, [x];
+    fma.rn.f32 %f2, %f1, 0f40000000, 0f3F800000;
+    st.param.f32 [result], %f2;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("backend", ["nvJitLink", "driver"])
+def test_a_weak_function_that_is_declared_first(backend: str, request: pytest.FixtureRequest) -> None:
+    if backend == "driver":
+        request.getfixturevalue("by_driver")
+    else:
+        require("nvJitLink")
+    code = ObjectCode.from_ptx(WEAK.replace("sm_50", f"sm_{Device().arch}"))
+    other = Program(CALLED.replace("shifted", "unused"), "c++", ProgramOptions(relocatable_device_code=True))
+    shifted(Linker(code, other.compile("ptx")).link("cubin"))
+
+
+WAVE = """
+extern "C" __global__ void wave(float *x, float *y)
+{
+    auto grid = cudaCGGetIntrinsicHandle(cudaCGScopeGrid);
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, n = gridDim.x * blockDim.x;
+    for (int step = 0; step < 3; ++step) {
+        y[i] = x[(i + 1) % n] + 1;
+        cudaCGSynchronize(grid, 0);
+        float *z = x; x = y; y = z;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["ptx", "ltoir"])
+def test_a_grid_synchronizes_with_the_device_runtime(target: str) -> None:
+    require("nvJitLink")
+    try:
+        archive = pathfinder.find_static_lib("cudadevrt")
+    except pathfinder.StaticLibNotFoundError as error:
+        pytest.skip(str(error).splitlines()[0])
+    kernel = Program(WAVE, "c++", ProgramOptions(relocatable_device_code=True)).compile(target)
+    options = LinkerOptions(link_time_optimization=target == "ltoir")
+    code = Linker(kernel, ObjectCode.from_library(archive), options=options).link("cubin")
+    device = Device()
+    stream = device.create_stream()
+    x, y = (device.allocate(4 * N, stream=stream) for _ in range(2))
+    x.copy_from(np.arange(N, dtype=np.float32), stream=stream)
+    config = LaunchConfig(grid=N // 32, block=32, is_cooperative=True)
+    launch(stream, config, code.get_kernel("wave"), x, y)
+    values = np.empty(N, np.float32)
+    y.copy_to(values, stream=stream)
+    stream.sync()
+    assert np.array_equal(values, (np.arange(N) + 3) % N + 3)
+
+
 def test_lto_to_ptx_which_the_driver_compiles() -> None:
     require("nvJitLink")
     options = LinkerOptions(link_time_optimization=True, ptx=True)

@@ -44,6 +44,16 @@ def test_no_bytes_and_too_many_bytes_are_errors() -> None:
         driver.checked.cuMemAlloc(1 << 60)
 
 
+def test_memory_is_freed_whichever_context_is_current(context: CUcontext) -> None:
+    pointer = ok(driver.cuMemAlloc(1 << 20))
+    ok(driver.cuCtxSetCurrent(0))
+    try:
+        ok(driver.cuMemFree(pointer))
+    finally:
+        ok(driver.cuCtxSetCurrent(context))
+    assert driver.cuMemGetAddressRange(pointer)[0] != CUresult.CUDA_SUCCESS
+
+
 def test_there_and_back() -> None:
     data = np.arange(1000, dtype=np.int32)
     with memory(4000) as first, memory(4000) as second:

@@ -1,6 +1,6 @@
 """Has each cubin that nvJitLink makes in this process carry its PTX.
 
-Of PTX that is the PTX, put together; of LTO-IR it is what the same link makes with -ptx.
+Of PTX that is the PTX, put together; of LTO-IR it is what the same link makes with -ptx; of both, both.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from ..._ffi import elf, fatbin
 from ...nvjitlink import nvJitLinkInputType as Kind
 from ..log import Refused
+from . import device_runtime
 from . import images as code
 from .compiler import Watched
 from .linker import Unit, merged
@@ -20,12 +21,15 @@ ADDRESS = ctypes.c_void_p
 LTO = (b"-lto", b"--link-time-opt")
 
 
+Input = tuple[int, bytes, str]  # its kind, its bytes, its name
+
+
 class Link:
     """What a link was told."""
 
     def __init__(self, options: list[bytes]) -> None:
         self.options = options
-        self.inputs: list[tuple[int, bytes, str]] = []
+        self.inputs: list[Input] = []
 
 
 class WatchedNvJitLink(Watched):
@@ -104,8 +108,17 @@ class WatchedNvJitLink(Watched):
         if status or link is None or not cubin.startswith(elf.MAGIC):
             return status, cubin
         is_lto = any(option in LTO for option in link.options)
-        ptx = self._optimized(link) if is_lto else _together(link)
+        ptx = self._linked(link) if is_lto else _together(link.inputs)
         return 0, code.attach(cubin, ptx) if ptx else cubin
+
+    def _linked(self, link: Link) -> bytes:
+        """The PTX of a link with LTO; nothing if it cannot be had."""
+        late = [given for given in link.inputs if _text(*given) or device_runtime.is_archive(given[1])]
+        early = [given for given in link.inputs if given not in late]
+        if not early:
+            return _together(late)
+        ptx = self._optimized(link.options, early)
+        return _together([(Kind.NVJITLINK_INPUT_PTX, ptx, "LTO-IR"), *late]) if ptx else b""
 
     def _fetch(self, handle: int, what: str) -> tuple[int, bytes]:
         size = ctypes.c_size_t()
@@ -115,14 +128,14 @@ class WatchedNvJitLink(Watched):
         buffer = ctypes.create_string_buffer(size.value)
         return self._call(f"GetLinked{what}", ADDRESS(handle), buffer), buffer.raw
 
-    def _optimized(self, link: Link) -> bytes:
-        """The PTX of a link with LTO; nothing if it cannot be had."""
-        options = [*link.options, b"-ptx"]
+    def _optimized(self, options: list[bytes], inputs: list[Input]) -> bytes:
+        """The PTX that nvJitLink makes of LTO-IR; nothing if it makes none."""
+        options = [*options, b"-ptx"]
         array, handle = (ctypes.c_char_p * len(options))(*options), ADDRESS()
         if self._call("Create", ctypes.byref(handle), ctypes.c_uint32(len(options)), array):
             return b""
         try:
-            for kind, data, name in link.inputs:
+            for kind, data, name in inputs:
                 size, label = ctypes.c_size_t(len(data)), ctypes.c_char_p(os.fsencode(name))
                 if self._call("AddData", handle, kind, data, size, label):
                     return b""
@@ -134,18 +147,28 @@ class WatchedNvJitLink(Watched):
             self._call("Destroy", ctypes.byref(handle))
 
 
-def _together(link: Link) -> bytes:
-    """The PTX of all inputs as one; nothing if one of them has none."""
-    units = []
+def _text(kind: int, data: bytes, name: str) -> bytes:
+    """The PTX in an input; nothing if there is none."""
     try:
-        for kind, data, name in link.inputs:
-            if kind == Kind.NVJITLINK_INPUT_PTX or (kind == Kind.NVJITLINK_INPUT_ANY and b".version" in data):
-                text = data
-            elif data.startswith((elf.MAGIC, fatbin.MAGIC)):
-                text = code.of_image(data)
-            else:
-                return b""
-            units.append(Unit(text.decode(errors="replace"), name))
-        return merged(units).encode()
+        if kind == Kind.NVJITLINK_INPUT_PTX or (kind == Kind.NVJITLINK_INPUT_ANY and b".version" in data):
+            return data
+        if data.startswith((elf.MAGIC, fatbin.MAGIC)):
+            return code.of_image(data)
+    except Refused:
+        pass
+    return b""
+
+
+def _together(inputs: list[Input]) -> bytes:
+    """The PTX of all inputs as one; nothing if one of them has none."""
+    units = [(_text(*given), given[2]) for given in inputs if not device_runtime.is_archive(given[1])]
+    if not all(text for text, _ in units):
+        return b""
+    if len(units) < len(inputs) and any(device_runtime.is_wanted(text) for text, _ in units):
+        units.append((device_runtime.PTX.encode(), "cudadevrt"))
+    if len(units) == 1:
+        return units[0][0]
+    try:
+        return merged([Unit(text.decode(errors="replace"), name) for text, name in units]).encode()
     except Refused:
         return b""

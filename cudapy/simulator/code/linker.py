@@ -12,6 +12,7 @@ from ..devices.context import current
 from ..handles import Object, find
 from ..library import provides
 from ..log import Refused, invalid
+from . import device_runtime
 from .images import EMPTY_ELF, Options, attach, of_cubin, of_fatbin
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
@@ -71,6 +72,11 @@ def _name(declaration: str) -> str | None:
     return (match[1] or match[2]) if match else None
 
 
+def is_prototype(declaration: str) -> bool:
+    """Whether it says that there is a function, here or in another unit."""
+    return ".func" in declaration and not declaration.endswith("}")
+
+
 def merged(units: list[Unit]) -> str:
     """One unit from several. Raises Refused for a name that is defined twice, or not at all."""
     defined: dict[str, Unit] = {}
@@ -91,7 +97,7 @@ def merged(units: list[Unit]) -> str:
             name = _name(text)
             if name is None:
                 lines.append(text)
-            elif text.startswith(".extern") and ".shared" not in text:
+            elif is_prototype(text) or (text.startswith(".extern") and ".shared" not in text):
                 wanted.setdefault(name, unit)
             elif name in defined and text.startswith((".weak", ".common")):
                 continue
@@ -155,10 +161,12 @@ class Link(Object):
             text = of_cubin(data)
         elif kind == Kind.CU_JIT_INPUT_FATBINARY:
             text = of_fatbin(data)
+        elif device_runtime.is_archive(data):
+            text = device_runtime.PTX.encode()
         else:
             raise Refused(
                 "CUDA_ERROR_NOT_SUPPORTED",
-                "the simulator's linker takes PTX, cubins that carry theirs, and fat binaries with PTX",
+                "the simulator's linker takes PTX, cubins that carry theirs, fat binaries with PTX, libcudadevrt",
             )
         try:
             unit = Unit(text.decode(errors="replace"), name)

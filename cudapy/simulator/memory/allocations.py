@@ -244,19 +244,20 @@ def cuMemAllocPitch_v2(WidthInBytes: int, Height: int, ElementSizeBytes: int) ->
 
 @provides("driver")
 def cuMemFree_v2(dptr: int) -> None:
-    if not dptr and top() is None:
-        return
-    context = owner()
+    block = blocks.at(dptr) if dptr else None
+    if block is not None:
+        block.context.check()  # the address tells the context, whichever is current, or none
+    elif dptr or top() is not None:
+        owner()  # its faults first
     if not dptr:
         return
     not_in_capture()
-    block = blocks.at(dptr)
     if block is None or (block.pool is None and block.kind not in ("device", "managed")):
         raise invalid(f"no device memory starts at {dptr:#x}{freed_before(dptr)}")
-    for work in context.pending():
+    for work in block.context.pending():
         work.wait()
     if block.pool is not None:
-        block.pool.free(block, context.legacy)
+        block.pool.free(block, block.context.legacy)
     else:
         release(block)
 
