@@ -9,6 +9,7 @@ import importlib
 import pickle
 import sys
 import threading
+import types
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -81,13 +82,31 @@ def dropped_by_driver(stub: Stub, call: Any) -> None:
     thread.join()
 
 
+@pytest.fixture
+def no_sweeper(stub: Stub, monkeypatch: Any) -> None:
+    """No thread sweeps: the tests that ask for this call `sweep`, and drop one of two user objects."""
+    held = graphs("held")
+    signal = types.SimpleNamespace(argument=1, address=graphs("held").Post().address)
+    idle = types.SimpleNamespace(
+        signal=signal, expected=0, dropped=0, process=module("_core.lifetime").process
+    )
+    monkeypatch.setattr(held, "_sweeper", idle)
+
+
+def pairs(stub: Stub) -> list[tuple[Any, Any]]:
+    """The calls that made user objects: that which tells what is dropped, and that which wakes a thread."""
+    calls = [call for call in stub.calls() if call.symbol == "cuUserObjectCreate"]
+    return list(zip(calls[::2], calls[1::2], strict=True))
+
+
+@pytest.mark.usefixtures("no_sweeper")
 def test_what_is_held_goes_when_the_driver_says_so(stub: Stub) -> None:
     held = graphs("held")
     (one, first), (two, second) = watched(), watched()
     held.hold(one)
     held.hold([two])
     del one, two
-    calls = [call for call in stub.calls() if call.symbol == "cuUserObjectCreate"]
+    calls = [told for told, _ in pairs(stub)]
     assert len({call.arguments["ptr"].raw for call in calls}) == 2
     assert int.from_bytes(calls[0].arguments["initialRefcount"].raw, "little") == 1
     held.sweep()
@@ -101,6 +120,7 @@ def test_what_is_held_goes_when_the_driver_says_so(stub: Stub) -> None:
     assert first() is None
 
 
+@pytest.mark.usefixtures("no_sweeper")
 def test_places_of_what_was_held_are_used_again(stub: Stub) -> None:
     held = graphs("held")
     before, things = len(held._blocks), len(held._things)
@@ -108,22 +128,45 @@ def test_places_of_what_was_held_are_used_again(stub: Stub) -> None:
         calls = []
         for _ in range(100):
             held.hold(Thing())
-            calls += [call for call in stub.calls() if call.symbol == "cuUserObjectCreate"]
-        for call in calls:
+            calls += pairs(stub)
+        for call, _ in calls:
             dropped_by_driver(stub, call)
         held.sweep()
     assert len(held._blocks) <= before + 2 and len(held._things) == things
 
 
+@pytest.mark.usefixtures("no_sweeper")
 def test_waiting_drops_what_the_driver_let_go(stub: Stub) -> None:
     held, lifetime = graphs("held"), module("_core.lifetime")
     thing, reference = watched()
     held.hold(thing)
     del thing
-    (call,) = [call for call in stub.calls() if call.symbol == "cuUserObjectCreate"]
+    ((call, _),) = pairs(stub)
     dropped_by_driver(stub, call)
     lifetime.let_go()
     assert reference() is None
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_thread_drops_what_the_driver_let_go(stub: Stub, first: int) -> None:
+    """Whichever of the two the driver calls first, and without any call of the program's."""
+    held, captures = graphs("held"), module("_core.captures")
+    gone, seen = threading.Event(), []
+
+    class Last:
+        def __del__(self) -> None:
+            seen.append((threading.current_thread(), list(captures.possible)))
+            gone.set()
+
+    held.hold(Last())
+    (calls,) = pairs(stub)
+    dropped_by_driver(stub, calls[first])
+    assert first or not seen
+    dropped_by_driver(stub, calls[1 - first])
+    assert gone.wait(60)
+    ((thread, possible),) = seen
+    assert thread is not threading.current_thread() and thread.daemon
+    assert possible  # so that what is freed asks whether its stream is captured
 
 
 def test_a_failure_holds_nothing(stub: Stub) -> None:
@@ -151,6 +194,7 @@ def test_what_a_graph_took_is_not_released(stub: Stub, monkeypatch: Any, error: 
     assert ("cuUserObjectRelease" in [call.symbol for call in stub.calls()]) == released
 
 
+@pytest.mark.usefixtures("no_sweeper")
 def test_what_holds_something_may_be_dropped_in_turn(stub: Stub) -> None:
     """Dropping one thing may bring others along that come by the same way."""
     held = graphs("held")
@@ -161,7 +205,7 @@ def test_what_holds_something_may_be_dropped_in_turn(stub: Stub) -> None:
             held.hold(Thing())
 
     held.hold(Last())
-    (call,) = [call for call in stub.calls() if call.symbol == "cuUserObjectCreate"]
+    ((call, _),) = pairs(stub)
     dropped_by_driver(stub, call)
     held.sweep()
     assert "cuUserObjectCreate" in symbols(stub)
@@ -174,18 +218,19 @@ def test_copies_share_until_one_changes(stub: Stub) -> None:
     first, second = Thing(), Thing()
     kept.put(1, first)
     kept.put(2, second)
-    assert symbols(stub) == ["cuUserObjectCreate", "cuGraphRetainUserObject"]
+    once = ["cuUserObjectCreate"] * 2 + ["cuGraphRetainUserObject"] * 2
+    assert symbols(stub) == once
     shared = kept.share()
     kept.put(1, second)
-    assert symbols(stub) == ["cuUserObjectCreate", "cuGraphRetainUserObject", "cuGraphReleaseUserObject"]
+    assert symbols(stub) == once + ["cuGraphReleaseUserObject"] * 2
     assert shared == {1: (first,), 2: (second,)} and kept.share() == {1: (second,), 2: (second,)}
     kept.put(1)
     kept.put(3, first)
-    assert symbols(stub).count("cuUserObjectCreate") == 1
+    assert symbols(stub).count("cuUserObjectCreate") == 2
     assert kept.share() == {2: (second,), 3: (first,)}
     for _ in range(3):
         kept.add([second, 5, first])
-    assert len(kept.share()) == 4 and symbols(stub).count("cuUserObjectCreate") == 1
+    assert len(kept.share()) == 4 and symbols(stub).count("cuUserObjectCreate") == 2
     kept.expose()
     for _ in range(3):
         kept.put(4, first)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._errors import CUDAError
@@ -12,8 +13,8 @@ from .captures import capture_of, possible, quietly
 from .current import within
 from .exchange import exporting
 from .ipc_buffer import Shared
-from .lifetime import Ownership, finalize, give_back
-from .pointer import Location, byte_count, locate
+from .lifetime import Ownership, SharedOwnership, finalize, give_back
+from .pointer import byte_count
 from .stream import (
     DEFAULT_ADDRESSES,
     LEGACY_DEFAULT_STREAM,
@@ -42,7 +43,6 @@ class Buffer(Shared):
 
     __slots__ = (
         "_address",
-        "_attributes",
         "_capture",
         "_owner",
         "_process",
@@ -53,7 +53,6 @@ class Buffer(Shared):
     _vital = "_address"
     # A slot that was not filled reads as None (see __getattr__): most are needed seldom.
     _address: int
-    _attributes: Location | None
     _capture: int | None  # the number of the one that allocates it, or is to free it
     _owner: object
     _process: lifetime.Process | None  # of a buffer that its __del__ frees; the others have an Ownership
@@ -131,22 +130,53 @@ class Buffer(Shared):
             # Whichever thread frees the memory has a stream of its own of that name; this one waits for all.
             stream = LEGACY_DEFAULT_STREAM
         lasting = None if stream is None else stream._lasting()
+        shared = self._ownership
         if lasting is None or lasting._address in DEFAULT_ADDRESSES or _free_async(self._resource) is None:
             context = context or (lasting._context if lasting is not None else 0)
             context = context or int(checked.cuCtxGetCurrent())
             # Which stream a default stream is, and what a resource of the user's does, is up to the context.
             what = self._resource, self._address, self._size, lasting, self._capture or 0
-            self._ownership, self._process = Ownership(within, context, deallocate, *what), None
+            if isinstance(shared, SharedOwnership):
+                shared.change(0, within, (context, deallocate, *what))
+            else:
+                self._ownership, self._process = Ownership(within, context, deallocate, *what), None
+        elif isinstance(shared, SharedOwnership):
+            shared.change(*self._recipe(self._address, lasting))
         else:
             self._ownership, self._process = None, lifetime.process
         self._stream = lasting
 
+    def _recipe(self, address: int, stream: Any) -> tuple[int, Any, tuple[Any, ...]]:
+        """How memory is freed that belongs to nobody but cuMemFreeAsync: context, function and arguments."""
+        context = stream._context or int(checked.cuStreamGetCtx(stream._handle))
+        return context, deallocate, (self._resource, address, self._size, stream, self._capture or 0)
+
+    def _retain(self) -> object:
+        """What the memory belongs to from now on, with this buffer: it is freed once both are gone."""
+        address = self._address
+        with _sharing:
+            ownership = self._ownership
+            if isinstance(ownership, SharedOwnership):
+                return ownership
+            if self._capture and self._resource._is_ordered:
+                return None  # a node of a graph frees it, not whoever lets go of it last
+            if self._process is not None:
+                shared = SharedOwnership(self._process, *self._recipe(address, self._stream))
+                self._ownership, self._process = shared, None
+                return shared
+            if ownership is not None:
+                self._ownership = ownership.share()
+                return self._ownership
+        owner = self._owner
+        return owner._retain() or owner if isinstance(owner, Buffer) and not owner.is_closed else owner
+
     def _move(self, address: int, context: int) -> None:
-        """Be at another address, where its memory resource has put it."""
-        before, self._address = self._ownership, address
+        """Be at another address, where its memory resource has put it; what was at the old one is freed."""
+        before, self._ownership = self._ownership, None
+        self._address = address
         self._own(self._stream, context)
         if before is not None:
-            before.forget()
+            before.close()
 
     def set_deallocation_stream(self, stream: Stream | IsStreamType) -> None:
         """Free the memory in `stream`, after the work that is in it by then."""
@@ -160,7 +190,7 @@ class Buffer(Shared):
             self._stream = in_stream
         else:
             self._own(in_stream)
-            if before is not None:
+            if before is not None and before is not self._ownership:
                 before.forget()
 
     def close(self, stream: Stream | IsStreamType | None = None) -> None:
@@ -201,9 +231,7 @@ class Buffer(Shared):
 
     def _give_back(self, address: int) -> None:
         """Free the memory in the way of all other things: cuMemFreeAsync refused, or a capture may go on."""
-        stream = self._stream
-        context = stream._context or int(checked.cuStreamGetCtx(stream._handle))
-        give_back(context, deallocate, (self._resource, address, self._size, stream, self._capture or 0))
+        give_back(*self._recipe(address, self._stream))
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -235,37 +263,6 @@ class Buffer(Shared):
         """The object that was named as the memory's owner."""
         return self._owner
 
-    @property
-    def device_id(self) -> int:
-        """The ordinal of the device that has the memory; -1 for host memory."""
-        return self._located().device_id
-
-    @property
-    def is_device_accessible(self) -> bool:
-        """Whether kernels can use it."""
-        return self._located().device
-
-    @property
-    def is_host_accessible(self) -> bool:
-        """Whether Python can."""
-        return self._located().host
-
-    @property
-    def is_managed(self) -> bool:
-        """Whether it moves between host and device by itself."""
-        return self._located().managed
-
-    def _located(self) -> Location:
-        if self._attributes is None:
-            mr, address = self._resource, self._address
-            if mr is None:
-                self._attributes = locate(address)
-            else:
-                self._attributes = Location(
-                    mr.device_id, mr.is_device_accessible, mr.is_host_accessible, mr.is_managed
-                )
-        return self._attributes
-
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
@@ -294,4 +291,11 @@ def _free_async(resource: Any) -> Any:
     return getattr(resource, "_free_async", None)
 
 
-_UNFILLED = frozenset(Buffer.__slots__) - {"_address"} | {"_descriptor", "_exports", "_ownership"}
+_sharing = threading.Lock()  # two graphs may be the first to use a buffer at the same time
+
+_UNFILLED = frozenset(Buffer.__slots__) - {"_address"} | {
+    "_attributes",
+    "_descriptor",
+    "_exports",
+    "_ownership",
+}

@@ -37,6 +37,10 @@ class Closable(Unique):
         if ownership is not None:
             ownership.close()
 
+    def _retain(self) -> object:
+        """What keeps alive what this stands for, though it is closed; None: nothing can, or need."""
+        return None
+
     @property
     def is_closed(self) -> bool:
         """Whether `close` was called."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from .captures import possible, uncaptured
 from .closable import Closable
 from .context import Context, lasting
 from .current import c_function, within
-from .lifetime import finalize, give_back, postponed, retry
+from .lifetime import SharedOwnership, finalize, give_back, postponed, retry
 from .options import accepted
 from .waiting import SPIN, wait
 
@@ -170,7 +171,9 @@ class Event(Closable):
         except (AttributeError, RuntimeError):
             return
         process, self._process = self._process, None
-        if process is not None and process.alive:
+        if process is None:
+            self._ownership = None
+        elif process.alive:
             spare = self._spare
             if spare is not None and len(spare) < SPARE:
                 spare.append(handle)
@@ -189,6 +192,15 @@ class Event(Closable):
                     give_back(0, uncaptured, (checked.cuEventDestroy, handle))
                 except CUDAError as error:
                     finalize(error)
+
+    def _retain(self) -> object:
+        """What the event belongs to from now on, with this object: it is given back once both are gone."""
+        handle = self._handle
+        with _sharing:
+            if self._process is not None:
+                shared = SharedOwnership(self._process, 0, _give_back, (handle, self._spare))
+                self._ownership, self._process = shared, None
+            return getattr(self, "_ownership", None)
 
     @property
     def handle(self) -> CUevent:
@@ -293,6 +305,17 @@ class Event(Closable):
 
     def __repr__(self) -> str:
         return "<Event, closed>" if self.is_closed else f"<Event {int(self._handle):#x}>"
+
+
+_sharing = threading.Lock()
+
+
+def _give_back(handle: CUevent, spare: list[CUevent] | None) -> None:
+    """Keep an event that nobody has any more to be recorded again, or destroy it."""
+    if spare is not None and len(spare) < SPARE:
+        spare.append(handle)
+    else:
+        uncaptured(checked.cuEventDestroy, handle)
 
 
 def _reopen(descriptor: IPCEventDescriptor, device_id: int) -> Event:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .._ffi import dlpack as dl
 from .._ffi import memory
-from .closable import Closable
 from .dlpack import capsule
+from .pointer import Located
 from .stream import Stream
 from .stream_order import follow
 
@@ -20,12 +20,17 @@ exporting: list[bool] = []
 
 
 def device_of(buffer: Buffer) -> tuple[int, int]:
-    """The device type and number of DLPack: pinned and managed memory have types of their own."""
-    if buffer.is_managed:
-        return dl.CUDA_MANAGED, max(buffer.device_id, 0)
+    """The device type and number of DLPack: pinned and managed memory have types of their own.
+
+    Raises BufferError for memory that neither kernels nor the host can use.
+    """
+    if not buffer.is_host_accessible:
+        if not buffer.is_device_accessible:
+            raise BufferError(f"{buffer!r} is memory that neither kernels nor the host can use")
+        return dl.CUDA, buffer.device_id
     if not buffer.is_device_accessible:
         return dl.CPU, 0
-    return (dl.CUDA_HOST, 0) if buffer.is_host_accessible else (dl.CUDA, buffer.device_id)
+    return (dl.CUDA_MANAGED if buffer.is_managed else dl.CUDA_HOST), 0
 
 
 def export_device(
@@ -55,15 +60,12 @@ def holder(buffer: Buffer, device: tuple[int, int], stream: int | None) -> objec
     return buffer if device[0] == dl.CUDA or stream is not None else buffer._export()
 
 
-class Exchanged(Closable):
+class Exchanged(Located):
     """The part of a Buffer that other libraries use: an array of its bytes, int8 as cuda.core has it."""
 
     __slots__ = ("_exports",)
-    _address: int
     _size: int
     _stream: Stream | None
-    is_device_accessible: Any
-    is_host_accessible: Any
     _exports: list[weakref.ref[Any]] | None
 
     def _export(self) -> Any:

@@ -78,6 +78,12 @@ class Ownership(Unique):
         if self._process.alive:
             give_back(*what)
 
+    def share(self) -> SharedOwnership:
+        """The same in the hands of several, in place of this one. Raises AttributeError if it was closed."""
+        what = self._what
+        del self._what
+        return SharedOwnership(self._process, *what)
+
     def forget(self) -> bool:
         """Leave it to somebody else; False if it was given back already."""
         try:
@@ -100,6 +106,25 @@ class Ownership(Unique):
 
 
 _give_back_last = Ownership.__del__
+
+
+class SharedOwnership(Ownership):
+    """An Ownership that several have: what it is of is given back when the last of them lets go of it."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, of: Process | None, context: int, release: Callable[..., object], handles: tuple[object, ...]
+    ) -> None:
+        self._process = of or process
+        self._what = (context, release, handles)
+
+    def change(self, context: int, release: Callable[..., object], handles: tuple[object, ...]) -> None:
+        """Have it given back by `release(*handles)` in `context`."""
+        self._what = (context, release, handles)
+
+    def close(self) -> None:
+        """Nothing: others may need it."""
 
 
 class Foundation(Ownership):

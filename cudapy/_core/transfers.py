@@ -102,7 +102,7 @@ class Bytes(Exchanged):
         if error.code != CUresult.CUDA_ERROR_INVALID_VALUE:
             return error
         try:
-            here, there = cast("Buffer", self).device_id, src.device_id
+            here, there = (each._located(each._address).device_id for each in (cast("Buffer", self), src))
         except CUDAError:  # what it takes to explain the failure failed itself
             return error
         if here == there or min(here, there) < 0:

@@ -140,7 +140,7 @@ class UInt64(Handle, ctypes.c_uint64, metaclass=HandleType):
 
 def entry(thunk: Any) -> int:
     """The address of a ctypes function object's C function, good as long as the object is kept."""
-    return ctypes.cast(thunk, ctypes.c_void_p).value or 0
+    return ctypes.c_void_p.from_buffer_copy(thunk).value or 0  # a cast would leave a cycle to collect
 
 
 def takes_pointer(thunk: Any) -> bool:

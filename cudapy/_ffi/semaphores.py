@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import sys
 
 from .handles import entry
@@ -29,6 +30,41 @@ class Post:
             function, prepare = library.sem_post, library.sem_init
             prepare.argtypes = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint
             self.prepare = lambda address: prepare(address, 0, 0)
+        self.address = entry(function)
+
+
+class Signal:
+    """Something to wait for: the C function at `address` sends it, called with `argument` in any thread."""
+
+    argument: int
+    send: Callable[[], object]
+    wait: Callable[[], bool]  # until it was sent since the last wait; False if nothing can be waited for
+
+    def __init__(self) -> None:
+        if sys.platform == "win32":
+            kernel = ctypes.WinDLL("kernel32")
+            kernel.CreateEventW.restype = ctypes.c_void_p
+            function, event = kernel.SetEvent, kernel.CreateEventW(None, False, False, None)
+            if not event:
+                raise ctypes.WinError()
+            self.argument = event
+            self.wait = lambda: not kernel.WaitForSingleObject(ctypes.c_void_p(event), -1)
+            self.send = lambda: function(ctypes.c_void_p(event))
+        else:
+            library = ctypes.CDLL(None, use_errno=True)
+            self.memory = ctypes.create_string_buffer(_SIZE)
+            self.argument = ctypes.addressof(self.memory)
+            semaphore, function = ctypes.c_void_p(self.argument), library.sem_post
+            library.sem_init(semaphore, ctypes.c_int(0), ctypes.c_uint(0))
+
+            def wait() -> bool:
+                while library.sem_wait(semaphore):
+                    if ctypes.get_errno() != errno.EINTR:
+                        return False
+                return True
+
+            self.wait = wait
+            self.send = lambda: library.sem_post(semaphore)
         self.address = entry(function)
 
 

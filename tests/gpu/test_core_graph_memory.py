@@ -17,9 +17,18 @@ import pytest
 from cudapy.core.graph import GraphDefinition
 
 from cudapy import driver
-from cudapy.core import LaunchConfig, LegacyPinnedMemoryResource, Program, launch
+from cudapy._core.graph import held
+from cudapy.core import (
+    Buffer,
+    LaunchConfig,
+    LegacyPinnedMemoryResource,
+    Program,
+    VirtualMemoryResource,
+    launch,
+)
 
-from .core_graph import content, zeros
+from .core_graph import add as add
+from .core_graph import content, words, zeros
 from .core_graph import kernels as kernels
 from .core_graph import nothing_is_left as nothing_is_left
 from .kernels import needs_driver
@@ -305,6 +314,279 @@ def test_a_capture_of_somebody_else_keeps_host_memory(device, stream) -> None:
     assert gone(reference, device)
 
 
+def in_use(device) -> int:
+    """The bytes that buffers of the default pool have, as the driver counts them."""
+    used = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT
+    return int(driver.checked.cuMemPoolGetAttribute(device.memory_resource.handle, used))
+
+
+class Counting(LegacyPinnedMemoryResource):
+    """Tells what was freed."""
+
+    def __init__(self) -> None:
+        self.freed: list[int] = []
+
+    def deallocate(self, ptr, size, stream=None) -> None:
+        self.freed.append(int(ptr))
+        super().deallocate(ptr, size, stream=stream)
+
+
+def wait_for(condition) -> bool:
+    """Whether it comes true, without any call of CUDA's."""
+    for _ in range(2000):
+        if condition():
+            return True
+        time.sleep(0.005)
+    return False
+
+
+def by_kernel(definition, add, target, source) -> None:
+    definition.launch(ONE, add, source, 1).memcpy(target, source.handle, 128)
+
+
+def by_operand(definition, add, target, source) -> None:
+    definition.memcpy(target, source, 128)
+
+
+def by_owner(definition, add, target, source) -> None:
+    definition.memcpy(target, source.handle, 128, src_owner=source)
+
+
+def by_memset(definition, add, target, source) -> None:
+    definition.memset(source, 0, 128).memcpy(target, source.handle, 128)
+
+
+def by_view(definition, add, target, source) -> None:
+    definition.memcpy(target, Buffer.from_handle(source.handle, 128, owner=source), 128)
+
+
+def by_child(definition, add, target, source) -> None:
+    inner = GraphDefinition()
+    inner.memcpy(target, source, 128)
+    definition.embed(inner)
+
+
+WAYS = by_kernel, by_operand, by_owner, by_memset, by_view, by_child
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("memory", ["device", "pinned"])
+def test_a_closed_buffer_stays_while_a_graph_uses_it(device, stream, add, way, memory) -> None:
+    out, other = zeros(device, stream, 32), zeros(device, stream, 32)
+    resource = Counting() if memory == "pinned" else device.memory_resource
+    buffer = resource.allocate(128, stream=stream)
+    address = buffer.handle
+    buffer.fill(b"\5\0\0\0", stream=stream)
+    definition = GraphDefinition()
+    way(definition, add, out, buffer)
+    if memory == "pinned":
+        kept = lambda: not resource.freed  # noqa: E731
+    else:
+        before = in_use(device)
+        kept = lambda: in_use(device) == before  # noqa: E731
+    buffer.close()
+    assert buffer.is_closed and kept()
+    with pytest.raises(RuntimeError, match="closed"):
+        definition.memcpy(out, buffer, 128)
+    del buffer
+    graph, clone = definition.instantiate(), driver.checked.cuGraphClone(definition.handle)
+    del definition
+    rubbish = [device.allocate(128, stream=stream) for _ in range(16)]
+    for each in rubbish:
+        each.fill(255, stream=stream)
+    for each in rubbish:
+        each.close()
+    graph.launch(stream)
+    expected = 6 if way is by_kernel else 0 if way is by_memset else 5
+    assert words(out, stream) == [expected]
+    device.sync()
+    gc.collect()
+    assert kept()
+    graph.close()
+    time.sleep(0.05)
+    assert kept()  # the clone needs it
+    driver.checked.cuGraphDestroy(clone)
+    assert wait_for(lambda: not kept())
+    if memory == "pinned":
+        assert resource.freed == [address]
+    other.close()
+
+
+def test_a_closed_buffer_that_was_captured_stays(device, stream, add) -> None:
+    resource = Counting()
+    source, target = resource.allocate(128, stream=stream), zeros(device, stream, 32)
+    pinned = source.handle
+    source.fill(b"\7\0\0\0", stream=stream)
+    builder = device.create_graph_builder().begin_building()
+    target.copy_from(source, stream=builder)
+    launch(builder, ONE, add, target, 1)
+    source.close()
+    builder.end_building()
+    graph = builder.complete()
+    before = in_use(device)
+    definition = GraphDefinition()
+    out = zeros(device, stream, 32)
+    definition.memcpy(out, target, 128)
+    target.close()
+    copy = definition.instantiate()
+    builder.close()
+    assert resource.freed == [] and in_use(device) >= before
+    graph.launch(stream)
+    copy.launch(stream)
+    assert words(out, stream) == [8]
+    graph.close()
+    assert wait_for(lambda: resource.freed == [pinned])
+    before = in_use(device)
+    del definition
+    copy.close()
+    assert wait_for(lambda: in_use(device) < before)
+
+
+def test_a_closed_buffer_stays_while_an_executable_was_given_it(device, stream) -> None:
+    resource = Counting()
+    first, second = (resource.allocate(128, stream=stream) for _ in range(2))
+    addresses = [first.handle, second.handle]
+    second.fill(9, stream=stream)
+    out = zeros(device, stream, 32)
+    definition = GraphDefinition()
+    node = definition.memcpy(out, first, 128)
+    graph = definition.instantiate()
+    graph[node].update(dst=out, src=second, size=128)
+    second.close()
+    assert resource.freed == []
+    graph.launch(stream)
+    assert content(out, np.uint8, stream).tolist() == [9] * 128
+    first.close()
+    graph.close()
+    assert resource.freed == addresses[1:]
+    del definition, node
+    assert wait_for(lambda: resource.freed == addresses[::-1])
+
+
+def test_an_update_of_one_side_leaves_the_other_its_closed_buffer(device, stream) -> None:
+    resource = Counting()
+    source, old, new = (resource.allocate(128, stream=stream) for _ in range(3))
+    addresses = [source.handle, old.handle]
+    source.fill(3, stream=stream)
+    definition = GraphDefinition()
+    node = definition.memcpy(old, source, 128)
+    source.close()
+    old.close()
+    node.update(dst=new)
+    assert wait_for(lambda: resource.freed == addresses[1:])
+    definition.instantiate().launch(stream)
+    stream.sync()
+    assert bytes((ctypes.c_char * 128).from_address(new.handle)) == b"\3" * 128
+    node.destroy()
+    assert wait_for(lambda: set(resource.freed) == set(addresses))
+
+
+def test_the_memory_of_a_closed_buffer_is_freed_in_the_stream_that_was_named(device, stream) -> None:
+    freed = []
+
+    class Mine(LegacyPinnedMemoryResource):
+        def deallocate(self, ptr, size, stream=None) -> None:
+            freed.append(stream)
+            super().deallocate(ptr, size, stream=stream)
+
+    streams = [device.create_stream() for _ in range(2)]
+    buffers = [Mine().allocate(128, stream=stream) for _ in range(2)]
+    definition = GraphDefinition()
+    definition.memcpy(*buffers, 128)
+    buffers[0].set_deallocation_stream(streams[0])
+    buffers[0].close()
+    buffers[1].close(streams[1])
+    assert freed == []
+    del definition
+    assert wait_for(lambda: len(freed) == 2)
+    assert {int(each.handle) for each in freed} == {int(each.handle) for each in streams}
+
+
+def test_a_buffer_that_no_graph_uses_any_more_is_freed_when_it_is_closed(device, stream) -> None:
+    resource = Counting()
+    buffer = resource.allocate(128, stream=stream)
+    address = buffer.handle
+    definition = GraphDefinition()
+    definition.memset(buffer, 0, 128)
+    del definition
+    assert wait_for(
+        lambda: not [x for things in held._things.values() for x in things.values() if buffer in x]
+    )
+    assert resource.freed == []
+    buffer.close()
+    assert resource.freed == [address]
+
+
+def test_a_closed_event_stays_while_a_graph_uses_it(device, stream) -> None:
+    """It is not recorded again for others, as closed events are else."""
+    event = stream.record()
+    handle = int(event.handle)
+    definition = GraphDefinition()
+    node = definition.record(event)
+    event.close()
+    others = [stream.record() for _ in range(40)]
+    assert handle not in [int(each.handle) for each in others]
+    assert int(node.event.handle) == handle and not node.event.is_closed
+    graph = definition.instantiate()
+    graph.launch(stream)
+    stream.sync()
+    del definition, node
+    graph.close()
+    seen = []
+
+    def again() -> bool:
+        with stream.record() as other:
+            seen.append(int(other.handle))
+            return handle in seen
+
+    assert wait_for(again)
+
+
+def test_virtual_memory_that_moves_leaves_a_graph_its_addresses(device, stream) -> None:
+    resource = VirtualMemoryResource(device)
+    buffer = resource.allocate(1 << 21)
+    blocker = driver.checked.cuMemAddressReserve(1 << 21, 0, buffer.handle + buffer.size, 0)
+    buffer.fill(4, stream=stream)
+    stream.sync()
+    out = zeros(device, stream, 32)
+    definition = GraphDefinition()
+    definition.memcpy(out, buffer, 128)
+    before = buffer.handle
+    resource.modify_allocation(buffer, 1 << 26)
+    assert buffer.handle != before
+    graph = definition.instantiate()
+    graph.launch(stream)
+    assert content(out, np.uint8, stream).tolist() == [4] * 128
+    del definition
+    graph.close()
+    assert wait_for(lambda: before not in resource._mappings)
+    assert buffer.handle in resource._mappings
+    driver.checked.cuMemAddressFree(blocker, 1 << 21)
+
+
+@pytest.mark.parametrize("where", ["definition", "executable", "under way"])
+def test_what_a_graph_had_goes_with_it(device, stream, where) -> None:
+    """Soon, and without another call of CUDA's."""
+    thing, reference = watched()
+    gate = threading.Event()
+    definition = GraphDefinition()
+    definition.callback(lambda: gate.wait(60)).join().callback(thing)
+    del thing
+    if where == "definition":
+        del definition
+    else:
+        graph = definition.instantiate()
+        del definition
+        graph.launch(stream)
+        if where == "executable":
+            gate.set()
+            stream.sync()
+        graph.close()
+        gate.set()
+    assert wait_for(lambda: reference() is None)
+    device.sync()
+
+
 def test_kernels_are_kept(device, stream) -> None:
     out = zeros(device, stream, 32)
     definition = GraphDefinition()
@@ -368,8 +650,6 @@ def test_nothing_is_lost_in_many_rounds(device, kernels, stream) -> None:
     assert driver.checked.cuMemPoolGetAttribute(pool, used) <= before
     time.sleep(0.1)
     stream.sync()
-    from cudapy._core.graph import held
-
     assert len(held._things) < 10
 
 

@@ -27,6 +27,7 @@ from ..current import Uncaptured, c_function, within
 from ..lifetime import Ownership
 from ..stream import IsStreamType, Stream
 from .given import Given
+from .held import sweep
 from .kept import is_builder
 from .options import GraphCompleteOptions
 from .tree import Tree
@@ -186,6 +187,7 @@ def _destroy(handle: CUgraphExec, given: Given) -> None:
     with Uncaptured():
         checked.cuGraphExecDestroy(handle)
         given.replace({})
+    sweep()
 
 
 def _kind(node: CUgraphNode) -> str:

@@ -11,6 +11,7 @@ from ..launch_config import LaunchConfig
 from . import parameters
 from .executable import Graph
 from .host_function import HostFunction
+from .kept import with_owners
 from .memory_nodes import MemcpyNode, MemsetNode
 from .node import GraphNode
 from .nodes import ChildGraphNode, EventRecordNode, EventWaitNode, HostCallbackNode, KernelNode
@@ -46,7 +47,7 @@ class ExecutableGraphNode:
         return self._node._record.context or int(checked.cuCtxGetCurrent())
 
     def _keep(self, *things: object) -> None:
-        self._exec._given.put(int(self._node._handle), things)
+        self._exec._given.put(int(self._node._handle), with_owners(things))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._exec!r}, {self._node!r}>"

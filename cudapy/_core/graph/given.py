@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ... import driver
+from ..captures import is_capturing
+from ..current import Uncaptured
 from ..stream_order import keep_for
 
 if TYPE_CHECKING:
@@ -38,5 +41,9 @@ class Given:
         self._release(tuple(thing for used in before.values() for thing in used if id(thing) not in still))
 
     def _release(self, things: Things) -> None:
-        if things and self.last is not None:
-            keep_for(self.last, *things)
+        if not things or self.last is None:
+            return
+        with Uncaptured():
+            if not is_capturing(self.last) and not driver.cuStreamQuery(self.last._handle)[0]:
+                return
+        keep_for(self.last, *things)

@@ -6,7 +6,8 @@ know any of that; the driver tells by calling a function of ours once the last r
 
 That happens in a thread of the driver, from which CUDA must not be called, and perhaps while the interpreter
 shuts down. So it is no Python function but the C library's `sem_post`, on a semaphore that each user object
-has; whoever comes by later (`sweep`) sees it posted and drops what was held.
+has; `sweep` sees it posted and drops what was held. A second user object, retained and released with the
+first, wakes a thread of Python that sweeps; whoever makes or destroys a graph, or has waited, sweeps as well.
 """
 
 from __future__ import annotations
@@ -16,21 +17,27 @@ import threading
 from ..._ffi.semaphores import Block, Post
 from ...driver import CUuserObject, CUuserObject_flags, checked
 from .. import lifetime
+from .sweeper import Sweeper
+
+Held = tuple[CUuserObject, ...]
 
 _post: Post | None = None
 _blocks: list[Block] = []
 _free: list[int] = []
 _things: dict[int, object] = {}  # by the address of their semaphore
 _sweeping = threading.Lock()
+_sweeper: Sweeper | None = None
 
 
-def hold(thing: object) -> CUuserObject:
-    """A user object that keeps `thing` alive; the one reference to it is the caller's.
+def hold(thing: object) -> Held:
+    """User objects that keep `thing` alive, to be retained and released together; the references are the
+    caller's.
 
     Source: cuUserObjectCreate.
     """
     global _post
     sweep()
+    sweeper = _running_sweeper()
     if _post is None:
         _post = Post()
         lifetime.after_waiting.append(sweep)
@@ -43,14 +50,31 @@ def hold(thing: object) -> CUuserObject:
         _free.extend(others)
     _things[address] = thing
     try:
-        made: CUuserObject = checked.cuUserObjectCreate(
-            address, _post.address, 1, CUuserObject_flags.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
-        )
+        made = _user_object(address, _post.address)
     except BaseException:
         del _things[address]
         _free.append(address)
         raise
+    try:
+        return made, _user_object(sweeper.signal.argument, sweeper.signal.address)
+    except BaseException:
+        sweeper.expected += 1  # nothing wakes it for this one
+        checked.cuUserObjectRelease(made, 1)
+        raise
+
+
+def _user_object(argument: int, destructor: int) -> CUuserObject:
+    flags = CUuserObject_flags.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
+    made: CUuserObject = checked.cuUserObjectCreate(argument, destructor, 1, flags)
     return made
+
+
+def _running_sweeper() -> Sweeper:
+    """The one of this process, which is another one after a fork."""
+    global _sweeper
+    if _sweeper is None or _sweeper.process is not lifetime.process:
+        _sweeper = Sweeper(sweep)
+    return _sweeper
 
 
 def sweep() -> None:
@@ -66,6 +90,8 @@ def sweep() -> None:
                 if address in _things:
                     dropped.append(_things.pop(address))
                     _free.append(address)
+        if _sweeper is not None:
+            _sweeper.dropped += len(dropped)
     finally:
         _sweeping.release()
     # `dropped` goes here: what that sets free may come by again

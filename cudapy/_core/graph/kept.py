@@ -1,12 +1,16 @@
-"""What the nodes of a graph use: kernels, buffers, arrays, events, functions."""
+"""What the nodes of a graph use: kernels, buffers, arrays, events, functions.
+
+Buffers and events are kept with what they stand for, so that closing them leaves a graph what it uses.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ...driver import CUgraph, CUstream, CUuserObject, CUuserObjectRetain_flags, checked
-from .held import hold
+from ...driver import CUgraph, CUstream, CUuserObjectRetain_flags, checked
+from ..closable import Closable
+from .held import Held, hold
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -28,7 +32,7 @@ class Kept:
     def __init__(self, graph: CUgraph) -> None:
         self._graph = graph
         self._things: dict[Hashable, Things] = {}
-        self._object: CUuserObject | None = None
+        self._object: Held | None = None
         self._is_shared = self._is_exposed = False
 
     def put(self, key: Hashable, *things: object) -> None:
@@ -50,7 +54,7 @@ class Kept:
             key = "", id(thing)
             if key not in self._things and _is_needed(thing):
                 self._own()
-                self._things[key] = (thing,)
+                self._things[key] = with_owners((thing,))
 
     def _own(self) -> None:
         """Have a dict that can be changed."""
@@ -59,8 +63,8 @@ class Kept:
         things = dict(self._things)
         before, self._object = self._object, give(self._graph, things)
         self._things, self._is_shared = things, self._is_exposed
-        if before is not None:
-            checked.cuGraphReleaseUserObject(self._graph, before, 1)
+        for each in before or ():
+            checked.cuGraphReleaseUserObject(self._graph, each, 1)
 
     def share(self) -> Mapping[Hashable, Things]:
         """What is kept, to be kept by a copy of the graph too: it does not change any more."""
@@ -80,22 +84,33 @@ def _is_needed(thing: object) -> bool:
     return stream is None or not is_builder(getattr(stream, "_owner", None))
 
 
-def give(graph: CUgraph, things: object) -> CUuserObject:
+def with_owners(things: Iterable[object]) -> Things:
+    """`things`, and what the memory and the events among them belong to, which closing them does not end."""
+    found = tuple(things)
+    owners = (thing._retain() for thing in found if isinstance(thing, Closable) and _is_needed(thing))
+    return *found, *(owner for owner in owners if owner is not None)
+
+
+def give(graph: CUgraph, things: object) -> Held:
     """Let `graph` keep `things` alive. Source: cuGraphRetainUserObject."""
-    made = hold(things)
+    held, given = hold(things), 0
+    move = CUuserObjectRetain_flags.CU_GRAPH_USER_OBJECT_MOVE
     try:
-        checked.cuGraphRetainUserObject(graph, made, 1, CUuserObjectRetain_flags.CU_GRAPH_USER_OBJECT_MOVE)
+        for each in held:
+            checked.cuGraphRetainUserObject(graph, each, 1, move)
+            given += 1
     except Exception:  # after Ctrl-C the graph may have it already
-        checked.cuUserObjectRelease(made, 1)
+        for each in held[given:]:
+            checked.cuUserObjectRelease(each, 1)
         raise
-    return made
+    return held
 
 
 def keep_captured(stream: CUstream, *things: object) -> None:
     """Let the graph that `stream` is captured into keep `things` alive, whoever began the capture."""
     graph = checked.cuStreamGetCaptureInfo(stream)[2]
     if int(graph):
-        give(graph, things)
+        give(graph, with_owners(things))
 
 
 def keep_for(stream: object, *things: object) -> bool:

@@ -136,8 +136,8 @@ class _EventNode(GraphNode):
 
     @property
     def event(self) -> Event:
-        """The event."""
-        if self._record.event is None:
+        """The event; another object for it if the one that was given was closed."""
+        if self._record.event is None or self._record.event.is_closed:
             self._record.event = _foreign(self._event())
         return self._record.event
 

@@ -202,7 +202,7 @@ def _host_array(operand: Any) -> memoryview | None:
 
 def _is_on_device(tree: Tree, operand: Any) -> bool:
     if isinstance(operand, Buffer):
-        return operand.device_id >= 0
+        return operand.is_managed or not operand.is_host_accessible
     address = _address("a memcpy operand", operand)
     return tree.allocated(address) or locate(address).device_id >= 0
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode, checked
 from ..current import Uncaptured
 from ..lifetime import Ownership
-from .kept import Kept
+from .held import sweep
+from .kept import Kept, with_owners
 
 if TYPE_CHECKING:
     from ..event import Event
@@ -32,7 +33,7 @@ class Record:
     node: weakref.ReferenceType[GraphNode] | None = None  # the object that stands for it
 
     def __init__(self) -> None:
-        self.things: dict[str, Any] = {}  # what it uses, by role
+        self.things: dict[str, tuple[Any, ...]] = {}  # what it uses, by role
 
     def end(self) -> None:
         """The node was destroyed."""
@@ -74,11 +75,9 @@ class Tree:
         """Keep alive what a node uses; what is not named stays as it was."""
         if not things and not record.things:
             return
-        record.things.update(things)
-        flat: list[Any] = []
-        for thing in record.things.values():
-            flat.extend(thing if isinstance(thing, tuple) else (thing,))
-        self.kept.put(int(node), *flat)
+        for role, used in things.items():
+            record.things[role] = with_owners(used if isinstance(used, tuple) else (used,))
+        self.kept.put(int(node), *(thing for used in record.things.values() for thing in used))
 
     def forget(self, node: CUgraphNode) -> None:
         """A node was destroyed."""
@@ -96,3 +95,4 @@ def destroy(graph: CUgraph) -> None:
     """Destroy a graph, without harm to a capture under way. Source: cuGraphDestroy."""
     with Uncaptured():
         checked.cuGraphDestroy(graph)
+    sweep()

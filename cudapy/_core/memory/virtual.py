@@ -10,7 +10,6 @@ from ...driver import CUmemAllocationProp, checked
 from ..buffer import Buffer
 from ..context import primary
 from ..current import Uncaptured, within
-from ..lifetime import give_back
 from ..options import accepted
 from ..pointer import byte_count
 from ..stream import Stream
@@ -184,9 +183,8 @@ class VirtualMemoryResource(MemoryResource):
             checked.cuCtxSynchronize()
             self._mappings[start] = Mapping([(start, has + more)], pieces)
             undo.pop_all()
-        buf._move(start, self._context)
+        buf._move(start, self._context)  # which frees the old addresses, or leaves them to a graph
         buf._size = wanted
-        give_back(self._context, self.deallocate, (address, has))
 
     @property
     def device_id(self) -> int:
