@@ -366,16 +366,32 @@ def test_a_resource_of_ones_own_frees_its_buffers(core: Any, fake: FakeDriver) -
             return core.Buffer.from_handle(0x1000, size, mr=self, stream=stream)
 
         def deallocate(self, ptr: Any, size: int, stream: Any = None) -> None:
-            freed.append((int(ptr), size, stream is not None))
+            freed.append((int(ptr), size, int(stream.handle)))
 
     stream = core.Device(0).create_stream()
     Mine().allocate(8)
     buffer = Mine().allocate(9, stream)
     buffer.close()
     buffer.close()
-    assert freed == [(0x1000, 8, False), (0x1000, 9, True)]
+    default = int(core.default_stream().handle)
+    assert freed == [(0x1000, 8, default), (0x1000, 9, int(stream.handle))]
     with pytest.raises(ValueError, match="not to both"):
         core.Buffer.from_handle(1, 1, mr=Mine(), owner=object())
+
+
+def test_a_resource_defines_what_it_is_asked_for(core: Any, fake: FakeDriver) -> None:
+    class Mine(core.MemoryResource):  # type: ignore[misc, name-defined]
+        is_host_accessible = True
+
+    buffer = core.Buffer.from_handle(0x1000, 8, mr=Mine())
+    assert buffer.is_host_accessible
+    for name in ("device_id", "is_device_accessible"):
+        with pytest.raises(TypeError, match=f"Mine is a MemoryResource that does not define {name}"):
+            getattr(buffer, name)
+    with pytest.raises(TypeError, match=r"does not define allocate\(\)"):
+        Mine().allocate(8)
+    with pytest.raises(TypeError, match=r"does not define deallocate\(\)"):
+        buffer.close()
 
 
 def test_buffers_are_equal_by_what_they_stand_for(core: Any) -> None:

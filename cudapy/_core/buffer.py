@@ -75,8 +75,9 @@ class Buffer(Shared):
     ) -> Buffer:
         """The `size` bytes at `ptr`.
 
-        With `mr` the buffer owns them, and gives them back with `mr.deallocate(ptr, size, stream=stream)`;
-        else they belong to somebody else, to `owner` perhaps, which is kept alive.
+        With `mr` the buffer owns them, and gives them back with `mr.deallocate(ptr, size, stream=stream)`,
+        in the default stream if none is named; else they belong to somebody else, to `owner` perhaps, which
+        is kept alive.
         """
         if mr is not None and owner is not None:
             raise ValueError("Buffer.from_handle: the memory belongs to mr or to owner, not to both")
@@ -158,7 +159,7 @@ class Buffer(Shared):
             ownership = self._ownership
             if isinstance(ownership, SharedOwnership):
                 return ownership
-            if self._capture and self._resource._is_ordered:
+            if self._capture and getattr(self._resource, "_is_ordered", False):
                 return None  # a node of a graph frees it, not whoever lets go of it last
             if self._process is not None:
                 shared = SharedOwnership(self._process, *self._recipe(address, self._stream))

@@ -49,12 +49,12 @@ class EventOptions:
         self.timing_enabled = bool(timing_enabled or enable_timing)
         self.blocking_sync = bool(blocking_sync or busy_waited_sync)
         self.ipc_enabled = bool(ipc_enabled)
-        if self.timing_enabled and self.ipc_enabled:
-            raise ValueError("EventOptions: an event with ipc_enabled cannot have timing_enabled")
 
     @property
     def flags(self) -> int:
-        """The CUevent_flags of cuEventCreate."""
+        """The CUevent_flags of cuEventCreate. Raises TypeError for an event that cannot be."""
+        if self.timing_enabled and self.ipc_enabled:
+            raise TypeError("an event with ipc_enabled cannot have timing_enabled")
         timing = 0 if self.timing_enabled else _DISABLE_TIMING
         return timing | _BLOCKING_SYNC * self.blocking_sync | _INTERPROCESS * self.ipc_enabled
 
@@ -97,8 +97,9 @@ class Event(Closable):
     milliseconds. Closed with its last reference or by `close`. Source: cuEventCreate.
     """
 
-    __slots__ = ("_context", "_handle", "_options", "_process", "_spare")
+    __slots__ = ("_context", "_descriptor", "_handle", "_options", "_process", "_spare")
     _context: int
+    _descriptor: IPCEventDescriptor  # once it was asked for, or of an event of another process
     _handle: CUevent
     _options: EventOptions
     _process: lifetime.Process | None  # that which gives it back; None: it is closed, or another's
@@ -259,11 +260,19 @@ class Event(Closable):
 
     @property
     def ipc_descriptor(self) -> IPCEventDescriptor:
-        """What another process opens this event with. Needs ipc_enabled. Source: cuIpcGetEventHandle."""
+        """What another process opens this event with: of one that was opened, what it was opened with.
+
+        Needs ipc_enabled. Source: cuIpcGetEventHandle.
+        """
         handle = self._handle
         if not self.is_ipc_enabled:
             raise RuntimeError("this Event is for one process: make it with EventOptions(ipc_enabled=True)")
-        return IPCEventDescriptor(bytes(checked.cuIpcGetEventHandle(handle).reserved), self.is_blocking_sync)
+        try:
+            return self._descriptor
+        except AttributeError:
+            reserved = bytes(checked.cuIpcGetEventHandle(handle).reserved)
+            self._descriptor = IPCEventDescriptor(reserved, self.is_blocking_sync)
+            return self._descriptor
 
     def get_ipc_descriptor(self) -> IPCEventDescriptor:
         """The same as `ipc_descriptor`."""
@@ -279,7 +288,9 @@ class Event(Closable):
         handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
         context = checked.cuCtxGetCurrent().value
-        return Event._of(checked.cuIpcOpenEventHandle(handle), context, options)
+        event = Event._of(checked.cuIpcOpenEventHandle(handle), context, options)
+        event._descriptor = ipc_descriptor
+        return event
 
     def __reduce__(self) -> tuple[Any, ...]:
         if not self.is_ipc_enabled:

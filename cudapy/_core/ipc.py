@@ -223,8 +223,7 @@ def _receive_pool(cls: Any, place: tuple[int, ...], handle: IPCAllocationHandle)
     if found is None:
         found = within(context_of(*place), cls.from_allocation_handle, *place, handle).register(handle.uuid)
         _received.append(found)  # until the process ends, for the buffers that may still come
-    handle.close()
-    return found
+    return found  # the handle may have been sent for itself as well: its last reference closes it
 
 
 _received: list[Any] = []

@@ -22,7 +22,7 @@ from .captures import (
 from .current import Uncaptured, within
 from .graph.kept import keep_captured
 from .lifetime import keep_until
-from .stream import DEFAULT_ADDRESSES
+from .stream import DEFAULT_ADDRESSES, default_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,9 +77,10 @@ def deallocate(
 
     capture: the number of the one that allocates the memory; into another one it is not freed.
     """
-    ordered = resource._is_ordered
+    ordered = getattr(resource, "_is_ordered", False)  # a class of others need not derive from core's
     if stream is None:
-        uncaptured(partial(resource.deallocate, address, size, stream=None))
+        given = None if getattr(resource, "_takes_no_stream", False) else default_stream()
+        uncaptured(partial(resource.deallocate, address, size, stream=given))
         return
     if ordered and not possible and stream._address not in DEFAULT_ADDRESSES:
         try:

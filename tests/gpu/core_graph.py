@@ -92,3 +92,12 @@ def zeros(device, stream, count):
 def words(buffer, stream):
     """The different words in a buffer."""
     return sorted(set(content(buffer, np.int32, stream).tolist()))
+
+
+def wait_for(condition) -> bool:
+    """Whether it comes true, without any call of CUDA's."""
+    for _ in range(2000):
+        if condition():
+            return True
+        time.sleep(0.005)
+    return False

@@ -7,6 +7,7 @@ import gc
 
 import numpy as np
 import pytest
+from cudapy.core.graph import GraphDefinition
 
 from cudapy import driver
 from cudapy.core import (
@@ -14,8 +15,10 @@ from cudapy.core import (
     CUDAError,
     LegacyPinnedMemoryResource,
     MemoryResource,
+    default_stream,
 )
 
+from .core_graph import wait_for
 from .core_kernels import content, spin
 
 pytestmark = pytest.mark.gpu
@@ -224,6 +227,59 @@ def test_a_memory_resource_of_ones_own(device, stream) -> None:
         device.memory_resource = before
     with pytest.raises(TypeError, match="MemoryResource"):
         device.memory_resource = 1
+
+
+class Foreign(MemoryResource):
+    """Page-locked or managed memory of a program that has no device to name."""
+
+    is_device_accessible = is_host_accessible = True
+
+    def __init__(self, managed=False) -> None:
+        self.managed, self.freed = managed, []
+
+    @property
+    def device_id(self):
+        raise RuntimeError("the memory is on no device")
+
+    def allocate(self, size, stream=None):
+        if self.managed:
+            flags = driver.CUmemAttach_flags.CU_MEM_ATTACH_GLOBAL
+            return Buffer.from_handle(driver.checked.cuMemAllocManaged(size, flags), size, mr=self)
+        return Buffer.from_handle(driver.checked.cuMemAllocHost(size), size, mr=self)
+
+    def deallocate(self, ptr, size, stream=None):
+        stream.sync()
+        self.freed.append(stream)
+        driver.checked.cuMemFree(ptr) if self.managed else driver.checked.cuMemFreeHost(int(ptr))
+
+
+@pytest.mark.parametrize("managed", [False, True])
+def test_a_resource_that_has_no_device_to_name(device, stream, managed) -> None:
+    resource = Foreign(managed)
+    buffer, other = resource.allocate(64), device.allocate(64, stream)
+    with pytest.raises(RuntimeError, match="on no device"):
+        _ = buffer.device_id
+    assert buffer.is_device_accessible and buffer.is_host_accessible and buffer.is_managed == managed
+    assert buffer.__dlpack_device__() == ((13, 0) if managed else (3, 0))
+    seen = np.from_dlpack(buffer)
+    definition = GraphDefinition()
+    buffer.fill(5, stream=stream)
+    definition.memcpy(other, buffer, 64).memset(buffer, 6, 64)
+    definition.instantiate().launch(stream)
+    assert content(other, np.uint8, stream).tolist() == [5] * 64
+    assert seen.tolist() == [6] * 64
+    del seen, definition
+    buffer.close()
+    assert wait_for(lambda: resource.freed)
+    assert resource.freed == [default_stream()]
+
+
+def test_memory_that_nobody_can_use_is_not_exported(device) -> None:
+    class Nowhere(Foreign):
+        is_device_accessible = is_host_accessible = False
+
+    with pytest.raises(BufferError, match="neither"):
+        Nowhere().allocate(8).__dlpack_device__()
 
 
 def test_the_source_of_a_copy_may_be_dropped_at_once(device, code, stream) -> None:

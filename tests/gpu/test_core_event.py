@@ -10,6 +10,7 @@ import pytest
 from cudapy import driver
 from cudapy.core import (
     CUDAError,
+    Event,
     EventOptions,
 )
 
@@ -61,8 +62,16 @@ def test_ipc_events_are_described(stream) -> None:
     assert len(described.reserved) == 64
     with pytest.raises(RuntimeError, match="ipc_enabled"):
         _ = stream.record().ipc_descriptor
-    with pytest.raises(ValueError, match="timing"):
-        EventOptions(timing_enabled=True, ipc_enabled=True)
+    assert event.ipc_descriptor is event.get_ipc_descriptor()
+
+
+def test_an_event_between_processes_has_no_timing(device, stream) -> None:
+    """The options can be made; such an event cannot."""
+    options = EventOptions(timing_enabled=True, ipc_enabled=True)
+    assert options.timing_enabled and options.ipc_enabled
+    for make in (device.create_event, lambda options: stream.record(options=options), Event):
+        with pytest.raises(TypeError, match="timing"):
+            make(options)
 
 
 def test_events_that_nobody_has_are_recorded_again(device, stream) -> None:
@@ -127,14 +136,16 @@ def test_an_event_of_another_process(device, code, stream) -> None:
     event = device.create_event(EventOptions(ipc_enabled=True, blocking_sync=True))
     spin(code, stream, 50)
     stream.record(event)
-    described = pickle.dumps(event.ipc_descriptor).hex()
+    described, reserved = pickle.dumps(event.ipc_descriptor).hex(), event.ipc_descriptor.reserved.hex()
     process = run(
         "import pickle\n"
         f"e = Event.from_ipc_descriptor(pickle.loads(bytes.fromhex('{described}')))\n"
         "print(e.is_ipc_enabled, e.is_timing_enabled, e.is_blocking_sync, e.device is dev)\n"
-        "s.wait(e); s.sync(); e.sync(); print(e.is_done); e.close()\n"
+        "s.wait(e); s.sync(); e.sync(); print(e.is_done)\n"
+        f"again = pickle.loads(pickle.dumps(e.ipc_descriptor)); print(again.reserved.hex() in '{reserved}')\n"
+        "e.close()\n"
     )
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
-    assert out.split() == ["True", "False", "True", "True", "True"]
+    assert out.split() == ["True", "False", "True", "True", "True", "True"]
     assert event.is_done

@@ -28,7 +28,7 @@ from cudapy.core import (
 )
 
 from .core_graph import add as add
-from .core_graph import content, words, zeros
+from .core_graph import content, wait_for, words, zeros
 from .core_graph import kernels as kernels
 from .core_graph import nothing_is_left as nothing_is_left
 from .kernels import needs_driver
@@ -329,15 +329,6 @@ class Counting(LegacyPinnedMemoryResource):
     def deallocate(self, ptr, size, stream=None) -> None:
         self.freed.append(int(ptr))
         super().deallocate(ptr, size, stream=stream)
-
-
-def wait_for(condition) -> bool:
-    """Whether it comes true, without any call of CUDA's."""
-    for _ in range(2000):
-        if condition():
-            return True
-        time.sleep(0.005)
-    return False
 
 
 def by_kernel(definition, add, target, source) -> None:

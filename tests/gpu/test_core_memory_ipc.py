@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 import time
+from multiprocessing import resource_sharer
+from multiprocessing.reduction import ForkingPickler
 
 import numpy as np
 import pytest
@@ -84,6 +86,23 @@ def test_what_is_shared_and_what_is_not(resource, device, stream) -> None:
     assert handle.is_closed and handle.handle == -1
     with pytest.raises(RuntimeError, match="closed"):
         int(handle)
+
+
+@pytest.mark.parametrize("first", ["resource", "handle"])
+def test_a_handle_that_is_sent_along_with_its_resource(resource, first) -> None:
+    """multiprocessing sends the one file descriptor for both."""
+    sent = {"resource": resource, "handle": resource.allocation_handle}
+    sent = {first: sent.pop(first), **sent}
+    pickled = bytes(ForkingPickler.dumps(sent))
+    try:
+        received = ForkingPickler.loads(pickled)
+    finally:
+        resource_sharer.stop()
+    assert received["resource"] is resource
+    handle = received["handle"]
+    assert handle.uuid == resource.uuid and handle.handle != resource.allocation_handle.handle
+    assert not handle.is_closed and os.fstat(int(handle))
+    handle.close()
 
 
 def test_a_pool_over_a_socket(resource, stream) -> None:

@@ -23,6 +23,8 @@ class LegacyPinnedMemoryResource(OnHost):
     Source: cuMemAllocHost, cuMemFreeHost. Both may wait for the device, so allocate once and use often.
     """
 
+    _takes_no_stream = True
+
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes, freed after the work in `stream`, if there is one."""
         number = byte_count(size)

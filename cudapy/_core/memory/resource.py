@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from ...driver import CUdeviceptr
@@ -11,44 +10,49 @@ if TYPE_CHECKING:
     from ..stream import IsStreamType, Stream
 
 
-class MemoryResource(ABC):
+class MemoryResource:
     """Where buffers come from. Derive from it to make buffers of an allocator of your own.
 
     `allocate` returns `Buffer.from_handle(address, size, mr=self, stream=stream)`; the buffer calls
-    `deallocate` once.
+    `deallocate` once, with the default stream if there is no other. The properties say what its buffers are;
+    what a class does not define raises TypeError when it is asked for.
     """
 
     _is_ordered = False  # whether `deallocate` does nothing but queue work in its stream
+    _takes_no_stream = False  # whether `deallocate` takes None for a stream, and then waits for nothing
 
-    @abstractmethod
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes, usable by later work in `stream` (None: the default stream)."""
+        self._lacks("allocate()")
 
-    @abstractmethod
     def deallocate(
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
         """Free the `size` bytes at `ptr` after the work that `stream` has."""
+        self._lacks("deallocate()")
 
     @property
-    @abstractmethod
     def device_id(self) -> int:
         """The ordinal of the device that has the memory; -1 for host memory."""
+        self._lacks("device_id")
 
     @property
-    @abstractmethod
     def is_device_accessible(self) -> bool:
         """Whether kernels can use its buffers."""
+        self._lacks("is_device_accessible")
 
     @property
-    @abstractmethod
     def is_host_accessible(self) -> bool:
         """Whether the host can."""
+        self._lacks("is_host_accessible")
 
     @property
     def is_managed(self) -> bool:
-        """Whether its memory moves between host and device by itself."""
+        """Whether its memory moves between host and device by itself; the driver may say so of a Buffer."""
         return False
+
+    def _lacks(self, what: str) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} is a MemoryResource that does not define {what}")
 
 
 class OnDevice(MemoryResource):

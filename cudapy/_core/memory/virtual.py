@@ -39,6 +39,8 @@ class VirtualMemoryResource(MemoryResource):
     Source: cuMemAddressReserve, cuMemCreate, cuMemMap, cuMemSetAccess.
     """
 
+    _takes_no_stream = True
+
     def __init__(
         self,
         device_id: Device | int,
