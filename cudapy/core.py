@@ -42,7 +42,8 @@ from ._core.buffer import Buffer
 from ._core.context import Context
 from ._core.device import ComputeCapability, Device
 from ._core.device_properties import DeviceProperties
-from ._core.event import Event, EventOptions, IPCEventDescriptor
+from ._core.event import Event, IPCEventDescriptor
+from ._core.event_options import EventOptions
 from ._core.graph import names as graph
 from ._core.kernel import Kernel
 from ._core.launch import launch

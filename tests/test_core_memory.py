@@ -627,6 +627,21 @@ def test_a_pool_is_destroyed_after_its_buffers(core: Any, fake: FakeDriver) -> N
     assert fake.calls.index("cuMemFreeAsync") < fake.calls.index("cuMemPoolDestroy")
 
 
+def test_the_attributes_of_a_pool_keep_it(core: Any, fake: FakeDriver) -> None:
+    pool = core.DeviceMemoryResource(0, core.DeviceMemoryResourceOptions())
+    attributes = pool.attributes
+    assert pool.attributes is attributes
+    pool.close()
+    del pool
+    assert alive(fake, "pool") == ["pool"]
+    del attributes
+    assert alive(fake, "pool") == []
+    pool = core.DeviceMemoryResource(0, core.DeviceMemoryResourceOptions())
+    assert pool.attributes
+    pool.close()
+    assert alive(fake, "pool") == []
+
+
 def test_a_new_pool_has_no_access_of_an_older_one(
     core: Any, fake: FakeDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

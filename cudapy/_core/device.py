@@ -14,7 +14,8 @@ from .buffer import Buffer
 from .context import Context, primaries, primary
 from .current import initialise, within
 from .device_properties import DeviceProperties
-from .event import Event, EventOptions
+from .event import Event
+from .event_options import EventOptions
 from .lifetime import let_go
 from .memory import DeviceMemoryResource, MemoryResource, _SynchronousMemoryResource
 from .stream import IsStreamType, Stream, StreamOptions, default_stream

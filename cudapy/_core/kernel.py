@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from .. import driver
 from .._ffi.library import SymbolNotFound
@@ -42,12 +44,13 @@ class Kernel(Unique):
 
     @staticmethod
     def from_handle(handle: int | CUkernel, mod: ObjectCode | None = None) -> Kernel:
-        """The kernel at an address; `mod` is kept alive, else whoever made it must.
+        """The kernel at an address. `mod` is kept alive, else the ObjectCode that the kernel is of.
 
-        Source: cuKernelGetName.
+        That of code which core has not loaded, or with a driver before CUDA 12.5, must be kept by its owner.
+        Raises TypeError for what is no address. Source: cuKernelGetName, cuKernelGetLibrary.
         """
-        kernel = CUkernel(int(handle))
-        return Kernel(kernel, kernel_name(kernel), mod)
+        kernel = handle if isinstance(handle, CUkernel) else CUkernel(_address(handle))
+        return Kernel(kernel, kernel_name(kernel), _loaded_from(kernel) if mod is None else mod)
 
     @property
     def handle(self) -> CUkernel:
@@ -127,6 +130,27 @@ def _first_launch(*how: Any) -> None:
     from .launch import dispatch  # which imports this file
 
     dispatch(*how)
+
+
+loaded: WeakValueDictionary[int, ObjectCode] = WeakValueDictionary()
+"""The code that was loaded, by the address of its CUlibrary."""
+
+
+def _address(handle: Any) -> int:
+    try:
+        return operator.index(handle)
+    except TypeError:
+        name = type(handle).__name__
+        raise TypeError(f"a kernel's handle is a CUkernel or its address as an int, not {name}") from None
+
+
+def _loaded_from(kernel: CUkernel) -> ObjectCode | None:
+    """The code that a kernel is of, if core has loaded it. Source: cuKernelGetLibrary, CUDA 12.5."""
+    try:
+        status, library = driver.cuKernelGetLibrary(kernel)
+    except SymbolNotFound:
+        return None
+    return None if status else loaded.get(int(library))
 
 
 def kernel_name(kernel: CUkernel) -> str:

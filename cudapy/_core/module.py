@@ -14,7 +14,7 @@ from ..driver import CUjit_option, CUlibrary, CUmodule, CUresult, checked
 from .code_types import ObjectCodeFormatType
 from .current import Uncaptured, initialise
 from .flags import c_text
-from .kernel import Kernel, kernel_names
+from .kernel import Kernel, kernel_names, loaded
 from .lifetime import Ownership
 from .parameter_kinds import Kernels, declared, noted
 
@@ -201,6 +201,7 @@ class ObjectCode:
         ownership = Ownership(_unload, library, self._log)
         if self._library is None:  # no finalizer was faster
             self._ownership, self._library = ownership, library
+            loaded[int(library)] = self
 
     def _logged(self, function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`; its exception has the log of the driver's compiler."""

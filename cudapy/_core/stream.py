@@ -12,7 +12,8 @@ from .captures import capture_of, possible, share, too_early
 from .closable import Closable
 from .context import Context
 from .current import Uncaptured, c_function
-from .event import Event, EventOptions
+from .event import Event
+from .event_options import EventOptions
 from .graph.kept import is_builder
 from .lifetime import Foundation, Ownership
 from .options import accepted

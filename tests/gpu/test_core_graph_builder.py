@@ -118,7 +118,7 @@ def test_a_prepared_launch_is_recorded(device, stream, add) -> None:
     assert words(buffer, stream) == [111]
 
 
-@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed", None])
+@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
 def test_modes(device, stream, add, mode) -> None:
     buffer = zeros(device, stream, 32)
     builder = device.create_graph_builder().begin_building(mode)
@@ -136,6 +136,15 @@ def test_in_global_mode_memory_cannot_be_allocated(device, stream) -> None:
         builder.end_building()
     assert caught.value.name == "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"
     assert "allocating" in str(caught.value)
+
+
+@pytest.mark.parametrize("mode", [None, "", "Global", 1, ["relaxed"]])
+def test_a_mode_that_is_none(device, mode) -> None:
+    builder = device.create_graph_builder()
+    with pytest.raises(ValueError, match="none of global, thread_local, relaxed"):
+        builder.begin_building(mode)
+    assert not builder.is_building
+    builder.begin_building().end_building()
 
 
 def test_several_graphs_of_one_builder(device, stream, add) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import weakref
 
 import numpy as np
 import pytest
 
 from cudapy import driver
-from cudapy.core import Kernel, LaunchConfig, Program
+from cudapy.core import Kernel, LaunchConfig, Program, launch
+
+from .core_kernels import content
+from .kernels import needs_driver
 
 pytestmark = pytest.mark.gpu
 
@@ -82,6 +86,41 @@ def test_kernels_are_equal_by_handle(code) -> None:
     axpy, same, other = (code.get_kernel(name) for name in ("axpy", "axpy", "spin"))
     assert axpy == same and len({axpy, same, other}) == 2 and axpy != other
     assert Kernel.from_handle(axpy.handle) == axpy and Kernel.from_handle(int(axpy.handle)).name == "axpy"
+
+
+def test_a_kernel_by_its_handle_keeps_its_code(device, stream) -> None:
+    needs_driver(12, 5)
+    source = 'extern "C" __global__ void five(int *x) { *x = 5; }'
+    code = Program(source, "c++").compile("cubin")
+    reference, library = weakref.ref(code), int(code.handle)
+    kernel = Kernel.from_handle(int(code.get_kernel("five").handle))
+    again = Kernel.from_handle(kernel.handle)
+    del code, kernel
+    gc.collect()
+    assert reference() is not None and int(reference().handle) == library
+    buffer = device.allocate(4, stream)
+    launch(stream, LaunchConfig(grid=1, block=1), again, buffer)
+    assert content(buffer, np.int32, stream).tolist() == [5]
+    del again
+    gc.collect()
+    assert reference() is None
+
+
+def test_a_kernel_of_code_that_others_loaded(device, stream) -> None:
+    source = 'extern "C" __global__ void six(int *x) { *x = 6; }'
+    code = Program(source, "c++").compile("cubin").code
+    library = driver.checked.cuLibraryLoadData(code, [], [], 0, [], [], 0)
+    kernel = Kernel.from_handle(driver.checked.cuLibraryGetKernel(library, b"six"))
+    buffer = device.allocate(4, stream)
+    launch(stream, LaunchConfig(grid=1, block=1), kernel, buffer)
+    assert content(buffer, np.int32, stream).tolist() == [6]
+    driver.checked.cuLibraryUnload(library)
+
+
+@pytest.mark.parametrize("wrong", [1.5, "5", None, b"5", np.float32(4)])
+def test_what_is_no_handle_of_a_kernel(device, wrong) -> None:
+    with pytest.raises(TypeError, match="CUkernel or its address as an int"):
+        Kernel.from_handle(wrong)
 
 
 def test_the_shared_memory_of_a_block_may_depend_on_its_size(code) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from cudapy.core.utils import discard_batch, discard_prefetch_batch, prefetch_batch
@@ -341,3 +343,23 @@ def test_pools_come_and_go(device, stream) -> None:
     buffer = device.allocate(MEGABYTE, stream=stream)
     buffer.fill(1, stream=stream)
     assert (content(buffer, np.uint8, stream) == 1).all()
+
+
+@pytest.mark.parametrize("in_use", [False, True])
+def test_attributes_stay_good_after_close(device, stream, in_use) -> None:
+    resource = DeviceMemoryResource(device, DeviceMemoryResourceOptions(max_size=1 << 26))
+    attributes = resource.attributes
+    assert resource.attributes is attributes
+    buffer = resource.allocate(64, stream=stream) if in_use else None
+    resource.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        _ = resource.attributes
+    assert (attributes.used_mem_current > 0) == in_use
+    attributes.release_threshold = 4096
+    assert attributes.release_threshold == 4096 and "release_threshold=4096" in repr(attributes)
+    if buffer is not None:
+        buffer.close()
+    stream.sync()
+    del resource, buffer
+    gc.collect()
+    assert attributes.used_mem_current == 0

@@ -51,7 +51,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
 
     # -- beginning and end ------------------------------------------------------------------------
 
-    def begin_building(self, mode: str | None = "relaxed") -> GraphBuilder:
+    def begin_building(self, mode: str = "relaxed") -> GraphBuilder:
         """Record from now on. Source: cuStreamBeginCapture.
 
         mode: which calls are an error meanwhile, as they could not be recorded: "global": those of any

@@ -42,10 +42,10 @@ class Capture:
     It ends with `end`, or with the last reference to it: no stream is left capturing.
     """
 
-    def __init__(self, stream: Stream, mode: str | None, tree: Tree | None, into: CUgraph | None) -> None:
+    def __init__(self, stream: Stream, mode: str, tree: Tree | None, into: CUgraph | None) -> None:
         try:
-            how = MODES["relaxed" if mode is None else mode]
-        except KeyError:
+            how = MODES[mode]
+        except (KeyError, TypeError):
             raise ValueError(f"mode = {mode!r} is none of {', '.join(MODES)}") from None
         self.stream = stream = stream._lasting()  # which can be closed, and has to be ended all the same
         self.context = int(stream.context._handle)

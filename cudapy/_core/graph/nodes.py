@@ -12,7 +12,8 @@ from ...driver import (
     CUgraphNodeType,
     checked,
 )
-from ..event import Event, EventOptions
+from ..event import Event
+from ..event_options import EventOptions
 from ..kernel import Kernel
 from ..launch_config import LaunchConfig
 from . import parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -27,6 +28,7 @@ from ..current import Uncaptured
 from ..lifetime import Foundation, keep_until, postponed, retry
 from ..pointer import byte_count
 from ..stream import Stream
+from .pool_attributes import MemoryPoolAttributes
 from .resource import MemoryResource
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ class MemoryPool(Closable, MemoryResource):
     def _set(self, pool: CUmemoryPool, owned: bool, sharing: ipc.Sharing | None = None) -> None:
         self._pool = pool
         self._ipc = sharing
+        self._attributes: weakref.ref[MemoryPoolAttributes] | None = None
         destroy = checked.cuMemPoolDestroy if self.is_mapped else _destroy
         self._ownership = Foundation(uncaptured, destroy, pool) if owned else None
         self._is_owned = owned
@@ -152,8 +155,13 @@ class MemoryPool(Closable, MemoryResource):
 
     @property
     def attributes(self) -> MemoryPoolAttributes:
-        """Its settings and figures, always as they are now."""
-        return MemoryPoolAttributes(self)
+        """Its settings and figures, always as they are now; they stay good after `close`."""
+        pool = self._pool
+        found = None if self._attributes is None else self._attributes()
+        if found is None:
+            found = MemoryPoolAttributes(pool, self._ownership)
+            self._attributes = weakref.ref(found)
+        return found
 
     def trim(self, keep: int = 0) -> None:
         """Return unused memory to the system, all but `keep` bytes. Source: cuMemPoolTrimTo."""
@@ -180,8 +188,12 @@ class MemoryPool(Closable, MemoryResource):
             del self._quick
         if self._ipc is not None:
             self._ipc.close()
-        if not keep and self._ownership is not None:
+        if keep or self._ownership is None:
+            return
+        if self._attributes is None or self._attributes() is None:
             self._ownership.close()
+        else:
+            self._ownership = None  # the attributes have it
 
     # -- other processes --------------------------------------------------------------------------
 
@@ -236,47 +248,3 @@ class _Freed:
             return False
         checked.cuEventSynchronize(self._event.handle)
         return True
-
-
-class MemoryPoolAttributes:
-    """The settings and figures of a pool. Sizes are in bytes.
-
-    `release_threshold` and the `reuse_...` rules may be set, and so may a `..._high` figure, to 0.
-    Source: cuMemPoolGetAttribute, cuMemPoolSetAttribute.
-    """
-
-    __slots__ = ("_resource",)
-
-    reuse_follow_event_dependencies: bool
-    reuse_allow_opportunistic: bool
-    reuse_allow_internal_dependencies: bool
-    release_threshold: int
-    reserved_mem_current: int
-    reserved_mem_high: int
-    used_mem_current: int
-    used_mem_high: int
-
-    def __init__(self, resource: MemoryPool) -> None:
-        object.__setattr__(self, "_resource", resource)
-
-    def __getattr__(self, name: str) -> Any:
-        value = checked.cuMemPoolGetAttribute(self._resource._pool, self._attribute(name))
-        return bool(value) if type(self).__annotations__[name] == "bool" else int(value)
-
-    def __setattr__(self, name: str, value: int) -> None:
-        attribute = self._attribute(name)
-        if name.endswith("current"):
-            raise AttributeError(f"{name} is a figure, and cannot be set")
-        checked.cuMemPoolSetAttribute(self._resource._pool, attribute, value)
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *type(self).__annotations__]
-
-    def _attribute(self, name: str) -> CUmemPool_attribute:
-        if name not in type(self).__annotations__:
-            raise AttributeError(f"a memory pool has no attribute {name!r}")
-        return CUmemPool_attribute[f"CU_MEMPOOL_ATTR_{name.upper()}"]
-
-    def __repr__(self) -> str:
-        figures = ", ".join(f"{name}={getattr(self, name)}" for name in type(self).__annotations__)
-        return f"<MemoryPoolAttributes {figures}>"
