@@ -47,7 +47,8 @@ class Located(Closable):
     def device_id(self) -> int:
         """The ordinal of the device that has the memory; -1 for host memory."""
         address, mr = self._address, self._resource
-        return int(self._located(address).device_id if mr is None else mr.device_id)
+        ordinal: int = self._located(address).device_id if mr is None else mr.device_id
+        return ordinal
 
     @property
     def is_device_accessible(self) -> bool:
