@@ -59,6 +59,8 @@ class World:
         self.graph, self.utils = self.core.graph, self.core.utils
         self.lifetime = self.module("_core.lifetime")
         self.module("_core.waiting")._main_thread = 0  # to wait is one call, not as many as it takes
+        sweeper: Any = self.module("_core.graph.sweeper").Sweeper
+        sweeper._run = lambda _: None  # what graphs held is dropped in this thread, whose calls are counted
         self.compilers: Alive = Counter()
         for name in ("nvrtc", "nvjitlink", "nvvm"):
             self._watch(getattr(self.module(name), f"lib{name}"))
