@@ -27,8 +27,8 @@ __all__ = ["PACKAGES", "install"]
 def install(*packages: str, children: bool = False) -> None:
     """Make `import cuda.bindings`, `cuda.core` and `cuda.pathfinder` mean cudapy in this process, for good.
 
-    packages: those of PACKAGES to alias, all of them without any. With "cuda.bindings" alone, a cuda.core that
-    was not compiled against cuda.bindings, such as 0.2.0, runs on cudapy's driver.
+    packages: those of PACKAGES to alias, all of them without any. With "cuda.bindings" alone, a cuda.core
+    that was not compiled against cuda.bindings, such as 0.2.0, runs on cudapy's driver.
     children: whether Python processes that this one starts alias the same. It sets CUDAPY_ALIAS and
     PYTHONPATH for them; processes that ignore the environment (`python -E`, `python -I`) are not reached.
 
