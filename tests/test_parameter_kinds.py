@@ -60,7 +60,8 @@ def test_a_note_stays_with_a_cubin() -> None:
     code = with_note(b"\x7fELF...", kernels)
     assert code.startswith(b"\x7fELF...") and (noted(code), without_note(code)) == (kernels, b"\x7fELF...")
     assert with_note(b"\x7fELF", {}) == b"\x7fELF", "there is nothing to note"
-    for other in (b"", b"\x7fELF", code[:-1], code[-16:], code[-24:], bytes(8) + code[-24:]):
+    flipped = [code[:i] + bytes([code[i] ^ 1]) + code[i + 1 :] for i in range(7, len(code))]
+    for other in (b"", b"\x7fELF", code[:-1], code[-16:], code[-24:], bytes(8) + code[-24:], *flipped):
         assert (noted(other), without_note(other)) == ({}, other), "this is none, or not whole"
 
 

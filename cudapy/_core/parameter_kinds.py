@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 import struct
+import zlib
 from typing import NamedTuple
 
 FLOAT, INTEGER, BITS = "f", "i", "b"
@@ -39,7 +40,7 @@ _PARAMETER = re.compile(
 )
 _KINDS = {b"f": FLOAT, b"u": INTEGER, b"s": INTEGER, b"b": BITS}
 
-_END = struct.Struct("<Q16s")  # of a note: its length, and what tells that it is one
+_END = struct.Struct("<II16s")  # of a note: its length and its checksum, and what tells that it is one
 _MARK = b"cudapy kernels 1"
 
 
@@ -71,7 +72,7 @@ def with_note(cubin: bytes, kernels: Kernels) -> bytes:
     if not kernels:
         return cubin
     note = json.dumps(kernels).encode()
-    return b"%b%b%b" % (cubin, note, _END.pack(len(note), _MARK))
+    return b"%b%b%b" % (cubin, note, _END.pack(len(note), zlib.crc32(note), _MARK))
 
 
 def without_note(cubin: bytes) -> bytes:
@@ -86,9 +87,9 @@ def noted(cubin: bytes) -> Kernels:
 
 
 def _split(cubin: bytes) -> tuple[bytes, bytes]:
-    """A cubin and its note, which is empty if it has none."""
+    """A cubin and its note, which is empty if it has none that is whole."""
     end = len(cubin) - _END.size
-    size, mark = _END.unpack_from(cubin, end) if end >= 0 else (0, b"")
-    if mark != _MARK or size > end:
+    size, checksum, mark = _END.unpack_from(cubin, end) if end >= 0 else (0, 0, b"")
+    if mark != _MARK or size > end or zlib.crc32(cubin[end - size : end]) != checksum:
         return cubin, b""
     return cubin[: end - size], cubin[end - size : end]
