@@ -238,12 +238,22 @@ def test_views_of_numpy_arrays(array: np.ndarray, kind: str) -> None:
     ):
         view = make(array)
         assert (view.shape, view.dtype, view.size) == (array.shape, array.dtype, array.size)
-        assert (view.device_id, view.is_device_accessible, view.readonly) == (-1, False, False)
+        device_id = 0 if make == StridedMemoryView.from_array_interface else -1
+        assert (view.device_id, view.is_device_accessible, view.readonly) == (device_id, False, False)
         assert view.exporting_obj is array and view.__dlpack_device__() == (1, 0)
         back = np.from_dlpack(view)
         assert (back == array).all() and back.dtype == array.dtype
         if array.size > 1:
             assert view.ptr == array.ctypes.data == back.ctypes.data and back.strides == array.strides
+
+
+def test_what_device_host_memory_is_on() -> None:
+    """-1, but 0 where the protocol says nothing of devices, or there is no array."""
+    array = np.arange(4, dtype="f4")
+    assert StridedMemoryView.from_dlpack(array, -1).device_id == -1
+    assert StridedMemoryView.from_array_interface(array).device_id == 0
+    assert StridedMemoryView.from_array_interface(array).view(dtype=np.dtype("u4")).device_id == 0
+    assert StridedMemoryView().device_id == 0
 
 
 def test_views_keep_the_memory_and_let_go_of_it() -> None:

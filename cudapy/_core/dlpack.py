@@ -15,14 +15,15 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-from .._ffi.dlpack import READ_ONLY, VERSION, Described, open_capsule
+from .._ffi.dlpack import READ_ONLY, VERSION, Described, capsule_of, int64s, open_capsule
 
 
 class _Anchor(bytearray):
     """The one byte of host memory that NumPy's array has, and what its capsule keeps alive."""
 
-    __slots__ = ("owner",)
+    __slots__ = ("owner", "strides")
     owner: object
+    strides: object
 
 
 def capsule(owner: object, what: Described, max_version: tuple[int, int] | None = None) -> object:
@@ -48,11 +49,18 @@ def capsule(owner: object, what: Described, max_version: tuple[int, int] | None 
     tensor.data, tensor.byte_offset = what.address, 0
     tensor.device_type, tensor.device_id = what.device_type, what.device_id
     tensor.code, tensor.bits, tensor.lanes = what.code, what.bits, what.lanes
-    if tensor.strides:  # else there is one element, or none
-        strides = dense(what.shape) if what.strides is None else what.strides
-        for axis, stride in enumerate(strides):
-            tensor.strides[axis] = stride
+    strides = dense(what.shape) if what.strides is None else what.strides
+    if strides and not tensor.strides:  # NumPy has none for one element, or none; DLPack 1.2 wants them
+        anchor.strides = tensor.strides = int64s(strides)
+    for axis, stride in enumerate(strides):
+        tensor.strides[axis] = stride
     return made
+
+
+def adopted(address: int) -> object:
+    """A capsule for a versioned tensor of another library, which is deleted with it."""
+    none = Described(0, 1, 0, (1,), None, 0, 8, 1, False)
+    return capsule_of(address, capsule(None, none, VERSION))
 
 
 def dense(shape: Sequence[int]) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from .._ffi import dlpack as dl
 from ..driver import CUpointer_attribute, checked
 from . import element_types
 from .array_interface import ADDRESS_SPACE, ArrayInterface, integer, read_array_interface
+from .dlpack import adopted
 from .layout import StridedLayout
 from .stream import Stream
 from .stream_order import follow
@@ -37,26 +38,42 @@ def _asked_stream(stream_ptr: int | None) -> int:
     return int(stream_ptr)
 
 
-def from_dlpack(view: V, obj: Any, stream_ptr: int | None) -> V:
-    kind, device_id = (int(number) for number in obj.__dlpack_device__())
+def _check_kind(kind: int) -> None:
     if kind not in (dl.CPU, dl.CUDA, dl.CUDA_HOST, dl.CUDA_MANAGED):
         raise BufferError(f"device type {kind} of DLPack is neither the host nor CUDA")
+
+
+def from_dlpack(view: V, obj: Any, stream_ptr: int | None) -> V:
+    kind, device_id = (int(number) for number in obj.__dlpack_device__())
+    _check_kind(kind)
     asked: dict[str, Any] = {"stream": _asked_stream(stream_ptr)} if kind == dl.CUDA else {}
     try:
         capsule = obj.__dlpack__(max_version=dl.VERSION, **asked)
     except TypeError:  # a library that knows no versions
         capsule = obj.__dlpack__(**asked)
+    return from_capsule(view, capsule, obj, kind, device_id)
+
+
+def from_capsule(view: V, capsule: Any, obj: Any, kind: int, device_id: int) -> V:
     found = dl.describe(capsule)
     view._kept, view._dlpack_device, view.exporting_obj = capsule, (kind, device_id), obj
     view.ptr, view.readonly = found.address, found.is_readonly
     view.is_device_accessible = kind != dl.CPU
     if kind == dl.CUDA:
         view.device_id = device_id
-    elif kind != dl.CPU:
-        view.device_id = int(checked.cuCtxGetDevice())
+    else:
+        view.device_id = -1 if kind == dl.CPU else int(checked.cuCtxGetDevice())
     view._element = element_types.Element(found.code, found.bits, found.lanes)
     view._layout = StridedLayout(found.shape, found.strides, view._element.size)
     return view
+
+
+def from_tensor(view: V, address: int) -> V:
+    """A view of the versioned tensor at `address`, which is the view's own from then on. No order is made."""
+    capsule = adopted(address)
+    found = dl.describe(capsule)
+    _check_kind(found.device_type)
+    return from_capsule(view, capsule, capsule, found.device_type, found.device_id)
 
 
 def from_cuda_array_interface(view: V, obj: Any, stream_ptr: int | None) -> V:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._ffi import dlpack as dl
+from .._ffi.dlpack_table import Exchange, exchange_table
 from . import element_types, foreign_arrays
 from .buffer import Buffer
 from .dlpack import capsule
@@ -32,10 +32,17 @@ class StridedMemoryView:
     in it. -1: nothing is waited for, which is up to the caller then.
     """
 
+    __dlpack_c_exchange_api__: ClassVar[object]
+    """DLPack's table of C functions, by which libraries in C take views and make them."""
+    __c_dlpack_exchange_api__: ClassVar[object]
+    """The same by its first name."""
     ptr: int = 0
     """The address of the first element."""
-    device_id: int = -1
-    """The ordinal of the device that has the memory, or can use it; -1 for memory of the host alone."""
+    device_id: int = 0
+    """The ordinal of the device that has the memory, or can use it.
+
+    For memory of the host alone it is -1, and 0 from `__array_interface__`, as in cuda.core.
+    """
     is_device_accessible: bool = False
     """Whether kernels can use it."""
     readonly: bool = False
@@ -47,6 +54,7 @@ class StridedMemoryView:
     _dtype: Any = None
     _kept: object = None  # what holds the memory: the DLPack capsule, the dictionary of an array interface
     _dlpack_device: tuple[int, int] | None = None  # the device that DLPack stated
+    _axes: tuple[StridedLayout, Any] | None = None  # shape and strides as int64, of this layout
     _buffer: Buffer | None = None
 
     def __init__(self, obj: object = None, stream_ptr: int | None = None) -> None:
@@ -225,9 +233,8 @@ class StridedMemoryView:
     def __dlpack_device__(self) -> tuple[int, int]:
         if self._buffer is not None:
             return device_of(self._buffer)
-        return self._dlpack_device or self._device()
-
-    def _device(self) -> tuple[int, int]:
+        if self._dlpack_device is not None:
+            return self._dlpack_device
         return (dl.CUDA, self.device_id) if self.is_device_accessible else (dl.CPU, 0)
 
     def __dlpack__(
@@ -238,8 +245,6 @@ class StridedMemoryView:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        if self._element is None:
-            raise BufferError("an array without a dtype cannot be exported: give it one with view(dtype=...)")
         owner: object = self
         if self._buffer is not None:
             device = export_device(self._buffer, stream, dl_device, copy)
@@ -248,10 +253,12 @@ class StridedMemoryView:
             device = self.__dlpack_device__()
             if copy or (dl_device is not None and tuple(dl_device) != device):
                 raise BufferError(f"{self!r} is exported as it is: on device {device} of DLPack")
-        described = dl.Described(
-            self.ptr, *device, self.shape, self._layout._steps, *self._element, self.readonly
-        )
-        return capsule(owner, described, max_version)
+        return capsule(owner, self._described(device), max_version)
+
+    def _described(self, device: tuple[int, int]) -> dl.Described:
+        if self._element is None:
+            raise BufferError("an array without a dtype cannot be exported: give it one with view(dtype=...)")
+        return dl.Described(self.ptr, *device, self.shape, self._layout._steps, *self._element, self.readonly)
 
     def __repr__(self) -> str:
         what = self._known_dtype() or self._element
@@ -259,39 +266,22 @@ class StridedMemoryView:
         return f"<StridedMemoryView {self.ptr:#x} on {where}, shape {self.shape}, {what}>"
 
 
-# -- arguments ----------------------------------------------------------------------------------------------
+def _export(view: StridedMemoryView) -> Any:
+    stream = -1 if view.__dlpack_device__()[0] == dl.CUDA else None  # no order is made
+    return view.__dlpack__(stream=stream, max_version=dl.VERSION)
 
 
-class _StridedMemoryViewProxy:
-    """An argument that becomes a StridedMemoryView when the stream is known."""
-
-    def __init__(self, obj: object) -> None:
-        self.obj = obj
-        self.has_dlpack = hasattr(obj, "__dlpack__")
-
-    def view(self, stream_ptr: int | None = None) -> StridedMemoryView:
-        """The view, for work in the stream at `stream_ptr`; -1: nothing is waited for."""
-        return StridedMemoryView.from_any_interface(self.obj, stream_ptr)
+def _borrow(view: StridedMemoryView) -> tuple[dl.Described, Any]:
+    said, axes = view._described(view.__dlpack_device__()), view._axes
+    if axes is None or axes[0] is not view._layout:
+        view._axes = axes = view._layout, dl.int64s((*said.shape, *view._layout._steps))
+    return said, axes[1]
 
 
-def args_viewable_as_strided_memory(
-    arg_indices: Sequence[int],
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let a function take arrays of any library: its arguments at `arg_indices` get a method `view`.
+def _import(address: int) -> StridedMemoryView:
+    return foreign_arrays.from_tensor(StridedMemoryView(), address)
 
-    `x.view(stream_ptr)` returns a StridedMemoryView, for work in that stream.
-    """
 
-    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            given = list(args)
-            for index in arg_indices:
-                if not -len(given) <= index < len(given):
-                    raise TypeError(f"{function.__qualname__}() takes argument {index} by position")
-                given[index] = _StridedMemoryViewProxy(given[index])
-            return function(*given, **kwargs)
-
-        return wrapped
-
-    return decorate
+_table = exchange_table(StridedMemoryView, Exchange(_export, _borrow, _import))
+StridedMemoryView.__dlpack_c_exchange_api__ = _table
+StridedMemoryView.__c_dlpack_exchange_api__ = _table

@@ -16,7 +16,8 @@ from .layout import StridedLayout
 from .memory.managed_buffer import discard_batch, discard_prefetch_batch, prefetch_batch
 from .program_cache import FileStreamProgramCache, InMemoryProgramCache, ProgramCacheResource
 from .program_key import make_program_cache_key
-from .strided import StridedMemoryView, args_viewable_as_strided_memory
+from .strided import StridedMemoryView
+from .strided_arguments import args_viewable_as_strided_memory
 
 __all__ = [
     "CopyOptions",

@@ -6,6 +6,7 @@ Source: dlpack.h, version 1.0; https://dmlc.github.io/dlpack/latest/python_spec.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
@@ -72,6 +73,10 @@ def _api(name: str, restype: Any, *argtypes: Any) -> Any:
     return function
 
 
+_VERSIONED, _USED = b"dltensor_versioned", b"used_dltensor_versioned"
+_new = _api("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_set_name = _api("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+_destructor = _api("PyCapsule_GetDestructor", ctypes.c_void_p, ctypes.py_object)
 _is_valid = _api("PyCapsule_IsValid", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
 _get_pointer = _api("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 
@@ -88,6 +93,27 @@ def open_capsule(capsule: object) -> tuple[Tensor, ManagedVersioned | None]:
                 raise BufferError(f"DLPack {managed.major}.{managed.minor} is newer than {VERSION[0]}.x")
             return managed.tensor, managed
     raise BufferError(f"{capsule!r} is no DLPack capsule, or it was used before")
+
+
+def released(capsule: object) -> int:
+    """The address of the versioned tensor in `capsule`, which whoever gets it has to delete from now on."""
+    if not _is_valid(capsule, _VERSIONED):
+        raise BufferError(f"{capsule!r} has no versioned tensor: that needs NumPy 2.1")
+    address: int = _get_pointer(capsule, _VERSIONED)
+    _set_name(capsule, _USED)
+    return address
+
+
+def capsule_of(address: int, like: object) -> object:
+    """A capsule with the versioned tensor at `address`, which it deletes as the capsule `like` does its."""
+    if not _is_valid(like, _VERSIONED):
+        raise BufferError("a versioned tensor needs NumPy 2.1")
+    return _new(address, _VERSIONED, _destructor(like))
+
+
+def int64s(values: Sequence[int]) -> Any:
+    """An array of C."""
+    return (ctypes.c_int64 * len(values))(*values)
 
 
 def describe(capsule: object) -> Described:
