@@ -1,0 +1,1 @@
+"""Programs for NVIDIA's packages, over cudapy: `nox -s clients`."""

@@ -1,14 +1,16 @@
 """`python -m tests.clients.compare`: numba-cuda's own test suite over NVIDIA's bindings and over cudapy.
 
-Its wheel ships the suite. It runs once over each, side by side in processes; the tests whose results differ run again,
-each in a process of its own, over both, since one that loses the context takes the others of its process along. The
-difference is printed by name, and the exit code is 0 if there is none that is not known: `DIFFERENT` has those, each
-with its reason. Needs numba-cuda, cuda-bindings, cuda-core, filecheck, pytest and pytest-xdist.
+Its wheel ships the suite, which runs over both at the same time. The tests whose results differ run again,
+each in a process of its own, since a test that loses the context takes the others of its process along.
+Then the difference is printed by name. `DIFFERENT` has what is known, with the reason. Exit code 0: nothing
+else fails over cudapy that passes over NVIDIA's; 77: there is no GPU. Needs numba-cuda, cuda-bindings,
+cuda-core, filecheck, pytest and pytest-xdist.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import os
@@ -22,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from .environment import BINDINGS, environment
+from .environment import BINDINGS, REPOSITORY, environment
 
 LEFT_OUT = ("benchmarks",)  # measurements, which want pytest-benchmark
 DIFFERENT: dict[str, str] = {}
@@ -61,7 +63,7 @@ def command(tests: Sequence[str], workers: int, each: float) -> list[str]:
 
 
 def run(bindings: str, tests: Sequence[str], workers: int, limit: float, log: Path) -> dict[str, Result]:
-    """The results by the name of the test, of what was reached within `limit` seconds. `log` gets the output."""
+    """The results by name, as far as `limit` seconds go. `log` gets what is printed."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder, "record")
         record.touch()
@@ -90,10 +92,8 @@ def run(bindings: str, tests: Sequence[str], workers: int, limit: float, log: Pa
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a process and all that it started."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 
@@ -104,7 +104,7 @@ def difference(nvidia: Mapping[str, Result], cudapy: Mapping[str, Result]) -> li
 
 
 def again(names: Sequence[str], at_once: int, limit: float, log: Path) -> dict[str, dict[str, Result]]:
-    """Run tests again over both, each in a process of its own, `at_once` side by side, as far as `limit` seconds go."""
+    """Run tests again over both, each in a process of its own, as far as `limit` seconds go."""
     end = time.monotonic() + limit
 
     def one(job: tuple[str, str]) -> dict[str, Result]:
@@ -118,6 +118,15 @@ def again(names: Sequence[str], at_once: int, limit: float, log: Path) -> dict[s
         for (bindings, _), result in zip(jobs, pool.map(one, jobs), strict=True):
             results[bindings].update(result)
     return results
+
+
+def _no_gpu() -> str:
+    """Why there is no GPU; "" if there is one."""
+    program = "from cudapy import driver; driver.checked.cuInit(0); assert driver.checked.cuDeviceGetCount()"
+    command = [sys.executable, "-c", program]
+    variables = {name: value for name, value in os.environ.items() if name != "CUDAPY_DRIVER"}
+    done = subprocess.run(command, cwd=REPOSITORY, env=variables, capture_output=True, text=True, timeout=100)
+    return done.stderr.strip().splitlines()[-1] if done.returncode else ""
 
 
 def count(results: Mapping[str, Result]) -> str:
@@ -143,6 +152,9 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--logs", type=Path, help="a folder for what pytest says, and the results as JSON")
     asked = parser.parse_args(arguments)
+    if missing := _no_gpu():
+        print(f"no GPU: {missing}")
+        return 77
     logs = asked.logs or Path(tempfile.mkdtemp(prefix="clients-"))
     logs.mkdir(parents=True, exist_ok=True)
 
@@ -167,12 +179,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def report(nvidia: Mapping[str, Result], cudapy: Mapping[str, Result]) -> list[str]:
-    """Print what fails over both, and the difference; returns the names of what is not in DIFFERENT."""
-    both = [
-        name
-        for name in sorted(nvidia)
-        if nvidia[name].outcome == cudapy.get(name, MISSING).outcome == "failed"
-    ]
+    """Print what fails over both, and what differs; returns what fails over cudapy alone and is not known."""
+    failed = [name for name in sorted(nvidia) if nvidia[name].outcome == "failed"]
+    both = [name for name in failed if cudapy.get(name, MISSING).outcome == "failed"]
     print(f"\n{len(both)} fail over both:", *both, sep="\n    ")
     names = difference(nvidia, cudapy)
     print(f"\n{len(names)} differ:")
@@ -180,8 +189,8 @@ def report(nvidia: Mapping[str, Result], cudapy: Mapping[str, Result]) -> list[s
         ours, theirs = cudapy.get(name, MISSING), nvidia.get(name, MISSING)
         print(f"    {name}: {theirs.outcome} over NVIDIA's, {ours.outcome} over cudapy")
         reason = DIFFERENT.get(name) or (ours if ours.outcome == "failed" else theirs).why
-        print("\n".join(f"        {line}" for line in reason.splitlines()[-12:]))
-    return [name for name in names if name not in DIFFERENT]
+        print("".join(f"        {line}\n" for line in reason.splitlines()[-12:]), end="")
+    return [n for n in names if n not in DIFFERENT and cudapy.get(n, MISSING).outcome != "passed"]
 
 
 if __name__ == "__main__":

@@ -13,28 +13,31 @@ SITE = Path(__file__).parent / "site"  # sitecustomize.py, and the plugin for nu
 BINDINGS = ("nvidia", "cudapy")
 
 
-def environment(bindings: str, folder: Path) -> dict[str, str]:
-    """The variables of a process whose `import cuda.bindings` means "nvidia" or "cudapy".
+def environment(bindings: str, folder: Path, *paths: Path) -> dict[str, str]:
+    """The variables of a process whose `import cuda.bindings` means that of "nvidia" or of "cudapy".
 
-    folder: an empty one, which has to stay until the process ends.
+    folder: an empty one, which stays until the process ends. paths: where Python looks for modules, too.
     """
-    paths = [str(SITE), str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])]
     chosen = {
         **os.environ,
         "CLIENTS_BINDINGS": bindings,
-        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONPATH": _joined("PYTHONPATH", *paths, SITE, REPOSITORY),
         "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS": "0",
         "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY": "0",
     }
     if os.environ.get("CUDAPY_DRIVER") == "simulator" and sys.platform == "linux":
         _provide_libcuda(folder)
-        libraries = [str(folder), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
-        chosen["LD_LIBRARY_PATH"] = os.pathsep.join(libraries)
+        chosen["LD_LIBRARY_PATH"] = _joined("LD_LIBRARY_PATH", folder)
     return chosen
 
 
+def _joined(variable: str, *paths: Path) -> str:
+    """These paths before those that the variable has."""
+    return os.pathsep.join([*map(str, paths), *filter(None, [os.environ.get(variable)])])
+
+
 def _provide_libcuda(folder: Path) -> None:
-    """A library named libcuda.so, of which numba-cuda wants to know that it can be opened; it calls none of it."""
+    """A library named libcuda.so: numba-cuda wants to know that there is one, and calls none of it."""
     link = folder / "libcuda.so"
     if not link.is_symlink():
         link.symlink_to(np._core._multiarray_umath.__file__)

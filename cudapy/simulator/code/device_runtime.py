@@ -1,6 +1,6 @@
 """libcudadevrt, the library of device code that grids synchronize with: what the simulator has of it, as PTX.
 
-The archive has machine code of GPUs. Of its functions there are those behind cooperative groups of a whole grid.
+The archive has machine code of GPUs. Of its functions there are those behind cooperative groups of a grid.
 Source: cuda_device_runtime_api.h, "cudaCGGetIntrinsicHandle", "cudaCGSynchronize"; the PTX ISA, "%envreg".
 """
 

@@ -166,7 +166,7 @@ class Link(Object):
         else:
             raise Refused(
                 "CUDA_ERROR_NOT_SUPPORTED",
-                "the simulator's linker takes PTX, cubins that carry theirs, fat binaries with PTX, libcudadevrt",
+                "the simulator's linker takes PTX, cubins and fat binaries with PTX, and libcudadevrt",
             )
         try:
             unit = Unit(text.decode(errors="replace"), name)

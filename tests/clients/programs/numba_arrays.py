@@ -1,4 +1,4 @@
-"""Arrays of Numba: on the device, page-locked, mapped, managed, sliced, with fields; copies, streams and events."""
+"""Arrays of Numba: on the device, page-locked, mapped, managed, sliced, with fields; streams and events."""
 
 import numpy as np
 from numba import cuda

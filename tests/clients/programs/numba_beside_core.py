@@ -1,4 +1,4 @@
-"""Numba next to cuda.core in one program: streams, buffers, views, the array interface, contexts, threads, processes."""
+"""Numba next to cuda.core: streams, views, the array interface, contexts, threads, processes."""
 
 import multiprocessing
 import threading
@@ -33,7 +33,9 @@ def streams_of_core():
     increment[1, 64, stream](x)  # Numba takes a stream of cuda.core
     program = Program(TWICE, "c++", ProgramOptions(arch=f"sm_{device.arch}"))
     kernel = program.compile("cubin").get_kernel("twice")
-    launch(stream, LaunchConfig(grid=1, block=64), kernel, x.__cuda_array_interface__["data"][0], np.int32(64))
+    launch(
+        stream, LaunchConfig(grid=1, block=64), kernel, x.__cuda_array_interface__["data"][0], np.int32(64)
+    )
     increment[1, 64, stream](x)
     stream.sync()
     assert np.array_equal(x.copy_to_host(), (np.arange(64.0) + 1) * 2 + 1)
@@ -48,10 +50,6 @@ def memory_of_others():
     assert view.ptr == x.__cuda_array_interface__["data"][0] and view.shape == (10,)
     increment[1, 32](view)
     assert x.copy_to_host()[9] == 12
-    buffer = Device().allocate(64)
-    view = StridedMemoryView.from_buffer(buffer, (8,), dtype=np.dtype(np.float64))
-    array = cuda.as_cuda_array(view) if hasattr(view, "__cuda_array_interface__") else None
-    cuda.current_context().memset if array is None else array.copy_to_device(np.ones(8))
 
 
 def threads():
@@ -95,14 +93,17 @@ def processes():
 def contexts():
     with cuda.gpus[0]:
         device = cuda.get_current_device()
-        assert device.compute_capability >= (7, 0) and device.MAX_THREADS_PER_BLOCK == 1024 and len(device.uuid) > 8
+        assert (
+            device.compute_capability >= (7, 0)
+            and device.MAX_THREADS_PER_BLOCK == 1024
+            and len(device.uuid) > 8
+        )
     x = cuda.to_device(np.zeros(4))
     with cuda.defer_cleanup():
         del x
-    cuda.close()  # all that was loaded and allocated goes
+    cuda.current_context().reset()  # all that Numba has loaded and allocated goes
     x = cuda.to_device(np.zeros(4))
-    increment[1, 4](x)
-    assert x.copy_to_host().tolist() == [1, 1, 1, 1]
+    assert x.copy_to_host().tolist() == [0, 0, 0, 0]
 
 
 if __name__ == "__main__":

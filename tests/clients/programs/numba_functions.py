@@ -1,4 +1,4 @@
-"""What Numba compiles: signatures, device functions, ufuncs, libdevice, random numbers, half precision, constants."""
+"""What Numba compiles: signatures, device functions, ufuncs, libdevice, random numbers, half precision."""
 
 import cmath
 import math
@@ -57,7 +57,7 @@ def elementary(x, out):
         v = x[i]
         out[0, i], out[1, i], out[2, i] = math.sin(v), math.exp(v), math.log(v)
         out[3, i], out[4, i], out[5, i] = math.erf(v), math.gamma(v), v**1.7
-        out[6, i], out[7, i], out[8, i] = math.atan2(v, 2.0), math.fmod(v, 0.7), math.cbrt(v)
+        out[6, i], out[7, i], out[8, i] = math.atan2(v, 2.0), math.fmod(v, 0.7), cuda.libdevice.cbrt(v)
 
 
 @cuda.jit
@@ -100,7 +100,7 @@ def main():
     assert out.tolist() == [720, 22]
 
     a = np.linspace(0, 9, 100, dtype=np.float32)
-    assert np.allclose(hypotenuse(a, a[::-1]), np.hypot(a, a[::-1]))
+    assert np.allclose(hypotenuse(a, a + 1), np.hypot(a, a + 1))
     assert hypotenuse(cuda.to_device(a), cuda.to_device(a)).copy_to_host().dtype == np.float32
     rng = np.random.default_rng(0)
     left, right = rng.random((5, 3, 4)), rng.random((5, 4, 2))

@@ -42,7 +42,9 @@ def check(link):
 def from_everywhere():
     check(cuda.CUSource(SOURCE))
     arch = Device().arch
-    ptx = Program(SOURCE, "c++", ProgramOptions(arch=f"sm_{arch}", relocatable_device_code=True)).compile("ptx")
+    ptx = Program(SOURCE, "c++", ProgramOptions(arch=f"sm_{arch}", relocatable_device_code=True)).compile(
+        "ptx"
+    )
     check(cuda.PTXSource(ptx.code))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "mixed.cu")

@@ -1,4 +1,4 @@
-"""Threads that work together: shared memory, atomics, warps, barriers, a grid that synchronizes, reductions, scans."""
+"""Threads that work together: shared memory, atomics, warps, barriers, a whole grid, reductions."""
 
 import numpy as np
 from numba import cuda, float32, float64, int32
@@ -78,7 +78,7 @@ def warps(out):
     odd = cuda.ballot_sync(0xFFFFFFFF, i % 2 == 1)
     if i == 0:
         out[0], out[1] = value, odd & 0xFF
-    out[2] = cuda.syncthreads_count(i < 5)
+    out[2] = cuda.syncthreads_count(int32(i < 5))
     if cuda.any_sync(0xFFFFFFFF, i == 31) and cuda.all_sync(0xFFFFFFFF, i < 32):
         out[3] = cuda.popc(odd)
     out[4], out[5] = cuda.clz(1), cuda.ffs(8)
@@ -125,7 +125,7 @@ def main():
 
     out = np.zeros(7, np.int64)
     warps[1, 32](out)
-    assert out.tolist() == [496, 0xAA, 5, 16, 31, 4, 31]
+    assert out.tolist() == [496, 0xAA, 5, 16, 63, 4, 31]
 
     x = np.zeros((4, 64))
     waves[2, 32](x)

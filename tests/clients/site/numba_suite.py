@@ -1,10 +1,11 @@
-"""A pytest plugin for numba-cuda's test suite: names, the fixture that its wheel leaves out, a record of the results.
+"""A pytest plugin for numba-cuda's tests: names, the fixture that its wheel leaves out, a record.
 
-Its tests are in the folder numba_cuda/numba/cuda/tests and have to be imported as numba.cuda.tests; by pytest's rules
-they were `cuda.tests`, in the way of NVIDIA's packages.
+They are in the folder numba_cuda/numba/cuda/tests and have to be imported as numba.cuda.tests; by pytest's
+rules they were `cuda.tests`, in the way of NVIDIA's packages. CLIENTS_SUITE is another name, for tests of
+the plugin.
 
-CLIENTS_RECORD names the file of the record: a line of JSON for each test as it ends, so that what was found is there
-when the run is cut off.
+CLIENTS_RECORD names the file of the record: a line of JSON for each test as it ends, so that what was found
+is there when the run is cut off.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from types import ModuleType
 
 import pytest
 
+SUITE = os.environ.get("CLIENTS_SUITE", "numba.cuda.tests")
 ORDER = ("passed", "skipped", "failed")
 
 
@@ -25,7 +27,7 @@ class SuiteModule(pytest.Module):
 
     def _getobj(self) -> ModuleType:
         path = self.path.relative_to(self.config.rootpath).with_suffix("")
-        return importlib.import_module(".".join(("numba.cuda.tests", *path.parts)))
+        return importlib.import_module(".".join((SUITE, *path.parts)))
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:

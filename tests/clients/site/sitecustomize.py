@@ -1,7 +1,7 @@
 """Runs at the start of every Python process of a client, those that it starts itself included.
 
-CLIENTS_BINDINGS=cudapy aliases NVIDIA's packages to cudapy. What numba-cuda takes from private modules of theirs is
-supplied here: the alias has public modules alone.
+CLIENTS_BINDINGS=cudapy aliases NVIDIA's packages to cudapy. What numba-cuda takes from private modules of
+theirs is supplied here: the alias has public modules alone.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ if os.environ.get("CLIENTS_BINDINGS") == "cudapy":
 
     cudapy.alias.install()
     supply("cuda.bindings._internal")
-    # numba-cuda links with nvJitLink only if this module says that it is there; its fallback is the driver's linker
+    # numba-cuda compiles to LTO-IR only if this module says that nvJitLink is there
     supply("cuda.bindings._internal.nvjitlink", _inspect_function_pointer=lambda name: 1)
     supply("cuda.bindings._internal.utils", NotSupportedError=RuntimeError)
     supply("cuda.core._utils")

@@ -1,0 +1,119 @@
+"""Clients of NVIDIA's packages over cudapy, and the tools of `nox -s clients`."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cudapy import simulator
+
+from .clients import compare
+from .clients.compare import MISSING, Result
+from .clients.environment import SITE, environment
+
+FOLDER = Path(__file__).parent / "clients" / "programs"
+CORE = os.environ.get("CLIENTS_CORE", "")
+"""A folder with the wheel of cuda-core 0.2.0 in it."""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("program", sorted(path.stem for path in FOLDER.glob("*.py")))
+def test_a_program_runs_through_the_alias(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths, options = [], []
+    if program.startswith("core_0_2"):
+        if not CORE:
+            pytest.skip("CLIENTS_CORE names no folder with cuda-core 0.2.0")
+        paths, options = [Path(CORE)], ["--only", "cuda.bindings"]
+    elif importlib.util.find_spec("numba_cuda") is None:
+        pytest.skip("numba-cuda is not installed")
+    if simulator.is_enabled():
+        monkeypatch.setenv("CUDAPY_DRIVER", "simulator")
+    command = [sys.executable, "-W", "ignore", "-m", "cudapy.alias", *options, str(FOLDER / f"{program}.py")]
+    variables = environment("nvidia", tmp_path, *paths)
+    done = subprocess.run(command, env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-3000:]
+
+
+SUITE = """
+import unittest
+class Three(unittest.TestCase):
+    def test_good(self): self.assertEqual(__name__, "some.tests.sub.test_three")
+    def test_bad(self): self.fail("so it is")
+    @unittest.skip("not today")
+    def test_none(self): pass
+"""
+
+
+def test_the_record_of_a_suite(tmp_path: Path) -> None:
+    """The plugin imports tests by the name they have for themselves, and writes down what became of each."""
+    tests = tmp_path / "some" / "tests"
+    (tests / "sub").mkdir(parents=True)
+    (tests / "sub" / "test_three.py").write_text(SUITE)
+    (tests / "sub" / "test_not.py").write_text("import no_such_module")
+    for package in (tmp_path / "some", tests, tests / "sub"):
+        (package / "__init__.py").touch()
+    record = tmp_path / "record"
+    variables = environment("nvidia", tmp_path, tmp_path)
+    variables |= {"CLIENTS_RECORD": str(record), "CLIENTS_SUITE": "some.tests"}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "numba_suite",
+        f"--rootdir={tests}",
+        "-o",
+        "addopts=",
+        str(tests),
+    ]
+    command += ["--continue-on-collection-errors", "-p", "no:cacheprovider"]
+    done = subprocess.run(command, env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    results = {line["name"]: line for line in map(json.loads, record.read_text().splitlines())}
+    outcomes = {name.rpartition("::")[2]: result["outcome"] for name, result in results.items()}
+    assert outcomes == {
+        "sub/test_not.py": "failed",
+        "test_bad": "failed",
+        "test_good": "passed",
+        "test_none": "skipped",
+    }, done.stdout
+    assert "so it is" in results["sub/test_three.py::Three::test_bad"]["why"]
+    assert results["sub/test_three.py::Three::test_none"]["why"].endswith("not today")
+
+
+def test_the_difference_is_by_name(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare, "DIFFERENT", {"known": "for this reason"})
+    good, bad = Result("passed"), Result("failed", "E   the end")
+    nvidia = {"same": good, "both": bad, "known": good, "ours": good, "only there": good, "theirs": bad}
+    cudapy = {"same": good, "both": bad, "known": bad, "ours": bad, "theirs": good}
+    assert compare.difference(nvidia, cudapy) == ["known", "only there", "ours", "theirs"]
+    assert compare.report(nvidia, cudapy) == ["only there", "ours"]
+    said = capsys.readouterr().out
+    assert "1 fail over both:\n    both\n" in said
+    assert "ours: passed over NVIDIA's, failed over cudapy\n        E   the end" in said
+    assert "for this reason" in said and MISSING.outcome in said
+
+
+def test_what_a_client_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the simulator there is a libcuda.so to open, and the alias is installed in every process."""
+    monkeypatch.setenv("CUDAPY_DRIVER", "simulator")
+    variables = environment("cudapy", tmp_path)
+    assert variables["PYTHONPATH"].split(os.pathsep)[0] == str(SITE)
+    program = (
+        "import ctypes, subprocess, sys; ctypes.CDLL('libcuda.so'); from cuda.bindings import driver; "
+        "import cuda.bindings._internal.nvjitlink, cudapy.driver, numpy; "
+        "assert driver.cuInit is cudapy.driver.cuInit; numpy.row_stack"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=variables, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
