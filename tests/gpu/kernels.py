@@ -193,6 +193,19 @@ def context() -> Iterator[driver.CUcontext]:
     assert ok(driver.cuCtxPopCurrent()) == current, "the test left another context on the stack"
 
 
+@contextlib.contextmanager
+def no_context() -> Iterator[None]:
+    """No context is current in here: the thread's stack of them is empty."""
+    popped = []
+    while int(ok(driver.cuCtxGetCurrent())):
+        popped.append(ok(driver.cuCtxPopCurrent()))
+    try:
+        yield
+    finally:
+        for context in reversed(popped):
+            ok(driver.cuCtxPushCurrent(context))
+
+
 # -- What a test needs ---------------------------------------------------------------------------------------
 
 

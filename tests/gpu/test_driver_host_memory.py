@@ -37,6 +37,7 @@ from .kernels import (
     launch,
     needs,
     needs_driver,
+    no_context,
     ok,
     owned,
     stream,
@@ -118,13 +119,10 @@ class TestRegistered:
             assert driver.cuMemHostUnregister(wrong) == (CUresult.CUDA_ERROR_INVALID_VALUE,)
         ok(driver.cuMemHostUnregister(address))
 
-    def test_no_context_is_needed_to_unregister(self, pages: np.ndarray, context: driver.CUcontext) -> None:
+    def test_no_context_is_needed_to_unregister(self, pages: np.ndarray) -> None:
         ok(driver.cuMemHostRegister(pages, SIZE, 0))
-        ok(driver.cuCtxSetCurrent(None))
-        try:
+        with no_context():
             assert driver.cuMemHostUnregister(pages) == (0,)
-        finally:
-            ok(driver.cuCtxSetCurrent(context))
 
     def test_more_bytes_than_the_buffer_has(self, pages: np.ndarray) -> None:
         with pytest.raises(ValueError, match="the call needs"):

@@ -19,7 +19,7 @@ from cudapy.driver import (
     CUresult,
 )
 
-from .kernels import DEVICE, KERNELS, SOURCE, cubin, memory, needs_driver, ok, owned, ptx, read
+from .kernels import DEVICE, KERNELS, SOURCE, cubin, memory, needs_driver, no_context, ok, owned, ptx, read
 from .kernels import context as context
 
 pytestmark = pytest.mark.gpu
@@ -135,17 +135,10 @@ def test_files(tmp_path: Path) -> None:
     assert missing == (CUresult.CUDA_ERROR_FILE_NOT_FOUND, None)
 
 
-@pytest.fixture
-def no_context(context: driver.CUcontext) -> Iterator[None]:
-    """No context is current."""
-    ok(driver.cuCtxSetCurrent(None))
-    yield
-    ok(driver.cuCtxSetCurrent(context))
-
-
-def test_loading_and_asking_needs_no_context(no_context: None, context: driver.CUcontext) -> None:
+def test_loading_and_asking_needs_no_context() -> None:
     needs_driver(12, 4)
-    with owned(load(ptx()), driver.cuLibraryUnload) as loaded:
+    with no_context():
+        loaded = ok(load(ptx()))
         assert not int(ok(driver.cuCtxGetCurrent()))
         kernel = ok(driver.cuLibraryGetKernel(loaded, b"fill"))
         assert ok(driver.cuKernelGetName(kernel)) == b"fill"
@@ -155,13 +148,13 @@ def test_loading_and_asking_needs_no_context(no_context: None, context: driver.C
         assert driver.cuLibraryGetKernel(loaded, b"nothing")[0] == CUresult.CUDA_ERROR_NOT_FOUND
         for status, _ in (driver.cuLibraryGetModule(loaded), driver.cuKernelGetFunction(kernel)):
             assert status == CUresult.CUDA_ERROR_INVALID_CONTEXT
-        ok(driver.cuCtxSetCurrent(context))
-        with memory(16) as pointer:
-            arguments = (pointer, 5, 4), (None, ctypes.c_int, ctypes.c_int)
-            ok(driver.cuLaunchKernel(int(kernel), 1, 1, 1, 4, 1, 1, 0, 0, arguments, 0))
-            assert read(pointer, 4) == [5] * 4
-        ok(driver.cuCtxSetCurrent(None))
-    assert load(b"nonsense\0")[0] == CUresult.CUDA_ERROR_INVALID_IMAGE
+        assert load(b"nonsense\0")[0] == CUresult.CUDA_ERROR_INVALID_IMAGE
+    with memory(16) as pointer:
+        arguments = (pointer, 5, 4), (None, ctypes.c_int, ctypes.c_int)
+        ok(driver.cuLaunchKernel(int(kernel), 1, 1, 1, 4, 1, 1, 0, 0, arguments, 0))
+        assert read(pointer, 4) == [5] * 4
+    with no_context():
+        ok(driver.cuLibraryUnload(loaded))
 
 
 @pytest.mark.parametrize("ask", [driver.cuKernelGetName, driver.cuFuncGetName])

@@ -25,7 +25,7 @@ from cudapy.driver import (
 )
 
 from .kernels import context as context
-from .kernels import device_location, held, memory, needs_driver, ok, owned, read, stream, write
+from .kernels import device_location, held, memory, needs_driver, no_context, ok, owned, read, stream, write
 
 pytestmark = pytest.mark.gpu
 
@@ -277,11 +277,8 @@ def test_boxes_in_a_batch() -> None:
         assert read(second, 16) == [0, 1, 4, 5, 8, 9, 12, 13] + [0] * 8
 
 
-def test_nothing_is_freed_without_a_context_too(context: CUcontext) -> None:
+def test_nothing_is_freed_without_a_context_too() -> None:
     assert driver.cuMemFree(0) == driver.cuMemFree(None) == (0,)
-    ok(driver.cuCtxSetCurrent(None))
-    try:
+    with no_context():
         assert driver.cuMemFree(0) == (0,)
         assert driver.cuMemFree(4096) == (CUresult.CUDA_ERROR_INVALID_CONTEXT,)
-    finally:
-        ok(driver.cuCtxSetCurrent(context))
