@@ -60,7 +60,7 @@ def test_threads_load_it_once(monkeypatch) -> None:
     monkeypatch.setattr(module, "_unload", lambda library, log: unloads.append(int(library)))
     monkeypatch.setitem(vars(driver.checked), "cuLibraryLoadData", load)
     codes, handles = [ObjectCode.from_cubin(b"code")], []
-    threads = [threading.Thread(target=lambda: handles.append(int(codes[0].handle))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: handles.append(int(codes[0]._loaded()))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

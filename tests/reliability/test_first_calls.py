@@ -93,12 +93,12 @@ def test_code_that_a_finalizer_loads_meanwhile_is_loaded_once(
     def load(*_: Any) -> Any:
         loaded.append(number := len(loaded) + 1)
         if number == 1:
-            assert int(codes[0].handle) == 2  # what a __del__ might do
+            assert int(codes[0]._loaded()) == 2  # what a __del__ might do
         return d.CUlibrary(number)
 
     monkeypatch.setattr(module, "_unload", lambda library, log: unloaded.append(int(library)))
     monkeypatch.setitem(vars(checked), "cuLibraryLoadData", load)
-    assert int(codes[0].handle) == 2 and loaded == [1, 2]
+    assert int(codes[0]._loaded()) == 2 and loaded == [1, 2]
     assert unloaded == [1]
     codes.clear()
     assert unloaded == [1, 2]
