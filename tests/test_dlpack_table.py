@@ -245,3 +245,18 @@ print(call(2, 0, ctypes.addressof(out)), out.value)
 """
     found = python(source)
     assert (found.stdout.strip(), found.stderr) == ("-1 5", "")
+
+
+@needs_versions
+def test_a_library_that_uses_it() -> None:
+    """tvm-ffi takes views by the table, and makes them of what it returns."""
+    tvm_ffi = pytest.importorskip("tvm_ffi", reason="apache-tvm-ffi is not installed")
+    array = np.arange(6, dtype="f4").reshape(2, 3)
+    seen = []
+    function = tvm_ffi.convert(lambda tensor: seen.append(np.from_dlpack(tensor).tolist()))
+    function(view_of(array))
+    assert seen == [array.tolist()]
+    back = tvm_ffi.get_global_func("testing.echo")(view_of(array))
+    assert type(back) is StridedMemoryView and back.ptr == array.ctypes.data
+    with pytest.raises(SystemError, match="an array without a dtype"):
+        function(StridedMemoryView())
