@@ -533,6 +533,15 @@ def test_options_may_be_a_dict(definition: Any, stub: Stub) -> None:
             definition.instantiate(wrong)
 
 
+def test_a_node_at_the_address_of_another_is_a_new_one(definition: Any, monkeypatch: Any) -> None:
+    """The driver uses addresses again, also of nodes that somebody else has destroyed."""
+    monkeypatch.undo()
+    first = definition.empty()
+    second = definition.callback(Thing())
+    assert type(second).__name__ == "HostCallbackNode" and second is not first
+    assert second.is_valid and not first.is_valid
+
+
 def test_graph_can_be_imported_like_a_module() -> None:
     import cudapy.core
     from cudapy.core import graph
