@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cudapy import driver, nvfatbin, pathfinder, simulator
+from cudapy._core.parameter_kinds import without_note
 from cudapy._ffi import elf, fatbin
 from cudapy.core import CUDAError, Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 
@@ -35,7 +36,7 @@ def cubin() -> bytes:
     except pathfinder.LibraryNotFound as error:
         pytest.skip(str(error).splitlines()[0])
     options = ProgramOptions(arch="sm_90", relocatable_device_code=True)
-    return Program(SOURCE, "c++", options).compile("cubin").code
+    return without_note(Program(SOURCE, "c++", options).compile("cubin").code)
 
 
 @functools.cache
