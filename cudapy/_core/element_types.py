@@ -54,7 +54,10 @@ def dtype(element: Element) -> numpy.dtype[Any]:
 
     if element.lanes == 1 and element.code in _KINDS:
         kind = "?" if element.code == BOOL else f"{_KINDS[element.code]}{element.size}"
-        return numpy.dtype(kind)
+        try:
+            return numpy.dtype(kind)
+        except TypeError:
+            raise NotImplementedError(f"NumPy has no type for {element}") from None
     for name, (code, bits) in _NARROW.items():
         if element == (code, bits, 1):
             try:

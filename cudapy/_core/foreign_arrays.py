@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .._ffi import dlpack as dl
 from ..driver import CUpointer_attribute, checked
 from . import element_types
-from .array_interface import ADDRESS_SPACE, ArrayInterface, integer, read_array_interface
+from .array_interface import ADDRESS_SPACE, ArrayInterface, check_span, integer, read_array_interface
 from .dlpack import adopted
 from .layout import StridedLayout
 from .stream import Stream
@@ -56,6 +56,11 @@ def from_dlpack(view: V, obj: Any, stream_ptr: int | None) -> V:
 
 def from_capsule(view: V, capsule: Any, obj: Any, kind: int, device_id: int) -> V:
     found = dl.describe(capsule)
+    if _memory(found.device_type, found.device_id) != _memory(kind, device_id):
+        raise BufferError(
+            f"the capsule of a {type(obj).__name__} is on device {(found.device_type, found.device_id)} of"
+            f" DLPack, __dlpack_device__ says {(kind, device_id)}"
+        )
     view._kept, view._dlpack_device, view.exporting_obj = capsule, (kind, device_id), obj
     view.ptr, view.readonly = found.address, found.is_readonly
     view.is_device_accessible = kind != dl.CPU
@@ -65,6 +70,10 @@ def from_capsule(view: V, capsule: Any, obj: Any, kind: int, device_id: int) -> 
         view.device_id = -1 if kind == dl.CPU else int(checked.cuCtxGetDevice())
     view._element = element_types.Element(found.code, found.bits, found.lanes)
     view._layout = StridedLayout(found.shape, found.strides, view._element.size)
+    try:
+        check_span(view.ptr, view._layout)
+    except ValueError as error:
+        raise BufferError(f"the capsule of a {type(obj).__name__} is not valid: {error}") from None
     return view
 
 
@@ -74,6 +83,11 @@ def from_tensor(view: V, address: int) -> V:
     found = dl.describe(capsule)
     _check_kind(found.device_type)
     return from_capsule(view, capsule, capsule, found.device_type, found.device_id)
+
+
+def _memory(kind: int, device_id: int) -> tuple[int, int]:
+    """Which memory a device of DLPack is: page-locked or not, that of the host is one."""
+    return (dl.CPU, 0) if kind in (dl.CPU, dl.CUDA_HOST) else (kind, device_id)
 
 
 def from_cuda_array_interface(view: V, obj: Any, stream_ptr: int | None) -> V:

@@ -13,6 +13,10 @@ CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 INT, UINT, FLOAT, BFLOAT, COMPLEX, BOOL = 0, 1, 2, 4, 5, 6
 READ_ONLY = 1
 VERSION = (1, 0)
+MOST_AXES = 64  # of NumPy, and of every library that exchanges arrays with it
+WIDTHS = {BOOL: (8,), BFLOAT: (16,), FLOAT: (16, 32, 64, 128), COMPLEX: (32, 64, 128, 256)}
+"""The bits that elements may have; those of integers, and of what is newer, may be any."""
+_KINDS = {BOOL: "bool", BFLOAT: "bfloat", FLOAT: "float", COMPLEX: "complex"}
 
 _NAMES = (b"dltensor_versioned", b"dltensor")
 
@@ -89,8 +93,8 @@ def open_capsule(capsule: object) -> tuple[Tensor, ManagedVersioned | None]:
             if name == b"dltensor":
                 return Managed.from_address(address).tensor, None
             managed = ManagedVersioned.from_address(address)
-            if managed.major > VERSION[0]:
-                raise BufferError(f"DLPack {managed.major}.{managed.minor} is newer than {VERSION[0]}.x")
+            if managed.major != VERSION[0]:  # nothing behind the version is known to be where it is in ours
+                raise BufferError(f"this is DLPack {managed.major}.{managed.minor}, not {VERSION[0]}.x")
             return managed.tensor, managed
     raise BufferError(f"{capsule!r} is no DLPack capsule, or it was used before")
 
@@ -117,9 +121,24 @@ def int64s(values: Sequence[int]) -> Any:
 
 
 def describe(capsule: object) -> Described:
-    """What an unused capsule says. Its tensor is there as long as the capsule."""
+    """What an unused capsule says. Its tensor is there as long as the capsule.
+
+    Raises BufferError for what no tensor can be.
+    """
     tensor, managed = open_capsule(capsule)
+    if not 0 <= tensor.ndim <= MOST_AXES:
+        raise BufferError(f"a DLPack tensor of {tensor.ndim} axes: there may be {MOST_AXES}")
     axes = range(tensor.ndim)
+    if tensor.ndim and not tensor.shape:
+        raise BufferError("a DLPack tensor has axes, and no shape")
+    if any(tensor.shape[i] < 0 for i in axes):
+        raise BufferError("a DLPack tensor has a negative extent")
+    if not tensor.bits or not tensor.lanes:
+        raise BufferError(f"a DLPack tensor has elements of {tensor.bits} bits, {tensor.lanes} at a time")
+    if tensor.bits not in WIDTHS.get(tensor.code, (tensor.bits,)):
+        raise BufferError(f"a DLPack tensor has {_KINDS[tensor.code]} of {tensor.bits} bits")
+    if tensor.data + tensor.byte_offset >= 1 << 64:
+        raise BufferError(f"byte_offset = {tensor.byte_offset} of a DLPack tensor leads beyond all addresses")
     return Described(
         tensor.data + tensor.byte_offset,
         tensor.device_type,
