@@ -27,6 +27,9 @@ FORMS = {
     "continued": '#inc\\\nlude \\\n "mine.h"\n',
     "continued on Windows": '#inc\\\r\nlude "mine.h"\r\n',
     "digraph": '%:include "mine.h"\n',
+    "trigraph": '??=include "mine.h"\n',
+    "continued by a trigraph": '#inc??/\nlude "mine.h"\n',
+    "no trigraph, but a comment": '// really??/\n#include "mine.h"\n',
     "next": '#include_next "mine.h"\n',
     "in a condition": '#if 1\n#include "mine.h"\n#endif\n',
     "last line": '#define A\n#include "mine.h"',
@@ -40,8 +43,8 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_is_seen(form: str) -> None:
     """And the table is true: NVRTC, with which the test below compares."""
-    text = includes._joined(FORMS[form].encode())
-    found = {name for _, name in included(text, includes.wrappers_in(text))}
+    texts = includes.readings(FORMS[form].encode())
+    found = {name for text in texts for _, name in included(text, includes.wrappers_in(text))}
     assert found == {"mine.h"}
 
 
@@ -50,7 +53,8 @@ def test_every_form_is_seen(form: str) -> None:
 def test_nvrtc_takes_every_form(form: str, tmp_path: Path) -> None:
     (tmp_path / "mine.h").write_text("#define FOUND 12345\n")
     source = FORMS[form] + "\n" + KERNEL
-    options = ProgramOptions(arch="sm_90", include_path=str(tmp_path), cuda_headers=False)
+    std = "c++14" if "trigraph" in form and not form.startswith("no") else "c++17"
+    options = ProgramOptions(arch="sm_90", include_path=str(tmp_path), cuda_headers=False, std=std)
     assert b"12345" in Program(source, "c++", options).compile("ptx").code
 
 

@@ -17,6 +17,7 @@ _NAME = re.compile(rb"(?:_next)?[ \t\f\v]*(?:\([ \t\f\v]*)?(?:<([^>\n]+)>|\"([^\
 _WRAPPER = re.compile(  # #define HAS(x) __has_include(x)
     rb"(?:#|%:)[ \t]*define[ \t]+(\w+)\([ \t]*(\w+)[ \t]*\)[ \t]*__has_include[ \t]*\([ \t]*\2[ \t]*\)"
 )
+_TRIGRAPHS = ((b"??=", b"#"), (b"??/", b"\\"))  # those that can be part of a directive, or join lines
 _CLOCK = (b"__DATE__", b"__TIME__", b"__TIMESTAMP__")
 _OTHER = (b"embed", b"import")  # #embed, __has_embed; #import, and import of a header
 
@@ -46,9 +47,9 @@ def identity(code: bytes, source_folder: str | None, folders: Sequence[str], fir
                 content = _content(path)
                 found[path] = b"" if content is None else hashlib.sha256(content).digest()
                 if content is not None:
-                    texts.append((_joined(content), os.path.dirname(path)))
+                    texts.extend((text, os.path.dirname(path)) for text in readings(content))
 
-    texts.append((_joined(code), source_folder))
+    texts += [(text, source_folder) for text in readings(code)]
     for folder in {source_folder, os.curdir}:
         look([(True, name) for name in first], folder)
     done = 0
@@ -130,6 +131,15 @@ def _calls(text: bytes, name: bytes) -> Iterator[Include]:
         for match in re.finditer(rb"\b%b(?=[ \t]*\()" % name, text):
             if asked := _NAME.match(text, match.end()):
                 yield asked[1] is None, os.fsdecode(asked[1] or asked[2])
+
+
+def readings(text: bytes) -> list[bytes]:
+    """A text as compilers read it: its lines joined; and, for C++ before 17, with its trigraphs replaced."""
+    replaced = text
+    if b"??" in text:
+        for trigraph, mark in _TRIGRAPHS:
+            replaced = replaced.replace(trigraph, mark)
+    return [_joined(text)] if replaced == text else [_joined(text), _joined(replaced)]
 
 
 def _joined(text: bytes) -> bytes:
