@@ -92,6 +92,7 @@ def test_only_this_user_may_write(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert stat.S_IMODE(os.stat(folder.path).st_mode) == 0o700
+    assert stat.S_IMODE(os.stat(os.path.dirname(folder.path)).st_mode) == 0o700, "its parents, too"
     assert stat.S_IMODE(entry(folder, b"a").stat().st_mode) == 0o600
 
 

@@ -211,12 +211,24 @@ def own_folder(path: str) -> str:
     Raises Refused if it is somebody else's or a symbolic link, OSError if it cannot be made.
     """
     path = os.path.abspath(path)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    _make_parents(os.path.dirname(path))
     try:
         os.mkdir(path, 0o700)
     except FileExistsError:
         check(path)
     return path
+
+
+def _make_parents(path: str) -> None:
+    """Make the folder `path` and those above it, as far as they are not there, for this user alone."""
+    if os.path.isdir(path):
+        return
+    _make_parents(os.path.dirname(path))
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        if not os.path.isdir(path):  # else another process was faster
+            raise
 
 
 def check(path: str) -> None:
