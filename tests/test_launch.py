@@ -516,4 +516,22 @@ def test_launches_are_text_that_tracebacks_can_show(launches, stream) -> None:
 
     k = kernel(launches, 8)
     launch(stream, CONFIG, k, 1)
-    assert "launch_ex(" in "".join(linecache.getlines(k._launch.__code__.co_filename))
+    run = k._launch
+    assert "launch_ex(" in "".join(linecache.getlines(run.__code__.co_filename, run.__globals__))
+
+
+def test_nothing_is_kept_of_a_kernel_that_is_gone(launches, stream) -> None:
+    """However many names there are: the text of a function goes with it."""
+    import linecache
+
+    def use(name):
+        k = kernel(launches, 8)
+        k.name = name
+        launch(stream, CONFIG, k, 1)
+        return weakref.ref(k._launch)
+
+    use("first")
+    before = len(linecache.cache)
+    runs = [use(f"kernel_{i}") for i in range(20)]
+    gc.collect()
+    assert [run() for run in runs] == [None] * 20 and len(linecache.cache) == before

@@ -399,4 +399,4 @@ def test_a_closed_stream(world) -> None:
 
 def test_it_is_text_that_tracebacks_can_show(world) -> None:
     run = world.prepare(world.kernel(4), 1)
-    assert "run_graph(" in "".join(linecache.getlines(run.__code__.co_filename))
+    assert "run_graph(" in "".join(linecache.getlines(run.__code__.co_filename, run.__globals__))

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import driver
-from .._ffi.generated import function as generated
+from .._ffi.generated import function_of_object as generated
 from .arguments import encode, encoding, layout, packed_format, whole
 from .graph.kept import is_builder, keep_for
 from .launch_config import STREAM, LaunchConfig
@@ -137,7 +137,7 @@ class Writer:
             f"def values({', '.join(self.names)}):\n    return ({''.join(e + ', ' for e in expressions)})\n"
         )
         function: Callable[..., tuple[Any, ...]] = generated(
-            "values", source, f"<cudapy arguments of {self.name}>", {"whole": whole}
+            "values", source, f"cudapy arguments of {self.name}", {"whole": whole}
         )
         return function
 
@@ -234,7 +234,7 @@ class Writer:
             f"    {call.refused}",
         ]
         source = f"def run({parameters}):\n    " + "\n    ".join(body) + "\n"
-        return generated("run", source, f"<cudapy launch of {self.name}>", scope)
+        return generated("run", source, f"cudapy launch of {self.name}", scope)
 
     def packing(self, args: str) -> list[str]:
         """The lines that pack the arguments into `room`."""

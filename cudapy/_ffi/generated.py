@@ -20,6 +20,24 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock)
 
 
+class Source:
+    """What `linecache` asks for the text of a function when somebody looks, and not before."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def get_source(self, name: str) -> str:
+        return self.text
+
+
+def function_of_object(name: str, source: str, filename: str, scope: dict[str, Any]) -> Any:
+    """The same for a function of one object, which goes with it: its globals have the text, and no table."""
+    scope.update(__name__=filename, __loader__=Source(source))
+    made: dict[str, Any] = {}
+    exec(compile(source, filename, "exec"), scope, made)
+    return made[name]
+
+
 def function(name: str, source: str, filename: str, scope: dict[str, Any]) -> Any:
     """The function `name` that `source` defines; `scope` is its globals, and gets no name from it."""
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
