@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 
 from ._ffi.library import Library, SymbolNotFound
+from ._ffi.shown import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Raiser:
         )
         parts = [f"{function}: {status.name} ({int(status)}): {sentence}"]
         if arguments:
-            parts.append("Called with " + ", ".join(f"{k}={shorten(v)}" for k, v in arguments.items()) + ".")
+            parts.append("Called with " + ", ".join(f"{k}={shown(v)}" for k, v in arguments.items()) + ".")
         said = self.log() if self.log else ""
         if self.forget:
             self.forget(function, status)
@@ -75,12 +76,6 @@ class Raiser:
             CUDAOutOfMemoryError if status.name.endswith(("OUT_OF_MEMORY", "MemoryAllocation")) else CUDAError
         )
         return cls(" ".join(parts), status, function)
-
-
-def shorten(value: Any, limit: int = 60) -> str:
-    """`repr(value)` on one line, cut in the middle when it is long."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= limit else f"{text[: limit - 20]} ... {text[-14:]}"
 
 
 class DriverLog:

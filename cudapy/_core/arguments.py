@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._ffi.codes import SIGNED, UNSIGNED, code_of
+from .._ffi.shown import shown
 from .buffer import Buffer
 from .parameter_kinds import BITS, FLOAT, INTEGER, Parameter
 
@@ -160,12 +161,13 @@ def encode(value: Any, parameter: Parameter) -> bytes:
             try:
                 return value.to_bytes(made.size, sys.byteorder, signed=False)
             except OverflowError:
-                raise OverflowError(f"{value} does not fit the {made.size} bytes of the parameter") from None
+                what = f"{shown(value)} does not fit the {made.size} bytes of the parameter"
+                raise OverflowError(what) from None
         if not (made.codes in FLOATS.values() and isinstance(value, int)):
-            raise TypeError(f"{value!r} cannot be packed as {made.codes!r}") from None
+            raise TypeError(f"{shown(value)} cannot be packed as {made.codes!r}") from None
     except OverflowError:
         pass
-    raise OverflowError(f"{value!r} does not fit a {made.size}-byte float")
+    raise OverflowError(f"{shown(value)} does not fit a {made.size}-byte float")
 
 
 SLOT = 8

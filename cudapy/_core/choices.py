@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
+from .._ffi.shown import shown
+
 
 class Choice(str, Enum):
     """A choice by name. Raises ValueError, with the choices, for what is none of them."""
@@ -12,7 +14,7 @@ class Choice(str, Enum):
     @classmethod
     def _missing_(cls, value: Any) -> Any:
         allowed = ", ".join(repr(member.value) for member in cls)
-        raise ValueError(f"{value!r} is no {cls.__name__}: there are {allowed}")
+        raise ValueError(f"{shown(value)} is no {cls.__name__}: there are {allowed}")
 
     def __str__(self) -> str:
         return str(self.value)

@@ -15,6 +15,7 @@ from .enums import Enum
 from .handles import Callback, Handle
 from .integers import as_int
 from .pointers import pack_pointers
+from .shown import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def real(value: Any, code: str, what: str) -> Any:
     except struct.error:
         raise TypeError(f"{what} must be a number, not {kind(value)}") from None
     except OverflowError:
-        raise OverflowError(f"{what} = {value} does not fit a C float") from None
+        raise OverflowError(f"{what} = {shown(value)} does not fit a C float") from None
     return ctypes.c_float(value) if code == "f" else ctypes.c_double(value)
 
 
@@ -94,6 +95,13 @@ def destination(value: Any, size: int | None, what: str) -> Any:
     if isinstance(value, bytes):
         raise TypeError(f"{what} is written to, and bytes cannot change: use a bytearray or a NumPy array")
     return pointer(value, size, False, what)
+
+
+def os_handle(value: Any, what: str) -> Any:
+    """`value` as the `void *` that is a descriptor, or points to a handle: None would be descriptor 0."""
+    if value is None:
+        raise TypeError(f"{what} must be a descriptor or a handle, not None, which C takes for descriptor 0")
+    return pointer(value, None, False, what)
 
 
 def text(value: Any, what: str) -> Any:

@@ -9,6 +9,8 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from .shown import shown
+
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 INT, UINT, FLOAT, BFLOAT, COMPLEX, BOOL = 0, 1, 2, 4, 5, 6
 READ_ONLY = 1
@@ -96,13 +98,13 @@ def open_capsule(capsule: object) -> tuple[Tensor, ManagedVersioned | None]:
             if managed.major != VERSION[0]:  # nothing behind the version is known to be where it is in ours
                 raise BufferError(f"this is DLPack {managed.major}.{managed.minor}, not {VERSION[0]}.x")
             return managed.tensor, managed
-    raise BufferError(f"{capsule!r} is no DLPack capsule, or it was used before")
+    raise BufferError(f"{shown(capsule)} is no DLPack capsule, or it was used before")
 
 
 def released(capsule: object) -> int:
     """The address of the versioned tensor in `capsule`, which whoever gets it has to delete from now on."""
     if not _is_valid(capsule, _VERSIONED):
-        raise BufferError(f"{capsule!r} has no versioned tensor: that needs NumPy 2.1")
+        raise BufferError(f"{shown(capsule)} has no versioned tensor: that needs NumPy 2.1")
     address: int = _get_pointer(capsule, _VERSIONED)
     _set_name(capsule, _USED)
     return address

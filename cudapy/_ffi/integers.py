@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 import sys
 
+from .shown import shown
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -33,7 +35,7 @@ def exact_int(value: Any, what: str) -> int:
     """The same for an address or an ordinal: a number that is not whole is a TypeError."""
     number = _integer(value, what)
     if _has_fraction(value, number):
-        raise TypeError(f"{what} must be a whole number, not {value!r}")
+        raise TypeError(f"{what} must be a whole number, not {shown(value)}")
     return number
 
 
@@ -48,7 +50,7 @@ def _integer(value: Any, what: str) -> int:
     try:
         return int(value)
     except (ValueError, OverflowError) as error:
-        raise type(error)(f"{what} must be an integer, not {value!r}") from None
+        raise type(error)(f"{what} must be an integer, not {shown(value)}") from None
 
 
 def _has_fraction(value: Any, number: int) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import struct
 
+from .shown import shown
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -94,7 +96,7 @@ def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
     if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array, _ScalarData)):
         return ctypes.addressof(value), 0, value
     raise TypeError(
-        f"the type None takes an object with getPtr(), a ctypes.Structure or an enum, not {value!r}"
+        f"the type None takes an object with getPtr(), a ctypes.Structure or an enum, not {shown(value)}"
     )
 
 
@@ -135,5 +137,5 @@ def _plain(value: Any, cls: Any, what: str) -> Any:
         a_number = isinstance(value, int) if kind in "cu" else hasattr(value, "__index__")
         too_large = isinstance(error, OverflowError) or (a_number and kind != "u")
         wrong = OverflowError if too_large else TypeError
-        raise wrong(f"{what} = {value!r} does not fit {cls.__name__}") from None
+        raise wrong(f"{what} = {shown(value)} does not fit {cls.__name__}") from None
     return value

@@ -1,0 +1,89 @@
+"""What error messages show of values: their kind and size, not the data, and never another error."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cudapy import driver
+from cudapy._errors import Raiser
+from cudapy._ffi.shown import shown
+
+from .budget import budget
+
+
+class Rude:
+    """Its repr fails, takes long or says what nobody should read."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("mine")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "None"),
+        (5, "5"),
+        (1.5, "1.5"),
+        (True, "True"),
+        (b"kernel", "b'kernel'"),
+        (b"kernel\0", "b'kernel\\x00'"),
+        ("kernel", "'kernel'"),
+        (b"\1\2\3", "<bytes of 3 bytes>"),
+        (b"k" * 100, "<bytes of 100 bytes>"),
+        ("k" * 100, "<str of 100 characters>"),
+        (bytearray(b"secret"), "<bytearray of 6 bytes>"),
+        (memoryview(b"secret"), "<memoryview of 6 bytes>"),
+        (np.zeros((3, 4), "f4"), "<ndarray (3, 4) float32>"),
+        (np.float32(1.5), repr(np.float32(1.5))),
+        ((ctypes.c_char * 8)(), "<c_char_Array_8 of 8 bytes>"),
+        (driver.CUstream(5), "<CUstream 0x5>"),
+        (driver.CUresult.CUDA_SUCCESS, repr(driver.CUresult.CUDA_SUCCESS)),
+        (driver.CUDA_MEMCPY2D(), "<CUDA_MEMCPY2D of 128 bytes>"),
+        ([1, 2], "[1, 2]"),
+        ((1, b"x"), "(1, b'x')"),
+        (list(range(9)), "[0, 1, 2, 3, ... 9 items]"),
+        ({"a": 1}, "<dict>"),
+        (Rude(), "<Rude>"),
+        ([Rude()], "[<Rude>]"),
+        (1 << 10**6, "<int of 1000001 bits>"),
+    ],
+    ids=itertools.count(),
+)
+def test_by_example(value: Any, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_a_list_of_itself_has_an_end() -> None:
+    some: list[Any] = []
+    some += [some] * 50
+    assert shown(some) == "[<list>, <list>, <list>, <list>, ... 50 items]"
+
+
+def test_the_error_stays_what_it_is() -> None:
+    """Whatever is shown of the arguments: a stranger, a large array, data that nobody should read."""
+    failed = Raiser(dict)
+    large = np.frombuffer(b"secret words" * 10_000_000, np.uint8)
+    status = driver.CUresult.CUDA_ERROR_INVALID_VALUE
+    error = failed("cuMemcpy", status, {"dst": Rude(), "src": large, "raw": bytes(large)})
+    assert error.code is status and "dst=<Rude>" in str(error) and "secret" not in str(error)
+    assert len(str(error)) < 600
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.builds(Rude),
+    lambda x: st.lists(x) | st.tuples(x, x) | st.dictionaries(st.integers(), x),
+)
+
+
+@budget
+@given(ANYTHING)
+def test_anything_is_one_short_line(value: Any) -> None:
+    text = shown(value)
+    assert len(text) <= 60 and "\n" not in text
