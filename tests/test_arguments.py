@@ -110,6 +110,23 @@ def test_bytes_are_not_written_to(api: str, name: str, parameter: str, stub_of: 
         function(**{**arguments, parameter: memoryview(b"literal")})
 
 
+IMPORTS = [
+    ("driver", "cuMemImportFromShareableHandle"),
+    ("driver", "cuMemPoolImportFromShareableHandle"),
+    ("runtime-13", "cudaMemPoolImportFromShareableHandle"),
+]
+
+
+@pytest.mark.parametrize(("api", "name"), IMPORTS)
+def test_none_is_not_descriptor_0(api: str, name: str, stub_of: Any) -> None:
+    stub, function = stub_of(api), getattr(source(api), name)
+    rest = [1] * (len(inspect.signature(function).parameters) - 1)
+    with pytest.raises(TypeError, match=rf"^{name}: \w+ must be a descriptor .* descriptor 0"):
+        function(None, *rest)
+    assert stub.calls() == []
+    assert function(0, *rest)[0] == function(bytearray(64), *rest)[0] == 0
+
+
 def test_a_struct_does_not_have_bytes_written_to() -> None:
     for cls in (driver.CUDA_MEMCPY2D, driver.CUDA_MEMCPY3D):
         with pytest.raises(TypeError, match=rf"{cls.__name__}.dstHost is written to"):

@@ -50,6 +50,7 @@ HELPERS: dict[str, Any] = {
     "_needs": results.needs,
     "_new_struct": ctypes.Structure.__new__,
     "_destination": convert.destination,
+    "_os_handle": convert.os_handle,
     "_pointer": convert.pointer,
     "_pointers": convert.pointers,
     "_real": convert.real,
@@ -265,6 +266,8 @@ class Writer:
             if cls is None:
                 return [address, f"else: {name} = _pointers({name}, {size}, {what})"]
             return [f"{name} = _pointer({name}, None, True, {what})"]
+        if cls is None and self.public_name.endswith("ImportFromShareableHandle"):
+            return [f"{name} = _os_handle({name}, {what})"]
         if cls is None and not parameter.const and parameter.c_name in convert.DESTINATIONS:
             return [address, f"else: {name} = _destination({name}, {size}, {what})"]
         if cls is None:

@@ -324,6 +324,7 @@ DELIBERATE = {
     r"=(item|shorter|empty)$": "C would read past the list, or what is no address",
     r"^cu(da)?Graphics(Unm|M)apResources\(resources=address": "a number for a list",
     r"^cuGetProcAddress(_v2)?\(symbol=none": "C takes no null there",
+    r"ImportFromShareableHandle\((osH|h|shareableH)andle=none$": "C takes it for descriptor 0",
     r"\bdst(Host)?=bytes$": "a constant of the program would change",
     r"=numpy uint64$": "the peers of CUDA 12.9 and 13.0 take a NumPy number for a buffer",
 }
