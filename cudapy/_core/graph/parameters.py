@@ -20,7 +20,7 @@ from ...driver import (
     checked,
 )
 from ..buffer import Buffer
-from ..kernel import Kernel
+from ..kernel import Kernel, kernel_name
 from ..launch import PACK_ERRORS, Writer
 from ..launch_config import LaunchConfig
 from ..pointer import locate
@@ -124,7 +124,10 @@ def launch_config(node: CUgraphNode, found: CUDA_KERNEL_NODE_PARAMS) -> LaunchCo
 
 def kernel_of(found: CUDA_KERNEL_NODE_PARAMS) -> Kernel:
     """The kernel of a node that somebody else added."""
-    return Kernel.from_handle(CUkernel(int(found.kern) or int(found.func)))
+    if int(found.kern):
+        return Kernel.from_handle(found.kern)
+    function = CUkernel(int(found.func))  # which the driver takes for a kernel, but has no library of
+    return Kernel(function, kernel_name(function), None)
 
 
 # -- memory -------------------------------------------------------------------------------------------
