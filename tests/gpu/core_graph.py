@@ -95,7 +95,7 @@ def words(buffer, stream):
 
 
 def wait_for(condition) -> bool:
-    """Whether it comes true, without any call of CUDA's."""
+    """Whether it comes true, with no more calls of CUDA's than it makes."""
     for _ in range(2000):
         if condition():
             return True

@@ -316,7 +316,8 @@ def test_a_capture_of_somebody_else_keeps_host_memory(device, stream) -> None:
 
 
 def in_use(device) -> int:
-    """The bytes that buffers of the default pool have, as the driver counts them."""
+    """The bytes that buffers of the default pool have, as the driver counts them when it has waited."""
+    device.sync()
     used = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT
     return int(driver.checked.cuMemPoolGetAttribute(device.memory_resource.handle, used))
 
