@@ -34,7 +34,7 @@ def integer(value: Any, low: int, high: int, what: str) -> int:
     if isinstance(value, SimpleData) and not isinstance(value, Handle):
         value = value.value
     try:
-        number = as_int(value, what)
+        number = value if type(value) is int else as_int(value, what)
     except TypeError:
         raise TypeError(f"{what} must be an integer, not {kind(value)}") from None
     if not low <= number <= high:
