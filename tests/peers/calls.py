@@ -309,7 +309,7 @@ def received(stub: Stub, inputs: dict[str, Spec]) -> list[Any]:
 
 
 DELIBERATE = {
-    r"=float$": "1.5 is no whole number; the peer cuts it off",
+    r"=float$": "1.5 is no address and no handle; the peer cuts it off. Integers: test_ffi_integers.py",
     r"=stranger$": "a pointer to another kind of thing is refused",
     r"(allback\w*|fn)=": "the peer puts a function of its own in front of a callback",
     r"^cuVDPAU": "the address of a function",
