@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cudapy import driver
-from cudapy.core import Device, Event, Stream
+from cudapy.core import CUDAError, Device, Event, Stream, system
 
 from .core_kernels import content, current, spin
 
@@ -155,3 +155,16 @@ def test_sync_waits_for_every_stream(device, code, stream) -> None:
     device.sync()
     for each in (stream, other):
         assert driver.cuStreamQuery(each.handle) == (driver.CUresult.CUDA_SUCCESS,)
+
+
+def test_the_system(monkeypatch) -> None:
+    count = system.get_num_devices()
+    assert count == len(Device.get_all_devices()) > 0
+    major, minor = system.get_user_mode_driver_version()
+    assert driver.checked.cuDriverGetVersion() == 1000 * major + 10 * minor
+
+    def nothing():
+        raise CUDAError("none", driver.CUresult.CUDA_ERROR_NO_DEVICE, "cuDeviceGetCount")
+
+    monkeypatch.setattr(driver.checked, "cuDeviceGetCount", nothing)
+    assert system.get_num_devices() == 0
