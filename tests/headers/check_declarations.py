@@ -305,6 +305,8 @@ def asserts(c_name: str, cls: Any, declared: Struct, exact: bool) -> list[str]:
     size = ctypes.sizeof(cls)
     test = f"sizeof({c_name}) == {size}" if exact else f"sizeof({c_name}) <= {size}"
     lines = [f'_Static_assert({test}, "size of {c_name}");']
+    alignment = max(cls._alignment_, ctypes.alignment(cls))
+    lines.append(f'_Static_assert({alignment} % _Alignof({c_name}) == 0, "alignment of {c_name}");')
     for path, offset, width in offsets(cls, declared, exact):
         lines.append(f'_Static_assert(offsetof({c_name}, {path}) == {offset}, "{c_name}.{path}");')
         if exact and width is not None:

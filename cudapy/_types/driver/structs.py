@@ -795,7 +795,7 @@ CUDA_RESOURCE_VIEW_DESC_st = CUDA_RESOURCE_VIEW_DESC
 CUDA_RESOURCE_VIEW_DESC_v1 = CUDA_RESOURCE_VIEW_DESC
 
 
-class CUtensorMap(Struct, align=64):
+class CUtensorMap(Struct, align=128):
     """An opaque 128-byte descriptor of a tensor for bulk copies by the Tensor Memory Accelerator."""
 
     opaque: Annotated[list[cuuint64_t], "cuuint64_t[16]"]
