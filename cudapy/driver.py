@@ -5334,6 +5334,16 @@ def cuCoredumpSetAttribute(attrib: CUcoredumpSettings | int, value: bytes | int)
     return _set_coredump(_cuCoredumpSetAttribute, attrib, value)
 
 
+def _known_flags(flags: int) -> int:
+    """`flags` less the one that CUDA 13.1 added to CU_COREDUMP_LIGHTWEIGHT_FLAGS, for a driver before it."""
+    from ._types.driver.enums import CUCoredumpGenerationFlags as Flags
+
+    lightweight = int(Flags.CU_COREDUMP_LIGHTWEIGHT_FLAGS)
+    if flags & lightweight == lightweight and (cuDriverGetVersion()[1] or 0) < 13010:
+        return flags & ~int(Flags.CU_COREDUMP_SKIP_TENSOR_MEMORY)
+    return flags
+
+
 def _set_coredump(function: Any, attrib: int, value: bytes | int) -> tuple[CUresult]:
     """Pass a core dump setting as the bytes that C reads, and their number."""
     from ._ffi.convert import integer
@@ -5348,7 +5358,8 @@ def _set_coredump(function: Any, attrib: int, value: bytes | int) -> tuple[CUres
         data = value.rstrip(b"\0") + b"\0"
     else:
         size = _coredump_size(attrib)
-        data = integer(value, 0, (1 << 8 * size) - 1, f"{what}: value").to_bytes(size, sys.byteorder)
+        number = integer(value, 0, (1 << 8 * size) - 1, f"{what}: value")
+        data = _known_flags(number).to_bytes(size, sys.byteorder)
     status, _ = function(attrib, bytearray(data), len(data))
     return (status,)
 

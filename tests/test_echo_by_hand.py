@@ -300,6 +300,24 @@ def test_coredump_settings_are_read(name: str, stub: Stub) -> None:
     assert type(get(COREDUMP.CU_COREDUMP_GENERATION_FLAGS)[1]) is int
 
 
+@pytest.mark.parametrize(
+    ("version", "flags", "sent"),
+    [(13000, 303, 47), (13010, 303, 303), (12080, 303 | 16, 47 | 16), (12080, 256, 256), (None, 303, 47)],
+)
+def test_lightweight_core_dumps_are_what_the_driver_knows(
+    version: int | None, flags: int, sent: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CUDA 13.1 gave CU_COREDUMP_LIGHTWEIGHT_FLAGS one bit more."""
+    memory: list[bytes] = []
+    ok = driver.CUresult.CUDA_SUCCESS
+    monkeypatch.setattr(driver, "cuDriverGetVersion", lambda: (ok, version))
+    monkeypatch.setattr(
+        driver, "_cuCoredumpSetAttribute", lambda *given: memory.append(bytes(given[1])) or (ok, 4)
+    )
+    assert driver.cuCoredumpSetAttribute(COREDUMP.CU_COREDUMP_GENERATION_FLAGS, flags) == (ok,)
+    assert memory == [sent.to_bytes(4, "little")]
+
+
 @covers("cuCoredumpSetAttribute", "cuCoredumpSetAttributeGlobal")
 @pytest.mark.parametrize("name", ["cuCoredumpSetAttribute", "cuCoredumpSetAttributeGlobal"])
 @pytest.mark.parametrize(

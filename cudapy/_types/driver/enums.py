@@ -1551,7 +1551,11 @@ class CUcoredumpSettings(Enum):
 
 
 class CUCoredumpGenerationFlags(Enum):
-    """Bits that shape a GPU core dump: memories to leave out, compression, no abort."""
+    """Bits that shape a GPU core dump: memories to leave out, compression, no abort.
+
+    CU_COREDUMP_LIGHTWEIGHT_FLAGS was 47 before CUDA 13.1, which added CU_COREDUMP_SKIP_TENSOR_MEMORY to it: an
+    older driver is given what it knows.
+    """
 
     CU_COREDUMP_DEFAULT_FLAGS = 0
     CU_COREDUMP_SKIP_NONRELOCATED_ELF_IMAGES = 1
