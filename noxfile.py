@@ -107,7 +107,7 @@ def clients(session: nox.Session) -> None:
     """Other people's programs through the alias; on a GPU numba-cuda's tests: `nox -s clients -- --help`."""
     needs = ["numba-cuda==0.30.4", "filecheck", "pytest-timeout", "cffi", "ml_dtypes", "psutil"]
     session.install("-e", ".[cuda13,test]", "cuda-bindings>=13,<14", *needs)
-    core = Path(session.create_tmp()) / "cuda-core"
+    core = Path(session.create_tmp()).resolve() / "cuda-core"
     command = ("python", "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade", "--target", str(core))
     session.run(*command, "cuda-core==0.2.0")
     session.run("pytest", "-m", "", "tests/test_clients.py", env={"CLIENTS_CORE": str(core)})
