@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._ffi.codes import SIGNED, UNSIGNED, code_of
 from .._ffi.shown import shown
+from .array_interface import address_and_flag
 from .buffer import Buffer
 from .parameter_kinds import BITS, FLOAT, INTEGER, Parameter
 
@@ -24,22 +25,19 @@ FLOATS = {2: "e", 4: "f", 8: "d"}
 
 
 class Encoding(NamedTuple):
-    """How a value is packed: the `struct` codes, their size in bytes, and the expressions that fill them."""
+    """How a value is packed: the `struct` codes, their size in bytes, and the expressions that fill them.
+
+    It is for values of one type: those of another may be packed without an error, and wrong.
+    """
 
     codes: str
     size: int
     expressions: tuple[str, ...] = ("{0}",)
-    has_type: bool = False  # whether it is right for values of the same type alone, whatever the codes are
-
-    @property
-    def is_strict(self) -> bool:
-        """Whether it would take values of another type, and get them wrong, as these codes do with an int."""
-        return self.has_type or self.codes[-1] in "efd?"
 
     @property
     def is_plain(self) -> bool:
-        """Whether the value is packed as it is, and refused if that is wrong."""
-        return self.expressions == ("{0}",) and not self.is_strict
+        """Whether the value is packed as it is."""
+        return self.expressions == ("{0}",)
 
 
 def encoding(value: Any, parameter: Parameter) -> Encoding:
@@ -72,19 +70,19 @@ def _encoding(value: Any, parameter: Parameter) -> Encoding:
         width = size if size in SIGNED else 1 if cls is bool else 8
         return Encoding(SIGNED[width], width)
     if value is None:
-        return Encoding("8x", 8, (), True)
+        return Encoding("8x", 8, ())
     if cls is complex:
         code = "f" if size == 8 else "d"
         return Encoding(2 * code, 8 if size == 8 else 16, ("{0}.real", "{0}.imag"))
     of_c = code_of(value)
     if of_c is not None:
         code, width, expression = of_c
-        return Encoding(code, width, (expression,), code[-1] == "s")
+        return Encoding(code, width, (expression,))
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
         return _numpy_scalar(value)
     if hasattr(cls, "__cuda_array_interface__"):
-        return Encoding("Q", 8, ("{0}.__cuda_array_interface__['data'][0]",), True)
+        return Encoding("Q", 8, ("address_of({0}.__cuda_array_interface__)",))
     if numpy is not None and isinstance(value, numpy.ndarray):
         raise TypeError(
             "a NumPy array lies in host memory: copy it to a Buffer, or pass a scalar such as x[0]"
@@ -99,17 +97,43 @@ def _numpy_scalar(value: Any) -> Encoding:
     if kind in "OU":
         raise TypeError(f"a {type(value).__name__} is not a kernel argument")
     if kind in "mM":
-        return Encoding("q", 8, ("{0}.view('i8')",), True)
+        return Encoding("q", 8, ("{0}.view('i8')",))
+    if (kind == "c" and width > 16) or (kind == "f" and width > 8):
+        raise TypeError(f"a {type(value).__name__} is not a kernel argument: no device has such floats")
     if kind == "c" and width in (8, 16):
-        return Encoding("ff" if width == 8 else "dd", width, ("{0}.real", "{0}.imag"))
+        parts = ("{0}.real", "{0}.imag")
+        return Encoding("ff" if width == 8 else "dd", width, tuple(_not_nan(part) for part in parts))
     table = {"i": SIGNED, "u": UNSIGNED, "f": FLOATS, "b": {1: "?"}}.get(kind, {})
     if width in table:
-        return Encoding(table[width], width)
+        is_short = kind == "f" and width < 8
+        return Encoding(table[width], width, (_not_nan("{0}"),) if is_short else ("{0}",))
     return _bytes("{0}.tobytes()", width)
 
 
+def _not_nan(expression: str) -> str:
+    """`expression`, or Unusual for a NaN: on its way through a double it would lose bits."""
+    return f"(v if (v := {expression}) == v else unusual())"
+
+
+class Unusual(ValueError):
+    """A value that `struct` would not pack bit for bit: `encode` does."""
+
+
+def unusual() -> float:
+    """Raises Unusual."""
+    raise Unusual
+
+
+def address_of(interface: Any) -> int:
+    """The address in a `__cuda_array_interface__`. Raises TypeError and OverflowError for what is none."""
+    try:
+        return address_and_flag(interface["data"])[0]
+    except ValueError as error:
+        raise OverflowError(str(error)) from None
+
+
 def _bytes(expression: str, width: int) -> Encoding:
-    return Encoding(f"{width}s", width, (f"whole({expression}, {width})",), True)
+    return Encoding(f"{width}s", width, (f"whole({expression}, {width})",))
 
 
 def whole(data: bytes, size: int) -> bytes:
@@ -145,9 +169,11 @@ def _bytes_of(parameter: Parameter) -> str:
 def encode(value: Any, parameter: Parameter) -> bytes:
     """The bytes of one argument. Raises TypeError, or OverflowError for an integer that does not fit."""
     made = encoding(value, parameter)
-    scope = {"value": value, "whole": whole}
+    scope = {"value": value, **HELPERS}
     try:
         fields = [eval(expression.format("value"), scope) for expression in made.expressions]
+    except Unusual:
+        return _bits(value)
     except AttributeError as error:  # an array that is not on a device, say
         raise TypeError(str(error)) from None
     except LookupError as error:
@@ -169,6 +195,14 @@ def encode(value: Any, parameter: Parameter) -> bytes:
         pass
     raise OverflowError(f"{shown(value)} does not fit a {made.size}-byte float")
 
+
+def _bits(value: Any) -> bytes:
+    """The bytes of a scalar of NumPy or ctypes."""
+    return bytes(value.tobytes() if hasattr(value, "tobytes") else value)
+
+
+HELPERS = {"address_of": address_of, "unusual": unusual, "whole": whole}
+"""What the expressions of an `Encoding` call."""
 
 SLOT = 8
 """What a value has at least, where the kernel's parameters are not known: one may be wider than the value."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import driver
 from .._ffi.generated import function_of_object as generated
-from .arguments import encode, encoding, layout, packed_format, whole
+from .arguments import HELPERS, encode, encoding, layout, packed_format
 from .graph.kept import is_builder, keep_for
 from .launch_config import STREAM, LaunchConfig
 from .launch_failure import failed
@@ -123,7 +123,7 @@ class Writer:
             "pop": free.pop,
             "push": free.append,
             "types": self.types,
-            "whole": whole,
+            **HELPERS,
             **{f"{name}_type": cls for name, cls in zip(self.names, self.types, strict=True)},
         }
 
@@ -137,7 +137,7 @@ class Writer:
             f"def values({', '.join(self.names)}):\n    return ({''.join(e + ', ' for e in expressions)})\n"
         )
         function: Callable[..., tuple[Any, ...]] = generated(
-            "values", source, f"cudapy arguments of {self.name}", {"whole": whole}
+            "values", source, f"cudapy arguments of {self.name}", dict(HELPERS)
         )
         return function
 
@@ -240,10 +240,11 @@ class Writer:
         """The lines that pack the arguments into `room`."""
         named = list(zip(self.names, self.encodings, strict=True))
         values = ", ".join(e.format(name) for name, made in named for e in made.expressions)
-        wrong = " or ".join(f"type({name}) is not {name}_type" for name, made in named if made.is_strict)
+        given = [f"args[{i}]" for i in range(len(named))] if self.is_plain else self.names
+        wrong = " or ".join(f"type({arg}) is not a{i}_type" for i, arg in enumerate(given))
         return [
             "try:",
-            *([f"    if {wrong}: raise TypeError"] if wrong else []),
+            f"    if {wrong}: raise TypeError",
             "    room[:] = pack(*args)" if self.is_plain else f"    pack_into(room, 0, {values})",
             "except PACK_ERRORS:",
             f"    if tuple(map(type, {args})) != types:",

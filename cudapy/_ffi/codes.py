@@ -31,6 +31,8 @@ def code_of(value: Any) -> tuple[str, int, str] | None:
             return None
         code = kind if kind in "fd?c" else (SIGNED if kind in "bhilq" else UNSIGNED)[width]
         expression = "({0}.value or 0)" if kind in "PzZ" else "{0}.value"
+        if kind == "f":
+            expression = "(v if (v := {0}.value) == v else unusual())"  # a NaN would lose bits
         if kind == "u":
             expression = "ord('' + {0}.value)"  # a str, not the bytes that a c_char has
         return code, width, expression

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import os
 from _thread import RLock
 from typing import Any
 
+_numbers = itertools.count(1)
 _settling = RLock()  # a finalizer may come by that calls something for the first time
 
 
@@ -31,7 +33,11 @@ class Source:
 
 
 def function_of_object(name: str, source: str, filename: str, scope: dict[str, Any]) -> Any:
-    """The same for a function of one object, which goes with it: its globals have the text, and no table."""
+    """The same for a function of one object, which goes with it: its globals have the text, and no table.
+
+    `filename` gets a number, so that there is no other of that name.
+    """
+    filename = f"{filename}, {next(_numbers)}"
     scope.update(__name__=filename, __loader__=Source(source))
     made: dict[str, Any] = {}
     exec(compile(source, filename, "exec"), scope, made)
