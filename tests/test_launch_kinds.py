@@ -131,7 +131,7 @@ REFUSED = [
     ("b8[2]", 1, "int given, the kernel's parameter is 2 bytes.*pass a float, a NumPy scalar or bytes"),
     ("b16", True, "bool given, the kernel's parameter is 2 bytes"),
     ("b8[1]", 1, "int given, the kernel's parameter is 1 byte,.*pass a NumPy scalar or bytes"),
-    ("b8[16]", np.clongdouble(1), "it takes 32 bytes, the kernel's parameter has 16"),
+    ("b8[16]", np.clongdouble(1), "a clongdouble is not a kernel argument: no device has such floats"),
 ]
 
 
@@ -159,7 +159,7 @@ def test_numbers_that_do_not_fit_a_float(launches, stream) -> None:
         launch(stream, CONFIG, k, 1, 5)
         launches.clear()
         for way in ways(k, stream, 1, value):
-            with pytest.raises(OverflowError, match=r"k: argument 1: 1\d+ does not fit a \d-byte float"):
+            with pytest.raises(OverflowError, match=r"k: argument 1: \S.* does not fit a \d-byte float"):
                 way(launches)
     assert not launches
 

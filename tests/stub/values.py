@@ -36,6 +36,8 @@ _FORMATS = {
 }  # fmt: skip
 
 enums, handles = module("_ffi.enums"), module("_ffi.handles")
+DESCRIPTORS = ("osHandle", "shareableHandle", "handle")
+"""A `void *` that is a file descriptor, in the functions that import shared memory: None is refused there."""
 callback_type = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _callbacks = [callback_type(lambda _: None) for _ in range(4)]
 
@@ -201,7 +203,7 @@ def _referenced(name: str, p: Parameter, style: str) -> Input:
 def _pointer(name: str, p: Parameter, style: str) -> Input:
     """A pointer to one thing, or to memory of a size that only the caller knows."""
     if style == "zero":
-        return Input(None, bytes(8))
+        return Input(0 if p.c.c_name in DESCRIPTORS else None, bytes(8))
     if is_aggregate(p.cls) and p.c.stars == 1:
         instance, data = _struct(name, p.cls, style)
         return Input(instance, None, data)
