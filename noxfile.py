@@ -30,6 +30,13 @@ def thorough(session: nox.Session) -> None:
     session.run("pytest", "-m", "thorough", *session.posargs)
 
 
+@nox.session
+def nightly(session: nox.Session) -> None:
+    """What hypothesis searches: new seeds, and HYPOTHESIS_FACTOR (20) times the examples."""
+    session.install("-e", ".[cuda13,test]")
+    session.run("pytest", "-m", "hypothesis", *session.posargs, env={"HYPOTHESIS_PROFILE": "nightly"})
+
+
 @nox.session(name="random")
 def in_random_orders(session: nox.Session) -> None:
     """Both tiers in N random orders, whose seeds it prints: `nox -s random -- N [SEED ...]`."""

@@ -152,14 +152,26 @@ def pack(built: Built) -> bytes:
     return b"%d\n%b%b" % (len(rest), rest, built.code)
 
 
-def unpack(data: bytes) -> Built:
-    """What `pack` packed: the bytes are whole, a digest says so."""
-    length, _, data = data.partition(b"\n")
-    rest = json.loads(data[: int(length)])
-    symbols = {
-        (name.encode() if is_bytes else name): symbol.encode() for name, is_bytes, symbol in rest["symbols"]
-    }
-    return Built(data[int(length) :], rest["log"], symbols)
+def unpack(data: bytes) -> Built | None:
+    """What `pack` packed; None for anything else, as another version may have written it.
+
+    A digest says that the bytes are whole, not what they mean.
+    """
+    length, newline, data = data.partition(b"\n")
+    if not newline or not length.isdigit() or len(length) > 18 or int(length) > len(data):
+        return None
+    try:
+        rest = json.loads(data[: int(length)])
+        log, symbols = rest["log"], [_symbol(*entry) for entry in rest["symbols"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return Built(data[int(length) :], log, dict(symbols)) if isinstance(log, str) else None
+
+
+def _symbol(name: str, is_bytes: bool, symbol: str) -> tuple[str | bytes, bytes]:
+    if not isinstance(name, str) or not isinstance(is_bytes, bool) or not isinstance(symbol, str):
+        raise TypeError("a name and its symbol are text")
+    return (name.encode() if is_bytes else name), symbol.encode()
 
 
 def _text(name: str | bytes) -> str:

@@ -66,7 +66,7 @@ def _open(ticket: Ticket, context: Context) -> Block:
     with guard:
         table.adopt(shown.address, ticket.size, "imported")
     block = Block(shown.address, ticket.size, "imported", context)
-    if ticket.device < len(devices):
+    if 0 <= ticket.device < len(devices):
         block.device = devices[ticket.device]
     block.extra = shown
     blocks.add(block)

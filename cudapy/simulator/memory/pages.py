@@ -164,6 +164,8 @@ class Ticket:
         self.offset, self.size, self.whole, self.tag, self.device = place
         if found.rstrip(b"\0") != kind:
             raise invalid("the handle is of nothing that the simulator shares")
+        if self.whole % PAGE or not 0 < self.size <= self.whole - TAG.size or self.offset < 0:
+            raise invalid("the handle is damaged: its memory cannot have such a size")
 
     def open(self) -> int:
         """A descriptor of the file, through the process that has it. Raises Refused."""

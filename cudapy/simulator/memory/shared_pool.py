@@ -43,8 +43,8 @@ class ImportedPool(Pool):
     def __init__(self, descriptor: int) -> None:
         try:
             self._descriptor = os.dup(descriptor)
-        except OSError as error:
-            raise invalid(f"{descriptor} is no open file: {error.strerror}") from None
+        except (OSError, OverflowError) as error:
+            raise invalid(f"{descriptor} is no open file: {error}") from None
         found = NAME.match(os.readlink(f"/proc/self/fd/{self._descriptor}"))
         if found is None:
             os.close(self._descriptor)

@@ -246,7 +246,7 @@ def cuMemImportFromShareableHandle(osHandle: int | None, shHandleType: int) -> i
     try:
         file = os.dup(osHandle or 0)
         size = os.fstat(file).st_size
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         raise invalid(str(error)) from None
     properties = CUmemAllocationProp(
         type=CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED, requestedHandleTypes=FILE
