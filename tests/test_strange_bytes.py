@@ -47,8 +47,8 @@ def shared() -> Any:
     if not simulator.is_enabled():
         pytest.skip("the driver's own handles need not survive what is done to them")
     checked.cuInit(0)
-    context = checked.cuDevicePrimaryCtxRetain(0)
-    checked.cuCtxSetCurrent(context)
+    before = checked.cuCtxGetCurrent()
+    checked.cuCtxSetCurrent(checked.cuDevicePrimaryCtxRetain(0))
     props = driver.CUmemPoolProps(handleTypes=FILE)
     props.allocType = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
     props.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
@@ -67,6 +67,7 @@ def shared() -> Any:
     checked.cuMemFreeAsync(address, 0)
     checked.cuMemPoolDestroy(pool)
     os.close(file)
+    checked.cuCtxSetCurrent(before)
     checked.cuDevicePrimaryCtxRelease(0)
 
 
