@@ -130,7 +130,7 @@ def test_an_entry_is_what_was_packed_or_none(data: bytes, length: int) -> None:
     for entry in (data, b"%d\n%b" % (length, data), b"%d\n%b" % (len(data), data)):
         built = compile_cache.unpack(entry)
         assert built is None or (
-            type(built.log) is str and all(type(x) is str for x in built.symbols.values())
+            type(built.log) is str and all(type(x) is bytes for x in built.symbols.values())
         )
     assert compile_cache.unpack(compile_cache.pack(BUILT)) == BUILT
 
