@@ -2618,7 +2618,9 @@ def cuMemRangeGetAttributes(
     (err,) = _cuMemRangeGetAttributes(data, dataSizes, attributes, numAttributes, devPtr, count)
     if err:
         return err, None  # type: ignore[return-value]
-    return err, [_range_value(a, value) for a, value in zip(attributes[:numAttributes], data, strict=False)]
+    return err, [
+        _range_value(a, value) for a, value in zip(attributes[: int(numAttributes)], data, strict=False)
+    ]
 
 
 def _range_value(attribute: int, data: Any) -> Any:
@@ -2673,7 +2675,7 @@ def cuPointerGetAttributes(
     (err,) = _cuPointerGetAttributes(numAttributes, attributes, [ctypes.addressof(d) for d in data], ptr)
     if err:
         return err, None  # type: ignore[return-value]
-    return err, [get(d) for (*_, get, _), d in zip(variants[:numAttributes], data, strict=False)]
+    return err, [get(d) for (*_, get, _), d in zip(variants[: int(numAttributes)], data, strict=False)]
 
 
 # -- Stream Management -----------------------------------------------------------------------------------

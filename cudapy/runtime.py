@@ -2080,7 +2080,7 @@ def cudaMemRangeGetAttributes(
     (err,) = _cudaMemRangeGetAttributes(data, dataSizes, attributes, numAttributes, devPtr, count)
     if err:
         return err, None  # type: ignore[return-value]
-    pairs = zip(attributes[:numAttributes], data[:numAttributes], strict=True)
+    pairs = zip(attributes[: int(numAttributes)], data[: int(numAttributes)], strict=True)
     return err, [_range_value(attribute, value) for attribute, value in pairs]
 
 

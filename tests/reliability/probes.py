@@ -42,7 +42,7 @@ def _probe(w: World, thing: Any) -> None:
         core.graph.GraphDefinition: lambda: thing.nodes(),
         core.graph.GraphNode: lambda: thing.type if thing.is_valid else thing.join(),
         core.Kernel: lambda: thing.num_arguments,
-        core.ObjectCode: lambda: thing.handle,
+        core.ObjectCode: lambda: thing.get_module(),
     }
     if isinstance(thing, core.graph.GraphBuilder):
         thing.close()

@@ -91,7 +91,9 @@ def refused(p: Parameter) -> dict[str, type[Exception]]:
     if issubclass(p.cls, (ctypes.c_float, ctypes.c_double)):
         wrong = dict.fromkeys(("None", "str", "bytes", "short", "object", "empty"), TypeError)
         return wrong | {"1e300": OverflowError}
-    wrong = dict.fromkeys(NOT_A_NUMBER, TypeError) | {"2**64": OverflowError}
+    wrong = dict.fromkeys(NOT_A_NUMBER, TypeError) | {"1e300": OverflowError, "2**64": OverflowError}
+    if not issubclass(p.cls, handles.Pointer):  # numbers lose their fraction, with a warning
+        del wrong["float"], wrong["float32"]
     if issubclass(p.cls, handles.Handle):
         wrong["stranger"] = TypeError
     else:
