@@ -67,6 +67,15 @@ def enable(
     this process has called another driver or has other devices already, ValueError for settings that make no
     sense.
     """
+    from .interrupts import undisturbed
+
+    settings = seed, check_races, check_uninitialized, coverage, reports
+    undisturbed(_enable)(devices, compute_capability, settings)
+
+
+def _enable(
+    devices: int | None, compute_capability: tuple[int, int] | None, settings: tuple[Any, ...]
+) -> None:
     from .. import pathfinder
     from .._pathfinder.libraries import MAJORS
 
@@ -79,7 +88,7 @@ def enable(
             _start(devices, compute_capability)
         else:
             _still(devices, compute_capability)
-        _settings(seed, check_races, check_uninitialized, coverage, reports)
+        _settings(*settings)
         for name in ("cuda", "cudart"):
             for major in (None, *MAJORS):
                 pathfinder._loaded[name, major] = load(name)

@@ -33,51 +33,35 @@ class AtWork:
         self._enabling = 0  # the thread that enables the collector; 0: none
 
     def __enter__(self) -> None:
-        me, counted = threading.get_ident(), False
-        try:
-            with self._lock:
-                self._count += 1
-                counted = True
-                if self._enabling == me:
-                    self._enabling = 0
-            until = time.monotonic() + PATIENCE
-            while self._enabling:
-                if time.monotonic() > until:
-                    self._take_over()
-                time.sleep(PAUSE)
-            if gc.isenabled():
-                self._was_enabled = True
-                gc.disable()
-        except KeyboardInterrupt:
-            if counted:
-                self.__exit__()
-            raise
-
-    def __exit__(self, *exception: object) -> None:
-        counted, interrupted = [True], False
-        while True:
-            try:
-                self._leave(counted)
-                break
-            except KeyboardInterrupt:  # the rest is done first
-                interrupted = True
-        if interrupted:
-            raise KeyboardInterrupt
-
-    def _leave(self, counted: list[bool]) -> None:
-        """What is left to do of it; counted: not empty until it was counted."""
         me = threading.get_ident()
         with self._lock:
-            again = not counted and self._enabling == me
-            if counted:
-                if self._count:  # else this thread was forked meanwhile
-                    self._count -= 1
-                counted.pop()
+            self._count += 1
+            if self._enabling == me:
+                self._enabling = 0
+        if self._enabling:
+            self._wait()
+        if gc.isenabled():
+            self._was_enabled = True
+            gc.disable()
+
+    def _wait(self) -> None:
+        """Until no thread enables the collector."""
+        until = time.monotonic() + PATIENCE
+        while self._enabling:
+            if time.monotonic() > until:
+                self._take_over()
+            time.sleep(PAUSE)
+
+    def __exit__(self, *exception: object) -> None:
+        me = threading.get_ident()
+        with self._lock:
+            if self._count:  # else this thread was forked meanwhile
+                self._count -= 1
             last = self._was_enabled and not self._count and not self._enabling
             if last:
                 self._enabling = me
                 self._was_enabled = False
-        if last or again:
+        if last:
             if self._enabling == me:  # the GIL lets no other thread run between this and the next call
                 gc.enable()
             if self._enabling == me:  # nothing in between makes anything, so the collector does not run there

@@ -1,94 +1,145 @@
-"""Ctrl-C while a C function that is Python inside runs.
+"""Ctrl-C while a C function that is Python inside runs: it comes once that is over, as from a driver in C.
 
-No exception leaves a ctypes callback: what C calls catches KeyboardInterrupt, says `left` and returns a
-status. Behind the call, ctypes has Python code run once more, `behind`, which raises it anew.
+Else it would leave the driver in the middle of something: a lock that stays locked, a thing that is half
+made. So meanwhile the main thread's handler of SIGINT is one that notes it. What waits for work looks for
+that, and leaves: see `leave`. The program's own handler is called as soon as Python is back in the program.
 """
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # `signal` makes enums of what it takes and returns
 import _thread
-import signal
-import sys
+import os
 import threading
-import time
-from typing import Any
+from collections import deque
+from functools import partial
 
-from .streams.work import beside
+from .._ffi.interrupts import entered, later
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
+    from collections.abc import Callable
+    from typing import Any, TypeVar
 
-AFTER = 0.005  # seconds between one look whether a call that was interrupted has ended and the next
-
-
-class _Here(threading.local):
-    """This thread's C functions that came to their end, and behind which `behind` has yet to be.
-
-    They are known by the frame that called them. There are several where the garbage collector, or a handler
-    of signals, calls others just then.
-    """
-
-    ended: tuple[FrameType | None, ...] = ()
+    F = TypeVar("F", bound=Callable[..., Any])
 
 
-here = _Here()
-
-_waiting: list[FrameType | None] = []
-"""Who made the calls that KeyboardInterrupt left, in the main thread, until it is raised anew."""
+class Left(KeyboardInterrupt):
+    """A wait was left. Whoever called the function that waits gets no more than the end of the call."""
 
 
-def tidy() -> None:
-    """Forget the calls that it will not be behind: made through a pointer, or Ctrl-C came in between."""
-    if all(frame.f_code is not behind.__code__ for frame in _stack(sys._getframe())):
-        here.ended = ()
+class _State:
+    """What there is of it in this process."""
+
+    main = threading.main_thread().ident
+    is_held = False
+    handler: Any = None  # the program's, from just before it is replaced
 
 
-def left(call: FrameType) -> None:
-    """Have KeyboardInterrupt raised anew in the main thread, once it has left `call`."""
-    _waiting.append(call.f_back)
-    beside(lambda: _interrupt(call))
+class _Noted(list):  # type: ignore[type-arg]
+    """Numbers of signals. `sink.all = noted.again` has them come once more: steps in C alone."""
+
+    again = property(partial(map, _thread.interrupt_main))
 
 
-def behind(result: Any, function: Any, arguments: tuple[Any, ...]) -> Any:
-    """What ctypes calls once the C function has ended. Raises KeyboardInterrupt if that was interrupted.
-
-    A function that has not come to its end was interrupted before its first statement, or again while it
-    dealt with that: ctypes has printed so and gone on.
-    """
-    ended, caller = here.ended, sys._getframe().f_back
-    if caller in ended:
-        here.ended = ended[: ended.index(caller)]
-        if caller not in _waiting:
-            return result
-    if threading.get_ident() == threading.main_thread().ident:
-        _waiting.clear()
-        raise KeyboardInterrupt
-    return result
+class _Sink(deque):  # type: ignore[type-arg]
+    all = property(None, deque.extend)
 
 
-def _interrupt(call: FrameType) -> None:
-    """Interrupt the main thread, even where it sleeps, once it has left `call` and nothing else has.
+class _Nothing:
+    """Stands for `later` where nothing is to be raised."""
 
-    For a program that calls through a pointer, not through ctypes: nothing of ours runs behind its call.
-    """
-    main = threading.main_thread().ident or 0
-    is_in = True
-    while is_in:
-        is_in = call in _stack(sys._current_frames().get(main))
-        time.sleep(AFTER)
-        if not _waiting:
-            return
-    _waiting.clear()
-    if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(main, signal.SIGINT)
+    noted = armed = None
+
+
+_sink, _nothing = _Sink(maxlen=0), _Nothing()
+_noted = _Noted()
+errors: list[BaseException] = []
+"""What was raised all the same, to be raised behind the call."""
+
+
+def _note(number: int, _: object) -> None:
+    """The handler meanwhile."""
+    _noted.append(number)
+
+
+def leave() -> None:
+    """Raise `Left` in the main thread if Ctrl-C came."""
+    if _noted and threading.get_ident() == _State.main:
+        raise Left
+
+
+def undisturbed(function: F) -> F:
+    """`function`, to which Ctrl-C does not come: it comes behind it."""
+
+    @entered
+    def wrapper(*arguments: Any, **named: Any) -> Any:
+        try:
+            handler = _hold()
+        except BaseException as error:
+            handler = _hold_in_spite_of(error)
+        if handler is None:
+            return function(*arguments, **named)
+        try:
+            return function(*arguments, **named)
+        finally:
+            _State.is_held = False
+            late: Any = later if errors else _nothing
+            late.noted = errors[-1] if errors else None
+            del errors[:]
+            try:
+                _restore(handler)
+            except BaseException as error:
+                late = later
+                late.noted = error
+                try:
+                    _restore(handler)  # if that was the handler of another signal
+                except BaseException as another:
+                    late.noted = another
+            _sink.all = _noted.again  # from here on Python does not look, CPython 3.10 included
+            del _noted[:]
+            late.armed  # noqa: B018
+
+    return wrapper  # type: ignore[return-value]
+
+
+def _hold() -> Any:
+    """The program's handler, which is replaced; False if it is not Python's; None if nothing is to do."""
+    if _thread.get_ident() != _State.main or _State.is_held:
+        return None
+    handler = _signal.getsignal(2)
+    if handler is _note:  # it was replaced, and then the handler of another signal raised something
+        handler = _State.handler
+    elif callable(handler):
+        _State.handler = handler
+        _signal.signal(2, _note)
     else:
-        _thread.interrupt_main()
+        handler = False
+    _State.is_held = True
+    return handler
 
 
-def _stack(frame: FrameType | None) -> Iterator[FrameType]:
-    """A frame and those that it returns to."""
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
+def _hold_in_spite_of(error: BaseException) -> Any:
+    """The same, where `error` came first. Raises it in other threads."""
+    if _thread.get_ident() != _State.main:
+        raise error
+    while True:
+        errors.append(error)
+        try:
+            return _hold()
+        except BaseException as another:
+            error = another
+
+
+def _restore(handler: Any) -> None:
+    """Raises what the program's handler does, which may be called at once."""
+    if handler and _signal.getsignal(2) is _note:
+        _signal.signal(2, handler)
+
+
+def _forked() -> None:
+    _State.main, _State.is_held = threading.main_thread().ident, False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

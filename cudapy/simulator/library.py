@@ -59,8 +59,7 @@ def provides(library: str, *symbols: str) -> Callable[[F], F]:
 class _Function(Thunk):  # type: ignore[misc]
     """A C function as a ctypes.CDLL has it: no argument types, an int comes back.
 
-    But it keeps the GIL, which what it runs needs: Ctrl-C while that was waited for would come before the
-    first statement.
+    But it keeps the GIL, which what it runs needs.
     """
 
     _flags_ = 1 | 4  # FUNCFLAG_CDECL, FUNCFLAG_PYTHONAPI
@@ -125,9 +124,7 @@ class Table:
             raise AttributeError(f"the simulator has no function {symbol!r}")
         if isinstance(callback, _ByValue):
             return callback
-        function = _Function(ctypes.cast(callback, ctypes.c_void_p).value)
-        function.errcheck = interrupts.behind
-        return function
+        return _Function(ctypes.cast(callback, ctypes.c_void_p).value)
 
     def __getattr__(self, symbol: str) -> Any:
         if symbol.startswith("_"):
@@ -224,20 +221,15 @@ class Table:
         before, failed = self._before, self._failed
         has_status = prototype.returns in ("CUresult", "cudaError_t")
 
+        @interrupts.undisturbed
         def call(*arguments: Any) -> Any:
-            here = interrupts.here
             try:
-                caller = sys._getframe().f_back
-                if here.ended:
-                    interrupts.tidy()
                 with at_work:
-                    result = answer(*arguments)
-            except KeyboardInterrupt:  # no exception leaves a callback
-                caller = sys._getframe().f_back
-                interrupts.left(sys._getframe())
-                result = failed(Refused("CUDA_ERROR_UNKNOWN", "interrupted from the keyboard"))
-            here.ended += (caller,)  # from here on nothing is called, behind which Ctrl-C would come
-            return result
+                    return answer(*arguments)
+            except KeyboardInterrupt as error:  # no exception leaves a callback
+                if not isinstance(error, interrupts.Left):
+                    interrupts.errors.append(error)
+                return failed(Refused("CUDA_ERROR_UNKNOWN", "interrupted from the keyboard"))
 
         def answer(*arguments: Any) -> Any:
             previous, per_thread.default = per_thread.default, own_stream

@@ -6,12 +6,9 @@ import gc
 import os
 import threading
 from collections.abc import Iterator
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from cudapy.simulator import collection
 from cudapy.simulator.collection import AtWork
 
 from .test_device import output
@@ -169,52 +166,6 @@ os.waitpid(child, 0)
 gate.set()
 cu.cuStreamSynchronize(stream)
 """
-
-
-class Interrupted:
-    """A function behind whose calls Ctrl-C comes once: behind the one of that number."""
-
-    def __init__(self, real: Any, number: int) -> None:
-        self.real, self.left = real, number
-
-    def __call__(self, *arguments: Any) -> Any:
-        result = self.real(*arguments)
-        self.left -= 1
-        if not self.left:
-            raise KeyboardInterrupt
-        return result
-
-
-CALLS = ("threading.get_ident", "time.monotonic", "gc.isenabled", "gc.disable", "gc.enable")
-
-
-@pytest.mark.parametrize("number", [1, 2])
-@pytest.mark.parametrize("name", [*CALLS, "lock.__enter__", "lock.__exit__"])
-def test_an_interrupt_leaves_the_collector_as_it_was(
-    monkeypatch: pytest.MonkeyPatch, name: str, number: int
-) -> None:
-    work = AtWork()
-    where, _, attribute = name.partition(".")
-    if where == "lock":
-        lock = work._lock
-        interrupt = Interrupted(getattr(lock, attribute), number)
-        members = {"__enter__": lambda self: lock.__enter__(), "__exit__": lambda self, *e: lock.__exit__(*e)}
-        members[attribute] = lambda self, *e: interrupt(*e)
-        monkeypatch.setattr(work, "_lock", type("Lock", (), members)())
-    else:
-        module = getattr(collection, where)
-        interrupt = Interrupted(getattr(module, attribute), number)
-        stand_in = SimpleNamespace(**{**vars(module), attribute: interrupt})
-        monkeypatch.setattr(collection, where, stand_in)
-    came = 0
-    for _ in range(2):
-        try:
-            with work:
-                pass
-        except KeyboardInterrupt:
-            came += 1
-    assert came == 1
-    assert work._count == 0 and work._enabling == 0 and gc.isenabled()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

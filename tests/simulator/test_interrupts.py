@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from .test_device import output, run
+from cudapy.simulator import interrupts
+
+from .test_device import output
 
 pytestmark = [
     pytest.mark.usefixtures("nvrtc"),
@@ -64,84 +68,102 @@ function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(int(address))
     assert output(ENDLESS + pointer + SOON + wait) == "True\n"
 
 
-def test_a_slow_end_of_the_call_is_not_interrupted_again() -> None:
-    slow = """
-from cudapy.simulator import interrupts
-def beside(action, real=interrupts.beside):
-    real(action)
-    time.sleep(0.1)
-interrupts.beside = beside
-"""
-    assert output(ENDLESS + slow + SOON + WAIT) == "True\n"
-
-
-BEFORE = """
-def trace(frame, event, argument):
-    if frame.f_code.co_name == "call" and frame.f_code.co_filename.endswith("library.py"):
-        sys.settrace(None)
-        raise KeyboardInterrupt
-sys.settrace(trace)
-"""
-
-BEHIND_ANOTHER = """
-def trace(frame, event, argument):
-    if frame.f_code.co_name == "behind":
-        raise KeyboardInterrupt
-sys.settrace(trace)
+WITHIN = """
+from cudapy.simulator.library import provided
+done = []
+def version():
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(100):
+        len("where Python looks for signals")
+    done.append(True)
+    return 13000
+provided["driver"]["cuDriverGetVersion"] = version
 try:
-    driver.cuDriverGetVersion()
+    VERSION
+    print("it goes on")
 except KeyboardInterrupt:
-    sys.settrace(None)
+    print("interrupted", done)
+print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
 """
-
-THROUGH_A_POINTER = """
-_, address, _ = driver.cuGetProcAddress(b"cuDriverGetVersion", 13000, 0)
-ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(int(address))(ctypes.addressof(ctypes.c_int()))
-"""
-
-TWICE = """
-from cudapy.simulator import interrupts
-def beside(action):
-    raise KeyboardInterrupt
-interrupts.beside = beside
+POINTER = """
+    address = int(driver.cuGetProcAddress(b"cuDriverGetVersion", 13000, 0)[1])
+    ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)(ctypes.addressof(ctypes.c_int()))
 """
 
 
-@pytest.mark.parametrize(
-    "after", ["", BEHIND_ANOTHER, THROUGH_A_POINTER], ids=["alone", "another", "pointer"]
-)
-@pytest.mark.parametrize("comes", [BEFORE, TWICE + SOON], ids=["before the first statement", "twice"])
-def test_what_ctypes_ignores_is_raised_behind_the_call(comes: str, after: str) -> None:
-    done = run(ENDLESS + after + comes + WAIT)
-    assert (done.returncode, done.stdout) == (0, "True\n")
-    assert "calling ctypes callback function" in done.stderr and "KeyboardInterrupt" in done.stderr
+@pytest.mark.parametrize("call", ["driver.cuDriverGetVersion()", POINTER], ids=["function", "pointer"])
+def test_a_call_comes_to_its_end(call: str) -> None:
+    assert output(ENDLESS + WITHIN.replace("VERSION", call)) == "interrupted [True]\nTrue\n"
 
 
-BETWEEN = """
-def trace(frame, event, argument):
-    if frame.f_code.co_name == "behind" and frame.f_code.co_filename.endswith("interrupts.py"):
-        sys.settrace(None)
-        print(driver.cuDriverGetVersion()[0] == 0)  # as a finalizer might, in the collector's hands
-sys.settrace(trace)
+def test_a_handler_of_the_program_is_called_behind_it_and_stays() -> None:
+    own = """
+came = []
+def own(number, frame):
+    came.append((number, frame.f_code.co_name))
+signal.signal(signal.SIGINT, own)
 """
+    asked = """
+print(came, signal.getsignal(signal.SIGINT) is own)
+"""
+    within = WITHIN.replace("VERSION", "driver.cuDriverGetVersion()").partition("print(signal")[0]
+    found = output(ENDLESS + own + within + asked)
+    assert found.startswith("it goes on\n[(2, ") and found.endswith("True\n")
 
 
-def test_calls_between_a_call_and_what_is_behind_it() -> None:
-    once = "print(driver.cuCtxGetCurrent()[0] == 0)\n"
-    assert output(ENDLESS + BETWEEN + once) == "True\nTrue\n"
-    assert output(ENDLESS + BETWEEN + SOON + WAIT) == "True\nTrue\n"
-
-
-@pytest.mark.parametrize(
-    "comes", [BEHIND_ANOTHER, THROUGH_A_POINTER, BETWEEN], ids=["interrupted", "pointer", "between"]
-)
-def test_nothing_is_kept_of_calls_that_nothing_comes_behind(comes: str) -> None:
-    kept = """
+@pytest.mark.parametrize("handler", ["signal.SIG_IGN", "signal.SIG_DFL"])
+def test_what_is_no_handler_of_python_stays(handler: str) -> None:
+    same = f"""
+signal.signal(signal.SIGINT, {handler})
 driver.cuDriverGetVersion()
-from cudapy.simulator import interrupts
-print(interrupts.here.ended)
+print(signal.getsignal(signal.SIGINT) is {handler})
 """
-    assert output(ENDLESS + comes + kept).endswith("()\n")
+    assert output(ENDLESS + same) == "True\n"
+
+
+class Interrupted:
+    """A function before or behind one call of which Ctrl-C comes."""
+
+    def __init__(self, real: Any, number: int, before: bool) -> None:
+        self.real, self.left, self.before = real, number, before
+
+    def __call__(self, *arguments: Any) -> Any:
+        self.left -= 1
+        if not self.left and self.before:
+            raise KeyboardInterrupt
+        result = self.real(*arguments)
+        if not self.left:
+            raise KeyboardInterrupt
+        return result
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "behind"])
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("name", ["getsignal", "signal"])
+def test_it_comes_as_the_handler_is_replaced(
+    monkeypatch: pytest.MonkeyPatch, name: str, number: int, before: bool
+) -> None:
+    """Whenever that is: the function is called once, Ctrl-C comes once, and the handler is the program's."""
+    mine = signal.getsignal(signal.SIGINT)
+    real = vars(interrupts._signal)  # type: ignore[attr-defined]
+    interrupted = Interrupted(real[name], number, before)
+    monkeypatch.setattr(interrupts, "_signal", SimpleNamespace(**{**real, name: interrupted}))
+    calls: list[int] = []
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        came = 0
+        for _ in range(2):
+            try:
+                interrupts.undisturbed(calls.append)(1)
+                for _ in "where Python looks for signals":
+                    pass
+            except KeyboardInterrupt:
+                came += 1
+        assert (len(calls), came) == (2, int(interrupted.left <= 0))
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert not interrupts._State.is_held and interrupts.errors == interrupts._noted == []
+    finally:
+        signal.signal(signal.SIGINT, mine)
 
 
 @pytest.mark.thorough

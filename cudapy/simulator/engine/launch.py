@@ -54,7 +54,7 @@ def launch(
         run.workspace = device.memory.allocate(_WORKSPACE, "workspace of the grid")
         _clear(device, run.workspace)
     try:
-        with np.errstate(all="ignore"):
+        with device.memory.in_use(), np.errstate(all="ignore"):
             for first in range(0, blocks, at_once):
                 Scheduler(Batch(run, first, min(at_once, blocks - first))).run()
     except RecursionError as error:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import bisect
 import collections
+import contextlib
 import ctypes
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,8 @@ class Memory:
         self._released: collections.deque[Allocation] = collections.deque()
         self._held = 0
         self._bounds: Any = None
+        self._runs: set[object] = set()  # one for each kernel that runs
+        self._waiting: list[tuple[set[object], Callable[[], object]]] = []
 
     def allocate(self, size: int, kind: str = "device", align: int = 256) -> int:
         """`size` fresh bytes at a multiple of `align`, filled with a pattern. Returns their address.
@@ -95,6 +98,36 @@ class Memory:
             self._held += allocation.size
             while self._held > QUARANTINE and len(self._released) > 1:
                 self._held -= self._released.popleft().size
+
+    @contextlib.contextmanager
+    def in_use(self) -> Iterator[None]:
+        """While a kernel runs."""
+        run = object()
+        with self._lock:
+            self._runs.add(run)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._runs.discard(run)
+                for runs, _ in self._waiting:
+                    runs.discard(run)
+                over = [action for runs, action in self._waiting if not runs]
+                self._waiting = [each for each in self._waiting if each[0]]
+            for action in over:
+                action()
+
+    def when_unused(self, action: Callable[[], object]) -> None:
+        """Give memory back to the system, by `action`, once the kernels that run now have ended.
+
+        One of them may be about to touch it: a program with a race gets a report then, if it gets that far,
+        and no signal.
+        """
+        with self._lock:
+            if self._runs:
+                self._waiting.append((set(self._runs), action))
+                return
+        action()
 
     def find(self, address: int) -> Allocation | None:
         """The allocation that `address` lies in."""

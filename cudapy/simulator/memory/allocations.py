@@ -197,7 +197,7 @@ def release(block: Block) -> None:
     with guard:
         table.release(block.address)
     if block.extra is not None:
-        block.extra.release()
+        table.when_unused(block.extra.release)
     if block.kind not in UNCOUNTED:
         block.device.give_back(block.size)
 

@@ -31,7 +31,10 @@ class Storage:
         self.is_live = False  # of a graph: a launch has allocated it and nothing has freed it
 
     def release(self) -> None:
-        """Give it back to the system."""
+        """Give it back to the system, once no kernel runs that may touch it."""
+        table.when_unused(self._give_back)  # which keeps this, and so the memory
+
+    def _give_back(self) -> None:
         if self.part is not None:
             self.part.release()
 

@@ -20,6 +20,7 @@ from collections import deque
 from typing import Any
 
 from ..collection import at_work
+from ..interrupts import leave
 from ..log import Refused
 
 TYPE_CHECKING = False
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 guard = threading.RLock()
-"""Guards all queues. By itself, not through `progress`, it is not left locked if Ctrl-C comes just then."""
+"""Guards all queues."""
 
 progress = threading.Condition(guard)
 """Notified whenever work ends."""
@@ -36,9 +37,8 @@ SLICE = 0.05  # seconds
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
-    """Block until it does, with `guard` locked. In slices: Ctrl-C just before a wait would not end it."""
-    while not progress.wait_for(holds, SLICE):
-        pass
+    """Block until it does, with `guard` locked."""
+    progress.wait_for(holds)
 
 
 class _Here(threading.local):
@@ -84,10 +84,15 @@ class Work:
         self.done = False
 
     def wait(self) -> None:
-        """Block until it is done, for a call of the program. Raises Refused in the middle of work."""
+        """Block until it is done, for a call of the program. Raises Refused in the middle of work.
+
+        In slices, so that Ctrl-C ends it: raises Left.
+        """
         if not self.done:
             may_wait()
-            self.follow()
+            with guard:
+                while not progress.wait_for(lambda: self.done, SLICE):
+                    leave()
 
     def follow(self) -> None:
         """Block until it is done, for work that comes behind it."""
@@ -195,8 +200,6 @@ class Queue:
             self._owner.fail(
                 refused.status, refused.reason
             )  # a fault: what a call refuses, it refuses at once
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:
             traceback.print_exception(error)
             self._owner.fail(
