@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .._errors import CUDAError
 from .._ffi.convert import word
+from .._ffi.interrupts import finalizer
 from ..driver import CUdeviceptr, checked
 from . import lifetime
 from .captures import capture_of, possible, quietly
@@ -219,16 +219,16 @@ class Buffer(Shared):
         if ownership is not None:
             ownership.close()
 
-    def __del__(self) -> None:
+    def _finalize(self) -> None:
         process = self._process
         if process is not None and process.alive:
             free, handle, address = self._resource._free_async, self._stream._handle, self._address
+            box = word(address)
             self._process = None  # another __del__ of the cycle that it was in may close it, too
-            if quietly(free, word(address), handle) if possible else free(word(address), handle):
-                try:
-                    self._give_back(address)
-                except CUDAError as error:
-                    finalize(error)
+            if quietly(free, box, handle) if possible else free(box, handle):
+                self._give_back(address)
+
+    __del__ = finalizer(_finalize, finalize)
 
     def _give_back(self, address: int) -> None:
         """Free the memory in the way of all other things: cuMemFreeAsync refused, or a capture may go on."""

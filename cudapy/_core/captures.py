@@ -12,18 +12,20 @@ collector is at work, which interrupts any thread.
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import driver
 from .._errors import CUDAError
+from .._ffi.interrupts import entered
 from .._ffi.library import Checked, Library
 from .._ffi.results import cells, storage
 from ..driver import CUresult, CUstreamCaptureStatus
-from .current import RELAXED, Uncaptured, c_function
+from .current import Uncaptured, c_function
 
 if TYPE_CHECKING:
     from ..driver import CUstream
@@ -35,8 +37,22 @@ _INVALIDATED = int(CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_INVALIDATED)
 _IMPLICIT = int(CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
 _take, _give, _new = cells(CUstreamCaptureStatus, storage(CUstreamCaptureStatus))
 
-possible: list[object] = []
-"""Why a capture may be under way. Only whether it is empty counts."""
+
+class _Possible(set[object]):
+    """Why a capture may be under way. Only whether it is empty counts.
+
+    The garbage collector sets its attributes `start` and `stop` to what it tells of a collection: names and
+    numbers, of which the names are in here meanwhile. All of that is C: of what Python raises there, such as
+    Ctrl-C, nobody hears.
+    """
+
+    start = property(None, set.update)
+    stop = property(None, set.difference_update)
+
+
+possible = _Possible()
+if hasattr(gc, "callbacks"):  # PyPy interrupts nobody in order to finalize
+    gc.callbacks.append(partial(setattr, possible))
 
 for _symbol in (
     "cuStreamBeginCapture_v2",
@@ -46,7 +62,7 @@ for _symbol in (
     "cudaStreamBeginCaptureToGraph",
     "cudaStreamBeginRecaptureToGraph",
 ):
-    possible += Library.asked.get(_symbol, ())
+    possible |= Library.asked.get(_symbol, set())
     Library.asked[_symbol] = possible
 
 _SHARED = "a stream is known to others"
@@ -79,15 +95,20 @@ def begin(capture: object, function: str, *args: Any) -> None:
         beginning.append(capture)  # in here, as Ctrl-C may come right after it
         while freeing:
             time.sleep(0)
-        known = len(possible)
-        seen = function in vars(checked)
+        known = possible.copy()
         begins = getattr(checked, function)
-        if not seen and len(possible) > known:
-            del possible[known]  # this has just been asked for, by core alone
+        for name in possible - known:
+            if str(name).startswith(function):
+                possible.discard(name)  # this has just been asked for, by core alone
+        was_capturing = state(args[0])
         try:
-            possible.append(capture)
+            possible.add(capture)
             begins(*args)
-        except BaseException:
+        except BaseException as error:
+            if not (isinstance(error, Exception) or was_capturing) and state(args[0]):
+                _, graph = driver.cuStreamEndCapture(args[0])  # Ctrl-C came as it had just begun
+                if function == "cuStreamBeginCapture":
+                    driver.cuGraphDestroy(graph)
             end(capture)
             raise
     finally:
@@ -96,14 +117,12 @@ def begin(capture: object, function: str, *args: Any) -> None:
 
 def end(capture: object) -> None:
     """It is over."""
-    with suppress(ValueError):
-        possible.remove(capture)
+    possible.discard(capture)
 
 
 def share() -> None:
     """A stream is known to others, who may capture it."""
-    if _SHARED not in possible:
-        possible.append(_SHARED)
+    possible.add(_SHARED)
 
 
 def uncaptured(function: Callable[..., T], *args: Any) -> T:
@@ -151,30 +170,22 @@ def capture_of(handle: CUstream) -> int:
     return int(number)
 
 
+@entered
 def quietly(free: Callable[..., int], address: Any, handle: CUstream) -> int:
     """`free(address, handle)`, a C function, without harm to any capture; its status.
 
     Another status than 0 as well if it has to be done in another way, as the stream captures.
     """
     try:
-        number, reference = cell = _take()
-    except IndexError:
-        number, reference = cell = _new()
-    try:
         freeing.append(handle)  # in here, as Ctrl-C may come right after it
-        if beginning or c_function("cuStreamIsCapturing")(handle, reference) or number.value:
+        if beginning or state(handle):
             return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-        exchange = c_function("cuThreadExchangeStreamCaptureMode")
-        number.value = RELAXED
-        if status := exchange(reference):
-            return int(status)
-        try:
+        with Uncaptured():
             return free(address, handle)
-        finally:
-            exchange(reference)
+    except CUDAError as error:
+        return int(error.code)
     finally:
         freeing.pop()
-        _give(cell)
 
 
 def too_early(what: str) -> CUDAError:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from .. import driver
 from .._errors import CUDAError
+from .._ffi.interrupts import entered
 from .._ffi.results import cells, storage
 from ..driver import CUresult, CUstreamCaptureMode, checked
 
@@ -51,11 +52,17 @@ def within(context: int, function: Callable[..., T], *args: Any) -> T:
     """
     if not context or checked.cuCtxGetCurrent().value == context:
         return function(*args)
-    checked.cuCtxPushCurrent(context)
+    is_pushed = False
     try:
-        return function(*args)
-    finally:
-        checked.cuCtxPopCurrent()
+        checked.cuCtxPushCurrent(context)
+        is_pushed = True
+        result = function(*args)
+    except BaseException as error:
+        if is_pushed or (not isinstance(error, Exception) and checked.cuCtxGetCurrent().value == context):
+            checked.cuCtxPopCurrent()
+        raise
+    checked.cuCtxPopCurrent()
+    return result
 
 
 class Uncaptured:
@@ -64,21 +71,33 @@ class Uncaptured:
     For what is freed whenever the garbage collector runs. Source: cuThreadExchangeStreamCaptureMode.
     """
 
-    __slots__ = ("_cell",)
+    __slots__ = ("_mode", "_reference")
 
+    @entered
     def __enter__(self) -> None:
         try:
-            mode, reference = self._cell = _take()
+            self._mode, self._reference = _take()
         except IndexError:
-            mode, reference = self._cell = _new()
-        mode.value = RELAXED
-        self._exchange(reference)
+            self._mode, self._reference = _new()
+        self._mode.value = RELAXED
+        try:
+            self._exchange()
+        except BaseException:
+            self.__exit__()
+            raise
 
+    @entered
     def __exit__(self, *exception: object) -> None:
-        cell = self._cell
-        self._exchange(cell[1])  # the mode that was there before
-        _give(cell)
+        try:
+            if self._mode.value != RELAXED:  # the mode that was there before
+                self._exchange()
+        except Exception:
+            raise
+        except BaseException:  # Ctrl-C, before or after
+            self.__exit__()
+            raise
+        _give((self._mode, self._reference))
 
-    def _exchange(self, reference: Any) -> None:
-        if status := c_function("cuThreadExchangeStreamCaptureMode")(reference):
+    def _exchange(self) -> None:
+        if status := c_function("cuThreadExchangeStreamCaptureMode")(self._reference):
             raise driver.libcuda.error("cuThreadExchangeStreamCaptureMode", CUresult(status), {})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import driver
 from .._errors import CUDAError
+from .._ffi.interrupts import finalizer
 from ..driver import CUevent, CUipcEventHandle, CUresult, checked
 from . import lifetime
 from .captures import possible, uncaptured
@@ -143,18 +144,18 @@ class Event(Closable):
             elif possible or c_function("cuEventDestroy_v2")(handle):
                 give_back(0, uncaptured, (checked.cuEventDestroy, handle))
 
-    def __del__(self) -> None:
+    def _finalize(self) -> None:
         process = self._process
         if process is not None and process.alive:
-            spare, handle = self._spare, self._handle
+            spare, handle, destroy = self._spare, self._handle, c_function("cuEventDestroy_v2")
+            keeps = spare is not None and len(spare) < SPARE
             self._process = None  # another __del__ of the cycle that it was in may close it, too
-            if spare is not None and len(spare) < SPARE:
-                spare.append(handle)
-            elif possible or c_function("cuEventDestroy_v2")(handle):
-                try:
-                    give_back(0, uncaptured, (checked.cuEventDestroy, handle))
-                except CUDAError as error:
-                    finalize(error)
+            if keeps:
+                spare.append(handle)  # type: ignore[union-attr]
+            elif possible or destroy(handle):
+                give_back(0, uncaptured, (checked.cuEventDestroy, handle))
+
+    __del__ = finalizer(_finalize, finalize)
 
     def _retain(self) -> object:
         """What the event belongs to from now on, with this object: it is given back once both are gone."""

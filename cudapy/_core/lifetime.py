@@ -18,23 +18,22 @@ many, are their own owners and keep the same rules.
 
 A `__del__` costs less than a weak reference and a set of those still owed. What speaks against it is met: it
 reads nothing but its own object and its `Process`, which says at exit that it is too late, before modules are
-taken apart; and as the garbage collector finalizes a cycle in any order, what others need for their release,
-a `Foundation`, is given back when it is done.
+taken apart; as the garbage collector finalizes a cycle in any order, what others need for their release, a
+`Foundation`, is given back when it is done; and Ctrl-C, which would be lost in it, is raised behind it, see
+`_ffi.interrupts`.
 """
 
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Protocol
 
 from .._errors import STICKY, CUDAError
+from .._ffi.interrupts import finalizer
 from ..driver import CUresult
-from .captures import possible
 from .current import Uncaptured, within
 from .unique import Unique
 
@@ -57,6 +56,19 @@ process = Process()
 """The one that runs; another one after a fork, so ask for `lifetime.process`."""
 
 
+_reported: set[tuple[str, str]] = set()
+
+
+def finalize(error: Exception) -> None:
+    """Raise what a `__del__` met, for Python to hand it to sys.unraisablehook, unless its kind was before."""
+    if not isinstance(error, CUDAError):
+        raise error
+    kind = (error.function, error.name)
+    if kind not in _reported:
+        _reported.add(kind)
+        raise error
+
+
 class Ownership(Unique):
     """One thing of CUDA's, given back once by `release(*handles)` in `context` (0: it needs none)."""
 
@@ -71,12 +83,13 @@ class Ownership(Unique):
     def close(self) -> None:
         """Give it back now, unless that was done. Raises CUDAError."""
         try:
+            if not self._process.alive:
+                return
             what = self._what
             del self._what  # of two threads one gets past here
-        except AttributeError:
+        except AttributeError:  # or it was interrupted before it owned anything
             return
-        if self._process.alive:
-            give_back(*what)
+        give_back(*what)
 
     def share(self) -> SharedOwnership:
         """The same in the hands of several, in place of this one. Raises AttributeError if it was closed."""
@@ -92,20 +105,7 @@ class Ownership(Unique):
             return False
         return True
 
-    def __del__(self) -> None:
-        try:
-            what, alive = self._what, self._process.alive
-            del self._what
-        except AttributeError:  # it was given back, or never was one
-            return
-        if alive:
-            try:
-                give_back(*what)
-            except CUDAError as error:
-                finalize(error)
-
-
-_give_back_last = Ownership.__del__
+    __del__ = finalizer(close, finalize)
 
 
 class SharedOwnership(Ownership):
@@ -130,58 +130,33 @@ class SharedOwnership(Ownership):
 class Foundation(Ownership):
     """An Ownership of what other things need for their release: a stream, a pool.
 
-    The garbage collector finalizes in any order. What it finds is given back when it is done: `_rest` does so
-    with its last reference, which what still needs the stream or the pool keeps by keeping that.
+    The garbage collector finalizes in any order. So this is given back when it is done: `_rest` does so,
+    which goes with the memory of this object, and that is kept by what still needs the stream or the pool.
     """
 
     __slots__ = ("_rest",)
     _rest: Ownership
 
+    @finalizer
     def __del__(self) -> None:
-        if not _collection:
-            _give_back_last(self)
-            return
         try:
-            what, alive = self._what, self._process.alive
+            if not self._process.alive:
+                return
+            rest = _new(Ownership)
+            rest._process = self._process
+            what = self._what
             del self._what
-        except AttributeError:  # it was given back
+        except AttributeError:  # it was given back, or never was an owner
             return
-        if alive:
-            self._rest = _again(*what)
-            _found.append(self._rest)
+        rest._what = what  # no call since: Ctrl-C does not come between
+        self._rest = rest
 
+
+_new = object.__new__
 
 postponed: deque[Ownership] = deque()
 """What has to wait, for the end of a capture as a rule."""
 _unready: deque[Ownership] = deque()  # what has to wait for the end of work
-_collection: list[bool] = []  # not empty while the garbage collector is at work
-_found: deque[Ownership] = deque()  # what is left of the foundations that it found
-
-
-def _watch_collections(
-    phase: str,
-    _: object,
-    collection: list[bool] = _collection,
-    found: deque[Ownership] = _found,
-    possible: list[object] = possible,
-    here: str = "the garbage collector is at work",
-) -> None:
-    if phase == "start":
-        collection.append(True)
-        possible.append(here)  # it may interrupt a capture that nobody here knows of
-        return
-    collection.clear()
-    with suppress(IndexError):
-        while True:
-            found.popleft()
-    possible.remove(here)
-
-
-if hasattr(gc, "callbacks"):  # PyPy finalizes in the right order by itself
-    gc.callbacks.append(_watch_collections)
-
-
-_reported: set[tuple[str, str]] = set()
 
 
 def give_back(context: int, release: Callable[..., object], handles: tuple[object, ...]) -> None:
@@ -205,18 +180,10 @@ def give_back(context: int, release: Callable[..., object], handles: tuple[objec
 
 def _again(context: int, release: Callable[..., object], handles: tuple[object, ...]) -> Ownership:
     """An Ownership, without another try."""
-    ownership = Ownership.__new__(Ownership)
+    ownership = _new(Ownership)
     ownership._process = process
     ownership._what = (context, release, handles)
     return ownership
-
-
-def finalize(error: CUDAError) -> None:
-    """Raise what a `__del__` met, for Python to hand it to sys.unraisablehook, unless its kind was before."""
-    kind = (error.function, error.name)
-    if kind not in _reported:
-        _reported.add(kind)
-        raise error
 
 
 def retry(waiting: deque[Ownership] = postponed) -> None:
@@ -275,7 +242,6 @@ def _end() -> None:
     process.alive = False
     postponed.clear()
     _unready.clear()
-    _found.clear()
     _in_use.clear()
 
 

@@ -42,7 +42,7 @@ class Library:
     major: returns the CUDA major of the loaded library, where one symbol is not the same function in each.
     """
 
-    asked: ClassVar[dict[str, list[Any]]] = {}  # by symbol, the names it was found by; of all libraries
+    asked: ClassVar[dict[str, set[Any]]] = {}  # by symbol, the names it was found by; of all libraries
 
     def __init__(
         self,
@@ -104,9 +104,7 @@ class Library:
                     found = library[symbol + suffix]
                 except AttributeError:
                     continue
-                names = self.asked.setdefault(symbol, [])
-                if symbol + suffix not in names:
-                    names.append(symbol + suffix)
+                self.asked.setdefault(symbol, set()).add(symbol + suffix)
                 return found
         needs = f": it needs CUDA {since} or newer" if since else ""
         if here is None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -107,16 +108,26 @@ def test_what_interrupts_a_simulated_function_is_raised_behind_the_call() -> Non
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "interrupted\ngoes on\n")
 
 
-class Interrupted(list[object]):
+class Interrupted:
     """Ctrl-C comes right after the first thing was put here, which is when Python looks for signals."""
 
     done = False
 
-    def append(self, thing: object) -> None:
-        super().append(thing)
+    def put(self, put: Callable[[object], None], thing: object) -> None:
+        put(thing)
         if not self.done:
             self.done = True
             raise KeyboardInterrupt
+
+
+class InterruptedList(Interrupted, list[object]):
+    def append(self, thing: object) -> None:
+        self.put(super().append, thing)
+
+
+class InterruptedSet(Interrupted, set[object]):
+    def add(self, thing: object) -> None:
+        self.put(super().add, thing)
 
 
 @pytest.mark.parametrize("name", ["beginning", "freeing", "possible"])
@@ -129,7 +140,8 @@ def test_what_is_noted_for_a_while_does_not_stay_noted(name: str, monkeypatch: p
         kept = w.device.create_graph_builder().begin_building()
         for free in (pool.allocate(64, stream).close, pool.allocate(64).close):
             begin = w.device.create_graph_builder().begin_building
-            noted, before = Interrupted(getattr(captures, name)), list(getattr(captures, name))
+            before = getattr(captures, name).copy()
+            noted = InterruptedSet(before) if name == "possible" else InterruptedList(before)
             for module in (captures, w.module("_core.stream_order"), w.module("_core.buffer")):
                 if hasattr(module, name):
                     monkeypatch.setattr(module, name, noted)

@@ -7,6 +7,7 @@ import struct
 from typing import Any
 
 from ..._ffi import memory
+from ..._ffi.interrupts import finalizer
 from ...driver import (
     CUDA_KERNEL_NODE_PARAMS,
     CUDA_MEMCPY3D,
@@ -63,8 +64,14 @@ class Packed:
         self._slot, self._free = slot, free
         self.address = slot[1]
 
+    @finalizer
     def __del__(self) -> None:
-        self._free.append(self._slot)
+        try:
+            slot = self._slot
+            del self._slot
+        except AttributeError:
+            return
+        self._free.append(slot)
 
 
 def arguments(kernel: Kernel, args: Any) -> Packed:

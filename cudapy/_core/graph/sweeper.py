@@ -37,7 +37,7 @@ class Sweeper:
     def _run(self) -> None:
         while self.signal.wait() and not self._is_over:
             self.expected += 1
-            possible.append(_HERE)
+            possible.add(_HERE)
             try:
                 for pause in _PAUSES:
                     time.sleep(pause)
