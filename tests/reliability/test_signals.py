@@ -52,7 +52,7 @@ print(heard)
 
 
 def test_the_program_hears_of_what_comes_during_a_collection() -> None:
-    """No Python function is among the collector's callbacks, and what comes in a finalizer is raised behind it."""
+    """The callbacks of the collector are C; what comes in a finalizer is raised behind it."""
     count = 10
     done = python(COLLECTED.replace("COUNT", str(count)), CUDAPY_DRIVER="simulator")
     assert (done.returncode, done.stderr, done.stdout) == (0, "", f"{count}\n")
