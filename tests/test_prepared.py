@@ -267,7 +267,7 @@ def test_a_stream_that_is_captured(world) -> None:
     world.fake.calls.clear()
     run(2)
     assert world.fake.calls == ["cuGraphExecKernelNodeSetParams_v2", "cuGraphLaunch"]
-    world.captures.possible.append("one")
+    world.captures.possible.add("one")
     run(3)
     world.fake.capturing.add(int(world.stream.handle))
     run(4)
@@ -293,7 +293,7 @@ def test_a_stream_that_others_know_is_asked(world, known) -> None:
 def test_a_capture_elsewhere_is_not_spoiled(world) -> None:
     """Neither by preparing nor by letting go, which both use what captures forbid."""
     capture = world.fake.captures[0x9999] = Capture(1, GLOBAL)
-    world.captures.possible.append("it")
+    world.captures.possible.add("it")
     run = world.prepare(world.kernel(4), 1)
     run(2)
     assert alive(world) == ["executable", "graph"]
