@@ -176,14 +176,16 @@ def quietly(free: Callable[..., int], address: Any, handle: CUstream) -> int:
 
     Another status than 0 as well if it has to be done in another way, as the stream captures.
     """
+    status = None
     try:
         freeing.append(handle)  # in here, as Ctrl-C may come right after it
         if beginning or state(handle):
             return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
         with Uncaptured():
-            return free(address, handle)
+            status = free(address, handle)
+        return status
     except CUDAError as error:
-        return int(error.code)
+        return int(error.code) if status is None else status  # it is freed, whatever failed afterwards
     finally:
         freeing.pop()
 
