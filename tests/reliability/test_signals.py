@@ -58,6 +58,54 @@ def test_the_program_hears_of_what_comes_during_a_collection() -> None:
     assert (done.returncode, done.stderr, done.stdout) == (0, "", f"{count}\n")
 
 
+AT_THE_FINALIZER = """
+import ctypes, gc, signal
+heard = []
+def interrupt(*_):
+    heard.append(1)
+    if len(heard) == 1:  # the collector calls `send` as it begins and as it ends
+        raise KeyboardInterrupt
+signal.signal(signal.SIGINT, interrupt)
+from cudapy import simulator
+from cudapy.core import *
+device = Device(0); device.set_current()
+stream = device.create_stream()
+device.allocate(64, stream).close()  # the pool of the device stays
+before = simulator.alive()
+send = ctypes.pythonapi.PyErr_SetInterrupt  # a function of C: Python does not look for signals behind it
+send.argtypes, send.restype = [ctypes.py_object] * 2, None
+gc.disable()
+thing = THING
+cycle = [thing]; cycle.append(cycle); del thing, cycle
+gc.callbacks.append(send)
+try:
+    gc.collect()
+    print("nothing was raised")
+except KeyboardInterrupt:
+    pass
+gc.callbacks.remove(send)
+device.sync()
+print(simulator.alive() == before)
+"""
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        "device.allocate(64, stream)",
+        "device.allocate(64)",
+        "device.create_event()",
+        "device.create_stream()",
+        "device.create_graph_builder()",
+        "DeviceMemoryResource(device, dict(max_size=1 << 21))",
+    ],
+)
+def test_what_has_come_before_a_finalizer_is_raised_behind_it(thing: str) -> None:
+    """It is not lost in the `__del__`, and neither is what the `__del__` has to do."""
+    done = python(AT_THE_FINALIZER.replace("THING", thing), CUDAPY_DRIVER="simulator")
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "True\n")
+
+
 def test_nothing_in_python_is_called_as_a_collection_begins_or_ends() -> None:
     asked = """
 from cudapy import core
