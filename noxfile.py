@@ -55,6 +55,17 @@ def in_random_orders(session: nox.Session) -> None:
         session.error(f"again with: nox -s random -- {len(failed)} {' '.join(map(str, failed))}")
 
 
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """What the tests reach of cudapy, by branches: `nox -s coverage -- -m ""` for both tiers."""
+    session.install("-e", ".[cuda13,coverage]")
+    session.run("coverage", "erase")
+    apart = "--ignore=tests/reliability/test_signals.py"  # in code of coverage.py's, Ctrl-C is lost
+    session.run("coverage", "run", "-m", "pytest", apart, *session.posargs)
+    session.run("coverage", "combine", "--quiet")
+    session.run("coverage", "report", "--skip-covered", "--sort=cover", "--show-missing")
+
+
 @nox.session(python=PYTHONS)
 def pythons(session: nox.Session) -> None:
     """Both tiers on every Python that is installed."""

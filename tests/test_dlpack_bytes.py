@@ -70,6 +70,7 @@ class Producer:
         {"lanes": 0},
         {"byte_offset": 2**64 - 1},
         {"byte_offset": 2**63, "data": 2**63},
+        {"byte_offset": 2**63, "data": 2**63, "shape": [0, 3]},
         {"data": 0},
         {"data": 2**64 - 8},
         {"device_type": dlpack.CUDA},
