@@ -582,6 +582,27 @@ def test_nothing_comes_between_the_collector_and_those_that_wait(monkeypatch: py
     assert at_work._enabling == 0
 
 
+ENDED_MEANWHILE = """
+from cudapy import driver
+from cudapy.core import Device
+from cudapy.simulator.streams.capture import Capture
+device = Device(0)
+device.set_current()
+stream, arrays = device.create_stream(), Capture.arrays
+def ended_meanwhile(self, on):
+    found = arrays(self, on)
+    self.leave()
+    return found
+Capture.arrays = ended_meanwhile
+driver.checked.cuStreamBeginCapture(stream.handle, 1)
+print(*map(int, driver.checked.cuStreamGetCaptureInfo(stream.handle)[:2]))
+"""
+
+
+def test_a_capture_that_another_thread_ends_while_it_is_asked_about() -> None:
+    assert output(ENDED_MEANWHILE) == "1 1\n"
+
+
 FORKED = """
 import os
 from cudapy import driver

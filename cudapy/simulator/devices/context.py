@@ -88,7 +88,7 @@ class Context(Object, Faults):
 
     def synchronize(self) -> None:
         """Wait for everything. Raises Refused."""
-        captures = [stream.capture for stream in self.all_streams if stream.capture is not None]
+        captures = [found for stream in list(self.all_streams) if (found := stream.capture) is not None]
         for capture in captures:
             capture.invalidate()
         if captures:

@@ -216,13 +216,13 @@ def cuStreamEndCapture(hStream: int, phGraph: Any) -> None:
 
 @provides("driver")
 def cuStreamIsCapturing(hStream: int) -> int:
-    return int(_status(stream(hStream)))
+    return int(_status(stream(hStream).capture))
 
 
-def _status(on: Stream) -> Status:
-    if on.capture is None:
+def _status(capture: Capture | None) -> Status:
+    if capture is None:
         return Status.CU_STREAM_CAPTURE_STATUS_NONE
-    if on.capture.is_valid:
+    if capture.is_valid:
         return Status.CU_STREAM_CAPTURE_STATUS_ACTIVE
     return Status.CU_STREAM_CAPTURE_STATUS_INVALIDATED
 
@@ -230,11 +230,12 @@ def _status(on: Stream) -> Status:
 @provides("driver")
 def cuStreamGetCaptureInfo_v3(hStream: int) -> tuple[int, int, int, int | None, int | None, int]:
     on = stream(hStream)
-    status = _status(on)
+    capture = on.capture  # once: the thread that captures may end it meanwhile
+    status = _status(capture)
     if status != Status.CU_STREAM_CAPTURE_STATUS_ACTIVE:
         return int(status), 0, 0, None, None, 0
-    nodes, data, count = on.capture.arrays(on)
-    return int(status), on.capture.id, on.capture.graph.handle, nodes, data, count
+    nodes, data, count = capture.arrays(on)
+    return int(status), capture.id, capture.graph.handle, nodes, data, count
 
 
 @provides("driver")
