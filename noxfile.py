@@ -140,6 +140,13 @@ def gpu(session: nox.Session) -> None:
 
 
 @nox.session
+def soak(session: nox.Session) -> None:
+    """An hour of everything in one process; nothing may grow: `nox -s soak -- SECONDS --seed SEED`."""
+    session.install("-e", ".[cuda13,test]")
+    session.run("python", "-m", "tests.soak", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure, next to NVIDIA's Python packages: `nox -s bench -- --help` says what can be asked for."""
     session.install("-e", ".[cuda13,bench]", "cuda-bindings==13.3.1", "cuda-core==1.2.0")
