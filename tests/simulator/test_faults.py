@@ -522,3 +522,12 @@ def test_the_report_names_the_ptx_line(machine: Machine) -> None:
         machine.run(Module(text, machine.memory), "fill", 1, 32, machine.zeros(1, i32), i32(8))
     number = int(found.value.report.split("PTX line ")[1].split(":")[0])
     assert "st.global.u32" in text.splitlines()[number - 1]
+
+
+def test_small_memory_that_is_released_is_not_kept_for_good() -> None:
+    """It counts for more than its bytes: a program that allocates a lot of it would grow otherwise."""
+    memory = Memory()
+    addresses = [memory.allocate(1) for _ in range(20_000)]
+    for address in addresses:
+        memory.release(address)
+    assert memory.released(addresses[0]) is None and memory.released(addresses[-1]) is not None

@@ -20,6 +20,8 @@ time.
 """
 QUARANTINE = 64 << 20
 """Bytes of released memory that are kept, so that their addresses are not soon given out again."""
+LEAST = 4096
+"""What an allocation counts for at least: it has Python objects around it."""
 
 
 class Allocation:
@@ -95,9 +97,9 @@ class Memory:
             del self._addresses[bisect.bisect_left(self._addresses, address)]
             self._last = self._bounds = None
             self._released.append(allocation)
-            self._held += allocation.size
+            self._held += max(allocation.size, LEAST)
             while self._held > QUARANTINE and len(self._released) > 1:
-                self._held -= self._released.popleft().size
+                self._held -= max(self._released.popleft().size, LEAST)
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
