@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from .enums import Enum
+    from .prototypes import CParameter
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -151,31 +152,30 @@ def inputs_of(function: Any) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
-def texts_of(function: Any) -> set[str]:
-    """The parameters that are C strings or arrays of them; a `char *` with a size is data."""
+def _declared(function: Any) -> list[tuple[CParameter, bool]]:
+    """The parameters in C, and whether each is a text or an array of texts; none if written by hand."""
     from .prototypes import parse
 
     declaration = getattr(function, "__declaration__", None)
     if declaration is None:
-        return set()
-    return {
-        p.name
+        return []
+    return [
+        (p, p.type == "char" and p.const and (p.stars == 2 or p.c_name not in declaration.sizes))
         for p in parse(declaration.prototype).parameters
-        if p.type == "char" and p.const and (p.stars == 2 or p.c_name not in declaration.sizes)
-    }
+    ]
+
+
+def texts_of(function: Any) -> set[str]:
+    """The parameters that are C strings or arrays of them; a `char *` with a size is data."""
+    return {p.name for p, is_text in _declared(function) if is_text}
 
 
 def buffers_of(function: Any) -> set[str]:
     """The parameters that are memory: `void *`, and `char *` with a size or to be written."""
-    from .prototypes import parse
-
-    declaration = getattr(function, "__declaration__", None)
-    if declaration is None:
-        return set()
     return {
         p.name
-        for p in parse(declaration.prototype).parameters
-        if p.stars == 1 and (p.type == "void" or (p.type == "char" and p.name not in texts_of(function)))
+        for p, is_text in _declared(function)
+        if p.stars == 1 and p.type in ("void", "char") and not is_text
     }
 
 
