@@ -347,6 +347,21 @@ class WithInterface:
         self.__cuda_array_interface__ = given
 
 
+@pytest.mark.parametrize(("stream", "asked"), [(0, 1), (1, 1), (2, 2), (64, 64), (-1, -1)])
+def test_dlpack_has_no_stream_0(stream: int, asked: int) -> None:
+    """The default streams, of which 0 is one or the other, wait for 1, the legacy one."""
+
+    class Producer:
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 2, 0
+
+        def __dlpack__(self, *, stream: int, max_version: tuple[int, int]) -> Any:
+            raise LookupError(stream)
+
+    with pytest.raises(LookupError, match=rf"^{asked}$"):
+        StridedMemoryView.from_dlpack(Producer(), stream)
+
+
 def test_a_function_for_arrays_of_any_library() -> None:
     @args_viewable_as_strided_memory((0, 2))
     def add(x: Any, factor: int, y: Any, *, stream: int) -> Any:

@@ -458,7 +458,7 @@ def test_the_stream_of_a_consumer_waits_for_that_of_the_buffer(core: Any, fake: 
     buffer.__dlpack__(stream=-1)
     buffer.__dlpack__(stream=int(stream.handle))
     assert "cuStreamWaitEvent" not in fake.calls
-    for consumer in (int(other.handle), 1, None):
+    for consumer in (int(other.handle), 1, 0, None):
         fake.calls.clear()
         buffer.__dlpack__(stream=consumer)
         assert "cuEventRecord" in fake.calls and "cuStreamWaitEvent" in fake.calls

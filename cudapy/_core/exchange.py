@@ -38,8 +38,9 @@ def export_device(
 ) -> tuple[int, int]:
     """The device to export `buffer` on, in the order of the consumer's `stream`.
 
-    stream: None is the legacy default stream, -1 asks for no order. Raises BufferError for what would need a
-    copy, which is not made.
+    stream: None is the legacy default stream, -1 asks for no order. 0, which DLPack leaves out because it
+    does not tell which default stream is meant, is the legacy one as well: the per-thread one waits for it.
+    Raises BufferError for what would need a copy, which is not made.
     """
     if copy:
         raise BufferError("a Buffer is exported as it is, not as a copy: use copy_to()")
@@ -49,9 +50,7 @@ def export_device(
             raise BufferError(f"{buffer!r} is on device {device} of DLPack, not on {tuple(dl_device)}")
         device = dl.CPU, 0
     if device[0] == dl.CUDA and stream != -1:
-        if stream == 0:
-            raise ValueError("stream 0 is ambiguous in DLPack: 1 is the legacy default stream, 2 per thread")
-        follow(Stream.from_handle(1 if stream is None else stream), buffer._stream)
+        follow(Stream.from_handle(stream or 1), buffer._stream)
     return device
 
 
@@ -134,6 +133,10 @@ class Exchanged(Located):
         if not self.is_host_accessible:
             raise BufferError(f"{self!r} is not in host memory: copy_to() a host array")
         return memoryview(self._export()).cast("B")
+
+    def __release_buffer__(self, view: memoryview) -> None:
+        """Give a view back. NumPy keeps what it shows only of objects that have this method."""
+        view.release()
 
 
 def host_bytes(host: Any, what: str) -> memoryview:

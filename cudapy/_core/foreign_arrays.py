@@ -46,7 +46,9 @@ def _check_kind(kind: int) -> None:
 def from_dlpack(view: V, obj: Any, stream_ptr: int | None) -> V:
     kind, device_id = (int(number) for number in obj.__dlpack_device__())
     _check_kind(kind)
-    asked: dict[str, Any] = {"stream": _asked_stream(stream_ptr)} if kind == dl.CUDA else {}
+    asked: dict[str, Any] = {}
+    if kind == dl.CUDA:
+        asked["stream"] = _asked_stream(stream_ptr) or 1  # DLPack has no 0; the default streams wait for 1
     try:
         capsule = obj.__dlpack__(max_version=dl.VERSION, **asked)
     except TypeError:  # a library that knows no versions
