@@ -188,11 +188,11 @@ class TestManaged:
         assert self.get(name, managed, 12) == [DEVICE, CU_DEVICE_INVALID, CU_DEVICE_INVALID]
 
     def test_accessed_by_is_sorted(self, managed: CUdeviceptr) -> None:
-        """The host, which is -1, comes first whenever it was named."""
-        for place in (DEVICE, CU_DEVICE_CPU):
+        """The host, which is -1, comes last whenever it was named."""
+        for place in (CU_DEVICE_CPU, DEVICE):
             ok(driver.cuMemAdvise(managed, SIZE, CUmem_advise.CU_MEM_ADVISE_SET_ACCESSED_BY, place))
         name = Attribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
-        assert self.get(name, managed, 12) == [CU_DEVICE_CPU, DEVICE, CU_DEVICE_INVALID]
+        assert self.get(name, managed, 12) == [DEVICE, CU_DEVICE_CPU, CU_DEVICE_INVALID]
 
     @pytest.mark.parametrize("form", ["cuda12", "cuda13"])
     def test_prefetch(self, managed: CUdeviceptr, form: str) -> None:

@@ -281,4 +281,5 @@ def test_nothing_is_freed_without_a_context_too() -> None:
     assert driver.cuMemFree(0) == driver.cuMemFree(None) == (0,)
     with no_context():
         assert driver.cuMemFree(0) == (0,)
-        assert driver.cuMemFree(4096) == (CUresult.CUDA_ERROR_INVALID_CONTEXT,)
+        for free in (driver.cuMemFree, driver.cuMemFreeHost):
+            assert free(4096) == (CUresult.CUDA_ERROR_INVALID_VALUE,)

@@ -622,3 +622,35 @@ def test_a_forked_child_has_no_cuda() -> None:
     lost, fine = ["CUDA_ERROR_NOT_INITIALIZED"] * 2, ["CUDA_SUCCESS"] * 2
     assert run(FORKED.format(before="driver.cuInit(0)")).stdout.split() == [*lost, "CUDA_SUCCESS"]
     assert run(FORKED.format(before="")).stdout.split() == [*fine, "CUDA_SUCCESS"]
+
+
+GRAPHS_WITH_MEMORY = """
+import tracemalloc
+from cudapy import driver
+from cudapy.driver import CUDA_MEM_ALLOC_NODE_PARAMS, CUmemAllocationType, CUmemLocation, CUmemLocationType
+d = driver.checked
+d.cuInit(0)
+d.cuCtxCreate(0, 0)
+parameters = CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=4 << 20)
+parameters.poolProps.allocType = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+parameters.poolProps.location = CUmemLocation(type=CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE, id=0)
+tracemalloc.start()
+for frees in [True, False] * 10:
+    graph = d.cuGraphCreate(0)
+    node = d.cuGraphAddMemAllocNode(graph, [], 0, parameters)
+    if frees:
+        d.cuGraphAddMemFreeNode(graph, [node], 1, parameters.dptr)
+    executable = d.cuGraphInstantiate(graph, 0)
+    d.cuGraphDestroy(graph)
+    d.cuGraphLaunch(executable, 0)
+    d.cuCtxSynchronize()
+    d.cuGraphExecDestroy(executable)
+    if not frees:
+        d.cuMemFree(parameters.dptr)
+d.cuCtxSynchronize()
+print(tracemalloc.get_traced_memory()[0] >> 20)
+"""
+
+
+def test_memory_of_graphs_that_are_gone_is_given_back() -> None:
+    assert int(output(GRAPHS_WITH_MEMORY)) < 20, "MiB of the 80 that they had"

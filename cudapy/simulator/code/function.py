@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from ..._types.driver.enums import CUfunction_attribute as Attribute
-from ..devices.context import current
+from ..devices.context import current, top
 from ..devices.device import device
 from ..handles import find
 from ..library import provides, text
@@ -34,19 +34,25 @@ def cuKernelGetName(hfunc: int) -> int:
 
 @provides("driver")
 def cuKernelGetParamInfo(kernel: int, paramIndex: int) -> tuple[int, int]:
-    return parameter(find(kernel, Kernel).kernel, paramIndex)
+    of = find(kernel, Kernel)
+    current()
+    return parameter(of.kernel, paramIndex)
 
 
 @provides("driver")
 def cuKernelGetAttribute(attrib: int, kernel: int, dev: int) -> int:
-    device(dev)
-    return get(find(kernel, Kernel).function(current()), attrib)
+    return get(_function(kernel, dev), attrib)
 
 
 @provides("driver")
 def cuKernelSetAttribute(attrib: int, val: int, kernel: int, dev: int) -> None:
-    device(dev)
-    put(find(kernel, Kernel).function(current()), attrib, val)
+    put(_function(kernel, dev), attrib, val)
+
+
+def _function(kernel: int, dev: int) -> Function:
+    """A kernel on a device: in the current context, or else in the primary one. Raises Refused."""
+    found, on = find(kernel, Kernel), device(dev)
+    return found.function(current() if on.primary is None or top() is not None else on.primary)
 
 
 @provides("driver")

@@ -11,7 +11,7 @@ from ..._types.driver.structs import CUgraphEdgeData
 from ..devices.context import owner
 from ..handles import Object, find
 from ..library import provides
-from ..log import Refused, invalid
+from ..log import Refused, invalid, unsupported
 from ..streams.operations import Operation
 
 TYPE_CHECKING = False
@@ -201,7 +201,7 @@ def cuGraphNodeGetType(hNode: int) -> int:
 def cuGraphDestroyNode(hNode: int) -> None:
     gone = node(hNode)
     if gone.graph.allocates:
-        raise invalid("no node can be destroyed in a graph that allocates or frees memory")
+        raise unsupported("no node can be destroyed in a graph that allocates or frees memory")
     for other in gone.before:
         del other.after[gone]
     gone.graph.nodes.remove(gone)
@@ -304,7 +304,7 @@ def cuGraphRemoveDependencies_v2(
 ) -> None:
     of = graph(hGraph)
     if numDependencies and of.allocates:
-        raise invalid("no edge can be removed in a graph that allocates or frees memory")
+        raise unsupported("no edge can be removed in a graph that allocates or frees memory")
     edges = [(node(from_[i]), node(to[i])) for i in range(numDependencies)]
     if any(tail not in head.after for tail, head in edges):
         raise invalid("the graph has no such edge")

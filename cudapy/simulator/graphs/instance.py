@@ -20,9 +20,8 @@ from .user_object import UserObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from ..memory.pool_memory import Storage
 
 UPLOAD = 2  # CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
 AUTO_FREE = 1  # CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
@@ -81,20 +80,7 @@ class Exec(Object):
             if one not in off:
                 operation.run()
             if isinstance(operation, (Alloc, ChildGraph)):
-                memory_of(self.context.device).note(self.handle, self.storages(operations.values()))
-
-    @staticmethod
-    def storages(operations: Iterable[Operation]) -> list[Storage]:
-        """The memory that operations allocate, those of child graphs among them."""
-        from ..memory.pool_memory import Alloc
-
-        found: list[Storage] = []
-        for operation in operations:
-            if isinstance(operation, Alloc):
-                found.append(operation.storage)
-            elif isinstance(operation, ChildGraph):
-                found += Exec.storages([node.operation for node in operation.graph.nodes])
-        return found
+                memory_of(self.context.device).note()
 
     def later(self, let_go: Callable[[], Any]) -> None:
         """Let go of something once no launch under way uses it."""
@@ -126,9 +112,6 @@ class Exec(Object):
 
     def let_go(self) -> None:
         """Drop the references to what it kept alive."""
-        from .memory import memory_of
-
-        memory_of(self.context.device).unmap(self.handle)
         for operation in self.operations.values():
             operation.forget()
         for thing, count in self.kept.items():

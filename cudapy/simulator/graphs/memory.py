@@ -20,14 +20,13 @@ class GraphMemory:
     """The physical memory of a device that graphs use, and the most that it was.
 
     A launch reserves what it needs. Executable graphs that free what they allocate share the same memory in
-    turn; it stays mapped to them until they are destroyed, or the device is trimmed. Source: CUDA Programming
-    Guide, "Graph Memory Nodes".
+    turn; it stays reserved, and counts as used, until the device is trimmed, also when they are destroyed and
+    their memory is freed. Sources: CUDA Programming Guide, "Graph Memory Nodes"; an H200 with driver 580.
     """
 
     def __init__(self) -> None:
         self.reserved = self.reserved_high = self.used_high = 0
         self.storages: dict[int, Storage] = {}
-        self._mapped: dict[int, int] = {}  # bytes by the handle of the executable graph
         self._lock = threading.Lock()
 
     def allocate(self, size: int, of: Graph) -> Storage:
@@ -36,42 +35,35 @@ class GraphMemory:
         if not size or size > on.total_memory - on.used_memory:
             raise Refused("CUDA_ERROR_OUT_OF_MEMORY" if size else "CUDA_ERROR_INVALID_VALUE", f"{size} bytes")
         storage = Storage(-(-size // 512) * 512)
+        block = Block(storage.address, size, "device", of.context, pool=GraphPool())
+
+        def let_go() -> None:
+            blocks.remove(block)
+            del self.storages[block.address], graph_memory[block.address]
+
+        storage.let_go = let_go
         with self._lock:
             self.storages[storage.address] = graph_memory[storage.address] = storage
-        blocks.add(Block(storage.address, size, "device", of.context, pool=GraphPool()))
+        blocks.add(block)
         return storage
 
-    def note(self, graph: int, storages: list[Storage]) -> None:
-        """An executable graph with these allocations has made one."""
+    def note(self) -> None:
+        """A launch has allocated some of it."""
         with self._lock:
-            self._mapped[graph] = max(self._mapped.get(graph, 0), _allocated(storages))
-            used = self.used
-            self.reserved = max(self.reserved, used)
-            self.used_high = max(self.used_high, used)
+            self.reserved = max(self.reserved, self._allocated())
+            self.used_high = max(self.used_high, self.reserved)
             self.reserved_high = max(self.reserved_high, self.reserved)
-
-    def unmap(self, graph: int) -> None:
-        """An executable graph is no more."""
-        with self._lock:
-            self._mapped.pop(graph, None)
 
     def trim(self) -> None:
         """Give back what no graph has allocated."""
         with self._lock:
-            self._mapped.clear()
-            self.reserved = self.used
+            self.reserved = self._allocated()
 
-    @property
-    def used(self) -> int:
-        """Bytes that are allocated or mapped."""
-        return max(_allocated(list(self.storages.values())), *self._mapped.values(), 0)
+    def _allocated(self) -> int:
+        """The bytes that launches have allocated and nothing has freed."""
+        from ..memory.allocations import table
 
-
-def _allocated(storages: list[Storage]) -> int:
-    """The bytes that launches have allocated and nothing has freed."""
-    from ..memory.allocations import table
-
-    return sum(s.size for s in storages if table.find(s.address) is not None)
+        return sum(s.size for s in list(self.storages.values()) if table.find(s.address) is not None)
 
 
 class GraphPool:
@@ -117,7 +109,7 @@ def cuDeviceGetGraphMemAttribute(device: int, attr: int, value: int | None) -> N
 
     memory = memory_of(find_device(device))
     found = {
-        CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: memory.used,
+        CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: memory.reserved,
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: memory.used_high,
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: memory.reserved,
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: memory.reserved_high,

@@ -242,13 +242,19 @@ def cuMemAllocPitch_v2(WidthInBytes: int, Height: int, ElementSizeBytes: int) ->
     return allocate(pitch * Height, "device", context), pitch
 
 
+def allocated(address: int | None) -> Block | None:
+    """What starts at `address`: that tells the context, not which is current. Raises its faults first."""
+    block = blocks.at(address) if address else None
+    if block is not None:
+        block.context.check()
+    elif top() is not None:
+        owner()
+    return block
+
+
 @provides("driver")
 def cuMemFree_v2(dptr: int) -> None:
-    block = blocks.at(dptr) if dptr else None
-    if block is not None:
-        block.context.check()  # the address tells the context, whichever is current, or none
-    elif dptr or top() is not None:
-        owner()  # its faults first
+    block = allocated(dptr)
     if not dptr:
         return
     not_in_capture()

@@ -6,7 +6,7 @@ from ..devices.context import owner
 from ..library import provides
 from ..log import Refused, invalid
 from ..streams.work import guard
-from .allocations import Block, allocate, blocks, freed_before, not_in_capture, release, table
+from .allocations import Block, allocate, allocated, blocks, freed_before, not_in_capture, release, table
 
 HOST_FLAGS = 7  # CU_MEMHOSTALLOC_PORTABLE | DEVICEMAP | WRITECOMBINED
 PORTABLE, DEVICEMAP = 1, 2
@@ -29,14 +29,13 @@ def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
 
 @provides("driver")
 def cuMemFreeHost(p: int | None) -> None:
-    context = owner()
+    block = allocated(p)
     if not p:
         return
     not_in_capture()
-    block = blocks.at(p)
     if block is None or block.kind != "host":
         raise invalid(f"no page-locked memory starts at {p:#x}{freed_before(p)}")
-    for work in context.pending():
+    for work in block.context.pending():
         work.wait()
     release(block)
 

@@ -253,7 +253,8 @@ def _range_values(block: Block, name: RangeAttribute, size: int) -> list[int]:
     if name == RangeAttribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
         if not size or size % 4:
             raise invalid(f"{size} bytes are no list of device numbers")
-        found = sorted(known.get("accessed by", {}))[: size // 4]
+        named = known.get("accessed by", {})
+        found = sorted(named, key=lambda place: (place == CPU, place))[: size // 4]
         return found + [NOWHERE] * (size // 4 - len(found))
     if size != 4:
         raise invalid(f"{name.name} has 4 bytes, not {size}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ class Storage:
         self.stream: Stream | None = None  # where it was freed
         self.work: Work | None = None
         self.is_live = False  # of a graph: a launch has allocated it and nothing has freed it
+        self.users = 0  # operations that allocate it
+        self.let_go: Callable[[], Any] | None = None  # of a graph: what is left once it has no use
 
     def release(self) -> None:
         """Give it back to the system, once no kernel runs that may touch it."""
@@ -37,6 +40,12 @@ class Storage:
     def _give_back(self) -> None:
         if self.part is not None:
             self.part.release()
+
+    def settle(self) -> None:
+        """Let go of it if no graph can allocate it again and nothing has it."""
+        if self.let_go is not None and not self.users and not self.is_live:
+            self.let_go()
+            self.let_go = None
 
 
 graph_memory: dict[int, Storage] = {}
@@ -54,6 +63,17 @@ class Alloc(Operation):
         self.kind = kind
         self.reach = reach  # which contexts' kernels may touch it
         self.props: Any = None  # of a node: what it was made from
+        storage.users += 1
+
+    def clone(self) -> Operation:
+        self.storage.users += 1
+        return super().clone()
+
+    def forget(self) -> None:
+        with guard:
+            self.storage.users -= 1
+            self.storage.settle()
+            del self.storage  # nodes refer to their graph, which only a collection frees
 
     def run(self) -> None:
         with guard:
@@ -67,6 +87,7 @@ class Free(Operation):
 
     def __init__(self, address: int) -> None:
         self.address = address
+        self._storage: Storage | None = None  # its memory is there until this has run
 
     def announce(self) -> None:
         """It was queued. Raises Refused for memory of a graph that nothing has allocated."""
@@ -75,6 +96,9 @@ class Free(Operation):
             if not storage.is_live:
                 raise invalid(f"{self.address:#x} is not allocated: no launch of its graph has done it")
             storage.is_live = False
+            self._storage = storage
+            with guard:
+                storage.settle()
 
     def run(self) -> None:
         with guard:
