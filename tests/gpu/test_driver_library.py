@@ -145,14 +145,17 @@ def test_loading_and_asking_needs_no_context() -> None:
         assert ok(driver.cuLibraryGetKernelCount(loaded)) == len(KERNELS)
         assert len(ok(driver.cuLibraryEnumerateKernels(len(KERNELS), loaded))) == len(KERNELS)
         assert ok(driver.cuKernelGetLibrary(kernel)) == loaded
-        threads = CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
-        assert ok(driver.cuKernelGetAttribute(threads, kernel, DEVICE)) == 1024
+        dynamic = CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        ok(driver.cuKernelSetAttribute(dynamic, 100, kernel, DEVICE))
+        assert ok(driver.cuKernelGetAttribute(dynamic, kernel, DEVICE)) == 100
         assert driver.cuKernelGetParamInfo(kernel, 1)[0] == CUresult.CUDA_ERROR_INVALID_CONTEXT
         assert driver.cuLibraryGetKernel(loaded, b"nothing")[0] == CUresult.CUDA_ERROR_NOT_FOUND
         for status, _ in (driver.cuLibraryGetModule(loaded), driver.cuKernelGetFunction(kernel)):
             assert status == CUresult.CUDA_ERROR_INVALID_CONTEXT
-        assert load(b"nonsense\0")[0] == CUresult.CUDA_ERROR_INVALID_IMAGE
     assert ok(driver.cuKernelGetParamInfo(kernel, 1)) == (8, 4)
+    assert ok(driver.cuKernelGetAttribute(dynamic, kernel, DEVICE)) == 100, (
+        "that of the device, in each context"
+    )
     with memory(16) as pointer:
         arguments = (pointer, 5, 4), (None, ctypes.c_int, ctypes.c_int)
         ok(driver.cuLaunchKernel(int(kernel), 1, 1, 1, 4, 1, 1, 0, 0, arguments, 0))

@@ -283,3 +283,11 @@ def test_nothing_is_freed_without_a_context_too() -> None:
         assert driver.cuMemFree(0) == (0,)
         for free in (driver.cuMemFree, driver.cuMemFreeHost):
             assert free(4096) == (CUresult.CUDA_ERROR_INVALID_VALUE,)
+
+
+def test_the_address_tells_the_context_of_what_is_freed() -> None:
+    made = {driver.cuMemFree: ok(driver.cuMemAlloc(64)), driver.cuMemFreeHost: ok(driver.cuMemAllocHost(64))}
+    with no_context():
+        for free, pointer in made.items():
+            assert free(pointer) == (0,)
+            assert free(pointer) == (CUresult.CUDA_ERROR_INVALID_VALUE,)

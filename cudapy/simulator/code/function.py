@@ -6,13 +6,13 @@ import re
 from typing import Any
 
 from ..._types.driver.enums import CUfunction_attribute as Attribute
-from ..devices.context import current, top
+from ..devices.context import current
 from ..devices.device import device
 from ..handles import find
 from ..library import provides, text
 from ..log import Refused, invalid
 from .kernel_library import Kernel, function
-from .module import Function
+from .module import OnDevice
 
 
 @provides("driver")
@@ -41,18 +41,12 @@ def cuKernelGetParamInfo(kernel: int, paramIndex: int) -> tuple[int, int]:
 
 @provides("driver")
 def cuKernelGetAttribute(attrib: int, kernel: int, dev: int) -> int:
-    return get(_function(kernel, dev), attrib)
+    return get(find(kernel, Kernel).on(device(dev)), attrib)
 
 
 @provides("driver")
 def cuKernelSetAttribute(attrib: int, val: int, kernel: int, dev: int) -> None:
-    put(_function(kernel, dev), attrib, val)
-
-
-def _function(kernel: int, dev: int) -> Function:
-    """A kernel on a device: in the current context, or else in the primary one. Raises Refused."""
-    found, on = find(kernel, Kernel), device(dev)
-    return found.function(current() if on.primary is None or top() is not None else on.primary)
+    put(find(kernel, Kernel).on(device(dev)), attrib, val)
 
 
 @provides("driver")
@@ -69,19 +63,19 @@ def parameter(kernel: Any, index: int) -> tuple[int, int]:
     return found
 
 
-def get(of: Function, attrib: int) -> int:
+def get(of: OnDevice, attrib: int) -> int:
     """An attribute."""
     from ..._types.driver.enums import CUdevice_attribute as OfDevice
 
     name, kernel = Attribute(attrib), of.kernel
     if name in of.set:
         return of.set[name]
-    on = of.context.device
+    on = of.device
     major, minor = (
         on[OfDevice.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR],
         on[OfDevice.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR],
     )
-    target = re.search(rb"\.target\s+(?:sm|compute)_(\d+)", of.module.source.ptx)
+    target = re.search(rb"\.target\s+(?:sm|compute)_(\d+)", of.source.ptx)
     values = {
         Attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: min(kernel.max_threads or 1024, 1024),
         Attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: kernel.shared_size,
@@ -112,7 +106,7 @@ _CLUSTER = (
 )
 
 
-def required_cluster(of: Function) -> tuple[int, int, int] | None:
+def required_cluster(of: OnDevice) -> tuple[int, int, int] | None:
     """The size of clusters that a kernel was compiled for, or that its attributes were set to.
 
     Raises Refused.
@@ -121,20 +115,21 @@ def required_cluster(of: Function) -> tuple[int, int, int] | None:
     if not width and not height and not depth:
         return None
     if not width or not height or not depth:
-        raise invalid(f"{of.name}: clusters of {(width, height, depth)}: all of them must be set, or none")
+        size = (width, height, depth)
+        raise invalid(f"{of.kernel.name}: clusters of {size}: all of them must be set, or none")
     return width, height, depth
 
 
-def put(of: Function, attrib: int, value: int) -> None:
+def put(of: OnDevice, attrib: int, value: int) -> None:
     """Set an attribute."""
     from ..._types.driver.enums import CUdevice_attribute as OfDevice
 
     name = Attribute(attrib)
     if name == Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        largest = of.context.device[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN]
+        largest = of.device[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN]
         if not 0 <= value <= largest - of.kernel.shared_size:
             raise invalid(
-                f"{of.name} can have 0 .. {largest - of.kernel.shared_size} dynamic bytes, not {value}"
+                f"{of.kernel.name} can have 0 .. {largest - of.kernel.shared_size} dynamic bytes, not {value}"
             )
     elif name == Attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
         if not -1 <= value <= 100:
@@ -146,7 +141,7 @@ def put(of: Function, attrib: int, value: int) -> None:
     ):
         raise invalid(f"{name.name} cannot be set")
     if name in _CLUSTER and of.kernel.cluster is not None:
-        reason = f"{of.name} was compiled for clusters of {of.kernel.cluster}"
+        reason = f"{of.kernel.name} was compiled for clusters of {of.kernel.cluster}"
         raise Refused("CUDA_ERROR_NOT_PERMITTED", reason)
     if name in _CLUSTER and value < 0:
         raise invalid(f"{name.name} cannot be {value}")
@@ -155,12 +150,12 @@ def put(of: Function, attrib: int, value: int) -> None:
 
 @provides("driver")
 def cuFuncGetAttribute(attrib: int, hfunc: int) -> int:
-    return get(function(hfunc), attrib)
+    return get(function(hfunc).on_device, attrib)
 
 
 @provides("driver")
 def cuFuncSetAttribute(hfunc: int, attrib: int, value: int) -> None:
-    put(function(hfunc), attrib, value)
+    put(function(hfunc).on_device, attrib, value)
 
 
 @provides("driver")

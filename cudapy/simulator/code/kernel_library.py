@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..devices.context import Context, find_or_none, owner, top
+from ..devices.device import Device
 from ..handles import Object, find
 from ..library import provides
 from ..log import Refused, invalid
 from ..memory.allocations import not_in_capture
 from . import images as code
 from .images import Code, Options
-from .module import Function, Module, entry, load, loaded, lock
+from .module import Function, Module, OnDevice, entry, load, loaded, lock
 
 
 class Library(Object):
@@ -67,11 +68,19 @@ class Kernel(Object):
         super().__init__()
         self.library = library
         self.name = name
+        self.devices: dict[Device, OnDevice] = {}
 
     @property
     def kernel(self) -> Any:
         """What is known of it without a context."""
         return self.library.engine.functions[self.name]
+
+    def on(self, device: Device) -> OnDevice:
+        """The kernel on a device, in whatever context."""
+        with lock:
+            if device not in self.devices:
+                self.devices[device] = OnDevice(self.library.source, self.kernel, device)
+            return self.devices[device]
 
     def function(self, context: Context) -> Function:
         """The kernel in a context."""

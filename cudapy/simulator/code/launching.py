@@ -91,7 +91,7 @@ class KernelLaunch(Operation):
         self.shared = shared
         self.params = params
         self.attributes = attributes or {}
-        self.cluster: Three | None = required_cluster(kernel)
+        self.cluster: Three | None = required_cluster(kernel.on_device)
         self.is_cooperative = False
         self._events: list[Event] = []
         self._data: Any = None
@@ -136,14 +136,16 @@ class KernelLaunch(Operation):
                         f"{what} dimensions {sizes}: number {i} must be 1 .. {on[OfDevice(limit + i)]}"
                     )
         threads = self.block[0] * self.block[1] * self.block[2]
-        most = get(self.kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+        most = get(self.kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
         if threads > 1024:
             raise invalid(f"block dimensions {self.block} are {threads} threads, more than 1024")
         if threads > most:
             raise Refused(
                 "CUDA_ERROR_INVALID_VALUE", f"{self.kernel.name} is made for blocks of {most} threads at most"
             )
-        room = get(self.kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+        room = get(
+            self.kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        )
         if self.shared > room:
             raise invalid(
                 f"{self.shared} dynamic bytes of shared memory, more than the {room} of {self.kernel.name}"
@@ -167,7 +169,7 @@ class KernelLaunch(Operation):
             raise unsupported("clusters need compute capability 9.0")
         if any(size % part for size, part in zip(self.grid, cluster, strict=True) if part) or 0 in cluster:
             raise invalid(f"a grid of {self.grid} blocks does not divide into clusters of {cluster}")
-        required = required_cluster(self.kernel)
+        required = required_cluster(self.kernel.on_device)
         if required is not None and cluster != required:
             raise _misfit(f"{self.kernel.name} is made for clusters of {required}, not {cluster}")
         most = largest_cluster(self.kernel)

@@ -19,6 +19,7 @@ from .images import Code, Options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..devices.device import Device
     from .kernel_library import Library
 
 
@@ -60,6 +61,12 @@ class Module(Object):
                 self.functions[kernel.name] = Function(self, kernel)
             return self.functions[kernel.name]
 
+    def on_device(self, kernel: engine.Function) -> OnDevice:
+        """A kernel with its attributes: of a library, they are those of all contexts of the device."""
+        if self.library is not None:
+            return self.library.kernel(kernel.name.encode()).on(self.context.device)
+        return OnDevice(self.source, kernel, self.context.device)
+
     def variable(self, name: bytes | None, managed: bool = False) -> tuple[int, int]:
         """The address and the size of a variable. Raises Refused."""
         key = (name or b"").decode(errors="replace")
@@ -78,6 +85,22 @@ class Module(Object):
         self.engine.close()
 
 
+class OnDevice:
+    """A kernel on a device, and the attributes that were set for it there."""
+
+    def __init__(self, source: Code, kernel: engine.Function, device: Device) -> None:
+        self.source = source
+        self.kernel = kernel
+        self.device = device
+        self.set: dict[Attribute, int] = {}
+
+    @property
+    def registers(self) -> int:
+        """Of a thread: an estimate, for occupancy."""
+        limit = self.source.registers
+        return min(self.kernel.registers, limit) if limit else self.kernel.registers
+
+
 class Function(Object):
     """A kernel in a context."""
 
@@ -88,17 +111,11 @@ class Function(Object):
         self.module = module
         self.kernel = kernel
         self.name = kernel.name
-        self.set: dict[Attribute, int] = {}
+        self.on_device = module.on_device(kernel)
 
     @property
     def context(self) -> Context:
         return self.module.context
-
-    @property
-    def registers(self) -> int:
-        """Of a thread: an estimate, for occupancy."""
-        limit = self.module.source.registers
-        return min(self.kernel.registers, limit) if limit else self.kernel.registers
 
 
 def loaded(source: Code) -> engine.Module:

@@ -32,16 +32,16 @@ def _up(value: int, unit: int) -> int:
 def blocks_per_multiprocessor(kernel: Function, threads: int, dynamic: int) -> int:
     """The most blocks of `threads` threads and `dynamic` bytes of shared memory that run at once."""
     on = kernel.context.device
-    most = get(kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+    most = get(kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
     if threads <= 0:
         raise invalid(f"a block has no {threads} threads")
-    room = get(kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    room = get(kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
     if threads > most or dynamic > room:
         return 0
     warps = _up(threads, WARP) // WARP
     by_threads = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR] // WARP // warps
     by_blocks = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR]
-    of_warp = _up(max(kernel.registers, 16) * WARP, REGISTER_UNIT)
+    of_warp = _up(max(kernel.on_device.registers, 16) * WARP, REGISTER_UNIT)
     warps_fit = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR] // of_warp
     by_registers = warps_fit // WARP_UNIT * WARP_UNIT // warps
     shared = kernel.kernel.shared_size + dynamic
@@ -57,7 +57,7 @@ def largest_cluster(kernel: Function) -> int:
     """The most blocks of a cluster."""
     if kernel.kernel.largest_cluster is not None:
         return min(kernel.kernel.largest_cluster, NON_PORTABLE_CLUSTER)
-    allowed = get(kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+    allowed = get(kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
     return NON_PORTABLE_CLUSTER if allowed else LARGEST_CLUSTER
 
 
@@ -80,7 +80,7 @@ def cuOccupancyMaxPotentialBlockSize(
     func: int, blockSizeToDynamicSMemSize: int, dynamicSMemSize: int, blockSizeLimit: int
 ) -> tuple[int, int]:
     kernel = function(func)
-    most = get(kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+    most = get(kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
     limit = min(blockSizeLimit or most, most)
     shared = BLOCK_TO_SHARED(blockSizeToDynamicSMemSize) if blockSizeToDynamicSMemSize else None
     best: tuple[int, int, int] = (0, 0, 0)  # threads at once, of a block, blocks of a multiprocessor
@@ -120,7 +120,7 @@ def cuOccupancyMaxPotentialClusterSize(func: int, config: Any) -> int:
 def cuOccupancyMaxActiveClusters(func: int, config: Any) -> int:
     kernel, told = function(func), needed(config, "config")
     threads = told.blockDimX * told.blockDimY * told.blockDimZ
-    cluster = required_cluster(kernel)
+    cluster = required_cluster(kernel.on_device)
     for a in told.attrs:
         if a.id == Attribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
             cluster = a.value.clusterDim.x, a.value.clusterDim.y, a.value.clusterDim.z
@@ -147,5 +147,5 @@ def cuOccupancyAvailableDynamicSMemPerBlock(func: int, numBlocks: int, blockSize
     room = (
         whole // SHARED_UNIT * SHARED_UNIT - on[OfDevice.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK]
     )
-    most = get(kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    most = get(kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
     return min(room - kernel.kernel.shared_size, most)

@@ -92,17 +92,17 @@ def cudaFuncGetAttributes(func: int | None) -> cudaFuncAttributes:
         "maxDynamicSharedSizeBytes": Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
         "preferredShmemCarveout": Attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
     }
-    return cudaFuncAttributes(**{field: get(kernel, int(name)) for field, name in fields.items()})
+    return cudaFuncAttributes(**{field: get(kernel.on_device, int(name)) for field, name in fields.items()})
 
 
 @provides("runtime")
 def cudaFuncSetAttribute(func: int | None, attr: int, value: int) -> None:
-    put(function(func or 0), attr, value)
+    put(function(func or 0).on_device, attr, value)
 
 
 @provides("runtime")
 def cudaKernelSetAttributeForDevice(kernel: int, attr: int, value: int, device: int) -> None:
-    put(function(kernel), attr, value)
+    put(function(kernel).on_device, attr, value)
 
 
 @provides("runtime")
