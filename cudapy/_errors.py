@@ -63,7 +63,10 @@ class Raiser:
         said = self.log() if self.log else ""
         if self.forget:
             self.forget(function, status)
-        if said:
+        if "\n" in said:  # the simulator's report, which tells the place
+            parts.append(f"The driver says:\n{said}\n")
+            hint = ""
+        elif said:
             parts.append(f"The driver says: {said.rstrip('.')}.")
         if type(status).__name__ in ("CUresult", "cudaError_t") and status in STICKY:
             parts.append(
@@ -75,7 +78,12 @@ class Raiser:
         cls = (
             CUDAOutOfMemoryError if status.name.endswith(("OUT_OF_MEMORY", "MemoryAllocation")) else CUDAError
         )
-        return cls(" ".join(parts), status, function)
+        return cls(_joined(parts), status, function)
+
+
+def _joined(parts: list[str]) -> str:
+    """Sentences in a row; a part that ends a line is followed by a new one."""
+    return "".join(part if part.endswith("\n") else f"{part} " for part in parts).rstrip()
 
 
 class DriverLog:
@@ -102,9 +110,11 @@ class DriverLog:
         said: list[str] = []
         reason: list[str] = []
         for line in buffer.value.decode(errors="replace").splitlines():
-            text = line.partition("] ")[2].strip()  # after [time][thread][CUDA][E]
+            text = line.partition("] ")[2].rstrip()  # after [time][thread][CUDA][E]
             if text.startswith("Returning "):  # the last line of every failed call
                 reason, said = said, []
+            elif text.startswith("    ") and said:  # of a report of several lines
+                said[-1] += f"\n{text}"
             else:
                 said.append(text)
         return "; ".join(dict.fromkeys(reason))  # drivers repeat what calls that went well have to remark

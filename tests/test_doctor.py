@@ -242,7 +242,7 @@ def test_wheels_of_both_majors() -> None:
 def test_no_headers() -> None:
     text, fix, _ = only(facts(headers=(), toolkits=()))
     assert "cuda_fp16.h" in text
-    assert fix == 'pip install "nvidia-cuda-runtime==13.0.*" "nvidia-cuda-cccl==13.0.*"'
+    assert fix == 'pip install "cuda-toolkit[cudart]==13.0.*" "cuda-toolkit[cccl]==13.0.*"'
     assert only(facts(headers=(f"{SITE}/include/cccl",), toolkits=()))[0] == text
 
 

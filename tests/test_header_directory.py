@@ -213,19 +213,24 @@ def test_the_four_wheels_of_cuda_12(tree: Tree) -> None:
 @pytest.mark.parametrize(
     ("header", "release", "words"),
     [
-        ("cuda_fp16.h", (13, 0), '"nvidia-cuda-runtime==13.0.*" has <cuda_fp16.h> for NVRTC 13.0'),
-        ("cuda_fp16.h", (12, 9), '"nvidia-cuda-runtime-cu12==12.9.*"'),
-        ("cooperative_groups.h", (13, 0), '"nvidia-cuda-runtime==13.0.*"'),
-        ("cooperative_groups/reduce.h", (13, 0), '"nvidia-cuda-runtime==13.0.*"'),
-        ("cuda/std/array", (13, 2), '"nvidia-cuda-cccl==13.2.*"'),
-        ("cuda/std/array", (12, 9), '"nvidia-cuda-cccl-cu12==12.9.*"'),
-        ("cub/block/block_reduce.cuh", (12, 9), '"nvidia-cuda-cccl-cu12==12.9.*"'),
-        ("crt/mma.h", (13, 0), '"nvidia-cuda-crt==13.0.*"'),
-        ("crt/mma.h", (12, 9), '"nvidia-cuda-nvcc-cu12==12.9.*"'),
-        ("curand.h", (13, 0), '"nvidia-curand"'),
+        ("cuda_fp16.h", (13, 0), '"cuda-toolkit[cudart]==13.0.*" has <cuda_fp16.h> for NVRTC 13.0'),
+        ("cuda_fp16.h", (12, 9), '"cuda-toolkit[cudart]==12.9.*"'),
+        ("cooperative_groups.h", (13, 0), '"cuda-toolkit[cudart]==13.0.*"'),
+        ("cooperative_groups/reduce.h", (13, 0), '"cuda-toolkit[cudart]==13.0.*"'),
+        ("cuda/std/array", (13, 2), '"cuda-toolkit[cccl]==13.2.*"'),
+        ("cuda/std/array", (12, 9), '"cuda-toolkit[cccl]==12.9.*"'),
+        ("cub/block/block_reduce.cuh", (12, 9), '"cuda-toolkit[cccl]==12.9.*"'),
+        ("crt/mma.h", (13, 0), '"cuda-toolkit[crt]==13.0.*"'),
+        ("crt/mma.h", (12, 9), '"cuda-toolkit[nvcc]==12.9.*"'),
+        ("curand.h", (13, 0), '"cuda-toolkit[curand]==13.0.*"'),
         ("cstdint", (13, 0), "#include <cuda/std/cstdint>"),
         ("stdint.h", (13, 0), "#include <cuda/std/cstdint>"),
         ("limits", (13, 0), "#include <cuda/std/limits>"),
+        ("limits", (13, 0), '"cuda-toolkit[cccl]==13.0.*"'),
+        ("cassert", (13, 0), "delete #include <cassert>: assert() is built into NVRTC"),
+        ("assert.h", (13, 0), "delete #include <assert.h>: assert() is built into NVRTC"),
+        ("stdio.h", (13, 0), "delete #include <stdio.h>: printf() is built into NVRTC"),
+        ("math.h", (13, 0), "delete #include <math.h>: the functions of <math.h> are built into NVRTC"),
     ],
 )
 @pytest.mark.parametrize("verb", ["cannot", "could not"])
@@ -234,6 +239,16 @@ def test_the_package_that_has_a_header(
 ) -> None:
     log = f'p.cu(1): catastrophic error: {verb} open source file "{header}" (no directories in search list)'
     assert words in advice(log, release, "/x/libnvrtc.so", tree.host())
+
+
+def test_advice_about_a_standard_header_knows_what_cccl_has(tree: Tree) -> None:
+    tree.cuda("site/nvidia/cu13/include", 13000)
+    tree.add("site/nvidia/cu13/include/cccl/cuda/std/version")
+    tree.add("site/nvidia/cu13/include/cccl/cuda/std/array")
+    library = f"{tree.site}/nvidia/cu13/lib/libnvrtc.so.13"
+    for name, words in (("array", "write #include <cuda/std/array>"), ("vector", "no <cuda/std/vector>")):
+        text = advice(f'cannot open source file "{name}"', (13, 0), library, tree.host())
+        assert words in text and "pip" not in text
 
 
 def test_no_advice_about_what_is_not_cudas(tree: Tree) -> None:
@@ -245,7 +260,7 @@ def test_advice_names_both_releases(tree: Tree) -> None:
     folder = tree.cuda("site/nvidia/cu13/include", 13020)
     library = f"{tree.site}/nvidia/cu13/lib/libnvrtc.so.13"
     text = advice('cannot open source file "cuda_fp16.h"', (13, 0), library, tree.host())
-    for part in (f"CUDA 13.2 in {folder} (", f"NVRTC 13.0 ({library})", '"nvidia-cuda-runtime==13.0.*"'):
+    for part in (f"CUDA 13.2 in {folder} (", f"NVRTC 13.0 ({library})", '"cuda-toolkit[cudart]==13.0.*"'):
         assert part in text
 
 

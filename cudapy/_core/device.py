@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from .. import driver
 from .._ffi.integers import exact_int
 from .._ffi.library import SymbolNotFound
+from .._ffi.shown import shown
 from ..driver import CUcontext, checked
 from .buffer import Buffer
 from .context import Context, primaries, primary
@@ -67,11 +69,7 @@ class Device:
         if device_id is None:
             ordinal = _current_ordinal()
         else:
-            ordinal = (
-                device_id._device_id
-                if isinstance(device_id, Device)
-                else exact_int(device_id, "Device: device_id")
-            )
+            ordinal = device_id._device_id if isinstance(device_id, Device) else _ordinal(device_id)
         found = _devices.known.get(ordinal)
         if found is None:
             count = checked.cuDeviceGetCount()
@@ -264,6 +262,18 @@ class Device:
 
     def __repr__(self) -> str:
         return f"<Device {self._device_id} ({self.name})>"
+
+
+def _ordinal(device_id: Any) -> int:
+    """The number of a device. Raises TypeError for what is none."""
+    try:
+        return exact_int(device_id, "Device: device_id")
+    except TypeError:
+        number = re.fullmatch(r"(?:cuda|gpu):?(\d+)", device_id) if isinstance(device_id, str) else None
+        instead = f": write Device({number[1]})" if number else ""
+        raise TypeError(
+            f"Device: device_id must be the number of a device, not {shown(device_id)}{instead}"
+        ) from None
 
 
 def _current_ordinal() -> int:

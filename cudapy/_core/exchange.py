@@ -141,6 +141,11 @@ class Exchanged(Located):
 
 def host_bytes(host: Any, what: str) -> memoryview:
     """The memory of a host array, whatever its elements are, but for Python objects. Raises TypeError."""
+    if isinstance(host, (list, tuple, int, float, complex)):
+        raise TypeError(
+            f"{what} must be an array: a Python {type(host).__name__} has no element type, as "
+            f"np.{'array' if isinstance(host, (list, tuple)) else 'float32'}(...) has"
+        )
     try:
         view = memoryview(host)
     except (TypeError, ValueError):  # elements that the buffer protocol has no name for: dates, bfloat16

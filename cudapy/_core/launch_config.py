@@ -195,7 +195,10 @@ def _three(name: str, extent: Any) -> Any:
 def _checked(name: str, extent: Any) -> tuple[int, int, int]:
     """`extent` as (x, y, z): an int, or up to three of them, the rest being 1. Raises for a wrong one."""
     if extent is None:
-        raise TypeError("LaunchConfig needs grid= (how many blocks) and block= (threads in each)")
+        raise TypeError(
+            "LaunchConfig needs grid= (how many blocks) and block= (threads in each); the second by "
+            "position is cluster"
+        )
     given = extent if isinstance(extent, (tuple, list)) else (extent,)
     if not 1 <= len(given) <= 3:
         raise ValueError(f"LaunchConfig: {name} = {extent!r} must be an int or 1 to 3 of them")

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .flags import arch_number, c_text, digit, each, flag, flags_of, joined, value
+from .options import known_names
 
 
+@known_names
 @dataclass
 class LinkerOptions:
     """How a Linker links. None leaves an option to the linker.
@@ -48,7 +50,7 @@ class LinkerOptions:
     def __post_init__(self) -> None:
         if self.numba_debug is not None:
             text = "LinkerOptions: numba_debug has no effect: no linker has such an option"
-            warnings.warn(text, DeprecationWarning, stacklevel=3)  # at the caller of the class
+            warnings.warn(text, DeprecationWarning, stacklevel=4)  # at the caller of the class
 
     def as_bytes(self, backend: str = "nvjitlink") -> list[bytes]:
         """The options as nvJitLink's command line; the driver's linker has none.

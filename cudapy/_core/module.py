@@ -16,6 +16,7 @@ from .current import Uncaptured, initialise
 from .flags import c_text
 from .kernel import Kernel, kernel_names, loaded
 from .lifetime import Ownership
+from .options import suggestion
 from .parameter_kinds import Kernels, declared, noted
 
 __all__ = ["Kernel", "ObjectCode"]
@@ -147,7 +148,7 @@ class ObjectCode:
         there = [*dict.fromkeys(given), *kernel_names(library)]
         return (
             f"cuLibraryGetKernel: CUDA_ERROR_NOT_FOUND (500): {self!r} has no kernel {name!r}. "
-            + (f"It has: {', '.join(there)}. " if there else "")
+            + (f"It has: {', '.join(there)}.{suggestion(str(name), there)} " if there else "")
             + 'Hint: the names of C++ functions are mangled: declare the kernel extern "C", or name it in '
             "name_expressions when you compile."
         )

@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+import difflib
+import functools
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
+
+
+def suggestion(name: str, names: Collection[str]) -> str:
+    """ " Did you mean ...?", or "" if none of `names` is like `name`."""
+    near = difflib.get_close_matches(name, names, 1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def known_names(cls: type[T]) -> type[T]:
+    """A class of options, a dataclass, whose constructor says which name was meant."""
+    plain = cast("Any", cls).__init__
+    names = [field.name for field in fields(cast("Any", cls)) if field.init]
+
+    @functools.wraps(plain)
+    def init(self: T, *values: Any, **options: Any) -> None:
+        for name in options.keys() - set(names):
+            raise TypeError(f"{cls.__name__} has no {name!r}.{suggestion(name, names)}")
+        plain(self, *values, **options)
+
+    cast("Any", cls).__init__ = init
+    return cls
 
 
 def accepted(cls: type[T], options: T | Mapping[str, Any]) -> T:

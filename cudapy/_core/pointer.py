@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from .. import driver
 from .._errors import CUDAError
 from .._ffi.integers import as_int
+from .._ffi.shown import shown
 from ..driver import CUmemorytype, CUpointer_attribute, CUresult, checked
 from .closable import Closable
 
@@ -82,6 +83,10 @@ def is_allocated(address: int) -> bool:
 
 def byte_count(size: int) -> int:
     """`size` as an int. Raises TypeError for what is no number, ValueError below 0."""
+    if isinstance(size, (tuple, list)):
+        raise TypeError(
+            f"a size in bytes is one number, not {shown(size)}: the product of a shape and its itemsize"
+        )
     number = as_int(size, "a size in bytes")
     if number < 0:
         raise ValueError(f"a size in bytes cannot be {number}")

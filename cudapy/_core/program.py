@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+from .._ffi.shown import shown
 from . import program_nvrtc, program_nvvm
 from .build import Built, CompileError
 from .closable import Closable
@@ -23,6 +25,9 @@ from .program_ptx import compile_ptx
 __all__ = ["CompileError", "Program", "ProgramOptions"]
 
 COMPILERS: dict[str, Any] = {"c++": program_nvrtc, "nvvm": program_nvvm}
+
+
+_FILE = re.compile(rb"(?!//)[\w./~ -]+\.(cu|cuh|ptx|ll|bc|cpp|c|h)")
 
 
 class Writable(Protocol):
@@ -51,6 +56,11 @@ class Program(Closable):
             raise TypeError(f"Program: code must be str or bytes, not {type(code).__name__}")
         self._code_type = SourceCodeType(str(code_type).lower())
         self._code = code.encode() if isinstance(code, str) else bytes(code)
+        if _FILE.fullmatch(self._code):
+            raise ValueError(
+                f"Program: {shown(self._code)} looks like the name of a file, where the source is expected: "
+                "pathlib.Path(...).read_text()"
+            )
         self._options = accepted(ProgramOptions, options or {})
         self._pch_status: PCHStatusType | None = None
         self._ownership = None

@@ -9,6 +9,7 @@ from typing import Any
 
 from .flags import arch_number, c_text, each, flag, flags_of, option, set_fields, switch, value
 from .linker_options import LinkerOptions
+from .options import known_names
 
 Macro = str | tuple[str, str]
 
@@ -20,6 +21,7 @@ def _macros(value: Macro | Sequence[Macro]) -> list[str]:
     return [f"--define-macro={one if isinstance(one, str) else '='.join(map(str, one))}" for one in given]
 
 
+@known_names
 @dataclass
 class ProgramOptions:
     """How a Program is compiled. None leaves an option to the compiler.

@@ -32,7 +32,10 @@ def address_of(value: Any, const: bool, what: str) -> tuple[Any, int]:
     try:
         view = memoryview(value)
     except TypeError:
-        raise TypeError(f"{what} must be an address or a buffer, not {type(value).__name__}") from None
+        instead = ": give its .handle" if hasattr(type(value), "handle") else ""
+        raise TypeError(
+            f"{what} must be an address or a buffer, not {type(value).__name__}{instead}"
+        ) from None
     if not view.c_contiguous:
         raise ValueError(f"{what} must be contiguous memory: copy it first")
     if view.nbytes == 0:

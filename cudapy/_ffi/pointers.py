@@ -95,9 +95,10 @@ def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
         return get_ptr(), 0, value
     if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array, _ScalarData)):
         return ctypes.addressof(value), 0, value
-    raise TypeError(
-        f"the type None takes an object with getPtr(), a ctypes.Structure or an enum, not {shown(value)}"
-    )
+    wrong = f"the type None takes an object with getPtr(), a ctypes.Structure or an enum, not {shown(value)}"
+    if hasattr(type(value), "handle"):
+        wrong += ": give its .handle, and ctypes.c_void_p for its type"
+    raise TypeError(wrong)
 
 
 def _address(value: Any) -> Any:

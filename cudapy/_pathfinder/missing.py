@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from .headers import HEADERS, Release, matching, version
+from .headers import Release, matching, version
 from .places import Host
 
 _KINDS = (  # of the first of HEADERS whose pattern fits the name in #include
@@ -15,7 +15,15 @@ _KINDS = (  # of the first of HEADERS whose pattern fits the name in #include
     ("cudart", r"(cuda|cooperative_groups|mma|cuComplex|math_|vector_|device_|driver_|texture_|surface_"
      r"|sm_\d\d_|builtin_types|channel_descriptor|library_types|host_).*"),
 )  # fmt: skip
-_STANDARD = r"[a-z_]+|c?(assert|float|limits|math|stddef|stdint|stdio|stdlib|string)\.h"
+_STANDARD = r"[a-z_]+|(assert|float|limits|math|stddef|stdint|stdio|stdlib|string)\.h"
+_BUILT_IN = {  # what kernels use of a header of C
+    "cassert": "assert() is",
+    "cmath": "the functions of <math.h> are",
+    "cstddef": "size_t is",
+    "cstdio": "printf() is",
+    "cstdlib": "malloc() and free() are",
+    "cstring": "memcpy() and memset() are",
+}
 
 
 def advice(log: str, release: Release, library: str, host: Host) -> str:
@@ -28,12 +36,7 @@ def advice(log: str, release: Release, library: str, host: Host) -> str:
         return ""
     kind = next((kind for kind, pattern in _KINDS if re.fullmatch(pattern, lost[1])), "")
     if not kind and re.fullmatch(_STANDARD, lost[1]):
-        name = lost[1] if not lost[1].endswith(".h") else f"c{lost[1][:-2]}"
-        install = requirement("cccl", release)
-        return (
-            f"NVRTC has no C++ standard library: #include <cuda/std/{name}> is CCCL's, if it has that one "
-            f'(pip install "{install}")'
-        )
+        return _standard(lost[1], release, library, host)
     if not kind:
         return ""
     found = matching(release, library, host)
@@ -53,8 +56,29 @@ def advice(log: str, release: Release, library: str, host: Host) -> str:
     )
 
 
+def _standard(header: str, release: Release, library: str, host: Host) -> str:
+    """What to write instead of a header of the standard library."""
+    name = header if not header.endswith(".h") else f"c{header[:-2]}"
+    if name in _BUILT_IN:
+        return (
+            f"delete #include <{header}>: {_BUILT_IN[name]} built into NVRTC, which has no standard library"
+        )
+    folders = matching(release, library, host).folders
+    libcuxx = [folder for folder in folders if os.path.isdir(os.path.join(folder, "cuda", "std"))]
+    if any(os.path.isfile(os.path.join(folder, "cuda", "std", name)) for folder in libcuxx):
+        return f"NVRTC has no C++ standard library: write #include <cuda/std/{name}>, which is CCCL's"
+    if libcuxx:
+        return f"NVRTC has no C++ standard library, and CCCL no <cuda/std/{name}> to replace <{header}>"
+    return (
+        f"NVRTC has no C++ standard library: #include <cuda/std/{name}> is CCCL's, if it has that one "
+        f'(pip install "{requirement("cccl", release)}")'
+    )
+
+
 def requirement(kind: str, release: Release) -> str:
-    """What to ask pip for, to have the headers `kind`, a key of HEADERS, of a release."""
-    package = HEADERS[kind].packages[release[0] == 12]
-    # cuRAND counts its versions otherwise.
-    return package if kind == "curand" else f"{package}=={version(release)}.*"
+    """What to ask pip for, to have the headers `kind`, a key of HEADERS, of a release.
+
+    NVIDIA's packages count in several ways. cuda-toolkit has the versions of each release, and nothing else.
+    """
+    part = "nvcc" if kind == "crt" and release[0] == 12 else kind
+    return f"cuda-toolkit[{part}]=={version(release)}.*"

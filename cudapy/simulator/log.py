@@ -5,8 +5,10 @@ Source: cuLogsRegisterCallback and its kin, since CUDA 12.9.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import itertools
+import sys
 import threading
 import time
 from collections import deque
@@ -17,6 +19,7 @@ from .._types.runtime.enums import cudaError_t
 
 LENGTH = 100  # entries
 SIZE = 25600  # bytes: what cuLogsDumpToMemory is documented to need at most
+PATIENCE = 2  # calls that may fail with a report before it is printed: a wait polls, and then asks again
 QUIET = frozenset({"CUDA_ERROR_NOT_READY"})  # an answer rather than an error
 
 
@@ -54,6 +57,32 @@ class Log:
         self._next = 1
         self._callbacks: dict[int, tuple[Any, int | None]] = {}
         self._ids = itertools.count(1)
+        self._untold: dict[str, int] = {}  # reports of faults, and how many calls have failed with each
+        self._is_over = False
+        atexit.register(self._at_exit)
+
+    def report(self, text: str) -> None:
+        """A fault. It is printed if the program goes on, or ends, without having read it in the log."""
+        with self._lock:
+            self._untold[text] = 0
+        if self._is_over:
+            self._at_exit()
+
+    def _at_exit(self) -> None:
+        self._is_over = True
+        for text in list(self._untold):
+            self._print(text)
+
+    def _print(self, text: str) -> None:
+        with self._lock:
+            if self._untold.pop(text, None) is None:
+                return
+        print(f"cudapy simulator: {text}", file=sys.stderr, flush=True)
+
+    def _told(self) -> None:
+        """The program has read what the last calls failed with."""
+        with self._lock:
+            self._untold = {text: count for text, count in self._untold.items() if not count}
 
     def refused(self, symbol: str, refused: Refused) -> None:
         """What a call that failed leaves: the reason, and a last line with the status."""
@@ -61,6 +90,10 @@ class Log:
             return
         if refused.reason:
             self.write(refused.reason)
+        if refused.reason in self._untold:
+            self._untold[refused.reason] += 1
+            if self._untold[refused.reason] > PATIENCE:
+                self._print(refused.reason)
         self.write(f"Returning {refused.code} ({refused.status}) from {symbol.rpartition('_v')[0] or symbol}")
 
     def write(self, message: str) -> None:
@@ -72,6 +105,8 @@ class Log:
                 self._entries.append((self._next, text))
                 self._next += 1
                 callbacks = list(self._callbacks.values())
+            if callbacks:
+                self._told()
             for callback, data in callbacks:
                 callback(data, int(CUlogLevel.CU_LOG_LEVEL_ERROR), text, len(text))
 
@@ -81,6 +116,7 @@ class Log:
 
     def since(self, place: int) -> bytes:
         """The entries from `place` on, the last SIZE bytes of them."""
+        self._told()
         with self._lock:
             lines = [text for number, text in self._entries if number >= place]
         while sum(len(line) + 1 for line in lines) >= SIZE:

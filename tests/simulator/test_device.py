@@ -280,13 +280,47 @@ print(driver.cuMemAlloc(64))
 """
 
     @pytest.mark.usefixtures("nvrtc")
-    def test_the_program_and_stderr_have_the_report(self) -> None:
+    def test_the_exception_has_the_report_and_nobody_prints_it_again(self) -> None:
         done = run(self.PROGRAM.replace("OFFSET", "1"))
-        message, after = done.stdout.splitlines()
-        assert "CUDA_ERROR_ILLEGAL_ADDRESS" in message and "PTX line" in message
+        *lines, after = done.stdout.splitlines()
+        assert lines[0].endswith("The driver says:") and "CUDA_ERROR_ILLEGAL_ADDRESS" in lines[0]
+        assert lines[1] == "Invalid __global__ write of 4 bytes"
+        assert lines[2].startswith("    in k, ") and "default_program:1, PTX line" in lines[2]
+        assert lines[3].startswith("    by block (0,0,0) thread (8,0,0)")  # the first behind 32 words
+        assert lines[4].startswith("    address 0x")
+        assert lines[5].startswith("    4 bytes past the end of device memory of 128 bytes at 0x")
+        assert lines[6].startswith("The fault happened in earlier asynchronous work") and len(lines) == 7
+        assert "Hint" not in lines[6], "none about finding what was found"
         assert after == "(<CUresult.CUDA_ERROR_ILLEGAL_ADDRESS: 700>, None)"
-        assert "cudapy simulator: Invalid __global__ write of 4 bytes" in done.stderr
-        assert re.search(r"block \(0,0,0\) thread \(8,0,0\)", done.stderr)  # the first behind 32 words
+        assert done.stderr == ""
+
+    @pytest.mark.parametrize("calls", [1, 2, 9])
+    def test_what_a_program_does_not_read_is_printed_once(self, calls: int) -> None:
+        """`calls`: how often it asks, and looks at nothing but the status."""
+        started = self.PROGRAM.replace("OFFSET", "1").partition("try:")[0]
+        done = run(started + "print(driver.cuCtxSynchronize()[0].name)\n" * calls)
+        assert done.stdout.split() == ["CUDA_ERROR_ILLEGAL_ADDRESS"] * calls
+        assert done.stderr.startswith("cudapy simulator: Invalid __global__ write of 4 bytes\n    in ")
+        assert done.stderr.count("Invalid") == 1
+
+    @pytest.mark.parametrize(
+        ("address", "words"),
+        [
+            ("0", "    a null pointer\n"),
+            ("12", "    a null pointer and 12 bytes\n"),
+            ("(host := np.ones(8 << 20)).ctypes.data", "    host memory, such as a NumPy array's"),
+            ("1 << 46", "    an address of nothing, and no allocation is near\n"),
+        ],
+    )
+    def test_an_address_that_is_near_nothing(self, address: str, words: str) -> None:
+        done = run(self.PROGRAM.replace("memory, OFFSET", f"{address}, 0"))
+        assert words in done.stdout
+
+    def test_a_report_without_lines_says_how_to_have_them(self) -> None:
+        hint = "    compile with lineinfo=True to see the line of the source\n"
+        program = self.PROGRAM.replace("OFFSET", "1")
+        assert hint in run(program.replace("lineinfo=True", "")).stdout
+        assert hint not in run(program).stdout
 
 
 class TestMemory:
@@ -458,19 +492,22 @@ class TestQueues:
         assert first.last is None
 
     def test_after_a_fault_the_rest_is_left_out(self, work, capsys, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-        from cudapy.simulator.log import Refused
+        from cudapy.simulator import log
 
         monkeypatch.setattr(work.Faults, "prints", True)
         owner, seen = work.Faults(), []
 
         def fail() -> None:
-            raise Refused("CUDA_ERROR_LAUNCH_FAILED", "a trap")
+            raise log.Refused("CUDA_ERROR_LAUNCH_FAILED", "a trap")
 
         queue = work.Queue(owner)
         queue.submit(fail)
         queue.submit(lambda: seen.append(1)).wait()
         assert seen == [] and owner.error.status == "CUDA_ERROR_LAUNCH_FAILED"
-        assert capsys.readouterr().err == "cudapy simulator: a trap\n"
+        assert capsys.readouterr().err == ""
+        for printed in ("", "", "cudapy simulator: a trap\n", ""):
+            log.log.refused("cuCtxSynchronize", owner.error)
+            assert capsys.readouterr().err == printed
 
 
 COLLECTING = """

@@ -55,4 +55,3 @@ except CUDAError as error:
 def test_memory_that_is_trimmed_while_a_kernel_uses_it() -> None:
     done = run(RACE)
     assert (done.returncode, done.stdout) == (0, "CUDA_ERROR_ILLEGAL_ADDRESS []\n"), done.stderr
-    assert "freed" in done.stderr or "released" in done.stderr

@@ -12,7 +12,6 @@ it has none left, and none is given to it later: whoever starts it counts for it
 from __future__ import annotations
 
 import _thread
-import sys
 import threading
 import time
 import traceback
@@ -21,7 +20,7 @@ from typing import Any
 
 from ..collection import at_work
 from ..interrupts import leave
-from ..log import Refused
+from ..log import Refused, log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,16 +103,16 @@ class Faults:
     """What keeps a fault for good, as a context does."""
 
     error: Refused | None = None
-    prints = True  # whether reports go to stderr too
+    prints = True  # whether reports that the program does not read go to stderr
 
     def fail(self, status: str, report: str) -> None:
-        """From now on every call fails with `status`, for the reason in the report; that is printed too."""
+        """From now on every call fails with `status`, for the reason in the report."""
         with guard:
             if self.error is not None:
                 return
             self.error = Refused(status, report)
         if Faults.prints:
-            print(f"cudapy simulator: {report}", file=sys.stderr, flush=True)
+            log.report(report)
 
 
 class Queue:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -11,6 +12,10 @@ from ..fault import Fault
 if TYPE_CHECKING:
     from ..compile.function import CompiledFunction
     from ..memory import Memory
+
+
+NULL = 1 << 16  # an address below is a null pointer and an offset
+FAR = 1 << 24  # bytes from an allocation at which an address has nothing to do with it
 
 
 class Reporter:
@@ -69,12 +74,16 @@ class Reporter:
         if address is not None:
             one = int(np.broadcast_to(address, numbers.shape)[first])
             text.append(f"    address {one:#x}")
-            more = more or self._near(one, size)
+            more = more or self._near(one)
         if more:
             text.append(f"    {more}")
+        if self.function.instructions[number].location is None:
+            text.append("    compile with lineinfo=True to see the line of the source")
         raise Fault(status, "\n".join(text))
 
-    def _near(self, address: int, size: int) -> str:
+    def _near(self, address: int) -> str:
+        if address < NULL:
+            return "a null pointer" + (f" and {address} bytes" if address else "")
         released = self.memory.released(address)
         if released is not None:
             return (
@@ -82,7 +91,9 @@ class Reporter:
             )
         near = self.memory.nearest(address)
         if near is None:
-            return "there is no allocation at all"
+            return f"{_mapped(address)}, and there is no allocation at all"
+        if min(abs(address - near.address), abs(address - near.end)) > FAR:
+            return f"{_mapped(address)}, and no allocation is near"
         if address < near.address:
             place = f"{near.address - address} bytes before"
         elif address >= near.end:
@@ -100,6 +111,16 @@ def place_of(kernel_name: str, function: CompiledFunction, instruction: Any) -> 
     if instruction.location is not None:
         text += f", {instruction.location.file}:{instruction.location.line}"
     return f"{text}, PTX line {instruction.line}: {instruction.text}"
+
+
+def _mapped(address: int) -> str:
+    """Whether it is memory of this process, which kernels cannot use as it is."""
+    with contextlib.suppress(OSError), open("/proc/self/maps") as file:
+        for line in file:
+            low, _, high = line.partition(" ")[0].partition("-")
+            if int(low, 16) <= address < int(high, 16):
+                return "host memory, such as a NumPy array's, which kernels cannot use"
+    return "an address of nothing"
 
 
 def _place(number: int, shape: tuple[int, int, int]) -> str:
