@@ -8,20 +8,26 @@ import os
 import sys
 from collections.abc import Sequence
 
+from . import __version__
 from ._doctor.machine import this_machine
 from ._doctor.problems import problems
 from ._doctor.report import as_json, as_text
+from ._vendor import main as vendor
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the report; 0 if a kernel was compiled and run on a device, 1 if not."""
+    """Print the report; 0 if a kernel was compiled and run on a device, 1 if not. `vendor` makes a copy."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given[:1] == ["vendor"]:
+        return vendor(given[1:])
     parser = argparse.ArgumentParser(
         prog=f"python -m {__package__}",
         description="Says what CUDA has on this machine, and what is wrong with it. Exit code 0: a kernel "
-        "was compiled and run on a device; 1: it was not.",
+        "was compiled and run on a device; 1: it was not. `vendor --help`: copies for other projects.",
     )
     parser.add_argument("--json", action="store_true", help="the report as JSON, for bug reports")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--version", action="version", version=f"{__package__} {__version__}")
+    options = parser.parse_args(given)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a path may have what a terminal has not
     facts = this_machine()

@@ -160,6 +160,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock)
 
 
+variant = ""
+"""What tells results of the libraries apart from those of the same files: the simulator's cubins have PTX."""
+
+
 def on_load(loaded: Loaded) -> Loaded:
     """What a library that was opened is replaced with: itself, unless the simulator is on."""
     return loaded
@@ -172,6 +176,8 @@ def _choose_driver() -> None:
         return
     if name != "simulator":
         raise ValueError(f"CUDAPY_DRIVER is {name!r}: there is 'simulator' to choose, or it is not set")
+    if not os.path.isdir(os.path.join(os.path.dirname(__file__), "simulator")):
+        raise RuntimeError("CUDAPY_DRIVER is 'simulator': this copy was made without it")
     from . import simulator  # which nothing else imports
 
     if not simulator.is_enabled():
@@ -213,10 +219,11 @@ def locate(name: str) -> Loaded | Candidate:
 def stamp(name: str) -> str:
     """Which file the library `name` is: its path, size, time of change and first bytes, in one line.
 
-    That of `locate`; of an open library as it was when it was opened.
+    That of `locate`; of an open library as it was when it was opened. And what is done to its results.
     """
+    _choose_driver()
     found = locate(name)
-    return found.stamp if isinstance(found, Loaded) else _stamp(found.path)
+    return (found.stamp if isinstance(found, Loaded) else _stamp(found.path)) + variant
 
 
 def _stamp(path: str) -> str:

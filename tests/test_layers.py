@@ -29,7 +29,8 @@ ALLOWED = {
     "core": {"_core", "functions", "_errors"},
     "simulator": {"simulator", "functions", "_types", "_ffi", "_errors", "pathfinder"},
     "__init__": set(),
-    "doctor": {"doctor", "__init__", "_core", "core", "functions", "_types", "pathfinder"},
+    "_vendor": {"__init__"},
+    "doctor": {"doctor", "_vendor", "__init__", "_core", "core", "functions", "_types", "pathfinder"},
     "alias": {"alias"},
     "utils": {"functions", "_ffi", "pathfinder"},
 }
@@ -80,7 +81,8 @@ def targets(path: Path, found: Import) -> Iterator[str]:
     """The layers that a relative import reaches."""
     folder = path.parents[found.level - 1].relative_to(PACKAGE)
     for name in found.names if not found.module else (found.module,):
-        yield layer(PACKAGE / folder / name.replace(".", "/"))
+        of_package = folder == Path() and name.startswith("__")  # __version__
+        yield "__init__" if of_package else layer(PACKAGE / folder / name.replace(".", "/"))
 
 
 def test_the_reader_of_imports() -> None:

@@ -384,6 +384,25 @@ class TestCode:
         )
         assert output(code) == "CUDA_ERROR_NO_BINARY_FOR_GPU\nTrue\n"
 
+    @pytest.mark.usefixtures("nvrtc")
+    @pytest.mark.parametrize("order", [(False, True), (True, False, True)])
+    def test_what_was_compiled_without_the_simulator(self, order: tuple[bool, ...], tmp_path: Path) -> None:
+        """A cache that both use has cubins of both kinds."""
+        compiled = (
+            "from cudapy.core import Device, LaunchConfig, Program, ProgramOptions, launch\n"
+            "source = 'extern \"C\" __global__ void k() {}'\n"
+            "code = Program(source, 'c++', ProgramOptions(arch='sm_90')).compile('cubin')\n"
+        )
+        runs = (
+            "device = Device(); device.set_current()\n"
+            "launch(device.default_stream, LaunchConfig(grid=1, block=1), code.get_kernel('k'))\n"
+            "device.sync(); print('ran')\n"
+        )
+        for simulated in order:
+            code = compiled + runs * simulated
+            said = output(code, simulated=simulated, CUDAPY_CACHE_DIR=str(tmp_path))
+            assert said == "ran\n" * simulated
+
     def test_nvrtc_that_was_loaded_before(self) -> None:
         code = """
 from cudapy import nvrtc, pathfinder, simulator

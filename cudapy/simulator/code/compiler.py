@@ -79,6 +79,7 @@ def watch() -> None:
     from ... import nvjitlink, nvrtc, pathfinder
 
     pathfinder.on_load = watched
+    pathfinder.variant = " with PTX"
     for key, loaded in list(pathfinder._loaded.items()):
         pathfinder._loaded[key] = watched(loaded)
     for module, library, symbols in (
