@@ -25,7 +25,7 @@ ALLOWED = {
     "_errors": {"_ffi", "_types"},
     "pathfinder": {"pathfinder"},
     "functions": {"_types", "_ffi", "_errors", "pathfinder"},
-    "_core": {"_core", "functions", "_types", "_ffi", "_errors", "pathfinder"},
+    "_core": {"_core", "__init__", "functions", "_types", "_ffi", "_errors", "pathfinder"},
     "core": {"_core", "functions", "_errors"},
     "simulator": {"simulator", "functions", "_types", "_ffi", "_errors", "pathfinder"},
     "__init__": set(),
