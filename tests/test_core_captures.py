@@ -347,6 +347,37 @@ def test_no_capture_of_core_begins_between_the_question_and_the_free(
     monkeypatch.undo()
 
 
+@pytest.mark.parametrize("how", ["close", "drop"])
+def test_memory_of_a_graph_is_freed_in_it_while_another_capture_begins(
+    world: SimpleNamespace, fake: FakeDriver, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """The free is a node and harms nobody. Put off until the capture has ended, it would not be in the graph,
+    whose memory would stay after each launch.
+    """
+    core = world.core
+    stream, other = core.Device(0).create_stream(), core.Device(0).create_stream()
+    builder = stream.create_graph_builder().begin_building()
+    buffers = [core.Device(0).allocate(64, stream)]
+    capture = fake.captures[int(stream.handle)]
+    assert len(capture.memory) == 1
+    begins = FakeDriver.cuStreamBeginCapture_v2
+
+    def begin(self: FakeDriver, arguments: Any, values: Any) -> Any:
+        if how == "close":
+            buffers[0].close()
+        elsewhere(buffers.clear)
+        left.append(set(capture.memory))
+        return begins(self, arguments, values)
+
+    monkeypatch.setattr(FakeDriver, "cuStreamBeginCapture_v2", begin)
+    left: list[set[int]] = []
+    another = other.create_graph_builder().begin_building()
+    assert left == [set()]
+    assert capture.spoiled == fake.captures[int(other.handle)].spoiled == ""
+    builder.end_building()
+    another.end_building()
+
+
 @pytest.mark.parametrize("symbol", ["cuMemFreeAsync", "cuStreamBeginCapture_v2"])
 def test_a_finalizer_waits_for_nobody(
     world: SimpleNamespace, fake: FakeDriver, monkeypatch: pytest.MonkeyPatch, symbol: str

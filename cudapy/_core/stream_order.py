@@ -97,7 +97,8 @@ def deallocate(
         if ordered:  # others may wait for the device
             freeing.append(stream)  # in here, as Ctrl-C may come right after it
         now = capture_of(stream._handle)
-        if (ordered and beginning) or (now and not (ordered and now == capture != OTHER)):
+        becomes_a_node = now and ordered and now == capture != OTHER  # and harms no capture that begins
+        if not becomes_a_node and (now or (ordered and beginning)):
             raise too_early("a Buffer cannot be freed")
         try:
             with nullcontext() if now else Uncaptured():
