@@ -46,6 +46,7 @@ class Storage:
         if self.let_go is not None and not self.users and not self.is_live:
             self.let_go()
             self.let_go = None
+            self.release()
 
 
 graph_memory: dict[int, Storage] = {}
@@ -104,3 +105,5 @@ class Free(Operation):
         with guard:
             if table.find(self.address) is not None:  # an instance that frees by itself finds it freed
                 table.release(self.address)
+                if self._storage is not None:
+                    self._storage.release()  # kernels that run now may touch it yet

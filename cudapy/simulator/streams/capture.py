@@ -65,7 +65,11 @@ class Capture:
         operation.props = CUmemPoolProps(allocType=1)  # CU_MEM_ALLOCATION_TYPE_PINNED
         operation.props.location.type = 1  # CU_MEM_LOCATION_TYPE_DEVICE
         operation.props.location.id = on.context.device.ordinal
-        self.add(on, operation)
+        try:
+            self.add(on, operation)
+        except Refused:
+            operation.forget()
+            raise
         return storage.address
 
     def here(self, on: Stream) -> Point:
