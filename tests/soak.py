@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from cudapy import driver, pathfinder, simulator
 from cudapy._core import event
-from cudapy.core import GraphMemoryResource
+from cudapy.core import Device, GraphMemoryResource
 
 from .gpu_tier import scenarios, things
 from .gpu_tier.bench import Bench
@@ -135,7 +135,7 @@ def _thing(find: Callable[[Bench], list[things.Thing]], bench: Bench, choose: ra
 def sample(seconds: float, w: World | None) -> Sample:
     """What there is now, without what is kept to be used again: memory of pools, events."""
     gc.collect()
-    driver.checked.cuCtxSynchronize()
+    Device(0).sync()  # after which core gives back what had to wait, for another thread's capture perhaps
     driver.checked.cuMemPoolTrimTo(driver.checked.cuDeviceGetMemPool(0), 0)
     GraphMemoryResource(0).trim()
     objects: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""The soak finds what grows."""
+"""The soak finds what grows, and what does not grow passes."""
 
 from __future__ import annotations
 
@@ -37,6 +37,12 @@ def soak(*command: str) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=600,
     )
+
+
+def test_nothing_grows() -> None:
+    done = soak("-m", "tests.soak")
+    assert done.returncode == 0 and "FAILED" not in done.stdout, f"{done.stdout}\n{done.stderr}"
+    assert "kinds of work, seed 1" in done.stdout and "rounds" in done.stdout and done.stderr == ""
 
 
 def test_what_grows_is_named() -> None:
