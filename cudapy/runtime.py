@@ -1428,7 +1428,11 @@ def cudaMemcpyPeer(
 
 @libcudart(
     "cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t "
-    "width, size_t height, cudaMemcpyKind kind)"
+    "width, size_t height, cudaMemcpyKind kind)",
+    sizes={
+        "dst": "(height - 1) * dpitch + width if width and height else 0",
+        "src": "(height - 1) * spitch + width if width and height else 0",
+    },
 )
 def cudaMemcpy2D(
     dst: void_p, dpitch: int, src: void_p, spitch: int, width: int, height: int, kind: cudaMemcpyKind | int
@@ -1440,7 +1444,8 @@ def cudaMemcpy2D(
 
 @libcudart(
     "cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void "
-    "*src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind)"
+    "*src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind)",
+    sizes={"src": "(height - 1) * spitch + width if width and height else 0"},
 )
 def cudaMemcpy2DToArray(
     dst: cudaArray_t | int | None,
@@ -1459,7 +1464,8 @@ def cudaMemcpy2DToArray(
 
 @libcudart(
     "cudaError_t cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t src, size_t "
-    "wOffset, size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind)"
+    "wOffset, size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind)",
+    sizes={"dst": "(height - 1) * dpitch + width if width and height else 0"},
 )
 def cudaMemcpy2DFromArray(
     dst: void_p,
@@ -1672,7 +1678,11 @@ def cudaMemcpy3DWithAttributesAsync(
 
 @libcudart(
     "cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t "
-    "width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)"
+    "width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)",
+    sizes={
+        "dst": "(height - 1) * dpitch + width if width and height else 0",
+        "src": "(height - 1) * spitch + width if width and height else 0",
+    },
 )
 def cudaMemcpy2DAsync(
     dst: void_p,
@@ -1692,7 +1702,8 @@ def cudaMemcpy2DAsync(
 @libcudart(
     "cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const "
     "void *src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t "
-    "stream)"
+    "stream)",
+    sizes={"src": "(height - 1) * spitch + width if width and height else 0"},
 )
 def cudaMemcpy2DToArrayAsync(
     dst: cudaArray_t | int | None,
@@ -1712,7 +1723,8 @@ def cudaMemcpy2DToArrayAsync(
 
 @libcudart(
     "cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const_t src, size_t "
-    "wOffset, size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)"
+    "wOffset, size_t hOffset, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream)",
+    sizes={"dst": "(height - 1) * dpitch + width if width and height else 0"},
 )
 def cudaMemcpy2DFromArrayAsync(
     dst: void_p,

@@ -56,6 +56,24 @@ def test_bad_arguments(api: str, path_of: Callable[[str], Path], tmp_path: Path)
     assert wrong == []
 
 
+TAKEN = {"driver": 310, "runtime-13": 190}
+"""How many functions of the simulator have right arguments in the sweep, at least."""
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the simulator cannot tell where memory is")
+@pytest.mark.parametrize("api", TAKEN)
+def test_bad_arguments_on_the_simulator(api: str) -> None:
+    """The same where C looks behind pointers: an error or a status, but no mistake of the simulator's."""
+    pytest.importorskip("numpy")
+    command = ["-m", "tests.stub.sweep_simulator", api]
+    done = subprocess.run([sys.executable, *command], cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["wrong"] == []
+    assert found["calls"] > LEAST[api] // 2 and len(found["taken"]) >= TAKEN[api], found["refused"]
+
+
 MEASURED: dict[str, Any] = {
     "cuMemcpyHtoD": lambda memory: driver.cuMemcpyHtoD(1, memory, 9),
     "cuMemcpyDtoH": lambda memory: driver.cuMemcpyDtoH(memory, 1, 9),

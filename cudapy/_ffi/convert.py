@@ -76,6 +76,8 @@ def pointer(value: Any, size: int | None, const: bool, what: str) -> Any:
         return None
     if isinstance(value, str):
         raise TypeError(f"{what} must be an address or a buffer, not str: use .encode() for bytes")
+    if isinstance(value, bool):
+        raise TypeError(f"{what} must be an address or a buffer, not bool")
     if isinstance(value, (*AGGREGATES, ctypes.Array)):
         measure(what, ctypes.sizeof(value), size)
         return ctypes.byref(value)
@@ -112,25 +114,19 @@ def text(value: Any, what: str) -> Any:
         raise TypeError(f"{what} must be bytes, not str: use .encode()")
     if isinstance(value, (bytearray, memoryview)):
         return bytes(value)
-    if isinstance(value, int):
-        return ctypes.c_void_p(integer(value, 0, 2**64 - 1, what))
     raise TypeError(f"{what} must be bytes, not {kind(value)}")
 
 
 def texts(value: Any, size: int | None, what: str) -> Any:
-    """`value` as a `const char **`: a list of bytes, None; or the address of such an array."""
+    """`value` as a `const char **`: a list of bytes, None."""
     if value is None:
         return None
-    if isinstance(value, int):
-        return ctypes.c_void_p(integer(value, 0, 2**64 - 1, what))
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"{what} must be a list of bytes, not {kind(value)}")
     value = tuple(value)  # what is measured is what is converted, though an item may change the list
     measure(what, len(value), size, "item")
     items = [text(item, f"{what}[{i}]") for i, item in enumerate(value)]
-    cls = ctypes.c_char_p
-    items = [ctypes.cast(item, cls) if isinstance(item, ctypes.c_void_p) else item for item in items]
-    return (cls * len(items))(*items) if items else None
+    return (ctypes.c_char_p * len(items))(*items) if items else None
 
 
 def reference(value: Any, cls: Any, what: str) -> Any:
@@ -219,8 +215,8 @@ def slot(value: Any, what: str) -> Any:
     if isinstance(value, (list, tuple)):
         strings = any(isinstance(item, (bytes, bytearray, str)) for item in value)
         return texts(value, None, what) if strings else pointers(list(value), None, what)
-    if isinstance(value, int) and value < 0:
-        return ctypes.c_void_p(integer(value, -(2**31), -1, what) & 0xFFFFFFFF)
+    if isinstance(value, int) and (value < 0 or isinstance(value, bool)):
+        return ctypes.c_void_p(integer(value, -(2**31), 1, what) & 0xFFFFFFFF)
     return pointer(value, None, False, what)
 
 

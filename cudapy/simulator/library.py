@@ -27,6 +27,7 @@ from .._ffi.handles import Thunk
 from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse, symbol_of
 from .._ffi.scalars import SCALARS
 from . import failures, interrupts
+from .addresses import pointed, require
 from .collection import at_work
 from .log import Refused, log
 
@@ -218,6 +219,11 @@ class Table:
         pointers = [i for i in outputs if types[i] is not ctypes.c_void_p and hasattr(types[i], "contents")]
         if len(pointers) != len(outputs) and not is_missing:
             raise TypeError(f"the simulator's {symbol} leaves out a parameter that cannot be an output")
+        looked_at = [  # what the program points to; the places for results are cudapy's
+            (i, ctypes.sizeof(types[i]._type_), prototype.parameters[i].name)
+            for i in inputs
+            if hasattr(types[i], "contents")
+        ]
         before, failed = self._before, self._failed
         has_status = prototype.returns in ("CUresult", "cudaError_t")
 
@@ -236,6 +242,9 @@ class Table:
             try:
                 before(symbol)
                 failures.check(symbol)
+                for i, size, name in looked_at:
+                    if arguments[i]:
+                        require(pointed(arguments[i]), size, name)
                 if len(pointers) == 1 and not arguments[pointers[0]]:
                     raise Refused("CUDA_ERROR_INVALID_VALUE", "the pointer to the result is NULL")
                 result = function(*[arguments[i] for i in inputs])
@@ -322,4 +331,4 @@ def fill_text(address: int | None, size: int, value: bytes) -> None:
     if not address or size <= 0:
         raise Refused("CUDA_ERROR_INVALID_VALUE", "no room for the text")
     cut = value[: size - 1]
-    ctypes.memmove(address, cut + b"\0", len(cut) + 1)
+    ctypes.memmove(require(address, size, "the buffer"), cut + b"\0", len(cut) + 1)

@@ -36,7 +36,13 @@ _C_TYPES = {
 _IN_C = {
     "-(-size // summaryGranularity) if summaryGranularity else 0": (
         "(summaryGranularity ? (size + summaryGranularity - 1) / summaryGranularity : 0)"
-    )
+    ),
+    **{
+        f"(height - 1) * {pitch} + width if width and height else 0": (
+            f"(width && height ? (height - 1) * {pitch} + width : 0)"
+        )
+        for pitch in ("dpitch", "spitch")
+    },
 }
 """Sizes that Python and C do not spell alike."""
 

@@ -76,7 +76,7 @@ def refused(p: Parameter) -> dict[str, type[Exception]]:
         wrong = {name: TypeError for name in BAD if name != "None"}
         return wrong if p.c.stars else {**wrong, "None": TypeError}
     if p.c.stars == 2 and p.cls is ctypes.c_char:
-        return {**always, **dict.fromkeys(("short", "strided", "float"), TypeError)}
+        return {**always, **dict.fromkeys(("short", "strided", "float", *A_NUMBER), TypeError)}
     if p.count:
         wrong = {**always, "short": ValueError, "strided": ValueError, "float": TypeError}
         if p.cls not in (None, ctypes.c_char):
@@ -84,10 +84,12 @@ def refused(p: Parameter) -> dict[str, type[Exception]]:
         elif p.c.stars == 1 and not p.c.const:
             wrong["read-only"] = ValueError
         if p.cls is None:
-            wrong |= {"-1": OverflowError, "2**64": OverflowError}
+            wrong |= {"-1": OverflowError, "2**64": OverflowError, "True": TypeError}
         return wrong
+    if p.c.stars == 1 and p.cls is ctypes.c_char and p.c.const:
+        return always | dict.fromkeys(("float", "1e300", *A_NUMBER), TypeError)
     if p.c.stars and p.role == "input":
-        return always | {"float": TypeError, "2**64": OverflowError}
+        return always | {"float": TypeError, "2**64": OverflowError, "True": TypeError}
     if issubclass(p.cls, (ctypes.c_float, ctypes.c_double)):
         wrong = dict.fromkeys(("None", "str", "bytes", "short", "object", "empty"), TypeError)
         return wrong | {"1e300": OverflowError}

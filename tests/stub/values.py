@@ -234,12 +234,14 @@ def _sized(name: str, p: Parameter, made: Case) -> Input:
     if is_aggregate(p.cls):
         items, datas = zip(*[_struct(f"{name}[{i}]", p.cls, made.style) for i in range(n)], strict=True)
         return Input(items if made.style == "low" else list(items), None, b"".join(datas))
+    if p.cls is ctypes.c_char:
+        texts = [distinct(f"{name}[{i}]", 9) for i in range(n)]  # `bytes`, of which C gets the addresses
+        places = [ctypes.cast(ctypes.c_char_p(text), ctypes.c_void_p).value for text in texts]
+        return Input(tuple(texts) if made.style == "low" else texts, None, struct.pack(f"{n}Q", *places))
     code = "Q" if p.c.stars == 2 else format_of(p)
     style = "typical" if made.style == "low" else made.style
     numbers = [number(f"{name}[{i}]", code, style) for i in range(n)]
     data = struct.pack(f"{n}{code}", *numbers)
-    if made.style == "low" and p.cls is ctypes.c_char:  # where a buffer would be taken for the text itself
-        return Input(tuple(numbers), None, data)
     if made.style == "low":
         return Input(array.array(code.replace("q", "l").replace("Q", "L"), numbers), None, data)
     values = list(numbers)

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..._ffi import elf, fatbin, memory
 from ..._types.driver.enums import CUjit_option as Option
+from ..addresses import require
 from ..devices.device import Options as Device
 from ..log import Refused, invalid
 from .fatbin import unpacked
@@ -201,7 +202,7 @@ class Options:
         room = self.get(size) & 0xFFFFFFFF
         if self.get(buffer) and room:
             text = message.encode()[: room - 1] + b"\0"
-            ctypes.memmove(self.get(buffer), text, len(text))
+            ctypes.memmove(require(self.get(buffer), room, buffer.name), text, len(text))
             self.values[self.places[size]] = len(text)
         if Option.CU_JIT_WALL_TIME in self.places:
             milliseconds = 1000 * (time.perf_counter() - self.began)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from ..addresses import pointed, require
 from ..log import invalid
 from .module import Function
 
@@ -23,11 +24,11 @@ def pack(kernel: Function, kernelParams: Any, extra: Any) -> bytes:
         return b""
     if not kernelParams:
         raise invalid(f"{kernel.name} has {len(parameters)} parameters, and none are given")
+    require(pointed(kernelParams), 8 * len(parameters), "kernelParams")
     block = bytearray(size)
     for i, (offset, width) in enumerate(parameters):
-        if not kernelParams[i]:
-            raise invalid(f"the pointer to parameter {i} of {kernel.name} is NULL")
-        block[offset : offset + width] = ctypes.string_at(kernelParams[i], width)
+        place = require(kernelParams[i], width, f"the pointer to parameter {i} of {kernel.name}")
+        block[offset : offset + width] = ctypes.string_at(place, width)
     return bytes(block)
 
 
@@ -37,10 +38,10 @@ def _packed(extra: Any, size: int) -> bytes:
         if extra[i] == BUFFER_POINTER:
             data = extra[i + 1]
         elif extra[i] == BUFFER_SIZE:
-            length = ctypes.c_size_t.from_address(extra[i + 1]).value
+            length = ctypes.c_size_t.from_address(require(extra[i + 1], 8, "the size in extra")).value
         else:
             raise invalid(f"{extra[i]} in extra is no CU_LAUNCH_PARAM_*")
         i += 2
     if not data or length < size:
         raise invalid(f"extra has {length} bytes of parameters, the kernel has {size}")
-    return ctypes.string_at(data, size)
+    return ctypes.string_at(require(data, size, "the buffer in extra"), size)

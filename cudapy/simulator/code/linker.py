@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from ..._types.driver.enums import CUjitInputType as Kind
+from ..addresses import require
 from ..devices.context import current
 from ..handles import Object, find
 from ..library import provides
@@ -195,10 +196,13 @@ def cuLinkAddData_v2(
     options: Any,
     optionValues: Any,
 ) -> None:
-    if not data or not size:
+    if not size:
         raise invalid("there is no data")
-    find(state, Link).add(
-        typename, ctypes.string_at(data, size), (name or b"a unit").decode(errors="replace")
+    link = find(state, Link)
+    link.add(
+        typename,
+        ctypes.string_at(require(data, size, "data"), size),
+        (name or b"a unit").decode(errors="replace"),
     )
 
 

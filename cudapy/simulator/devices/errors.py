@@ -9,6 +9,7 @@ from typing import Any
 from ..._types.driver.enums import CUdriverProcAddressQueryResult as Found
 from ..._types.driver.enums import CUresult
 from ..._types.meanings import CURESULT
+from ..addresses import require
 from ..library import VERSION, number, provides, text
 from ..log import SIZE, Refused, invalid, log
 
@@ -41,9 +42,7 @@ def cuLogsCurrent(flags: int) -> int:
 
 @provides("driver")
 def cuLogsRegisterCallback(callbackFunc: int, userData: int | None) -> int:
-    if not callbackFunc:
-        raise invalid("the callback is NULL")
-    return log.call(callbackFunc, userData)
+    return log.call(require(callbackFunc, 1, "the callback"), userData)
 
 
 @provides("driver")
@@ -60,7 +59,7 @@ def cuLogsDumpToMemory(iterator: Any, buffer: int | None, size: Any, flags: int)
         return
     if len(data) >= size[0]:
         data = data[-(size[0] - 1) :]
-    ctypes.memmove(buffer, data + b"\0", len(data) + 1)
+    ctypes.memmove(require(buffer, len(data) + 1, "buffer"), data + b"\0", len(data) + 1)
     size[0] = len(data)
     if iterator:
         iterator[0] = log.current()

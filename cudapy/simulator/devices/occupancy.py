@@ -8,6 +8,7 @@ from typing import Any
 from ..._types.driver.enums import CUdevice_attribute as OfDevice
 from ..._types.driver.enums import CUfunction_attribute
 from ..._types.driver.enums import CUlaunchAttributeID as Attribute
+from ..addresses import require
 from ..code.function import get, required_cluster
 from ..code.kernel_library import function
 from ..code.module import Function
@@ -82,7 +83,9 @@ def cuOccupancyMaxPotentialBlockSize(
     kernel = function(func)
     most = get(kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
     limit = min(blockSizeLimit or most, most)
-    shared = BLOCK_TO_SHARED(blockSizeToDynamicSMemSize) if blockSizeToDynamicSMemSize else None
+    shared = None
+    if blockSizeToDynamicSMemSize:
+        shared = BLOCK_TO_SHARED(require(blockSizeToDynamicSMemSize, 1, "blockSizeToDynamicSMemSize"))
     best: tuple[int, int, int] = (0, 0, 0)  # threads at once, of a block, blocks of a multiprocessor
     size = _up(limit, WARP)
     while size > 0:

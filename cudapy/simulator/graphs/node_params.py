@@ -53,6 +53,8 @@ def host_of(params: Any) -> HostCall:
 def batch_of(params: Any) -> MemoryOperations:
     context = given(int(params.ctx))
     items = params.paramArray
+    if len(items) < params.count:
+        raise invalid("paramArray is NULL")
     made = MemoryOperations(context, batch(items, params.count))
     made.items = [CUstreamBatchMemOpParams.from_buffer_copy(item) for item in items]  # type: ignore[attr-defined]
     return made

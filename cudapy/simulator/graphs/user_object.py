@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from ..addresses import require
 from ..handles import Object, find
 from ..library import provides
 from ..log import invalid
@@ -48,8 +49,9 @@ class UserObject(Object):
 
 @provides("driver")
 def cuUserObjectCreate(ptr: int | None, destroy: int, initialRefcount: int, flags: int) -> int:
-    if not destroy or not initialRefcount or flags != 1:
-        raise invalid("no destructor, no references, or flags other than CU_USER_OBJECT_NO_DESTRUCTOR_SYNC")
+    require(destroy, 1, "the destructor")
+    if not initialRefcount or flags != 1:
+        raise invalid("no references, or flags other than CU_USER_OBJECT_NO_DESTRUCTOR_SYNC")
     return UserObject(ptr, destroy, initialRefcount).handle
 
 

@@ -25,6 +25,7 @@ table = Memory()
 
 UNCOUNTED = ("host", "registered", "imported")
 """Memory that is none of the device's, or that another process counts."""
+LARGEST = 1 << 46  # bytes of an allocation
 PITCH = 512  # bytes: rows of pitched memory begin at multiples of it
 
 _ids = itertools.count(1)
@@ -150,7 +151,7 @@ def allocate(size: int, kind: str, context: Context, flags: int = 0) -> int:
     if not size:
         raise invalid("no bytes are asked for")
     device = context.device
-    if size > 1 << 46:
+    if size > LARGEST:
         raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for")
     counted = kind not in UNCOUNTED
     if counted:

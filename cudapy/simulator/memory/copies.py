@@ -11,6 +11,7 @@ import numpy as np
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.enums import CUmemorytype
 from ..._types.driver.structs import CUDA_MEMCPY3D
+from ..addresses import require
 from ..devices.context import current, get
 from ..library import provides
 from ..log import invalid
@@ -87,8 +88,8 @@ class Copy(Operation):
                 reach = None if block.pool is None else block.pool.reach()
                 if reach is not None:
                     self._pooled.append((block, reach))
-            elif not plain.start:
-                raise invalid("the address of a copy is NULL")
+            else:
+                require(plain.start, self._extent(plain), "the host's side of a copy")
 
     def check_access(self) -> None:
         """Raise Refused if the pool of its memory gives the current device no access, in any stream."""

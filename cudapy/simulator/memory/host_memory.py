@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..addresses import require
 from ..devices.context import owner
 from ..library import provides
 from ..log import Refused, invalid
@@ -49,6 +50,7 @@ def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
     block = blocks.find(p) or blocks.find(p + bytesize - 1)
     if block is not None:
         raise Refused("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", f"{p:#x} lies in {block.kind} memory")
+    require(p, bytesize, "the memory to register")
     with guard:
         table.adopt(p, bytesize, "host")
     blocks.add(Block(p, bytesize, "registered", context, Flags | DEVICEMAP))

@@ -10,6 +10,7 @@ from ..._types.driver.attributes import POINTER_ATTRIBUTES
 from ..._types.driver.enums import CUmem_advise, CUmemAllocationHandleType, CUmemLocationType, CUmemorytype
 from ..._types.driver.enums import CUmem_range_attribute as RangeAttribute
 from ..._types.driver.enums import CUpointer_attribute as Attribute
+from ..addresses import require
 from ..devices.context import current, top
 from ..devices.device import device
 from ..library import provides
@@ -75,7 +76,11 @@ def _write(place: int | None, name: Attribute, value: int) -> None:
     if cls is None:
         raise invalid(f"{int(name)} is no attribute of a pointer here")
     made: Any = ctypes.c_bool if cls is bool else storage(cls)
-    made.from_address(place or 0).value = value
+    target = made.from_address(require(place, ctypes.sizeof(made), "the place for an attribute"))
+    if hasattr(target, "value"):
+        target.value = value
+    else:  # a struct, of which nothing is known
+        ctypes.memset(ctypes.addressof(target), 0, ctypes.sizeof(made))
 
 
 @provides("driver")

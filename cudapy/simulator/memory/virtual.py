@@ -18,10 +18,10 @@ from ..devices.context import owner
 from ..devices.device import device, devices
 from ..handles import Object, find, relist
 from ..library import provides
-from ..log import invalid, unsupported
+from ..log import Refused, invalid, unsupported
 from ..streams.operations import needed
 from ..streams.work import guard
-from .allocations import Block, blocks, table
+from .allocations import LARGEST, Block, blocks, table
 from .pages import IS_SUPPORTED, blank, show
 
 GRANULARITY = 2 << 20
@@ -133,9 +133,15 @@ def cuMemCreate(size: int, prop: Any, flags: int) -> int:
     properties = _properties(prop)
     if not size or size % GRANULARITY or flags:
         raise invalid(f"{size} is no multiple of {GRANULARITY}, or flags is not 0")
+    if size > LARGEST:
+        raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for")
     file = os.memfd_create("cudapy simulator")
-    os.ftruncate(file, size)
-    return Physical(size, properties, file).handle
+    try:
+        os.ftruncate(file, size)
+        return Physical(size, properties, file).handle
+    except BaseException:
+        os.close(file)
+        raise
 
 
 def _physical(handle: int) -> Physical:

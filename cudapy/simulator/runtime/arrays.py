@@ -17,7 +17,7 @@ from ..devices.context import current
 from ..devices.device import device as find_device
 from ..handles import find
 from ..library import provides
-from ..log import invalid
+from ..log import invalid, unsupported
 from ..streams.operations import needed
 from ..textures.array import Array, MipmappedArray, checked, element_size, find_array
 from ..textures.texture import NORMALIZED, READ_AS_INTEGER, SRGB, SurfaceObject, TextureObject
@@ -150,7 +150,10 @@ def cudaCreateTextureObject(pResDesc: Any, pTexDesc: Any, pResViewDesc: Any) -> 
 
 
 def _told(handle: int, cls: Any) -> Any:
-    return find(handle, cls, "CUDA_ERROR_INVALID_VALUE").told
+    told = getattr(find(handle, cls, "CUDA_ERROR_INVALID_VALUE"), "told", None)
+    if told is None:
+        raise unsupported("the object was made by a function of the driver, which alone describes it")
+    return told
 
 
 @provides("runtime")

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.enums import CUstreamBatchMemOpType as MemOp
+from ..addresses import require
 from ..devices.context import Context
 from ..log import Refused, invalid
 from .event import Event
@@ -57,9 +58,7 @@ class HostCall(Operation):
     soon = False
 
     def __init__(self, function: int | None, data: int | None) -> None:
-        if not function:
-            raise invalid("the host function is NULL")
-        self.function = function
+        self.function = require(function, 1, "the host function")
         self.data = data
 
     def run(self) -> None:

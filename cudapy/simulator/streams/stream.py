@@ -8,6 +8,7 @@ from typing import Any
 
 from ..._types.driver.enums import CUlaunchAttributeID as Attribute
 from ..._types.driver.structs import CUstreamAttrValue
+from ..addresses import require
 from ..devices.context import Context, current, default_stream
 from ..handles import Object, find
 from ..library import provides
@@ -198,8 +199,9 @@ def cuLaunchHostFunc(hStream: int, fn: int, userData: int | None) -> None:
 @provides("driver")
 def cuStreamAddCallback(hStream: int, callback: int, userData: int | None, flags: int) -> None:
     on = stream(hStream)
-    if not callback or flags:
-        raise invalid("the callback is NULL, or flags is not 0")
+    require(callback, 1, "the callback")
+    if flags:
+        raise invalid(f"flags must be 0, not {flags}")
     if on.capture is not None:
         on.capture.invalidate()
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a callback with a status is not for captures")

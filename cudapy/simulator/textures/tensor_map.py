@@ -56,6 +56,13 @@ def _member(enum: Any, value: int) -> Any:
     return enum(value)
 
 
+def _items(name: str, pointer: Any, count: int) -> tuple[int, ...]:
+    """The array behind a pointer, of which ctypes does not see that it is NULL."""
+    if not pointer:
+        raise invalid(f"{name} is NULL")
+    return tuple(pointer[:count])
+
+
 def _within(name: str, values: tuple[int, ...], low: int, high: int) -> tuple[int, ...]:
     for i, value in enumerate(values):
         if not low <= value <= high:
@@ -84,14 +91,14 @@ def _common(told: _Layout, row: int, what: str, box: tuple[int, ...], **more: An
     if fill != Fill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE and kind not in _FLOATS:
         raise invalid(f"what is outside of a tensor of {data_type.name} cannot be NaN")
     _check_address(told.address)
-    sizes = _within("globalDim", tuple(told.sizes[: told.rank]), 1, _LONGEST)
+    sizes = _within("globalDim", _items("globalDim", told.sizes, told.rank), 1, _LONGEST)
     if not told.strides:
         raise invalid("globalStrides is null, which is refused for rank 1 too")
     strides = tuple(told.strides[: told.rank - 1])
     for i, stride in enumerate(_within("globalStrides", strides, _ALIGN, _FURTHEST - 1)):
         if stride % _ALIGN:
             raise invalid(f"globalStrides[{i}] is {stride}: no multiple of {_ALIGN}")
-    steps = _within("elementStrides", tuple(told.steps[: told.rank]), 1, _LARGEST_STEP)
+    steps = _within("elementStrides", _items("elementStrides", told.steps, told.rank), 1, _LARGEST_STEP)
     if row * size % _ALIGN:
         raise invalid(f"{what} has {row * size} bytes, no multiple of {_ALIGN}")
     width = _SWIZZLES[swizzle]
@@ -147,7 +154,7 @@ def cuTensorMapEncodeTiled(
     )
     if not 1 <= tensorRank <= 5:
         raise invalid(f"a tensor of rank {tensorRank}: it must be 1 .. 5")
-    box = _within("boxDim", tuple(boxDim[:tensorRank]), 1, _LARGEST_BOX)
+    box = _within("boxDim", _items("boxDim", boxDim, tensorRank), 1, _LARGEST_BOX)
     return _made(_common(told, box[0], "a row of the box", box))
 
 
@@ -183,8 +190,10 @@ def cuTensorMapEncodeIm2col(
     if tensorRank not in _CORNERS:
         raise invalid(f"a tensor of rank {tensorRank}: it must be 3 .. 5")
     limit = _CORNERS[tensorRank]
-    lower = _within("pixelBoxLowerCorner", tuple(pixelBoxLowerCorner[: tensorRank - 2]), -limit, limit - 1)
-    upper = _within("pixelBoxUpperCorner", tuple(pixelBoxUpperCorner[: tensorRank - 2]), -limit, limit - 1)
+    lower = _items("pixelBoxLowerCorner", pixelBoxLowerCorner, tensorRank - 2)
+    _within("pixelBoxLowerCorner", lower, -limit, limit - 1)
+    upper = _items("pixelBoxUpperCorner", pixelBoxUpperCorner, tensorRank - 2)
+    _within("pixelBoxUpperCorner", upper, -limit, limit - 1)
     _within("channelsPerPixel", (channelsPerPixel,), 1, _LARGEST_BOX)
     _within("pixelsPerColumn", (pixelsPerColumn,), 1, _MOST_PIXELS)
     for i, (low, high) in enumerate(zip(lower, upper, strict=True)):

@@ -1,0 +1,76 @@
+"""Addresses of the host's memory that a program gives: a wrong one is refused, where C would crash."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from .log import invalid
+
+PAGE = mmap.PAGESIZE
+AT_ONCE = 1024
+"""Pages that one call of the system looks at, the most that it takes."""
+TOP = 1 << 64
+
+
+def _reader() -> Any:
+    """process_vm_readv, which says where it met no memory that can be read; None where there is none."""
+    try:
+        function = ctypes.PyDLL(None).process_vm_readv if sys.platform == "linux" else None  # keeps the GIL
+    except AttributeError:
+        return None
+    if function is not None:
+        size, pointer = ctypes.c_ulong, ctypes.c_void_p
+        function.argtypes = ctypes.c_int, pointer, size, pointer, size, size
+        function.restype = ctypes.c_ssize_t
+    return function
+
+
+_read = _reader()
+_room = ctypes.create_string_buffer(AT_ONCE)
+_into = np.array([[ctypes.addressof(_room), AT_ONCE]], np.uint64)
+
+
+def is_readable(address: int, size: int) -> bool:
+    """Whether there is memory of `size` bytes at an address; True where the system does not tell."""
+    if address < 0 or address + size > TOP:
+        return False
+    if _read is None or size <= 0:
+        return True
+    start = address // PAGE
+    count = (address + size - 1) // PAGE - start + 1
+    for first in range(start, start + count, AT_ONCE):
+        pages = np.empty((min(AT_ONCE, start + count - first), 2), np.uint64)
+        pages[:, 0] = np.arange(first, first + len(pages), dtype=np.uint64) * np.uint64(PAGE)
+        pages[:, 1] = 1
+        if first == start:
+            pages[0, 0] = address
+        found = _read(os.getpid(), _into.ctypes.data, 1, pages.ctypes.data, len(pages), 0)
+        if found != len(pages):
+            return found < 0 and not _tells()
+    return True
+
+
+def _tells() -> bool:
+    """Whether the system lets this process ask at all."""
+    known = np.array([[ctypes.addressof(_room), 1]], np.uint64)
+    return bool(_read(os.getpid(), _into.ctypes.data, 1, known.ctypes.data, 1, 0) == 1)
+
+
+def require(address: int | None, size: int, what: str) -> int:
+    """`address`, if there is memory of `size` bytes. Raises Refused."""
+    if not address:
+        raise invalid(f"{what} is NULL")
+    if not is_readable(address, size):
+        raise invalid(f"{what} is {address:#x}, and this process has no memory of {size} bytes there")
+    return address
+
+
+def pointed(pointer: Any) -> int:
+    """The address in a ctypes pointer; 0 for NULL."""
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
