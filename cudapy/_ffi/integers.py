@@ -45,12 +45,16 @@ def _integer(value: Any, what: str) -> int:
     try:
         return int(operator.index(value))  # int(): an enum or NumPy subclass becomes a plain int
     except TypeError:
-        if isinstance(value, (str, bytes, bytearray)) or not hasattr(type(value), "__int__"):
+        if isinstance(value, (str, bytes, bytearray)) or not any(hasattr(type(value), n) for n in _TO_INT):
             raise
     try:
         return int(value)
     except (ValueError, OverflowError) as error:
         raise type(error)(f"{what} must be an integer, not {shown(value)}") from None
+
+
+_TO_INT = ("__int__", "__trunc__")
+"""What `int()` asks for; Fraction has had the first since Python 3.11."""
 
 
 def _has_fraction(value: Any, number: int) -> bool:
