@@ -74,6 +74,18 @@ def pythons(session: nox.Session) -> None:
 
 
 @nox.session
+def lock(session: nox.Session) -> None:
+    """Write .ci/*.txt, what CI installs: the newest of everything for each Python, with hashes."""
+    session.install("uv>=0.5")
+    command = ["uv", "pip", "compile", "--upgrade", "--universal", "--python-version", PYTHONS[0]]
+    command += ["--generate-hashes", "--no-annotate", "--no-emit-index-url", "--quiet"]
+    for libraries, tools in (("cuda12", "test"), ("cuda13", "dev")):
+        what = ["--extra", libraries, "--extra", tools, "pyproject.toml", ".ci/build.in"]
+        where = ["--output-file", f".ci/{libraries}.txt"]
+        session.run(*command, *what, *where, env={"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock"}, silent=True)
+
+
+@nox.session
 def cuda12(session: nox.Session) -> None:
     """Both tiers on the CUDA 12 libraries from PyPI."""
     session.install("-e", ".[cuda12,test]")
