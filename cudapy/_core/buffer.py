@@ -6,15 +6,15 @@ import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .._ffi.convert import word
+from .._ffi.handles import maker
 from .._ffi.interrupts import finalizer
 from ..driver import CUdeviceptr, checked
 from . import lifetime
 from .captures import capture_of, possible, quietly
-from .current import within
 from .exchange import exporting
 from .ipc_buffer import Shared
-from .lifetime import Ownership, SharedOwnership, finalize, give_back
-from .pointer import byte_count
+from .lifetime import Ownership, finalize, give_back
+from .pointer import Address, byte_count
 from .stream import (
     DEFAULT_ADDRESSES,
     LEGACY_DEFAULT_STREAM,
@@ -22,9 +22,11 @@ from .stream import (
     IsStreamType,
     Stream,
 )
-from .stream_order import deallocate
+from .stream_order import deallocate, deallocate_within
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .memory.resource import MemoryResource
 
     Self = TypeVar("Self", bound="Buffer")
@@ -103,21 +105,26 @@ class Buffer(Shared):
     @classmethod
     def _adopt(
         cls: type[Self],
-        address: Any,
+        make: Callable[[Address], object],
         size: int,
         resource: MemoryResource,
         stream: Stream | None,
         context: int = 0,
     ) -> Self:
-        """A buffer that owns what `resource` has just allocated."""
-        buffer = cls._view(int(address), size, resource, stream)
-        if buffer._address:
-            try:
-                buffer._note(stream)
-                buffer._own(stream, context)
-            except Exception:  # after Ctrl-C there may be an owner already
-                deallocate(resource, buffer._address, size, stream, buffer._capture or 0)
-                raise
+        """A buffer that owns the `size` bytes whose address `make(cell)` writes to its cell."""
+        buffer = cls._view(0, size, resource, stream)
+        if size:
+            buffer._note(stream)
+            cell = _null()
+            buffer._stream = lasting = _to_free_in(stream)
+            buffer._ownership = buffer._owner_of(cell, context, size)
+            make(cell)
+            buffer._address = cell.value
+            if buffer._is_quick(lasting):
+                process = lifetime.process
+                cell.value = 0  # from here on the buffer itself owes it: Ctrl-C does not come between
+                buffer._process = process
+                buffer._ownership = None
         return buffer
 
     def _note(self, stream: Stream | None) -> None:
@@ -125,57 +132,60 @@ class Buffer(Shared):
         if possible and stream is not None:
             self._capture = capture_of(stream._handle)
 
-    def _own(self, stream: Stream | None, context: int = 0) -> None:
+    def _is_quick(self, stream: Stream | None) -> bool:
+        """Whether to free it in `stream` takes one call of cuMemFreeAsync, whatever is current."""
+        plain = getattr(self._resource, "_free_async", None) is not None
+        return plain and stream is not None and stream._address not in DEFAULT_ADDRESSES
+
+    def _own(self, stream: Stream | None) -> None:
         """Free it in `stream` when the time comes."""
-        if stream is PER_THREAD_DEFAULT_STREAM:
-            # Whichever thread frees the memory has a stream of its own of that name; this one waits for all.
-            stream = LEGACY_DEFAULT_STREAM
-        lasting = None if stream is None else stream._lasting()
-        shared = self._ownership
-        if lasting is None or lasting._address in DEFAULT_ADDRESSES or _free_async(self._resource) is None:
-            context = context or (lasting._context if lasting is not None else 0)
-            context = context or int(checked.cuCtxGetCurrent())
-            # Which stream a default stream is, and what a resource of the user's does, is up to the context.
-            what = self._resource, self._address, self._size, lasting, self._capture or 0
-            if isinstance(shared, SharedOwnership):
-                shared.change(0, within, (context, deallocate, *what))
-            else:
-                self._ownership, self._process = Ownership(within, context, deallocate, *what), None
-        elif isinstance(shared, SharedOwnership):
-            shared.change(*self._recipe(self._address, lasting))
+        lasting, ownership = _to_free_in(stream), self._ownership
+        if ownership is not None:
+            ownership.change(*self._recipe(lasting))
+        elif self._is_quick(lasting):
+            self._process = lifetime.process
         else:
-            self._ownership, self._process = None, lifetime.process
+            rest = self._recipe(lasting)
+            Ownership.take_over(self, deallocate_within, Address(self._address), *rest)
         self._stream = lasting
 
-    def _recipe(self, address: int, stream: Any) -> tuple[int, Any, tuple[Any, ...]]:
-        """How memory is freed that belongs to nobody but cuMemFreeAsync: context, function and arguments."""
-        context = stream._context or int(checked.cuStreamGetCtx(stream._handle))
-        return context, deallocate, (self._resource, address, self._size, stream, self._capture or 0)
+    def _owner_of(self, cell: Address, context: int, size: int) -> Ownership:
+        """What frees what is allocated in `cell`, as this buffer would be freed."""
+        return Ownership(deallocate_within, cell, *self._recipe(self._stream, context, size))
+
+    def _recipe(self, stream: Any, context: int = 0, size: int | None = None) -> tuple[Any, ...]:
+        """How memory is freed, behind its address: what `deallocate_within` takes.
+
+        Which stream a default stream is, and what a resource of the user's does, is up to the context.
+        """
+        context = context or (stream._context if stream is not None else 0)
+        if not context and self._is_quick(stream):
+            context = int(checked.cuStreamGetCtx(stream._handle))
+        context = context or int(checked.cuCtxGetCurrent())
+        return context, self._resource, self._size if size is None else size, stream, self._capture or 0
 
     def _retain(self) -> object:
         """What the memory belongs to from now on, with this buffer: it is freed once both are gone."""
         address = self._address
         with _sharing:
-            ownership = self._ownership
-            if isinstance(ownership, SharedOwnership):
-                return ownership
-            if self._capture and getattr(self._resource, "_is_ordered", False):
-                return None  # a node of a graph frees it, not whoever lets go of it last
-            if self._process is not None:
-                shared = SharedOwnership(self._process, *self._recipe(address, self._stream))
-                self._ownership, self._process = shared, None
-                return shared
+            ownership: Ownership | None = self._ownership
+            if ownership is None or not ownership.is_shared:
+                if self._capture and getattr(self._resource, "_is_ordered", False):
+                    return None  # a node of a graph frees it, not whoever lets go of it last
+                if self._process is not None:
+                    rest = self._recipe(self._stream)
+                    Ownership.take_over(self, deallocate_within, Address(address), *rest)
+                    ownership = self._ownership
             if ownership is not None:
-                self._ownership = ownership.share()
-                return self._ownership
+                ownership.share()
+                return ownership
         owner = self._owner
         return owner._retain() or owner if isinstance(owner, Buffer) and not owner.is_closed else owner
 
-    def _move(self, address: int, context: int) -> None:
+    def _move(self, ownership: Ownership, address: int, size: int) -> None:
         """Be at another address, where its memory resource has put it; what was at the old one is freed."""
-        before, self._ownership = self._ownership, None
-        self._address = address
-        self._own(self._stream, context)
+        before, self._ownership = self._ownership, ownership
+        self._address, self._size = address, size  # no Ctrl-C comes between
         if before is not None:
             before.close()
 
@@ -186,13 +196,10 @@ class Buffer(Shared):
         _, in_stream = self._address, Stream._accept(stream)
         if self._capture:  # memory of a graph may be freed by another one
             self._capture = capture_of(in_stream._handle) or self._capture
-        before = self._ownership
-        if before is None and self._process is None:
+        if self._ownership is None and self._process is None:
             self._stream = in_stream
         else:
             self._own(in_stream)
-            if before is not None and before is not self._ownership:
-                before.forget()
 
     def close(self, stream: Stream | IsStreamType | None = None) -> None:
         """Free the memory in `stream`, or in the one it was allocated in; closing again does nothing.
@@ -203,36 +210,52 @@ class Buffer(Shared):
             self._require_no_views()
         if stream is not None and not self.is_closed:
             self.set_deallocation_stream(stream)
+        if self._process is not None:
+            self._free()
+            return
         try:
-            address = self._address
             del self._address  # of two threads one gets past here
         except (AttributeError, RuntimeError):
-            return
-        process, self._process = self._process, None
-        if process is not None:
-            if process.alive:
-                free, handle = self._resource._free_async, self._stream._handle
-                if quietly(free, word(address), handle) if possible else free(word(address), handle):
-                    self._give_back(address)
             return
         ownership, self._ownership, self._owner = self._ownership, None, None
         if ownership is not None:
             ownership.close()
 
-    def _finalize(self) -> None:
+    def _free(self) -> None:
+        """Give the memory back, unless an Ownership does. If interrupted, it is still to be done."""
         process = self._process
-        if process is not None and process.alive:
-            free, handle, address = self._resource._free_async, self._stream._handle, self._address
-            box = word(address)
-            self._process = None  # another __del__ of the cycle that it was in may close it, too
-            if quietly(free, box, handle) if possible else free(box, handle):
-                self._give_back(address)
+        if process is None or not process.alive:
+            return
+        free, handle = self._resource._free_async, self._stream._handle
+        try:
+            address = self._address
+            box, cell = word(address), Address(address) if possible else None
+            del self._address  # of two threads one gets past here, and no Ctrl-C comes from here to the call
+        except (AttributeError, RuntimeError):
+            return
+        self._process = None
+        try:
+            if cell is None:
+                if not free(box, handle):
+                    return
+                cell = Address(address)
+            elif not quietly(free, cell, handle):
+                return
+            self._give_back(cell)
+        except Exception:
+            raise
+        except BaseException:
+            if cell is not None and cell.value:
+                self._address, self._process = address, process
+            raise
 
-    __del__ = finalizer(_finalize, finalize)
+    __del__ = finalizer(_free, finalize)
 
-    def _give_back(self, address: int) -> None:
+    def _give_back(self, cell: Address) -> None:
         """Free the memory in the way of all other things: cuMemFreeAsync refused, or a capture may go on."""
-        give_back(*self._recipe(address, self._stream))
+        stream = self._stream
+        context = stream._context or int(checked.cuStreamGetCtx(stream._handle))
+        give_back(context, deallocate, (cell, self._resource, self._size, stream, self._capture or 0))
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -287,11 +310,15 @@ class Buffer(Shared):
             return None if name in _UNFILLED else super().__getattr__(name)
 
 
-def _free_async(resource: Any) -> Any:
-    """cuMemFreeAsync itself, if that is all that `resource` does to free memory."""
-    return getattr(resource, "_free_async", None)
+def _to_free_in(stream: Stream | None) -> Stream | None:
+    """The stream in which memory of `stream` is freed."""
+    if stream is PER_THREAD_DEFAULT_STREAM:
+        # Whichever thread frees the memory has a stream of its own of that name; this one waits for all.
+        return LEGACY_DEFAULT_STREAM
+    return None if stream is None else stream._lasting()
 
 
+_null = maker(Address)
 _sharing = threading.Lock()  # two graphs may be the first to use a buffer at the same time
 
 _UNFILLED = frozenset(Buffer.__slots__) - {"_address"} | {

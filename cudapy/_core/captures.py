@@ -29,6 +29,7 @@ from .current import Uncaptured, c_function
 
 if TYPE_CHECKING:
     from ..driver import CUstream
+    from .pointer import Address
     from .stream import Stream
 
 T = TypeVar("T")
@@ -171,21 +172,22 @@ def capture_of(handle: CUstream) -> int:
 
 
 @entered
-def quietly(free: Callable[..., int], address: Any, handle: CUstream) -> int:
-    """`free(address, handle)`, a C function, without harm to any capture; its status.
+def quietly(free: Callable[..., int], cell: Address, handle: CUstream) -> int:
+    """`free(cell, handle)`, a C function, without harm to any capture; its status. With 0, `cell` is 0.
 
     Another status than 0 as well if it has to be done in another way, as the stream captures.
     """
-    status = None
     try:
         freeing.append(handle)  # in here, as Ctrl-C may come right after it
         if beginning or state(handle):
             return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
         with Uncaptured():
-            status = free(address, handle)
-        return status
+            (status,) = map(free, (cell,), (handle,))  # behind which no Ctrl-C comes before the next line
+            if not status:
+                cell.value = 0
+            return status
     except CUDAError as error:
-        return int(error.code) if status is None else status  # it is freed, whatever failed afterwards
+        return int(error.code) if cell.value else 0  # it is freed, whatever failed afterwards
     finally:
         freeing.pop()
 

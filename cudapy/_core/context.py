@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..driver import CUcontext, checked
 from .closable import Closable
-from .current import within
+from .current import owning, within
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 primaries: dict[int, Context] = {}
 """The primary contexts that were retained, by device."""
 
+_retained: dict[int, CUcontext] = {}
 lasting: set[int] = set()
 """The same as numbers: contexts that stay as long as the process, so what is made in them may be kept."""
 
@@ -82,6 +83,9 @@ class Context(Closable):
 def primary(device_id: int) -> Context:
     """The primary context of a device, retained for good. Source: cuDevicePrimaryCtxRetain."""
     if device_id not in primaries:
-        primaries[device_id] = Context(checked.cuDevicePrimaryCtxRetain(device_id))
-        lasting.add(int(primaries[device_id]._handle))
+        cell = _retained.setdefault(device_id, CUcontext())
+        if not cell.value:
+            owning.cuDevicePrimaryCtxRetain(cell, device_id)
+        lasting.add(cell.value)
+        primaries[device_id] = Context(cell)
     return primaries[device_id]

@@ -9,14 +9,19 @@ from typing import Any, TypeVar
 
 from .. import driver
 from .._errors import CUDAError
+from .._ffi.convert import word
 from .._ffi.interrupts import entered
+from .._ffi.owning import Owning
 from .._ffi.results import cells, storage
-from ..driver import CUresult, CUstreamCaptureMode, checked
+from ..driver import CUcontext, CUresult, CUstreamCaptureMode, checked
 
 T = TypeVar("T")
 
 RELAXED = int(CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
 _take, _give, _new = cells(CUstreamCaptureMode, storage(CUstreamCaptureMode))
+_, _popped = cells(CUcontext, CUcontext)[2]()  # where contexts go that nobody asks for
+owning = Owning(vars(driver), driver.libcuda.error)
+"""The functions of the driver that make something for an owner that is there before, or give it back."""
 c_function = cache(driver.libcuda.symbol)
 """A C function of the driver itself, where what the driver's Python functions check costs too much."""
 
@@ -52,17 +57,42 @@ def within(context: int, function: Callable[..., T], *args: Any) -> T:
     """
     if not context or checked.cuCtxGetCurrent().value == context:
         return function(*args)
-    is_pushed = False
-    try:
-        checked.cuCtxPushCurrent(context)
-        is_pushed = True
-        result = function(*args)
-    except BaseException as error:
-        if is_pushed or (not isinstance(error, Exception) and checked.cuCtxGetCurrent().value == context):
-            checked.cuCtxPopCurrent()
-        raise
-    checked.cuCtxPopCurrent()
-    return result
+    with _Pushed(context):
+        return function(*args)
+
+
+class _Pushed:
+    """`with _Pushed(context):` makes it current, and has what was before again, whenever Ctrl-C comes."""
+
+    __slots__ = ("_context", "_is_pushed")
+
+    def __init__(self, context: int) -> None:
+        self._context = context
+        self._is_pushed = False
+
+    @entered
+    def __enter__(self) -> None:
+        try:
+            (status,) = map(c_function("cuCtxPushCurrent_v2"), (word(self._context),))
+            if not status:
+                self._is_pushed = True  # no Ctrl-C comes between
+                return
+        except BaseException:  # the `try` is what `entered` needs
+            raise
+        raise driver.libcuda.error("cuCtxPushCurrent", CUresult(status), {"ctx": self._context})
+
+    @entered
+    def __exit__(self, *exception: object) -> None:
+        status = 0
+        try:
+            if self._is_pushed:
+                (status,) = map(c_function("cuCtxPopCurrent_v2"), (_popped,))
+                self._is_pushed = False  # no Ctrl-C comes between
+        except BaseException:  # Ctrl-C, before or after
+            self.__exit__()
+            raise
+        if status:
+            raise driver.libcuda.error("cuCtxPopCurrent", CUresult(status), {})
 
 
 class Uncaptured:

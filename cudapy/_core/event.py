@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from .. import driver
 from .._errors import CUDAError
+from .._ffi.handles import maker
 from .._ffi.interrupts import finalizer
 from ..driver import CUevent, CUipcEventHandle, CUresult, checked
 from . import lifetime
 from .captures import possible, uncaptured
 from .closable import Closable
 from .context import Context, lasting
-from .current import c_function, within
+from .current import c_function, owning, within
 from .event_options import EventOptions
-from .lifetime import SharedOwnership, finalize, give_back, postponed, retry
+from .lifetime import Ownership, finalize, give_back, postponed, retry
 from .options import accepted
 from .waiting import SPIN, wait
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _DEFAULT = EventOptions()
 _DEFAULT_FLAGS = _DEFAULT.flags
 _object = object.__new__
+_null = maker(CUevent)
 
 _NO_TIME = {
     CUresult.CUDA_ERROR_NOT_READY: "The work before an event still runs. Hint: call sync() on the later one.",
@@ -49,7 +51,15 @@ class IPCEventDescriptor:
 SPARE = 32
 """How many events of a kind are kept to be recorded again."""
 
-_spare: dict[tuple[int, int], list[CUevent]] = {}
+
+class _Spare(list[CUevent]):
+    """A list. To get `taken` is to pop, to set `given` to append: steps behind which no Ctrl-C comes."""
+
+    taken = property(list.pop)
+    given = property(None, list.append)
+
+
+_spare: dict[tuple[int, int], _Spare] = {}
 """Events that nobody has any more, by context and flags; for contexts that last."""
 
 
@@ -63,10 +73,10 @@ class Event(Closable):
     __slots__ = ("_context", "_descriptor", "_handle", "_options", "_process", "_spare")
     _context: int
     _descriptor: IPCEventDescriptor  # once it was asked for, or of an event of another process
-    _handle: CUevent
+    _handle: CUevent  # C writes it, and who destroys the event leaves 0 there
     _options: EventOptions
     _process: lifetime.Process | None  # that which gives it back; None: it is closed, or another's
-    _spare: list[CUevent] | None  # where the handle goes in the end; None: it is destroyed
+    _spare: _Spare | None  # where the handle goes in the end; None: it is destroyed
 
     def __new__(cls, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
         context = checked.cuCtxGetCurrent().value
@@ -82,9 +92,13 @@ class Event(Closable):
         if postponed:
             retry()
         if options is None:
-            return Event._of(checked.cuEventCreate(_DEFAULT_FLAGS), context, _DEFAULT)
+            event = Event._of(context, _DEFAULT)
+            owning.cuEventCreate(event._handle, _DEFAULT_FLAGS)
+            return event
         options = accepted(EventOptions, options)
-        return Event._of(checked.cuEventCreate(options.flags), context, options)
+        event = Event._of(context, options)
+        owning.cuEventCreate(event._handle, options.flags)
+        return event
 
     @staticmethod
     def _to_record(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
@@ -97,31 +111,32 @@ class Event(Closable):
         else:
             options = accepted(EventOptions, options)
             flags = options.flags
-        try:
-            spare = _spare[context, flags]
-            handle = spare.pop()
-        except LookupError:
-            if context not in lasting or options.ipc_enabled:
-                return within(context, Event._new, context, options)
-            handle = within(context, checked.cuEventCreate, flags)
-            spare = _spare.setdefault((context, flags), [])
         event = _object(Event)
-        event._process = lifetime.process
-        event._handle = handle
         event._context = context
         event._options = options
-        event._spare = spare
+        try:
+            event._spare = spare = _spare[context, flags]
+            event._handle = spare.taken
+        except LookupError:
+            event._process = None
+            if context not in lasting or options.ipc_enabled:
+                return within(context, Event._new, context, options)
+            event = Event._of(context, options)
+            within(context, owning.cuEventCreate, event._handle, flags)
+            event._spare = _spare.setdefault((context, flags), _Spare())
+            return event
+        event._process = lifetime.process  # no Ctrl-C comes between
         return event
 
     @staticmethod
-    def _of(handle: CUevent, context: int, options: EventOptions) -> Event:
-        """An event that owns its handle."""
+    def _of(context: int, options: EventOptions) -> Event:
+        """An event that owns what is made in its handle."""
         event = _object(Event)
-        event._process = lifetime.process
-        event._handle = handle
+        event._spare = None
+        event._handle = _null()
         event._context = context
         event._options = options
-        event._spare = None
+        event._process = lifetime.process
         return event
 
     def close(self) -> None:
@@ -129,42 +144,60 @@ class Event(Closable):
 
         Using it afterwards is a RuntimeError, its handle is a null one, closing it again does nothing.
         """
-        try:
-            handle = self._handle
-            del self._handle  # of two threads one gets past here
-        except (AttributeError, RuntimeError):
-            return
-        process, self._process = self._process, None
-        if process is None:
-            self._ownership = None
-        elif process.alive:
-            spare = self._spare
-            if spare is not None and len(spare) < SPARE:
-                spare.append(handle)
-            elif possible or c_function("cuEventDestroy_v2")(handle):
-                give_back(0, uncaptured, (checked.cuEventDestroy, handle))
-
-    def _finalize(self) -> None:
         process = self._process
         if process is not None and process.alive:
-            spare, handle, destroy = self._spare, self._handle, c_function("cuEventDestroy_v2")
-            keeps = spare is not None and len(spare) < SPARE
-            self._process = None  # another __del__ of the cycle that it was in may close it, too
-            if keeps:
-                spare.append(handle)  # type: ignore[union-attr]
-            elif possible or destroy(handle):
-                give_back(0, uncaptured, (checked.cuEventDestroy, handle))
+            self._give_back()
+            return
+        try:
+            del self._handle
+        except AttributeError:  # it was closed before
+            return
+        self._ownership = None
 
-    __del__ = finalizer(_finalize, finalize)
+    def _give_back(self) -> None:
+        """Give the event back, unless an Ownership does. If interrupted, it is still to be done."""
+        try:
+            process = self._process
+        except AttributeError:  # it was interrupted before it was an event
+            return
+        if process is None or not process.alive:
+            return
+        try:
+            handle, spare = self._handle, self._spare
+            is_spare = spare is not None and len(spare) < SPARE
+            del self._handle  # of two threads one gets past here; and no Ctrl-C comes before what is done
+        except (AttributeError, RuntimeError):
+            return
+        self._process = None
+        try:
+            if is_spare:
+                spare.given = handle  # type: ignore[union-attr]
+                return
+            if handle.value and not possible:
+                (status,) = map(c_function("cuEventDestroy_v2"), (handle,))
+                if not status:
+                    handle.value = 0  # no Ctrl-C comes between
+                    return
+            give_back(0, _destroy, (handle,))
+        except Exception:
+            raise
+        except BaseException:
+            if handle.value:
+                self._handle, self._process = handle, process
+            raise
+
+    __del__ = finalizer(_give_back, finalize)
 
     def _retain(self) -> object:
         """What the event belongs to from now on, with this object: it is given back once both are gone."""
         handle = self._handle
         with _sharing:
             if self._process is not None:
-                shared = SharedOwnership(self._process, 0, _give_back, (handle, self._spare))
-                self._ownership, self._process = shared, None
-            return getattr(self, "_ownership", None)
+                Ownership.take_over(self, _keep_or_destroy, handle, self._spare)
+            ownership: Ownership | None = getattr(self, "_ownership", None)
+            if ownership is not None:
+                ownership.share()
+            return ownership
 
     @property
     def handle(self) -> CUevent:
@@ -251,7 +284,8 @@ class Event(Closable):
         handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
         context = checked.cuCtxGetCurrent().value
-        event = Event._of(checked.cuIpcOpenEventHandle(handle), context, options)
+        event = Event._of(context, options)
+        owning.cuIpcOpenEventHandle(event._handle, handle)
         event._descriptor = ipc_descriptor
         return event
 
@@ -284,12 +318,18 @@ class Event(Closable):
 _sharing = threading.Lock()
 
 
-def _give_back(handle: CUevent, spare: list[CUevent] | None) -> None:
+def _keep_or_destroy(handle: CUevent, spare: _Spare | None) -> None:
     """Keep an event that nobody has any more to be recorded again, or destroy it."""
     if spare is not None and len(spare) < SPARE:
-        spare.append(handle)
+        kept = CUevent(handle.value)
+        spare.given = kept
+        handle.value = 0  # no Ctrl-C comes between
     else:
-        uncaptured(checked.cuEventDestroy, handle)
+        _destroy(handle)
+
+
+def _destroy(handle: CUevent) -> None:
+    uncaptured(owning.cuEventDestroy, handle)
 
 
 def _reopen(descriptor: IPCEventDescriptor, device_id: int) -> Event:

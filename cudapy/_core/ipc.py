@@ -11,16 +11,17 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID, uuid4
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from ..driver import CUmemAllocationHandleType, CUmemPoolPtrExportData, checked
 from .context import primary
-from .current import initialise, within
+from .current import initialise, owning, within
 from .lifetime import Ownership
 
 if TYPE_CHECKING:
     from ..driver import CUmemLocation, CUmemoryPool
     from .memory.pool import MemoryPool
+    from .pointer import Address
 
     P = TypeVar("P", bound=MemoryPool)
 
@@ -90,28 +91,30 @@ class Sharing:
         self.lock = threading.RLock()  # a finalizer may come by while a buffer is opened
         _reduce_for_multiprocessing()
 
-    def open(self, pool: CUmemoryPool, data: bytes) -> int:
-        """The address of a buffer of the other process. The driver is asked once for each."""
+    def open(self, cell: Address, pool: CUmemoryPool, data: bytes) -> None:
+        """Write the address of a buffer of the other process to `cell`. The driver is asked once for each."""
         with self.lock:
-            if data in self.opened:
-                self.opened[data][1] += 1
+            entry = self.opened.get(data)
+            if entry is None:
+                owning.cuMemPoolImportPointer(cell, pool, CUmemPoolPtrExportData(reserved=data))
+                self.opened[data] = [cell.value, 1]
             else:
-                exported = CUmemPoolPtrExportData(reserved=data)
-                self.opened[data] = [int(checked.cuMemPoolImportPointer(pool, exported)), 1]
-            return self.opened[data][0]
+                entry[1] += 1  # and no Ctrl-C from here to the end of the next line
+                cell.value = entry[0]
 
-    def gives_up(self, address: int) -> bool:
-        """Whether this was the last of the buffers at `address`."""
+    def gives_up(self, cell: Address) -> bool:
+        """Whether this was the last of the buffers there; if not, that is all there is to do for it."""
         if not self.is_mapped:
             return True
         with self.lock:
             for data, entry in self.opened.items():
-                if entry[0] == address:
+                if entry[0] == cell.value:
+                    if entry[1] == 1:
+                        del self.opened[data]
+                        break
                     entry[1] -= 1
-                    if entry[1]:
-                        return False
-                    del self.opened[data]
-                    break
+                    cell.value = 0
+                    return False
         return True
 
     def close(self) -> None:
@@ -142,7 +145,21 @@ def known_as(resource: MemoryPool) -> UUID:
 
 # -- pools ------------------------------------------------------------------------------------------------
 
-_registry: WeakValueDictionary[UUID, Any] = WeakValueDictionary()
+_registry: dict[UUID, ref[MemoryPool]] = {}
+"""Those that are known to others. No WeakValueDictionary, in whose callbacks Ctrl-C would be lost."""
+
+
+def _known(uuid: UUID | None) -> Any:
+    found = None if uuid is None else _registry.get(uuid)
+    return None if found is None else found()
+
+
+def _known_or(uuid: UUID, resource: Any) -> Any:
+    """What there is under `uuid`: `resource`, if nothing was there before."""
+    for other, pool in list(_registry.items()):
+        if pool() is None:
+            _registry.pop(other, None)
+    return _registry.setdefault(uuid, ref(resource))() or resource
 
 
 def export(resource: MemoryPool) -> IPCAllocationHandle:
@@ -153,7 +170,7 @@ def export(resource: MemoryPool) -> IPCAllocationHandle:
     if sharing.handle is None or sharing.handle.is_closed:
         descriptor = checked.cuMemPoolExportToShareableHandle(pool, FILE, 0)
         sharing.handle = IPCAllocationHandle._of(int(descriptor), sharing.uuid)
-        _registry.setdefault(sharing.uuid, resource)
+        _known_or(sharing.uuid, resource)
     return sharing.handle
 
 
@@ -161,22 +178,22 @@ def import_pool(resource: MemoryPool, handle: int | IPCAllocationHandle, place: 
     """Make `resource` the pool behind `handle`. Source: cuMemPoolImportFromShareableHandle."""
     from .memory.location import access
 
-    pool = checked.cuMemPoolImportFromShareableHandle(int(handle), supported(FILE), 0)
     uuid = handle.uuid if isinstance(handle, IPCAllocationHandle) else None
-    resource._set(pool, True, Sharing(uuid, is_mapped=True))
-    checked.cuMemPoolSetAccess(pool, access(place), 1)
+    function, sharing = owning.cuMemPoolImportFromShareableHandle, Sharing(uuid, is_mapped=True)
+    resource._make(function, int(handle), supported(FILE), 0, sharing=sharing)
+    checked.cuMemPoolSetAccess(resource.handle, access(place), 1)
 
 
 def register(resource: P, uuid: UUID) -> P:
     """`resource` under `uuid`, or what was there before."""
     sharing_of(resource).uuid = uuid
-    found: P = _registry.setdefault(uuid, resource)
+    found: P = _known_or(uuid, resource)
     return found
 
 
 def registered(cls: type[P], uuid: UUID) -> P:
     """The `cls` under `uuid`. Raises RuntimeError."""
-    found = _registry.get(uuid)
+    found = _known(uuid)
     if not isinstance(found, cls):
         raise RuntimeError(f"no {cls.__name__} is registered for {uuid} in this process")
     return found
@@ -219,7 +236,7 @@ def _reduce_pool(resource: Any) -> tuple[Any, ...]:
 
 
 def _receive_pool(cls: Any, place: tuple[int, ...], handle: IPCAllocationHandle) -> Any:
-    found = _registry.get(handle.uuid)
+    found = _known(handle.uuid)
     if found is None:
         found = within(context_of(*place), cls.from_allocation_handle, *place, handle).register(handle.uuid)
         _received.append(found)  # until the process ends, for the buffers that may still come

@@ -13,6 +13,7 @@ from .transfers import Bytes
 if TYPE_CHECKING:
     from .buffer import Buffer
     from .memory.pool import MemoryPool
+    from .pointer import Address
 
 
 class IPCBufferDescriptor:
@@ -72,8 +73,11 @@ def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor,
     if not sharing.is_mapped:
         raise RuntimeError(f"{resource!r} is this process's own: its buffers need not be opened")
     context = context_of(resource.device_id)
-    address = within(context, sharing.open, resource._pool, descriptor._data)
-    made: Buffer = cls._adopt(address, descriptor.size, resource, stream, context)
+
+    def make(cell: Address) -> None:
+        within(context, sharing.open, cell, resource._pool, descriptor._data)
+
+    made: Buffer = cls._adopt(make, descriptor.size, resource, stream, context)
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from .. import driver
 from .._ffi.library import SymbolNotFound
@@ -132,8 +132,11 @@ def _first_launch(*how: Any) -> None:
     dispatch(*how)
 
 
-loaded: WeakValueDictionary[int, ObjectCode] = WeakValueDictionary()
-"""The code that was loaded, by the address of its CUlibrary."""
+loaded: dict[int, ref[ObjectCode]] = {}
+"""The code that was loaded, by the address of its CUlibrary.
+
+No WeakValueDictionary: that has a function of Python called as its values go, in which Ctrl-C would be lost.
+"""
 
 
 def _address(handle: Any) -> int:
@@ -150,7 +153,8 @@ def _loaded_from(kernel: CUkernel) -> ObjectCode | None:
         status, library = driver.cuKernelGetLibrary(kernel)
     except SymbolNotFound:
         return None
-    return None if status else loaded.get(int(library))
+    code = None if status else loaded.get(int(library))
+    return None if code is None else code()
 
 
 def kernel_name(kernel: CUkernel) -> str:

@@ -21,6 +21,10 @@ reads nothing but its own object and its `Process`, which says at exit that it i
 taken apart; as the garbage collector finalizes a cycle in any order, what others need for their release, a
 `Foundation`, is given back when it is done; and Ctrl-C, which would be lost in it, is raised behind it, see
 `_ffi.interrupts`.
+
+Ctrl-C may come behind any call, that of a C function too: then what it returned is lost. So the owner of a
+thing is there before the call that makes it, which writes into a handle that the owner has, and what is still
+to be given back is noted where it is until it was.
 """
 
 from __future__ import annotations
@@ -29,9 +33,10 @@ import atexit
 import os
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from .._errors import STICKY, CUDAError
+from .._ffi.handles import Handle
 from .._ffi.interrupts import finalizer
 from ..driver import CUresult
 from .current import Uncaptured, within
@@ -70,18 +75,42 @@ def finalize(error: Exception) -> None:
 
 
 class Ownership(Unique):
-    """One thing of CUDA's, given back once by `release(*handles)` in `context` (0: it needs none)."""
+    """One thing of CUDA's, given back once by `release(*handles)` in `context` (0: it needs none).
 
-    __slots__ = ("_process", "_what")
+    Where the first handle is a `Handle`, that is what says whether anything is owed: C writes into it as it
+    makes the thing, which may be after the ownership was made, and `release` leaves 0 there once it has given
+    the thing back. So whatever moment Ctrl-C comes at, it is given back, and once.
+    """
+
+    __slots__ = ("_process", "_what", "is_shared")
 
     def __init__(self, release: Callable[..., object], *handles: object, context: int = 0) -> None:
+        self.is_shared = False
         self._process = process
         self._what = (context, release, handles)
         if postponed:
             retry()
 
     def close(self) -> None:
-        """Give it back now, unless that was done. Raises CUDAError."""
+        """Give it back now, unless that was done or others share it. Raises CUDAError."""
+        if not self.is_shared:
+            self._give_back()
+
+    def share(self) -> None:
+        """Let several have it: it is given back when the last of them lets go of it."""
+        self.is_shared = True
+
+    @staticmethod
+    def take_over(owner: Any, release: Callable[..., object], *handles: object) -> None:
+        """Give `owner`, a Buffer or an Event, an Ownership of what it owes itself, or is to owe."""
+        since = owner._process or process
+        owner._ownership = ownership = _new(Ownership)
+        ownership.is_shared = False
+        ownership._what = (0, release, handles)
+        ownership._process, owner._process = since, None  # no Ctrl-C comes between
+
+    def _give_back(self) -> None:
+        """If interrupted, it is yet to be done."""
         try:
             if not self._process.alive:
                 return
@@ -89,13 +118,19 @@ class Ownership(Unique):
             del self._what  # of two threads one gets past here
         except AttributeError:  # or it was interrupted before it owned anything
             return
-        give_back(*what)
+        try:
+            give_back(*what)
+        except Exception:
+            raise
+        except BaseException:
+            if isinstance(what[2][0], Handle):
+                self._what = what
+            raise
 
-    def share(self) -> SharedOwnership:
-        """The same in the hands of several, in place of this one. Raises AttributeError if it was closed."""
-        what = self._what
-        del self._what
-        return SharedOwnership(self._process, *what)
+    def change(self, *rest: object) -> None:
+        """Have the same first handle released with other ones behind it."""
+        context, release, (first, *_) = self._what
+        self._what = (context, release, (first, *rest))
 
     def forget(self) -> bool:
         """Leave it to somebody else; False if it was given back already."""
@@ -105,26 +140,7 @@ class Ownership(Unique):
             return False
         return True
 
-    __del__ = finalizer(close, finalize)
-
-
-class SharedOwnership(Ownership):
-    """An Ownership that several have: what it is of is given back when the last of them lets go of it."""
-
-    __slots__ = ()
-
-    def __init__(
-        self, of: Process | None, context: int, release: Callable[..., object], handles: tuple[object, ...]
-    ) -> None:
-        self._process = of or process
-        self._what = (context, release, handles)
-
-    def change(self, context: int, release: Callable[..., object], handles: tuple[object, ...]) -> None:
-        """Have it given back by `release(*handles)` in `context`."""
-        self._what = (context, release, handles)
-
-    def close(self) -> None:
-        """Nothing: others may need it."""
+    __del__ = finalizer(_give_back, finalize)
 
 
 class Foundation(Ownership):
@@ -161,6 +177,8 @@ _unready: deque[Ownership] = deque()  # what has to wait for the end of work
 
 def give_back(context: int, release: Callable[..., object], handles: tuple[object, ...]) -> None:
     """`release(*handles)`, in `context` if need be, or later. Raises CUDAError, unless all is lost anyway."""
+    if isinstance(handles[0], Handle) and not handles[0].value:
+        return
     try:
         try:
             release(*handles)

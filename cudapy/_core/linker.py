@@ -10,7 +10,6 @@ from .._pathfinder.libraries import LIBRARIES
 from .build import LinkError
 from .closable import Closable
 from .code_types import CompilerBackendType
-from .lifetime import Ownership
 from .linker_options import LinkerOptions
 from .module import ObjectCode, require_intact
 from .options import accepted
@@ -70,7 +69,7 @@ class Linker(Closable):
             require_intact(code, "Linker", LinkError)
         names = [f"{code.name or 'input'} ({code.code_type})" for code in self._codes]
         made = _linker(self._options, f"Linker: {self._options.name}, of {', '.join(names)}")
-        self._handle, self._ownership = made, Ownership(*made.release)
+        self._handle, self._ownership = made, made.ownership
         self._null = type(made.handle)()
         for code in self._codes:
             made.add(code)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from .. import driver, pathfinder
+from .._errors import CUDAError
 from .._ffi import memory
 from .._types.meanings import CURESULT
 from ..driver import CUjit_option, CUjit_target, CUjitInputType, CUlinkState, CUresult, checked
 from .build import LinkError, Tool, failure, text
-from .current import initialise
+from .current import initialise, owning
 from .flags import set_fields
+from .lifetime import Ownership
 from .linker_nvjitlink import linker_input
 from .linker_options import LinkerOptions
 from .module import ObjectCode
@@ -60,15 +62,13 @@ class DriverLinker:
                 settings[option] = int(given)
         numbers = {option: given for option, given in settings.items() if isinstance(given, int)}
         self.flags = [f"{option.name}={int(given)}".encode() for option, given in numbers.items()]
-        status, handle = driver.cuLinkCreate(len(settings), list(settings), list(settings.values()))
-        if status:
-            raise self.failed("cuLinkCreate", status)
-        self.handle: CUlinkState = handle
-
-    @property
-    def release(self) -> tuple[Any, ...]:
-        """What gives it back, and with which arguments: the logs must live as long."""
-        return _destroy, self.handle, self.info, self.errors
+        cell = CUlinkState()
+        self.ownership = Ownership(_destroy, cell, self.info, self.errors)  # the logs must live as long
+        try:
+            owning.cuLinkCreate(cell, len(settings), list(settings), list(settings.values()))
+        except CUDAError as error:
+            raise self.failed("cuLinkCreate", CUresult(error.code)) from None
+        self.handle = CUlinkState(cell.value)
 
     def add(self, code: ObjectCode) -> None:
         """Add an input. Source: cuLinkAddData."""
@@ -104,7 +104,7 @@ class DriverLinker:
 
 
 def _destroy(handle: CUlinkState, *logs: bytearray) -> None:
-    checked.cuLinkDestroy(handle)
+    owning.cuLinkDestroy(handle)
 
 
 def tool() -> Tool:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import nvjitlink, pathfinder
+from .._errors import CUDAError
+from .._ffi.owning import Owning
 from .._pathfinder.libraries import LIBRARIES
 from .._types.meanings import NVJITLINKRESULT
 from ..nvjitlink import nvJitLinkHandle, nvJitLinkInputType, nvJitLinkResult
 from .build import LinkError, Tool, failure, text
+from .lifetime import Ownership
 from .linker_options import LinkerOptions
 from .linker_thread import call, later
 from .module import ObjectCode
 from .parameter_kinds import without_note
 
+_owning = Owning(vars(nvjitlink), nvjitlink.libnvjitlink.error)
 GETTERS = {"cubin": "LinkedCubin", "ptx": "LinkedPtx"}
 
 
@@ -29,15 +31,13 @@ class NvJitLink:
         self.inputs: list[
             tuple[bytes, bytes]
         ] = []  # no word of nvJitLink's documentation that it copies them
-        status, handle = call(nvjitlink.nvJitLinkCreate, len(self.flags), self.flags)
-        if status:
-            raise self.failed("nvJitLinkCreate", status)
-        self.handle: nvJitLinkHandle = handle
-
-    @property
-    def release(self) -> tuple[Any, ...]:
-        """What gives it back, and with which arguments."""
-        return later, nvjitlink.checked.nvJitLinkDestroy, self.handle
+        cell = nvJitLinkHandle()
+        self.ownership = Ownership(later, _destroy, cell)
+        try:
+            call(_owning.nvJitLinkCreate, cell, len(self.flags), self.flags)
+        except CUDAError as error:
+            raise self.failed("nvJitLinkCreate", nvJitLinkResult(error.code)) from None
+        self.handle = cell
 
     def add(self, code: ObjectCode) -> None:
         """Add an input. Source: nvJitLinkAddData."""
@@ -81,6 +81,11 @@ class NvJitLink:
         self.logs = (self.error_log(), self.info_log()) if hasattr(self, "handle") else ("", "")
         log = "\n".join(filter(None, self.logs))
         return failure(LinkError, tool(), function, status, self.subject, self.flags, log, mixed())
+
+
+def _destroy(handle: nvJitLinkHandle) -> None:
+    if handle.value:
+        nvjitlink.checked.nvJitLinkDestroy(handle)
 
 
 def mixed() -> str:

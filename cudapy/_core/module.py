@@ -6,13 +6,14 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
+from weakref import ref
 
 from .._errors import CUDAError
 from .._ffi.elf import DamagedError
 from .._ffi.fatbin import check_object
 from ..driver import CUjit_option, CUlibrary, CUmodule, CUresult, checked
 from .code_types import ObjectCodeFormatType
-from .current import Uncaptured, initialise
+from .current import Uncaptured, initialise, owning
 from .flags import c_text
 from .kernel import Kernel, kernel_names, loaded
 from .lifetime import Ownership
@@ -197,12 +198,14 @@ class ObjectCode:
             options[CUjit_option.CU_JIT_ERROR_LOG_BUFFER] = self._log
             options[CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES] = LOG_SIZE
         settings = list(options), list(options.values()), len(options)
-        library = self._logged(checked.cuLibraryLoadData, self._code, *settings, None, None, 0)
         # The driver compiles PTX when a kernel is first asked for, and then writes to the log.
-        ownership = Ownership(_unload, library, self._log)
+        cell = CUlibrary()
+        ownership = Ownership(_unload, cell, self._log)
+        self._logged(owning.cuLibraryLoadData, cell, self._code, *settings, None, None, 0)
+        library = CUlibrary(cell.value)
         if self._library is None:  # no finalizer was faster
             self._ownership, self._library = ownership, library
-            loaded[int(library)] = self
+            loaded[library.value] = ref(self)
 
     def _logged(self, function: Callable[..., Any], *args: Any) -> Any:
         """`function(*args)`; its exception has the log of the driver's compiler."""
@@ -265,8 +268,9 @@ def require_intact(code: ObjectCode, function: str, error: type[CUDAError] = CUD
 
 
 def _unload(library: CUlibrary, log: bytearray) -> None:
+    loaded.pop(library.value, None)
     with Uncaptured():
-        checked.cuLibraryUnload(library)
+        owning.cuLibraryUnload(library)
 
 
 LOG_SIZE = 16384  # bytes; the driver cuts what is longer

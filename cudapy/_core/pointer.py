@@ -8,8 +8,17 @@ from .. import driver
 from .._errors import CUDAError
 from .._ffi.integers import as_int
 from .._ffi.shown import shown
-from ..driver import CUmemorytype, CUpointer_attribute, CUresult, checked
+from ..driver import CUdeviceptr, CUmemorytype, CUpointer_attribute, CUresult, checked
 from .closable import Closable
+
+
+class Address(CUdeviceptr):
+    """The address of memory as its owner has it: C writes it, and who frees the memory leaves 0 there."""
+
+    @classmethod
+    def of(cls, ptr: int | CUdeviceptr) -> Address:
+        """`ptr`, if it is one."""
+        return ptr if type(ptr) is cls else cls(ptr)
 
 
 class Location(NamedTuple):

@@ -17,9 +17,9 @@ from .._errors import CUDAError
 from .._ffi.convert import word
 from .._ffi.library import SymbolNotFound
 from .._ffi.results import cells, storage
-from ..driver import CUcontext, CUgraphExec, CUstreamCaptureStatus, checked
+from ..driver import CUcontext, CUgraph, CUgraphExec, CUstreamCaptureStatus, checked
 from .captures import possible, uncaptured
-from .current import Uncaptured, within
+from .current import Uncaptured, owning, within
 from .graph.kept import is_builder
 from .graph.parameters import kernel_parameters, set_attributes
 from .graph.tree import destroy
@@ -102,12 +102,12 @@ class _Graphs:
     def _make(self) -> tuple[Any, ...]:
         room, table = self.writer.table()
         wanted = kernel_parameters(self.config, self.kernel, table, self.context)
-        graph = checked.cuGraphCreate(0)
-        owners = [Ownership(destroy, graph)]
+        graph, executable = CUgraph(), CUgraphExec()
+        owners = [Ownership(destroy, graph), Ownership(_destroy, executable, self.kernel)]
+        owning.cuGraphCreate(graph, 0)
         node = checked.cuGraphAddKernelNode(graph, None, 0, wanted)
         set_attributes(node, self.config)
-        executable = checked.cuGraphInstantiate(graph, 0)
-        owners.append(Ownership(_destroy, executable, self.kernel))
+        owning.cuGraphInstantiate(executable, graph, 0)
         handles = word(wanted.getPtr()), word(int(executable)), word(int(node))
         return room, *handles, *_new_status(), *_new_context(), (wanted, owners)
 
@@ -146,4 +146,4 @@ class _Graphs:
 def _destroy(executable: CUgraphExec, kernel: Kernel) -> None:
     """kernel: what must not be unloaded before."""
     with Uncaptured():
-        checked.cuGraphExecDestroy(executable)
+        owning.cuGraphExecDestroy(executable)

@@ -169,8 +169,10 @@ class Program(Closable):
             return COMPILERS[self._code_type].HANDLE()
         if self._handle is None:
             compiler = COMPILERS[self._code_type]
-            self._handle = made = compiler.create(self._code, self._options)
-            self._ownership = Ownership(compiler.destroy, made)
+            cell = compiler.HANDLE()
+            ownership = Ownership(compiler.destroy, cell)
+            compiler.create(cell, self._code, self._options)
+            self._handle, self._ownership = cell, ownership
             self._used = False
         return self._handle
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from .. import nvrtc, pathfinder
+from .._ffi.owning import Owning
 from .._pathfinder.headers import Release, matching, release_of, version
 from .._pathfinder.missing import advice
 from .._types.meanings import NVRTCRESULT
@@ -18,14 +19,14 @@ from .parameter_kinds import declared, with_note
 from .program_options import ProgramOptions
 
 NAME, HANDLE = "NVRTC", nvrtcProgram
+_owning = Owning(vars(nvrtc), nvrtc.libnvrtc.error)
 GETTERS = {"ptx": "PTX", "cubin": "CUBIN", "ltoir": "LTOIR"}
 
 
-def create(code: bytes, options: ProgramOptions) -> nvrtcProgram:
-    """A new program: each takes name expressions only before it is first compiled."""
+def create(cell: nvrtcProgram, code: bytes, options: ProgramOptions) -> None:
+    """A new program, into `cell`: each takes name expressions only before it is first compiled."""
     source, name = c_text(code, "Program: the code"), c_text(options.name, "ProgramOptions: name")
-    handle: nvrtcProgram = nvrtc.checked.nvrtcCreateProgram(source, name, 0, None, None)
-    return handle
+    _owning.nvrtcCreateProgram(cell, source, name, 0, None, None)
 
 
 def destroy(handle: nvrtcProgram) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .. import nvvm, pathfinder
+from .._ffi.owning import Owning
 from .._types.meanings import NVVMRESULT
 from ..nvvm import nvvmProgram
 from .build import Built, CompileError, Tool, failure, text
@@ -13,12 +14,12 @@ from .program_options import ProgramOptions
 from .program_ptx import compile_ptx
 
 NAME, HANDLE = "NVVM", nvvmProgram
+_owning = Owning(vars(nvvm), nvvm.libnvvm.error)
 
 
-def create(code: bytes, options: ProgramOptions) -> nvvmProgram:
-    """A new program, without modules yet."""
-    handle: nvvmProgram = nvvm.checked.nvvmCreateProgram()
-    return handle
+def create(cell: nvvmProgram, code: bytes, options: ProgramOptions) -> None:
+    """A new program, into `cell`, without modules yet."""
+    _owning.nvvmCreateProgram(cell)
 
 
 def destroy(handle: nvvmProgram) -> None:

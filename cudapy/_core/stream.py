@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from .. import driver
+from .._ffi.handles import maker
 from .._ffi.integers import exact_int
 from ..driver import CUcontext, CUstream, CUstream_flags, checked
 from .captures import capture_of, possible, share, too_early
 from .closable import Closable
 from .context import Context
-from .current import Uncaptured, c_function
+from .current import Uncaptured, c_function, owning
 from .event import Event
 from .event_options import EventOptions
 from .graph.kept import is_builder
@@ -39,6 +40,7 @@ class StreamOptions:
 
 
 _NON_BLOCKING = int(CUstream_flags.CU_STREAM_NON_BLOCKING)
+_null = maker(CUstream)
 
 
 @runtime_checkable
@@ -77,16 +79,22 @@ class Stream(Closable):
     def _new(context: int, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
         """A new stream in `context`, which is current."""
         if options is None:
-            handle = checked.cuStreamCreateWithPriority(_NON_BLOCKING, 0)
-            return Stream._of(handle, context, Foundation(_destroy, handle))
+            return Stream._made(context, _NON_BLOCKING, 0)
         options = accepted(StreamOptions, options)
         priority = options.priority or 0
         if priority:  # the driver would take the nearest one it has, and not say so
             lowest, highest = checked.cuCtxGetStreamPriorityRange()
             if not highest <= priority <= lowest:
                 raise ValueError(f"StreamOptions: priority = {priority} is outside {highest} .. {lowest}")
-        handle = checked.cuStreamCreateWithPriority(_NON_BLOCKING if options.nonblocking else 0, priority)
-        return Stream._of(handle, context, Foundation(_destroy, handle))
+        return Stream._made(context, _NON_BLOCKING if options.nonblocking else 0, priority)
+
+    @staticmethod
+    def _made(context: int, flags: int, priority: int) -> Stream:
+        cell, handle = _null(), _null()
+        ownership = Foundation(_destroy, cell)
+        owning.cuStreamCreateWithPriority(cell, flags, priority)
+        handle.value = cell.value
+        return Stream._of(handle, context, ownership)
 
     @staticmethod
     def _of(
@@ -266,9 +274,9 @@ def _destroy(handle: CUstream) -> None:
         if capture_of(handle):
             raise too_early("a Stream cannot be destroyed, which is what its last reference does,")
         with Uncaptured():
-            checked.cuStreamDestroy(handle)
+            owning.cuStreamDestroy(handle)
     else:
-        checked.cuStreamDestroy(handle)
+        owning.cuStreamDestroy(handle)
 
 
 LEGACY_DEFAULT_STREAM = Stream._of(CUstream(1))

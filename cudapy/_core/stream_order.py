@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import driver
 from .._errors import CUDAError
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .memory.resource import MemoryResource
+    from .pointer import Address
     from .stream import Stream
 
 
@@ -70,8 +70,15 @@ def follow(consumer: Stream, producer: Stream | None) -> None:
     within(producer._context, consumer.wait, producer)
 
 
+def deallocate_within(
+    cell: Address, context: int, resource: MemoryResource, size: int, stream: Stream | None, capture: int
+) -> None:
+    """`deallocate` with `context` current."""
+    within(context, deallocate, cell, resource, size, stream, capture)
+
+
 def deallocate(
-    resource: MemoryResource, address: int, size: int, stream: Stream | None, capture: int = 0
+    cell: Address, resource: MemoryResource, size: int, stream: Stream | None, capture: int = 0
 ) -> None:
     """Free what nobody refers to any more, without harm to a capture under way.
 
@@ -80,11 +87,11 @@ def deallocate(
     ordered = getattr(resource, "_is_ordered", False)  # a class of others need not derive from core's
     if stream is None:
         given = None if getattr(resource, "_takes_no_stream", False) else default_stream()
-        uncaptured(partial(resource.deallocate, address, size, stream=given))
+        uncaptured(_deallocate, resource, cell, size, given)
         return
     if ordered and not possible and stream._address not in DEFAULT_ADDRESSES:
         try:
-            resource.deallocate(address, size, stream=stream)
+            _deallocate(resource, cell, size, stream)
         except CUDAError as error:
             if error.code != CUresult.CUDA_ERROR_INVALID_VALUE:
                 raise
@@ -102,7 +109,7 @@ def deallocate(
             raise too_early("a Buffer cannot be freed")
         try:
             with nullcontext() if now else Uncaptured():
-                resource.deallocate(address, size, stream=stream)
+                _deallocate(resource, cell, size, stream)
         except CUDAError as error:
             # The memory of a graph is there after the graph has run, and no more once it was freed.
             if now or not capture or error.code != CUresult.CUDA_ERROR_INVALID_VALUE:
@@ -110,3 +117,16 @@ def deallocate(
     finally:
         if ordered:
             freeing.pop()
+
+
+def _deallocate(resource: Any, cell: Address, size: int, stream: Stream | None) -> None:
+    """`resource.deallocate`, after which `cell` is empty; at once where it is a program's own."""
+    if hasattr(getattr(type(resource), "deallocate", None), "empties"):
+        resource.deallocate(cell, size, stream=stream)
+        return
+    address, cell.value = cell.value, 0
+    try:
+        resource.deallocate(address, size, stream=stream)
+    except CUDAError:
+        cell.value = address
+        raise

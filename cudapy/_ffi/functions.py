@@ -93,6 +93,7 @@ class Writer:
         self.arguments: list[str] = []
         self.argtypes: list[Any] = []  # of the first arguments, as far as they are outputs that are objects
         self.results: list[str] = []
+        self.prefix = "_c_"
         self.outputs = sum(p.name not in inputs or self.is_in_out(p) for p in self.prototype.parameters)
         missing = set(inputs) - {p.name for p in self.prototype.parameters}
         if missing:
@@ -137,6 +138,38 @@ class Writer:
             )
         return f"def {self.name}({', '.join(self.inputs)}):\n    " + "\n    ".join(body) + "\n"
 
+    def owning(self, status: str) -> str:
+        """The same for `Owning`: raising, and with a cell first."""
+        self.prefix = "_o_"
+        makes = [p for p in self.prototype.parameters if p.name not in self.inputs]
+        cell = makes[0] if makes else self.prototype.parameters[0]
+        for parameter in self.prototype.parameters:
+            if parameter is cell:
+                self.arguments.append(f"_byref({cell.name})" if makes else cell.name)
+            else:
+                self.input(parameter)
+        names = [name for name in self.inputs if name != cell.name]
+        if makes:  # what C has written is in its cell, whatever comes behind the call
+            call = f"err = {self.c_name}({', '.join(self.arguments)})"
+        else:
+            call = f"(err,) = map({self.c_name}{''.join(f', ({each},)' for each in self.arguments)})"
+        values = ", ".join(f"{name!r}: {name}" for name in [*names, *([] if makes else [cell.name])])
+        body = [*self.combined(), *self.lines]
+        if self.keeps:  # by the cell as well: Ctrl-C may come before the next step
+            body.append(f"{cell.name}.kept = ({', '.join(self.keeps)},)")
+        if self.frees:
+            body.append(f"kept = _let_go({cell.name})")
+        body += [call, "if not err:"]
+        if self.keeps:
+            body.append(f"    _keep({cell.name}, {', '.join(self.keeps)})")
+        body.append("    return" if makes else f"    {cell.name}.value = 0; return")
+        if makes:
+            body.append(f"{cell.name}.value = 0")
+        if self.frees:
+            body.append(f"if kept: _keep({cell.name}, *kept)")
+        body.append(f"raise _failed({self.public_name!r}, {status}(err), {{{values}}})")
+        return f"def {self.name}({', '.join([cell.name, *names])}):\n    " + "\n    ".join(body) + "\n"
+
     # -- types ------------------------------------------------------------------------------------
 
     def type_of(self, parameter: CParameter) -> Any:
@@ -162,8 +195,11 @@ class Writer:
 
     @property
     def c_name(self) -> str:
-        """The global that holds the C function: one for each declaration, since two may share a symbol."""
-        return f"_c_{self.name}"
+        """The global that holds the C function: one for each declaration, since two may share a symbol.
+
+        That of `owning` is another one, which takes the addresses of cells as they are.
+        """
+        return f"{self.prefix}{self.name}"
 
     def what(self, parameter: CParameter) -> str:
         return repr(f"{self.public_name}: {parameter.name}")

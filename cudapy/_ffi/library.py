@@ -193,7 +193,7 @@ class Declaration:
             self.frees,
         )
 
-    def write(self, raising: bool = False) -> Any:
+    def write(self, raising: bool = False, owning: bool = False) -> Any:
         """The function itself, its C symbol found, its text where tracebacks look for it."""
         from .functions import HELPERS
         from .generated import function as generated
@@ -210,11 +210,11 @@ class Declaration:
         if returns != status:
             struct = None if returns in _RESTYPES else find(scope, returns)
             function.restype = struct or _RESTYPES[returns]
-        source = writer.source(status, raising)
+        source = writer.owning(status) if owning else writer.source(status, raising)
         if writer.argtypes:
             function.argtypes = writer.argtypes
         scope[writer.c_name] = function
-        filename = f"<cudapy {'checked ' if raising else ''}{symbol}>"
+        filename = f"<cudapy {'owning ' if owning else 'checked ' if raising else ''}{symbol}>"
         return generated(self.stub.__name__, source, filename, scope)
 
     def settle(self) -> None:
@@ -247,12 +247,15 @@ class Checked:
         if function is None or name.startswith("_") or not callable(function):
             raise AttributeError(f"{self._module['__name__']} has no function {name!r}")
         declaration = getattr(function, "__declaration__", None)
-        raising = declaration.write(raising=True) if declaration else self._wrap(function)
+        raising = self._write(declaration) if declaration else self._wrap(function)
         if declaration:
             raising.__defaults__ = function.__defaults__
         raising.__doc__ = function.__doc__
         self.__dict__[name] = raising
         return raising
+
+    def _write(self, declaration: Declaration) -> Any:
+        return declaration.write(raising=True)
 
     def _wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function written by hand returns its tuple; take that apart."""

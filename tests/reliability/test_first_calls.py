@@ -87,17 +87,17 @@ def test_a_finalizer_that_comes_by_does_not_wait_for_itself(d: ModuleType, what:
 def test_code_that_a_finalizer_loads_meanwhile_is_loaded_once(
     d: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module, checked = importlib.import_module("._core.module", d.__package__), d.checked
+    module = importlib.import_module("._core.module", d.__package__)
     codes, loaded, unloaded = [module.ObjectCode.from_cubin(b"code")], [], []
 
-    def load(*_: Any) -> Any:
+    def load(cell: Any, *_: Any) -> None:
         loaded.append(number := len(loaded) + 1)
         if number == 1:
             assert int(codes[0]._loaded()) == 2  # what a __del__ might do
-        return d.CUlibrary(number)
+        cell.value = number
 
     monkeypatch.setattr(module, "_unload", lambda library, log: unloaded.append(int(library)))
-    monkeypatch.setitem(vars(checked), "cuLibraryLoadData", load)
+    monkeypatch.setitem(vars(module.owning), "cuLibraryLoadData", load)
     assert int(codes[0]._loaded()) == 2 and loaded == [1, 2]
     assert unloaded == [1]
     codes.clear()

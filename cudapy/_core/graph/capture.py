@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from ... import driver
@@ -11,15 +12,16 @@ from ...driver import (
     CUgraph,
     CUgraphNode,
     CUresult,
+    CUstream,
     CUstreamCaptureMode,
     CUstreamUpdateCaptureDependencies_flags,
     checked,
 )
 from .. import captures
-from ..current import Uncaptured, within
-from ..lifetime import Ownership
+from ..current import Uncaptured, owning, within
+from ..lifetime import Ownership, postponed, retry
 from ..stream import Stream, StreamOptions
-from .tree import Tree
+from .tree import Tree, destroy
 
 MODES = {
     "global": CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL,
@@ -53,13 +55,20 @@ class Capture:
         self.is_over = False
         self.token = object()
         self.streams = [stream]  # those that fork too: to destroy one now would spoil the capture
-        if into is None:
-            captures.begin(self.token, "cuStreamBeginCapture", stream._handle, how)
-        else:
-            captures.begin(
-                self.token, "cuStreamBeginCaptureToGraph", stream._handle, into, None, None, 0, how
-            )
-        self._abandoned = Ownership(_abandon, self.streams, into is None, self.token)
+        self._cell = CUgraph()  # for the graph of its own, once that is there
+        self._captured = Ownership(destroy, self._cell) if into is None else None
+        handle = CUstream(stream._handle.value)
+        self._abandoned = Ownership(_abandon, handle, self.streams, self._cell, into is None, self.token)
+        try:
+            if into is None:
+                captures.begin(self.token, "cuStreamBeginCapture", stream._handle, how)
+            else:
+                captures.begin(
+                    self.token, "cuStreamBeginCaptureToGraph", stream._handle, into, None, None, 0, how
+                )
+        except BaseException:
+            self._abandoned.forget()
+            raise
         try:
             self.graph: CUgraph = checked.cuStreamGetCaptureInfo(stream._handle)[2]
         except BaseException:
@@ -95,15 +104,21 @@ class Capture:
 
     def end(self) -> Tree:
         """What was captured. Raises CUDAError that says why it is no graph; the capture is over then."""
-        status, graph = driver.cuStreamEndCapture(self.stream._handle)
+        failed = None
+        try:
+            owning.cuStreamEndCapture(self._cell, self.stream._handle)
+        except CUDAError as error:
+            failed = error
         self.is_over = True
         self._abandoned.forget()
         captures.end(self.token)
-        if status:
+        if postponed:
+            retry()
+        if failed is not None:
             self.tree.is_alive = self.tree.root != self.graph
-            error = driver.libcuda.error("cuStreamEndCapture", status, {"hStream": self.stream})
-            raise CUDAError(f"{error} {self._why(status)}".rstrip(), status, "cuStreamEndCapture")
-        return self.tree.own() if self.tree.root == graph else self.tree
+            status = CUresult(failed.code)
+            raise CUDAError(f"{failed} {self._why(status)}".rstrip(), status, "cuStreamEndCapture")
+        return self.tree if self._captured is None else self.tree.own(self._captured)
 
     def _why(self, status: CUresult) -> str:
         if status == CUresult.CUDA_ERROR_STREAM_CAPTURE_UNJOINED and self.open_forks:
@@ -121,8 +136,12 @@ class Capture:
             self._abandoned.close()
 
 
-def _abandon(streams: list[Stream], own_graph: bool, token: object) -> None:
-    status, graph = driver.cuStreamEndCapture(streams[0]._handle)
+def _abandon(handle: CUstream, streams: list[Stream], cell: CUgraph, own_graph: bool, token: object) -> None:
+    """streams: what must not be destroyed before; cell: where the graph goes, whose owner may be gone."""
+    if not cell.value:  # else it was interrupted behind this
+        with suppress(CUDAError):
+            owning.cuStreamEndCapture(cell, handle)
     captures.end(token)
-    if not status and own_graph:
-        checked.cuGraphDestroy(graph)
+    if own_graph and cell.value:
+        destroy(cell)
+    handle.value = 0

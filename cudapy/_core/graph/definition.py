@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...driver import CUgraph, CUgraphNode, checked
-from ..current import initialise
+from ..current import initialise, owning
 from ..device import Device
+from ..lifetime import Ownership
 from ..options import accepted
 from .adding import Adding, node_at
 from .condition import GraphCondition, create_condition
 from .executable import Graph
 from .node import GraphNode
 from .options import Drawn, GraphCompleteOptions
-from .tree import Tree
+from .tree import Tree, destroy
 
 if TYPE_CHECKING:
     from .nodes import EmptyNode
@@ -47,7 +48,10 @@ class GraphDefinition(Adding, Drawn):
     def __init__(self) -> None:
         initialise()
         context = int(checked.cuCtxGetCurrent()) or int(Device().context._handle)
-        self._tree = Tree(checked.cuGraphCreate(0), context).own()
+        cell = CUgraph()
+        ownership = Ownership(destroy, cell)
+        owning.cuGraphCreate(cell, 0)
+        self._tree = Tree(CUgraph(cell.value), context).own(ownership)
         self._graph, self._inside = self._tree.root, None
 
     @classmethod

@@ -23,7 +23,7 @@ from ...driver import (
 )
 from ..closable import Closable
 from ..context import Context
-from ..current import Uncaptured, c_function, within
+from ..current import Uncaptured, c_function, owning, within
 from ..lifetime import Ownership
 from ..stream import IsStreamType, Stream
 from .given import Given
@@ -84,11 +84,13 @@ class Graph(Closable):
         made._context = tree.context
         made._given, made._launch = Given(), c_function("cuGraphLaunch")
         made._given.things = _given(tree, graph)
+        cell = CUgraphExec()
+        made._ownership = Ownership(_destroy, cell, made._given)
         try:
-            made._handle = within(tree.context, checked.cuGraphInstantiateWithParams, graph, wanted)
+            within(tree.context, owning.cuGraphInstantiateWithParams, cell, graph, wanted)
         except CUDAError as error:
             raise _not_instantiated(error, wanted) from None
-        made._ownership = Ownership(_destroy, made._handle, made._given)
+        made._handle = CUgraphExec(cell.value)
         return made
 
     @property
@@ -106,11 +108,12 @@ class Graph(Closable):
             if is_builder(stream):
                 raise TypeError("a Graph cannot be launched in a GraphBuilder: embed() what it was made from")
             stream = Stream._accept(stream)
-        err = self._launch(handle, stream._handle)  # itself, without a layer between
+        if self._given.things:
+            err = self._given.launch(self._launch, handle, stream)
+        else:
+            err = self._launch(handle, stream._handle)  # itself, without a layer between
         if err:
             raise self._refused(err, stream)
-        if self._given.things:
-            self._given.last = stream._twin or stream._lasting()
 
     def _refused(self, status: int, stream: Stream) -> Exception:
         """The exception for a launch, which says so if the stream is of another context than the graph."""
@@ -146,10 +149,13 @@ class Graph(Closable):
         info = CUgraphExecUpdateResultInfo()
         things = _given(tree, graph)
         symbol = c_function("cuGraphExecUpdate_v2")
-        status = within(tree.context, symbol, word(int(handle)), word(int(graph)), word(info.getPtr()))
-        if status:
-            raise _not_updated(CUresult(status), info)
-        self._given.replace(things)
+        arguments = word(int(handle)), word(int(graph)), word(info.getPtr())
+
+        def update() -> None:
+            if status := within(tree.context, symbol, *arguments):
+                raise _not_updated(CUresult(status), info)
+
+        self._given.replace(things, update)
 
     @overload
     def __getitem__(self, node: KernelNode) -> views.ExecutableKernelNode: ...
@@ -177,7 +183,7 @@ class Graph(Closable):
         return "<Graph, closed>" if self.is_closed else f"<Graph {int(self._handle):#x}>"
 
 
-def _given(tree: Tree, graph: CUgraph) -> dict[int, tuple[Any, ...]]:
+def _given(tree: Tree, graph: CUgraph) -> dict[object, tuple[Any, ...]]:
     """What an executable has to hold: nothing if `graph` is the outermost, whose holds the driver copies."""
     kept = tree.kept.share()
     return {} if graph == tree.root else {0: (kept,)}
@@ -185,8 +191,8 @@ def _given(tree: Tree, graph: CUgraph) -> dict[int, tuple[Any, ...]]:
 
 def _destroy(handle: CUgraphExec, given: Given) -> None:
     with Uncaptured():
-        checked.cuGraphExecDestroy(handle)
-        given.replace({})
+        given.clear()
+        owning.cuGraphExecDestroy(handle)
     sweep()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...driver import CUgraphExec, CUgraphNode, checked
@@ -46,8 +47,10 @@ class ExecutableGraphNode:
         """The context that the node was added in, or the current one if somebody else added it."""
         return self._node._record.context or int(checked.cuCtxGetCurrent())
 
-    def _keep(self, *things: object) -> None:
-        self._exec._given.put(int(self._node._handle), with_owners(things))
+    def _change(self, things: Iterable[object], function: Callable[..., object], *args: Any) -> None:
+        """Have `function(handles, *args)` make the change, after which the node uses `things`."""
+        given, node = self._exec._given, int(self._node._handle)
+        given.put(node, with_owners(things), function, *self._handles, *args)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._exec!r}, {self._node!r}>"
@@ -93,15 +96,14 @@ class ExecutableKernelNode(_Switchable, of=KernelNode):
 
         Source: cuGraphExecKernelNodeSetParams.
         """
-        handles = self._handles
+        self._handles  # noqa: B018  # raises what a closed Graph has to say
         block = parameters.arguments(kernel, args)
         wanted = parameters.kernel_parameters(config, kernel, block.address, self._context)
         assert isinstance(self._node, KernelNode)
         have = self._node.config
         if (config.cluster, config.is_cooperative) != (have.cluster, have.is_cooperative):
             raise ValueError(f"update: a Graph cannot change what its cluster or cooperation is: {have!r}")
-        checked.cuGraphExecKernelNodeSetParams(*handles, wanted)
-        self._keep(kernel, *args)
+        self._change((kernel, *args), checked.cuGraphExecKernelNodeSetParams, wanted)
 
 
 class ExecutableMemsetNode(_Switchable, of=MemsetNode):
@@ -115,8 +117,7 @@ class ExecutableMemsetNode(_Switchable, of=MemsetNode):
         """Change the fill, as in `GraphDefinition.memset`. Source: cuGraphExecMemsetNodeSetParams."""
         things = parameters.owned("dst", dst, dst_owner)
         wanted = parameters.memset_parameters(dst, value, width, height, pitch)
-        checked.cuGraphExecMemsetNodeSetParams(*self._handles, wanted, self._context)
-        self._keep(*things)
+        self._change(things, checked.cuGraphExecMemsetNodeSetParams, wanted, self._context)
 
 
 class ExecutableMemcpyNode(_Switchable, of=MemcpyNode):
@@ -133,8 +134,7 @@ class ExecutableMemcpyNode(_Switchable, of=MemcpyNode):
         """
         things = parameters.owned("dst", dst, dst_owner) + parameters.owned("src", src, src_owner)
         wanted = parameters.memcpy_parameters(self._node._tree, dst, src, size)
-        checked.cuGraphExecMemcpyNodeSetParams(*self._handles, wanted, self._context)
-        self._keep(*things)
+        self._change(things, checked.cuGraphExecMemcpyNodeSetParams, wanted, self._context)
 
 
 class ExecutableChildGraphNode(ExecutableGraphNode, of=ChildGraphNode):
@@ -148,8 +148,7 @@ class ExecutableChildGraphNode(ExecutableGraphNode, of=ChildGraphNode):
 
         child = definition_of(child, "update")
         things = tuple(child._tree.kept.share().values())
-        checked.cuGraphExecChildGraphNodeSetParams(*self._handles, child._checked())
-        self._keep(*things)
+        self._change(things, checked.cuGraphExecChildGraphNodeSetParams, child._checked())
 
 
 class ExecutableEventRecordNode(ExecutableGraphNode, of=EventRecordNode):
@@ -159,8 +158,7 @@ class ExecutableEventRecordNode(ExecutableGraphNode, of=EventRecordNode):
 
     def update(self, event: Event) -> None:
         """Record another event. Source: cuGraphExecEventRecordNodeSetEvent."""
-        checked.cuGraphExecEventRecordNodeSetEvent(*self._handles, event._handle)
-        self._keep(event)
+        self._change((event,), checked.cuGraphExecEventRecordNodeSetEvent, event._handle)
 
 
 class ExecutableEventWaitNode(ExecutableGraphNode, of=EventWaitNode):
@@ -170,8 +168,7 @@ class ExecutableEventWaitNode(ExecutableGraphNode, of=EventWaitNode):
 
     def update(self, event: Event) -> None:
         """Wait for another event. Source: cuGraphExecEventWaitNodeSetEvent."""
-        checked.cuGraphExecEventWaitNodeSetEvent(*self._handles, event._handle)
-        self._keep(event)
+        self._change((event,), checked.cuGraphExecEventWaitNodeSetEvent, event._handle)
 
 
 class ExecutableHostCallbackNode(ExecutableGraphNode, of=HostCallbackNode):
@@ -182,5 +179,4 @@ class ExecutableHostCallbackNode(ExecutableGraphNode, of=HostCallbackNode):
     def update(self, fn: Any, *, user_data: Any = None) -> None:
         """Call another function, as in `GraphDefinition.callback`. Source: cuGraphExecHostNodeSetParams."""
         function = HostFunction(fn, user_data)
-        checked.cuGraphExecHostNodeSetParams(*self._handles, function.parameters)
-        self._keep(*function.things)
+        self._change(function.things, checked.cuGraphExecHostNodeSetParams, function.parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ... import driver
@@ -10,6 +11,7 @@ from ..current import Uncaptured
 from ..stream_order import keep_for
 
 if TYPE_CHECKING:
+    from ...driver import CUgraphExec
     from ..stream import Stream
 
 Things = tuple[Any, ...]
@@ -25,22 +27,42 @@ class Given:
     __slots__ = ("last", "things")
 
     def __init__(self) -> None:
-        self.things: dict[int, Things] = {}
+        self.things: dict[object, Things] = {}
         self.last: Stream | None = None
 
-    def put(self, node: int, things: Things) -> None:
-        """Keep alive what a node uses from the next launch on."""
-        before = self.things.get(node, ())
-        self.things[node] = things
-        self._release(before)
+    def launch(self, launch: Callable[..., int], handle: CUgraphExec, stream: Stream) -> int:
+        """`launch(handle, stream)`, a C function; its status."""
+        lasting = stream._twin or stream._lasting()
+        (status,) = map(launch, (handle,), (stream._handle,))
+        if not status:
+            self.last = lasting  # no Ctrl-C comes between
+        return status
 
-    def replace(self, things: dict[int, Things]) -> None:
-        """The same for all nodes at once."""
-        before, self.things = self.things, things
-        still = {id(thing) for used in things.values() for thing in used}
-        self._release(tuple(thing for used in before.values() for thing in used if id(thing) not in still))
+    def put(self, node: int, things: Things, change: Callable[..., object], *args: Any) -> None:
+        """Keep alive what a node uses from the next launch on, which `change(*args)` sees to."""
+        self.replace({**self.things, node: things}, change, *args)
 
-    def _release(self, things: Things) -> None:
+    def replace(self, things: dict[object, Things], change: Callable[..., object], *args: Any) -> None:
+        """The same for all nodes at once. If it is interrupted, both are kept: either may be used."""
+        before = self.things
+        self.things = {**before, object(): tuple(things.values())}
+        try:
+            change(*args)
+        except Exception:
+            self.things = before
+            raise
+        self._release(before, things)
+        self.things = things
+
+    def clear(self) -> None:
+        """There is no launch to come."""
+        self._release(self.things, {})
+        self.things = {}
+
+    def _release(self, before: dict[object, Things], after: dict[object, Things]) -> None:
+        """Keep what is used no more until the last launch is over."""
+        still = {id(thing) for used in after.values() for thing in used}
+        things = [thing for used in before.values() for thing in used if id(thing) not in still]
         if not things or self.last is None:
             return
         with Uncaptured():

@@ -15,11 +15,14 @@ from __future__ import annotations
 import threading
 
 from ..._ffi.semaphores import Block, Post
-from ...driver import CUuserObject, CUuserObject_flags, checked
+from ...driver import CUuserObject, CUuserObject_flags
 from .. import lifetime
+from ..current import owning
 from .sweeper import Sweeper
 
-Held = tuple[CUuserObject, ...]
+Held = tuple[CUuserObject, CUuserObject]
+
+_FLAGS = CUuserObject_flags.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
 
 _post: Post | None = None
 _blocks: list[Block] = []
@@ -29,13 +32,13 @@ _sweeping = threading.Lock()
 _sweeper: Sweeper | None = None
 
 
-def hold(thing: object) -> Held:
-    """User objects that keep `thing` alive, to be retained and released together; the references are the
-    caller's.
+def hold(held: Held, thing: object) -> None:
+    """Make in `held` the two user objects that keep `thing` alive; the references to them are the caller's.
 
-    Source: cuUserObjectCreate.
+    They are retained and released together. Source: cuUserObjectCreate.
     """
     global _post
+    first, second = held
     sweep()
     sweeper = _running_sweeper()
     if _post is None:
@@ -50,23 +53,15 @@ def hold(thing: object) -> Held:
         _free.extend(others)
     _things[address] = thing
     try:
-        made = _user_object(address, _post.address)
+        owning.cuUserObjectCreate(first, address, _post.address, 1, _FLAGS)
+        owning.cuUserObjectCreate(second, sweeper.signal.argument, sweeper.signal.address, 1, _FLAGS)
     except BaseException:
-        del _things[address]
-        _free.append(address)
+        if not first.value:
+            del _things[address]
+            _free.append(address)
+        elif not second.value:
+            sweeper.expected += 1  # nothing wakes it for this one
         raise
-    try:
-        return made, _user_object(sweeper.signal.argument, sweeper.signal.address)
-    except BaseException:
-        sweeper.expected += 1  # nothing wakes it for this one
-        checked.cuUserObjectRelease(made, 1)
-        raise
-
-
-def _user_object(argument: int, destructor: int) -> CUuserObject:
-    flags = CUuserObject_flags.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
-    made: CUuserObject = checked.cuUserObjectCreate(argument, destructor, 1, flags)
-    return made
 
 
 def _running_sweeper() -> Sweeper:
@@ -79,19 +74,22 @@ def _running_sweeper() -> Sweeper:
 
 def sweep() -> None:
     """Drop what no graph refers to any more."""
-    if not _blocks or not _sweeping.acquire(blocking=False):
+    if not _blocks:
         return
     assert _post is not None
     dropped = []
-    try:
-        for block in _blocks:
-            for address in block.posted():
-                _post.prepare(address)
-                if address in _things:
-                    dropped.append(_things.pop(address))
-                    _free.append(address)
-        if _sweeper is not None:
-            _sweeper.dropped += len(dropped)
-    finally:
-        _sweeping.release()
+    (is_mine,) = map(_sweeping.acquire, (False,))  # behind which no Ctrl-C comes before `try`
+    if is_mine:
+        try:
+            for block in _blocks:
+                for address in block.posted():
+                    if is_held := address in _things:
+                        dropped.append(_things.pop(address))
+                        if _sweeper is not None:
+                            _sweeper.dropped += 1
+                    _post.prepare(address)  # after that: until then the next sweep sees it again
+                    if is_held:
+                        _free.append(address)
+        finally:
+            _sweeping.release()
     # `dropped` goes here: what that sets free may come by again

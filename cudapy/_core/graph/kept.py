@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ...driver import CUgraph, CUstream, CUuserObjectRetain_flags, checked
+from ... import driver
+from ...driver import CUgraph, CUresult, CUstream, CUuserObject, CUuserObjectRetain_flags, checked
 from ..closable import Closable
+from ..current import c_function, owning
+from ..lifetime import Ownership
 from .held import Held, hold
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 Things = tuple[object, ...]
 
+_MOVE = int(CUuserObjectRetain_flags.CU_GRAPH_USER_OBJECT_MOVE)
 _PLAIN = {int, float, complex, bool, bytes, str, type(None)}
 
 
@@ -93,17 +97,27 @@ def with_owners(things: Iterable[object]) -> Things:
 
 def give(graph: CUgraph, things: object) -> Held:
     """Let `graph` keep `things` alive. Source: cuGraphRetainUserObject."""
-    held, given = hold(things), 0
-    move = CUuserObjectRetain_flags.CU_GRAPH_USER_OBJECT_MOVE
+    held = CUuserObject(), CUuserObject()
+    ownerships = [Ownership(_release, cell) for cell in held]
+    retain = c_function("cuGraphRetainUserObject")
     try:
-        for each in held:
-            checked.cuGraphRetainUserObject(graph, each, 1, move)
-            given += 1
-    except Exception:  # after Ctrl-C the graph may have it already
-        for each in held[given:]:
-            checked.cuUserObjectRelease(each, 1)
-        raise
-    return held
+        hold(held, things)
+        made = CUuserObject(held[0].value), CUuserObject(held[1].value)
+        for cell in held:
+            (status,) = map(retain, (graph,), (cell,), (1,), (_MOVE,))
+            if not status:
+                cell.value = 0  # the graph has it; Ctrl-C does not come between
+                continue
+            arguments = {"graph": graph, "object": cell}
+            raise driver.libcuda.error("cuGraphRetainUserObject", CUresult(status), arguments)
+    finally:
+        for ownership in ownerships:
+            ownership.close()
+    return made
+
+
+def _release(cell: CUuserObject) -> None:
+    owning.cuUserObjectRelease(cell, 1)
 
 
 def keep_captured(stream: CUstream, *things: object) -> None:

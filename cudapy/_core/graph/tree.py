@@ -6,8 +6,8 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode, checked
-from ..current import Uncaptured
+from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode
+from ..current import Uncaptured, owning
 from ..lifetime import Ownership
 from .held import sweep
 from .kept import Kept, with_owners
@@ -56,9 +56,9 @@ class Tree:
         self.is_alive = True
         self._ownership: Ownership | None = None
 
-    def own(self) -> Tree:
-        """Destroy the graph when nothing refers to it any more."""
-        self._ownership = Ownership(destroy, self.root)
+    def own(self, ownership: Ownership | None) -> Tree:
+        """Destroy the graph when nothing refers to it any more; `ownership` does."""
+        self._ownership = ownership
         return self
 
     def record(self, node: CUgraphNode) -> Record:
@@ -94,5 +94,5 @@ class Tree:
 def destroy(graph: CUgraph) -> None:
     """Destroy a graph, without harm to a capture under way. Source: cuGraphDestroy."""
     with Uncaptured():
-        checked.cuGraphDestroy(graph)
+        owning.cuGraphDestroy(graph)
     sweep()

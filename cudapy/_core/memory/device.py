@@ -51,7 +51,7 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
 
         self._device_id = int(Device(device_id))
         if options is None:
-            self._set(checked.cuDeviceGetMemPool(self._device_id), owned=False)
+            self._set(checked.cuDeviceGetMemPool(self._device_id))
         else:
             chosen = accepted(DeviceMemoryResourceOptions, options)
             self._create(PINNED, on_device(self._device_id), chosen.max_size, chosen.ipc_enabled)

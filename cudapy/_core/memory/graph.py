@@ -8,9 +8,10 @@ from ..._errors import CUDAError
 from ...driver import CUgraphMem_attribute, CUresult, checked
 from ..buffer import Buffer
 from ..captures import is_capturing
-from ..pointer import byte_count, is_allocated
+from ..current import owning
+from ..pointer import Address, byte_count, is_allocated
 from ..stream import Stream
-from .resource import OnDevice
+from .resource import OnDevice, empties
 
 if TYPE_CHECKING:
     from ...driver import CUdeviceptr
@@ -52,20 +53,24 @@ class GraphMemoryResource(OnDevice):
             raise RuntimeError(
                 "GraphMemoryResource allocates in a stream that is being captured, and no other"
             )
-        address = checked.cuMemAllocAsync(number, in_stream._handle) if number else 0
-        return Buffer._adopt(address, number, self, in_stream)
 
+        def make(cell: Address) -> None:
+            owning.cuMemAllocAsync(cell, number, in_stream._handle)
+
+        return Buffer._adopt(make, number, self, in_stream)
+
+    @empties
     def deallocate(
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
         """Free the memory in the graph, or after it has run, once `stream` gets here; else there is none."""
-        in_stream = Stream._accept(stream)
+        in_stream, cell = Stream._accept(stream), Address.of(ptr)
         try:
-            checked.cuMemFreeAsync(ptr, in_stream._handle)
+            owning.cuMemFreeAsync(cell, in_stream._handle)
         except CUDAError as error:
             if error.code != CUresult.CUDA_ERROR_INVALID_VALUE or is_capturing(in_stream):
                 raise
-            if is_allocated(int(ptr)):
+            if is_allocated(cell.value):
                 raise
 
     def trim(self) -> None:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from ...driver import checked
 from ..buffer import Buffer
-from ..current import Uncaptured, within
-from ..pointer import byte_count
+from ..current import Uncaptured, owning, within
+from ..pointer import Address, byte_count
 from ..stream import Stream
-from .resource import OnDevice, OnHost
+from .resource import OnDevice, OnHost, empties
 
 if TYPE_CHECKING:
     from ...driver import CUdeviceptr
@@ -29,9 +29,9 @@ class LegacyPinnedMemoryResource(OnHost):
         """A Buffer of `size` bytes, freed after the work in `stream`, if there is one."""
         number = byte_count(size)
         in_stream = None if stream is None else Stream._accept(stream)
-        address = checked.cuMemAllocHost(number) if number else 0
-        return Buffer._adopt(address, number, self, in_stream)
+        return Buffer._adopt(lambda cell: owning.cuMemAllocHost(cell, number), number, self, in_stream)
 
+    @empties
     def deallocate(
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
@@ -39,7 +39,7 @@ class LegacyPinnedMemoryResource(OnHost):
         with Uncaptured():
             if stream is not None:
                 checked.cuStreamSynchronize(Stream._accept(stream)._handle)
-            checked.cuMemFreeHost(int(ptr))
+            owning.cuMemFreeHost(Address.of(ptr))
 
 
 class _SynchronousMemoryResource(OnDevice):
@@ -54,13 +54,17 @@ class _SynchronousMemoryResource(OnDevice):
 
         number, in_stream = byte_count(size), Stream._accept(stream)
         context = int(primary(self._device_id)._handle)
-        address = within(context, checked.cuMemAlloc, number) if number else 0
-        return Buffer._adopt(address, number, self, in_stream, context)
 
+        def make(cell: Address) -> None:
+            within(context, owning.cuMemAlloc, cell, number)
+
+        return Buffer._adopt(make, number, self, in_stream, context)
+
+    @empties
     def deallocate(
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
         """Wait for `stream`, then free the memory."""
         with Uncaptured():
             checked.cuStreamSynchronize(Stream._accept(stream)._handle)
-            checked.cuMemFree(ptr)
+            owning.cuMemFree(Address.of(ptr))

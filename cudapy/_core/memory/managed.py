@@ -78,7 +78,7 @@ class ManagedMemoryResource(MemoryPool):
     def __init__(self, options: ManagedMemoryResourceOptions | Mapping[str, Any] | None = None) -> None:
         self._preferred = None
         if options is None:
-            self._set(checked.cuMemGetMemPool(CUmemLocation(type=NOWHERE), MANAGED), owned=False)
+            self._set(checked.cuMemGetMemPool(CUmemLocation(type=NOWHERE), MANAGED))
             return
         self._preferred = accepted(ManagedMemoryResourceOptions, options)._place()
         kind, number = self._preferred or (None, None)

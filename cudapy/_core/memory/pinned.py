@@ -51,7 +51,7 @@ class PinnedMemoryResource(OnHost, MemoryPool):
         if options is None:
             anywhere = CUmemLocation(type=HOST)
             try:
-                self._set(checked.cuMemGetMemPool(anywhere, PINNED), owned=False)
+                self._set(checked.cuMemGetMemPool(anywhere, PINNED))
             except SymbolNotFound:
                 self._create(PINNED, anywhere)
         else:

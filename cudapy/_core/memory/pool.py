@@ -24,14 +24,16 @@ from .. import ipc, lifetime
 from ..buffer import Buffer
 from ..captures import possible, state, uncaptured
 from ..closable import Closable
-from ..current import Uncaptured
+from ..current import Uncaptured, owning
 from ..lifetime import Foundation, keep_until, postponed, retry
-from ..pointer import byte_count
+from ..pointer import Address, byte_count
 from ..stream import Stream
 from .pool_attributes import MemoryPoolAttributes
-from .resource import MemoryResource
+from .resource import MemoryResource, empties
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...driver import CUmemAllocationType, CUmemLocation
     from ..event import Event
     from ..stream import IsStreamType
@@ -61,13 +63,24 @@ class MemoryPool(Closable, MemoryResource):
     _free_async: Any  # cuMemFreeAsync itself
     _ipc: ipc.Sharing | None
 
-    def _set(self, pool: CUmemoryPool, owned: bool, sharing: ipc.Sharing | None = None) -> None:
+    def _make(
+        self, function: Callable[..., object], *args: object, sharing: ipc.Sharing | None = None
+    ) -> None:
+        """Have the pool that `function(cell, *args)` makes, and own it."""
+        cell = CUmemoryPool()
+        destroy = _destroy_mapped if sharing is not None and sharing.is_mapped else _destroy
+        ownership = Foundation(destroy, cell)
+        function(cell, *args)
+        self._set(CUmemoryPool(cell.value), ownership, sharing)
+
+    def _set(
+        self, pool: CUmemoryPool, ownership: Foundation | None = None, sharing: ipc.Sharing | None = None
+    ) -> None:
         self._pool = pool
         self._ipc = sharing
         self._attributes: weakref.ref[MemoryPoolAttributes] | None = None
-        destroy = checked.cuMemPoolDestroy if self.is_mapped else _destroy
-        self._ownership = Foundation(uncaptured, destroy, pool) if owned else None
-        self._is_owned = owned
+        self._ownership = ownership
+        self._is_owned = ownership is not None
         if type(self).deallocate is MemoryPool.deallocate and not self.is_mapped:
             self._quick = driver.libcuda.symbol("cuMemAllocFromPoolAsync"), word(int(pool))
             self._free_async = driver.libcuda.symbol("cuMemFreeAsync")
@@ -85,7 +98,7 @@ class MemoryPool(Closable, MemoryResource):
         properties = CUmemPoolProps(allocType=kind, location=place, maxSize=byte_count(max_size))
         if ipc_enabled:
             properties.handleTypes = ipc.supported(FILE)
-        self._set(checked.cuMemPoolCreate(properties), True, ipc.Sharing() if ipc_enabled else None)
+        self._make(owning.cuMemPoolCreate, properties, sharing=ipc.Sharing() if ipc_enabled else None)
 
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes for later work in `stream`, and in others that wait for it."""
@@ -106,16 +119,22 @@ class MemoryPool(Closable, MemoryResource):
         if possible and state(handle):  # then it is the memory of a graph
             _push(slot)
             return self._allocate(size, stream)
-        err = alloc_async(reference, word(size), pool, handle)
-        buffer = _new(self._buffer)
-        buffer._address = address.value
-        _push(slot)
+        buffer = _new(self._buffer)  # before the call, which Ctrl-C may cut off from what comes behind it
         buffer._size, buffer._resource, buffer._stream = size, self, lasting
+        address.value = 0
+        try:
+            err = alloc_async(reference, word(size), pool, handle)
+        except BaseException:
+            buffer._address = address.value
+            buffer._process = lifetime.process if buffer._address else None
+            raise
+        buffer._address = address.value
+        buffer._process = lifetime.process
+        _push(slot)
         if err:
             buffer._process = None
             arguments = {"bytesize": size, "pool": self._pool, "hStream": handle}
             raise driver.libcuda.error("cuMemAllocFromPoolAsync", driver.CUresult(err), arguments)
-        buffer._process = lifetime.process
         return buffer
 
     def _allocate(self, size: int, stream: Stream | IsStreamType | None) -> Buffer:
@@ -125,18 +144,22 @@ class MemoryPool(Closable, MemoryResource):
         in_stream, number = Stream._accept(stream), byte_count(size)
         if self.is_mapped:
             raise RuntimeError(f"{self!r} is the pool of another process, which alone can allocate from it")
-        pool, address = self._pool, 0
-        if number:
-            address = checked.cuMemAllocFromPoolAsync(number, pool, in_stream._handle)
-        return self._buffer._adopt(address, number, self, in_stream)
+        pool = self._pool
 
+        def make(cell: Address) -> None:
+            owning.cuMemAllocFromPoolAsync(cell, number, pool, in_stream._handle)
+
+        return self._buffer._adopt(make, number, self, in_stream)
+
+    @empties
     def deallocate(
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
         """Free the memory once `stream` gets here; after `close` too."""
         in_stream = Stream._accept(stream)
-        if self._ipc is None or self._ipc.gives_up(int(ptr)):
-            checked.cuMemFreeAsync(ptr, in_stream._handle)
+        cell = Address.of(ptr)
+        if self._ipc is None or self._ipc.gives_up(cell):
+            owning.cuMemFreeAsync(cell, in_stream._handle)
             if self.is_mapped:  # of such a pool the driver does not say whether it is idle
                 keep_until(_Freed(in_stream.record()), self._ownership)
 
@@ -224,16 +247,24 @@ def _destroy(pool: CUmemoryPool) -> None:
     cuMemPoolTrimTo is in use, or was not seen to be free: a program sees it by waiting.
     Source: cuMemPoolTrimTo, cuMemPoolDestroy.
     """
+    uncaptured(_destroy_idle, pool)
+
+
+def _destroy_mapped(pool: CUmemoryPool) -> None:
+    uncaptured(owning.cuMemPoolDestroy, pool)
+
+
+def _destroy_idle(pool: CUmemoryPool) -> None:
     try:
         checked.cuMemPoolTrimTo(pool, 0)
         rest = checked.cuMemPoolGetAttribute(pool, CUmemPool_attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
     except CUDAError as error:
         if error.code not in lifetime.LATER:
-            checked.cuMemPoolDestroy(pool)  # better so than never
+            owning.cuMemPoolDestroy(pool)  # better so than never
         raise
     if rest:
         raise CUDAError("memory of the pool is yet to be freed", CUresult.CUDA_ERROR_NOT_READY)
-    checked.cuMemPoolDestroy(pool)
+    owning.cuMemPoolDestroy(pool)
 
 
 class _Freed:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...driver import CUdeviceptr
     from ..buffer import Buffer
     from ..stream import IsStreamType, Stream
+
+
+F = TypeVar("F", bound="Callable[..., object]")
+
+
+def empties(deallocate: F) -> F:
+    """Says that this method, given an `Address`, leaves 0 there in the step in which it frees the memory."""
+    deallocate.empties = True  # type: ignore[attr-defined]
+    return deallocate
 
 
 class MemoryResource:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ... import driver
 from ..._errors import CUDAError
-from ...driver import CUmemAllocationProp, checked
+from ..._ffi.convert import word
+from ...driver import CUmemAllocationProp, CUmemGenericAllocationHandle, CUresult, checked
 from ..buffer import Buffer
 from ..context import primary
-from ..current import Uncaptured, within
+from ..current import Uncaptured, c_function, owning, within
+from ..lifetime import Ownership
 from ..options import accepted
-from ..pointer import byte_count
+from ..pointer import Address, byte_count
 from ..stream import Stream
-from .resource import MemoryResource
+from .resource import MemoryResource, empties
 from .virtual_options import VirtualMemoryResourceOptions
 
 if TYPE_CHECKING:
     import collections.abc
+    from collections.abc import Callable
 
     from ...driver import CUdeviceptr
     from ..device import Device
@@ -27,8 +30,8 @@ if TYPE_CHECKING:
 class Mapping(NamedTuple):
     """An allocation as it lies in the address space: what was reserved, and the pieces of memory there."""
 
-    reserved: list[tuple[int, int]]  # (address, size)
-    pieces: list[tuple[int, int]]
+    reserved: list[tuple[Address, int]]  # and the size; what is 0 was given back
+    pieces: list[tuple[Address, int]]
 
 
 class VirtualMemoryResource(MemoryResource):
@@ -66,9 +69,13 @@ class VirtualMemoryResource(MemoryResource):
         """A Buffer of `size` bytes, to be used at once; freed after the work in `stream`, if there is one."""
         number = byte_count(size)
         in_stream = None if stream is None else Stream._accept(stream)
-        address = within(self._context, self._map, number, self._config) if number else 0
-        return Buffer._adopt(address, number, self, in_stream, self._context)
 
+        def make(cell: Address) -> None:
+            within(self._context, self._map, cell, number, self._config)
+
+        return Buffer._adopt(make, number, self, in_stream, self._context)
+
+    @empties
     def deallocate(
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
@@ -76,18 +83,23 @@ class VirtualMemoryResource(MemoryResource):
         if stream is not None:
             with Uncaptured():
                 checked.cuStreamSynchronize(Stream._accept(stream)._handle)
-        mapping = self._mappings.pop(int(ptr))
-        calls = [(checked.cuMemUnmap, piece) for piece in mapping.pieces]
-        calls += [(checked.cuMemAddressFree, addresses) for addresses in mapping.reserved]
+        cell = Address.of(ptr)
+        address = cell.value
+        mapping = self._mappings[address]
+        calls = [(owning.cuMemUnmap, piece) for piece in mapping.pieces]
+        calls += [(owning.cuMemAddressFree, addresses) for addresses in mapping.reserved]
         failed = None
         with Uncaptured():
             for function, where in calls:  # all of them, should one fail
                 try:
-                    function(*where)
+                    if where[0].value:
+                        function(*where)
                 except CUDAError as error:
                     failed = failed or error
         if failed is not None:
             raise failed
+        del self._mappings[address]
+        cell.value = 0
 
     def modify_allocation(
         self,
@@ -116,77 +128,86 @@ class VirtualMemoryResource(MemoryResource):
     def _context(self) -> int:
         return int(primary(self._device_id)._handle)
 
-    def _map(self, size: int, config: VirtualMemoryResourceOptions) -> int:
-        """New memory of at least `size` bytes; its address."""
+    def _map(self, cell: Address, size: int, config: VirtualMemoryResourceOptions) -> None:
+        """New memory of at least `size` bytes, whose address goes into `cell`."""
         properties = config._properties(self._device_id)
         unit = config._unit(properties)
-        with ExitStack() as undo:
+        undo = _Undo()
+        try:
             room = -(-size // unit) * unit
-            address = _reserve(undo, room, config.addr_align or unit, config.addr_hint or 0)
-            self._fill(undo, address, room, properties, config)
-            self._mappings[address] = Mapping([(address, room)], [(address, room)])
-            undo.pop_all()
-        return address
+            reserved = _reserve(undo, room, config.addr_align or unit, config.addr_hint or 0)
+            piece = self._fill(undo, reserved.value, room, properties, config)
+            mapping = Mapping([(reserved, room)], [(piece, room)])
+            self._mappings[reserved.value] = mapping  # no Ctrl-C from here to the next line but one
+            cell.value = reserved.value
+            undo.owed.value = 0
+        finally:
+            undo.close()
 
     def _fill(
         self,
-        undo: ExitStack,
+        undo: _Undo,
         address: int,
         size: int,
         properties: CUmemAllocationProp,
         config: VirtualMemoryResourceOptions,
-    ) -> None:
-        """Put new memory behind `size` bytes of reserved addresses."""
-        handle = checked.cuMemCreate(size, properties, 0)
-        try:
-            checked.cuMemMap(address, size, 0, handle, 0)
-            undo.callback(checked.cuMemUnmap, address, size)
-        finally:
-            checked.cuMemRelease(handle)  # the mapping keeps the memory
+    ) -> Address:
+        """Put new memory behind `size` bytes of reserved addresses; what is mapped."""
+        piece = _map_into(undo, address, size, owning.cuMemCreate, size, properties, 0)
         self._allow(address, size, config)
+        return piece
 
     def _allow(self, address: int, size: int, config: VirtualMemoryResourceOptions) -> None:
         allowed = config._access(self._device_id, self.is_host_accessible)
         checked.cuMemSetAccess(address, size, allowed, len(allowed))
 
     def _grow(self, buf: Buffer, wanted: int, config: VirtualMemoryResourceOptions) -> None:
-        address = buf._address
+        address, cell = buf._address, Address()
+        ownership = buf._owner_of(cell, self._context, wanted)
         if not address:
-            buf._move(self._map(wanted, config), self._context)
-            buf._size = wanted
+            self._map(cell, wanted, config)
+            buf._move(ownership, cell.value, wanted)
             return
         before = self._mappings[address]
-        has = sum(size for _, size in before.pieces)
+        has = sum(size for piece, size in before.pieces if piece.value)
         if wanted <= has:
             buf._size = wanted
             return
         properties = config._properties(self._device_id)
         unit = max(config._unit(properties), self._config._unit(self._config._properties(self._device_id)))
         more = -(-(wanted - has) // unit) * unit
-        with ExitStack() as undo:
+        undo = _Undo()
+        try:
             behind = _reserve(undo, more, unit, address + has)
-            if behind == address + has:
-                self._fill(undo, behind, more, properties, config)
-                before.reserved.append((behind, more))
-                before.pieces.append((behind, more))
-                undo.pop_all()
+            if behind.value == address + has:
+                piece = self._fill(undo, behind.value, more, properties, config)
+                before.reserved.append((behind, more))  # an interrupted one leaves zeros there
+                before.pieces.append((piece, more))
+                undo.owed.value = 0
                 buf._size = wanted
                 return
-        with ExitStack() as undo:
-            start = _reserve(undo, has + more, config.addr_align or unit, 0)
+        finally:
+            undo.close()
+        undo = _Undo()
+        try:
+            reserved = _reserve(undo, has + more, config.addr_align or unit, 0)
+            start = reserved.value
             pieces, offset = [], 0
             for old, size in before.pieces:
-                _map_again(undo, old, start + offset, size)
-                pieces.append((start + offset, size))
-                offset += size
+                if old.value:
+                    function = owning.cuMemRetainAllocationHandle
+                    pieces.append((_map_into(undo, start + offset, size, function, old.value), size))
+                    offset += size
             self._allow(start, has, self._config)
-            self._fill(undo, start + has, more, properties, config)
-            pieces.append((start + has, more))
+            pieces.append((self._fill(undo, start + has, more, properties, config), more))
             checked.cuCtxSynchronize()
-            self._mappings[start] = Mapping([(start, has + more)], pieces)
-            undo.pop_all()
-        buf._move(start, self._context)  # which frees the old addresses, or leaves them to a graph
-        buf._size = wanted
+            mapping = Mapping([(reserved, has + more)], pieces)
+            self._mappings[start] = mapping  # no Ctrl-C from here to the next line but one
+            cell.value = start
+            undo.owed.value = 0
+        finally:
+            undo.close()
+        buf._move(ownership, start, wanted)  # which frees the old addresses, or leaves them to a graph
 
     @property
     def device_id(self) -> int:
@@ -212,17 +233,48 @@ class VirtualMemoryResource(MemoryResource):
         return f"<VirtualMemoryResource of device {self._device_id}>"
 
 
-def _reserve(undo: ExitStack, size: int, alignment: int, hint: int) -> int:
-    address = int(checked.cuMemAddressReserve(size, alignment, hint, 0))
-    undo.callback(checked.cuMemAddressFree, address, size)
-    return address
+class _Undo(Ownership):
+    """What is to be undone, unless `owed` is set to 0: a list of functions, and what they take."""
+
+    __slots__ = ("calls", "owed")
+
+    def __init__(self) -> None:
+        self.owed, self.calls = Address(1), []  # type: ignore[var-annotated]
+        super().__init__(_undo, self.owed, self.calls)
 
 
-def _map_again(undo: ExitStack, old: int, new: int, size: int) -> None:
-    """Map the memory at `old` at `new` too."""
-    handle = checked.cuMemRetainAllocationHandle(old)
-    try:
-        checked.cuMemMap(new, size, 0, handle, 0)
-        undo.callback(checked.cuMemUnmap, new, size)
-    finally:
-        checked.cuMemRelease(handle)
+def _undo(owed: Address, calls: list[tuple[Callable[..., object], Address, int]]) -> None:
+    failed = None
+    for function, cell, size in reversed(calls):  # all of them, should one fail
+        try:
+            if cell.value:
+                function(cell, size)
+        except CUDAError as error:
+            failed = failed or error
+    owed.value = 0
+    if failed is not None:
+        raise failed
+
+
+def _reserve(undo: _Undo, size: int, alignment: int, hint: int) -> Address:
+    reserved = Address()
+    undo.calls.append((owning.cuMemAddressFree, reserved, size))
+    owning.cuMemAddressReserve(reserved, size, alignment, hint, 0)
+    return reserved
+
+
+def _map_into(undo: _Undo, address: int, size: int, make: Callable[..., object], *args: object) -> Address:
+    """Map the memory whose handle is made by `make(cell, *args)`; what is mapped."""
+    handle = CUmemGenericAllocationHandle()
+    ownership = Ownership(owning.cuMemRelease, handle)
+    make(handle, *args)
+    piece, map_memory = Address(), c_function("cuMemMap")
+    undo.calls.append((owning.cuMemUnmap, piece, size))
+    (status,) = map(map_memory, (word(address),), (word(size),), (word(0),), (handle,), (word(0),))
+    if not status:
+        piece.value = address  # Ctrl-C does not come between
+    ownership.close()  # the mapping keeps the memory
+    if status:
+        arguments = {"ptr": address, "size": size, "handle": handle}
+        raise driver.libcuda.error("cuMemMap", CUresult(status), arguments)
+    return piece
