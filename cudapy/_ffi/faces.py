@@ -11,24 +11,26 @@ becomes, at the first call,
             raise _face.failure('nvJitLinkCreate', err, {'num_options': num_options, 'options': options})
         return _alone(values)
 
-A handle is an int there, and a `char *` takes a str as well and comes back as one. A function that fails with
-None for a buffer raises what is a ValueError, too: that was the one of cuda.bindings up to 13.3, before C was
-asked.
+A handle is an int there, and a `char *` takes a str as well and comes back as one, up to its NUL. A parameter
+with a default may be left out of the stub; of an array whose count is left out all is returned, without the
+count. A module whose face has enums and structs of its own names them as the twins of those of C: its
+functions take and return those. A function that fails with None for a buffer raises what is a ValueError,
+too: that was the one of cuda.bindings up to 13.3, before C was asked.
 """
 
 from __future__ import annotations
 
 import functools
 
+from .enums import Enum
 from .handles import Handle
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import CodeType
     from typing import Any, TypeVar
 
-    from .enums import Enum
     from .prototypes import CParameter
 
     F = TypeVar("F", bound=Callable[..., Any])
@@ -55,16 +57,33 @@ class Face:
 
     error: the class of its exceptions.
     explain: makes the exception that says more from (C function, status, arguments): the `__cause__`.
+    twins: returns the enums and structs of C, each with that of the face.
     """
 
     def __init__(
-        self, error: type[FaceError], explain: Callable[[str, Any, dict[str, Any]], Exception]
+        self,
+        error: type[FaceError],
+        explain: Callable[[str, Any, dict[str, Any]], Exception],
+        twins: Callable[[], Mapping[type, Any]] = dict,
     ) -> None:
         self.error = error
         self.explain = explain
+        self._twins = twins
+
+    @functools.cached_property
+    def twins(self) -> Mapping[type, Any]:
+        """The classes of C that the face has a class of its own for, and those."""
+        return self._twins()
+
+    @functools.cached_property
+    def originals(self) -> Mapping[type, Any]:
+        """The structs of the face, and those of C."""
+        return {twin: cls for cls, twin in self.twins.items() if not issubclass(twin, Enum)}
 
     def __call__(self, function: Callable[..., tuple[Any, ...]]) -> Callable[[F], F]:
-        """Make the stub below the face of `function`: the same parameters, whatever their names are."""
+        """Make the stub below the face of `function`: the same parameters, whatever their names are, but for
+        those at the end that have a default.
+        """
 
         def declare(stub: Any) -> Any:
             code = stub.__code__
@@ -73,7 +92,9 @@ class Face:
             names = code.co_varnames[: code.co_argcount]
             inputs = inputs_of(function)
             text = stub.__doc__ or function.__doc__ or ""  # nothing under -OO
-            for name, c_name in zip(names, inputs, strict=True):
+            if set(inputs[len(names) :]) - set(optional_of(function)):
+                raise TypeError(f"{stub.__name__} lacks parameters of {function.__name__}")
+            for name, c_name in zip(names, inputs, strict=False):
                 text = text.replace(f"`{c_name}`", f"`{name}`")
             stub.__doc__ = text
             stub.__kwdefaults__ = {"face": self, "stub": stub, "function": function, "names": names}
@@ -86,13 +107,14 @@ class Face:
         """The function itself, its text where tracebacks look for it."""
         from .generated import function as generated
 
-        texts = texts_of(function)
+        texts, structs = texts_of(function), structs_of(function) if self.twins else ()
+        calls = {**dict.fromkeys(structs, "_face.original({})"), **dict.fromkeys(texts, "_encoded({})")}
         given = [
-            f"_encoded({name})" if c_name in texts else name
-            for name, c_name in zip(names, inputs_of(function), strict=True)
+            calls.get(c_name, "{}").format(name)
+            for name, c_name in zip(names, inputs_of(function), strict=False)
         ]
         arguments = ", ".join(f"{name!r}: {name}" for name in names)
-        by_c_name, buffers = dict(zip(inputs_of(function), names, strict=True)), buffers_of(function)
+        by_c_name, buffers = dict(zip(inputs_of(function), names, strict=False)), buffers_of(function)
         null = " or ".join(f"{name} is None" for c_name, name in by_c_name.items() if c_name in buffers)
         failure = ", ".join([f"{function.__name__!r}, err, {{{arguments}}}", *([null] if null else [])])
         source = (
@@ -100,11 +122,49 @@ class Face:
             f"    err, *values = {function.__name__}({', '.join(given)})\n"
             "    if err:\n"
             f"        raise _face.failure({failure})\n"
-            "    return _alone(values)\n"
+            + "".join(f"    del values[{at}]\n" for at in counts_of(function, names))
+            + "    return _face.alone(values)\n"
         )
         scope = function.__globals__
-        scope.update(_face=self, _alone=alone, _encoded=encoded)
+        scope.update(_face=self, _encoded=encoded)
         return generated(name, source, f"<cudapy {function.__module__} {name}>", scope)
+
+    def alone(self, values: list[Any]) -> Any:
+        """Nothing, one value or a tuple, of plain Python types and the classes of the face."""
+        found = [self.plain(value) for value in values]
+        return found[0] if len(found) == 1 else tuple(found) or None
+
+    def plain(self, value: Any) -> Any:
+        """`value` with an int for a handle, a str for the bytes of a C string, its twin for what has one."""
+        if isinstance(value, Handle):
+            return value.value
+        if isinstance(value, bytes):
+            return value.partition(b"\0")[0].decode("utf-8", "replace")
+        if isinstance(value, list):
+            return [self.plain(item) for item in value]
+        twin = self.twins.get(type(value))
+        if twin is None:
+            return value
+        return twin(value) if isinstance(value, Enum) else twin.from_buffer(value)  # the same memory
+
+    def original(self, value: Any) -> Any:
+        """`value` with the struct of C, in the same memory, for one of the face; those in a list, too."""
+        if isinstance(value, (list, tuple)):
+            return [self.original(item) for item in value]
+        cls = self.originals.get(type(value))
+        return value if cls is None else cls.from_buffer(value)
+
+    def call(self, function: Any, *arguments: Any) -> Any:
+        """The results of a function of C alone, for a function of the face that is written by hand."""
+        status, *values = function(*arguments)
+        self.check(function, status, *arguments)
+        return self.alone(values)
+
+    def check(self, function: Any, status: Any, *arguments: Any) -> None:
+        """Raise the exception for a failure of `function`, called with `arguments`."""
+        if status:
+            named = dict(zip(inputs_of(function), arguments, strict=False))
+            raise self.failure(function.__name__, status, named)
 
     def settle(self, function: Any, stub: Any, names: tuple[str, ...]) -> None:
         """Write the function, and have the stub be it from now on."""
@@ -152,6 +212,28 @@ def inputs_of(function: Any) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
+def optional_of(function: Any) -> tuple[str, ...]:
+    """Those of them that have a default."""
+    names = inputs_of(function)
+    return names[len(names) - len(function.__defaults__ or ()) :]
+
+
+def counts_of(function: Any, names: tuple[str, ...]) -> list[int]:
+    """Where the results have the count of an array all of which is returned, as `names` have none for it."""
+    declaration = getattr(function, "__declaration__", None)
+    if declaration is None or len(names) == len(inputs_of(function)):
+        return []
+    writer = declaration.writer()
+    return [at for at, p in enumerate(writer.returned) if writer.counted(p)]
+
+
+def structs_of(function: Any) -> set[str]:
+    """The parameters that are structs, or arrays of them."""
+    from .scalars import SCALARS
+
+    return {p.name for p, is_text in _declared(function) if p.stars == 1 and p.type not in (*SCALARS, "void")}
+
+
 def _declared(function: Any) -> list[tuple[CParameter, bool]]:
     """The parameters in C, and whether each is a text or an array of texts; none if written by hand."""
     from .prototypes import parse
@@ -186,16 +268,3 @@ def encoded(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [encoded(item) for item in value]
     return value
-
-
-def alone(values: list[Any]) -> Any:
-    """Nothing, one value or a tuple, of plain Python types."""
-    found = [plain(value) for value in values]
-    return found[0] if len(found) == 1 else tuple(found) or None
-
-
-def plain(value: Any) -> Any:
-    """`value` with an int for a handle, and a str for the bytes of a C string."""
-    if isinstance(value, Handle):
-        return value.value
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

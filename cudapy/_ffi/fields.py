@@ -46,7 +46,8 @@ def annotated(c_type: str, extra: str, body: dict[str, Any], scope: dict[str, An
     if "*" in item:
         return ctypes.c_size_t * length, lambda raw: Items(raw, ctypes.c_size_t, length)
     if cls in (ctypes.c_char, ctypes.c_ubyte):
-        return ctypes.c_ubyte * length, lambda raw: Bytes(raw, cls, length, extra == "text")
+        kind = Decoded if extra == "str" else Bytes
+        return ctypes.c_ubyte * length, lambda raw: kind(raw, cls, length, extra == "text")
     storage = ctypes.c_int if issubclass(cls, Enum) else cls
     return storage * length, lambda raw: Items(raw, cls, length)
 
@@ -292,6 +293,18 @@ class Bytes(Field):
         if len(data) > self.length:
             raise ValueError(f"{self.what} holds {self.length} bytes, not {len(data)}")
         ctypes.memmove(self.raw.__get__(owner), data.ljust(self.length, b"\0"), self.length)
+
+
+class Decoded(Bytes):
+    """`char[n]` that is a str in Python, up to its NUL."""
+
+    def __init__(self, raw: Any, item: Any, length: int, text: bool) -> None:
+        super().__init__(raw, item, length, text)
+        read = raw.__get__
+        property.__init__(self, lambda owner: bytes(read(owner)).split(b"\0")[0].decode("utf-8", "replace"))
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        super().__set__(owner, value.encode() if isinstance(value, str) else value)
 
 
 class Items(Field):

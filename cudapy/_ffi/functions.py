@@ -19,7 +19,8 @@ one number, handle or enum that is named all the same is both: given by value, r
 `sizes` says how many items an array has (bytes, for a `void *` or `char *`): a parameter, a number, or an
 expression like "tensorRank - 1". `variants` says which attribute decides the type behind a `void *`.
 `in_place` names handles that C takes by address and may change: those of the caller, not returned.
-`keeps` names arguments that C uses as long as the handle it returns lives: until a function `frees` that one.
+`keeps` names arguments that C uses as long as the handle it returns lives: until a function `frees` that
+one. `whole` names the count of an array, the last parameter; None asks how many there are, for all of them.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ HELPERS: dict[str, Any] = {
     "_reference": convert.reference,
     "_text": convert.text,
     "_texts": convert.texts,
+    "_whole": results.whole,
     "_word": convert.word,
 }
 """What generated functions call, under the names that they use."""
@@ -76,6 +78,7 @@ class Writer:
         in_place: tuple[str, ...],
         keeps: tuple[str, ...] = (),
         frees: str = "",
+        whole: str = "",
     ) -> None:
         self.name = name
         self.inputs = inputs
@@ -87,6 +90,7 @@ class Writer:
         self.in_place = in_place
         self.keeps = keeps
         self.frees = frees
+        self.whole = whole
         self.before: list[str] = []  # numbers first: they measure what follows
         self.lines: list[str] = []
         self.after: list[str] = []  # the call, if it succeeds
@@ -99,8 +103,10 @@ class Writer:
         if missing:
             raise TypeError(f"{name}: the prototype has no parameter {', '.join(sorted(missing))}")
 
-    def source(self, status: str, raising: bool) -> str:
-        """The text of the function. `status` is the enum of the library's status codes."""
+    def source(self, status: str, raising: bool, short: int | None = None) -> str:
+        """The text of the function. `status` is the enum of the library's status codes; `short` is the one
+        that says that an array has too little room, and leaves how much it needs in its count.
+        """
         for parameter in self.prototype.parameters:
             if parameter.name not in self.inputs:
                 self.output(parameter)
@@ -110,7 +116,7 @@ class Writer:
                 self.input(parameter)
         returns = self.prototype.returns
         call = f"{self.c_name}({', '.join(self.arguments)})"
-        body = self.combined() + self.lines
+        body = self.in_whole(status, raising) + self.combined() + self.lines
         if returns != status:
             body.append(f"value = {call}" if returns != "void" else call)
             results = [*self.results, *(["value"] if returns != "void" else [])]
@@ -124,6 +130,12 @@ class Writer:
                 values = ", ".join(f"{name!r}: {name}" for name in self.inputs)
                 body.append(f"    raise _failed({self.public_name!r}, {status}(err), {{{values}}})")
             else:
+                counts = [self.counted(p) for p in self.returned]
+                if short is not None and any(counts):
+                    needed = [
+                        value if count else "None" for value, count in zip(self.results, counts, strict=True)
+                    ]
+                    body.append(f"    if err == {short}: return {tuple_text([f'{status}(err)', *needed])}")
                 body.append("    return " + tuple_text([f"{status}(err)"] + ["None"] * len(self.results)))
             results = self.results
         body += self.after
@@ -169,6 +181,32 @@ class Writer:
             body.append(f"if kept: _keep({cell.name}, *kept)")
         body.append(f"raise _failed({self.public_name!r}, {status}(err), {{{values}}})")
         return f"def {self.name}({', '.join([cell.name, *names])}):\n    " + "\n    ".join(body) + "\n"
+
+    @property
+    def returned(self) -> list[CParameter]:
+        """The parameters that are results."""
+        return [p for p in self.prototype.parameters if p.name not in self.inputs or self.is_in_out(p)]
+
+    def counted(self, parameter: CParameter) -> bool:
+        """Whether a result is the number of items of another."""
+        return self.is_in_out(parameter) and parameter in self.sizes.values()
+
+    def in_whole(self, status: str, raising: bool) -> list[str]:
+        """The lines for a count that is not given."""
+        if not self.whole:
+            return []
+        *others, last = self.inputs
+        at = 1 + [p.name for p in self.returned].index(last)
+        call = f"_whole({self.name}, {tuple_text(others) if others else '()'}, {at})"
+        if not raising:
+            return [f"if {last} is None: return {call}"]
+        values = ", ".join(f"{name!r}: {name}" for name in others)
+        return [
+            f"if {last} is None:",
+            f"    err, *found = {call}",
+            f"    if err: raise _failed({self.public_name!r}, err, {{{values}}})",
+            "    return tuple(found)",
+        ]
 
     # -- types ------------------------------------------------------------------------------------
 
@@ -354,23 +392,24 @@ class Writer:
             self.results.append(f"_copies({value}, {self.put(cls)}, {counter.name}[0])")
         elif counter is not None:
             count = counter.name if isinstance(counter, CParameter) else str(counter)
-            if "(" in count:
+            if not count.isalnum():  # an expression
                 self.lines.append(f"{name}_count = {count}")
                 count = f"{name}_count"
             storage = self.put(results.storage(cls))
             self.lines.append(f"{name} = ({storage} * {count})() if {count} else None")
             self.arguments.append(name)
+            in_out = isinstance(counter, CParameter) and counter.stars
+            have = f"min({count}_[0], {count})" if in_out else count
             if cls is ctypes.c_char:
-                self.results.append(f"{name}.raw if {name} else b''")
+                part = f"[:{have}]" if in_out else ""
+                self.results.append(f"{name}.raw{part} if {name} else b''")
             else:
-                in_out = isinstance(counter, CParameter) and counter.stars
-                have = f"min({count}_[0], {count})" if in_out else count
                 self.results.append(f"_items({name}, {have}, {self.put(cls)})")
         elif stars == 2 and cls in (None, ctypes.c_char):
             value = self.cell(name, ctypes.c_char_p if cls else ctypes.c_void_p)
             self.results.append(value if cls else f"{value} or 0")
         elif stars == 1 and cls is not None and issubclass(cls, convert.AGGREGATES):
-            slow = issubclass(cls, ctypes.Union) or getattr(cls, "_alignment_", False)
+            slow = issubclass(cls, ctypes.Union) or cls._alignment_ or cls._version_
             self.lines.append(
                 f"{name} = {self.put(cls)}()" if slow else f"{name} = _new_struct({self.put(cls)})"
             )

@@ -40,6 +40,7 @@ class Library:
     error: makes the exception of the raising face from (function name, status, arguments).
     suffixes: tried before the bare symbol, e.g. ("_ptsz",) for the per-thread default stream.
     major: returns the CUDA major of the loaded library, where one symbol is not the same function in each.
+    short: the status of a function whose array has too little room, which says how much it needs.
     """
 
     asked: ClassVar[dict[str, set[Any]]] = {}  # by symbol, the names it was found by; of all libraries
@@ -52,6 +53,7 @@ class Library:
         error: Callable[[str, Any, dict[str, Any]], Exception],
         suffixes: Callable[[], Iterable[str]] = tuple,
         major: Callable[[], int | None] = lambda: None,
+        short: int | None = None,
     ) -> None:
         self.load = load
         self.status = status
@@ -59,6 +61,7 @@ class Library:
         self.error = error
         self.suffixes = suffixes
         self.major = major
+        self.short = short
 
     def __call__(
         self,
@@ -177,6 +180,12 @@ class Declaration:
         code: CodeType = self.stub.__wrapped__.__code__
         return code.co_varnames[: code.co_argcount]
 
+    @property
+    def optional(self) -> dict[str, Any]:
+        """The parameters that have a default, and it."""
+        defaults = self.stub.__defaults__ or ()
+        return dict(zip(self.inputs[len(self.inputs) - len(defaults) :], defaults, strict=True))
+
     def writer(self) -> Writer:
         """What writes the Python text of the function."""
         from .functions import Writer  # not before it is needed: most functions never are
@@ -191,6 +200,7 @@ class Declaration:
             self.in_place,
             self.keeps,
             self.frees,
+            next((name for name, default in self.optional.items() if default is None), ""),
         )
 
     def write(self, raising: bool = False, owning: bool = False) -> Any:
@@ -210,7 +220,7 @@ class Declaration:
         if returns != status:
             struct = None if returns in _RESTYPES else find(scope, returns)
             function.restype = struct or _RESTYPES[returns]
-        source = writer.owning(status) if owning else writer.source(status, raising)
+        source = writer.owning(status) if owning else writer.source(status, raising, self.library.short)
         if writer.argtypes:
             function.argtypes = writer.argtypes
         scope[writer.c_name] = function

@@ -83,6 +83,22 @@ def needs(size: Callable[..., tuple[Any, ...]], handle: Any) -> int:
     return size(handle)[1] or 0
 
 
+def whole(function: Callable[..., tuple[Any, ...]], arguments: tuple[Any, ...], at: int) -> tuple[Any, ...]:
+    """The result of `function`, whose last parameter is how many items there is room for, with room for all.
+
+    at: where the result has how many there are, also where the room was too small. There may be more of them
+    by the time that it is called again: then it is asked once more.
+    """
+    room = 0
+    found = function(*arguments, room)
+    for _ in range(16):
+        if found[at] is None or found[at] <= room:
+            break
+        room = found[at]
+        found = function(*arguments, room)
+    return found
+
+
 class Variants(dict):  # type: ignore[type-arg]
     """The types behind a `void *`, by attribute; each is a tuple of functions (take, give, new, get, put).
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     c_uchar: TypeAlias = int
     c_ushort: TypeAlias = int
     c_uint: TypeAlias = int
+    c_ulong: TypeAlias = int
     c_ulonglong: TypeAlias = int
     size_t: TypeAlias = int
     c_float: TypeAlias = float
@@ -28,7 +29,18 @@ if TYPE_CHECKING:
     Bytes: TypeAlias = bytes
     void_pp: TypeAlias = Any
 else:
-    from ctypes import c_bool, c_char, c_double, c_float, c_int, c_longlong, c_short, c_uint, c_ulonglong
+    from ctypes import (
+        c_bool,
+        c_char,
+        c_double,
+        c_float,
+        c_int,
+        c_longlong,
+        c_short,
+        c_uint,
+        c_ulong,
+        c_ulonglong,
+    )
     from ctypes import c_char_p as char_p
     from ctypes import c_size_t as size_t
     from ctypes import c_ubyte as c_uchar
@@ -54,6 +66,7 @@ SCALARS = {
     "long": ctypes.c_long,
     "unsigned long": ctypes.c_ulong,
     "long long": ctypes.c_longlong,
+    "signed long long": ctypes.c_longlong,
     "unsigned long long": ctypes.c_ulonglong,
     "size_t": ctypes.c_size_t,
     "ssize_t": ctypes.c_ssize_t,
@@ -78,6 +91,7 @@ __all__ = [
     "c_short",
     "c_uchar",
     "c_uint",
+    "c_ulong",
     "c_ulonglong",
     "c_ushort",
     "char_p",

@@ -8,7 +8,9 @@ A field's type is a scalar of `scalars`, an enum, a handle or another struct; or
 `Annotated[what Python sees, "what C has"]`, an array ("char[64]", "unsigned int[4]") or a pointer to structs
 ("CUlaunchAttribute *", "numAttrs": the field that counts them). Neighbours that end in "union" share their
 memory, as the members of an anonymous union do. Reading a struct inside a struct gives a view that keeps the
-outer one alive. `class CUtensorMap(Struct, align=64)` is allocated at multiples of 64 bytes.
+outer one alive. `class CUtensorMap(Struct, align=64)` is allocated at multiples of 64 bytes. The field
+`version` of `class nvmlMemory_v2_t(Struct, version=2)` starts as NVML's number for it, which has the size of
+the struct in its lower 24 bits; with `sized=False` as the version alone.
 """
 
 from __future__ import annotations
@@ -28,7 +30,15 @@ _UnionMeta: Any = type(ctypes.Union)
 class _Declared:
     """Makes ctypes' `_fields_` of the annotations, and puts our descriptors in front of those of ctypes."""
 
-    def __new__(meta, name: str, bases: tuple[type, ...], body: dict[str, Any], align: int = 0) -> Any:
+    def __new__(
+        meta,
+        name: str,
+        bases: tuple[type, ...],
+        body: dict[str, Any],
+        align: int = 0,
+        version: int = 0,
+        sized: bool = True,
+    ) -> Any:
         scope = sys.modules[body["__module__"]].__dict__
         makers: dict[str, Any] = {}
         declared: list[tuple[str, Any]] = []
@@ -66,8 +76,20 @@ class _Declared:
         body.setdefault("__slots__", ())
         return super().__new__(meta, name, bases, body)  # type: ignore[call-arg]
 
-    def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], align: int = 0) -> None:
+    def __init__(
+        cls,
+        name: str,
+        bases: tuple[type, ...],
+        body: dict[str, Any],
+        align: int = 0,
+        version: int = 0,
+        sized: bool = True,
+    ) -> None:
         super().__init__(name, bases, body)  # type: ignore[call-arg]  # ctypes lays the fields out by now
+        if version:
+            size = ctypes.sizeof(cls)  # type: ignore[arg-type]
+            cls._version_ = size | version << 24 if sized else version
+            cls.__init__ = _with_version  # type: ignore[misc]
         for field, maker in body["_makers_"].items():
             descriptor = maker(cls.__dict__[field])
             if isinstance(descriptor, fields.Structs) and descriptor.cls is None:
@@ -100,6 +122,7 @@ class Aggregate:
     __slots__ = ()
     _makers_: dict[str, Any]
     _alignment_: int
+    _version_ = 0
 
     def __new__(cls, _ptr: int = 0, **values: Any) -> Any:
         if _ptr:
@@ -137,12 +160,19 @@ class Aggregate:
         return "\n".join(lines)
 
 
+def _with_version(self: Any, _ptr: int = 0, **values: Any) -> None:
+    """The constructor of a struct that says which version of it the caller has."""
+    if not _ptr:
+        self.version = self._version_
+    Aggregate.__init__(self, _ptr, **values)
+
+
 if TYPE_CHECKING:
 
     class Struct(Aggregate, ctypes.Structure):
         """Base of every C struct."""
 
-        def __init_subclass__(cls, align: int = 0) -> None: ...
+        def __init_subclass__(cls, align: int = 0, version: int = 0, sized: bool = True) -> None: ...
 
     class Union(Aggregate, ctypes.Union):
         """Base of every C union."""

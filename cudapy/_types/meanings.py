@@ -949,3 +949,65 @@ NVFATBINRESULT = {
         "check them against those of ptxas",
     ),
 }
+
+NVMLRETURN = {
+    "NVML_SUCCESS": ("The call did what it was asked to do.", ""),
+    "NVML_ERROR_UNINITIALIZED": ("NVML is not initialised.", "call nvmlInit first"),
+    "NVML_ERROR_INVALID_ARGUMENT": ("An argument is not valid.", ""),
+    "NVML_ERROR_NOT_SUPPORTED": ("The device or the system does not support what was asked.", ""),
+    "NVML_ERROR_NO_PERMISSION": (
+        "This user may not do what was asked.",
+        "it needs root, or an administrator",
+    ),
+    "NVML_ERROR_ALREADY_INITIALIZED": ("NVML is initialised already.", ""),
+    "NVML_ERROR_NOT_FOUND": ("What was asked for is not there.", ""),
+    "NVML_ERROR_INSUFFICIENT_SIZE": (
+        "There is too little room for the answer.",
+        "give more, or leave the count out",
+    ),
+    "NVML_ERROR_INSUFFICIENT_POWER": ("External power cables of the board are not plugged in well.", ""),
+    "NVML_ERROR_DRIVER_NOT_LOADED": (
+        "The kernel module of the NVIDIA driver is not loaded.",
+        "load it, or install the driver",
+    ),
+    "NVML_ERROR_TIMEOUT": ("Nothing happened in the time that was given.", ""),
+    "NVML_ERROR_IRQ_ISSUE": ("The kernel has a problem with the interrupt of a GPU.", ""),
+    "NVML_ERROR_LIBRARY_NOT_FOUND": (
+        "NVML did not find or could not load a library that it needs.",
+        "install the driver again",
+    ),
+    "NVML_ERROR_FUNCTION_NOT_FOUND": ("The library of the driver lacks this function.", "use a newer driver"),
+    "NVML_ERROR_CORRUPTED_INFOROM": ("The infoROM of the board is corrupted.", ""),
+    "NVML_ERROR_GPU_IS_LOST": (
+        "The GPU is no longer on the bus, or cannot be reached.",
+        "see the log of the kernel for Xid errors",
+    ),
+    "NVML_ERROR_RESET_REQUIRED": ("The GPU has to be reset before it can be used.", ""),
+    "NVML_ERROR_OPERATING_SYSTEM": (
+        "The operating system refused access to the GPU.",
+        "see whether a container has its device files",
+    ),
+    "NVML_ERROR_LIB_RM_VERSION_MISMATCH": (
+        "The library and the kernel module of the driver are of different versions.",
+        "reboot, or reload the kernel module",
+    ),
+    "NVML_ERROR_IN_USE": ("The GPU is in use.", "end the processes that use it"),
+    "NVML_ERROR_MEMORY": ("There is not enough memory.", ""),
+    "NVML_ERROR_NO_DATA": ("There is no data yet.", ""),
+    "NVML_ERROR_VGPU_ECC_NOT_SUPPORTED": ("The vGPU cannot be used while ECC is on.", ""),
+    "NVML_ERROR_INSUFFICIENT_RESOURCES": (
+        "The device has too little left of something other than memory.",
+        "",
+    ),
+    "NVML_ERROR_FREQ_NOT_SUPPORTED": ("The frequency is not supported.", "ask for the supported clocks"),
+    "NVML_ERROR_ARGUMENT_VERSION_MISMATCH": (
+        "The version in a struct is not one that this driver knows.",
+        "use the struct of an earlier version, or a newer driver",
+    ),
+    "NVML_ERROR_DEPRECATED": ("The function is deprecated, and does nothing.", ""),
+    "NVML_ERROR_NOT_READY": ("The system is not ready.", "try again later"),
+    "NVML_ERROR_GPU_NOT_FOUND": ("There is no GPU.", ""),
+    "NVML_ERROR_INVALID_STATE": ("The resource is not in the right state.", ""),
+    "NVML_ERROR_RESET_TYPE_NOT_SUPPORTED": ("This kind of reset is not supported.", ""),
+    "NVML_ERROR_UNKNOWN": ("An error inside the driver.", ""),
+}

@@ -21,6 +21,7 @@ import pytest
 import cudapy.driver
 import cudapy.nvfatbin
 import cudapy.nvjitlink
+import cudapy.nvml
 import cudapy.nvrtc
 import cudapy.nvvm
 import cudapy.runtime
@@ -67,6 +68,7 @@ APIS = {
     "nvjitlink": Api(cudapy.nvjitlink, ("nvjitlink",), ("nvJitLink.h",), LARGE),
     "nvvm": Api(cudapy.nvvm, ("nvvm",), ("nvvm.h",), LARGE),
     "nvfatbin": Api(cudapy.nvfatbin, ("nvfatbin",), ("nvFatbin.h",), wheels.RELEASES[1:]),
+    "nvml": Api(cudapy.nvml, ("nvml",), ("nvml.h",)),
 }
 
 CASES = [
@@ -77,7 +79,7 @@ CASES = [
 
 NOT_DECLARED = re.compile(
     r"cuGL(CtxCreate|Init|RegisterBuffer|MapBuffer|UnmapBuffer|UnregisterBuffer|SetBuffer)"
-    r"|cuDeviceGetUuid$|cuEventElapsedTime$"
+    r"|cuDeviceGetUuid$|cuEventElapsedTime$|nvmlDeviceGetDriverModel$"
 )
 """Replaced by cuGraphicsGL* and cuDeviceGetUuid_v2 before CUDA 12, or the `before` of a declaration."""
 
@@ -94,8 +96,22 @@ OLD_SPELLING = {
 MOVING = re.compile(
     r"_MAX$|_MAX_ENUM$|_NUM_OPTIONS$|_FLAGS_MASK$|^CU_COREDUMP_LIGHTWEIGHT_FLAGS$|^CUDA(RT)?_VERSION$"
     r"|^cuda.*(Max|Count)$|^cudaDeviceMask$"
+    r"|^NVML_\w+_COUNT$|^NVML_API_VERSION$|^NVML_NVLINK_MAX_LINKS$|^nvml\w+All$|_NUM_PROFILE_PARAMS$"
 )
 """Members that change their value with every release; ours is that of the newest."""
+
+
+RENUMBERED = {
+    "12.4": re.compile("NVML_GPU_FABRIC_HEALTH_MASK_WIDTH_DEGRADED_BW$"),
+    "12.9": re.compile(
+        r"NVML_FI_(PWR_SMOOTHING_|DEV_POWER_SYNC_BALANCING_"
+        r"|DEV_CLOCKS_EVENT_REASON_(SW_THERM|HW_THERM|HW_POWER_BRAKE)_SLOWDOWN)"
+    )
+}
+"""Constants that meant something else in one release: fields of nvml.h, which 13.0 counts as 12.8 did."""
+
+RENAMED_FIELDS = {"isEnabledARR": "arrMode", "partitionId": "cliqueId"}
+"""Fields that had another name before."""
 
 
 @functools.cache
@@ -207,15 +223,27 @@ def test_enums(name: str, release: str) -> None:
 
 @pytest.mark.parametrize(("name", "release"), CASES)
 def test_constants(name: str, release: str) -> None:
-    prefix = ("CU_", "CUDA_", "MAX_", "NVRTC_")
+    prefix = ("CU_", "CUDA_", "MAX_", "NVRTC_", "NVML_", "nvml", "INVALID_")
     wrong = [
         f"{macro} is {value}, not {getattr(APIS[name].module, macro, None)}"
         for macro, value in header(name, release).macros.items()
         if macro.startswith(prefix)
         and not MOVING.search(macro)
+        and not (release in RENUMBERED and RENUMBERED[release].match(macro))
         and getattr(APIS[name].module, macro, None) != value
     ]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("release", APIS["nvml"].releases)
+def test_versions_of_structs(release: str) -> None:
+    """What a constructor writes to `version` is the header's number."""
+    macros = header("nvml", release).macros
+    wanted = {f"{macro}_t": value for macro, value in macros.items() if re.fullmatch(r"nvml\w+_v\d", macro)}
+    structs = {name: getattr(cudapy.nvml, name) for name in wanted}
+    numbered = {name: struct().version for name, struct in structs.items() if hasattr(struct, "version")}
+    assert len(numbered) >= 3
+    assert numbered == {name: wanted[name] for name in numbered}
 
 
 @pytest.mark.parametrize(("name", "release"), CASES)
@@ -327,14 +355,15 @@ def offsets(
     for field in flat(declared):
         if not exact and re.search(r"reserved|pad", field.name):
             continue
-        name = field.name + "_" if field.name in ("default",) else field.name
+        name = field.name + "_" if field.name in ("default",) else RENAMED_FIELDS.get(field.name, field.name)
         descriptor = getattr(cls, name, None)
         assert descriptor is not None, f"{cls.__name__} has no field {name}"
         raw = descriptor.raw
         here = base + raw.offset
         found.append((path + field.name, here, raw.size))
         if field.nested is not None:
-            found += offsets(descriptor.cls, field.nested, exact, path + field.name + ".", here)
+            inside = path + field.name + "[0]" * len(field.dims) + "."
+            found += offsets(descriptor.cls, field.nested, exact, inside, here)
     return found
 
 

@@ -56,6 +56,7 @@ APIS = {
     "runtime-13": Api("runtime", "cuda|getLocal", 13),
     "nvrtc": Api("nvrtc", "nvrtc"),
     "nvjitlink": Api("nvjitlink", "nvJitLink"),
+    "nvml": Api("nvml", "nvml"),
     "nvvm": Api("nvvm", "nvvm"),
     "nvfatbin": Api("nvfatbin", "nvFatbin"),
 }

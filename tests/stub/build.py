@@ -43,6 +43,7 @@ _IN_C = {
         )
         for pitch in ("dpitch", "spitch")
     },
+    "size // 4": "size / 4",
 }
 """Sizes that Python and C do not spell alike."""
 

@@ -40,7 +40,7 @@ def echo(stub: Stub, made: Case, function: Any = None, symbol: str = "") -> None
         received = calls[0].arguments[p.c.c_name]
         given = made.inputs.get(p.c.c_name)
         if given is None:
-            fresh = is_fresh(received) or takes_turns(made, p)
+            fresh = is_fresh(received, p) or takes_turns(made, p)
             assert fresh, f"{what}: C received {received} for the output {p.c.c_name}"
         else:
             wanted = f"not {given.raw!r} with {given.memory!r} behind it"
@@ -82,8 +82,10 @@ def arrived(given: Input, received: Argument) -> bool:
     return right and received.memory == memory
 
 
-def is_fresh(received: Argument) -> bool:
-    """Whether an output was zeroed memory, or null for nothing to write."""
+def is_fresh(received: Argument, p: Parameter) -> bool:
+    """Whether an output was zeroed memory, or null for nothing to write; a struct has its version in it."""
+    if received.memory is not None and is_aggregate(p.cls) and p.cls._version_:
+        return received.memory == bytes(p.cls())[:REMEMBERED]
     return not any(received.memory) if received.memory is not None else not any(received.raw)
 
 
