@@ -32,6 +32,8 @@ __all__ = ["alive", "coverage_report", "enable", "failing", "is_enabled", "stand
 NAME = "cudapy simulator"
 ROOMS = ("devices", "streams", "memory", "textures", "code", "graphs", "runtime")
 """The folders of the modules that provide the functions of the driver, and on top of it of the runtime."""
+LIBRARIES = ("cuda", "cudart", "nvml")
+"""The libraries that it stands for."""
 
 _tables: dict[str, Table] = {}
 _lock = threading.RLock()
@@ -80,7 +82,7 @@ def _enable(
     from .._pathfinder.libraries import MAJORS
 
     with _lock:
-        for name in ("cuda", "cudart"):
+        for name in LIBRARIES:
             known = pathfinder._loaded.get((name, None))
             if known is not None and known.found_by != NAME:
                 raise RuntimeError(f"the simulator comes too late: this process has loaded {known.path}")
@@ -89,7 +91,7 @@ def _enable(
         else:
             _still(devices, compute_capability)
         _settings(*settings)
-        for name in ("cuda", "cudart"):
+        for name in LIBRARIES:
             for major in (None, *MAJORS):
                 pathfinder._loaded[name, major] = load(name)
         from .code import compiler
@@ -130,12 +132,12 @@ def _shows_a_device() -> bool:
 
 
 def load(name: str) -> Loaded:
-    """The simulated library `name` as `pathfinder.load` returns it: "cuda", or "cudart"."""
+    """The simulated library `name`, one of LIBRARIES, as `pathfinder.load` returns it."""
     from ..pathfinder import Loaded
-    from .library import VERSION
+    from .library import VERSION, LateTable
 
     tables()
-    table: Any = _tables["driver" if name == "cuda" else "runtime"]
+    table: Any = LateTable(_nvml) if name == "nvml" else _tables["driver" if name == "cuda" else "runtime"]
     return Loaded(name, table, NAME, NAME, VERSION // 1000)
 
 
@@ -220,6 +222,15 @@ def _start(devices: int | None, compute_capability: tuple[int, int] | None) -> N
     _tables["runtime"] = Table(
         "runtime", runtime, runtime_calls.before, runtime_calls.failed, partial(runtime_calls.twin, made)
     )
+
+
+def _nvml() -> Table:
+    """The table of NVML: most programs never call it."""
+    from .. import nvml
+    from .library import Table
+    from .management import calls
+
+    return Table("nvml", nvml, calls.before, calls.failed, said=lambda symbol, refused: None)
 
 
 def _still(devices: int | None, compute_capability: tuple[int, int] | None) -> None:

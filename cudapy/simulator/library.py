@@ -15,6 +15,7 @@ of the header that nobody provides is there too: it returns CUDA_ERROR_NOT_SUPPO
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
 import threading
 import traceback
@@ -39,8 +40,11 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-provided: dict[str, dict[str, Callable[..., Any]]] = {"driver": {}, "runtime": {}}
+provided: dict[str, dict[str, Callable[..., Any]]] = {"driver": {}, "runtime": {}, "nvml": {}}
 """What each simulated library has: C symbol to Python function."""
+
+STATUSES = ("CUresult", "cudaError_t", "nvmlReturn_t")
+"""What their functions return, but for a few."""
 
 VERSION = 13000
 """The CUDA version that the simulated driver and runtime say they are; they lack what came later."""
@@ -93,6 +97,7 @@ class Table:
 
     before: called with the symbol before each function; raises Refused.
     failed: makes the status of a Refused.
+    said: called with the symbol and the Refused of each call that fails.
     twin: returns another table and the prototype in it of the same function under another name, or None.
     """
 
@@ -103,8 +108,10 @@ class Table:
         before: Callable[[str], None],
         failed: Callable[[Refused], int],
         twin: Callable[[Table, str], tuple[Table, Prototype] | None] = lambda table, symbol: None,
+        said: Callable[[str, Refused], None] = log.refused,
     ) -> None:
         self._name = name
+        self._said = said
         self._module = module
         self._before = before
         self._failed = failed
@@ -170,7 +177,7 @@ class Table:
         if function is None:
             function = _missing(base)
         returns = ctypes.c_void_p if prototype.returns.endswith("*") else ctypes.c_int
-        if prototype.returns not in ("CUresult", "cudaError_t") and returns is ctypes.c_int:
+        if prototype.returns not in STATUSES and returns is ctypes.c_int:
             returns = find(vars(self._module), prototype.returns)
             if issubclass(returns, Enum):
                 returns = ctypes.c_int
@@ -225,7 +232,7 @@ class Table:
             if hasattr(types[i], "contents")
         ]
         before, failed = self._before, self._failed
-        has_status = prototype.returns in ("CUresult", "cudaError_t")
+        has_status = prototype.returns in STATUSES
 
         @interrupts.undisturbed
         def call(*arguments: Any) -> Any:
@@ -259,7 +266,7 @@ class Table:
             except KeyboardInterrupt:
                 raise
             except Refused as refused:
-                log.refused(symbol, refused)
+                self._said(symbol, refused)
                 return failed(refused)
             except MemoryError as error:
                 return self._refuse(
@@ -286,8 +293,27 @@ class Table:
     def _refuse(self, symbol: str, status: str, reason: str) -> int:
         """The status of a failure that no function raised."""
         refused = Refused(f"CUDA_ERROR_{status}", reason)
-        log.refused(symbol, refused)
+        self._said(symbol, refused)
         return self._failed(refused)
+
+
+class LateTable:
+    """A table that `make` makes when a function of it is asked for."""
+
+    def __init__(self, make: Callable[[], Table]) -> None:
+        self._make = make
+
+    @functools.cached_property
+    def _table(self) -> Table:
+        return self._make()
+
+    def __getitem__(self, symbol: str) -> Any:
+        return self._table[symbol]
+
+    def __getattr__(self, symbol: str) -> Any:
+        if symbol.startswith("__"):
+            raise AttributeError(symbol)
+        return getattr(self._table, symbol)
 
 
 def number(since: str | None) -> int:

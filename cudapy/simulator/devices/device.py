@@ -70,8 +70,17 @@ def total_memory() -> int:
 
 
 _lock = threading.Lock()
+_existing: list[Device] = []
 devices: list[Device] = []
 """What cuInit finds."""
+
+
+def existing() -> list[Device]:
+    """The devices of the machine, with cuInit or without."""
+    with _lock:
+        if not _existing:
+            _existing[:] = [Device(i) for i in range(Options.devices)]  # none is there before all are
+    return _existing
 
 
 BEFORE_INIT = frozenset(
@@ -106,6 +115,7 @@ def _fork() -> None:
     global _is_forked
     _is_forked = _is_forked or bool(devices)
     devices.clear()
+    _existing.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -125,9 +135,7 @@ def cuInit(Flags: int) -> None:
         raise invalid(f"Flags must be 0, not {Flags}")
     if _is_forked:
         raise Refused("CUDA_ERROR_NOT_INITIALIZED", _FORKED)
-    with _lock:
-        if not devices:
-            devices[:] = [Device(i) for i in range(Options.devices)]  # none is there before all are
+    devices[:] = existing()
 
 
 @provides("driver")
