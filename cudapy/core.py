@@ -26,7 +26,7 @@ Linker, LinkerOptions        several ObjectCodes to one, with link-time optimiza
 ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
 LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
 graph                        work recorded or put together once and launched many times: `cudapy.core.graph`
-system                       how many devices there are, and which CUDA the driver knows: `cudapy.core.system`
+system                       the devices as NVML has them: memory, clocks, temperatures: `cudapy.core.system`
 typing                       choices by name, such as ObjectCodeFormatType: `cudapy.core.typing`
 
 Everything is given back with its last reference, or earlier by `close()` or a `with` block. What fails raises
@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import sys
 
-from ._core import system, utils
+from ._core import system, system_exceptions, system_typing, utils
 from ._core import typing_names as typing
 from ._core.buffer import Buffer
 from ._core.context import Context
@@ -135,5 +135,7 @@ __all__ = [
 # So that they can be imported by these names, as os.path can.
 sys.modules[f"{__name__}.graph"] = graph
 sys.modules[f"{__name__}.system"] = system
+sys.modules[f"{__name__}.system.exceptions"] = system_exceptions
+sys.modules[f"{__name__}.system.typing"] = system_typing
 sys.modules[f"{__name__}.typing"] = typing
 sys.modules[f"{__name__}.utils"] = utils

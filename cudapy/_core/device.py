@@ -26,6 +26,7 @@ from .waiting import wait
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from . import system
     from .graph.builder import GraphBuilder
 
 T = TypeVar("T")
@@ -108,6 +109,16 @@ class Device:
         """
         digits = bytes(checked.cuDeviceGetUuid(self._device_id).bytes).hex()
         return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+    def to_system_device(self) -> system.Device:
+        """The same device for NVML, of a MIG device that one. Raises NvmlError if NVML does not have it."""
+        from ..nvml import NotFoundError
+        from .management.device import Device as SystemDevice
+
+        try:
+            return SystemDevice(uuid=f"GPU-{self.uuid}")
+        except NotFoundError:
+            return SystemDevice(uuid=f"MIG-{self.uuid}")
 
     @cached_property
     def pci_bus_id(self) -> str:
