@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from .stub import module
-from .stub.build import Parameter, declared, is_aggregate, parameters
+from .stub.build import Parameter, declared, is_aggregate, parameters, returns_text
 from .stub.values import enums, handles
 
-driver = module("driver")
+SOURCES = [module("driver"), module("nvml")]
+CASES = [
+    pytest.param(function, id=f"{source.__name__.partition('.')[2]}-{symbol}")
+    for source in SOURCES
+    for symbol, function in declared(source).items()
+]
 
 
 def annotated(p: Parameter) -> str:
@@ -45,11 +52,13 @@ def annotated_result(p: Parameter) -> str:
     return f"list[{item}]" if p.count else item
 
 
-@pytest.mark.parametrize("symbol", declared(driver))
-def test_annotations(symbol: str) -> None:
-    function = declared(driver)[symbol]
+@pytest.mark.parametrize("function", CASES)
+def test_annotations(function: Any) -> None:
     found = parameters(function)
     expected = {p.c.name: annotated(p) for p in found if p.role != "output"}
+    optional = [name for name, default in function.__declaration__.optional.items() if default is None]
+    expected |= {name: f"{expected[name]} | None" for name in optional}
     results = [annotated_result(p) for p in found if p.role in ("output", "in out")]
+    results += ["bytes"] * returns_text(function)
     expected["return"] = f"tuple[{', '.join([function.__declaration__.library.status, *results])}]"
     assert function.__annotations__ == expected

@@ -183,6 +183,7 @@ STATUS = {
     "runtime": "cudaError_t",
     "nvrtc": "nvrtcResult",
     "nvjitlink": "nvJitLinkResult",
+    "nvml": "nvmlReturn_t",
     "nvvm": "nvvmResult",
     "nvfatbin": "nvFatbinResult",
 }

@@ -18,12 +18,12 @@ from .stub.record import Stub
 
 PEERS = Path(__file__).parent / "peers"
 RELEASES = ("12.9.10", "13.0.3", "13.5.0")
-MODULES = ("driver", "nvfatbin", "nvjitlink", "nvrtc", "nvvm", "runtime")
+MODULES = ("driver", "nvfatbin", "nvjitlink", "nvml", "nvrtc", "nvvm", "runtime")
 CASES = [
     (release, name)
     for release in RELEASES
     for name in MODULES
-    if (release, name) != ("13.0.3", "nvfatbin")  # it has none
+    if (release, name) not in (("13.0.3", "nvfatbin"), ("13.0.3", "nvml"))  # it has none
 ]
 
 OLD_PARAMETERS = {
@@ -31,6 +31,23 @@ OLD_PARAMETERS = {
     "cudaGraphKernelNodeCopyAttributes": "hSrc hDst",
 }
 """Functions whose parameters had other names before; by position they take the same."""
+
+MORE_PARAMETERS = {
+    "device_get_accounting_stats_v2": "pid",
+    "device_get_cooler_info": "index",
+    "device_get_memory_limits_v1": "name_space",
+    "device_get_nv_link_telemetry_samples_v1": "telemetry_samples",
+    "device_get_vgpu_instances_utilization_info": "last_seen_time_stamp",
+    "device_get_vgpu_scheduler_log_v2": "engine_id",
+    "device_get_vgpu_scheduler_state_v2": "engine_id",
+    "device_set_nvlink_bw_mode_async_v1": "set_bw_mode_async",
+    "gpu_instance_get_vgpu_scheduler_log": "engine_id",
+    "gpu_instance_get_vgpu_scheduler_log_v2": "engine_id",
+    "gpu_instance_get_vgpu_scheduler_state": "engine_id",
+    "gpu_instance_get_vgpu_scheduler_state_v2": "engine_id",
+    "system_get_cper_v1": "cursor",
+}
+"""Functions of nvml whose peer cannot say what C reads from the struct: here a parameter more says it."""
 
 LESS_BEFORE = re.compile(r"GetEdges$|NodeGetDepend|StreamGetCaptureInfo$|Memcpy(3D)?BatchAsync$")
 """Functions whose results, not parameters, changed in CUDA 13: these have the form of 13."""
@@ -80,6 +97,7 @@ def test_parameters(release: str, name: str) -> None:
     for function, signature in peer(release, name)["functions"].items():
         wanted = signature.split(" -> ")[0].strip()
         have = [parameters(form) for form in forms(ours(name), function)]
+        have += [text.removesuffix(MORE_PARAMETERS.get(function, "")).strip() for text in have]
         if wanted not in (*have, OLD_PARAMETERS.get(function)):
             differ.append(f"{function}({wanted}), ours is {have}")
     assert not differ, "\n".join(differ)
@@ -102,6 +120,34 @@ def test_results(release: str, name: str) -> None:
         ):
             differ.append(f"{function}: {wanted} results, ours has {have}")
     assert not differ, "\n".join(differ)
+
+
+OTHER_FIELD_IDS = re.compile(r"PWR_SMOOTHING_|DEV_POWER_SYNC_BALANCING_|DEV_CLOCKS_EVENT_REASON_")
+"""FieldIds that nvml.h counted in another way in 12.9 alone; and what only counts members moves, too."""
+
+
+@pytest.mark.parametrize("release", ["12.9.10", "13.5.0"])
+def test_enums_of_nvml(release: str) -> None:
+    differ = []
+    for enum, members in peer(release, "nvml")["enums"].items():
+        have = getattr(ours("nvml"), enum).__members__
+        for member in members.split():
+            name, _, value = member.partition("=")
+            moves = release == "12.9.10" and (OTHER_FIELD_IDS.match(name) or re.search("COUNT$|MAX$", name))
+            if name not in have or (int(have[name]) != int(value) and not moves):
+                differ.append(f"{enum}.{member} is {have.get(name)!r}")
+    assert not differ, "\n".join(differ)
+
+
+@pytest.mark.parametrize("release", ["12.9.10", "13.5.0"])
+def test_fields_of_nvml(release: str) -> None:
+    differ = {}
+    for struct, fields in peer(release, "nvml")["fields"].items():
+        have = getattr(ours("nvml"), struct, None)
+        missing = [field for field in fields.split() if not hasattr(have, field)]
+        if missing:
+            differ[struct] = missing
+    assert not differ
 
 
 def test_every_result_count_is_known() -> None:

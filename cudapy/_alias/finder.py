@@ -27,7 +27,7 @@ class Package(NamedTuple):
     folders: dict[str, tuple[str, ...]]  # its packages, by full name, and the modules whose names each has
 
 
-_BINDINGS = ("driver", "runtime", "nvrtc", "nvvm", "nvjitlink", "nvfatbin", "utils")
+_BINDINGS = ("driver", "runtime", "nvrtc", "nvvm", "nvjitlink", "nvfatbin", "nvml", "utils")
 _OLD_NAMES = {"cuda.cuda": ".driver", "cuda.cudart": ".runtime", "cuda.nvrtc": ".nvrtc"}
 
 PACKAGES = {
@@ -44,7 +44,7 @@ PACKAGES = {
             "cuda.core",
             (".core", "__version__"),
             ("cuda-core",),
-            {},
+            {f"cuda.core.system.{name}": f".core.system.{name}" for name in ("exceptions", "typing")},
             {"cuda.core": (".core",), "cuda.core.experimental": (".core", ".core.graph")},
         ),
         Package(

@@ -59,6 +59,8 @@ if TYPE_CHECKING:
         get_process_name,
     )
 
+__path__: list[str] = []  # for imports it is a package: `typing` and `exceptions` are modules below it
+
 CUDA_BINDINGS_NVML_IS_COMPATIBLE = True
 """Whether there are the names that ask NVML."""
 

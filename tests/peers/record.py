@@ -2,8 +2,8 @@
 
     pip install cuda-bindings==13.5.0 && python tests/peers/record.py >tests/peers/bindings-13.5.0.json
 
-For each module that it has: functions as "parameters -> number of results", the status not counted, and the
-names of types.
+For each module that it has: functions as "parameters -> number of results", the status not counted, -1 where it
+is not documented; the names of types; of modules with types of their own, values of enums and names of fields.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import re
 import sys
 from typing import Any
 
-MODULES = ("driver", "nvfatbin", "nvjitlink", "nvrtc", "nvvm", "runtime")
-FACES = ("nvfatbin", "nvjitlink", "nvvm")  # functions return results alone
+MODULES = ("driver", "nvfatbin", "nvjitlink", "nvml", "nvrtc", "nvvm", "runtime")
+FACES = ("nvfatbin", "nvjitlink", "nvml", "nvvm")  # functions return results alone
+OF_ALL_STRUCTS = {"from_buffer", "from_data", "from_ptr", "ptr"}
 
 
 def results(function: Any) -> int:
@@ -29,24 +30,34 @@ def results(function: Any) -> int:
 def results_alone(function: Any) -> int:
     """How many values a function returns that begins its documentation with `name(...) -> type`."""
     text = inspect.getdoc(function) or ""
-    returns = re.match(r"\w+\(.*?\)(?: -> (\w+))?\n", text)[1]  # type: ignore[index]
+    returns = re.match(r"\w+\(.*?\)(?: -> ([\w ]+))?(?:\n|$)", text)[1]  # type: ignore[index]
     if returns == "tuple":
-        return int(re.search(r"A (\d+)-tuple", text)[1])  # type: ignore[index]
+        count = re.search(r"A (\d+)-tuple", text)
+        return int(count[1]) if count else -1
+    if not returns and function.__module__.endswith("nvml"):
+        return -1  # nothing, or a struct
     return 1 if returns else 0
 
 
 def module(name: str) -> dict[str, Any]:
     peer = importlib.import_module(f"cuda.bindings.{name}")
     functions, types = {}, []
+    enums, fields = {}, {}
     for key, value in sorted(vars(peer).items()):
         if key.startswith(("_", "anon_", "nvrtcResult")) or getattr(value, "__module__", "") != peer.__name__:
             continue
         if isinstance(value, type):
             types.append(key)
+            if name == "nvml" and hasattr(value, "__members__"):
+                enums[key] = " ".join(f"{m}={int(v)}" for m, v in value.__members__.items())
+            elif name == "nvml" and not issubclass(value, Exception):
+                names = {field for field in dir(value) if not field.startswith("_")}
+                fields[key] = " ".join(sorted(names - OF_ALL_STRUCTS))
         elif callable(value) and key != "sizeof":
             count = results_alone(value) if name in FACES else results(value)
             functions[key] = f"{' '.join(inspect.signature(value).parameters)} -> {count}"
-    return {"functions": functions, "types": " ".join(types)}
+    found = {"functions": functions, "types": " ".join(types)}
+    return {**found, "enums": enums, "fields": fields} if enums else found
 
 
 if __name__ == "__main__":
