@@ -5327,11 +5327,7 @@ def check_status_size(status: int) -> int:
 
 def system_get_driver_branch() -> str:
     """Return the branch of the driver, such as "r580_00"."""
-    return _text(_face.call(nvmlSystemGetDriverBranch).branch)
-
-
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", "replace")
+    return str(_face.plain(_face.call(nvmlSystemGetDriverBranch).branch))
 
 
 def device_get_handle_by_uuidv(type: UUIDType | int, uuid: bytes) -> int:
@@ -5354,7 +5350,7 @@ def device_get_pdi(device: int) -> int:
 
 def device_get_hostname_v1(device: int) -> str:
     """Return the host name that was set for `device`."""
-    return _text(_face.call(nvmlDeviceGetHostname_v1, device).value)
+    return str(_face.plain(_face.call(nvmlDeviceGetHostname_v1, device).value))
 
 
 def device_set_hostname_v1(device: int, hostname: str) -> None:
@@ -5366,12 +5362,12 @@ def device_set_hostname_v1(device: int, hostname: str) -> None:
 
 def device_get_performance_modes(device: int) -> str:
     """Return the performance modes as text of keys and values."""
-    return _text(_face.call(nvmlDeviceGetPerformanceModes, device).str)
+    return str(_face.plain(_face.call(nvmlDeviceGetPerformanceModes, device).str))
 
 
 def device_get_current_clock_freqs(device: int) -> str:
     """Return the clocks as text of keys and values."""
-    return _text(_face.call(nvmlDeviceGetCurrentClockFreqs, device).str)
+    return str(_face.plain(_face.call(nvmlDeviceGetCurrentClockFreqs, device).str))
 
 
 def device_get_margin_temperature(device: int) -> int:

@@ -115,7 +115,7 @@ print(json.dumps([
     sorted({d.metadata["Name"] for d in metadata.distributions()} & {"cuda-bindings", "cuda-core"}),
     ["Device" in dir(cuda.core), "utils" in dir(cuda.bindings), {"Device", "find_static_lib"} <= set(scope)],
     [cuda.bindings.nvvm.__name__, cuda.bindings.utils.__name__, cuda.core.utils.__name__],
-    [util.find_spec(f"cuda.{name}") is not None for name in ("core.graph", "bindings.nvml", "core.nothing")],
+    [util.find_spec(f"cuda.{name}") is not None for name in ("bindings.nvml", "bindings.no", "core.no")],
 ]))
 """
     bindings, core, pathfinder = cudapy.bindings_version, "1.2.2", "1.9.0"

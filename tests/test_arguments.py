@@ -27,7 +27,7 @@ driver = module("driver")
 parse = module("_ffi.prototypes").parse
 OK = driver.CUresult.CUDA_SUCCESS
 PARTS = 4
-LEAST = {"driver": 25_000, "runtime-12": 20_000, "runtime-13": 20_000}
+LEAST = {"driver": 25_000, "runtime-12": 20_000, "runtime-13": 20_000, "nvml": 14_000}
 """How many calls the sweep of a library makes, at least."""
 
 

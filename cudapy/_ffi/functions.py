@@ -197,7 +197,7 @@ class Writer:
             return []
         *others, last = self.inputs
         at = 1 + [p.name for p in self.returned].index(last)
-        call = f"_whole({self.name}, {tuple_text(others) if others else '()'}, {at})"
+        call = f"_whole({self.name}, ({', '.join([*others, ''])}), {at})"
         if not raising:
             return [f"if {last} is None: return {call}"]
         values = ", ".join(f"{name!r}: {name}" for name in others)

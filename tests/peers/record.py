@@ -2,8 +2,8 @@
 
     pip install cuda-bindings==13.5.0 && python tests/peers/record.py >tests/peers/bindings-13.5.0.json
 
-For each module that it has: functions as "parameters -> number of results", the status not counted, -1 where it
-is not documented; the names of types; of modules with types of their own, values of enums and names of fields.
+For each module that it has: functions as "parameters -> number of results", the status not counted, -1 where
+it is not documented; the names of types; of nvml also the values of enums and the names of fields.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from .build import Parameter, asks_for_a_size, attribute_types, by_hand, declare
 from .record import Stub
 from .values import case, enums, format_of, handles
 
-driver, runtime = source("driver"), source("runtime-13")
+driver, runtime, nvml = source("driver"), source("runtime-13"), source("nvml")
 UNNAMED = "this does not say which function and parameter"
 REFUSALS = (TypeError, ValueError, OverflowError)
 
@@ -135,6 +135,8 @@ BY_HAND: dict[str, dict[str, Any]] = {
     "nvrtcGetOptiXIR": {"prog": 1, "optixir": None},
     "nvrtcGetTileIR": {"prog": 1, "TileIR": None},
     "nvrtcGetProgramLog": {"prog": 1, "log": None},
+    "nvmlDeviceGetFieldValues": {"device": 1, "valuesCount": 1, "values": [nvml.nvmlFieldValue_t()]},
+    "nvmlDeviceClearFieldValues": {"device": 1, "valuesCount": 1, "values": [nvml.nvmlFieldValue_t()]},
     "nvJitLinkGetErrorLog": {"handle": 1, "log": None},
     "nvJitLinkGetInfoLog": {"handle": 1, "log": None},
     "cudaGetDeviceProperties": {"device": 0},
@@ -247,11 +249,15 @@ def targets(api: str) -> Iterator[Target]:
         inputs = [p for p in made.found if p.role != "output"]
         values = {p.c.name: made.inputs[p.c.c_name].value for p in inputs}
         arguments = {name: values[name] for name in function.__declaration__.inputs}
+        wrong = {p.c.name: refused(p) for p in inputs}
+        for name, default in function.__declaration__.optional.items():
+            if default is None:
+                del wrong[name]["None"]
         big = {p.c.name for p in inputs if p.counts == "output"}
         name = function.__name__.lstrip("_").removesuffix("_12")
         names = named[re.sub(r"_v\d$", "", name)]
         names |= {p.c.name for p in made.found}
-        yield Target(name, function, arguments, {p.c.name: refused(p) for p in inputs}, names, big)
+        yield Target(name, function, arguments, wrong, names, big)
     for name in sorted(by_hand(module, APIS[api].names)):  # the parts must agree on the order
         arguments = BY_HAND[name]
         function = getattr(module, name)
