@@ -9,7 +9,7 @@ import importlib
 
 from .._errors import CUDAError
 from ..driver import CUresult, checked
-from . import system_exceptions as exceptions
+from . import system_exceptions, system_typing
 from .current import initialise
 
 TYPE_CHECKING = False
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         get_process_name,
     )
 
+exceptions, typing = system_exceptions, system_typing
 __path__: list[str] = []  # for imports it is a package: `typing` and `exceptions` are modules below it
 
 CUDA_BINDINGS_NVML_IS_COMPATIBLE = True
@@ -92,7 +93,7 @@ _FROM = {
     "get_kernel_mode_driver_version": ".management.library",
     "get_nvml_version": ".management.library",
     "get_process_name": ".management.library",
-    **dict.fromkeys(exceptions.ERRORS, "..nvml"),
+    **dict.fromkeys(system_exceptions.ERRORS, "..nvml"),
 }
 """Where the names are that ask NVML."""
 

@@ -78,8 +78,8 @@ class Device:
 
     def __init__(
         self,
-        *,
         index: int | None = None,
+        *,
         uuid: bytes | str | None = None,
         pci_bus_id: bytes | str | None = None,
     ) -> None:
