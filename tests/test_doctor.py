@@ -25,6 +25,7 @@ from cudapy._doctor.facts import (
     Facts,
     JobFacts,
     LibraryFacts,
+    ProcessFacts,
     ToolkitFacts,
 )
 from cudapy._doctor.problems import problems
@@ -150,6 +151,21 @@ def test_a_driver_without_devices(status: str, environment: dict[str, str], word
 def test_a_driver_that_is_too_old() -> None:
     found = problems(failing(library("cuda", (11, 8), found_by="driver"), library("nvrtc", (11, 8))))
     assert has(found[0].text, "CUDA 11.8", "12.0") and found[0].stops
+
+
+def test_a_device_that_is_full() -> None:
+    """Who has its memory, as NVML says; not a word without NVML, or with a tenth left."""
+
+    def of(**more: Any) -> Facts:
+        device = dataclasses.replace(H200, **{"free": 1 << 30, "processes": processes, **more})
+        return facts(driver=DriverFacts("CUDA_SUCCESS", "", (device,)))
+
+    processes = (ProcessFacts(7, "python train.py", 100 << 30),)
+    text, fix, stops = only(of())
+    assert "1.0 GiB of its 140.4 GiB" in text and "process 7 (python train.py) has 100.0 GiB" in text
+    assert "CUDA_VISIBLE_DEVICES" in fix and not stops
+    assert "are not shown" in only(of(processes=()))[0]
+    assert not problems(of(free=None)) and not problems(of(free=20 << 30))
 
 
 def test_no_nvrtc() -> None:

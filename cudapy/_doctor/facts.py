@@ -32,6 +32,15 @@ class LibraryFacts:
 
 
 @dataclass(frozen=True)
+class ProcessFacts:
+    """A process that has memory of a device."""
+
+    pid: int
+    name: str
+    memory: int  # in bytes
+
+
+@dataclass(frozen=True)
 class DeviceFacts:
     """A device that the driver shows."""
 
@@ -39,6 +48,8 @@ class DeviceFacts:
     name: str
     compute_capability: tuple[int, int]
     memory: int  # in bytes
+    free: int | None = None  # of it, as NVML says; None if it does not
+    processes: tuple[ProcessFacts, ...] = ()  # that use it, the largest first
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from .facts import (
     Facts,
     JobFacts,
     LibraryFacts,
+    ProcessFacts,
     ToolkitFacts,
 )
 from .probe import ask as ask_in_a_process
@@ -82,7 +83,14 @@ def _library(name: str, answer: dict[str, Any]) -> LibraryFacts:
 
 def _driver(answer: dict[str, Any]) -> DriverFacts:
     devices = tuple(
-        DeviceFacts(d["ordinal"], d["name"], tuple(d["compute_capability"]), d["memory"])
+        DeviceFacts(
+            d["ordinal"],
+            d["name"],
+            tuple(d["compute_capability"]),
+            d["memory"],
+            d.get("free"),
+            tuple(ProcessFacts(*process) for process in d.get("processes", ())),
+        )
         for d in answer.get("devices", ())
     )
     status, error, package = (answer.get(key, "") for key in ("status", "error", "package"))

@@ -126,6 +126,7 @@ def devices(_: str) -> dict[str, Any]:
                     capability(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
                 ],
                 "memory": driver.checked.cuDeviceTotalMem(device),
+                **_use(device),
             })  # fmt: skip
     error = " ".join(CURESULT.get(status.name, ("", ""))[:1]) if status else ""
     return {"status": status.name, "error": error, "devices": found, "package": _package()}
@@ -133,13 +134,34 @@ def devices(_: str) -> dict[str, Any]:
 
 def _package() -> str:
     """The number of the driver's own release, such as "580.65.06"; "" if NVML does not tell."""
+    from .. import nvml
+
     try:
-        nvml = pathfinder.load("nvml").handle
-    except pathfinder.LibraryNotFound:
+        nvml.init_v2()
+        return nvml.system_get_driver_version()
+    except (RuntimeError, pathfinder.LibraryNotFound):
         return ""
-    number = ctypes.create_string_buffer(80)
-    failed = nvml.nvmlInit_v2() or nvml.nvmlSystemGetDriverVersion(number, ctypes.c_uint(len(number)))
-    return "" if failed else number.value.decode(errors="replace")
+
+
+def _use(ordinal: Any) -> dict[str, Any]:
+    """How much memory of a device is free, and which other processes have it, as far as NVML says."""
+    from .. import driver, nvml
+
+    try:
+        bus = driver.checked.cuDeviceGetPCIBusId(16, ordinal).split(b"\0")[0]
+        nvml.init_v2()
+        device = nvml.device_get_handle_by_pci_bus_id_v2(bus)
+        found: dict[str, Any] = {"free": nvml.device_get_memory_info_v2(device).free}
+        processes = nvml.device_get_compute_running_processes_v3(device)
+        known = [process for process in processes if process.used_gpu_memory >> 63 == 0]
+        found["processes"] = [
+            (process.pid, nvml.system_get_process_name(process.pid), process.used_gpu_memory)
+            for process in sorted(known, key=lambda process: -process.used_gpu_memory)
+            if process.pid != os.getpid()
+        ]
+    except (RuntimeError, pathfinder.LibraryNotFound):
+        return {}
+    return found
 
 
 KERNEL = 'extern "C" __global__ void answer(int *x) { *x = 42; }'

@@ -81,6 +81,26 @@ def driver_fails(facts: Facts) -> Iterator[Problem]:
 # ---- NVRTC ----
 
 
+def full_devices(facts: Facts) -> Iterator[Problem]:
+    """A device with less than a tenth of its memory left."""
+    for device in facts.driver.devices:
+        if device.free is None or device.free >= device.memory // 10:
+            continue
+        text = (
+            f"Device {device.ordinal} has {gib(device.free)} of its {gib(device.memory)} left, says NVML: "
+            + (
+                ", ".join(f"process {p.pid} ({p.name}) has {gib(p.memory)}" for p in device.processes)
+                or "the processes that have the rest are not shown"
+            )
+        )
+        fix = "end these processes, or choose another device with CUDA_VISIBLE_DEVICES"
+        yield Problem(text, fix)
+
+
+def gib(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB"
+
+
 def no_nvrtc(facts: Facts) -> Iterator[Problem]:
     """No NVRTC, or one that does not compile."""
     nvrtc = facts.library("nvrtc")
@@ -147,6 +167,6 @@ def cache(facts: Facts) -> Iterator[Problem]:
 
 
 CHECKS = (
-    no_driver, driver_too_old, driver_fails, no_nvrtc, broken_libraries, nvrtc_newer_than_driver,
-    architectures, *mixtures.CHECKS, cache,
+    no_driver, driver_too_old, driver_fails, full_devices, no_nvrtc, broken_libraries,
+    nvrtc_newer_than_driver, architectures, *mixtures.CHECKS, cache,
 )  # fmt: skip
