@@ -106,7 +106,7 @@ RENUMBERED = {
     "12.9": re.compile(
         r"NVML_FI_(PWR_SMOOTHING_|DEV_POWER_SYNC_BALANCING_"
         r"|DEV_CLOCKS_EVENT_REASON_(SW_THERM|HW_THERM|HW_POWER_BRAKE)_SLOWDOWN)"
-    )
+    ),
 }
 """Constants that meant something else in one release: fields of nvml.h, which 13.0 counts as 12.8 did."""
 
