@@ -11,11 +11,10 @@ from cudapy import pathfinder
 from cudapy.driver import (
     CUDA_KERNEL_NODE_PARAMS,
     CUdevice_attribute,
-    CUevent,
     CUfunction,
     CUgraphExec,
     CUgraphNode,
-    CUstream,
+    CUmodule,
     CUstream_flags,
     checked,
 )
@@ -37,8 +36,8 @@ class Gpu:
             raise RuntimeError("the driver sees no device")
         self.device = checked.cuDeviceGet(0)
         checked.cuCtxSetCurrent(checked.cuDevicePrimaryCtxRetain(self.device))
-        self.stream: CUstream = checked.cuStreamCreate(CUstream_flags.CU_STREAM_NON_BLOCKING)
-        self.event: CUevent = checked.cuEventCreate(0)
+        self.stream = checked.cuStreamCreate(CUstream_flags.CU_STREAM_NON_BLOCKING)
+        self.event = checked.cuEventCreate(0)
         self.memory = [checked.cuMemAlloc(4096) for _ in range(3)]
 
     @cached_property
@@ -82,17 +81,15 @@ class Gpu:
         before: list[CUgraphNode] = []
         for _ in range(20):
             before = [checked.cuGraphAddKernelNode(graph, before, len(before), launch)]
-        made: CUgraphExec = checked.cuGraphInstantiate(graph, 0)
-        return made
+        return checked.cuGraphInstantiate(graph, 0)
 
     @cached_property
-    def _module(self) -> object:
+    def _module(self) -> CUmodule:
         return checked.cuModuleLoadData(self.cubin)
 
     def function(self, name: str) -> CUfunction:
         """A kernel."""
-        function: CUfunction = checked.cuModuleGetFunction(self._module, name.encode())
-        return function
+        return checked.cuModuleGetFunction(self._module, name.encode())
 
     @property
     def drain(self) -> Callable[[], object]:

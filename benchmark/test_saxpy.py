@@ -12,7 +12,7 @@ from statistics import median
 import pytest
 
 from cudapy import pathfinder
-from cudapy.driver import CUdeviceptr, CUevent, checked
+from cudapy.driver import CUdeviceptr, checked
 
 from .calls import Arguments
 from .conftest import Race, Rivals, ready
@@ -49,7 +49,7 @@ class Work:
         self.x, self.y, self.out, self.busy = self.memory
         checked.cuMemsetD32(self.x, 0x3FC00000, n)
         checked.cuMemsetD32(self.y, 0x40100000, n)
-        self.events: list[CUevent] = [checked.cuEventCreate(0) for _ in range(LAUNCHES + 1)]
+        self.events = [checked.cuEventCreate(0) for _ in range(LAUNCHES + 1)]
         self.function = gpu.function("saxpy")
         pointer = ctypes.c_void_p
         self.arguments = Arguments(

@@ -140,8 +140,10 @@ def files_of(modules: Sequence[str]) -> list[str]:
 
 
 def _imported(path: str) -> Iterator[str]:
-    """The files that one of them imports when it runs, and type stubs that lie beside it."""
-    yield from (f"{path}i" for _ in [0] if (HERE / f"{path}i").is_file())
+    """The files that one of them imports when it runs, and what type checkers read for it."""
+    stub = f"{path}i" if path.startswith("_checked/") else f"_checked/{path}i"
+    if (HERE / stub).is_file():
+        yield from ("_checked/__init__.py", stub, stub.removesuffix("i"))
     package = path.split("/")[:-1]
     for node in _nodes(ast.parse((HERE / path).read_bytes(), path)):
         names: list[str] = []

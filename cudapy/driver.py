@@ -16,7 +16,7 @@ import sys
 
 from ._errors import DriverLog, Raiser
 from ._ffi.demand import on_demand
-from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded, renamed
+from ._ffi.library import Checked, Library, SymbolNotFound, either, padded, renamed, two_forms
 from ._ffi.sizes import sizeof as sizeof
 
 TYPE_CHECKING = False
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from ._checked import driver as _checked
     from ._ffi.convert import pointers as _pointers
     from ._ffi.scalars import void_p, void_pp
     from ._types.driver.attributes import *
@@ -66,7 +67,10 @@ _PER_THREAD_DEFAULT_STREAM = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT
 _raiser = Raiser(_meanings)
 libcuda = Library(_load, "CUresult", _describe, _raiser, _suffixes)
 _raiser.log = DriverLog(libcuda)
-checked = Checked(globals(), _raiser)
+if TYPE_CHECKING:
+    checked = _checked
+else:
+    checked = Checked(globals(), libcuda)
 
 # -- Error Handling --------------------------------------------------------------------------------------
 
@@ -2453,7 +2457,7 @@ def _advise(*args: Any, **kwargs: Any) -> tuple[CUresult]:
     return _cuMemAdvise_12(*args, **kwargs)
 
 
-cuMemAdvise = named_after(cuMemAdvise_v2, _advise)
+cuMemAdvise = two_forms(cuMemAdvise_v2, _cuMemAdvise_12, _advise)
 
 
 @libcuda(

@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ._checked import nvfatbin as _checked
     from ._ffi.scalars import void_p
     from ._types.nvfatbin import *
 else:
@@ -50,7 +51,10 @@ def _meanings() -> dict[str, tuple[str, str]]:
 
 _raiser = Raiser(_meanings)
 libnvfatbin = Library(_load, "nvFatbinResult", _describe, _raiser)
-checked = Checked(globals(), _raiser)
+if TYPE_CHECKING:
+    checked = _checked
+else:
+    checked = Checked(globals(), libnvfatbin)
 
 
 # -- Error codes -------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from ._checked import nvjitlink as _checked
     from ._ffi.scalars import void_p
     from ._types.nvjitlink import *
 else:
@@ -57,7 +58,10 @@ def _meanings() -> dict[str, tuple[str, str]]:
 
 _raiser = Raiser(_meanings)
 libnvjitlink = Library(_load, "nvJitLinkResult", _describe, _raiser)
-checked = Checked(globals(), _raiser)
+if TYPE_CHECKING:
+    checked = _checked
+else:
+    checked = Checked(globals(), libnvjitlink)
 
 
 # -- Linking -----------------------------------------------------------------------------------------

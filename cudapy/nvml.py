@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, ClassVar
 
+    from ._checked import nvml as _checked
     from ._types.nvml.constants import *
     from ._types.nvml.enums import *
     from ._types.nvml.handles import *
@@ -70,7 +71,10 @@ def _twins() -> Mapping[type, Any]:
 
 _raiser = Raiser(_meanings)
 libnvml = Library(_load, "nvmlReturn_t", _describe, _raiser, short=7)
-checked = Checked(globals(), _raiser)
+if TYPE_CHECKING:
+    checked = _checked
+else:
+    checked = Checked(globals(), libnvml)
 
 
 # -- Initialization and Cleanup ------------------------------------------------------------------------

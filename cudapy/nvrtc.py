@@ -20,11 +20,14 @@ from ._ffi.sizes import sizeof as sizeof
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, overload
 
+    from ._checked import nvrtc as _checked
     from ._ffi.scalars import void_p
     from ._types.nvrtc import *
 else:
+    from ._ffi.library import overload
+
     __getattr__, __dir__ = on_demand(globals(), "._types", "nvrtc")
 
 
@@ -49,7 +52,10 @@ def _meanings() -> dict[str, tuple[str, str]]:
 
 _raiser = Raiser(_meanings)
 libnvrtc = Library(_load, "nvrtcResult", _describe, _raiser)
-checked = Checked(globals(), _raiser)
+if TYPE_CHECKING:
+    checked = _checked
+else:
+    checked = Checked(globals(), libnvrtc)
 
 
 # -- Error Handling ----------------------------------------------------------------------------------
@@ -131,6 +137,10 @@ def nvrtcGetPTXSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, int]:
 def _nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: void_p) -> tuple[nvrtcResult]: ...
 
 
+@overload
+def nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: int) -> tuple[nvrtcResult, bytes]: ...
+@overload
+def nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetPTX(prog: nvrtcProgram | int | None, ptx: Any) -> Any:
     """Write the PTX of `prog` to the buffer `ptx`; or return it, for a byte count."""
     return _fill(_nvrtcGetPTX, prog, ptx)
@@ -148,6 +158,10 @@ def nvrtcGetCUBINSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, int
 def _nvrtcGetCUBIN(prog: nvrtcProgram | int | None, cubin: void_p) -> tuple[nvrtcResult]: ...
 
 
+@overload
+def nvrtcGetCUBIN(prog: nvrtcProgram | int | None, cubin: int) -> tuple[nvrtcResult, bytes]: ...
+@overload
+def nvrtcGetCUBIN(prog: nvrtcProgram | int | None, cubin: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetCUBIN(prog: nvrtcProgram | int | None, cubin: Any) -> Any:
     """Write the cubin of `prog` to the buffer `cubin`; or return it, for a byte count."""
     return _fill(_nvrtcGetCUBIN, prog, cubin)
@@ -165,6 +179,10 @@ def nvrtcGetNVVMSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, int]
 def _nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: void_p) -> tuple[nvrtcResult]: ...
 
 
+@overload
+def nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: int) -> tuple[nvrtcResult, bytes]: ...
+@overload
+def nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetNVVM(prog: nvrtcProgram | int | None, nvvm: Any) -> Any:
     """Write the NVVM IR of `prog` to the buffer `nvvm`; or return it, for a byte count (CUDA 12 only)."""
     return _fill(_nvrtcGetNVVM, prog, nvvm)
@@ -182,6 +200,10 @@ def nvrtcGetLTOIRSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, int
 def _nvrtcGetLTOIR(prog: nvrtcProgram | int | None, LTOIR: void_p) -> tuple[nvrtcResult]: ...
 
 
+@overload
+def nvrtcGetLTOIR(prog: nvrtcProgram | int | None, LTOIR: int) -> tuple[nvrtcResult, bytes]: ...
+@overload
+def nvrtcGetLTOIR(prog: nvrtcProgram | int | None, LTOIR: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetLTOIR(prog: nvrtcProgram | int | None, LTOIR: Any) -> Any:
     """Write the LTO-IR of `prog` to the buffer `LTOIR`; or return it, for a byte count."""
     return _fill(_nvrtcGetLTOIR, prog, LTOIR)
@@ -199,6 +221,10 @@ def nvrtcGetOptiXIRSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, i
 def _nvrtcGetOptiXIR(prog: nvrtcProgram | int | None, optixir: void_p) -> tuple[nvrtcResult]: ...
 
 
+@overload
+def nvrtcGetOptiXIR(prog: nvrtcProgram | int | None, optixir: int) -> tuple[nvrtcResult, bytes]: ...
+@overload
+def nvrtcGetOptiXIR(prog: nvrtcProgram | int | None, optixir: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetOptiXIR(prog: nvrtcProgram | int | None, optixir: Any) -> Any:
     """Write the OptiX-IR of `prog` to the buffer `optixir`; or return it, for a byte count."""
     return _fill(_nvrtcGetOptiXIR, prog, optixir)
@@ -217,6 +243,10 @@ def nvrtcGetTileIRSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult, in
 def _nvrtcGetTileIR(prog: nvrtcProgram | int | None, TileIR: void_p) -> tuple[nvrtcResult]: ...
 
 
+@overload
+def nvrtcGetTileIR(prog: nvrtcProgram | int | None, TileIR: int) -> tuple[nvrtcResult, bytes]: ...
+@overload
+def nvrtcGetTileIR(prog: nvrtcProgram | int | None, TileIR: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetTileIR(prog: nvrtcProgram | int | None, TileIR: Any) -> Any:
     """Write the tile IR of `prog` to the buffer `TileIR`; or return it, for a byte count."""
     return _fill(_nvrtcGetTileIR, prog, TileIR)
@@ -234,6 +264,10 @@ def nvrtcGetProgramLogSize(prog: nvrtcProgram | int | None) -> tuple[nvrtcResult
 def _nvrtcGetProgramLog(prog: nvrtcProgram | int | None, log: void_p) -> tuple[nvrtcResult]: ...
 
 
+@overload
+def nvrtcGetProgramLog(prog: nvrtcProgram | int | None, log: int) -> tuple[nvrtcResult, bytes]: ...
+@overload
+def nvrtcGetProgramLog(prog: nvrtcProgram | int | None, log: void_p) -> tuple[nvrtcResult]: ...
 def nvrtcGetProgramLog(prog: nvrtcProgram | int | None, log: Any) -> Any:
     """Write the compiler's messages about `prog` to the buffer `log`; or return them, for a byte count."""
     return _fill(_nvrtcGetProgramLog, prog, log)

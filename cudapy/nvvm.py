@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ._checked import nvvm as _checked
     from ._ffi.scalars import void_p
     from ._types.nvvm import *
 else:
@@ -52,7 +53,10 @@ def _meanings() -> dict[str, tuple[str, str]]:
 
 _raiser = Raiser(_meanings)
 libnvvm = Library(_load, "nvvmResult", _describe, _raiser)
-checked = Checked(globals(), _raiser)
+if TYPE_CHECKING:
+    checked = _checked
+else:
+    checked = Checked(globals(), libnvvm)
 
 
 # -- Error Handling ----------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ import os
 
 from ._errors import DriverLog, Raiser
 from ._ffi.demand import on_demand
-from ._ffi.library import Checked, Library, SymbolNotFound, either, named_after, padded
+from ._ffi.library import Checked, Library, SymbolNotFound, either, padded, two_forms
 from ._ffi.sizes import sizeof as sizeof
 
 TYPE_CHECKING = False
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from ._checked import runtime as _checked
     from ._ffi.scalars import void_p, void_pp
     from ._types.runtime.attributes import *
     from ._types.runtime.constants import *
@@ -89,7 +90,10 @@ _PER_THREAD_DEFAULT_STREAM = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT
 _raiser = Raiser(_meanings, forget=_forget)
 libcudart = Library(_load, "cudaError_t", _describe, _raiser, _suffixes, _major)
 _raiser.log = DriverLog(Library(_load_driver, "cudaError_t", _describe, _raiser))
-checked = Checked(globals(), _raiser)
+if TYPE_CHECKING:
+    checked = _checked
+else:
+    checked = Checked(globals(), libcudart)
 
 # -- Device Management -----------------------------------------------------------------------------------
 
@@ -1879,7 +1883,7 @@ def _prefetch(*args: Any, **kwargs: Any) -> tuple[cudaError_t]:
         return cudaMemPrefetchAsync_v2(location=location, flags=0, **arguments)
 
 
-cudaMemPrefetchAsync = named_after(cudaMemPrefetchAsync_v2, _prefetch)
+cudaMemPrefetchAsync = two_forms(cudaMemPrefetchAsync_v2, _cudaMemPrefetchAsync_12, _prefetch)
 
 
 def _location(device: int, what: str) -> cudaMemLocation:
@@ -2032,7 +2036,7 @@ def _advise(*args: Any, **kwargs: Any) -> tuple[cudaError_t]:
         return cudaMemAdvise_v2(location=location, **arguments)
 
 
-cudaMemAdvise = named_after(cudaMemAdvise_v2, _advise)
+cudaMemAdvise = two_forms(cudaMemAdvise_v2, _cudaMemAdvise_12, _advise)
 
 
 @libcudart(

@@ -104,7 +104,7 @@ print(d.checked.cuMemAlloc(5), d.cuMemAlloc.__doc__ is None)
 stub.status = 2
 try:
     d.checked.cuMemAlloc(5)
-except d.checked._error.__call__.__globals__["CUDAError"] as error:
+except d.libcuda.error.__call__.__globals__["CUDAError"] as error:
     print(error)
 """
     plain, optimised = python(code, stub_path), python(code, stub_path, flags=("-OO",))

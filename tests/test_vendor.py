@@ -105,6 +105,12 @@ def test_what_nobody_asked_for_is_not_there(theirs: Path) -> None:
     assert "MIT" in (theirs / "cudapy" / "LICENSE").read_text()
 
 
+def test_a_copy_has_the_stubs_of_its_modules_and_no_others() -> None:
+    stubs = [path for path in _vendor.files_of(["nvrtc"]) if path.startswith("_checked/")]
+    assert stubs == ["_checked/__init__.py", "_checked/nvrtc.py", "_checked/nvrtc.pyi"]
+    assert not any(path.endswith(".pyi") for path in _vendor.files_of(["pathfinder"]))
+
+
 def test_a_copy_of_less_is_smaller() -> None:
     def count(*modules: str) -> int:
         return len(_vendor.files_of(modules))

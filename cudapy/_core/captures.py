@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .. import driver
 from .._errors import CUDAError
 from .._ffi.interrupts import entered
-from .._ffi.library import Checked, Library
+from .._ffi.library import Checked, Library, settled
 from .._ffi.results import cells, storage
 from ..driver import CUresult, CUstreamCaptureStatus
 from .current import Uncaptured, c_function
@@ -68,7 +68,7 @@ for _symbol in (
 
 _SHARED = "a stream is known to others"
 
-checked = Checked(vars(driver), driver.libcuda.error)
+checked = Checked(vars(driver), driver.libcuda)
 """The functions of the driver for core's own captures, whose end is known: not the face that others use."""
 
 freeing: list[object] = []
@@ -97,7 +97,7 @@ def begin(capture: object, function: str, *args: Any) -> None:
         while freeing:
             time.sleep(0)
         known = possible.copy()
-        begins = getattr(checked, function)
+        begins = settled(getattr(checked, function))
         for name in possible - known:
             if str(name).startswith(function):
                 possible.discard(name)  # this has just been asked for, by core alone

@@ -20,7 +20,7 @@ T = TypeVar("T")
 RELAXED = int(CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
 _take, _give, _new = cells(CUstreamCaptureMode, storage(CUstreamCaptureMode))
 _, _popped = cells(CUcontext, CUcontext)[2]()  # where contexts go that nobody asks for
-owning = Owning(vars(driver), driver.libcuda.error)
+owning = Owning(vars(driver), driver.libcuda)
 """The functions of the driver that make something for an owner that is there before, or give it back."""
 c_function = cache(driver.libcuda.symbol)
 """A C function of the driver itself, where what the driver's Python functions check costs too much."""

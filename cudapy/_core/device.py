@@ -128,7 +128,7 @@ class Device:
     @cached_property
     def total_memory(self) -> int:
         """How many bytes of memory it has. Source: cuDeviceTotalMem."""
-        return int(checked.cuDeviceTotalMem(self._device_id))
+        return checked.cuDeviceTotalMem(self._device_id)
 
     @cached_property
     def compute_capability(self) -> ComputeCapability:

@@ -85,19 +85,16 @@ class KernelOccupancy(Unique):
 
         Source: cuOccupancyMaxPotentialClusterSize.
         """
-        return int(checked.cuOccupancyMaxPotentialClusterSize(self._function, _c_launch(config, stream)))
+        return checked.cuOccupancyMaxPotentialClusterSize(self._function, _c_launch(config, stream))
 
     def max_active_clusters(
         self, config: LaunchConfig, *, stream: Stream | IsStreamType | None = None
     ) -> int:
         """How many clusters of this launch the device runs at once. Source: cuOccupancyMaxActiveClusters."""
-        return int(checked.cuOccupancyMaxActiveClusters(self._function, _c_launch(config, stream)))
+        return checked.cuOccupancyMaxActiveClusters(self._function, _c_launch(config, stream))
 
 
 def _c_launch(config: LaunchConfig, stream: Stream | IsStreamType | None) -> driver.CUlaunchConfig:
     if not isinstance(config, LaunchConfig):
         raise TypeError(f"the occupancy of clusters is that of a LaunchConfig, not {type(config).__name__}")
-    made: driver.CUlaunchConfig = driver.CUlaunchConfig.from_buffer_copy(
-        c_config(config, int(Stream._accept(stream)._handle))
-    )
-    return made
+    return driver.CUlaunchConfig.from_buffer_copy(c_config(config, int(Stream._accept(stream)._handle)))

@@ -15,7 +15,7 @@ from .linker_thread import call, later
 from .module import ObjectCode
 from .parameter_kinds import without_note
 
-_owning = Owning(vars(nvjitlink), nvjitlink.libnvjitlink.error)
+_owning = Owning(vars(nvjitlink), nvjitlink.libnvjitlink)
 GETTERS = {"cubin": "LinkedCubin", "ptx": "LinkedPtx"}
 
 

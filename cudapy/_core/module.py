@@ -163,8 +163,7 @@ class ObjectCode:
 
     def get_module(self) -> CUmodule:
         """The code as a module of the current context. Source: cuLibraryGetModule."""
-        module: CUmodule = checked.cuLibraryGetModule(self._loaded())
-        return module
+        return checked.cuLibraryGetModule(self._loaded())
 
     @property
     def handle(self) -> CUlibrary:

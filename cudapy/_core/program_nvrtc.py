@@ -19,7 +19,7 @@ from .parameter_kinds import declared, with_note
 from .program_options import ProgramOptions
 
 NAME, HANDLE = "NVRTC", nvrtcProgram
-_owning = Owning(vars(nvrtc), nvrtc.libnvrtc.error)
+_owning = Owning(vars(nvrtc), nvrtc.libnvrtc)
 GETTERS = {"ptx": "PTX", "cubin": "CUBIN", "ltoir": "LTOIR"}
 
 

@@ -14,7 +14,7 @@ from .program_options import ProgramOptions
 from .program_ptx import compile_ptx
 
 NAME, HANDLE = "NVVM", nvvmProgram
-_owning = Owning(vars(nvvm), nvvm.libnvvm.error)
+_owning = Owning(vars(nvvm), nvvm.libnvvm)
 
 
 def create(cell: nvvmProgram, code: bytes, options: ProgramOptions) -> None:

@@ -186,7 +186,7 @@ class Stream(Closable):
     @property
     def priority(self) -> int:
         """A lower number is served first. Source: cuStreamGetPriority."""
-        return int(checked.cuStreamGetPriority(self._handle))
+        return checked.cuStreamGetPriority(self._handle)
 
     def sync(self) -> None:
         """Wait until all its work has run. Source: cuStreamSynchronize; Ctrl-C ends the wait."""
@@ -230,7 +230,7 @@ class Stream(Closable):
         return GraphBuilder._in(self)
 
     def _asked_context(self) -> int:
-        context: int = checked.cuStreamGetCtx(self._handle).value
+        context = checked.cuStreamGetCtx(self._handle).value
         if self._address not in DEFAULT_ADDRESSES:
             self._context = context
         return context

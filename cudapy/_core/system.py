@@ -70,7 +70,7 @@ def get_num_devices() -> int:
     """How many devices this process sees; 0 if the driver has none. Source: cuDeviceGetCount."""
     try:
         initialise()
-        return int(checked.cuDeviceGetCount())
+        return checked.cuDeviceGetCount()
     except CUDAError as error:
         if error.code != CUresult.CUDA_ERROR_NO_DEVICE:
             raise
@@ -79,7 +79,7 @@ def get_num_devices() -> int:
 
 def get_user_mode_driver_version() -> tuple[int, int]:
     """The newest CUDA that the driver knows: (13, 0) for CUDA 13.0. Source: cuDriverGetVersion."""
-    version = int(checked.cuDriverGetVersion())
+    version = checked.cuDriverGetVersion()
     return version // 1000, version % 1000 // 10
 
 

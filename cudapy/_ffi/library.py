@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .functions import Writer
 
     F = TypeVar("F", bound=Callable[..., Any])
+    R = TypeVar("R")
 
 _Function: Any = type(lambda: None)
 _RESTYPES = {"void": None, "char*": ctypes.c_char_p}
@@ -243,48 +244,117 @@ class Checked:
     """The raising face of a module: the same functions, results alone, an exception for a failure.
 
     `checked.cuMemAlloc(n)` returns the pointer: nothing, one value or a tuple, where the function itself
-    returns the status before them.
+    returns the status before them. Like the functions themselves, these look for the library when they are
+    called first. What type checkers and editors see of them is in `_checked`.
     """
 
-    def __init__(
-        self, module: dict[str, Any], error: Callable[[str, Any, dict[str, Any]], Exception]
-    ) -> None:
+    def __init__(self, module: dict[str, Any], library: Library) -> None:
         self._module = module
-        self._error = error
+        self._library = library
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = self._module.get(name)
-        if function is None or name.startswith("_") or not callable(function):
-            raise AttributeError(f"{self._module['__name__']} has no function {name!r}")
+        function = self._function(name)
+        if function is None:
+            module = self._module["__name__"]
+            raise AttributeError(f"{module} has no function {name!r}", name=name, obj=self)
         declaration = getattr(function, "__declaration__", None)
-        raising = self._write(declaration) if declaration else self._wrap(function)
-        if declaration:
-            raising.__defaults__ = function.__defaults__
+        raising = self._declared(declaration) if declaration else self._wrap(function)
+        raising.__name__ = raising.__qualname__ = function.__name__
+        raising.__module__ = function.__module__
         raising.__doc__ = function.__doc__
-        self.__dict__[name] = raising
-        return raising
+        return self.__dict__.setdefault(name, raising)  # type: ignore[no-any-return]
 
-    def _write(self, declaration: Declaration) -> Any:
-        return declaration.write(raising=True)
+    def __dir__(self) -> list[str]:
+        return [name for name in [*self._module] if self._function(name)]
 
-    def _wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _function(self, name: str) -> Any:
+        """The function of the module, if it is one that returns a status; else None."""
+        function: Any = self._module.get(name)
+        if name.startswith("_") or type(function) is not _Function:
+            return None
+        returns = _as_written(forms(function)[0]).__annotations__.get("return", "")
+        return function if returns.startswith(f"tuple[{self._library.status}") else None
+
+    def _declared(self, declaration: Declaration) -> Any:
+        return _Raising(declaration).stub
+
+    def _wrap(self, function: Callable[..., Any]) -> Any:
         """A function written by hand returns its tuple; take that apart."""
-
-        newest = getattr(function, "__wrapped__", function)
-        code = getattr(newest, "__wrapped__", newest).__code__
+        code = _as_written(function).__code__
         names = code.co_varnames[: code.co_argcount]
 
         def raising(*args: Any, **kwargs: Any) -> Any:
             status, *results = function(*args, **kwargs)
             if status:
                 named = dict(zip(names, args, strict=False))
-                raise self._error(function.__name__, status, {**named, **kwargs})
+                raise self._library.error(function.__name__, status, {**named, **kwargs})
             return results[0] if len(results) == 1 else tuple(results) or None
 
+        raising.__wrapped__ = results_alone(function)  # type: ignore[attr-defined]  # for `inspect`
         return raising
 
 
-def either(newer: Callable[..., Any], older: Callable[..., Any], extra: str | None) -> Callable[..., Any]:
+class _Raising:
+    """The raising form of a declared function: what stands for it until, and after, the first call."""
+
+    __slots__ = ("declaration", "stub")
+
+    def __init__(self, declaration: Declaration) -> None:
+        function = declaration.stub
+        self.declaration = declaration
+        self.stub: Any = _Function(_first_call.__code__, function.__globals__)
+        self.stub.__defaults__ = function.__defaults__
+        self.stub.__kwdefaults__ = {"declaration": self}
+        self.stub.__declaration__ = self
+        self.stub.__wrapped__ = results_alone(function)  # for `inspect`
+
+    def settle(self) -> None:
+        """Write the function, and have the stub be it from now on."""
+        from .generated import settle
+
+        if self.stub.__code__ is _first_call.__code__:
+            settle(self.stub, self.declaration.write(raising=True).__code__, _first_call.__code__)
+
+
+def settled(raising: F) -> F:
+    """A function of the raising face whose C symbol is found now and not at its first call.
+
+    Raises SymbolNotFound, or what loading the library raises.
+    """
+    raising.__declaration__.settle()  # type: ignore[attr-defined]
+    return raising
+
+
+def _as_written(function: Any) -> Any:
+    """What a function was declared by: its parameters and annotations."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function
+
+
+def results_alone(function: Callable[..., Any]) -> Any:
+    """The parameters and annotations of a function without the status: `tuple[CUresult, int]` is `int`."""
+    written = _as_written(function)
+    copy = _Function(written.__code__, written.__globals__, written.__name__, written.__defaults__)
+    returns = written.__annotations__["return"]
+    if returns.startswith("tuple["):
+        _, _, results = returns[len("tuple[") : -1].partition(", ")
+        returns = f"tuple[{results}]" if _is_list(results) else results or "None"
+    copy.__annotations__ = {**written.__annotations__, "return": returns}
+    return copy
+
+
+def _is_list(text: str) -> bool:
+    """Whether there is a comma outside brackets."""
+    depth = 0
+    for character in text:
+        depth += (character == "[") - (character == "]")
+        if character == "," and not depth:
+            return True
+    return False
+
+
+def either(newer: Callable[..., R], older: Callable[..., R], extra: str | None) -> Callable[..., R]:
     """A function whose signature changed between CUDA versions: `newer`, and `older` where it fits.
 
     A call with as many arguments as `older` has is meant for it. The argument `extra`, which `newer` added,
@@ -310,10 +380,33 @@ def either(newer: Callable[..., Any], older: Callable[..., Any], extra: str | No
                 raise
             return older(**arguments)
 
-    return named_after(newer, function)
+    return two_forms(newer, older, function)
 
 
-def padded(newer: Callable[..., Any], older: Callable[..., Any], item: str) -> Callable[..., Any]:
+def two_forms(
+    newer: Callable[..., R], older: Callable[..., R], function: Callable[..., R]
+) -> Callable[..., R]:
+    """`function`, which takes the arguments of `newer` or of `older`, under the public name of `newer`."""
+    named_after(newer, function)
+    _forms[function.__module__, function.__name__] = [newer, older]
+    return function
+
+
+def overload(form: F) -> F:
+    """Declare a form of the function below, as `typing.overload` does, which takes longer to import."""
+    _forms.setdefault((form.__module__, form.__name__), []).append(form)
+    return form
+
+
+_forms: dict[tuple[str, str], list[Callable[..., Any]]] = {}
+
+
+def forms(function: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """The functions with whose parameters a function of a library can be called: most often itself alone."""
+    return _forms.get((function.__module__, function.__name__), [function])
+
+
+def padded(newer: F, older: Callable[..., Any], item: str) -> F:
     """A function that got one more result, a list before its count: `newer`, or `older` for lack of it.
 
     Each item of the list is then a zeroed struct `item` of the module, one for each in the list before it.
@@ -330,7 +423,7 @@ def padded(newer: Callable[..., Any], older: Callable[..., Any], item: str) -> C
     return named_after(newer, function)
 
 
-def renamed(function: Callable[..., Any], **names: str) -> Callable[..., Any]:
+def renamed(function: F, **names: str) -> F:
     """`function`, a private declaration, under its public name; it takes `names`, older keywords, too."""
 
     def taking(*args: Any, **kwargs: Any) -> Any:
@@ -339,12 +432,12 @@ def renamed(function: Callable[..., Any], **names: str) -> Callable[..., Any]:
     return named_after(function, taking)
 
 
-def named_after(newest: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+def named_after(newest: F, function: Any) -> F:
     """`function` under the public name of `newest`, without its version, and with its signature."""
     name = newest.__name__.lstrip("_")
     base, _, version = name.rpartition("_v")
     function.__name__ = function.__qualname__ = base if version.isdigit() else name
     function.__module__ = newest.__module__
     function.__doc__ = newest.__doc__
-    function.__wrapped__ = newest  # type: ignore[attr-defined]
-    return function
+    function.__wrapped__ = newest
+    return function  # type: ignore[no-any-return]

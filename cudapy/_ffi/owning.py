@@ -1,6 +1,6 @@
 """The face of a module for those who own what it makes: nothing is lost, whenever Ctrl-C comes.
 
-    owning = Owning(vars(driver), driver.libcuda.error)
+    owning = Owning(vars(driver), driver.libcuda)
     event = CUevent()  # the cell: what it holds is owed; 0: nothing
     owning.cuEventCreate(event, 0)
     owning.cuEventDestroy(event)
@@ -34,6 +34,6 @@ class Owning(Checked):
     They return nothing, and raise as `Checked` does. A cell is a handle, or a CUdeviceptr for an address.
     """
 
-    def _write(self, declaration: Any) -> Callable[..., Any]:
+    def _declared(self, declaration: Any) -> Callable[..., Any]:
         made: Callable[..., Any] = declaration.write(raising=True, owning=True)
         return made

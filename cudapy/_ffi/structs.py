@@ -124,13 +124,15 @@ class Aggregate:
     _alignment_: int
     _version_ = 0
 
-    def __new__(cls, _ptr: int = 0, **values: Any) -> Any:
-        if _ptr:
-            return cls.from_address(_ptr)  # type: ignore[attr-defined]
-        if cls._alignment_:
-            block = ctypes.create_string_buffer(ctypes.sizeof(cls) + cls._alignment_)  # type: ignore[arg-type]
-            return cls.from_buffer(block, -ctypes.addressof(block) % cls._alignment_)  # type: ignore[attr-defined]
-        return super().__new__(cls)
+    if not TYPE_CHECKING:  # which take the class from __init__
+
+        def __new__(cls, _ptr=0, **values):
+            if _ptr:
+                return cls.from_address(_ptr)
+            if cls._alignment_:
+                block = ctypes.create_string_buffer(ctypes.sizeof(cls) + cls._alignment_)
+                return cls.from_buffer(block, -ctypes.addressof(block) % cls._alignment_)
+            return super().__new__(cls)
 
     def __init__(self, _ptr: int = 0, **values: Any) -> None:
         for name, value in values.items():

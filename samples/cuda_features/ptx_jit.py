@@ -15,7 +15,7 @@ import numpy as np
 
 from cudapy import simulator
 from cudapy.core import CUDAError
-from cudapy.driver import CUjit_option
+from cudapy.driver import CUjit_option, CUmodule
 from cudapy.driver import checked as cu
 
 PTX = b"""
@@ -44,7 +44,7 @@ BLOCKS, THREADS = 8, 128
 N = BLOCKS * THREADS
 
 
-def load(ptx: bytes) -> tuple[object, str]:
+def load(ptx: bytes) -> tuple[CUmodule, str]:
     """A module made of PTX, and what the driver's compiler said."""
     log = bytearray(4096)
     options = {

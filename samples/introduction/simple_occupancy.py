@@ -29,7 +29,7 @@ COUNT = 1_000_000
 
 def occupancy(device: Device, kernel: Kernel, block: int) -> float:
     """The share of the warps of a multiprocessor that blocks of this size keep busy."""
-    blocks: int = cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(int(kernel.handle), block, 0)
+    blocks = cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(int(kernel.handle), block, 0)
     warp = device.properties.warp_size
     return blocks * (block // warp) / (device.properties.max_threads_per_multiprocessor // warp)
 

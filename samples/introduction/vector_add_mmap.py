@@ -21,7 +21,6 @@ from cudapy.driver import (
     CUmemAllocationGranularity_flags,
     CUmemAllocationProp,
     CUmemAllocationType,
-    CUmemGenericAllocationHandle,
     CUmemLocationType,
 )
 from cudapy.driver import checked as cu
@@ -49,8 +48,7 @@ def properties(device: int) -> CUmemAllocationProp:
 def granularity(device: int) -> int:
     """The size of the pieces in which a device hands out memory, in bytes."""
     minimum = CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM
-    size: int = cu.cuMemGetAllocationGranularity(properties(device), minimum)
-    return size
+    return cu.cuMemGetAllocationGranularity(properties(device), minimum)
 
 
 class Mapping:
@@ -59,9 +57,9 @@ class Mapping:
     def __init__(self, piece: int, devices: list[int]) -> None:
         self.piece = piece
         self.size = piece * len(devices)
-        self.address: int = int(cu.cuMemAddressReserve(self.size, 0, 0, 0))
+        self.address = int(cu.cuMemAddressReserve(self.size, 0, 0, 0))
         for i, device in enumerate(devices):
-            handle: CUmemGenericAllocationHandle = cu.cuMemCreate(piece, properties(device), 0)
+            handle = cu.cuMemCreate(piece, properties(device), 0)
             cu.cuMemMap(self.address + i * piece, piece, 0, handle, 0)
             cu.cuMemRelease(handle)  # the mapping keeps the memory from now on
         access = CUmemAccessDesc()

@@ -19,8 +19,7 @@ MIB = 1 << 20
 
 def attribute(name: str, device: CUdevice) -> int:
     """The attribute CU_DEVICE_ATTRIBUTE_`name`."""
-    value: int = cu.cuDeviceGetAttribute(CUdevice_attribute[f"CU_DEVICE_ATTRIBUTE_{name}"], device)
-    return value
+    return cu.cuDeviceGetAttribute(CUdevice_attribute[f"CU_DEVICE_ATTRIBUTE_{name}"], device)
 
 
 def memory(device: CUdevice) -> tuple[int, int]:

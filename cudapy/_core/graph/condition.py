@@ -78,8 +78,7 @@ def add_conditional(
     graph: CUgraph, before: list[CUgraphNode], count: int, wanted: CUgraphNodeParams
 ) -> CUgraphNode:
     """Add a conditional node. Source: cuGraphAddNode."""
-    node: CUgraphNode = checked.cuGraphAddNode(graph, before, None, count, wanted)
-    return node
+    return checked.cuGraphAddNode(graph, before, None, count, wanted)
 
 
 def bodies(parameters: CUgraphNodeParams) -> tuple[CUgraph, ...]:

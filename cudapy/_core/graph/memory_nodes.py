@@ -20,8 +20,7 @@ class AllocNode(GraphNode, kind="MEM_ALLOC"):
     __slots__ = ()
 
     def _found(self) -> CUDA_MEM_ALLOC_NODE_PARAMS:
-        found: CUDA_MEM_ALLOC_NODE_PARAMS = checked.cuGraphMemAllocNodeGetParams(self._checked())
-        return found
+        return checked.cuGraphMemAllocNodeGetParams(self._checked())
 
     @property
     def dptr(self) -> int:
@@ -68,8 +67,7 @@ class MemsetNode(GraphNode, kind="MEMSET"):
     __slots__ = ()
 
     def _found(self) -> CUDA_MEMSET_NODE_PARAMS:
-        found: CUDA_MEMSET_NODE_PARAMS = checked.cuGraphMemsetNodeGetParams(self._checked())
-        return found
+        return checked.cuGraphMemsetNodeGetParams(self._checked())
 
     @property
     def dptr(self) -> int:
@@ -136,8 +134,7 @@ class MemcpyNode(GraphNode, kind="MEMCPY"):
     __slots__ = ()
 
     def _found(self) -> CUDA_MEMCPY3D:
-        found: CUDA_MEMCPY3D = checked.cuGraphMemcpyNodeGetParams(self._checked())
-        return found
+        return checked.cuGraphMemcpyNodeGetParams(self._checked())
 
     @property
     def dst(self) -> int:

@@ -37,8 +37,7 @@ class KernelNode(GraphNode, kind="KERNEL"):
     __slots__ = ()
 
     def _found(self) -> CUDA_KERNEL_NODE_PARAMS:
-        found: CUDA_KERNEL_NODE_PARAMS = checked.cuGraphKernelNodeGetParams(self._checked())
-        return found
+        return checked.cuGraphKernelNodeGetParams(self._checked())
 
     @property
     def grid(self) -> tuple[int, int, int]:

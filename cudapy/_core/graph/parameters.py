@@ -115,7 +115,7 @@ def set_attributes(node: CUgraphNode, config: LaunchConfig) -> None:
 
 def launch_config(node: CUgraphNode, found: CUDA_KERNEL_NODE_PARAMS) -> LaunchConfig:
     """The configuration of a kernel node. Source: cuGraphKernelNodeGetAttribute."""
-    grid = found.gridDimX, found.gridDimY, found.gridDimZ
+    grid: tuple[int, ...] = found.gridDimX, found.gridDimY, found.gridDimZ
     size = checked.cuGraphKernelNodeGetAttribute(node, _CLUSTER).clusterDim
     cluster = (size.x, size.y, size.z) if size.x else None
     if cluster:

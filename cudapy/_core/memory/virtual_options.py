@@ -128,7 +128,7 @@ class VirtualMemoryResourceOptions:
     def _unit(self, properties: CUmemAllocationProp) -> int:
         """The granularity in bytes."""
         name = f"CU_MEM_ALLOC_GRANULARITY_{VirtualMemoryGranularityType(self.granularity).name}"
-        return int(checked.cuMemGetAllocationGranularity(properties, CUmemAllocationGranularity_flags[name]))
+        return checked.cuMemGetAllocationGranularity(properties, CUmemAllocationGranularity_flags[name])
 
     def _access(self, device_id: int, on_host: bool) -> list[CUmemAccessDesc]:
         found = [CUmemAccessDesc(location=on_device(device_id), flags=_ACCESS[self.self_access])]

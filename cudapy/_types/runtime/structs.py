@@ -46,8 +46,10 @@ class dim3(Struct):
     y: c_uint
     z: c_uint
 
-    def __new__(cls, x: int = 1, y: int = 1, z: int = 1, _ptr: int = 0) -> dim3:
-        return super().__new__(cls, _ptr)  # type: ignore[no-any-return]
+    if not TYPE_CHECKING:
+
+        def __new__(cls, x=1, y=1, z=1, _ptr=0):
+            return super().__new__(cls, _ptr)
 
     def __init__(self, x: int = 1, y: int = 1, z: int = 1, _ptr: int = 0) -> None:
         if not _ptr:

@@ -1,0 +1,1 @@
+from ..nvfatbin import *
