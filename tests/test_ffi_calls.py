@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -222,6 +222,29 @@ def test_a_struct_is_passed_by_its_address(d: ModuleType, stub: Stub) -> None:
     for wrong in (d.CUmemLocation(), 1, b"x"):
         with pytest.raises(TypeError, match="cuLaunchKernelEx: config must be a CUlaunchConfig, not"):
             d.cuLaunchKernelEx(wrong, 1, None, None)
+
+
+def test_functions_that_were_called_can_be_bound_to_another_library(d: ModuleType, stub: Stub) -> None:
+    """Of both faces, with what ctypes was told of their arguments; the others come by themselves."""
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int))
+    def version(number: Any) -> int:
+        number[0] = 98
+        return 0
+
+    class Other:
+        asked: ClassVar[list[str]] = []
+
+        def __getitem__(self, symbol: str) -> Any:
+            self.asked.append(symbol)
+            return version if symbol == "cuDriverGetVersion" else stub.library[symbol]
+
+    before = d.cuDriverGetVersion(), d.cuMemAlloc(16), d.checked.cuDeviceGet(0)
+    d.libcuda.load = Other
+    assert (d.cuDriverGetVersion(), d.cuMemAlloc(16), d.checked.cuDeviceGet(0)) == before
+    d.libcuda.rebind()
+    assert sorted(Other.asked) == ["cuDeviceGet", "cuDriverGetVersion", "cuMemAlloc_v2"]
+    assert (d.cuDriverGetVersion(), d.cuMemAlloc(16), d.checked.cuDeviceGet(0)) == ((0, 98), *before[1:])
 
 
 # -- the raising face ------------------------------------------------------------------------------------

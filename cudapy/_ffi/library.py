@@ -63,6 +63,7 @@ class Library:
         self.suffixes = suffixes
         self.major = major
         self.short = short
+        self._bound: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {}  # by name in the namespace
 
     def __call__(
         self,
@@ -114,6 +115,18 @@ class Library:
         if here is None:
             needs = ", where that name has other parameters"
         raise SymbolNotFound(name, f'Function "{name}" not found in {self.describe()}{needs}')
+
+    def bind(self, function: Any, name: str, scope: dict[str, Any], *symbol: Any) -> None:
+        """Have generated code, whose namespace is `scope`, call `function`: what `symbol(*symbol)` found."""
+        self._bound[name] = scope, symbol
+        scope[name] = function
+
+    def rebind(self) -> None:
+        """Find every C function again that was found before, in the library that `load` returns now."""
+        for name, (scope, symbol) in [*self._bound.items()]:
+            function = self.symbol(*symbol)
+            function.restype, function.argtypes = scope[name].restype, scope[name].argtypes
+            scope[name] = function
 
 
 class Declaration:
@@ -217,14 +230,15 @@ class Declaration:
         scope["_failed"] = self.library.error
         writer = self.writer()
         returns, symbol, _ = writer.prototype
-        function = self.library.symbol(symbol, self.since, self.before, self.symbols)
+        found_by = symbol, self.since, self.before, self.symbols
+        function = self.library.symbol(*found_by)
         if returns != status:
             struct = None if returns in _RESTYPES else find(scope, returns)
             function.restype = struct or _RESTYPES[returns]
         source = writer.owning(status) if owning else writer.source(status, raising, self.library.short)
         if writer.argtypes:
             function.argtypes = writer.argtypes
-        scope[writer.c_name] = function
+        self.library.bind(function, writer.c_name, scope, *found_by)
         filename = f"<cudapy {'owning ' if owning else 'checked ' if raising else ''}{symbol}>"
         return generated(self.stub.__name__, source, filename, scope)
 

@@ -9,11 +9,6 @@ from typing import Any
 from ..library import _Function
 from . import images as code
 
-SYMBOLS = tuple(
-    f"nvJitLink{name}"
-    for name in ("Create", "Destroy", "AddData", "AddFile", "GetLinkedCubinSize", "GetLinkedCubin")
-)
-
 
 class Watched:
     """A library some of whose functions are ours, and call its own."""
@@ -82,17 +77,8 @@ def watch() -> None:
     pathfinder.variant = " with PTX"
     for key, loaded in list(pathfinder._loaded.items()):
         pathfinder._loaded[key] = watched(loaded)
-    for module, library, symbols in (
-        (nvrtc, nvrtc.libnvrtc, ("nvrtcGetCUBIN", "nvrtcGetCUBINSize")),
-        (nvjitlink, nvjitlink.libnvjitlink, SYMBOLS),
-    ):
-        for symbol in symbols:
-            for name in (f"_c_{symbol}", f"_c__{symbol}"):  # the second where one by hand stands before it
-                written = vars(module).get(name)
-                if written is not None:  # for the library as it was
-                    function = library.symbol(symbol)
-                    function.argtypes = written.argtypes
-                    vars(module)[name] = function
+    nvrtc.libnvrtc.rebind()
+    nvjitlink.libnvjitlink.rebind()
 
 
 def watched(loaded: Any) -> Any:
