@@ -331,11 +331,13 @@ class _Raising:
 
 
 def settled(raising: F) -> F:
-    """A function of the raising face whose C symbol is found now and not at its first call.
+    """A function of the raising face; if it is declared, its C symbol is found now, not at the first call.
 
     Raises SymbolNotFound, or what loading the library raises.
     """
-    raising.__declaration__.settle()  # type: ignore[attr-defined]
+    declaration = getattr(raising, "__declaration__", None)
+    if declaration:
+        declaration.settle()
     return raising
 
 
