@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-import weakref
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ... import nvml
+from ..lifetime import Ownership
 from .choices import EventType, SystemEventType, known, mask
 from .initialise import initialise
 from .readings import Listed, Reading
@@ -36,7 +36,7 @@ class DeviceEvents:
     def __init__(self, device_handle: int, events: EventType | str | list[EventType | str]) -> None:
         wanted = mask(EventType, events)
         self._set = event_set = nvml.event_set_create()
-        weakref.finalize(self, nvml.nvmlEventSetFree, event_set)
+        self._ownership = Ownership(nvml.event_set_free, event_set)
         nvml.device_register_events(device_handle, wanted, event_set)
 
     def wait(self, timeout_ms: int = 0) -> EventData:
@@ -129,7 +129,7 @@ class RegisteredSystemEvents:
         wanted = mask(SystemEventType, events)
         initialise()
         self._set = event_set = nvml.system_event_set_create()
-        weakref.finalize(self, _free, event_set)
+        self._ownership = Ownership(nvml.system_event_set_free, event_set)
         nvml.system_register_events(wanted, event_set)
 
     def wait(self, timeout_ms: int = 0, buffer_size: int = 1) -> SystemEvents:
@@ -140,12 +140,6 @@ class RegisteredSystemEvents:
         """
         found = _wait(lambda left: nvml.system_event_set_wait(self._set, left, buffer_size), timeout_ms)
         return SystemEvents(found)
-
-
-def _free(event_set: int) -> None:
-    """Destroy a set of events of the system; a finalizer raises nothing."""
-    request = nvml.nvmlSystemEventSetFreeRequest_v1_t(set=event_set)
-    nvml.nvmlSystemEventSetFree(request)
 
 
 def register_events(

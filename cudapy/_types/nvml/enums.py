@@ -6,7 +6,7 @@ from ..._ffi.enums import Enum
 
 
 class nvmlProcessMode_t(Enum):
-    """The process mode."""
+    """Which processes: those for compute, for graphics, or the clients of MPS."""
 
     NVML_PROCESS_MODE_COMPUTE = 0
     NVML_PROCESS_MODE_GRAPHICS = 1
@@ -16,7 +16,7 @@ class nvmlProcessMode_t(Enum):
 
 
 class nvmlDeviceAddressingModeType_t(Enum):
-    """The device addressing mode type."""
+    """How a device addresses the memory of the host: by the kernel, or by translation in hardware."""
 
     NVML_DEVICE_ADDRESSING_MODE_NONE = 0
     NVML_DEVICE_ADDRESSING_MODE_HMM = 1
@@ -24,14 +24,14 @@ class nvmlDeviceAddressingModeType_t(Enum):
 
 
 class nvmlBridgeChipType_t(Enum):
-    """The bridge chip type."""
+    """Which bridge chip."""
 
     NVML_BRIDGE_CHIP_PLX = 0
     NVML_BRIDGE_CHIP_BRO4 = 1
 
 
 class nvmlNvLinkUtilizationCountUnits_t(Enum):
-    """The nv link utilization count units."""
+    """What a counter of NVLink traffic counts: cycles, packets or bytes."""
 
     NVML_NVLINK_COUNTER_UNIT_CYCLES = 0
     NVML_NVLINK_COUNTER_UNIT_PACKETS = 1
@@ -41,7 +41,7 @@ class nvmlNvLinkUtilizationCountUnits_t(Enum):
 
 
 class nvmlNvLinkUtilizationCountPktTypes_t(Enum):
-    """The nv link utilization count pkt types."""
+    """Which packets a counter of NVLink traffic counts."""
 
     NVML_NVLINK_COUNTER_PKTFILTER_NOP = 1
     NVML_NVLINK_COUNTER_PKTFILTER_READ = 2
@@ -55,7 +55,7 @@ class nvmlNvLinkUtilizationCountPktTypes_t(Enum):
 
 
 class nvmlNvLinkCapability_t(Enum):
-    """The nv link capability."""
+    """What an NVLink may be able to do."""
 
     NVML_NVLINK_CAP_P2P_SUPPORTED = 0
     NVML_NVLINK_CAP_SYSMEM_ACCESS = 1
@@ -67,7 +67,7 @@ class nvmlNvLinkCapability_t(Enum):
 
 
 class nvmlNvLinkErrorCounter_t(Enum):
-    """The nv link error counter."""
+    """An error counter of NVLink."""
 
     NVML_NVLINK_ERROR_DL_REPLAY = 0
     NVML_NVLINK_ERROR_DL_RECOVERY = 1
@@ -78,7 +78,7 @@ class nvmlNvLinkErrorCounter_t(Enum):
 
 
 class nvmlIntNvLinkDeviceType_t(Enum):
-    """The int nv link device type."""
+    """What is at the other end of an NVLink."""
 
     NVML_NVLINK_DEVICE_TYPE_GPU = 0
     NVML_NVLINK_DEVICE_TYPE_IBMNPU = 1
@@ -87,7 +87,7 @@ class nvmlIntNvLinkDeviceType_t(Enum):
 
 
 class nvmlGpuTopologyLevel_t(Enum):
-    """The gpu topology level."""
+    """Where the ways of two devices to the CPU meet, from the same board to different sockets."""
 
     NVML_TOPOLOGY_INTERNAL = 0
     NVML_TOPOLOGY_SINGLE = 10
@@ -98,7 +98,7 @@ class nvmlGpuTopologyLevel_t(Enum):
 
 
 class nvmlGpuP2PStatus_t(Enum):
-    """The gpu p2 p status."""
+    """Whether two devices can do something to each other, and if not, why."""
 
     NVML_P2P_STATUS_OK = 0
     NVML_P2P_STATUS_CHIPSET_NOT_SUPPORED = 1
@@ -111,7 +111,7 @@ class nvmlGpuP2PStatus_t(Enum):
 
 
 class nvmlGpuP2PCapsIndex_t(Enum):
-    """The gpu p2 p caps index."""
+    """What two devices may be able to do to each other."""
 
     NVML_P2P_CAPS_INDEX_READ = 0
     NVML_P2P_CAPS_INDEX_WRITE = 1
@@ -123,7 +123,7 @@ class nvmlGpuP2PCapsIndex_t(Enum):
 
 
 class nvmlSamplingType_t(Enum):
-    """The sampling type."""
+    """What samples are of: power, utilization of a part, or a clock."""
 
     NVML_TOTAL_POWER_SAMPLES = 0
     NVML_GPU_UTILIZATION_SAMPLES = 1
@@ -139,7 +139,7 @@ class nvmlSamplingType_t(Enum):
 
 
 class nvmlPcieUtilCounter_t(Enum):
-    """The pcie util counter."""
+    """A direction of PCIe traffic."""
 
     NVML_PCIE_UTIL_TX_BYTES = 0
     NVML_PCIE_UTIL_RX_BYTES = 1
@@ -147,7 +147,7 @@ class nvmlPcieUtilCounter_t(Enum):
 
 
 class nvmlValueType_t(Enum):
-    """The value type."""
+    """Which member of a Value counts."""
 
     NVML_VALUE_TYPE_DOUBLE = 0
     NVML_VALUE_TYPE_UNSIGNED_INT = 1
@@ -160,7 +160,7 @@ class nvmlValueType_t(Enum):
 
 
 class nvmlPerfPolicyType_t(Enum):
-    """The perf policy type."""
+    """A policy that holds clocks back."""
 
     NVML_PERF_POLICY_POWER = 0
     NVML_PERF_POLICY_THERMAL = 1
@@ -174,7 +174,7 @@ class nvmlPerfPolicyType_t(Enum):
 
 
 class nvmlThermalTarget_t(Enum):
-    """The thermal target."""
+    """What a thermal sensor measures."""
 
     NVML_THERMAL_TARGET_NONE = 0
     NVML_THERMAL_TARGET_GPU = 1
@@ -189,7 +189,7 @@ class nvmlThermalTarget_t(Enum):
 
 
 class nvmlThermalController_t(Enum):
-    """The thermal controller."""
+    """What reads a thermal sensor."""
 
     NVML_THERMAL_CONTROLLER_NONE = 0
     NVML_THERMAL_CONTROLLER_GPU_INTERNAL = 1
@@ -213,7 +213,7 @@ class nvmlThermalController_t(Enum):
 
 
 class nvmlCoolerControl_t(Enum):
-    """The cooler control."""
+    """How a cooler is controlled: on and off, or in between, too."""
 
     NVML_THERMAL_COOLER_SIGNAL_NONE = 0
     NVML_THERMAL_COOLER_SIGNAL_TOGGLE = 1
@@ -222,7 +222,7 @@ class nvmlCoolerControl_t(Enum):
 
 
 class nvmlCoolerTarget_t(Enum):
-    """The cooler target."""
+    """What a cooler cools, as bits."""
 
     NVML_THERMAL_COOLER_TARGET_NONE = 1
     NVML_THERMAL_COOLER_TARGET_GPU = 2
@@ -232,7 +232,7 @@ class nvmlCoolerTarget_t(Enum):
 
 
 class nvmlUUIDType_t(Enum):
-    """The uuid type."""
+    """How a UUID is given: as text or as 16 bytes."""
 
     NVML_UUID_TYPE_NONE = 0
     NVML_UUID_TYPE_ASCII = 1
@@ -240,14 +240,14 @@ class nvmlUUIDType_t(Enum):
 
 
 class nvmlEnableState_t(Enum):
-    """The enable state."""
+    """Off or on."""
 
     NVML_FEATURE_DISABLED = 0
     NVML_FEATURE_ENABLED = 1
 
 
 class nvmlBrandType_t(Enum):
-    """The brand type."""
+    """A brand of NVIDIA's."""
 
     NVML_BRAND_UNKNOWN = 0
     NVML_BRAND_QUADRO = 1
@@ -274,7 +274,7 @@ class nvmlBrandType_t(Enum):
 
 
 class nvmlTemperatureThresholds_t(Enum):
-    """The temperature thresholds."""
+    """A temperature at which something happens."""
 
     NVML_TEMPERATURE_THRESHOLD_SHUTDOWN = 0
     NVML_TEMPERATURE_THRESHOLD_SLOWDOWN = 1
@@ -288,7 +288,7 @@ class nvmlTemperatureThresholds_t(Enum):
 
 
 class nvmlTemperatureSensors_t(Enum):
-    """The temperature sensors."""
+    """A temperature sensor."""
 
     NVML_TEMPERATURE_GPU = 0
     NVML_TEMPERATURE_GPU_MAX = 1
@@ -296,7 +296,7 @@ class nvmlTemperatureSensors_t(Enum):
 
 
 class nvmlComputeMode_t(Enum):
-    """The compute mode."""
+    """Who may use a device for compute."""
 
     NVML_COMPUTEMODE_DEFAULT = 0
     NVML_COMPUTEMODE_EXCLUSIVE_THREAD = 1
@@ -306,7 +306,7 @@ class nvmlComputeMode_t(Enum):
 
 
 class nvmlMemoryErrorType_t(Enum):
-    """The memory error type."""
+    """Whether a memory error was corrected."""
 
     NVML_MEMORY_ERROR_TYPE_CORRECTED = 0
     NVML_MEMORY_ERROR_TYPE_UNCORRECTED = 1
@@ -317,7 +317,7 @@ nvmlEccBitType_t = nvmlMemoryErrorType_t
 
 
 class nvmlEccCounterType_t(Enum):
-    """The ecc counter type."""
+    """Since when errors are counted: since the driver was loaded, or ever."""
 
     NVML_VOLATILE_ECC = 0
     NVML_AGGREGATE_ECC = 1
@@ -325,7 +325,7 @@ class nvmlEccCounterType_t(Enum):
 
 
 class nvmlClockType_t(Enum):
-    """The clock type."""
+    """A clock."""
 
     NVML_CLOCK_GRAPHICS = 0
     NVML_CLOCK_SM = 1
@@ -335,7 +335,7 @@ class nvmlClockType_t(Enum):
 
 
 class nvmlClockId_t(Enum):
-    """The clock id."""
+    """Which value of a clock."""
 
     NVML_CLOCK_ID_CURRENT = 0
     NVML_CLOCK_ID_APP_CLOCK_TARGET = 1
@@ -345,7 +345,7 @@ class nvmlClockId_t(Enum):
 
 
 class nvmlDriverModel_t(Enum):
-    """The driver model."""
+    """The driver model of Windows."""
 
     NVML_DRIVER_WDDM = 0
     NVML_DRIVER_WDM = 1
@@ -353,7 +353,7 @@ class nvmlDriverModel_t(Enum):
 
 
 class nvmlPstates_t(Enum):
-    """The pstates."""
+    """A performance state, from 0, the fastest, to 15."""
 
     NVML_PSTATE_0 = 0
     NVML_PSTATE_1 = 1
@@ -375,7 +375,7 @@ class nvmlPstates_t(Enum):
 
 
 class nvmlGpuOperationMode_t(Enum):
-    """The gpu operation mode."""
+    """What a device is set up for: all, compute or low double precision."""
 
     NVML_GOM_ALL_ON = 0
     NVML_GOM_COMPUTE = 1
@@ -383,7 +383,7 @@ class nvmlGpuOperationMode_t(Enum):
 
 
 class nvmlInforomObject_t(Enum):
-    """The inforom object."""
+    """A part of the infoROM."""
 
     NVML_INFOROM_OEM = 0
     NVML_INFOROM_ECC = 1
@@ -393,7 +393,7 @@ class nvmlInforomObject_t(Enum):
 
 
 class nvmlReturn_t(Enum):
-    """The return."""
+    """What an NVML call returns."""
 
     NVML_SUCCESS = 0
     NVML_ERROR_UNINITIALIZED = 1
@@ -430,7 +430,7 @@ class nvmlReturn_t(Enum):
 
 
 class nvmlMemoryLocation_t(Enum):
-    """The memory location."""
+    """Where in a device a memory error was."""
 
     NVML_MEMORY_LOCATION_L1_CACHE = 0
     NVML_MEMORY_LOCATION_L2_CACHE = 1
@@ -445,7 +445,7 @@ class nvmlMemoryLocation_t(Enum):
 
 
 class nvmlPageRetirementCause_t(Enum):
-    """The page retirement cause."""
+    """Why a page of memory was retired."""
 
     NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS = 0
     NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR = 1
@@ -453,7 +453,7 @@ class nvmlPageRetirementCause_t(Enum):
 
 
 class nvmlRestrictedAPI_t(Enum):
-    """The restricted api."""
+    """What root alone may do, if so set."""
 
     NVML_RESTRICTED_API_SET_APPLICATION_CLOCKS = 0
     NVML_RESTRICTED_API_SET_AUTO_BOOSTED_CLOCKS = 1
@@ -461,7 +461,7 @@ class nvmlRestrictedAPI_t(Enum):
 
 
 class nvmlGpuUtilizationDomainId_t(Enum):
-    """The gpu utilization domain id."""
+    """A part of a device whose utilization is known."""
 
     NVML_GPU_UTILIZATION_DOMAIN_GPU = 0
     NVML_GPU_UTILIZATION_DOMAIN_FB = 1
@@ -470,7 +470,7 @@ class nvmlGpuUtilizationDomainId_t(Enum):
 
 
 class nvmlGpuVirtualizationMode_t(Enum):
-    """The gpu virtualization mode."""
+    """How a device is virtualized."""
 
     NVML_GPU_VIRTUALIZATION_MODE_NONE = 0
     NVML_GPU_VIRTUALIZATION_MODE_PASSTHROUGH = 1
@@ -483,14 +483,14 @@ nvmlGpuVirtualizationMode = nvmlGpuVirtualizationMode_t
 
 
 class nvmlHostVgpuMode_t(Enum):
-    """The host vgpu mode."""
+    """How a host shares a device: with SR-IOV or without."""
 
     NVML_HOST_VGPU_MODE_NON_SRIOV = 0
     NVML_HOST_VGPU_MODE_SRIOV = 1
 
 
 class nvmlVgpuVmIdType_t(Enum):
-    """The vgpu vm id type."""
+    """How a virtual machine is named: by a number or by a UUID."""
 
     NVML_VGPU_VM_ID_DOMAIN_ID = 0
     NVML_VGPU_VM_ID_UUID = 1
@@ -500,14 +500,14 @@ nvmlVgpuVmIdType = nvmlVgpuVmIdType_t
 
 
 class nvmlVgpuGuestInfoState_t(Enum):
-    """The vgpu guest info state."""
+    """Whether the driver in a virtual machine has told about itself."""
 
     NVML_VGPU_INSTANCE_GUEST_INFO_STATE_UNINITIALIZED = 0
     NVML_VGPU_INSTANCE_GUEST_INFO_STATE_INITIALIZED = 1
 
 
 class nvmlGridLicenseFeatureCode_t(Enum):
-    """The grid license feature code."""
+    """A feature that needs a license."""
 
     NVML_GRID_LICENSE_FEATURE_CODE_UNKNOWN = 0
     NVML_GRID_LICENSE_FEATURE_CODE_VGPU = 1
@@ -519,7 +519,7 @@ class nvmlGridLicenseFeatureCode_t(Enum):
 
 
 class nvmlVgpuCapability_t(Enum):
-    """The vgpu capability."""
+    """What a type of vGPU may be able to do."""
 
     NVML_VGPU_CAP_NVLINK_P2P = 0
     NVML_VGPU_CAP_GPUDIRECT = 1
@@ -530,7 +530,7 @@ class nvmlVgpuCapability_t(Enum):
 
 
 class nvmlVgpuDriverCapability_t(Enum):
-    """The vgpu driver capability."""
+    """What the driver may be able to do for vGPUs."""
 
     NVML_VGPU_DRIVER_CAP_HETEROGENEOUS_MULTI_VGPU = 0
     NVML_VGPU_DRIVER_CAP_WARM_UPDATE = 1
@@ -538,7 +538,7 @@ class nvmlVgpuDriverCapability_t(Enum):
 
 
 class nvmlDeviceVgpuCapability_t(Enum):
-    """The device vgpu capability."""
+    """What a device may be able to do for vGPUs."""
 
     NVML_DEVICE_VGPU_CAP_FRACTIONAL_MULTI_VGPU = 0
     NVML_DEVICE_VGPU_CAP_HETEROGENEOUS_TIMESLICE_PROFILES = 1
@@ -557,7 +557,7 @@ class nvmlDeviceVgpuCapability_t(Enum):
 
 
 class nvmlDeviceGpuRecoveryAction_t(Enum):
-    """The device gpu recovery action."""
+    """What a device needs to work again: nothing, a reset, a reboot, or to be drained."""
 
     NVML_GPU_RECOVERY_ACTION_NONE = 0
     NVML_GPU_RECOVERY_ACTION_GPU_RESET = 1
@@ -573,21 +573,21 @@ nvmlDeviceGpuRecoveryAction_s = nvmlDeviceGpuRecoveryAction_t
 
 
 class nvmlFanState_t(Enum):
-    """The fan state."""
+    """Whether a fan works."""
 
     NVML_FAN_NORMAL = 0
     NVML_FAN_FAILED = 1
 
 
 class nvmlLedColor_t(Enum):
-    """The led color."""
+    """The colour of a light."""
 
     NVML_LED_COLOR_GREEN = 0
     NVML_LED_COLOR_AMBER = 1
 
 
 class nvmlGpuOperationalEventLogLevel_t(Enum):
-    """The gpu operational event log level."""
+    """How important an operational event is."""
 
     NVML_GPU_OPERATIONAL_EVENT_LOG_LEVEL_ALL = 0
     NVML_GPU_OPERATIONAL_EVENT_LOG_LEVEL_TELEMETRY = 10
@@ -598,7 +598,7 @@ class nvmlGpuOperationalEventLogLevel_t(Enum):
 
 
 class nvmlOperationalEventSeverity_t(Enum):
-    """The operational event severity."""
+    """How bad an operational event is."""
 
     NVML_OPERATIONAL_EVENT_SEVERITY_ALL = 0
     NVML_OPERATIONAL_EVENT_SEVERITY_INFORMATIONAL = 10
@@ -608,21 +608,21 @@ class nvmlOperationalEventSeverity_t(Enum):
 
 
 class nvmlEventDataType_t(Enum):
-    """The event data type."""
+    """What the data of an event is."""
 
     NVML_EVENT_DATA_TYPE_NVML_EVENT = 0
     NVML_EVENT_DATA_TYPE_GPU_OPERATIONAL_EVENT = 1
 
 
 class nvmlGpuOperationalEventContextType_t(Enum):
-    """The gpu operational event context type."""
+    """What the context of an operational event is."""
 
     NVML_GPU_OPERATIONAL_EVENT_CONTEXT_TYPE_UNKNOWN = 0
     NVML_GPU_OPERATIONAL_EVENT_CONTEXT_TYPE_LEGACY_XID = 1
 
 
 class nvmlEncoderType_t(Enum):
-    """The encoder type."""
+    """A codec of the encoder."""
 
     NVML_ENCODER_QUERY_H264 = 0
     NVML_ENCODER_QUERY_HEVC = 1
@@ -631,7 +631,7 @@ class nvmlEncoderType_t(Enum):
 
 
 class nvmlFBCSessionType_t(Enum):
-    """The fbc session type."""
+    """How a session captures the frame buffer."""
 
     NVML_FBC_SESSION_TYPE_UNKNOWN = 0
     NVML_FBC_SESSION_TYPE_TOSYS = 1
@@ -641,27 +641,27 @@ class nvmlFBCSessionType_t(Enum):
 
 
 class nvmlDetachGpuState_t(Enum):
-    """The detach gpu state."""
+    """Whether a removed device stays known, or is to be gone."""
 
     NVML_DETACH_GPU_KEEP = 0
     NVML_DETACH_GPU_REMOVE = 1
 
 
 class nvmlPcieLinkState_t(Enum):
-    """The pcie link state."""
+    """Whether the PCIe link of a removed device stays up."""
 
     NVML_PCIE_LINK_KEEP = 0
     NVML_PCIE_LINK_SHUT_DOWN = 1
 
 
 class nvmlCPERType_t(Enum):
-    """The cper type."""
+    """A kind of error records."""
 
     NVML_CPER_ACCESS_TYPE_GPU = 1
 
 
 class nvmlClockLimitId_t(Enum):
-    """The clock limit id."""
+    """A bound of a clock that stands for a value of the device's own."""
 
     NVML_CLOCK_LIMIT_ID_RANGE_START = 4294967040
     NVML_CLOCK_LIMIT_ID_TDP = 4294967041
@@ -669,7 +669,7 @@ class nvmlClockLimitId_t(Enum):
 
 
 class nvmlNvlinkVersion_t(Enum):
-    """The nvlink version."""
+    """A version of NVLink."""
 
     NVML_NVLINK_VERSION_INVALID = 0
     NVML_NVLINK_VERSION_1_0 = 1
@@ -683,7 +683,7 @@ class nvmlNvlinkVersion_t(Enum):
 
 
 class nvmlNvlinkTelemetrySampleType_t(Enum):
-    """The nvlink telemetry sample type."""
+    """What a sample of NVLink telemetry is of."""
 
     NVML_NVLINK_TELEMETRY_SAMPLE_TYPE_THROUGHPUT_RAW_TX = 0
     NVML_NVLINK_TELEMETRY_SAMPLE_TYPE_THROUGHPUT_RAW_RX = 1
@@ -691,7 +691,7 @@ class nvmlNvlinkTelemetrySampleType_t(Enum):
 
 
 class nvmlVgpuVmCompatibility_t(Enum):
-    """The vgpu vm compatibility."""
+    """In which states a vGPU can move to another host."""
 
     NVML_VGPU_VM_COMPATIBILITY_NONE = 0
     NVML_VGPU_VM_COMPATIBILITY_COLD = 1
@@ -701,7 +701,7 @@ class nvmlVgpuVmCompatibility_t(Enum):
 
 
 class nvmlVgpuPgpuCompatibilityLimitCode_t(Enum):
-    """The vgpu pgpu compatibility limit code."""
+    """What stands against moving a vGPU to another host."""
 
     NVML_VGPU_COMPATIBILITY_LIMIT_NONE = 0
     NVML_VGPU_COMPATIBILITY_LIMIT_HOST_DRIVER = 1
@@ -711,7 +711,7 @@ class nvmlVgpuPgpuCompatibilityLimitCode_t(Enum):
 
 
 class nvmlPRMCounterId_t(Enum):
-    """The prm counter id."""
+    """A counter of a register of the device."""
 
     NVML_PRM_COUNTER_ID_NONE = 0
     NVML_PRM_COUNTER_ID_PPCNT_PHYSICAL_LAYER_CTRS_LINK_DOWN_EVENTS = 1
@@ -739,7 +739,7 @@ class nvmlPRMCounterId_t(Enum):
 
 
 class nvmlGpmMetricId_t(Enum):
-    """The gpm metric id."""
+    """A metric of the performance counters (GPM)."""
 
     NVML_GPM_METRIC_GRAPHICS_UTIL = 1
     NVML_GPM_METRIC_SM_UTIL = 2
@@ -1191,7 +1191,7 @@ class nvmlGpmMetricId_t(Enum):
 
 
 class nvmlPowerProfileType_t(Enum):
-    """The power profile type."""
+    """A power profile for workloads."""
 
     NVML_POWER_PROFILE_MAX_P = 0
     NVML_POWER_PROFILE_MAX_Q = 1
@@ -1222,7 +1222,7 @@ class nvmlPowerProfileType_t(Enum):
 
 
 class nvmlPowerProfileOperation_t(Enum):
-    """The power profile operation."""
+    """What to do with a mask of power profiles: clear, set, or replace."""
 
     NVML_POWER_PROFILE_OPERATION_CLEAR = 0
     NVML_POWER_PROFILE_OPERATION_SET = 1

@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
 
 class AdaptiveClockingInfoStatus(Enum):
-    """The adaptive clocking info status."""
+    """Whether clocks adapt to the voltage."""
 
     DISABLED = 0
     ENABLED = 1
 
 
 class AffinityScope(Enum):
-    """The affinity scope."""
+    """How far around a device to look for CPUs and memory."""
 
     NODE = 0
     SOCKET = 1
 
 
 class BrandType(Enum):
-    """The brand type."""
+    """A brand of NVIDIA's."""
 
     UNKNOWN = 0
     BRAND_UNKNOWN = 0
@@ -91,7 +91,7 @@ class BrandType(Enum):
 
 
 class BridgeChipType(Enum):
-    """The bridge chip type."""
+    """Which bridge chip."""
 
     PLX = 0
     BRIDGE_CHIP_PLX = 0
@@ -100,7 +100,7 @@ class BridgeChipType(Enum):
 
 
 class BusType(Enum):
-    """The bus type."""
+    """What a device is attached to."""
 
     UNKNOWN = 0
     PCI = 1
@@ -110,21 +110,21 @@ class BusType(Enum):
 
 
 class C2CPowerState(Enum):
-    """The c2 c power state."""
+    """The power state of the chip-to-chip link."""
 
     FULL_POWER = 0
     LOW_POWER = 1
 
 
 class CCAcceptingClientRequests(Enum):
-    """The cc accepting client requests."""
+    """Whether GPUs accept work of clients in confidential computing."""
 
     FALSE = 0
     TRUE = 1
 
 
 class CCSystemCpuCaps(Enum):
-    """The cc system cpu caps."""
+    """What a CPU can do for confidential computing."""
 
     NONE = 0
     AMD_SEV = 1
@@ -134,14 +134,14 @@ class CCSystemCpuCaps(Enum):
 
 
 class CCSystemDevtoolsMode(Enum):
-    """The cc system devtools mode."""
+    """Whether developer tools work in confidential computing."""
 
     OFF = 0
     ON = 1
 
 
 class CCSystemEnvironment(Enum):
-    """The cc system environment."""
+    """Whether confidential computing is there, simulated, or in production."""
 
     UNAVAILABLE = 0
     SIM = 1
@@ -149,21 +149,21 @@ class CCSystemEnvironment(Enum):
 
 
 class CCSystemFeature(Enum):
-    """The cc system feature."""
+    """Whether confidential computing is on."""
 
     DISABLED = 0
     ENABLED = 1
 
 
 class CCSystemGpus(Enum):
-    """The cc system gpus."""
+    """Whether GPUs are capable of confidential computing."""
 
     CC_NOT_CAPABLE = 0
     CC_CAPABLE = 1
 
 
 class CCSystemMultiGpu(Enum):
-    """The cc system multi gpu."""
+    """How several GPUs are protected together."""
 
     NONE = 0
     PROTECTED_PCIE = 1
@@ -171,13 +171,13 @@ class CCSystemMultiGpu(Enum):
 
 
 class CPERType(Enum):
-    """The cper type."""
+    """A kind of error records."""
 
     CPER_ACCESS_TYPE_GPU = 1
 
 
 class ClockId(Enum):
-    """The clock id."""
+    """Which value of a clock."""
 
     CURRENT = 0
     APP_CLOCK_TARGET = 1
@@ -187,7 +187,7 @@ class ClockId(Enum):
 
 
 class ClockLimitId(Enum):
-    """The clock limit id."""
+    """A bound of a clock that stands for a value of the device's own."""
 
     RANGE_START = 4294967040
     TDP = 4294967041
@@ -195,7 +195,7 @@ class ClockLimitId(Enum):
 
 
 class ClockType(Enum):
-    """The clock type."""
+    """A clock."""
 
     GRAPHICS = 0
     CLOCK_GRAPHICS = 0
@@ -210,7 +210,7 @@ class ClockType(Enum):
 
 
 class ClocksEventReasons(Enum):
-    """The clocks event reasons."""
+    """Why clocks are what they are, as bits."""
 
     EVENT_REASON_GPU_IDLE = 1
     EVENT_REASON_APPLICATIONS_CLOCKS_SETTING = 2
@@ -227,14 +227,14 @@ class ClocksEventReasons(Enum):
 
 
 class ComputeInstanceEngineProfile(Enum):
-    """The compute instance engine profile."""
+    """How the engines of a compute instance are shared."""
 
     SHARED = 0
     COUNT = 1
 
 
 class ComputeInstanceProfile(Enum):
-    """The compute instance profile."""
+    """A profile of compute instances."""
 
     PROFILE_1_SLICE = 0
     PROFILE_2_SLICE = 1
@@ -248,13 +248,13 @@ class ComputeInstanceProfile(Enum):
 
 
 class ComputeInstanceProfileCaps(Enum):
-    """The compute instance profile caps."""
+    """What a profile of compute instances can do, as bits."""
 
     GFX = 1
 
 
 class ComputeMode(Enum):
-    """The compute mode."""
+    """Who may use a device for compute."""
 
     DEFAULT = 0
     COMPUTEMODE_DEFAULT = 0
@@ -269,7 +269,7 @@ class ComputeMode(Enum):
 
 
 class CoolerControl(Enum):
-    """The cooler control."""
+    """How a cooler is controlled: on and off, or in between, too."""
 
     NONE = 0
     THERMAL_COOLER_SIGNAL_NONE = 0
@@ -282,7 +282,7 @@ class CoolerControl(Enum):
 
 
 class CoolerTarget(Enum):
-    """The cooler target."""
+    """What a cooler cools, as bits."""
 
     NONE = 1
     THERMAL_NONE = 1
@@ -297,7 +297,7 @@ class CoolerTarget(Enum):
 
 
 class DetachGpuState(Enum):
-    """The detach gpu state."""
+    """Whether a removed device stays known, or is to be gone."""
 
     KEEP = 0
     DETACH_GPU_KEEP = 0
@@ -306,7 +306,7 @@ class DetachGpuState(Enum):
 
 
 class DeviceAddressingModeType(Enum):
-    """The device addressing mode type."""
+    """How a device addresses the memory of the host: by the kernel, or by translation in hardware."""
 
     NONE = 0
     DEVICE_ADDRESSING_MODE_NONE = 0
@@ -317,7 +317,7 @@ class DeviceAddressingModeType(Enum):
 
 
 class DeviceArch(Enum):
-    """The device arch."""
+    """An architecture of NVIDIA's."""
 
     KEPLER = 2
     MAXWELL = 3
@@ -335,7 +335,7 @@ class DeviceArch(Enum):
 
 
 class DeviceGpuRecoveryAction(Enum):
-    """The device gpu recovery action."""
+    """What a device needs to work again: nothing, a reset, a reboot, or to be drained."""
 
     NONE = 0
     GPU_RECOVERY_ACTION_NONE = 0
@@ -356,14 +356,14 @@ class DeviceGpuRecoveryAction(Enum):
 
 
 class DeviceMig(Enum):
-    """The device mig."""
+    """Whether a device is divided into MIG devices."""
 
     DISABLE = 0
     ENABLE = 1
 
 
 class DeviceVgpuCapability(Enum):
-    """The device vgpu capability."""
+    """What a device may be able to do for vGPUs."""
 
     FRACTIONAL_MULTI_VGPU = 0
     DEVICE_VGPU_CAP_FRACTIONAL_MULTI_VGPU = 0
@@ -394,7 +394,7 @@ class DeviceVgpuCapability(Enum):
 
 
 class DriverModel(Enum):
-    """The driver model."""
+    """The driver model of Windows."""
 
     WDDM = 0
     DRIVER_WDDM = 0
@@ -405,7 +405,7 @@ class DriverModel(Enum):
 
 
 class EccCounterType(Enum):
-    """The ecc counter type."""
+    """Since when errors are counted: since the driver was loaded, or ever."""
 
     VOLATILE_ECC = 0
     AGGREGATE_ECC = 1
@@ -414,7 +414,7 @@ class EccCounterType(Enum):
 
 
 class EnableState(Enum):
-    """The enable state."""
+    """Off or on."""
 
     DISABLED = 0
     FEATURE_DISABLED = 0
@@ -423,7 +423,7 @@ class EnableState(Enum):
 
 
 class EncoderQuery(Enum):
-    """The encoder query."""
+    """A codec of the encoder."""
 
     H264 = 0
     HEVC = 1
@@ -432,7 +432,7 @@ class EncoderQuery(Enum):
 
 
 class EncoderType(Enum):
-    """The encoder type."""
+    """A codec of the encoder."""
 
     H264 = 0
     ENCODER_QUERY_H264 = 0
@@ -445,7 +445,7 @@ class EncoderType(Enum):
 
 
 class EventDataType(Enum):
-    """The event data type."""
+    """What the data of an event is."""
 
     NVML_EVENT = 0
     EVENT = 0
@@ -453,7 +453,7 @@ class EventDataType(Enum):
 
 
 class EventType(Enum):
-    """The event type."""
+    """What can happen to a device, as bits."""
 
     NONE = 0
     SINGLE_BIT_ECC_ERROR = 1
@@ -473,7 +473,7 @@ class EventType(Enum):
 
 
 class FBCSessionType(Enum):
-    """The fbc session type."""
+    """How a session captures the frame buffer."""
 
     UNKNOWN = 0
     TOSYS = 1
@@ -483,14 +483,14 @@ class FBCSessionType(Enum):
 
 
 class FanControlPolicy(Enum):
-    """The fan control policy."""
+    """Who controls a fan."""
 
     TEMPERATURE_CONTINUOUS_SW = 0
     MANUAL = 1
 
 
 class FanState(Enum):
-    """The fan state."""
+    """Whether a fan works."""
 
     NORMAL = 0
     FAN_NORMAL = 0
@@ -499,7 +499,7 @@ class FanState(Enum):
 
 
 class FieldId(Enum):
-    """The field id."""
+    """A field of a device that can be asked for, as nvml.h of 13.5 numbers them."""
 
     DEV_ECC_CURRENT = 1
     DEV_ECC_PENDING = 2
@@ -799,7 +799,7 @@ class FieldId(Enum):
 
 
 class GpmMetricId(Enum):
-    """The gpm metric id."""
+    """A metric of the performance counters (GPM)."""
 
     GRAPHICS_UTIL = 1
     GPM_METRIC_GRAPHICS_UTIL = 1
@@ -1698,7 +1698,7 @@ class GpmMetricId(Enum):
 
 
 class GpuFabricHealthMaskAccessTimeout(Enum):
-    """The gpu fabric health mask access timeout."""
+    """Whether accesses in the NVLink fabric time out."""
 
     NOT_SUPPORTED = 0
     TRUE = 1
@@ -1706,7 +1706,7 @@ class GpuFabricHealthMaskAccessTimeout(Enum):
 
 
 class GpuFabricHealthMaskDegradedBw(Enum):
-    """The gpu fabric health mask degraded bw."""
+    """Whether the NVLink fabric has less than its bandwidth."""
 
     NOT_SUPPORTED = 0
     TRUE = 1
@@ -1714,7 +1714,7 @@ class GpuFabricHealthMaskDegradedBw(Enum):
 
 
 class GpuFabricHealthMaskIncorrectConfiguration(Enum):
-    """The gpu fabric health mask incorrect configuration."""
+    """What is configured wrongly in the NVLink fabric."""
 
     NOT_SUPPORTED = 0
     NONE = 1
@@ -1727,7 +1727,7 @@ class GpuFabricHealthMaskIncorrectConfiguration(Enum):
 
 
 class GpuFabricHealthMaskRouteRecovery(Enum):
-    """The gpu fabric health mask route recovery."""
+    """Whether a route of the NVLink fabric is being recovered."""
 
     NOT_SUPPORTED = 0
     TRUE = 1
@@ -1735,7 +1735,7 @@ class GpuFabricHealthMaskRouteRecovery(Enum):
 
 
 class GpuFabricHealthMaskRouteUnhealthy(Enum):
-    """The gpu fabric health mask route unhealthy."""
+    """Whether a route of the NVLink fabric is unhealthy."""
 
     NOT_SUPPORTED = 0
     TRUE = 1
@@ -1743,7 +1743,7 @@ class GpuFabricHealthMaskRouteUnhealthy(Enum):
 
 
 class GpuFabricHealthSummary(Enum):
-    """The gpu fabric health summary."""
+    """The health of the NVLink fabric in one word."""
 
     NOT_SUPPORTED = 0
     HEALTHY = 1
@@ -1752,7 +1752,7 @@ class GpuFabricHealthSummary(Enum):
 
 
 class GpuFabricState(Enum):
-    """The gpu fabric state."""
+    """How far a device has got in joining its NVLink fabric."""
 
     NOT_SUPPORTED = 0
     NOT_STARTED = 1
@@ -1761,7 +1761,7 @@ class GpuFabricState(Enum):
 
 
 class GpuInstanceProfile(Enum):
-    """The gpu instance profile."""
+    """A profile of GPU instances."""
 
     PROFILE_1_SLICE = 0
     PROFILE_2_SLICE = 1
@@ -1784,14 +1784,14 @@ class GpuInstanceProfile(Enum):
 
 
 class GpuInstanceProfileCaps(Enum):
-    """The gpu instance profile caps."""
+    """What a profile of GPU instances can do, as bits."""
 
     P2P = 1
     GFX = 2
 
 
 class GpuOperationMode(Enum):
-    """The gpu operation mode."""
+    """What a device is set up for: all, compute or low double precision."""
 
     ALL_ON = 0
     GOM_ALL_ON = 0
@@ -1802,14 +1802,14 @@ class GpuOperationMode(Enum):
 
 
 class GpuOperationalEventContextType(Enum):
-    """The gpu operational event context type."""
+    """What the context of an operational event is."""
 
     UNKNOWN = 0
     LEGACY_XID = 1
 
 
 class GpuOperationalEventLogLevel(Enum):
-    """The gpu operational event log level."""
+    """How important an operational event is."""
 
     ALL = 0
     TELEMETRY = 10
@@ -1820,7 +1820,7 @@ class GpuOperationalEventLogLevel(Enum):
 
 
 class GpuP2PCapsIndex(Enum):
-    """The gpu p2 p caps index."""
+    """What two devices may be able to do to each other."""
 
     READ = 0
     P2P_CAPS_INDEX_READ = 0
@@ -1839,7 +1839,7 @@ class GpuP2PCapsIndex(Enum):
 
 
 class GpuP2PStatus(Enum):
-    """The gpu p2 p status."""
+    """Whether two devices can do something to each other, and if not, why."""
 
     OK = 0
     P2P_STATUS_OK = 0
@@ -1860,7 +1860,7 @@ class GpuP2PStatus(Enum):
 
 
 class GpuTopologyLevel(Enum):
-    """The gpu topology level."""
+    """Where the ways of two devices to the CPU meet, from the same board to different sockets."""
 
     INTERNAL = 0
     TOPOLOGY_INTERNAL = 0
@@ -1877,7 +1877,7 @@ class GpuTopologyLevel(Enum):
 
 
 class GpuUtilizationDomainId(Enum):
-    """The gpu utilization domain id."""
+    """A part of a device whose utilization is known."""
 
     GPU = 0
     GPU_UTILIZATION_DOMAIN_GPU = 0
@@ -1890,7 +1890,7 @@ class GpuUtilizationDomainId(Enum):
 
 
 class GpuVirtualizationMode(Enum):
-    """The gpu virtualization mode."""
+    """How a device is virtualized."""
 
     NONE = 0
     PASSTHROUGH = 1
@@ -1900,7 +1900,7 @@ class GpuVirtualizationMode(Enum):
 
 
 class GridLicenseExpiryEnum(Enum):
-    """The grid license expiry enum."""
+    """Whether a license ends, and how that is known."""
 
     NOT_AVAILABLE = 0
     INVALID = 1
@@ -1910,7 +1910,7 @@ class GridLicenseExpiryEnum(Enum):
 
 
 class GridLicenseFeatureCode(Enum):
-    """The grid license feature code."""
+    """A feature that needs a license."""
 
     UNKNOWN = 0
     VGPU = 1
@@ -1922,7 +1922,7 @@ class GridLicenseFeatureCode(Enum):
 
 
 class GridLicenseState(Enum):
-    """The grid license state."""
+    """The state of a license."""
 
     UNKNOWN = 0
     UNINITIALIZED = 1
@@ -1933,14 +1933,14 @@ class GridLicenseState(Enum):
 
 
 class HostVgpuMode(Enum):
-    """The host vgpu mode."""
+    """How a host shares a device: with SR-IOV or without."""
 
     NON_SRIOV = 0
     SRIOV = 1
 
 
 class InforomObject(Enum):
-    """The inforom object."""
+    """A part of the infoROM."""
 
     OEM = 0
     INFOROM_OEM = 0
@@ -1955,14 +1955,14 @@ class InforomObject(Enum):
 
 
 class InitFlag(Enum):
-    """The init flag."""
+    """How NVML is initialised, as bits."""
 
     NO_GPUS = 1
     NO_ATTACH = 2
 
 
 class IntNvLinkDeviceType(Enum):
-    """The int nv link device type."""
+    """What is at the other end of an NVLink."""
 
     GPU = 0
     NVLINK_DEVICE_TYPE_GPU = 0
@@ -1975,14 +1975,14 @@ class IntNvLinkDeviceType(Enum):
 
 
 class LedColor(Enum):
-    """The led color."""
+    """The colour of a light."""
 
     GREEN = 0
     AMBER = 1
 
 
 class MemoryErrorType(Enum):
-    """The memory error type."""
+    """Whether a memory error was corrected."""
 
     CORRECTED = 0
     UNCORRECTED = 1
@@ -1990,7 +1990,7 @@ class MemoryErrorType(Enum):
 
 
 class MemoryLocation(Enum):
-    """The memory location."""
+    """Where in a device a memory error was."""
 
     L1_CACHE = 0
     L2_CACHE = 1
@@ -2005,7 +2005,7 @@ class MemoryLocation(Enum):
 
 
 class NvFBCSessionFlag(Enum):
-    """The nv fbc session flag."""
+    """How a session captures the frame buffer, as bits."""
 
     DIFFMAP_ENABLED = 1
     CLASSIFICATIONMAP_ENABLED = 2
@@ -2015,7 +2015,7 @@ class NvFBCSessionFlag(Enum):
 
 
 class NvLinkCapability(Enum):
-    """The nv link capability."""
+    """What an NVLink may be able to do."""
 
     P2P_SUPPORTED = 0
     NVLINK_CAP_P2P_SUPPORTED = 0
@@ -2034,7 +2034,7 @@ class NvLinkCapability(Enum):
 
 
 class NvLinkErrorCounter(Enum):
-    """The nv link error counter."""
+    """An error counter of NVLink."""
 
     DL_REPLAY = 0
     NVLINK_ERROR_DL_REPLAY = 0
@@ -2051,7 +2051,7 @@ class NvLinkErrorCounter(Enum):
 
 
 class NvLinkUtilizationCountPktTypes(Enum):
-    """The nv link utilization count pkt types."""
+    """Which packets a counter of NVLink traffic counts."""
 
     NOP = 1
     NVLINK_COUNTER_PKTFILTER_NOP = 1
@@ -2074,7 +2074,7 @@ class NvLinkUtilizationCountPktTypes(Enum):
 
 
 class NvLinkUtilizationCountUnits(Enum):
-    """The nv link utilization count units."""
+    """What a counter of NVLink traffic counts: cycles, packets or bytes."""
 
     CYCLES = 0
     NVLINK_COUNTER_UNIT_CYCLES = 0
@@ -2089,7 +2089,7 @@ class NvLinkUtilizationCountUnits(Enum):
 
 
 class NvlinkFirmwareUcodeType(Enum):
-    """The nvlink firmware ucode type."""
+    """A part of NVLink with firmware."""
 
     MSE = 1
     NETIR = 2
@@ -2099,7 +2099,7 @@ class NvlinkFirmwareUcodeType(Enum):
 
 
 class NvlinkLowPowerThreshold(Enum):
-    """The nvlink low power threshold."""
+    """How long a link is idle before it goes to low power: its bounds."""
 
     MIN = 1
     MAX = 8191
@@ -2108,21 +2108,21 @@ class NvlinkLowPowerThreshold(Enum):
 
 
 class NvlinkLowPowerThresholdUnit(Enum):
-    """The nvlink low power threshold unit."""
+    """The unit of that time."""
 
     UNIT_100US = 0
     UNIT_50US = 1
 
 
 class NvlinkPowerState(Enum):
-    """The nvlink power state."""
+    """The power state of a link."""
 
     HIGH_SPEED = 0
     LOW_SPEED = 1
 
 
 class NvlinkState(Enum):
-    """The nvlink state."""
+    """Whether a link is active."""
 
     INACTIVE = 0
     ACTIVE = 1
@@ -2131,7 +2131,7 @@ class NvlinkState(Enum):
 
 
 class NvlinkTelemetrySampleType(Enum):
-    """The nvlink telemetry sample type."""
+    """What a sample of NVLink telemetry is of."""
 
     THROUGHPUT_RAW_TX = 0
     THROUGHPUT_RAW_RX = 1
@@ -2139,7 +2139,7 @@ class NvlinkTelemetrySampleType(Enum):
 
 
 class NvlinkVersion(Enum):
-    """The nvlink version."""
+    """A version of NVLink."""
 
     NVLINK_VERSION_INVALID = 0
     VERSION_INVALID = 0
@@ -2162,7 +2162,7 @@ class NvlinkVersion(Enum):
 
 
 class OperationalEventSeverity(Enum):
-    """The operational event severity."""
+    """How bad an operational event is."""
 
     ALL = 0
     INFORMATIONAL = 10
@@ -2172,7 +2172,7 @@ class OperationalEventSeverity(Enum):
 
 
 class PRMCounterId(Enum):
-    """The prm counter id."""
+    """A counter of a register of the device."""
 
     NONE = 0
     PPCNT_PHYSICAL_LAYER_CTRS_LINK_DOWN_EVENTS = 1
@@ -2200,7 +2200,7 @@ class PRMCounterId(Enum):
 
 
 class PageRetirementCause(Enum):
-    """The page retirement cause."""
+    """Why a page of memory was retired."""
 
     MULTIPLE_SINGLE_BIT_ECC_ERRORS = 0
     DOUBLE_BIT_ECC_ERROR = 1
@@ -2208,7 +2208,7 @@ class PageRetirementCause(Enum):
 
 
 class PcieAtomicsCap(Enum):
-    """The pcie atomics cap."""
+    """The atomic operations that PCIe can do, as bits."""
 
     FETCHADD32 = 1
     FETCHADD64 = 2
@@ -2221,7 +2221,7 @@ class PcieAtomicsCap(Enum):
 
 
 class PcieLinkMaxSpeed(Enum):
-    """The pcie link max speed."""
+    """A speed of PCIe."""
 
     SPEED_INVALID = 0
     SPEED_2500MBPS = 1
@@ -2233,7 +2233,7 @@ class PcieLinkMaxSpeed(Enum):
 
 
 class PcieLinkState(Enum):
-    """The pcie link state."""
+    """Whether the PCIe link of a removed device stays up."""
 
     KEEP = 0
     PCIE_LINK_KEEP = 0
@@ -2242,7 +2242,7 @@ class PcieLinkState(Enum):
 
 
 class PcieUtilCounter(Enum):
-    """The pcie util counter."""
+    """A direction of PCIe traffic."""
 
     TX_BYTES = 0
     PCIE_UTIL_TX_BYTES = 0
@@ -2253,7 +2253,7 @@ class PcieUtilCounter(Enum):
 
 
 class PerfPolicyType(Enum):
-    """The perf policy type."""
+    """A policy that holds clocks back."""
 
     POWER = 0
     PERF_POLICY_POWER = 0
@@ -2276,7 +2276,7 @@ class PerfPolicyType(Enum):
 
 
 class PowerMizerMode(Enum):
-    """The power mizer mode."""
+    """What PowerMizer prefers."""
 
     ADAPTIVE = 0
     PREFER_MAXIMUM_PERFORMANCE = 1
@@ -2285,7 +2285,7 @@ class PowerMizerMode(Enum):
 
 
 class PowerProfileOperation(Enum):
-    """The power profile operation."""
+    """What to do with a mask of power profiles: clear, set, or replace."""
 
     CLEAR = 0
     SET = 1
@@ -2294,7 +2294,7 @@ class PowerProfileOperation(Enum):
 
 
 class PowerProfileType(Enum):
-    """The power profile type."""
+    """A power profile for workloads."""
 
     MAX_P = 0
     POWER_PROFILE_MAX_P = 0
@@ -2351,7 +2351,7 @@ class PowerProfileType(Enum):
 
 
 class PowerScope(Enum):
-    """The power scope."""
+    """What a power limit is of: the GPU, the module or the memory."""
 
     GPU = 0
     MODULE = 1
@@ -2359,7 +2359,7 @@ class PowerScope(Enum):
 
 
 class PowerSmoothingProfileParam(Enum):
-    """The power smoothing profile param."""
+    """A parameter of a profile of power smoothing."""
 
     PERCENT_TMP_FLOOR = 0
     RAMP_UP_RATE = 1
@@ -2372,7 +2372,7 @@ class PowerSmoothingProfileParam(Enum):
 
 
 class PowerSource(Enum):
-    """The power source."""
+    """Where the power comes from."""
 
     AC = 0
     BATTERY = 1
@@ -2380,7 +2380,7 @@ class PowerSource(Enum):
 
 
 class ProcessMode(Enum):
-    """The process mode."""
+    """Which processes: those for compute, for graphics, or the clients of MPS."""
 
     COMPUTE = 0
     GRAPHICS = 1
@@ -2390,7 +2390,7 @@ class ProcessMode(Enum):
 
 
 class Pstates(Enum):
-    """The pstates."""
+    """A performance state, from 0, the fastest, to 15."""
 
     PSTATE_0 = 0
     PSTATE_1 = 1
@@ -2412,7 +2412,7 @@ class Pstates(Enum):
 
 
 class RUSD(Enum):
-    """The rusd."""
+    """What of the data that the driver shares with user mode is refreshed, as bits."""
 
     POLL_NONE = 0
     POLL_CLOCK = 1
@@ -2427,7 +2427,7 @@ class RUSD(Enum):
 
 
 class RestrictedAPI(Enum):
-    """The restricted api."""
+    """What root alone may do, if so set."""
 
     SET_APPLICATION_CLOCKS = 0
     SET_AUTO_BOOSTED_CLOCKS = 1
@@ -2435,7 +2435,7 @@ class RestrictedAPI(Enum):
 
 
 class Return(Enum):
-    """The return."""
+    """What an NVML call returns."""
 
     SUCCESS = 0
     ERROR_UNINITIALIZED = 1
@@ -2472,7 +2472,7 @@ class Return(Enum):
 
 
 class SamplingType(Enum):
-    """The sampling type."""
+    """What samples are of: power, utilization of a part, or a clock."""
 
     TOTAL_POWER_SAMPLES = 0
     GPU_UTILIZATION_SAMPLES = 1
@@ -2488,14 +2488,14 @@ class SamplingType(Enum):
 
 
 class SystemEventType(Enum):
-    """The system event type."""
+    """What can happen to the system, as bits."""
 
     GPU_DRIVER_UNBIND = 1
     GPU_DRIVER_BIND = 2
 
 
 class TemperatureSensors(Enum):
-    """The temperature sensors."""
+    """A temperature sensor."""
 
     GPU = 0
     TEMPERATURE_GPU = 0
@@ -2506,7 +2506,7 @@ class TemperatureSensors(Enum):
 
 
 class TemperatureThresholds(Enum):
-    """The temperature thresholds."""
+    """A temperature at which something happens."""
 
     SHUTDOWN = 0
     TEMPERATURE_THRESHOLD_SHUTDOWN = 0
@@ -2529,7 +2529,7 @@ class TemperatureThresholds(Enum):
 
 
 class ThermalController(Enum):
-    """The thermal controller."""
+    """What reads a thermal sensor."""
 
     NONE = 0
     GPU_INTERNAL = 1
@@ -2553,7 +2553,7 @@ class ThermalController(Enum):
 
 
 class ThermalTarget(Enum):
-    """The thermal target."""
+    """What a thermal sensor measures."""
 
     NONE = 0
     GPU = 1
@@ -2568,7 +2568,7 @@ class ThermalTarget(Enum):
 
 
 class UUIDType(Enum):
-    """The uuid type."""
+    """How a UUID is given: as text or as 16 bytes."""
 
     NONE = 0
     ASCII = 1
@@ -2576,7 +2576,7 @@ class UUIDType(Enum):
 
 
 class ValueType(Enum):
-    """The value type."""
+    """Which member of a Value counts."""
 
     DOUBLE = 0
     UNSIGNED_INT = 1
@@ -2589,7 +2589,7 @@ class ValueType(Enum):
 
 
 class VgpuCapability(Enum):
-    """The vgpu capability."""
+    """What a type of vGPU may be able to do."""
 
     NVLINK_P2P = 0
     VGPU_CAP_NVLINK_P2P = 0
@@ -2606,7 +2606,7 @@ class VgpuCapability(Enum):
 
 
 class VgpuDriverCapability(Enum):
-    """The vgpu driver capability."""
+    """What the driver may be able to do for vGPUs."""
 
     HETEROGENEOUS_MULTI_VGPU = 0
     VGPU_DRIVER_CAP_HETEROGENEOUS_MULTI_VGPU = 0
@@ -2617,7 +2617,7 @@ class VgpuDriverCapability(Enum):
 
 
 class VgpuGuestInfoState(Enum):
-    """The vgpu guest info state."""
+    """Whether the driver in a virtual machine has told about itself."""
 
     UNINITIALIZED = 0
     VGPU_INSTANCE_GUEST_INFO_STATE_UNINITIALIZED = 0
@@ -2626,14 +2626,14 @@ class VgpuGuestInfoState(Enum):
 
 
 class VgpuPgpu(Enum):
-    """The vgpu pgpu."""
+    """Whether vGPUs of several sizes may run on a device."""
 
     HETEROGENEOUS_MODE = 0
     HOMOGENEOUS_MODE = 1
 
 
 class VgpuPgpuCompatibilityLimitCode(Enum):
-    """The vgpu pgpu compatibility limit code."""
+    """What stands against moving a vGPU to another host."""
 
     NONE = 0
     VGPU_COMPATIBILITY_LIMIT_NONE = 0
@@ -2648,14 +2648,14 @@ class VgpuPgpuCompatibilityLimitCode(Enum):
 
 
 class VgpuPgpuVirtualizationCapMigration(Enum):
-    """The vgpu pgpu virtualization cap migration."""
+    """Whether vGPUs of a device can move."""
 
     NO = 0
     YES = 1
 
 
 class VgpuSchedulerArr(Enum):
-    """The vgpu scheduler arr."""
+    """Whether the scheduler of vGPUs evens turns out (ARR)."""
 
     DEFAULT = 0
     DISABLE = 1
@@ -2663,14 +2663,14 @@ class VgpuSchedulerArr(Enum):
 
 
 class VgpuSchedulerEngineType(Enum):
-    """The vgpu scheduler engine type."""
+    """An engine whose turns vGPUs take."""
 
     GRAPHICS = 1
     NVENC1 = 2
 
 
 class VgpuSchedulerPolicy(Enum):
-    """The vgpu scheduler policy."""
+    """By which rule vGPUs take turns."""
 
     UNKNOWN = 0
     BEST_EFFORT = 1
@@ -2679,14 +2679,14 @@ class VgpuSchedulerPolicy(Enum):
 
 
 class VgpuVirtualizationCapMigration(Enum):
-    """The vgpu virtualization cap migration."""
+    """Whether a vGPU can move."""
 
     NO = 0
     YES = 1
 
 
 class VgpuVmCompatibility(Enum):
-    """The vgpu vm compatibility."""
+    """In which states a vGPU can move to another host."""
 
     NONE = 0
     COLD = 1
@@ -2696,7 +2696,7 @@ class VgpuVmCompatibility(Enum):
 
 
 class VgpuVmIdType(Enum):
-    """The vgpu vm id type."""
+    """How a virtual machine is named: by a number or by a UUID."""
 
     DOMAIN_ID = 0
     VGPU_VM_ID_DOMAIN_ID = 0
@@ -2705,7 +2705,7 @@ class VgpuVmIdType(Enum):
 
 
 class PciInfoExt_v1(Struct, version=1):
-    """The pci info ext."""
+    """Where a device is on the PCI bus, with its class."""
 
     version: c_uint
     domain: c_uint
@@ -2719,7 +2719,7 @@ class PciInfoExt_v1(Struct, version=1):
 
 
 class PciInfo(Struct):
-    """The pci info."""
+    """Where a device is on the PCI bus."""
 
     bus_id_legacy: Annotated[str, "char[16]", "str"]
     domain: c_uint
@@ -2731,14 +2731,14 @@ class PciInfo(Struct):
 
 
 class Utilization(Struct):
-    """The utilization."""
+    """How busy a device and its memory were, in percent."""
 
     gpu: c_uint
     memory: c_uint
 
 
 class Memory(Struct):
-    """The memory."""
+    """The memory of a device, in bytes; what is used includes what is reserved."""
 
     total: c_ulonglong
     free: c_ulonglong
@@ -2746,7 +2746,7 @@ class Memory(Struct):
 
 
 class Memory_v2(Struct, version=2):
-    """The memory."""
+    """The memory of a device, in bytes."""
 
     version: c_uint
     total: c_ulonglong
@@ -2756,7 +2756,7 @@ class Memory_v2(Struct, version=2):
 
 
 class SetMemoryLimits_v1(Struct):
-    """The set memory limits."""
+    """The limits of the memory of a name space to be set, in bytes."""
 
     name_space: char_p
     soft_limit: c_ulonglong
@@ -2764,7 +2764,7 @@ class SetMemoryLimits_v1(Struct):
 
 
 class GetMemoryLimits_v1(Struct):
-    """The get memory limits."""
+    """The limits of the memory of a name space, and how much of it is used, in bytes."""
 
     name_space: char_p
     soft_limit: c_ulonglong
@@ -2773,7 +2773,7 @@ class GetMemoryLimits_v1(Struct):
 
 
 class BAR1Memory(Struct):
-    """The bar1 memory."""
+    """BAR1, which maps the memory of a device for its PCI peers, in bytes."""
 
     bar1_total: c_ulonglong
     bar1_free: c_ulonglong
@@ -2781,7 +2781,7 @@ class BAR1Memory(Struct):
 
 
 class ProcessInfo(Struct):
-    """The process info."""
+    """A process that uses a device, and how many bytes of its memory."""
 
     pid: c_uint
     used_gpu_memory: c_ulonglong
@@ -2790,7 +2790,7 @@ class ProcessInfo(Struct):
 
 
 class ProcessDetail_v1(Struct):
-    """The process detail."""
+    """A process that uses a device, with its protected memory."""
 
     pid: c_uint
     used_gpu_memory: c_ulonglong
@@ -2800,7 +2800,7 @@ class ProcessDetail_v1(Struct):
 
 
 class ProcessDetailList_v1(Struct, version=1):
-    """The process detail list."""
+    """The processes of a mode that use a device."""
 
     version: c_uint
     mode: c_uint
@@ -2809,7 +2809,7 @@ class ProcessDetailList_v1(Struct, version=1):
 
 
 class DeviceAttributes(Struct):
-    """The device attributes."""
+    """How many multiprocessors, engines and how much memory a MIG device has."""
 
     multiprocessor_count: c_uint
     shared_copy_engine_count: c_uint
@@ -2823,20 +2823,20 @@ class DeviceAttributes(Struct):
 
 
 class C2cModeInfo_v1(Struct):
-    """The c2c mode info."""
+    """Whether the chip-to-chip link is on."""
 
     is_c2c_enabled: c_uint
 
 
 class DeviceAddressingMode_v1(Struct, version=1):
-    """The device addressing mode."""
+    """How a device addresses the memory of the host."""
 
     version: c_uint
     value: c_uint
 
 
 class RepairStatus_v1(Struct, version=1):
-    """The repair status."""
+    """Whether repairs of the memory wait for a reset."""
 
     version: c_uint
     b_channel_repair_pending: c_uint
@@ -2844,7 +2844,7 @@ class RepairStatus_v1(Struct, version=1):
 
 
 class RowRemapperHistogramValues(Struct):
-    """The row remapper histogram values."""
+    """How many banks have how many rows left for remapping."""
 
     max_: c_uint
     high: c_uint
@@ -2854,21 +2854,21 @@ class RowRemapperHistogramValues(Struct):
 
 
 class BridgeChipInfo(Struct):
-    """The bridge chip info."""
+    """A bridge chip and its firmware."""
 
     type: BridgeChipType
     fw_version: c_uint
 
 
 class BridgeChipHierarchy(Struct):
-    """The bridge chip hierarchy."""
+    """The bridge chips on a board."""
 
     bridge_count: c_uchar
     bridge_chip_info: Annotated[list[BridgeChipInfo], "BridgeChipInfo[128]"]
 
 
 class Value(Union):
-    """The value."""
+    """A number, of the type that a ValueType beside it says."""
 
     d_val: c_double
     si_val: c_int
@@ -2880,14 +2880,14 @@ class Value(Union):
 
 
 class Sample(Struct):
-    """The sample."""
+    """A value and when it was read, in microseconds."""
 
     time_stamp: c_ulonglong
     sample_value: Value
 
 
 class GpuThermalSettings(Struct):
-    """The gpu thermal settings."""
+    """The thermal sensors of a device, in degrees C."""
 
     class _sensor(Struct):
         controller: ThermalController
@@ -2901,7 +2901,7 @@ class GpuThermalSettings(Struct):
 
 
 class CoolerInfo_v1(Struct, version=1):
-    """The cooler info."""
+    """A cooler: how it is controlled, and what it cools."""
 
     version: c_uint
     index: c_uint
@@ -2910,32 +2910,32 @@ class CoolerInfo_v1(Struct, version=1):
 
 
 class PmgrPwrTuple(Struct):
-    """The pmgr pwr tuple."""
+    """Power, in milliwatts."""
 
     pwrm_w: c_uint
 
 
 class RailMetrics(Struct):
-    """The rail metrics."""
+    """The frequency of a power rail in kHz, and how busy it is."""
 
     freqk_hz: c_uint
     util_pct: c_ulonglong
 
 
 class CoreRailMetrics(Struct):
-    """The core rail metrics."""
+    """The power rails of the cores."""
 
     rails: Annotated[list[RailMetrics], "RailMetrics[2]"]
 
 
 class PwrModelMetricsDlppm1xPerf(Struct):
-    """The pwr model metrics dlppm1x perf."""
+    """Performance as the DLPPM model has it."""
 
     perfms: c_uint
 
 
 class PwrModelMetricsDlppm1x(Struct):
-    """The pwr model metrics dlppm1x."""
+    """What the DLPPM power model says of one setting."""
 
     b_valid: c_uchar
     core_rail: CoreRailMetrics
@@ -2945,14 +2945,14 @@ class PwrModelMetricsDlppm1x(Struct):
 
 
 class PwrModelMetricsDlppm1xDramclkEstimates(Struct):
-    """The pwr model metrics dlppm1x dramclk estimates."""
+    """What the DLPPM power model estimates for one memory clock."""
 
     estimated_metrics: Annotated[list[PwrModelMetricsDlppm1x], "PwrModelMetricsDlppm1x[8]"]
     num_estimated_metrics: c_uchar
 
 
 class ObservedMetrics(Struct):
-    """The observed metrics."""
+    """What was observed, beside the first estimates."""
 
     initial_dramclk_est: Annotated[
         list[PwrModelMetricsDlppm1xDramclkEstimates], "PwrModelMetricsDlppm1xDramclkEstimates[3]"
@@ -2965,27 +2965,27 @@ class ObservedMetrics(Struct):
 
 
 class PerfMetricsDlppc2xSample(Struct):
-    """The perf metrics dlppc2x sample."""
+    """A sample of the DLPPC power controller."""
 
     observed_metrics: ObservedMetrics
 
 
 class PwrModelMetricsSamplePfpp1x(Struct):
-    """The pwr model metrics sample pfpp1x."""
+    """What the PFPP power model estimates for one point."""
 
     freqk_hz: Annotated[list[int], "unsigned int[16]"]
     est_tgp_pwrm_w: c_uint
 
 
 class PwrModelOperatingPointPfpp1x(Struct):
-    """The pwr model operating point pfpp1x."""
+    """A frequency and its power in the PFPP power model."""
 
     freqk_hz: c_uint
     pwrm_w: c_uint
 
 
 class PwrModelMetricsPfpp1x(Struct):
-    """The pwr model metrics pfpp1x."""
+    """What the PFPP power model estimates."""
 
     num_vf_points: c_uchar
     estimated_metrics: Annotated[list[PwrModelMetricsSamplePfpp1x], "PwrModelMetricsSamplePfpp1x[32]"]
@@ -2996,13 +2996,13 @@ class PwrModelMetricsPfpp1x(Struct):
 
 
 class PerfMetricsPfpp1xSample(Struct):
-    """The perf metrics pfpp1x sample."""
+    """A sample of the PFPP power model."""
 
     estimated_metrics: PwrModelMetricsPfpp1x
 
 
 class PerfMetricControllerSample(Struct):
-    """The perf metric controller sample."""
+    """A sample of one power controller."""
 
     class _data(Union):
         dlppc2x: PerfMetricsDlppc2xSample
@@ -3013,40 +3013,40 @@ class PerfMetricControllerSample(Struct):
 
 
 class PerfMetricsSample(Struct):
-    """The perf metrics sample."""
+    """What all power controllers said at one time."""
 
     num_controller_data: c_uchar
     controller_data: Annotated[list[PerfMetricControllerSample], "PerfMetricControllerSample[4]"]
 
 
 class PerfMetricsSamples_v1(Struct):
-    """The perf metrics samples."""
+    """The last samples of the power controllers."""
 
     num_samples: c_uint
     samples: Annotated[list[PerfMetricsSample], "PerfMetricsSample[13]"]
 
 
 class BBXTimeData_v1(Struct):
-    """The bbx time data."""
+    """How long a GPU has run, in seconds."""
 
     time_run: c_uint
 
 
 class GpuUptime_v1(Struct):
-    """The gpu uptime."""
+    """The time since a GPU started, in seconds."""
 
     uptime: c_uint
 
 
 class ClkMonFaultInfo(Struct):
-    """The clk mon fault info."""
+    """The faults of one clock."""
 
     clk_api_domain: c_uint
     clk_domain_fault_mask: c_uint
 
 
 class ClkMonStatus(Struct):
-    """The clk mon status."""
+    """The faults that the clock monitor found."""
 
     b_global_status: c_uint
     clk_mon_list_size: c_uint
@@ -3054,7 +3054,7 @@ class ClkMonStatus(Struct):
 
 
 class ClockOffset_v1(Struct, version=1):
-    """The clock offset."""
+    """The offset of a clock in a performance state, and its limits, in MHz."""
 
     version: c_uint
     type: ClockType
@@ -3065,7 +3065,7 @@ class ClockOffset_v1(Struct, version=1):
 
 
 class DevicePowerMizerModes_v1(Struct):
-    """The device power mizer modes."""
+    """The PowerMizer mode, and those that there are."""
 
     current_mode: c_uint
     mode: c_uint
@@ -3073,7 +3073,7 @@ class DevicePowerMizerModes_v1(Struct):
 
 
 class ProcessUtilizationSample(Struct):
-    """The process utilization sample."""
+    """How busy a process kept the parts of a device, in percent."""
 
     pid: c_uint
     time_stamp: c_ulonglong
@@ -3084,7 +3084,7 @@ class ProcessUtilizationSample(Struct):
 
 
 class ProcessUtilizationInfo_v1(Struct):
-    """The process utilization info."""
+    """How busy a process kept the parts of a device, in percent."""
 
     time_stamp: c_ulonglong
     pid: c_uint
@@ -3097,7 +3097,7 @@ class ProcessUtilizationInfo_v1(Struct):
 
 
 class ProcessesUtilizationInfo_v1(Struct, version=1):
-    """The processes utilization info."""
+    """How busy each process kept a device since a time, in microseconds."""
 
     version: c_uint
     process_samples_count: c_uint
@@ -3108,7 +3108,7 @@ class ProcessesUtilizationInfo_v1(Struct, version=1):
 
 
 class EccSramErrorStatus_v1(Struct, version=1):
-    """The ecc sram error status."""
+    """ECC errors in SRAM, by kind and place."""
 
     version: c_uint
     aggregate_unc_parity: c_ulonglong
@@ -3126,7 +3126,7 @@ class EccSramErrorStatus_v1(Struct, version=1):
 
 
 class PlatformInfo_v1(Struct, version=1):
-    """The platform info."""
+    """Where in its rack a device is, as the first drivers had it."""
 
     version: c_uint
     ib_guid: Annotated[Bytes, "unsigned char[16]"]
@@ -3139,7 +3139,7 @@ class PlatformInfo_v1(Struct, version=1):
 
 
 class PlatformInfo_v2(Struct, version=2):
-    """The platform info."""
+    """Where in its rack a device is."""
 
     version: c_uint
     ib_guid: Annotated[Bytes, "unsigned char[16]"]
@@ -3152,7 +3152,7 @@ class PlatformInfo_v2(Struct, version=2):
 
 
 class EccSramUniqueUncorrectedErrorEntry_v1(Struct):
-    """The ecc sram unique uncorrected error entry."""
+    """A place in SRAM with uncorrected ECC errors."""
 
     unit: c_uint
     location: c_uint
@@ -3164,7 +3164,7 @@ class EccSramUniqueUncorrectedErrorEntry_v1(Struct):
 
 
 class EccSramUniqueUncorrectedErrorCounts_v1(Struct, version=1):
-    """The ecc sram unique uncorrected error counts."""
+    """The places in SRAM with uncorrected ECC errors."""
 
     version: c_uint
     entry_count: c_uint
@@ -3174,7 +3174,7 @@ class EccSramUniqueUncorrectedErrorCounts_v1(Struct, version=1):
 
 
 class RemappedRowsInfo_v2(Struct):
-    """The remapped rows info."""
+    """The rows that were remapped, whether more wait, and whether one failed."""
 
     corr_active_remaps: c_uint
     corr_inactive_remaps: c_uint
@@ -3185,7 +3185,7 @@ class RemappedRowsInfo_v2(Struct):
 
 
 class GpuDynamicPstatesInfo(Struct):
-    """The gpu dynamic pstates info."""
+    """How busy the parts of a device were over the last second, in percent."""
 
     class _utilization(Struct):
         b_is_present: c_uint
@@ -3198,7 +3198,7 @@ class GpuDynamicPstatesInfo(Struct):
 
 
 class AdaptiveTgpModeInfo_v1(Struct):
-    """The adaptive tgp mode info."""
+    """How the adaptive power limit is set, and whether it is in force."""
 
     in_band_enable_request: EnableState
     feature_allowed_by_admin: EnableState
@@ -3208,7 +3208,7 @@ class AdaptiveTgpModeInfo_v1(Struct):
 
 
 class VgpuPlacementList_v2(Struct, version=2):
-    """The vgpu placement list."""
+    """Where vGPUs can be placed."""
 
     version: c_uint
     placement_size: c_uint
@@ -3218,14 +3218,14 @@ class VgpuPlacementList_v2(Struct, version=2):
 
 
 class VgpuTypeBar1Info_v1(Struct, version=1):
-    """The vgpu type bar1 info."""
+    """The size of BAR1 of a type of vGPU."""
 
     version: c_uint
     bar1size: c_ulonglong
 
 
 class VgpuInstanceUtilizationSample(Struct):
-    """The vgpu instance utilization sample."""
+    """How busy a vGPU kept the parts of a device."""
 
     vgpu_instance: c_uint
     time_stamp: c_ulonglong
@@ -3236,7 +3236,7 @@ class VgpuInstanceUtilizationSample(Struct):
 
 
 class VgpuInstanceUtilizationInfo_v1(Struct):
-    """The vgpu instance utilization info."""
+    """How busy a vGPU kept the parts of a device."""
 
     time_stamp: c_ulonglong
     vgpu_instance: c_uint
@@ -3249,7 +3249,7 @@ class VgpuInstanceUtilizationInfo_v1(Struct):
 
 
 class VgpuInstancesUtilizationInfo_v1(Struct, version=1):
-    """The vgpu instances utilization info."""
+    """How busy each vGPU kept a device since a time, in microseconds."""
 
     version: c_uint
     sample_val_type: ValueType
@@ -3261,7 +3261,7 @@ class VgpuInstancesUtilizationInfo_v1(Struct, version=1):
 
 
 class VgpuProcessUtilizationSample(Struct):
-    """The vgpu process utilization sample."""
+    """How busy a process of a vGPU kept the parts of a device, in percent."""
 
     vgpu_instance: c_uint
     pid: c_uint
@@ -3274,7 +3274,7 @@ class VgpuProcessUtilizationSample(Struct):
 
 
 class VgpuProcessUtilizationInfo_v1(Struct):
-    """The vgpu process utilization info."""
+    """How busy a process of a vGPU kept the parts of a device, in percent."""
 
     process_name: Annotated[str, "char[64]", "str"]
     time_stamp: c_ulonglong
@@ -3289,7 +3289,7 @@ class VgpuProcessUtilizationInfo_v1(Struct):
 
 
 class VgpuProcessesUtilizationInfo_v1(Struct, version=1):
-    """The vgpu processes utilization info."""
+    """How busy each process of a vGPU kept a device since a time, in microseconds."""
 
     version: c_uint
     vgpu_process_count: c_uint
@@ -3300,7 +3300,7 @@ class VgpuProcessesUtilizationInfo_v1(Struct, version=1):
 
 
 class VgpuSchedulerParams(Union):
-    """The vgpu scheduler params."""
+    """The parameters of the scheduler of vGPUs."""
 
     class _vgpu_sched_data_with_arr(Struct):
         avg_factor: c_uint
@@ -3314,7 +3314,7 @@ class VgpuSchedulerParams(Union):
 
 
 class VgpuSchedulerLogEntry(Struct):
-    """The vgpu scheduler log entry."""
+    """A turn of a vGPU."""
 
     timestamp: c_ulonglong
     time_run_total: c_ulonglong
@@ -3325,7 +3325,7 @@ class VgpuSchedulerLogEntry(Struct):
 
 
 class VgpuSchedulerLog(Struct):
-    """The vgpu scheduler log."""
+    """The log of the scheduler of vGPUs."""
 
     engine_id: c_uint
     scheduler_policy: c_uint
@@ -3336,7 +3336,7 @@ class VgpuSchedulerLog(Struct):
 
 
 class VgpuSchedulerGetState(Struct):
-    """The vgpu scheduler get state."""
+    """How vGPUs take turns."""
 
     scheduler_policy: c_uint
     arr_mode: c_uint
@@ -3344,7 +3344,7 @@ class VgpuSchedulerGetState(Struct):
 
 
 class VgpuSchedulerSetParams(Union):
-    """The vgpu scheduler set params."""
+    """The parameters of the scheduler of vGPUs to be set."""
 
     class _vgpu_sched_data_with_arr(Struct):
         avg_factor: c_uint
@@ -3358,7 +3358,7 @@ class VgpuSchedulerSetParams(Union):
 
 
 class VgpuSchedulerCapabilities(Struct):
-    """The vgpu scheduler capabilities."""
+    """How vGPUs can take turns."""
 
     supported_schedulers: Annotated[list[int], "unsigned int[3]"]
     max_timeslice: c_uint
@@ -3371,7 +3371,7 @@ class VgpuSchedulerCapabilities(Struct):
 
 
 class VgpuLicenseExpiry(Struct):
-    """The vgpu license expiry."""
+    """When the license of a vGPU ends."""
 
     year: c_uint
     month: c_ushort
@@ -3383,7 +3383,7 @@ class VgpuLicenseExpiry(Struct):
 
 
 class VgpuLicenseInfo(Struct):
-    """The vgpu license info."""
+    """The license of a vGPU."""
 
     is_licensed: c_uchar
     license_expiry: VgpuLicenseExpiry
@@ -3391,7 +3391,7 @@ class VgpuLicenseInfo(Struct):
 
 
 class GridLicenseExpiry(Struct):
-    """The grid license expiry."""
+    """When a license ends."""
 
     year: c_uint
     month: c_ushort
@@ -3403,7 +3403,7 @@ class GridLicenseExpiry(Struct):
 
 
 class GridLicensableFeature(Struct):
-    """The grid licensable feature."""
+    """A feature that needs a license, and its state."""
 
     feature_code: GridLicenseFeatureCode
     feature_state: c_uint
@@ -3414,7 +3414,7 @@ class GridLicensableFeature(Struct):
 
 
 class GridLicensableFeatures(Struct):
-    """The grid licensable features."""
+    """The features that need a license, and their state."""
 
     is_grid_license_supported: c_int
     licensable_features_count: c_uint
@@ -3422,7 +3422,7 @@ class GridLicensableFeatures(Struct):
 
 
 class VgpuTypeIdInfo_v1(Struct, version=1):
-    """The vgpu type id info."""
+    """Types of vGPU."""
 
     version: c_uint
     vgpu_count: c_uint
@@ -3430,7 +3430,7 @@ class VgpuTypeIdInfo_v1(Struct, version=1):
 
 
 class ActiveVgpuInstanceInfo_v1(Struct, version=1):
-    """The active vgpu instance info."""
+    """vGPUs that run."""
 
     version: c_uint
     vgpu_count: c_uint
@@ -3438,7 +3438,7 @@ class ActiveVgpuInstanceInfo_v1(Struct, version=1):
 
 
 class VgpuSchedulerState_v1(Struct, version=1):
-    """The vgpu scheduler state."""
+    """How vGPUs are to take turns on an engine."""
 
     version: c_uint
     engine_id: c_uint
@@ -3448,7 +3448,7 @@ class VgpuSchedulerState_v1(Struct, version=1):
 
 
 class VgpuSchedulerStateInfo_v1(Struct, version=1):
-    """The vgpu scheduler state info."""
+    """How vGPUs take turns on an engine."""
 
     version: c_uint
     engine_id: c_uint
@@ -3458,7 +3458,7 @@ class VgpuSchedulerStateInfo_v1(Struct, version=1):
 
 
 class VgpuSchedulerLogInfo_v1(Struct, version=1):
-    """The vgpu scheduler log info."""
+    """The log of the scheduler of vGPUs of an engine."""
 
     version: c_uint
     engine_id: c_uint
@@ -3470,7 +3470,7 @@ class VgpuSchedulerLogInfo_v1(Struct, version=1):
 
 
 class VgpuCreatablePlacementInfo_v1(Struct, version=1):
-    """The vgpu creatable placement info."""
+    """Where a vGPU of a type can be placed now."""
 
     version: c_uint
     vgpu_type_id: c_uint
@@ -3480,7 +3480,7 @@ class VgpuCreatablePlacementInfo_v1(Struct, version=1):
 
 
 class VgpuSchedulerStateInfo_v2(Struct):
-    """The vgpu scheduler state info."""
+    """How vGPUs take turns on an engine."""
 
     engine_id: c_uint
     scheduler_policy: c_uint
@@ -3489,7 +3489,7 @@ class VgpuSchedulerStateInfo_v2(Struct):
 
 
 class VgpuSchedulerLogEntry_v2(Struct):
-    """The vgpu scheduler log entry."""
+    """A turn of a vGPU."""
 
     timestamp: c_ulonglong
     time_run_total: c_ulonglong
@@ -3501,7 +3501,7 @@ class VgpuSchedulerLogEntry_v2(Struct):
 
 
 class VgpuSchedulerLogInfo_v2(Struct):
-    """The vgpu scheduler log info."""
+    """The log of the scheduler of vGPUs of an engine."""
 
     engine_id: c_uint
     scheduler_policy: c_uint
@@ -3512,7 +3512,7 @@ class VgpuSchedulerLogInfo_v2(Struct):
 
 
 class VgpuSchedulerState_v2(Struct):
-    """The vgpu scheduler state."""
+    """How vGPUs are to take turns on an engine."""
 
     engine_id: c_uint
     scheduler_policy: c_uint
@@ -3521,7 +3521,7 @@ class VgpuSchedulerState_v2(Struct):
 
 
 class FieldValue(Struct):
-    """The field value."""
+    """A field of a device: which one, when it was read, its value, and a status of its own."""
 
     field_id: c_uint
     scope_id: c_uint
@@ -3533,21 +3533,21 @@ class FieldValue(Struct):
 
 
 class HwbcEntry(Struct):
-    """The hwbc entry."""
+    """A host interface card and its firmware."""
 
     hwbc_id: c_uint
     firmware_version: Annotated[str, "char[32]", "str"]
 
 
 class LedState(Struct):
-    """The led state."""
+    """The colour of a light, and why it has it."""
 
     cause: Annotated[str, "char[256]", "str"]
     color: LedColor
 
 
 class UnitInfo(Struct):
-    """The unit info."""
+    """The name, serial number and firmware of a unit."""
 
     name: Annotated[str, "char[96]", "str"]
     id: Annotated[str, "char[96]", "str"]
@@ -3556,7 +3556,7 @@ class UnitInfo(Struct):
 
 
 class PSUInfo(Struct):
-    """The psu info."""
+    """The state of a power supply: amperes, volts, watts."""
 
     state: Annotated[str, "char[256]", "str"]
     current: c_uint
@@ -3565,21 +3565,21 @@ class PSUInfo(Struct):
 
 
 class UnitFanInfo(Struct):
-    """The unit fan info."""
+    """The speed of a fan, in revolutions a minute, and whether it works."""
 
     speed: c_uint
     state: FanState
 
 
 class UnitFanSpeeds(Struct):
-    """The unit fan speeds."""
+    """The fans of a unit."""
 
     fans: Annotated[list[UnitFanInfo], "UnitFanInfo[24]"]
     count: c_uint
 
 
 class EventData(Struct):
-    """The event data."""
+    """An event of a device."""
 
     device_: void_p
     event_type: c_ulonglong
@@ -3589,13 +3589,13 @@ class EventData(Struct):
 
 
 class EventSetGetContextCount_v1(Struct):
-    """The event set get context count."""
+    """How many contexts an event has."""
 
     count: c_uint
 
 
 class EventSetGetContextInfo_v1(Struct):
-    """The event set get context info."""
+    """What a context of an event is."""
 
     index: c_uint
     nvml_gpu_operational_event_context_type: c_uint
@@ -3605,21 +3605,21 @@ class EventSetGetContextInfo_v1(Struct):
 
 
 class EventSetGetGpuOperationalEventContextLegacyXid_v1(Struct):
-    """The event set get gpu operational event context legacy xid."""
+    """The Xid in a context of an event."""
 
     index: c_uint
     xid_code: c_uint
 
 
 class SystemEventData_v1(Struct):
-    """The system event data."""
+    """An event of the system."""
 
     event_type: c_ulonglong
     gpu_id: c_uint
 
 
 class AccountingStats(Struct):
-    """The accounting stats."""
+    """The statistics of a process: utilization in percent, memory in bytes, times in milliseconds."""
 
     gpu_utilization: c_uint
     memory_utilization: c_uint
@@ -3631,7 +3631,7 @@ class AccountingStats(Struct):
 
 
 class AccountingStats_v2(Struct):
-    """The accounting stats."""
+    """The statistics of a process, with sums over its samples."""
 
     pid: c_uint
     is_running: c_uint
@@ -3646,7 +3646,7 @@ class AccountingStats_v2(Struct):
 
 
 class EncoderSessionInfo(Struct):
-    """The encoder session info."""
+    """A session of the encoder."""
 
     session_id: c_uint
     pid: c_uint
@@ -3659,7 +3659,7 @@ class EncoderSessionInfo(Struct):
 
 
 class FBCStats(Struct):
-    """The fbc stats."""
+    """The sessions that capture the frame buffer, their average frames a second and latency."""
 
     sessions_count: c_uint
     average_fps: c_uint
@@ -3667,7 +3667,7 @@ class FBCStats(Struct):
 
 
 class FBCSessionInfo(Struct):
-    """The fbc session info."""
+    """A session that captures the frame buffer."""
 
     session_id: c_uint
     pid: c_uint
@@ -3684,14 +3684,14 @@ class FBCSessionInfo(Struct):
 
 
 class ConfComputeSystemCaps(Struct):
-    """The conf compute system caps."""
+    """What CPU and GPUs can do for confidential computing."""
 
     cpu_caps: c_uint
     gpus_caps: c_uint
 
 
 class ConfComputeSystemState(Struct):
-    """The conf compute system state."""
+    """Whether confidential computing is on, and how."""
 
     environment: c_uint
     cc_feature: c_uint
@@ -3699,7 +3699,7 @@ class ConfComputeSystemState(Struct):
 
 
 class SystemConfComputeSettings_v1(Struct, version=1):
-    """The system conf compute settings."""
+    """How confidential computing is set."""
 
     version: c_uint
     environment: c_uint
@@ -3709,7 +3709,7 @@ class SystemConfComputeSettings_v1(Struct, version=1):
 
 
 class SystemConfComputeSettings_v2(Struct, version=2):
-    """The system conf compute settings."""
+    """How confidential computing is set, with the state of TDISP."""
 
     version: c_uint
     environment: c_uint
@@ -3720,14 +3720,14 @@ class SystemConfComputeSettings_v2(Struct, version=2):
 
 
 class ConfComputeMemSizeInfo(Struct):
-    """The conf compute mem size info."""
+    """How much memory is protected and how much is not, in KiB."""
 
     protected_mem_size_kib: c_ulonglong
     unprotected_mem_size_kib: c_ulonglong
 
 
 class ConfComputeGpuCertificate(Struct):
-    """The conf compute gpu certificate."""
+    """The certificates of a device."""
 
     cert_chain_size: c_uint
     attestation_cert_chain_size: c_uint
@@ -3736,7 +3736,7 @@ class ConfComputeGpuCertificate(Struct):
 
 
 class ConfComputeGpuAttestationReport(Struct):
-    """The conf compute gpu attestation report."""
+    """A report that attests a device, for a nonce."""
 
     is_cec_attestation_report_present: c_uint
     attestation_report_size: c_uint
@@ -3747,7 +3747,7 @@ class ConfComputeGpuAttestationReport(Struct):
 
 
 class GpuFabricInfo_v2(Struct, version=2):
-    """The gpu fabric info."""
+    """What a device is in its NVLink fabric, and its health as bits."""
 
     version: c_uint
     cluster_uuid: Annotated[Bytes, "unsigned char[16]"]
@@ -3758,7 +3758,7 @@ class GpuFabricInfo_v2(Struct, version=2):
 
 
 class GpuFabricInfo_v3(Struct, version=3):
-    """The gpu fabric info."""
+    """What a device is in its NVLink fabric, its health as bits and in one word."""
 
     version: c_uint
     cluster_uuid: Annotated[Bytes, "unsigned char[16]"]
@@ -3770,14 +3770,14 @@ class GpuFabricInfo_v3(Struct, version=3):
 
 
 class GpuFabricClique_v1(Struct):
-    """The gpu fabric clique."""
+    """A clique of devices of an NVLink fabric."""
 
     type: c_uchar
     id: c_uint
 
 
 class GpuFabricInfo_v4(Struct):
-    """The gpu fabric info."""
+    """What a device is in its NVLink fabric, with its cliques."""
 
     cluster_uuid: Annotated[Bytes, "unsigned char[16]"]
     status: Return
@@ -3789,7 +3789,7 @@ class GpuFabricInfo_v4(Struct):
 
 
 class GpuOperationalEventConfig_v1(Struct):
-    """The gpu operational event config."""
+    """Which operational events to record, of which device."""
 
     uuid: Annotated[str, "char[96]", "str"]
     min_log_level: c_uint
@@ -3797,7 +3797,7 @@ class GpuOperationalEventConfig_v1(Struct):
 
 
 class EventSetWait_v3(Struct):
-    """The event set wait."""
+    """An operational event, and how long to wait for it."""
 
     timeout_ms: c_uint
     data_type: c_uint
@@ -3827,7 +3827,7 @@ class EventSetWait_v3(Struct):
 
 
 class CPERCursor_v1(Struct):
-    """The cper cursor."""
+    """Where in the error records to go on."""
 
     cper_type_mask: c_uint
     uuid: Annotated[str, "char[80]", "str"]
@@ -3835,7 +3835,7 @@ class CPERCursor_v1(Struct):
 
 
 class GetCPER_v1(Struct):
-    """The get cper."""
+    """Memory for error records, and where in them to go on."""
 
     cursor: CPERCursor_v1
     buffer: void_p
@@ -3843,7 +3843,7 @@ class GetCPER_v1(Struct):
 
 
 class NvlinkSupportedBwModes_v1(Struct, version=1):
-    """The nvlink supported bw modes."""
+    """The bandwidth modes of NVLink that there are."""
 
     version: c_uint
     bw_modes: Annotated[Bytes, "unsigned char[23]"]
@@ -3851,7 +3851,7 @@ class NvlinkSupportedBwModes_v1(Struct, version=1):
 
 
 class NvlinkGetBwMode_v1(Struct, version=1):
-    """The nvlink get bw mode."""
+    """The bandwidth mode of NVLink."""
 
     version: c_uint
     b_is_best: c_uint
@@ -3859,7 +3859,7 @@ class NvlinkGetBwMode_v1(Struct, version=1):
 
 
 class NvlinkSetBwMode_v1(Struct, version=1):
-    """The nvlink set bw mode."""
+    """The bandwidth mode of NVLink to be set."""
 
     version: c_uint
     b_set_best: c_uint
@@ -3867,7 +3867,7 @@ class NvlinkSetBwMode_v1(Struct, version=1):
 
 
 class NvlinkSetBwModeAsync_v1(Struct):
-    """The nvlink set bw mode async."""
+    """The bandwidth mode of NVLink to be set, and how long to wait for it."""
 
     b_set_best: c_uint
     bw_mode: c_uint
@@ -3875,14 +3875,14 @@ class NvlinkSetBwModeAsync_v1(Struct):
 
 
 class NvLinkInfo_v1(Struct, version=1):
-    """The nv link info."""
+    """Whether NVLink is encrypted."""
 
     version: c_uint
     is_nvle_enabled: c_uint
 
 
 class NvlinkFirmwareVersion(Struct):
-    """The nvlink firmware version."""
+    """The version of the firmware of a part of NVLink."""
 
     ucode_type: c_uchar
     major: c_uint
@@ -3891,14 +3891,14 @@ class NvlinkFirmwareVersion(Struct):
 
 
 class NvlinkFirmwareInfo(Struct):
-    """The nvlink firmware info."""
+    """The firmware of the parts of NVLink."""
 
     firmware_version: Annotated[list[NvlinkFirmwareVersion], "NvlinkFirmwareVersion[100]"]
     num_valid_entries: c_uint
 
 
 class NvLinkInfo_v2(Struct, version=2):
-    """The nv link info."""
+    """Whether NVLink is encrypted, and the firmware of its parts."""
 
     version: c_uint
     is_nvle_enabled: c_uint
@@ -3906,7 +3906,7 @@ class NvLinkInfo_v2(Struct, version=2):
 
 
 class NvLinkInfo_v3(Struct):
-    """The nv link info."""
+    """Whether NVLink is encrypted, or ready for it, and the firmware of its parts."""
 
     is_nvle_enabled: c_uint
     firmware_info: NvlinkFirmwareInfo
@@ -3914,7 +3914,7 @@ class NvLinkInfo_v3(Struct):
 
 
 class NvlinkTelemetrySample_v1(Struct):
-    """The nvlink telemetry sample."""
+    """Samples of one link, and the status of reading them."""
 
     link_id: c_uint
     sample_type: c_uint
@@ -3924,7 +3924,7 @@ class NvlinkTelemetrySample_v1(Struct):
 
 
 class NvlinkTelemetrySamples_v1(Struct):
-    """The nvlink telemetry samples."""
+    """Samples of several links."""
 
     telemetry_count: c_uint
     telemetry_samples: Annotated[
@@ -3933,7 +3933,7 @@ class NvlinkTelemetrySamples_v1(Struct):
 
 
 class NvlinkGetRemapTableInfo_v1(Struct):
-    """The nvlink get remap table info."""
+    """The tables that map fabric addresses."""
 
     alid: c_uint
     fla_remap_tab_addr: Annotated[list[int], "unsigned int[4096]"]
@@ -3942,27 +3942,27 @@ class NvlinkGetRemapTableInfo_v1(Struct):
 
 
 class NvlinkSetNvleReady_v1(Struct):
-    """The nvlink set nvle ready."""
+    """Whether the encryption of NVLink is ready."""
 
     b_nvle_ready: c_uchar
 
 
 class NvlinkLockRemapTable_v1(Struct):
-    """The nvlink lock remap table."""
+    """Whether the tables that map fabric addresses are locked."""
 
     b_remap_table_locked: c_uchar
     b_remap_table_lock_disabled: c_uchar
 
 
 class NvlinkNvlePrivateInfo_v1(Struct):
-    """The nvlink nvle private info."""
+    """What the encryption of NVLink needs to know about a device."""
 
     data_: Annotated[Bytes, "unsigned char[256]"]
     size_: c_uint
 
 
 class NvlinkSetupNvleEncryptionKey_v1(Struct):
-    """The nvlink setup nvle encryption key."""
+    """The key for the encryption of NVLink between two GPUs."""
 
     nvle_key: Annotated[Bytes, "unsigned char[32]"]
     local_gpu_alid: c_uint
@@ -3972,14 +3972,14 @@ class NvlinkSetupNvleEncryptionKey_v1(Struct):
 
 
 class VgpuVersion(Struct):
-    """The vgpu version."""
+    """A range of versions of vGPU."""
 
     min_version: c_uint
     max_version: c_uint
 
 
 class VgpuMetadata(Struct):
-    """The vgpu metadata."""
+    """What decides on the migration of a vGPU; bytes of the driver's own follow."""
 
     version: c_uint
     revision: c_uint
@@ -3994,7 +3994,7 @@ class VgpuMetadata(Struct):
 
 
 class VgpuPgpuMetadata(Struct):
-    """The vgpu pgpu metadata."""
+    """What decides on migration to a device; bytes of the driver's own follow."""
 
     version: c_uint
     revision: c_uint
@@ -4007,27 +4007,27 @@ class VgpuPgpuMetadata(Struct):
 
 
 class VgpuPgpuCompatibility(Struct):
-    """The vgpu pgpu compatibility."""
+    """Whether a vGPU can move to a device, and what stands against it."""
 
     vgpu_vm_compatibility: VgpuVmCompatibility
     compatibility_limit_code: VgpuPgpuCompatibilityLimitCode
 
 
 class ExcludedDeviceInfo(Struct):
-    """The excluded device info."""
+    """A device that the driver leaves out."""
 
     pci_info: PciInfo
     uuid: Annotated[str, "char[80]", "str"]
 
 
 class PRMCounterInput_v1(Struct):
-    """The prm counter input."""
+    """Which port a counter is of."""
 
     local_port: c_uint
 
 
 class PRMCounterValue_v1(Struct):
-    """The prm counter value."""
+    """The value of a counter, and the status of reading it."""
 
     status: Return
     output_type: ValueType
@@ -4035,7 +4035,7 @@ class PRMCounterValue_v1(Struct):
 
 
 class PRMCounter_v1(Struct):
-    """The prm counter."""
+    """A counter of a register of the device."""
 
     counter_id: c_uint
     in_data: PRMCounterInput_v1
@@ -4043,14 +4043,14 @@ class PRMCounter_v1(Struct):
 
 
 class GpuInstancePlacement(Struct):
-    """The gpu instance placement."""
+    """Where a GPU instance lies, in slices of memory."""
 
     start: c_uint
     size_: c_uint
 
 
 class GpuInstanceProfileInfo_v3(Struct, version=3):
-    """The gpu instance profile info."""
+    """A profile of GPU instances, with its name and what it can do."""
 
     version: c_uint
     id: c_uint
@@ -4068,7 +4068,7 @@ class GpuInstanceProfileInfo_v3(Struct, version=3):
 
 
 class GpuInstanceInfo(Struct):
-    """The gpu instance info."""
+    """A GPU instance: device, number, profile and place."""
 
     device_: void_p
     id: c_uint
@@ -4077,14 +4077,14 @@ class GpuInstanceInfo(Struct):
 
 
 class ComputeInstancePlacement(Struct):
-    """The compute instance placement."""
+    """Where a compute instance lies, in slices."""
 
     start: c_uint
     size_: c_uint
 
 
 class ComputeInstanceProfileInfo_v2(Struct, version=2):
-    """The compute instance profile info."""
+    """A profile of compute instances, with its name."""
 
     version: c_uint
     id: c_uint
@@ -4100,7 +4100,7 @@ class ComputeInstanceProfileInfo_v2(Struct, version=2):
 
 
 class ComputeInstanceProfileInfo_v3(Struct, version=3):
-    """The compute instance profile info."""
+    """A profile of compute instances, with its name and what it can do."""
 
     version: c_uint
     id: c_uint
@@ -4117,7 +4117,7 @@ class ComputeInstanceProfileInfo_v3(Struct, version=3):
 
 
 class ComputeInstanceInfo(Struct):
-    """The compute instance info."""
+    """A compute instance: device, GPU instance, number, profile and place."""
 
     device_: void_p
     gpu_instance: void_p
@@ -4127,14 +4127,14 @@ class ComputeInstanceInfo(Struct):
 
 
 class EccBankRemapperHistogram_v1(Struct):
-    """The ecc bank remapper histogram."""
+    """How many groups of banks have spares left."""
 
     max_spare_group_count: c_uint
     no_spare_group_count: c_uint
 
 
 class EccBankRemapperStatus_v1(Struct):
-    """The ecc bank remapper status."""
+    """The banks that were remapped, and how many are left."""
 
     active_remappings: c_uint
     inactive_remappings: c_uint

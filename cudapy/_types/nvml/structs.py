@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class nvmlPciInfoExt_v1_t(Struct, version=1):
-    """The pci info ext."""
+    """Where a device is on the PCI bus, with its class."""
 
     version: c_uint
     domain: c_uint
@@ -47,7 +47,7 @@ nvmlPciInfoExt_t = nvmlPciInfoExt_v1_t
 
 
 class nvmlPciInfo_t(Struct):
-    """The pci info."""
+    """Where a device is on the PCI bus."""
 
     busIdLegacy: Annotated[Bytes, "char[16]", "text"]
     domain: c_uint
@@ -62,7 +62,7 @@ nvmlPciInfo_st = nvmlPciInfo_t
 
 
 class nvmlEccErrorCounts_t(Struct):
-    """The ecc error counts."""
+    """ECC errors by place."""
 
     l1Cache: c_ulonglong
     l2Cache: c_ulonglong
@@ -74,7 +74,7 @@ nvmlEccErrorCounts_st = nvmlEccErrorCounts_t
 
 
 class nvmlUtilization_t(Struct):
-    """The utilization."""
+    """How busy a device and its memory were, in percent."""
 
     gpu: c_uint
     memory: c_uint
@@ -84,7 +84,7 @@ nvmlUtilization_st = nvmlUtilization_t
 
 
 class nvmlMemory_t(Struct):
-    """The memory."""
+    """The memory of a device, in bytes; what is used includes what is reserved."""
 
     total: c_ulonglong
     free: c_ulonglong
@@ -95,7 +95,7 @@ nvmlMemory_st = nvmlMemory_t
 
 
 class nvmlMemory_v2_t(Struct, version=2):
-    """The memory."""
+    """The memory of a device, in bytes."""
 
     version: c_uint
     total: c_ulonglong
@@ -108,7 +108,7 @@ nvmlMemory_v2_st = nvmlMemory_v2_t
 
 
 class nvmlSetMemoryLimits_v1_t(Struct):
-    """The set memory limits."""
+    """The limits of the memory of a name space to be set, in bytes."""
 
     nameSpace: char_p
     softLimit: c_ulonglong
@@ -116,7 +116,7 @@ class nvmlSetMemoryLimits_v1_t(Struct):
 
 
 class nvmlGetMemoryLimits_v1_t(Struct):
-    """The get memory limits."""
+    """The limits of the memory of a name space, and how much of it is used, in bytes."""
 
     nameSpace: char_p
     softLimit: c_ulonglong
@@ -125,7 +125,7 @@ class nvmlGetMemoryLimits_v1_t(Struct):
 
 
 class nvmlBAR1Memory_t(Struct):
-    """The bar1 memory."""
+    """BAR1, which maps the memory of a device for its PCI peers, in bytes."""
 
     bar1Total: c_ulonglong
     bar1Free: c_ulonglong
@@ -136,7 +136,7 @@ nvmlBAR1Memory_st = nvmlBAR1Memory_t
 
 
 class nvmlProcessInfo_v1_t(Struct):
-    """The process info."""
+    """A process that uses a device, as the first drivers had it."""
 
     pid: c_uint
     usedGpuMemory: c_ulonglong
@@ -146,7 +146,7 @@ nvmlProcessInfo_v1_st = nvmlProcessInfo_v1_t
 
 
 class nvmlProcessInfo_t(Struct):
-    """The process info."""
+    """A process that uses a device, and how many bytes of its memory."""
 
     pid: c_uint
     usedGpuMemory: c_ulonglong
@@ -159,7 +159,7 @@ nvmlProcessInfo_v2_t = nvmlProcessInfo_t
 
 
 class nvmlProcessDetail_v1_t(Struct):
-    """The process detail."""
+    """A process that uses a device, with its protected memory."""
 
     pid: c_uint
     usedGpuMemory: c_ulonglong
@@ -169,7 +169,7 @@ class nvmlProcessDetail_v1_t(Struct):
 
 
 class nvmlProcessDetailList_v1_t(Struct, version=1):
-    """The process detail list."""
+    """The processes of a mode that use a device."""
 
     version: c_uint
     mode: c_uint
@@ -181,7 +181,7 @@ nvmlProcessDetailList_t = nvmlProcessDetailList_v1_t
 
 
 class nvmlDeviceAttributes_t(Struct):
-    """The device attributes."""
+    """How many multiprocessors, engines and how much memory a MIG device has."""
 
     multiprocessorCount: c_uint
     sharedCopyEngineCount: c_uint
@@ -198,13 +198,13 @@ nvmlDeviceAttributes_st = nvmlDeviceAttributes_t
 
 
 class nvmlC2cModeInfo_v1_t(Struct):
-    """The c2c mode info."""
+    """Whether the chip-to-chip link is on."""
 
     isC2cEnabled: c_uint
 
 
 class nvmlDeviceAddressingMode_v1_t(Struct, version=1):
-    """The device addressing mode."""
+    """How a device addresses the memory of the host."""
 
     version: c_uint
     value: c_uint
@@ -214,7 +214,7 @@ nvmlDeviceAddressingMode_t = nvmlDeviceAddressingMode_v1_t
 
 
 class nvmlRepairStatus_v1_t(Struct, version=1):
-    """The repair status."""
+    """Whether repairs of the memory wait for a reset."""
 
     version: c_uint
     bChannelRepairPending: c_uint
@@ -225,13 +225,13 @@ nvmlRepairStatus_t = nvmlRepairStatus_v1_t
 
 
 class nvmlUnrepairableMemoryStatus_v1_t(Struct):
-    """The unrepairable memory status."""
+    """Whether the memory has faults that cannot be repaired."""
 
     bUnrepairableMemory: c_uint
 
 
 class nvmlRowRemapperHistogramValues_t(Struct):
-    """The row remapper histogram values."""
+    """How many banks have how many rows left for remapping."""
 
     max: c_uint
     high: c_uint
@@ -244,7 +244,7 @@ nvmlRowRemapperHistogramValues_st = nvmlRowRemapperHistogramValues_t
 
 
 class nvmlNvLinkUtilizationControl_t(Struct):
-    """The nv link utilization control."""
+    """What a counter of NVLink traffic counts."""
 
     units: nvmlNvLinkUtilizationCountUnits_t
     pktfilter: nvmlNvLinkUtilizationCountPktTypes_t
@@ -254,7 +254,7 @@ nvmlNvLinkUtilizationControl_st = nvmlNvLinkUtilizationControl_t
 
 
 class nvmlBridgeChipInfo_t(Struct):
-    """The bridge chip info."""
+    """A bridge chip and its firmware."""
 
     type: nvmlBridgeChipType_t
     fwVersion: c_uint
@@ -264,7 +264,7 @@ nvmlBridgeChipInfo_st = nvmlBridgeChipInfo_t
 
 
 class nvmlBridgeChipHierarchy_t(Struct):
-    """The bridge chip hierarchy."""
+    """The bridge chips on a board."""
 
     bridgeCount: c_uchar
     bridgeChipInfo: Annotated[list[nvmlBridgeChipInfo_t], "nvmlBridgeChipInfo_t[128]"]
@@ -274,7 +274,7 @@ nvmlBridgeChipHierarchy_st = nvmlBridgeChipHierarchy_t
 
 
 class nvmlValue_t(Union):
-    """The value."""
+    """A number, of the type that a ValueType beside it says."""
 
     dVal: c_double
     siVal: c_int
@@ -289,7 +289,7 @@ nvmlValue_st = nvmlValue_t
 
 
 class nvmlSample_t(Struct):
-    """The sample."""
+    """A value and when it was read, in microseconds."""
 
     timeStamp: c_ulonglong
     sampleValue: nvmlValue_t
@@ -299,7 +299,7 @@ nvmlSample_st = nvmlSample_t
 
 
 class nvmlViolationTime_t(Struct):
-    """The violation time."""
+    """How long clocks were held back, and since when, in nanoseconds."""
 
     referenceTime: c_ulonglong
     violationTime: c_ulonglong
@@ -309,7 +309,7 @@ nvmlViolationTime_st = nvmlViolationTime_t
 
 
 class nvmlGpuThermalSettings_t(Struct):
-    """The gpu thermal settings."""
+    """The thermal sensors of a device, in degrees C."""
 
     class _sensor(Struct):
         controller: nvmlThermalController_t
@@ -323,7 +323,7 @@ class nvmlGpuThermalSettings_t(Struct):
 
 
 class nvmlCoolerInfo_v1_t(Struct, version=1):
-    """The cooler info."""
+    """A cooler: how it is controlled, and what it cools."""
 
     version: c_uint
     index: c_uint
@@ -335,14 +335,14 @@ nvmlCoolerInfo_t = nvmlCoolerInfo_v1_t
 
 
 class nvmlUUIDValue_t(Union):
-    """The uuid value."""
+    """A UUID, as text or as 16 bytes."""
 
     str: Annotated[Bytes, "char[41]", "text"]
     bytes: Annotated[Bytes, "unsigned char[16]"]
 
 
 class nvmlUUID_v1_t(Struct, version=1):
-    """The uuid."""
+    """A UUID of a device, in the form that `type` says."""
 
     version: c_uint
     type: c_uint
@@ -353,7 +353,7 @@ nvmlUUID_t = nvmlUUID_v1_t
 
 
 class nvmlPdi_v1_t(Struct, version=1):
-    """The pdi."""
+    """The number of a device that no other has."""
 
     version: c_uint
     value: c_ulonglong
@@ -363,32 +363,32 @@ nvmlPdi_t = nvmlPdi_v1_t
 
 
 class nvmlPmgrPwrTuple_t(Struct):
-    """The pmgr pwr tuple."""
+    """Power, in milliwatts."""
 
     pwrmW: c_uint
 
 
 class nvmlRailMetrics_t(Struct):
-    """The rail metrics."""
+    """The frequency of a power rail in kHz, and how busy it is."""
 
     freqkHz: c_uint
     utilPct: c_ulonglong
 
 
 class nvmlCoreRailMetrics_t(Struct):
-    """The core rail metrics."""
+    """The power rails of the cores."""
 
     rails: Annotated[list[nvmlRailMetrics_t], "nvmlRailMetrics_t[2]"]
 
 
 class nvmlPwrModelMetricsDlppm1xPerf_t(Struct):
-    """The pwr model metrics dlppm1x perf."""
+    """Performance as the DLPPM model has it."""
 
     perfms: c_uint
 
 
 class nvmlPwrModelMetricsDlppm1x_t(Struct):
-    """The pwr model metrics dlppm1x."""
+    """What the DLPPM power model says of one setting."""
 
     bValid: c_uchar
     coreRail: nvmlCoreRailMetrics_t
@@ -398,14 +398,14 @@ class nvmlPwrModelMetricsDlppm1x_t(Struct):
 
 
 class nvmlPwrModelMetricsDlppm1xDramclkEstimates_t(Struct):
-    """The pwr model metrics dlppm1x dramclk estimates."""
+    """What the DLPPM power model estimates for one memory clock."""
 
     estimatedMetrics: Annotated[list[nvmlPwrModelMetricsDlppm1x_t], "nvmlPwrModelMetricsDlppm1x_t[8]"]
     numEstimatedMetrics: c_uchar
 
 
 class nvmlObservedMetrics_t(Struct):
-    """The observed metrics."""
+    """What was observed, beside the first estimates."""
 
     initialDramclkEst: Annotated[
         list[nvmlPwrModelMetricsDlppm1xDramclkEstimates_t], "nvmlPwrModelMetricsDlppm1xDramclkEstimates_t[3]"
@@ -418,27 +418,27 @@ class nvmlObservedMetrics_t(Struct):
 
 
 class nvmlPerfMetricsDlppc2xSample_t(Struct):
-    """The perf metrics dlppc2x sample."""
+    """A sample of the DLPPC power controller."""
 
     observedMetrics: nvmlObservedMetrics_t
 
 
 class nvmlPwrModelMetricsSamplePfpp1x_t(Struct):
-    """The pwr model metrics sample pfpp1x."""
+    """What the PFPP power model estimates for one point."""
 
     freqkHz: Annotated[list[int], "unsigned int[16]"]
     estTgpPwrmW: c_uint
 
 
 class nvmlPwrModelOperatingPointPfpp1x_t(Struct):
-    """The pwr model operating point pfpp1x."""
+    """A frequency and its power in the PFPP power model."""
 
     freqkHz: c_uint
     pwrmW: c_uint
 
 
 class nvmlPwrModelMetricsPfpp1x_t(Struct):
-    """The pwr model metrics pfpp1x."""
+    """What the PFPP power model estimates."""
 
     numVfPoints: c_uchar
     estimatedMetrics: Annotated[
@@ -451,13 +451,13 @@ class nvmlPwrModelMetricsPfpp1x_t(Struct):
 
 
 class nvmlPerfMetricsPfpp1xSample_t(Struct):
-    """The perf metrics pfpp1x sample."""
+    """A sample of the PFPP power model."""
 
     estimatedMetrics: nvmlPwrModelMetricsPfpp1x_t
 
 
 class nvmlPerfMetricControllerSample_t(Struct):
-    """The perf metric controller sample."""
+    """A sample of one power controller."""
 
     class _data(Union):
         dlppc2x: nvmlPerfMetricsDlppc2xSample_t
@@ -468,33 +468,33 @@ class nvmlPerfMetricControllerSample_t(Struct):
 
 
 class nvmlPerfMetricsSample_t(Struct):
-    """The perf metrics sample."""
+    """What all power controllers said at one time."""
 
     numControllerData: c_uchar
     controllerData: Annotated[list[nvmlPerfMetricControllerSample_t], "nvmlPerfMetricControllerSample_t[4]"]
 
 
 class nvmlPerfMetricsSamples_v1_t(Struct):
-    """The perf metrics samples."""
+    """The last samples of the power controllers."""
 
     numSamples: c_uint
     samples: Annotated[list[nvmlPerfMetricsSample_t], "nvmlPerfMetricsSample_t[13]"]
 
 
 class nvmlBBXTimeData_v1_t(Struct):
-    """The bbx time data."""
+    """How long a GPU has run, in seconds."""
 
     timeRun: c_uint
 
 
 class nvmlGpuUptime_v1_t(Struct):
-    """The gpu uptime."""
+    """The time since a GPU started, in seconds."""
 
     uptime: c_uint
 
 
 class nvmlDramEncryptionInfo_v1_t(Struct, version=1):
-    """The dram encryption info."""
+    """Whether the memory is encrypted."""
 
     version: c_uint
     encryptionState: nvmlEnableState_t
@@ -504,7 +504,7 @@ nvmlDramEncryptionInfo_t = nvmlDramEncryptionInfo_v1_t
 
 
 class nvmlMarginTemperature_v1_t(Struct, version=1):
-    """The margin temperature."""
+    """How far a GPU is below its slowdown temperature, in degrees C."""
 
     version: c_uint
     marginTemperature: c_int
@@ -514,7 +514,7 @@ nvmlMarginTemperature_t = nvmlMarginTemperature_v1_t
 
 
 class nvmlClkMonFaultInfo_t(Struct):
-    """The clk mon fault info."""
+    """The faults of one clock."""
 
     clkApiDomain: c_uint
     clkDomainFaultMask: c_uint
@@ -524,7 +524,7 @@ nvmlClkMonFaultInfo_struct = nvmlClkMonFaultInfo_t
 
 
 class nvmlClkMonStatus_t(Struct):
-    """The clk mon status."""
+    """The faults that the clock monitor found."""
 
     bGlobalStatus: c_uint
     clkMonListSize: c_uint
@@ -535,7 +535,7 @@ nvmlClkMonStatus_status = nvmlClkMonStatus_t
 
 
 class nvmlClockOffset_v1_t(Struct, version=1):
-    """The clock offset."""
+    """The offset of a clock in a performance state, and its limits, in MHz."""
 
     version: c_uint
     type: nvmlClockType_t
@@ -549,7 +549,7 @@ nvmlClockOffset_t = nvmlClockOffset_v1_t
 
 
 class nvmlFanSpeedInfo_v1_t(Struct, version=1):
-    """The fan speed info."""
+    """The speed of a fan, in revolutions a minute."""
 
     version: c_uint
     fan: c_uint
@@ -560,7 +560,7 @@ nvmlFanSpeedInfo_t = nvmlFanSpeedInfo_v1_t
 
 
 class nvmlDevicePerfModes_v1_t(Struct, version=1):
-    """The device perf modes."""
+    """Performance modes, as text."""
 
     version: c_uint
     str: Annotated[Bytes, "char[2048]", "text"]
@@ -570,7 +570,7 @@ nvmlDevicePerfModes_t = nvmlDevicePerfModes_v1_t
 
 
 class nvmlDeviceCurrentClockFreqs_v1_t(Struct, version=1):
-    """The device current clock freqs."""
+    """Clocks, as text."""
 
     version: c_uint
     str: Annotated[Bytes, "char[2048]", "text"]
@@ -580,7 +580,7 @@ nvmlDeviceCurrentClockFreqs_t = nvmlDeviceCurrentClockFreqs_v1_t
 
 
 class nvmlDevicePowerMizerModes_v1_t(Struct):
-    """The device power mizer modes."""
+    """The PowerMizer mode, and those that there are."""
 
     currentMode: c_uint
     mode: c_uint
@@ -588,7 +588,7 @@ class nvmlDevicePowerMizerModes_v1_t(Struct):
 
 
 class nvmlProcessUtilizationSample_t(Struct):
-    """The process utilization sample."""
+    """How busy a process kept the parts of a device, in percent."""
 
     pid: c_uint
     timeStamp: c_ulonglong
@@ -602,7 +602,7 @@ nvmlProcessUtilizationSample_st = nvmlProcessUtilizationSample_t
 
 
 class nvmlProcessUtilizationInfo_v1_t(Struct):
-    """The process utilization info."""
+    """How busy a process kept the parts of a device, in percent."""
 
     timeStamp: c_ulonglong
     pid: c_uint
@@ -615,7 +615,7 @@ class nvmlProcessUtilizationInfo_v1_t(Struct):
 
 
 class nvmlProcessesUtilizationInfo_v1_t(Struct, version=1):
-    """The processes utilization info."""
+    """How busy each process kept a device since a time, in microseconds."""
 
     version: c_uint
     processSamplesCount: c_uint
@@ -629,7 +629,7 @@ nvmlProcessesUtilizationInfo_t = nvmlProcessesUtilizationInfo_v1_t
 
 
 class nvmlEccSramErrorStatus_v1_t(Struct, version=1):
-    """The ecc sram error status."""
+    """ECC errors in SRAM, by kind and place."""
 
     version: c_uint
     aggregateUncParity: c_ulonglong
@@ -650,7 +650,7 @@ nvmlEccSramErrorStatus_t = nvmlEccSramErrorStatus_v1_t
 
 
 class nvmlPlatformInfo_v1_t(Struct, version=1):
-    """The platform info."""
+    """Where in its rack a device is, as the first drivers had it."""
 
     version: c_uint
     ibGuid: Annotated[Bytes, "unsigned char[16]"]
@@ -663,7 +663,7 @@ class nvmlPlatformInfo_v1_t(Struct, version=1):
 
 
 class nvmlPlatformInfo_v2_t(Struct, version=2):
-    """The platform info."""
+    """Where in its rack a device is."""
 
     version: c_uint
     ibGuid: Annotated[Bytes, "unsigned char[16]"]
@@ -679,13 +679,13 @@ nvmlPlatformInfo_t = nvmlPlatformInfo_v2_t
 
 
 class nvmlHostname_v1_t(Struct):
-    """The hostname."""
+    """The host name that was set for a device."""
 
     value: Annotated[Bytes, "char[64]", "text"]
 
 
 class nvmlEccSramUniqueUncorrectedErrorEntry_v1_t(Struct):
-    """The ecc sram unique uncorrected error entry."""
+    """A place in SRAM with uncorrected ECC errors."""
 
     unit: c_uint
     location: c_uint
@@ -697,7 +697,7 @@ class nvmlEccSramUniqueUncorrectedErrorEntry_v1_t(Struct):
 
 
 class nvmlEccSramUniqueUncorrectedErrorCounts_v1_t(Struct, version=1):
-    """The ecc sram unique uncorrected error counts."""
+    """The places in SRAM with uncorrected ECC errors."""
 
     version: c_uint
     entryCount: c_uint
@@ -712,7 +712,7 @@ nvmlEccSramUniqueUncorrectedErrorCounts_t = nvmlEccSramUniqueUncorrectedErrorCou
 
 
 class nvmlRemappedRowsInfo_v2_t(Struct):
-    """The remapped rows info."""
+    """The rows that were remapped, whether more wait, and whether one failed."""
 
     corrActiveRemaps: c_uint
     corrInactiveRemaps: c_uint
@@ -723,14 +723,14 @@ class nvmlRemappedRowsInfo_v2_t(Struct):
 
 
 class nvmlRusdSettings_v1_t(Struct, version=1):
-    """The rusd settings."""
+    """What of the data that the driver shares with user mode is refreshed."""
 
     version: c_uint
     pollMask: c_ulonglong
 
 
 class nvmlGpuDynamicPstatesInfo_t(Struct):
-    """The gpu dynamic pstates info."""
+    """How busy the parts of a device were over the last second, in percent."""
 
     class _utilization(Struct):
         bIsPresent: c_uint
@@ -746,7 +746,7 @@ nvmlGpuDynamicPstatesInfo_st = nvmlGpuDynamicPstatesInfo_t
 
 
 class nvmlPowerValue_v2_t(Struct, version=2):
-    """The power value."""
+    """A power limit of a scope, in milliwatts."""
 
     version: c_uint
     powerScope: c_uchar
@@ -754,7 +754,7 @@ class nvmlPowerValue_v2_t(Struct, version=2):
 
 
 class nvmlAdaptiveTgpModeInfo_v1_t(Struct):
-    """The adaptive tgp mode info."""
+    """How the adaptive power limit is set, and whether it is in force."""
 
     inBandEnableRequest: nvmlEnableState_t
     featureAllowedByAdmin: nvmlEnableState_t
@@ -764,7 +764,7 @@ class nvmlAdaptiveTgpModeInfo_v1_t(Struct):
 
 
 class nvmlVgpuHeterogeneousMode_v1_t(Struct, version=1):
-    """The vgpu heterogeneous mode."""
+    """Whether vGPUs of several sizes may run."""
 
     version: c_uint
     mode: c_uint
@@ -774,7 +774,7 @@ nvmlVgpuHeterogeneousMode_t = nvmlVgpuHeterogeneousMode_v1_t
 
 
 class nvmlVgpuPlacementId_v1_t(Struct, version=1):
-    """The vgpu placement id."""
+    """Where in the memory a vGPU is."""
 
     version: c_uint
     placementId: c_uint
@@ -784,7 +784,7 @@ nvmlVgpuPlacementId_t = nvmlVgpuPlacementId_v1_t
 
 
 class nvmlVgpuPlacementList_v1_t(Struct, version=1):
-    """The vgpu placement list."""
+    """Where vGPUs can be placed, as the first drivers had it."""
 
     version: c_uint
     placementSize: c_uint
@@ -793,7 +793,7 @@ class nvmlVgpuPlacementList_v1_t(Struct, version=1):
 
 
 class nvmlVgpuPlacementList_v2_t(Struct, version=2):
-    """The vgpu placement list."""
+    """Where vGPUs can be placed."""
 
     version: c_uint
     placementSize: c_uint
@@ -806,7 +806,7 @@ nvmlVgpuPlacementList_t = nvmlVgpuPlacementList_v2_t
 
 
 class nvmlVgpuTypeBar1Info_v1_t(Struct, version=1):
-    """The vgpu type bar1 info."""
+    """The size of BAR1 of a type of vGPU."""
 
     version: c_uint
     bar1Size: c_ulonglong
@@ -816,7 +816,7 @@ nvmlVgpuTypeBar1Info_t = nvmlVgpuTypeBar1Info_v1_t
 
 
 class nvmlVgpuInstanceUtilizationSample_t(Struct):
-    """The vgpu instance utilization sample."""
+    """How busy a vGPU kept the parts of a device."""
 
     vgpuInstance: c_uint
     timeStamp: c_ulonglong
@@ -830,7 +830,7 @@ nvmlVgpuInstanceUtilizationSample_st = nvmlVgpuInstanceUtilizationSample_t
 
 
 class nvmlVgpuInstanceUtilizationInfo_v1_t(Struct):
-    """The vgpu instance utilization info."""
+    """How busy a vGPU kept the parts of a device."""
 
     timeStamp: c_ulonglong
     vgpuInstance: c_uint
@@ -843,7 +843,7 @@ class nvmlVgpuInstanceUtilizationInfo_v1_t(Struct):
 
 
 class nvmlVgpuInstancesUtilizationInfo_v1_t(Struct, version=1):
-    """The vgpu instances utilization info."""
+    """How busy each vGPU kept a device since a time, in microseconds."""
 
     version: c_uint
     sampleValType: nvmlValueType_t
@@ -860,7 +860,7 @@ nvmlVgpuInstancesUtilizationInfo_t = nvmlVgpuInstancesUtilizationInfo_v1_t
 
 
 class nvmlVgpuProcessUtilizationSample_t(Struct):
-    """The vgpu process utilization sample."""
+    """How busy a process of a vGPU kept the parts of a device, in percent."""
 
     vgpuInstance: c_uint
     pid: c_uint
@@ -876,7 +876,7 @@ nvmlVgpuProcessUtilizationSample_st = nvmlVgpuProcessUtilizationSample_t
 
 
 class nvmlVgpuProcessUtilizationInfo_v1_t(Struct):
-    """The vgpu process utilization info."""
+    """How busy a process of a vGPU kept the parts of a device, in percent."""
 
     processName: Annotated[Bytes, "char[64]", "text"]
     timeStamp: c_ulonglong
@@ -891,7 +891,7 @@ class nvmlVgpuProcessUtilizationInfo_v1_t(Struct):
 
 
 class nvmlVgpuProcessesUtilizationInfo_v1_t(Struct, version=1):
-    """The vgpu processes utilization info."""
+    """How busy each process of a vGPU kept a device since a time, in microseconds."""
 
     version: c_uint
     vgpuProcessCount: c_uint
@@ -905,7 +905,7 @@ nvmlVgpuProcessesUtilizationInfo_t = nvmlVgpuProcessesUtilizationInfo_v1_t
 
 
 class nvmlVgpuRuntimeState_v1_t(Struct, version=1):
-    """The vgpu runtime state."""
+    """The size of the state of a vGPU, in bytes."""
 
     version: c_uint
     size: c_ulonglong
@@ -915,7 +915,7 @@ nvmlVgpuRuntimeState_t = nvmlVgpuRuntimeState_v1_t
 
 
 class nvmlVgpuSchedulerParams_t(Union):
-    """The vgpu scheduler params."""
+    """The parameters of the scheduler of vGPUs."""
 
     class _vgpuSchedDataWithARR(Struct):
         avgFactor: c_uint
@@ -929,7 +929,7 @@ class nvmlVgpuSchedulerParams_t(Union):
 
 
 class nvmlVgpuSchedulerLogEntry_t(Struct):
-    """The vgpu scheduler log entry."""
+    """A turn of a vGPU."""
 
     timestamp: c_ulonglong
     timeRunTotal: c_ulonglong
@@ -943,7 +943,7 @@ nvmlVgpuSchedulerLogEntries_st = nvmlVgpuSchedulerLogEntry_t
 
 
 class nvmlVgpuSchedulerLog_t(Struct):
-    """The vgpu scheduler log."""
+    """The log of the scheduler of vGPUs."""
 
     engineId: c_uint
     schedulerPolicy: c_uint
@@ -957,7 +957,7 @@ nvmlVgpuSchedulerLog_st = nvmlVgpuSchedulerLog_t
 
 
 class nvmlVgpuSchedulerGetState_t(Struct):
-    """The vgpu scheduler get state."""
+    """How vGPUs take turns."""
 
     schedulerPolicy: c_uint
     arrMode: c_uint
@@ -968,7 +968,7 @@ nvmlVgpuSchedulerGetState_st = nvmlVgpuSchedulerGetState_t
 
 
 class nvmlVgpuSchedulerSetParams_t(Union):
-    """The vgpu scheduler set params."""
+    """The parameters of the scheduler of vGPUs to be set."""
 
     class _vgpuSchedDataWithARR(Struct):
         avgFactor: c_uint
@@ -982,7 +982,7 @@ class nvmlVgpuSchedulerSetParams_t(Union):
 
 
 class nvmlVgpuSchedulerSetState_t(Struct):
-    """The vgpu scheduler set state."""
+    """How vGPUs are to take turns."""
 
     schedulerPolicy: c_uint
     enableARRMode: c_uint
@@ -993,7 +993,7 @@ nvmlVgpuSchedulerSetState_st = nvmlVgpuSchedulerSetState_t
 
 
 class nvmlVgpuSchedulerCapabilities_t(Struct):
-    """The vgpu scheduler capabilities."""
+    """How vGPUs can take turns."""
 
     supportedSchedulers: Annotated[list[int], "unsigned int[3]"]
     maxTimeslice: c_uint
@@ -1009,7 +1009,7 @@ nvmlVgpuSchedulerCapabilities_st = nvmlVgpuSchedulerCapabilities_t
 
 
 class nvmlVgpuLicenseExpiry_t(Struct):
-    """The vgpu license expiry."""
+    """When the license of a vGPU ends."""
 
     year: c_uint
     month: c_ushort
@@ -1024,7 +1024,7 @@ nvmlVgpuLicenseExpiry_st = nvmlVgpuLicenseExpiry_t
 
 
 class nvmlVgpuLicenseInfo_t(Struct):
-    """The vgpu license info."""
+    """The license of a vGPU."""
 
     isLicensed: c_uchar
     licenseExpiry: nvmlVgpuLicenseExpiry_t
@@ -1035,7 +1035,7 @@ nvmlVgpuLicenseInfo_st = nvmlVgpuLicenseInfo_t
 
 
 class nvmlGridLicenseExpiry_t(Struct):
-    """The grid license expiry."""
+    """When a license ends."""
 
     year: c_uint
     month: c_ushort
@@ -1050,7 +1050,7 @@ nvmlGridLicenseExpiry_st = nvmlGridLicenseExpiry_t
 
 
 class nvmlGridLicensableFeature_t(Struct):
-    """The grid licensable feature."""
+    """A feature that needs a license, and its state."""
 
     featureCode: nvmlGridLicenseFeatureCode_t
     featureState: c_uint
@@ -1064,7 +1064,7 @@ nvmlGridLicensableFeature_st = nvmlGridLicensableFeature_t
 
 
 class nvmlGridLicensableFeatures_t(Struct):
-    """The grid licensable features."""
+    """The features that need a license, and their state."""
 
     isGridLicenseSupported: c_int
     licensableFeaturesCount: c_uint
@@ -1075,7 +1075,7 @@ nvmlGridLicensableFeatures_st = nvmlGridLicensableFeatures_t
 
 
 class nvmlVgpuTypeIdInfo_v1_t(Struct, version=1):
-    """The vgpu type id info."""
+    """Types of vGPU."""
 
     version: c_uint
     vgpuCount: c_uint
@@ -1086,7 +1086,7 @@ nvmlVgpuTypeIdInfo_t = nvmlVgpuTypeIdInfo_v1_t
 
 
 class nvmlVgpuTypeMaxInstance_v1_t(Struct, version=1):
-    """The vgpu type max instance."""
+    """How many vGPUs of a type a GPU instance can have."""
 
     version: c_uint
     vgpuTypeId: c_uint
@@ -1097,7 +1097,7 @@ nvmlVgpuTypeMaxInstance_t = nvmlVgpuTypeMaxInstance_v1_t
 
 
 class nvmlActiveVgpuInstanceInfo_v1_t(Struct, version=1):
-    """The active vgpu instance info."""
+    """vGPUs that run."""
 
     version: c_uint
     vgpuCount: c_uint
@@ -1108,7 +1108,7 @@ nvmlActiveVgpuInstanceInfo_t = nvmlActiveVgpuInstanceInfo_v1_t
 
 
 class nvmlVgpuSchedulerState_v1_t(Struct, version=1):
-    """The vgpu scheduler state."""
+    """How vGPUs are to take turns on an engine."""
 
     version: c_uint
     engineId: c_uint
@@ -1121,7 +1121,7 @@ nvmlVgpuSchedulerState_t = nvmlVgpuSchedulerState_v1_t
 
 
 class nvmlVgpuSchedulerStateInfo_v1_t(Struct, version=1):
-    """The vgpu scheduler state info."""
+    """How vGPUs take turns on an engine."""
 
     version: c_uint
     engineId: c_uint
@@ -1134,7 +1134,7 @@ nvmlVgpuSchedulerStateInfo_t = nvmlVgpuSchedulerStateInfo_v1_t
 
 
 class nvmlVgpuSchedulerLogInfo_v1_t(Struct, version=1):
-    """The vgpu scheduler log info."""
+    """The log of the scheduler of vGPUs of an engine."""
 
     version: c_uint
     engineId: c_uint
@@ -1149,7 +1149,7 @@ nvmlVgpuSchedulerLogInfo_t = nvmlVgpuSchedulerLogInfo_v1_t
 
 
 class nvmlVgpuCreatablePlacementInfo_v1_t(Struct, version=1):
-    """The vgpu creatable placement info."""
+    """Where a vGPU of a type can be placed now."""
 
     version: c_uint
     vgpuTypeId: c_uint
@@ -1162,7 +1162,7 @@ nvmlVgpuCreatablePlacementInfo_t = nvmlVgpuCreatablePlacementInfo_v1_t
 
 
 class nvmlVgpuSchedulerStateInfo_v2_t(Struct):
-    """The vgpu scheduler state info."""
+    """How vGPUs take turns on an engine."""
 
     engineId: c_uint
     schedulerPolicy: c_uint
@@ -1171,7 +1171,7 @@ class nvmlVgpuSchedulerStateInfo_v2_t(Struct):
 
 
 class nvmlVgpuSchedulerLogEntry_v2_t(Struct):
-    """The vgpu scheduler log entry."""
+    """A turn of a vGPU."""
 
     timestamp: c_ulonglong
     timeRunTotal: c_ulonglong
@@ -1183,7 +1183,7 @@ class nvmlVgpuSchedulerLogEntry_v2_t(Struct):
 
 
 class nvmlVgpuSchedulerLogInfo_v2_t(Struct):
-    """The vgpu scheduler log info."""
+    """The log of the scheduler of vGPUs of an engine."""
 
     engineId: c_uint
     schedulerPolicy: c_uint
@@ -1194,7 +1194,7 @@ class nvmlVgpuSchedulerLogInfo_v2_t(Struct):
 
 
 class nvmlVgpuSchedulerState_v2_t(Struct):
-    """The vgpu scheduler state."""
+    """How vGPUs are to take turns on an engine."""
 
     engineId: c_uint
     schedulerPolicy: c_uint
@@ -1203,7 +1203,7 @@ class nvmlVgpuSchedulerState_v2_t(Struct):
 
 
 class nvmlNvLinkPowerThres_t(Struct):
-    """The nv link power thres."""
+    """How long a link is idle before it goes to low power."""
 
     lowPwrThreshold: c_uint
 
@@ -1212,7 +1212,7 @@ nvmlNvLinkPowerThres_st = nvmlNvLinkPowerThres_t
 
 
 class nvmlFieldValue_t(Struct):
-    """The field value."""
+    """A field of a device: which one, when it was read, its value, and a status of its own."""
 
     fieldId: c_uint
     scopeId: c_uint
@@ -1227,7 +1227,7 @@ nvmlFieldValue_st = nvmlFieldValue_t
 
 
 class nvmlHwbcEntry_t(Struct):
-    """The hwbc entry."""
+    """A host interface card and its firmware."""
 
     hwbcId: c_uint
     firmwareVersion: Annotated[Bytes, "char[32]", "text"]
@@ -1237,7 +1237,7 @@ nvmlHwbcEntry_st = nvmlHwbcEntry_t
 
 
 class nvmlLedState_t(Struct):
-    """The led state."""
+    """The colour of a light, and why it has it."""
 
     cause: Annotated[Bytes, "char[256]", "text"]
     color: nvmlLedColor_t
@@ -1247,7 +1247,7 @@ nvmlLedState_st = nvmlLedState_t
 
 
 class nvmlUnitInfo_t(Struct):
-    """The unit info."""
+    """The name, serial number and firmware of a unit."""
 
     name: Annotated[Bytes, "char[96]", "text"]
     id: Annotated[Bytes, "char[96]", "text"]
@@ -1259,7 +1259,7 @@ nvmlUnitInfo_st = nvmlUnitInfo_t
 
 
 class nvmlPSUInfo_t(Struct):
-    """The psu info."""
+    """The state of a power supply: amperes, volts, watts."""
 
     state: Annotated[Bytes, "char[256]", "text"]
     current: c_uint
@@ -1271,7 +1271,7 @@ nvmlPSUInfo_st = nvmlPSUInfo_t
 
 
 class nvmlUnitFanInfo_t(Struct):
-    """The unit fan info."""
+    """The speed of a fan, in revolutions a minute, and whether it works."""
 
     speed: c_uint
     state: nvmlFanState_t
@@ -1281,7 +1281,7 @@ nvmlUnitFanInfo_st = nvmlUnitFanInfo_t
 
 
 class nvmlUnitFanSpeeds_t(Struct):
-    """The unit fan speeds."""
+    """The fans of a unit."""
 
     fans: Annotated[list[nvmlUnitFanInfo_t], "nvmlUnitFanInfo_t[24]"]
     count: c_uint
@@ -1291,7 +1291,7 @@ nvmlUnitFanSpeeds_st = nvmlUnitFanSpeeds_t
 
 
 class nvmlEventData_t(Struct):
-    """The event data."""
+    """An event of a device."""
 
     device: nvmlDevice_t
     eventType: c_ulonglong
@@ -1304,13 +1304,13 @@ nvmlEventData_st = nvmlEventData_t
 
 
 class nvmlEventSetGetContextCount_v1_t(Struct):
-    """The event set get context count."""
+    """How many contexts an event has."""
 
     count: c_uint
 
 
 class nvmlEventSetGetContextInfo_v1_t(Struct):
-    """The event set get context info."""
+    """What a context of an event is."""
 
     index: c_uint
     nvmlGpuOperationalEventContextType: c_uint
@@ -1320,7 +1320,7 @@ class nvmlEventSetGetContextInfo_v1_t(Struct):
 
 
 class nvmlEventSetGetContextData_v1_t(Struct):
-    """The event set get context data."""
+    """A context of an event, and memory for its bytes."""
 
     data: void_p
     index: c_uint
@@ -1328,14 +1328,14 @@ class nvmlEventSetGetContextData_v1_t(Struct):
 
 
 class nvmlEventSetGetGpuOperationalEventContextLegacyXid_v1_t(Struct):
-    """The event set get gpu operational event context legacy xid."""
+    """The Xid in a context of an event."""
 
     index: c_uint
     xidCode: c_uint
 
 
 class nvmlSystemEventSetCreateRequest_v1_t(Struct, version=1):
-    """The system event set create request."""
+    """A set of events of the system that was made."""
 
     version: c_uint
     set: nvmlSystemEventSet_t
@@ -1345,7 +1345,7 @@ nvmlSystemEventSetCreateRequest_t = nvmlSystemEventSetCreateRequest_v1_t
 
 
 class nvmlSystemEventSetFreeRequest_v1_t(Struct, version=1):
-    """The system event set free request."""
+    """A set of events of the system to be destroyed."""
 
     version: c_uint
     set: nvmlSystemEventSet_t
@@ -1355,7 +1355,7 @@ nvmlSystemEventSetFreeRequest_t = nvmlSystemEventSetFreeRequest_v1_t
 
 
 class nvmlSystemRegisterEventRequest_v1_t(Struct, version=1):
-    """The system register event request."""
+    """Events of the system to be recorded in a set."""
 
     version: c_uint
     eventTypes: c_ulonglong
@@ -1366,14 +1366,14 @@ nvmlSystemRegisterEventRequest_t = nvmlSystemRegisterEventRequest_v1_t
 
 
 class nvmlSystemEventData_v1_t(Struct):
-    """The system event data."""
+    """An event of the system."""
 
     eventType: c_ulonglong
     gpuId: c_uint
 
 
 class nvmlSystemEventSetWaitRequest_v1_t(Struct, version=1):
-    """The system event set wait request."""
+    """A set of events of the system to wait for, and room for the events."""
 
     version: c_uint
     timeoutms: c_uint
@@ -1387,7 +1387,7 @@ nvmlSystemEventSetWaitRequest_t = nvmlSystemEventSetWaitRequest_v1_t
 
 
 class nvmlAccountingStats_t(Struct):
-    """The accounting stats."""
+    """The statistics of a process: utilization in percent, memory in bytes, times in milliseconds."""
 
     gpuUtilization: c_uint
     memoryUtilization: c_uint
@@ -1402,7 +1402,7 @@ nvmlAccountingStats_st = nvmlAccountingStats_t
 
 
 class nvmlAccountingStats_v2_t(Struct):
-    """The accounting stats."""
+    """The statistics of a process, with sums over its samples."""
 
     pid: c_uint
     isRunning: c_uint
@@ -1417,7 +1417,7 @@ class nvmlAccountingStats_v2_t(Struct):
 
 
 class nvmlEncoderSessionInfo_t(Struct):
-    """The encoder session info."""
+    """A session of the encoder."""
 
     sessionId: c_uint
     pid: c_uint
@@ -1433,7 +1433,7 @@ nvmlEncoderSessionInfo_st = nvmlEncoderSessionInfo_t
 
 
 class nvmlFBCStats_t(Struct):
-    """The fbc stats."""
+    """The sessions that capture the frame buffer, their average frames a second and latency."""
 
     sessionsCount: c_uint
     averageFPS: c_uint
@@ -1444,7 +1444,7 @@ nvmlFBCStats_st = nvmlFBCStats_t
 
 
 class nvmlFBCSessionInfo_t(Struct):
-    """The fbc session info."""
+    """A session that captures the frame buffer."""
 
     sessionId: c_uint
     pid: c_uint
@@ -1464,7 +1464,7 @@ nvmlFBCSessionInfo_st = nvmlFBCSessionInfo_t
 
 
 class nvmlConfComputeSystemCaps_t(Struct):
-    """The conf compute system caps."""
+    """What CPU and GPUs can do for confidential computing."""
 
     cpuCaps: c_uint
     gpusCaps: c_uint
@@ -1474,7 +1474,7 @@ nvmlConfComputeSystemCaps_st = nvmlConfComputeSystemCaps_t
 
 
 class nvmlConfComputeSystemState_t(Struct):
-    """The conf compute system state."""
+    """Whether confidential computing is on, and how."""
 
     environment: c_uint
     ccFeature: c_uint
@@ -1485,7 +1485,7 @@ nvmlConfComputeSystemState_st = nvmlConfComputeSystemState_t
 
 
 class nvmlSystemConfComputeSettings_v1_t(Struct, version=1):
-    """The system conf compute settings."""
+    """How confidential computing is set."""
 
     version: c_uint
     environment: c_uint
@@ -1498,7 +1498,7 @@ nvmlSystemConfComputeSettings_t = nvmlSystemConfComputeSettings_v1_t
 
 
 class nvmlSystemConfComputeSettings_v2_t(Struct, version=2):
-    """The system conf compute settings."""
+    """How confidential computing is set, with the state of TDISP."""
 
     version: c_uint
     environment: c_uint
@@ -1509,7 +1509,7 @@ class nvmlSystemConfComputeSettings_v2_t(Struct, version=2):
 
 
 class nvmlConfComputeMemSizeInfo_t(Struct):
-    """The conf compute mem size info."""
+    """How much memory is protected and how much is not, in KiB."""
 
     protectedMemSizeKib: c_ulonglong
     unprotectedMemSizeKib: c_ulonglong
@@ -1519,7 +1519,7 @@ nvmlConfComputeMemSizeInfo_st = nvmlConfComputeMemSizeInfo_t
 
 
 class nvmlConfComputeGpuCertificate_t(Struct):
-    """The conf compute gpu certificate."""
+    """The certificates of a device."""
 
     certChainSize: c_uint
     attestationCertChainSize: c_uint
@@ -1531,7 +1531,7 @@ nvmlConfComputeGpuCertificate_st = nvmlConfComputeGpuCertificate_t
 
 
 class nvmlConfComputeGpuAttestationReport_t(Struct):
-    """The conf compute gpu attestation report."""
+    """A report that attests a device, for a nonce."""
 
     isCecAttestationReportPresent: c_uint
     attestationReportSize: c_uint
@@ -1545,7 +1545,7 @@ nvmlConfComputeGpuAttestationReport_st = nvmlConfComputeGpuAttestationReport_t
 
 
 class nvmlConfComputeSetKeyRotationThresholdInfo_v1_t(Struct, version=1):
-    """The conf compute set key rotation threshold info."""
+    """How much an attacker may gain before keys are rotated, to be set."""
 
     version: c_uint
     maxAttackerAdvantage: c_ulonglong
@@ -1556,7 +1556,7 @@ nvmlConfComputeSetKeyRotationThresholdInfo_t = nvmlConfComputeSetKeyRotationThre
 
 
 class nvmlConfComputeGetKeyRotationThresholdInfo_v1_t(Struct, version=1):
-    """The conf compute get key rotation threshold info."""
+    """How much an attacker may gain before keys are rotated."""
 
     version: c_uint
     attackerAdvantage: c_ulonglong
@@ -1567,7 +1567,7 @@ nvmlConfComputeGetKeyRotationThresholdInfo_t = nvmlConfComputeGetKeyRotationThre
 
 
 class nvmlGpuFabricInfo_t(Struct):
-    """The gpu fabric info."""
+    """What a device is in its NVLink fabric, as the first drivers had it."""
 
     clusterUuid: Annotated[Bytes, "unsigned char[16]"]
     status: nvmlReturn_t
@@ -1576,7 +1576,7 @@ class nvmlGpuFabricInfo_t(Struct):
 
 
 class nvmlGpuFabricInfo_v2_t(Struct, version=2):
-    """The gpu fabric info."""
+    """What a device is in its NVLink fabric, and its health as bits."""
 
     version: c_uint
     clusterUuid: Annotated[Bytes, "unsigned char[16]"]
@@ -1587,7 +1587,7 @@ class nvmlGpuFabricInfo_v2_t(Struct, version=2):
 
 
 class nvmlGpuFabricInfo_v3_t(Struct, version=3):
-    """The gpu fabric info."""
+    """What a device is in its NVLink fabric, its health as bits and in one word."""
 
     version: c_uint
     clusterUuid: Annotated[Bytes, "unsigned char[16]"]
@@ -1602,14 +1602,14 @@ nvmlGpuFabricInfoV_t = nvmlGpuFabricInfo_v3_t
 
 
 class nvmlGpuFabricClique_v1_t(Struct):
-    """The gpu fabric clique."""
+    """A clique of devices of an NVLink fabric."""
 
     type: c_uchar
     id: c_uint
 
 
 class nvmlGpuFabricInfo_v4_t(Struct):
-    """The gpu fabric info."""
+    """What a device is in its NVLink fabric, with its cliques."""
 
     clusterUuid: Annotated[Bytes, "unsigned char[16]"]
     status: nvmlReturn_t
@@ -1621,7 +1621,7 @@ class nvmlGpuFabricInfo_v4_t(Struct):
 
 
 class nvmlGpuOperationalEventConfig_v1_t(Struct):
-    """The gpu operational event config."""
+    """Which operational events to record, of which device."""
 
     uuid: Annotated[Bytes, "char[96]", "text"]
     minLogLevel: c_uint
@@ -1632,7 +1632,7 @@ nvmlGpuOperationalEventConfig_v1_st = nvmlGpuOperationalEventConfig_v1_t
 
 
 class nvmlEventSetWait_v3_t(Struct):
-    """The event set wait."""
+    """An operational event, and how long to wait for it."""
 
     timeoutMs: c_uint
     dataType: c_uint
@@ -1662,7 +1662,7 @@ class nvmlEventSetWait_v3_t(Struct):
 
 
 class nvmlCPERCursor_v1_t(Struct):
-    """The cper cursor."""
+    """Where in the error records to go on."""
 
     cperTypeMask: c_uint
     uuid: Annotated[Bytes, "char[80]", "text"]
@@ -1670,7 +1670,7 @@ class nvmlCPERCursor_v1_t(Struct):
 
 
 class nvmlGetCPER_v1_t(Struct):
-    """The get cper."""
+    """Memory for error records, and where in them to go on."""
 
     cursor: nvmlCPERCursor_v1_t
     buffer: void_p
@@ -1678,7 +1678,7 @@ class nvmlGetCPER_v1_t(Struct):
 
 
 class nvmlSystemDriverBranchInfo_v1_t(Struct, version=1):
-    """The system driver branch info."""
+    """The branch of the driver."""
 
     version: c_uint
     branch: Annotated[Bytes, "char[80]", "text"]
@@ -1688,7 +1688,7 @@ nvmlSystemDriverBranchInfo_t = nvmlSystemDriverBranchInfo_v1_t
 
 
 class nvmlTemperature_v1_t(Struct, version=1):
-    """The temperature."""
+    """The temperature of a sensor, in degrees C."""
 
     version: c_uint
     sensorType: nvmlTemperatureSensors_t
@@ -1699,7 +1699,7 @@ nvmlTemperature_t = nvmlTemperature_v1_t
 
 
 class nvmlNvlinkSupportedBwModes_v1_t(Struct, version=1):
-    """The nvlink supported bw modes."""
+    """The bandwidth modes of NVLink that there are."""
 
     version: c_uint
     bwModes: Annotated[Bytes, "unsigned char[23]"]
@@ -1710,7 +1710,7 @@ nvmlNvlinkSupportedBwModes_t = nvmlNvlinkSupportedBwModes_v1_t
 
 
 class nvmlNvlinkGetBwMode_v1_t(Struct, version=1):
-    """The nvlink get bw mode."""
+    """The bandwidth mode of NVLink."""
 
     version: c_uint
     bIsBest: c_uint
@@ -1721,7 +1721,7 @@ nvmlNvlinkGetBwMode_t = nvmlNvlinkGetBwMode_v1_t
 
 
 class nvmlNvlinkSetBwMode_v1_t(Struct, version=1):
-    """The nvlink set bw mode."""
+    """The bandwidth mode of NVLink to be set."""
 
     version: c_uint
     bSetBest: c_uint
@@ -1732,7 +1732,7 @@ nvmlNvlinkSetBwMode_t = nvmlNvlinkSetBwMode_v1_t
 
 
 class nvmlNvlinkSetBwModeAsync_v1_t(Struct):
-    """The nvlink set bw mode async."""
+    """The bandwidth mode of NVLink to be set, and how long to wait for it."""
 
     bSetBest: c_uint
     bwMode: c_uint
@@ -1740,14 +1740,14 @@ class nvmlNvlinkSetBwModeAsync_v1_t(Struct):
 
 
 class nvmlNvLinkInfo_v1_t(Struct, version=1):
-    """The nv link info."""
+    """Whether NVLink is encrypted."""
 
     version: c_uint
     isNvleEnabled: c_uint
 
 
 class nvmlNvlinkFirmwareVersion_t(Struct):
-    """The nvlink firmware version."""
+    """The version of the firmware of a part of NVLink."""
 
     ucodeType: c_uchar
     major: c_uint
@@ -1756,14 +1756,14 @@ class nvmlNvlinkFirmwareVersion_t(Struct):
 
 
 class nvmlNvlinkFirmwareInfo_t(Struct):
-    """The nvlink firmware info."""
+    """The firmware of the parts of NVLink."""
 
     firmwareVersion: Annotated[list[nvmlNvlinkFirmwareVersion_t], "nvmlNvlinkFirmwareVersion_t[100]"]
     numValidEntries: c_uint
 
 
 class nvmlNvLinkInfo_v2_t(Struct, version=2):
-    """The nv link info."""
+    """Whether NVLink is encrypted, and the firmware of its parts."""
 
     version: c_uint
     isNvleEnabled: c_uint
@@ -1774,7 +1774,7 @@ nvmlNvLinkInfo_t = nvmlNvLinkInfo_v2_t
 
 
 class nvmlNvLinkInfo_v3_t(Struct):
-    """The nv link info."""
+    """Whether NVLink is encrypted, or ready for it, and the firmware of its parts."""
 
     isNvleEnabled: c_uint
     firmwareInfo: nvmlNvlinkFirmwareInfo_t
@@ -1782,7 +1782,7 @@ class nvmlNvLinkInfo_v3_t(Struct):
 
 
 class nvmlNvlinkTelemetrySample_v1_t(Struct):
-    """The nvlink telemetry sample."""
+    """Samples of one link, and the status of reading them."""
 
     linkId: c_uint
     sampleType: c_uint
@@ -1792,7 +1792,7 @@ class nvmlNvlinkTelemetrySample_v1_t(Struct):
 
 
 class nvmlNvlinkTelemetrySamples_v1_t(Struct):
-    """The nvlink telemetry samples."""
+    """Samples of several links."""
 
     telemetryCount: c_uint
     telemetrySamples: Annotated[
@@ -1801,7 +1801,7 @@ class nvmlNvlinkTelemetrySamples_v1_t(Struct):
 
 
 class nvmlNvlinkGetRemapTableInfo_v1_t(Struct):
-    """The nvlink get remap table info."""
+    """The tables that map fabric addresses."""
 
     alid: c_uint
     flaRemapTabAddr: Annotated[list[int], "unsigned int[4096]"]
@@ -1810,27 +1810,27 @@ class nvmlNvlinkGetRemapTableInfo_v1_t(Struct):
 
 
 class nvmlNvlinkSetNvleReady_v1_t(Struct):
-    """The nvlink set nvle ready."""
+    """Whether the encryption of NVLink is ready."""
 
     bNvleReady: c_uchar
 
 
 class nvmlNvlinkLockRemapTable_v1_t(Struct):
-    """The nvlink lock remap table."""
+    """Whether the tables that map fabric addresses are locked."""
 
     bRemapTableLocked: c_uchar
     bRemapTableLockDisabled: c_uchar
 
 
 class nvmlNvlinkNvlePrivateInfo_v1_t(Struct):
-    """The nvlink nvle private info."""
+    """What the encryption of NVLink needs to know about a device."""
 
     data: Annotated[Bytes, "unsigned char[256]"]
     size: c_uint
 
 
 class nvmlNvlinkSetupNvleEncryptionKey_v1_t(Struct):
-    """The nvlink setup nvle encryption key."""
+    """The key for the encryption of NVLink between two GPUs."""
 
     nvleKey: Annotated[Bytes, "unsigned char[32]"]
     localGpuAlid: c_uint
@@ -1840,7 +1840,7 @@ class nvmlNvlinkSetupNvleEncryptionKey_v1_t(Struct):
 
 
 class nvmlVgpuVersion_t(Struct):
-    """The vgpu version."""
+    """A range of versions of vGPU."""
 
     minVersion: c_uint
     maxVersion: c_uint
@@ -1850,7 +1850,7 @@ nvmlVgpuVersion_st = nvmlVgpuVersion_t
 
 
 class nvmlVgpuMetadata_t(Struct):
-    """The vgpu metadata."""
+    """What decides on the migration of a vGPU; bytes of the driver's own follow."""
 
     version: c_uint
     revision: c_uint
@@ -1868,7 +1868,7 @@ nvmlVgpuMetadata_st = nvmlVgpuMetadata_t
 
 
 class nvmlVgpuPgpuMetadata_t(Struct):
-    """The vgpu pgpu metadata."""
+    """What decides on migration to a device; bytes of the driver's own follow."""
 
     version: c_uint
     revision: c_uint
@@ -1884,7 +1884,7 @@ nvmlVgpuPgpuMetadata_st = nvmlVgpuPgpuMetadata_t
 
 
 class nvmlVgpuPgpuCompatibility_t(Struct):
-    """The vgpu pgpu compatibility."""
+    """Whether a vGPU can move to a device, and what stands against it."""
 
     vgpuVmCompatibility: nvmlVgpuVmCompatibility_t
     compatibilityLimitCode: nvmlVgpuPgpuCompatibilityLimitCode_t
@@ -1894,7 +1894,7 @@ nvmlVgpuPgpuCompatibility_st = nvmlVgpuPgpuCompatibility_t
 
 
 class nvmlExcludedDeviceInfo_t(Struct):
-    """The excluded device info."""
+    """A device that the driver leaves out."""
 
     pciInfo: nvmlPciInfo_t
     uuid: Annotated[Bytes, "char[80]", "text"]
@@ -1905,7 +1905,7 @@ nvmlBlacklistDeviceInfo_t = nvmlExcludedDeviceInfo_t
 
 
 class nvmlPRMTLV_v1_t(Struct):
-    """The prmtlv."""
+    """A request to a register of the device, and its answer."""
 
     dataSize: c_uint
     status: c_uint
@@ -1914,13 +1914,13 @@ class nvmlPRMTLV_v1_t(Struct):
 
 
 class nvmlPRMCounterInput_v1_t(Struct):
-    """The prm counter input."""
+    """Which port a counter is of."""
 
     localPort: c_uint
 
 
 class nvmlPRMCounterValue_v1_t(Struct):
-    """The prm counter value."""
+    """The value of a counter, and the status of reading it."""
 
     status: nvmlReturn_t
     outputType: nvmlValueType_t
@@ -1928,7 +1928,7 @@ class nvmlPRMCounterValue_v1_t(Struct):
 
 
 class nvmlPRMCounter_v1_t(Struct):
-    """The prm counter."""
+    """A counter of a register of the device."""
 
     counterId: c_uint
     inData: nvmlPRMCounterInput_v1_t
@@ -1936,14 +1936,14 @@ class nvmlPRMCounter_v1_t(Struct):
 
 
 class nvmlPRMCounterList_v1_t(Struct):
-    """The prm counter list."""
+    """Counters of registers of the device."""
 
     numCounters: c_uint
     counters: Annotated[list[nvmlPRMCounter_v1_t], "nvmlPRMCounter_v1_t *", "numCounters"]
 
 
 class nvmlGpuInstancePlacement_t(Struct):
-    """The gpu instance placement."""
+    """Where a GPU instance lies, in slices of memory."""
 
     start: c_uint
     size: c_uint
@@ -1953,7 +1953,7 @@ nvmlGpuInstancePlacement_st = nvmlGpuInstancePlacement_t
 
 
 class nvmlGpuInstanceProfileInfo_t(Struct):
-    """The gpu instance profile info."""
+    """A profile of GPU instances, as the first drivers had it."""
 
     id: c_uint
     isP2pSupported: c_uint
@@ -1972,7 +1972,7 @@ nvmlGpuInstanceProfileInfo_st = nvmlGpuInstanceProfileInfo_t
 
 
 class nvmlGpuInstanceProfileInfo_v2_t(Struct, version=2):
-    """The gpu instance profile info."""
+    """A profile of GPU instances, with its name."""
 
     version: c_uint
     id: c_uint
@@ -1993,7 +1993,7 @@ nvmlGpuInstanceProfileInfo_v2_st = nvmlGpuInstanceProfileInfo_v2_t
 
 
 class nvmlGpuInstanceProfileInfo_v3_t(Struct, version=3):
-    """The gpu instance profile info."""
+    """A profile of GPU instances, with its name and what it can do."""
 
     version: c_uint
     id: c_uint
@@ -2014,7 +2014,7 @@ nvmlGpuInstanceProfileInfo_v3_st = nvmlGpuInstanceProfileInfo_v3_t
 
 
 class nvmlGpuInstanceInfo_t(Struct):
-    """The gpu instance info."""
+    """A GPU instance: device, number, profile and place."""
 
     device: nvmlDevice_t
     id: c_uint
@@ -2026,7 +2026,7 @@ nvmlGpuInstanceInfo_st = nvmlGpuInstanceInfo_t
 
 
 class nvmlComputeInstancePlacement_t(Struct):
-    """The compute instance placement."""
+    """Where a compute instance lies, in slices."""
 
     start: c_uint
     size: c_uint
@@ -2036,7 +2036,7 @@ nvmlComputeInstancePlacement_st = nvmlComputeInstancePlacement_t
 
 
 class nvmlComputeInstanceProfileInfo_t(Struct):
-    """The compute instance profile info."""
+    """A profile of compute instances, as the first drivers had it."""
 
     id: c_uint
     sliceCount: c_uint
@@ -2053,7 +2053,7 @@ nvmlComputeInstanceProfileInfo_st = nvmlComputeInstanceProfileInfo_t
 
 
 class nvmlComputeInstanceProfileInfo_v2_t(Struct, version=2):
-    """The compute instance profile info."""
+    """A profile of compute instances, with its name."""
 
     version: c_uint
     id: c_uint
@@ -2072,7 +2072,7 @@ nvmlComputeInstanceProfileInfo_v2_st = nvmlComputeInstanceProfileInfo_v2_t
 
 
 class nvmlComputeInstanceProfileInfo_v3_t(Struct, version=3):
-    """The compute instance profile info."""
+    """A profile of compute instances, with its name and what it can do."""
 
     version: c_uint
     id: c_uint
@@ -2092,7 +2092,7 @@ nvmlComputeInstanceProfileInfo_v3_st = nvmlComputeInstanceProfileInfo_v3_t
 
 
 class nvmlComputeInstanceInfo_t(Struct):
-    """The compute instance info."""
+    """A compute instance: device, GPU instance, number, profile and place."""
 
     device: nvmlDevice_t
     gpuInstance: nvmlGpuInstance_t
@@ -2105,7 +2105,7 @@ nvmlComputeInstanceInfo_st = nvmlComputeInstanceInfo_t
 
 
 class nvmlGpmMetric_t(Struct):
-    """The gpm metric."""
+    """A metric of the performance counters: its value, unit, names and status."""
 
     class _metricInfo(Struct):
         shortName: char_p
@@ -2119,7 +2119,7 @@ class nvmlGpmMetric_t(Struct):
 
 
 class nvmlGpmMetricsGet_t(Struct, version=1, sized=False):
-    """The gpm metrics get."""
+    """Two samples, and the metrics that are wanted of what lies between them."""
 
     version: c_uint
     numMetrics: c_uint
@@ -2129,14 +2129,14 @@ class nvmlGpmMetricsGet_t(Struct, version=1, sized=False):
 
 
 class nvmlGpmSupport_t(Struct, version=1, sized=False):
-    """The gpm support."""
+    """Whether a device has the performance counters (GPM)."""
 
     version: c_uint
     isSupportedDevice: c_uint
 
 
 class nvmlDeviceCapabilities_v1_t(Struct, version=1):
-    """The device capabilities."""
+    """What a device can do, as bits."""
 
     version: c_uint
     capMask: c_uint
@@ -2146,13 +2146,13 @@ nvmlDeviceCapabilities_t = nvmlDeviceCapabilities_v1_t
 
 
 class nvmlMask255_t(Struct):
-    """The mask255."""
+    """255 bits."""
 
     mask: Annotated[list[int], "unsigned int[8]"]
 
 
 class nvmlWorkloadPowerProfileInfo_v1_t(Struct, version=1):
-    """The workload power profile info."""
+    """A power profile for workloads, and those that it does not go with."""
 
     version: c_uint
     profileId: c_uint
@@ -2164,7 +2164,7 @@ nvmlWorkloadPowerProfileInfo_t = nvmlWorkloadPowerProfileInfo_v1_t
 
 
 class nvmlWorkloadPowerProfileProfilesInfo_v1_t(Struct, version=1):
-    """The workload power profile profiles info."""
+    """The power profiles for workloads that there are."""
 
     version: c_uint
     perfProfilesMask: nvmlMask255_t
@@ -2175,7 +2175,7 @@ nvmlWorkloadPowerProfileProfilesInfo_t = nvmlWorkloadPowerProfileProfilesInfo_v1
 
 
 class nvmlWorkloadPowerProfileCurrentProfiles_v1_t(Struct, version=1):
-    """The workload power profile current profiles."""
+    """The power profiles that are there, asked for, and in force."""
 
     version: c_uint
     perfProfilesMask: nvmlMask255_t
@@ -2187,7 +2187,7 @@ nvmlWorkloadPowerProfileCurrentProfiles_t = nvmlWorkloadPowerProfileCurrentProfi
 
 
 class nvmlWorkloadPowerProfileRequestedProfiles_v1_t(Struct, version=1):
-    """The workload power profile requested profiles."""
+    """The power profiles that are asked for."""
 
     version: c_uint
     requestedProfilesMask: nvmlMask255_t
@@ -2197,14 +2197,14 @@ nvmlWorkloadPowerProfileRequestedProfiles_t = nvmlWorkloadPowerProfileRequestedP
 
 
 class nvmlWorkloadPowerProfileUpdateProfiles_v1_t(Struct):
-    """The workload power profile update profiles."""
+    """A change of the power profiles that are asked for."""
 
     operation: nvmlPowerProfileOperation_t
     updateProfilesMask: nvmlMask255_t
 
 
 class nvmlPowerSmoothingProfile_v1_t(Struct, version=1):
-    """The power smoothing profile."""
+    """A parameter of a profile of power smoothing."""
 
     version: c_uint
     profileId: c_uint
@@ -2216,7 +2216,7 @@ nvmlPowerSmoothingProfile_t = nvmlPowerSmoothingProfile_v1_t
 
 
 class nvmlPowerSmoothingState_v1_t(Struct, version=1):
-    """The power smoothing state."""
+    """Whether power smoothing is on."""
 
     version: c_uint
     state: nvmlEnableState_t
@@ -2226,14 +2226,14 @@ nvmlPowerSmoothingState_t = nvmlPowerSmoothingState_v1_t
 
 
 class nvmlEccBankRemapperHistogram_v1_t(Struct):
-    """The ecc bank remapper histogram."""
+    """How many groups of banks have spares left."""
 
     maxSpareGroupCount: c_uint
     noSpareGroupCount: c_uint
 
 
 class nvmlEccBankRemapperStatus_v1_t(Struct):
-    """The ecc bank remapper status."""
+    """The banks that were remapped, and how many are left."""
 
     activeRemappings: c_uint
     inactiveRemappings: c_uint
