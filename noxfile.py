@@ -79,7 +79,7 @@ def lock(session: nox.Session) -> None:
     session.install("uv>=0.5")
     command = ["uv", "pip", "compile", "--upgrade", "--universal", "--python-version", PYTHONS[0]]
     command += ["--generate-hashes", "--no-annotate", "--no-emit-index-url", "--quiet"]
-    for libraries, tools in (("cuda12", "test"), ("cuda13", "dev")):
+    for libraries, tools in (("cuda12", "test"), ("cuda13", "dev"), ("compiled", "test")):
         what = ["--extra", libraries, "--extra", tools, "pyproject.toml", ".ci/build.in"]
         where = ["--output-file", f".ci/{libraries}.txt"]
         session.run(*command, *what, *where, env={"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock"}, silent=True)
@@ -142,6 +142,13 @@ def clients(session: nox.Session) -> None:
     session.run(*command, "cuda-core==0.2.0")
     session.run("pytest", "-m", "", "tests/test_clients.py", env={"CLIENTS_CORE": str(core)})
     session.run("python", "-m", "tests.clients.compare", *session.posargs, success_codes=[0, 77])
+
+
+@nox.session
+def compiled(session: nox.Session) -> None:
+    """NVIDIA's compiled packages and Numba on the simulator's libcuda.so.1, without a GPU."""
+    session.install("-e", ".[compiled,test]")
+    session.run("pytest", "-m", "", "tests/test_compiled_clients.py", *session.posargs)
 
 
 @nox.session

@@ -15,9 +15,7 @@ modules are not aliased: importing `cuda.bindings._internal` raises ImportError.
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
 
 from ._alias.finder import PACKAGES, Finder
 
@@ -53,17 +51,9 @@ def install(*packages: str, children: bool = False) -> None:
             f"{there} are aliased in this process already: {', '.join(chosen)} cannot be instead"
         )
     if children:
-        _tell_children(chosen)
+        from ._launcher.children import tell
 
-
-def _tell_children(packages: Sequence[str]) -> None:
-    """Have Python processes that inherit the environment run _alias/site/sitecustomize.py when they start."""
-    os.environ["CUDAPY_ALIAS"] = " ".join([__name__, *packages])
-    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_alias", "site")
-    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    os.environ["PYTHONPATH"] = os.pathsep.join(
-        [folder, *(path for path in paths if path not in ("", folder))]
-    )
+        tell("CUDAPY_ALIAS", __name__, *chosen)
 
 
 if __name__ == "__main__":

@@ -263,7 +263,7 @@ def _load(library: Library, major: int | None, host: Host, first: int | None = N
         if not why:
             stamp = _stamp(candidate.path)
             try:
-                handle = _open(library, candidate, host)
+                handle = open_candidate(library, candidate, host)
             except OSError as error:
                 soname = f"{candidate.path}: "
                 # The loader names the soname when there is no such file, else the file that is bad.
@@ -281,7 +281,7 @@ def _load(library: Library, major: int | None, host: Host, first: int | None = N
     raise DynamicLibNotFoundError(library.name, tuple(tried), _message(library, major, tried, broken))
 
 
-def _open(library: Library, candidate: Candidate, host: Host) -> ctypes.CDLL:
+def open_candidate(library: Library, candidate: Candidate, host: Host) -> ctypes.CDLL:
     """Open a library and, before it, its companions in the same folder; OSError with the loader's reason.
 
     NVRTC opens libnvrtc-builtins by bare name at the first compilation: too late to look elsewhere.

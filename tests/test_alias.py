@@ -16,7 +16,7 @@ import cudapy
 from cudapy._alias.finder import Finder
 
 ROOT = Path(__file__).parents[1]
-SITE = ROOT / "cudapy" / "_alias" / "site"
+SITE = ROOT / "cudapy" / "_launcher" / "site"
 
 
 LAUNCHER = f"""

@@ -28,11 +28,12 @@ ALLOWED = {
     "_checked": {"functions"},
     "_core": {"_core", "__init__", "functions", "_types", "_ffi", "_errors", "pathfinder"},
     "core": {"_core", "functions", "_errors"},
-    "simulator": {"simulator", "functions", "_types", "_ffi", "_errors", "pathfinder"},
+    "simulator": {"simulator", "_launcher", "functions", "_types", "_ffi", "_errors", "pathfinder"},
     "__init__": set(),
     "_vendor": {"__init__"},
     "doctor": {"doctor", "_vendor", "__init__", "_core", "core", "functions", "_types", "pathfinder"},
-    "alias": {"alias"},
+    "alias": {"alias", "_launcher"},
+    "_launcher": {"_launcher"},
     "utils": {"functions", "_ffi", "pathfinder"},
 }
 """Each layer, and those it may import. "functions" are the modules that mirror a header."""

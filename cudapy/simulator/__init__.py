@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 import threading
+from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,16 @@ if TYPE_CHECKING:
     from .failures import Failure
     from .library import Table
 
-__all__ = ["alive", "coverage_report", "enable", "failing", "is_enabled", "stand_in"]
+__all__ = [
+    "alive",
+    "coverage_report",
+    "enable",
+    "failing",
+    "install",
+    "is_enabled",
+    "stand_in",
+    "write_libraries",
+]
 
 NAME = "cudapy simulator"
 ROOMS = ("devices", "streams", "memory", "textures", "code", "graphs", "runtime")
@@ -53,6 +63,7 @@ def enable(
     check_uninitialized: bool | None = None,
     coverage: bool | None = None,
     reports: bool | None = None,
+    driver_version: tuple[int, int] | None = None,
 ) -> None:
     """Make the simulator the driver of this process. Call it before the first call of any CUDA function.
 
@@ -63,21 +74,29 @@ def enable(
     check_uninitialized: report reads of memory that nobody wrote.
     coverage: count how often each line of each kernel runs: see `coverage_report`.
     reports: print the report of a fault on stderr, as well as give it to the calls that fail (the default).
+    driver_version: the CUDA version that the driver says it is, such as (12, 4): functions that came later
+        are not there. By default it is the newest that cudapy knows.
 
     What is not given comes from the environment, where there is CUDAPY_SIMULATOR_DEVICES, _SEED,
-    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE or _REPORTS. Raises RuntimeError if
-    this process has called another driver or has other devices already, ValueError for settings that make no
-    sense.
+    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE, _REPORTS or _DRIVER_VERSION. Raises
+    RuntimeError if this process has called another driver or has other devices already, ValueError for
+    settings that make no sense.
     """
     from .interrupts import undisturbed
 
     settings = seed, check_races, check_uninitialized, coverage, reports
-    undisturbed(_enable)(devices, compute_capability, settings)
+    undisturbed(_enable)(Hardware(devices, compute_capability, driver_version), settings)
 
 
-def _enable(
-    devices: int | None, compute_capability: tuple[int, int] | None, settings: tuple[Any, ...]
-) -> None:
+class Hardware(NamedTuple):
+    """What there is, as far as it was said: see `enable`."""
+
+    devices: int | None
+    compute_capability: tuple[int, int] | None
+    driver_version: tuple[int, int] | None
+
+
+def _enable(hardware: Hardware, settings: tuple[Any, ...]) -> None:
     from .. import pathfinder
     from .._pathfinder.libraries import MAJORS
 
@@ -87,9 +106,9 @@ def _enable(
             if known is not None and known.found_by != NAME:
                 raise RuntimeError(f"the simulator comes too late: this process has loaded {known.path}")
         if not _tables:
-            _start(devices, compute_capability)
+            _start(hardware)
         else:
-            _still(devices, compute_capability)
+            _still(hardware)
         _settings(*settings)
         for name in LIBRARIES:
             for major in (None, *MAJORS):
@@ -97,6 +116,53 @@ def _enable(
         from .code import compiler
 
         compiler.watch()
+
+
+def install(*, children: bool = True, **settings: Any) -> None:
+    """Make the simulator the libcuda.so.1 of this process: for NVIDIA's packages, and for what is compiled.
+
+    children: whether Python processes that this one starts do so, too. It sets PYTHONPATH, CUDAPY_DRIVER and
+        CUDAPY_SIMULATOR_INSTALL for them; those that ignore the environment (`python -E`, `-I`) are not
+        reached.
+    settings: what `enable` takes. Children take them from the environment, where this puts them.
+
+    Call it before anything opens libcuda.so.1. A second call does nothing but to take more settings. It takes
+    a few milliseconds: the simulator itself comes at the first call of a function of CUDA. Raises
+    RuntimeError if another libcuda.so.1 is open already, or on a machine other than Linux on x86-64 and
+    aarch64.
+    """
+    from . import shared
+
+    if settings:
+        enable(**settings)
+    shared.install()
+    if children:
+        from .._launcher.children import tell
+
+        for name, value in settings.items():
+            if value is not None:
+                os.environ[f"CUDAPY_SIMULATOR_{name.upper()}"] = _text(value)
+        os.environ["CUDAPY_DRIVER"] = "simulator"
+        tell("CUDAPY_SIMULATOR_INSTALL", __name__)
+
+
+def write_libraries(folder: str | os.PathLike[str]) -> list[str]:
+    """Write the simulator's libcuda.so.1 and libcuda.so to a folder, for programs that are not Python's.
+
+    `LD_LIBRARY_PATH=folder ./program` runs one: the library starts this Python in its process. What `enable`
+    takes comes from the environment. Returns the paths. Raises RuntimeError if this Python has no shared
+    libpython, OSError if the folder cannot be written.
+    """
+    from .shared.written import write
+
+    return write(os.fspath(folder))
+
+
+def _text(value: Any) -> str:
+    """A setting as `enable` reads it from the environment."""
+    if isinstance(value, tuple):
+        return ".".join(map(str, value))
+    return str(int(value))
 
 
 def stand_in() -> bool:
@@ -134,11 +200,14 @@ def _shows_a_device() -> bool:
 def load(name: str) -> Loaded:
     """The simulated library `name`, one of LIBRARIES, as `pathfinder.load` returns it."""
     from ..pathfinder import Loaded
-    from .library import VERSION, LateTable
+    from .entry_points import Release
+    from .library import LateTable
 
     tables()
-    table: Any = LateTable(_nvml) if name == "nvml" else _tables["driver" if name == "cuda" else "runtime"]
-    return Loaded(name, table, NAME, NAME, VERSION // 1000)
+    table: Any = (
+        LateTable(nvml_table) if name == "nvml" else _tables["driver" if name == "cuda" else "runtime"]
+    )
+    return Loaded(name, table, NAME, NAME, Release.number // 1000)
 
 
 def tables() -> dict[str, Table]:
@@ -189,24 +258,23 @@ def coverage_report() -> list[Counts]:
     return settings.coverage_report()
 
 
-def _start(devices: int | None, compute_capability: tuple[int, int] | None) -> None:
-    from functools import partial
+def _start(hardware: Hardware) -> None:
     from importlib import import_module
     from pkgutil import iter_modules
 
-    from .. import driver, runtime
+    from .. import driver
     from .devices.attributes import SHARED_PER_MULTIPROCESSOR
     from .devices.device import Options, before
+    from .entry_points import Release, symbols
     from .heap import keep_freed_memory
     from .library import Table
-    from .runtime import calls as runtime_calls
 
+    devices, capability, version = hardware
     Options.devices = devices if devices is not None else int(_environment("DEVICES") or Options.devices)
-    text = _environment("COMPUTE_CAPABILITY")
-    if compute_capability is None and text:
-        major, _, minor = text.partition(".")
-        compute_capability = int(major), int(minor or 0)
-    Options.compute_capability = compute_capability or Options.compute_capability
+    Options.compute_capability = (
+        capability or _pair(_environment("COMPUTE_CAPABILITY")) or Options.compute_capability
+    )
+    Release.number = driver_version(version)
     if 10 * Options.compute_capability[0] + Options.compute_capability[1] not in SHARED_PER_MULTIPROCESSOR:
         known = ", ".join(f"{number // 10}.{number % 10}" for number in SHARED_PER_MULTIPROCESSOR)
         raise ValueError(f"no compute capability {Options.compute_capability}: the simulator has {known}")
@@ -217,31 +285,63 @@ def _start(devices: int | None, compute_capability: tuple[int, int] | None) -> N
         for noun in iter_modules(package.__path__):
             import_module(f".{noun.name}", package.__name__)
     keep_freed_memory()
-    made = Table("driver", driver, before, lambda refused: refused.code)
-    _tables["driver"] = made
-    _tables["runtime"] = Table(
-        "runtime", runtime, runtime_calls.before, runtime_calls.failed, partial(runtime_calls.twin, made)
+    _tables["driver"] = Table(
+        "driver", driver, before, lambda refused: refused.code, exported=symbols(Release.number)
     )
+    _tables["runtime"] = _runtime(None)
 
 
-def _nvml() -> Table:
+def nvml_table() -> Table:
     """The table of NVML: most programs never call it."""
     from .. import nvml
     from .library import Table
     from .management import calls
 
-    return Table("nvml", nvml, calls.before, calls.failed, said=lambda symbol, refused: None)
+    tables()
+    with _lock:
+        if "nvml" not in _tables:
+            _tables["nvml"] = Table(
+                "nvml", nvml, calls.before, calls.failed, said=lambda symbol, refused: None
+            )
+        return _tables["nvml"]
 
 
-def _still(devices: int | None, compute_capability: tuple[int, int] | None) -> None:
+def _runtime(major: int | None) -> Table:
+    """The simulated runtime, with the names and parameters of a CUDA major, the newest by default."""
+    from functools import partial
+
+    from .. import runtime
+    from .library import Table
+    from .runtime import calls
+
+    twin = partial(calls.twin, _tables["driver"])
+    return Table("runtime", runtime, calls.before, calls.failed, twin, major=major)
+
+
+def runtime_of(major: int) -> Table:
+    """The simulated runtime, as the libcudart of a CUDA major has its functions."""
+    with _lock:
+        key = f"runtime {major}"
+        if key not in _tables:
+            tables()
+            _tables[key] = _runtime(major)
+        return _tables[key]
+
+
+def _still(hardware: Hardware) -> None:
     """Raise RuntimeError unless the devices, which are there, are those."""
     from .devices.device import Options
+    from .entry_points import Release
 
-    if devices not in (None, Options.devices) or compute_capability not in (None, Options.compute_capability):
+    there = Hardware(
+        Options.devices, Options.compute_capability, (Release.number // 1000, Release.number % 1000 // 10)
+    )
+    if any(asked not in (None, given) for asked, given in zip(hardware, there, strict=True)):
         major, minor = Options.compute_capability
         raise RuntimeError(
-            f"the simulator is on, with {Options.devices} of compute capability {major}.{minor}: say which "
-            "devices there are before anything of CUDA is used"
+            f"the simulator is on, with {Options.devices} of compute capability {major}.{minor} and a driver"
+            f" of CUDA {Release.number // 1000}.{Release.number % 1000 // 10}: say what there is before "
+            "anything of CUDA is used"
         )
 
 
@@ -269,6 +369,23 @@ def _settings(
             value = text not in ("0", "false", "no")
         if value is not None:
             setattr(where, name, value)
+
+
+def driver_version(asked: tuple[int, int] | None = None) -> int:
+    """What `cuDriverGetVersion` says. Raises ValueError for what the simulator cannot be."""
+    from .entry_points import NEWEST
+
+    major, minor = asked or _pair(_environment("DRIVER_VERSION")) or (NEWEST // 1000, NEWEST % 1000 // 10)
+    version = 1000 * major + 10 * minor
+    if not 12000 <= version <= NEWEST:
+        raise ValueError(f"the simulator is a driver of CUDA 12.0 .. {NEWEST // 1000}.{NEWEST % 1000 // 10}")
+    return version
+
+
+def _pair(text: str) -> tuple[int, int] | None:
+    """ "8.0" as (8, 0); None for nothing."""
+    major, _, minor = text.partition(".")
+    return (int(major), int(minor or 0)) if text else None
 
 
 def _environment(name: str) -> str:

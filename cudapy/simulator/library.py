@@ -30,11 +30,12 @@ from .._ffi.scalars import SCALARS
 from . import failures, interrupts
 from .addresses import pointed, require
 from .collection import at_work
+from .entry_points import Release
 from .log import Refused, log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from types import ModuleType
     from typing import TypeVar
 
@@ -43,22 +44,36 @@ if TYPE_CHECKING:
 provided: dict[str, dict[str, Callable[..., Any]]] = {"driver": {}, "runtime": {}, "nvml": {}}
 """What each simulated library has: C symbol to Python function."""
 
+declared: dict[str, dict[str, str]] = {"driver": {}, "runtime": {}, "nvml": {}}
+"""The prototypes of functions that `cudapy.driver` and `cudapy.runtime` do not have: older versions of
+theirs.
+"""
+
 STATUSES = ("CUresult", "cudaError_t", "nvmlReturn_t")
 """What their functions return, but for a few."""
 
-VERSION = 13000
-"""The CUDA version that the simulated driver and runtime say they are; they lack what came later."""
 
+def provides(library: str, *symbols: str, prototype: str | None = None) -> Callable[[F], F]:
+    """Make the function below the C function of its name, or those named `symbols`, of a library.
 
-def provides(library: str, *symbols: str) -> Callable[[F], F]:
-    """Make the function below the C function of its name, or those named `symbols`, of a library."""
+    The symbols are versions of one function that have the same parameters. prototype: that of a version that
+    is not in `cudapy.driver`.
+    """
 
     def register(function: F) -> F:
         for symbol in symbols or (function.__name__,):
             provided[library][symbol] = function
+        if prototype is not None:
+            declared[library][symbol_of(prototype)] = prototype
         return function
 
     return register
+
+
+def keep_thread() -> None:
+    """Called at the first call on a thread. The shared libraries have it keep Python's state of the
+    thread.
+    """
 
 
 class _Function(Thunk):  # type: ignore[misc]
@@ -71,13 +86,14 @@ class _Function(Thunk):  # type: ignore[misc]
     _restype_ = ctypes.c_int
 
 
-class _ByValue:
+class ByValue:
     """A function that returns a struct, which no ctypes callback can: called from Python alone."""
 
     restype: Any = None
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], struct: Any) -> None:
         self._function = function
+        self.struct = struct
 
     def __call__(self, *arguments: Any) -> Any:
         return self._function(*[getattr(argument, "value", argument) for argument in arguments])
@@ -87,6 +103,9 @@ class _PerThread(threading.local):
     """Whether the C function that runs on this thread is one whose default stream is the thread's own."""
 
     default = False
+
+    def __init__(self) -> None:
+        keep_thread()
 
 
 per_thread = _PerThread()
@@ -99,6 +118,8 @@ class Table:
     failed: makes the status of a Refused.
     said: called with the symbol and the Refused of each call that fails.
     twin: returns another table and the prototype in it of the same function under another name, or None.
+    exported: its symbols, if they are not those that `module` declares.
+    major: the CUDA major whose names and parameters the functions have; the newest by default.
     """
 
     def __init__(
@@ -109,6 +130,8 @@ class Table:
         failed: Callable[[Refused], int],
         twin: Callable[[Table, str], tuple[Table, Prototype] | None] = lambda table, symbol: None,
         said: Callable[[str, Refused], None] = log.refused,
+        exported: Iterable[str] | None = None,
+        major: int | None = None,
     ) -> None:
         self._name = name
         self._said = said
@@ -119,18 +142,28 @@ class Table:
         self._callbacks: dict[str, Any] = {}
         self._lock = threading.RLock()
         self._prototypes: dict[str, Prototype] = {}  # those that were asked for
-        self._declared: dict[str, str] = {}
+        self._declared: dict[str, str] = dict(declared[name])
+        self._provided_as: dict[str, str] = {}
         for value in vars(module).values():
             declaration = getattr(value, "__declaration__", None)
-            if declaration is not None and number(declaration.since) <= VERSION:
-                self._declared[symbol_of(declaration.prototype)] = declaration.prototype
+            if declaration is None or (exported is None and number(declaration.since) > Release.number):
+                continue
+            newest = symbol_of(declaration.prototype)
+            symbol = declaration.symbols.get(major, newest) if major else newest
+            if symbol is not None:
+                self._declared[symbol] = declaration.prototype
+                # One that newer majors have no more is of no Python function under the name it shares.
+                self._provided_as[symbol] = "" if major and None in declaration.symbols.values() else newest
+        self._exported = exported and frozenset(exported)
+        self.entries: dict[str, int] = {}
+        """Where C finds the functions of which there is a shared library."""
 
     def __getitem__(self, symbol: str) -> Any:
         """The C function `symbol`. Raises AttributeError, as ctypes.CDLL does."""
         callback = self.callback(symbol)
         if callback is None:
             raise AttributeError(f"the simulator has no function {symbol!r}")
-        if isinstance(callback, _ByValue):
+        if isinstance(callback, ByValue):
             return callback
         return _Function(ctypes.cast(callback, ctypes.c_void_p).value)
 
@@ -144,14 +177,31 @@ class Table:
     @property
     def symbols(self) -> list[str]:
         """The C functions that it has."""
-        return list(self._declared)
+        return sorted(self._exported or self._declared)
+
+    def address(self, symbol: str) -> int | None:
+        """Where C finds the function `symbol`; None if there is none."""
+        if symbol in self.entries:
+            return self.entries[symbol]
+        callback = self.callback(symbol)
+        return None if callback is None else ctypes.cast(callback, ctypes.c_void_p).value
 
     def prototype(self, symbol: str) -> Prototype | None:
-        """The prototype of a C function; None if the header has none."""
+        """The prototype of a C function; None if it is not known."""
         found = self._prototypes.get(symbol)
-        if found is None and symbol in self._declared:
-            found = self._prototypes[symbol] = parse(self._declared[symbol])
+        if found is None:
+            text = self._declared.get(symbol) or self._declared_alike(symbol)
+            if text is not None:
+                found = self._prototypes[symbol] = parse(text)
         return found
+
+    def _declared_alike(self, symbol: str) -> str | None:
+        """The prototype of another version of a function that one Python function provides with it."""
+        function = provided[self._name].get(symbol)
+        if function is None:
+            return None
+        alike = (other for other, its in provided[self._name].items() if its is function)
+        return next((self._declared[other] for other in alike if other in self._declared), None)
 
     def callback(self, symbol: str) -> Any:
         """The ctypes function object behind `symbol`, kept for good; None if the header has none."""
@@ -162,12 +212,16 @@ class Table:
 
     def _make(self, symbol: str) -> Any:
         base = symbol.removesuffix("_ptsz").removesuffix("_ptds")
+        if self._exported is not None and symbol not in self._exported:
+            return None
         prototype = self.prototype(base)
         if prototype is None:
+            if self._exported is None:
+                return None
+            prototype = Prototype("CUresult", base, ())
+        if self._exported is None and base != symbol and not _has_default_stream(prototype, symbol):
             return None
-        if base != symbol and not _has_default_stream(prototype, symbol):
-            return None
-        function = provided[self._name].get(base)
+        function = provided[self._name].get(self._provided_as.get(base, base))
         types = [self.storage(p) for p in prototype.parameters]
         twin = self._twin(self, base) if function is None else None
         if twin is not None:
@@ -182,7 +236,7 @@ class Table:
             if issubclass(returns, Enum):
                 returns = ctypes.c_int
         if issubclass(returns, ctypes.Structure):
-            return _ByValue(function)
+            return ByValue(function, returns)
         call = self._wrapped(base, prototype, function, types, base != symbol)
         return ctypes.CFUNCTYPE(returns, *types)(call)
 
@@ -221,10 +275,12 @@ class Table:
             )
         inputs = [positions[name] for name in names]
         outputs = [
-            i for p, i in zip(prototype.parameters, positions.values(), strict=True) if p.name not in names
+            i
+            for p, i in zip(prototype.parameters, positions.values(), strict=True)
+            if p.name not in names and not is_missing
         ]
         pointers = [i for i in outputs if types[i] is not ctypes.c_void_p and hasattr(types[i], "contents")]
-        if len(pointers) != len(outputs) and not is_missing:
+        if len(pointers) != len(outputs):
             raise TypeError(f"the simulator's {symbol} leaves out a parameter that cannot be an output")
         looked_at = [  # what the program points to; the places for results are cudapy's
             (i, ctypes.sizeof(types[i]._type_), prototype.parameters[i].name)
@@ -325,8 +381,11 @@ def number(since: str | None) -> int:
 def _missing(symbol: str) -> Callable[..., Any]:
     """Stands for a function that the simulator does not have."""
 
+    newer = sorted(other for other in provided["driver"] if other.startswith(f"{symbol}_v"))
+    instead = f", which is older than {newer[-1]}" if newer else ""
+
     def function() -> None:
-        raise Refused("CUDA_ERROR_NOT_SUPPORTED", f"the simulator has no {symbol}")
+        raise Refused("CUDA_ERROR_NOT_SUPPORTED", f"the simulator has no {symbol}{instead}")
 
     function.is_missing = True  # type: ignore[attr-defined]
     return function

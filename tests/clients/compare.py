@@ -49,8 +49,8 @@ def suite() -> Path:
     return Path(found.origin).parent / "numba" / "cuda" / "tests"
 
 
-def command(tests: Sequence[str], workers: int, each: float) -> list[str]:
-    """pytest over some tests of the suite, `each` seconds for one at most."""
+def command(tests: Sequence[str], workers: int, each: float, launcher: Sequence[str] = ()) -> list[str]:
+    """pytest over some tests of the suite, `each` seconds for one at most; `launcher` runs `-m pytest`."""
     folder = suite()
     options = ["-p", "numba_suite", "-p", "no:cacheprovider", f"--rootdir={folder}"]
     options += ["-o", "addopts=", "-q", "--tb=short", "--continue-on-collection-errors"]
@@ -59,10 +59,18 @@ def command(tests: Sequence[str], workers: int, each: float) -> list[str]:
         options += [f"--timeout={each}", "--timeout-method=thread"]
     if workers:
         options += ["-n", str(workers), "--dist=worksteal", "--max-worker-restart=1000"]
-    return [sys.executable, "-m", "pytest", *options, *(str(folder / test) for test in tests)]
+    return [sys.executable, *launcher, "-m", "pytest", *options, *(str(folder / test) for test in tests)]
 
 
-def run(bindings: str, tests: Sequence[str], workers: int, limit: float, log: Path) -> dict[str, Result]:
+def run(
+    bindings: str,
+    tests: Sequence[str],
+    workers: int,
+    limit: float,
+    log: Path,
+    launcher: Sequence[str] = (),
+    each: float = 100,
+) -> dict[str, Result]:
     """The results by name, as far as `limit` seconds go. `log` gets what is printed."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder, "record")
@@ -72,7 +80,7 @@ def run(bindings: str, tests: Sequence[str], workers: int, limit: float, log: Pa
         variables = environment(bindings, libraries) | {"CLIENTS_RECORD": str(record)}
         with log.open("a") as output:
             process = subprocess.Popen(
-                command(tests, workers, min(limit, 100)),
+                command(tests, workers, min(limit, each), launcher),
                 cwd=folder,
                 env=variables,
                 stdout=output,

@@ -26,6 +26,7 @@ import cudapy.nvrtc
 import cudapy.nvvm
 import cudapy.runtime
 from cudapy._ffi.prototypes import parse
+from cudapy.simulator import entry_points
 
 from . import wheels
 from .reader import Field, Header, Struct, read
@@ -181,6 +182,25 @@ def test_prototypes(name: str, release: str) -> None:
         if text != prototype and not all(gone in prototype for gone in OLD_SPELLING.get(symbol, ("\0",))):
             differ.append(f"{text}\n      is {prototype}")
     assert not differ, "\n".join(differ)
+
+
+TYPEDEFS = [f"cuda{api}Typedefs.h" for api in ("", "EGL", "GL", "VDPAU", "Profiler")]
+PFN = re.compile(r"\bPFN_(cu\w+?)_v(\d+)(_pt[sd][sz])?\)")
+
+
+@pytest.mark.parametrize("release", wheels.RELEASES)
+def test_entry_points(release: str) -> None:
+    """What the simulator's cuGetProcAddress finds: PFN_cuMemAlloc_v3020 is cuMemAlloc since CUDA 3.2."""
+    paths = [folder / name for folder in folders_of("driver", release) for name in TYPEDEFS]
+    found = PFN.findall("".join(path.read_text() for path in paths if path.exists()))
+    real = {(name, int(since), bool(own)) for name, since, own in found if not name.startswith("cuWGL")}
+    every = entry_points.entries()
+    known = {(name, entry.since, entry.per_thread) for name, found in every.items() for entry in found}
+    assert real - known == set()
+    assert release != wheels.RELEASES[-1] or known == real
+    symbols = {*header("driver", release).functions, *header("driver", release).legacy}
+    there = entry_points.symbols(1000 * number(release)[0] + 10 * number(release)[1])
+    assert {symbol for symbol in symbols if symbol.startswith("cu")} - set(there) == set()
 
 
 @pytest.mark.parametrize(("name", "release"), CASES)

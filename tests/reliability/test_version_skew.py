@@ -92,8 +92,9 @@ def number(release: str) -> tuple[int, ...]:
 
 
 CORE = """
+import os
+os.environ["CUDAPY_SIMULATOR_DRIVER_VERSION"] = "12.0"
 import numpy as np
-from tests.reliability import old_simulator
 from cudapy import driver
 from cudapy.core import *
 

@@ -12,6 +12,8 @@ TESTS = {
     "test_our_sentences_are_not_the_drivers": "its sentences are the same as those of the library",
     "test_arrays_that_are_left_at_exit": "the test needs CuPy, which needs a GPU",
     "test_core_dump_settings": "it has no core dumps",
+    "test_an_event_of_an_execution_context": "it has no execution contexts",
+    "test_a_part_of_the_device": "it has no execution contexts",
     "TestNames::test_sentences": "its sentences are the same as those of the library",
 }
 """Name of a test, with its class where it is in one, and its parameters where it is not all of it, to why."""

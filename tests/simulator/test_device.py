@@ -99,8 +99,8 @@ for other in ({"devices": 2}, {"devices": 0}, {"compute_capability": (8, 0)}):
         print(error)
 """
         line = (
-            "the simulator is on, with 1 of compute capability 9.0: say which devices there are before "
-            "anything of CUDA is used\n"
+            "the simulator is on, with 1 of compute capability 9.0 and a driver of CUDA 13.5: say "
+            "what there is before anything of CUDA is used\n"
         )
         assert output(code) == 3 * line
 
@@ -199,12 +199,25 @@ except RuntimeError as error:
         assert "The driver says: [Errno 2] No such file or directory: '/no [such] file'" in output(code)
 
     def test_a_function_newer_than_its_version_is_not_there(self) -> None:
-        done = run(PREPARE + "driver.cuFabricCpyBatchAsync(0, None, 0, 0)")
+        code = PREPARE + "driver.cuFabricCpyBatchAsync(0, None, 0, 0)"
+        done = run(code, CUDAPY_SIMULATOR_DRIVER_VERSION="13.0")
         assert 'Function "cuFabricCpyBatchAsync" not found in this driver, which has CUDA 13.0' in done.stderr
 
     def test_nothing_works_before_cuinit(self) -> None:
         code = "from cudapy import driver; print(driver.cuDeviceGetCount(), driver.cuDriverGetVersion()[1])"
-        assert output(code) == "(<CUresult.CUDA_ERROR_NOT_INITIALIZED: 3>, None) 13000\n"
+        assert output(code) == "(<CUresult.CUDA_ERROR_NOT_INITIALIZED: 3>, None) 13050\n"
+
+    def test_the_version_that_is_asked_for(self) -> None:
+        code = "from cudapy import driver, simulator; simulator.enable(driver_version=(12, 4))\n"
+        code += (
+            "print(driver.cuDriverGetVersion()[1], driver.cuGetProcAddress(b'cuInit', 12050, 0)[0].value)\n"
+        )
+        code += "try: simulator.enable(driver_version=(13, 0))\nexcept RuntimeError as error: print(error)"
+        assert output(code, simulated=False).startswith(
+            "12040 1\nthe simulator is on, with 1 of compute capab"
+        )
+        done = run(PREPARE, CUDAPY_SIMULATOR_DRIVER_VERSION="11.8")
+        assert "the simulator is a driver of CUDA 12.0 .. 13.5" in done.stderr
 
     def test_a_null_result_is_an_error(self) -> None:
         code = PREPARE + "print(driver.libcuda.symbol('cuMemAlloc_v2')(None, ctypes.c_size_t(64)))"

@@ -22,8 +22,13 @@ class Watched:
 
     def __getitem__(self, symbol: str) -> Any:
         found = self._library[symbol]
-        callback = self._callbacks.get(re.sub(r"^__|_12_\d+$", "", symbol))
-        return found if callback is None else _Function(ctypes.cast(callback, ctypes.c_void_p).value)
+        address = self.watched(symbol)
+        return found if address is None else _Function(address)
+
+    def watched(self, symbol: str) -> int | None:
+        """The address of ours, if `symbol` or the function that it is a version of is watched."""
+        callback = self._callbacks.get(re.sub(r"^__|_1\d_\d+$", "", symbol))
+        return None if callback is None else ctypes.cast(callback, ctypes.c_void_p).value
 
     def __getattr__(self, symbol: str) -> Any:
         return getattr(self._library, symbol)

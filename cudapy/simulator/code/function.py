@@ -40,6 +40,11 @@ def cuKernelGetParamInfo(kernel: int, paramIndex: int) -> tuple[int, int]:
 
 
 @provides("driver")
+def cuKernelGetParamCount(kernel: int) -> int:
+    return len(find(kernel, Kernel).kernel.parameters)
+
+
+@provides("driver")
 def cuKernelGetAttribute(attrib: int, kernel: int, dev: int) -> int:
     return get(find(kernel, Kernel).on(device(dev)), attrib)
 
@@ -180,6 +185,11 @@ def cuFuncGetName(hfunc: int) -> int:
     if not hfunc:
         raise invalid("the function is NULL")
     return text(function(hfunc).name.encode())
+
+
+@provides("driver")
+def cuFuncGetParamCount(func: int) -> int:
+    return len(function(func).kernel.parameters)
 
 
 @provides("driver")

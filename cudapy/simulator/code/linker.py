@@ -179,13 +179,13 @@ class Link(Object):
         self.units.append(unit)
 
 
-@provides("driver")
+@provides("driver", "cuLinkCreate", "cuLinkCreate_v2")
 def cuLinkCreate_v2(numOptions: int, options: Any, optionValues: Any) -> int:
     current()
     return Link(Options(numOptions, options, optionValues)).handle
 
 
-@provides("driver")
+@provides("driver", "cuLinkAddData", "cuLinkAddData_v2")
 def cuLinkAddData_v2(
     state: int,
     typename: int,
@@ -206,7 +206,7 @@ def cuLinkAddData_v2(
     )
 
 
-@provides("driver")
+@provides("driver", "cuLinkAddFile", "cuLinkAddFile_v2")
 def cuLinkAddFile_v2(
     state: int, typename: int, path: bytes | None, numOptions: int, options: Any, optionValues: Any
 ) -> None:

@@ -199,7 +199,7 @@ def make_current(context: Context) -> None:
 # -- Created contexts --------------------------------------------------------------------------------------
 
 
-@provides("driver")
+@provides("driver", "cuCtxCreate", "cuCtxCreate_v2")
 def cuCtxCreate_v2(flags: int, dev: int) -> int:
     context = Context(devices.device(dev), checked_flags(flags))
     _stack.contexts.append(context)
@@ -230,7 +230,7 @@ def checked_flags(flags: int) -> int:
     return flags
 
 
-@provides("driver")
+@provides("driver", "cuCtxDestroy", "cuCtxDestroy_v2")
 def cuCtxDestroy_v2(ctx: int) -> None:
     context = get(ctx)
     if context.is_primary:
@@ -243,12 +243,12 @@ def cuCtxDestroy_v2(ctx: int) -> None:
 # -- The stack of a thread ---------------------------------------------------------------------------------
 
 
-@provides("driver")
+@provides("driver", "cuCtxPushCurrent", "cuCtxPushCurrent_v2")
 def cuCtxPushCurrent_v2(ctx: int) -> None:
     _stack.contexts.append(get(ctx))
 
 
-@provides("driver")
+@provides("driver", "cuCtxPopCurrent", "cuCtxPopCurrent_v2")
 def cuCtxPopCurrent_v2() -> int:
     if not _stack.contexts:
         raise Refused("CUDA_ERROR_INVALID_CONTEXT", "no context is current on this thread")

@@ -9,7 +9,8 @@ from typing import Any
 
 from ..._types.driver.enums import CUdevice_attribute as Attribute
 from ..._types.driver.structs import CUdevprop, CUuuid
-from ..library import VERSION, fill_text, provides
+from ..entry_points import Release
+from ..library import fill_text, provides
 from ..log import Refused, invalid
 from .attributes import attributes
 
@@ -29,7 +30,7 @@ class Device:
     def __init__(self, ordinal: int) -> None:
         self.ordinal = ordinal
         self.attributes = attributes(ordinal, Options.compute_capability)
-        self.uuid = uuid.uuid5(uuid.NAMESPACE_DNS, f"cudapy simulator {ordinal}").bytes
+        self.uuid = uuid_of(ordinal)
         self.total_memory = total_memory()
         self.used_memory = 0
         self._lock = threading.Lock()
@@ -56,8 +57,18 @@ class Device:
 
     @property
     def bus(self) -> bytes:
-        """The PCI address, as no real device has it."""
-        return f"FFFF:{self.ordinal:02X}:00.0".encode()
+        """The PCI address."""
+        return bus_of(self.ordinal)
+
+
+def bus_of(ordinal: int) -> bytes:
+    """The PCI address of a device, as no real one has it."""
+    return f"FFFF:{ordinal:02X}:00.0".encode()
+
+
+def uuid_of(ordinal: int) -> bytes:
+    """The UUID of a device, the same in every process."""
+    return uuid.uuid5(uuid.NAMESPACE_DNS, f"cudapy simulator {ordinal}").bytes
 
 
 def total_memory() -> int:
@@ -89,6 +100,8 @@ BEFORE_INIT = frozenset(
         "cuDriverGetVersion",
         "cuGetErrorName",
         "cuGetErrorString",
+        "cuGetExportTable",
+        "cuGetProcAddress",
         "cuGetProcAddress_v2",
         "cuLogsCurrent",
         "cuLogsDumpToFile",
@@ -140,7 +153,7 @@ def cuInit(Flags: int) -> None:
 
 @provides("driver")
 def cuDriverGetVersion() -> int:
-    return VERSION
+    return Release.number
 
 
 @provides("driver")
@@ -159,7 +172,7 @@ def cuDeviceGetName(name: int | None, length: int, dev: int) -> None:
     fill_text(name, length, NAME)
 
 
-@provides("driver")
+@provides("driver", "cuDeviceGetUuid", "cuDeviceGetUuid_v2")
 def cuDeviceGetUuid_v2(dev: int) -> CUuuid:
     return CUuuid(bytes=device(dev).uuid)
 

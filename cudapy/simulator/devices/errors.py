@@ -10,7 +10,8 @@ from ..._types.driver.enums import CUdriverProcAddressQueryResult as Found
 from ..._types.driver.enums import CUresult
 from ..._types.meanings import CURESULT
 from ..addresses import require
-from ..library import VERSION, number, provides, text
+from ..entry_points import Release, find
+from ..library import provides, text
 from ..log import SIZE, Refused, invalid, log
 
 PER_THREAD = 2  # CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
@@ -88,38 +89,28 @@ def _no_flags(flags: int) -> None:
 def cuGetProcAddress_v2(
     symbol: bytes | None, pfn: Any, cudaVersion: int, flags: int, symbolStatus: Any
 ) -> None:
-    from ... import driver
     from .. import tables
 
-    if symbol is None or not 0 < cudaVersion <= VERSION or flags & ~3:
-        raise invalid(f"no symbol, a CUDA version other than 1 .. {VERSION}, or unknown flags")
-    status, address = Found.CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, None
-    found = _newest(driver, symbol.decode(errors="replace"))
-    if found is not None:
-        name, since = found
-        if since > cudaVersion:
-            status = Found.CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
-        else:
-            table = tables()["driver"]
-            own = [name + "_ptsz", name + "_ptds"] if flags & PER_THREAD else []
-            callback = next(filter(None, map(table.callback, [*own, name])), None)
-            if callback is not None:
-                address = ctypes.cast(callback, ctypes.c_void_p).value
-                status = Found.CU_GET_PROC_ADDRESS_SUCCESS
+    if symbol is None or not 0 < cudaVersion <= Release.number or flags & ~3:
+        raise invalid(f"no symbol, a CUDA version other than 1 .. {Release.number}, or unknown flags")
+    status, address = Found.CU_GET_PROC_ADDRESS_SUCCESS, None
+    found = find(symbol.decode(errors="replace"), cudaVersion, bool(flags & PER_THREAD))
+    if found is None:
+        status = Found.CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+    elif not found:
+        status = Found.CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
+    else:
+        address = tables()["driver"].address(found)
     pfn[0] = address
     if symbolStatus:
         symbolStatus[0] = int(status)
 
 
-def _newest(driver: Any, name: str) -> tuple[str, int] | None:
-    """The symbol behind a name without its version, and the CUDA version that has had it."""
-    function = getattr(driver, name, None)
-    function = (
-        getattr(function, "__wrapped__", function) if not hasattr(function, "__declaration__") else function
-    )
-    declaration = getattr(function, "__declaration__", None)
-    if declaration is None:
-        return None
-    symbol = declaration.prototype.partition("(")[0].split()[-1].lstrip("*")
-    oldest = 12000 if name.startswith(("cuLibrary", "cuKernel")) else 11000
-    return symbol, number(declaration.since) or oldest
+@provides(
+    "driver",
+    prototype="CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)",
+)
+def cuGetProcAddress(symbol: bytes | None, pfn: Any, cudaVersion: int, flags: int) -> None:
+    cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, None)
+    if not pfn[0]:
+        raise Refused("CUDA_ERROR_NOT_FOUND", f"CUDA {cudaVersion} has no {symbol!r}")

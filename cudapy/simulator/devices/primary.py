@@ -44,7 +44,7 @@ def cuDevicePrimaryCtxRetain(dev: int) -> int:
     return context.handle
 
 
-@provides("driver")
+@provides("driver", "cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxRelease_v2")
 def cuDevicePrimaryCtxRelease_v2(dev: int) -> None:
     on = devices.device(dev)
     with _lock:
@@ -58,7 +58,7 @@ def cuDevicePrimaryCtxRelease_v2(dev: int) -> None:
     gone.destroy()
 
 
-@provides("driver")
+@provides("driver", "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxReset_v2")
 def cuDevicePrimaryCtxReset_v2(dev: int) -> None:
     on = devices.device(dev)
     with _lock:
@@ -67,7 +67,7 @@ def cuDevicePrimaryCtxReset_v2(dev: int) -> None:
         gone.destroy()
 
 
-@provides("driver")
+@provides("driver", "cuDevicePrimaryCtxSetFlags", "cuDevicePrimaryCtxSetFlags_v2")
 def cuDevicePrimaryCtxSetFlags_v2(dev: int, flags: int) -> None:
     on = devices.device(dev)
     on.primary_flags = checked_flags(flags)

@@ -165,7 +165,7 @@ def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
     return Exec(of, flags).handle
 
 
-@provides("driver")
+@provides("driver", "cuGraphInstantiate", "cuGraphInstantiate_v2")
 def cuGraphInstantiate_v2(
     phGraphExec: Any, hGraph: int, phErrorNode: Any, logBuffer: int | None, bufferSize: int
 ) -> None:

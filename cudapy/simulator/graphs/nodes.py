@@ -11,8 +11,10 @@ from ..._types.driver.enums import CUlaunchAttributeID as LaunchAttribute
 from ..._types.driver.structs import (
     CUDA_BATCH_MEM_OP_NODE_PARAMS,
     CUDA_HOST_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS,
     CUDA_MEM_ALLOC_NODE_PARAMS,
     CUDA_MEMSET_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS_v1,
     CUlaunchAttributeValue,
     CUstreamBatchMemOpParams,
 )
@@ -78,7 +80,7 @@ def put_exec(hGraphExec: int, hNode: int, operation: Operation) -> None:
 # -- Any node ----------------------------------------------------------------------------------------------
 
 
-@provides("driver")
+@provides("driver", "cuGraphAddNode_v2", "cuGraphAddNode_v3")
 def cuGraphAddNode_v2(
     hGraph: int, dependencies: Any, dependencyData: Any, numDependencies: int, nodeParams: Any
 ) -> int:
@@ -92,7 +94,7 @@ def cuGraphAddNode(hGraph: int, dependencies: Any, numDependencies: int, nodePar
     return cuGraphAddNode_v2(hGraph, dependencies, None, numDependencies, nodeParams)
 
 
-@provides("driver")
+@provides("driver", "cuGraphNodeSetParams", "cuGraphNodeSetParams_v2")
 def cuGraphNodeSetParams(hNode: int, nodeParams: Any) -> None:
     put(hNode, any_of(node(hNode).graph, needed(nodeParams, "nodeParams")))
 
@@ -123,6 +125,54 @@ def cuGraphKernelNodeSetParams_v2(hNode: int, nodeParams: Any) -> None:
 @provides("driver")
 def cuGraphExecKernelNodeSetParams_v2(hGraphExec: int, hNode: int, nodeParams: Any) -> None:
     put_exec(hGraphExec, hNode, kernel_of(needed(nodeParams, "nodeParams")))
+
+
+def _newer(params: Any) -> Any:
+    """The parameters of a kernel as CUDA 12 has them, in an array of one, of those that CUDA 11 has."""
+    newer = CUDA_KERNEL_NODE_PARAMS()
+    ctypes.memmove(newer.getPtr(), params, ctypes.sizeof(CUDA_KERNEL_NODE_PARAMS_v1))
+    return [newer]
+
+
+@provides(
+    "driver",
+    prototype="CUresult cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
+    "*dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)",
+)
+def cuGraphAddKernelNode(hGraph: int, dependencies: Any, numDependencies: int, nodeParams: Any) -> int:
+    needed(nodeParams, "nodeParams")
+    return cuGraphAddKernelNode_v2(hGraph, dependencies, numDependencies, _newer(nodeParams))
+
+
+@provides(
+    "driver",
+    prototype="CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 "
+    "*nodeParams)",
+)
+def cuGraphKernelNodeGetParams(hNode: int, nodeParams: Any) -> None:
+    needed(nodeParams, "nodeParams")
+    found = cuGraphKernelNodeGetParams_v2(hNode)
+    ctypes.memmove(nodeParams, found.getPtr(), ctypes.sizeof(CUDA_KERNEL_NODE_PARAMS_v1))
+
+
+@provides(
+    "driver",
+    prototype="CUresult cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 "
+    "*nodeParams)",
+)
+def cuGraphKernelNodeSetParams(hNode: int, nodeParams: Any) -> None:
+    needed(nodeParams, "nodeParams")
+    cuGraphKernelNodeSetParams_v2(hNode, _newer(nodeParams))
+
+
+@provides(
+    "driver",
+    prototype="CUresult cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const "
+    "CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)",
+)
+def cuGraphExecKernelNodeSetParams(hGraphExec: int, hNode: int, nodeParams: Any) -> None:
+    needed(nodeParams, "nodeParams")
+    cuGraphExecKernelNodeSetParams_v2(hGraphExec, hNode, _newer(nodeParams))
 
 
 @provides("driver")

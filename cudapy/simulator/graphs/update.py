@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._types.driver.enums import CUgraphExecUpdateResult as Updated
+from ..._types.driver.structs import CUgraphExecUpdateResultInfo
 from ..library import provides
 from ..log import Refused
 from ..streams.operations import Operation, needed
@@ -32,6 +33,22 @@ def cuGraphExecUpdate_v2(hGraphExec: int, hGraph: int, resultInfo: Any) -> None:
     of.conditionals = [value for inside in with_bodies(new) for value in inside.conditionals]
     of.keep(new.kept)
     told.result = Updated.CU_GRAPH_EXEC_UPDATE_SUCCESS
+
+
+@provides(
+    "driver",
+    prototype="CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode "
+    "*hErrorNode_out, CUgraphExecUpdateResult *updateResult_out)",
+)
+def cuGraphExecUpdate(hGraphExec: int, hGraph: int, hErrorNode_out: Any, updateResult_out: Any) -> None:
+    told = CUgraphExecUpdateResultInfo()
+    try:
+        cuGraphExecUpdate_v2(hGraphExec, hGraph, [told])
+    finally:
+        if hErrorNode_out:
+            hErrorNode_out[0] = int(told.errorNode)
+        if updateResult_out:
+            updateResult_out[0] = int(told.result)
 
 
 class CannotUpdate(Refused):

@@ -35,11 +35,12 @@ from ..._types.nvml.structs import (
 )
 from ..devices.context import Context
 from ..devices.device import NAME, Device, existing
+from ..entry_points import Release
 from ..handles import every
-from ..library import VERSION, fill_text, provides, text
+from ..library import fill_text, provides, text
 from ..log import Refused
 
-DRIVER_VERSION = b"580.0"  # the first that has the CUDA of the simulator
+DRIVER_VERSION = b"580.0"  # the first that has CUDA 13
 NVML_VERSION = b"13.580.0"
 FIRST_HANDLE = 0x10000
 
@@ -121,7 +122,7 @@ def nvmlSystemGetNVMLVersion(version: int | None, length: int) -> None:
 
 @provides("nvml", "nvmlSystemGetCudaDriverVersion", "nvmlSystemGetCudaDriverVersion_v2")
 def nvmlSystemGetCudaDriverVersion() -> int:
-    return VERSION
+    return Release.number
 
 
 @provides("nvml")

@@ -14,7 +14,7 @@ PORTABLE, DEVICEMAP = 1, 2
 REGISTER_FLAGS = 15
 
 
-@provides("driver")
+@provides("driver", "cuMemAllocHost", "cuMemAllocHost_v2")
 def cuMemAllocHost_v2(bytesize: int) -> int:
     return cuMemHostAlloc(bytesize, PORTABLE | DEVICEMAP)
 
@@ -41,7 +41,7 @@ def cuMemFreeHost(p: int | None) -> None:
     release(block)
 
 
-@provides("driver")
+@provides("driver", "cuMemHostRegister", "cuMemHostRegister_v2")
 def cuMemHostRegister_v2(p: int | None, bytesize: int, Flags: int) -> None:
     context = owner()
     not_in_capture()

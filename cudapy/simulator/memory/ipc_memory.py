@@ -37,7 +37,7 @@ def cuIpcGetMemHandle(dptr: int) -> CUipcMemHandle:
     return CUipcMemHandle(reserved=ticket)
 
 
-@provides("driver")
+@provides("driver", "cuIpcOpenMemHandle", "cuIpcOpenMemHandle_v2")
 def cuIpcOpenMemHandle_v2(handle: Any, Flags: int) -> int:
     context = owner()
     if Flags & ~LAZY_ENABLE_PEER_ACCESS:

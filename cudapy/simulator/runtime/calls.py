@@ -16,7 +16,8 @@ from ..._types.runtime.enums import cudaError_t
 from ..devices import context as contexts
 from ..devices import device as devices
 from ..devices.primary import retained
-from ..library import Table, number, provided, provides, text
+from ..entry_points import Release
+from ..library import Table, provided, provides, text
 from ..log import Refused
 
 TWINS = {
@@ -200,4 +201,4 @@ def cudaGetDriverEntryPointByVersion(
 
 @provides("runtime")
 def cudaGetDriverEntryPoint(symbol: bytes | None, funcPtr: Any, flags: int, driverStatus: Any) -> None:
-    cudaGetDriverEntryPointByVersion(symbol, funcPtr, number("13.0"), flags, driverStatus)
+    cudaGetDriverEntryPointByVersion(symbol, funcPtr, Release.number, flags, driverStatus)

@@ -193,6 +193,11 @@ def cuStreamBeginCapture_v2(hStream: int, mode: int) -> None:
     _begin(stream(hStream), None, mode, None)
 
 
+@provides("driver", prototype="CUresult cuStreamBeginCapture(CUstream hStream)")
+def cuStreamBeginCapture(hStream: int) -> None:
+    cuStreamBeginCapture_v2(hStream, int(Mode.CU_STREAM_CAPTURE_MODE_GLOBAL))
+
+
 @provides("driver")
 def cuStreamBeginCaptureToGraph(
     hStream: int, hGraph: int, dependencies: Any, dependencyData: Any, numDependencies: int, mode: int
@@ -246,6 +251,15 @@ def cuStreamGetCaptureInfo_v3(hStream: int) -> tuple[int, int, int, int | None, 
 def cuStreamGetCaptureInfo_v2(hStream: int) -> tuple[int, int, int, int | None, int]:
     status, number, into, nodes, _, count = cuStreamGetCaptureInfo_v3(hStream)
     return status, number, into, nodes, count
+
+
+@provides(
+    "driver",
+    prototype="CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, "
+    "cuuint64_t *id_out)",
+)
+def cuStreamGetCaptureInfo(hStream: int) -> tuple[int, int]:
+    return cuStreamGetCaptureInfo_v3(hStream)[:2]
 
 
 @provides("driver")

@@ -100,7 +100,7 @@ def _checked(flags: int) -> int:
     return flags
 
 
-@provides("driver")
+@provides("driver", "cuEventDestroy", "cuEventDestroy_v2")
 def cuEventDestroy_v2(hEvent: int) -> None:
     find(hEvent, Event).forget()
 
@@ -168,7 +168,7 @@ def cuEventSynchronize(hEvent: int) -> None:
     event.check()
 
 
-@provides("driver")
+@provides("driver", "cuEventElapsedTime", "cuEventElapsedTime_v2")
 def cuEventElapsedTime_v2(hStart: int, hEnd: int) -> float:
     start, end = find(hStart, Event), find(hEnd, Event)
     for event in (start, end):

@@ -134,7 +134,7 @@ def cuStreamCreateWithPriority(flags: int, priority: int) -> int:
     return made.handle
 
 
-@provides("driver")
+@provides("driver", "cuStreamDestroy", "cuStreamDestroy_v2")
 def cuStreamDestroy_v2(hStream: int) -> None:
     if hStream in (0, LEGACY, PER_THREAD):
         raise Refused("CUDA_ERROR_INVALID_HANDLE", "a default stream cannot be destroyed")
@@ -194,6 +194,13 @@ def cuStreamSynchronize(hStream: int) -> None:
 @provides("driver")
 def cuLaunchHostFunc(hStream: int, fn: int, userData: int | None) -> None:
     stream(hStream).add(HostCall(fn, userData))
+
+
+@provides("driver")
+def cuLaunchHostFunc_v2(hStream: int, fn: int, userData: int | None, syncMode: int) -> None:
+    if syncMode not in (0, 1):
+        raise invalid(f"{syncMode} is no CUhostTaskSyncMode")
+    cuLaunchHostFunc(hStream, fn, userData)
 
 
 @provides("driver")

@@ -16,22 +16,22 @@ def _word(on: int, kind: MemOp, addr: int, value: int, flags: int) -> None:
     found.add(MemoryOperations(found.context, [(kind, addr, value, flags)]))
 
 
-@provides("driver")
+@provides("driver", "cuStreamWaitValue32", "cuStreamWaitValue32_v2")
 def cuStreamWaitValue32_v2(stream: int, addr: int, value: int, flags: int) -> None:
     _word(stream, MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_32, addr, value, flags)
 
 
-@provides("driver")
+@provides("driver", "cuStreamWaitValue64", "cuStreamWaitValue64_v2")
 def cuStreamWaitValue64_v2(stream: int, addr: int, value: int, flags: int) -> None:
     _word(stream, MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_64, addr, value, flags)
 
 
-@provides("driver")
+@provides("driver", "cuStreamWriteValue32", "cuStreamWriteValue32_v2")
 def cuStreamWriteValue32_v2(stream: int, addr: int, value: int, flags: int) -> None:
     _word(stream, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_32, addr, value, flags)
 
 
-@provides("driver")
+@provides("driver", "cuStreamWriteValue64", "cuStreamWriteValue64_v2")
 def cuStreamWriteValue64_v2(stream: int, addr: int, value: int, flags: int) -> None:
     _word(stream, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_64, addr, value, flags)
 
@@ -50,7 +50,7 @@ def batch(paramArray: Any, count: int) -> list[tuple[MemOp, int, int, int]]:
 _WIDE = (MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_64, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_64)
 
 
-@provides("driver")
+@provides("driver", "cuStreamBatchMemOp", "cuStreamBatchMemOp_v2")
 def cuStreamBatchMemOp_v2(stream: int, count: int, paramArray: Any, flags: int) -> None:
     from .stream import stream as find_stream
 

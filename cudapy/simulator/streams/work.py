@@ -18,6 +18,7 @@ import traceback
 from collections import deque
 from typing import Any
 
+from .. import findings
 from ..collection import at_work
 from ..interrupts import leave
 from ..log import Refused, log
@@ -111,6 +112,7 @@ class Faults:
             if self.error is not None:
                 return
             self.error = Refused(status, report)
+        findings.note(findings.kind_of(report), report, status=status)
         if Faults.prints:
             log.report(report)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -66,6 +67,19 @@ class Record:
                 json.dumps({"name": report.nodeid, "outcome": "failed", "seconds": 0, "why": _why(report)})
                 + "\n"
             )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """CLIENTS_FRESH: a fault ends a test and not those after it, as though each had a process of its own.
+
+    It is for the simulator, which tells faults that a GPU lets pass.
+    """
+    handles = sys.modules.get("cudapy.simulator.handles")
+    if os.environ.get("CLIENTS_FRESH") and handles is not None:
+        context = importlib.import_module("cudapy.simulator.devices.context")
+        for each in handles.every(context.Context):
+            each.error = None
 
 
 def _why(report: pytest.CollectReport | pytest.TestReport) -> str:

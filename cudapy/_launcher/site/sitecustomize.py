@@ -1,4 +1,4 @@
-"""Installs the alias in Python processes that a program under `python -m cudapy.alias` starts.
+"""Installs what a program runs on in Python processes that it starts: `cudapy.alias`, or the simulator.
 
 Python imports this module when it starts, as its folder is in PYTHONPATH. The sitecustomize that Python would
 have imported without it comes next.
@@ -8,18 +8,20 @@ import importlib
 import os
 import sys
 
+VARIABLES = ("CUDAPY_ALIAS", "CUDAPY_SIMULATOR_INSTALL")
+"""Each names a module whose `install` is to be called, and its arguments."""
 
-def _install() -> None:
-    name, *packages = os.environ["CUDAPY_ALIAS"].split()
+
+def _install(name: str, *arguments: str) -> None:
     folder = os.path.dirname(os.path.abspath(__file__))
-    for _ in range(2 + name.count(".")):  # this folder, _alias, and the packages around
+    for _ in range(2 + name.count(".")):  # this folder, _launcher, and the packages around
         folder = os.path.dirname(folder)
     sys.path.insert(0, folder)  # it may not be there in this process
     try:
-        alias = importlib.import_module(name)
+        module = importlib.import_module(name)
     finally:
         sys.path.remove(folder)
-    alias.install(*packages, children=True)
+    module.install(*arguments, children=True)
 
 
 def _import_next() -> None:
@@ -34,6 +36,7 @@ def _import_next() -> None:
         sys.modules[__name__] = own
 
 
-if os.environ.get("CUDAPY_ALIAS") and sys.version_info >= (3, 10):  # a program may start any Python
-    _install()
+for variable in VARIABLES:
+    if os.environ.get(variable) and sys.version_info >= (3, 10):  # a program may start any Python
+        _install(*os.environ[variable].split())
 _import_next()

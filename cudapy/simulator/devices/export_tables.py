@@ -1,0 +1,58 @@
+"""Tables of the driver that are not documented: who asks for them is told why there are none."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from typing import Any
+
+from ..library import provides
+from ..log import unsupported
+
+_OURS = ("python", "libpython", "_ctypes", "libffi", "libc.", "libc-", "ld-linux")
+_FRAMES = 200
+
+
+class _Info(ctypes.Structure):
+    """Dl_info, of dlfcn.h."""
+
+    _fields_ = [(name, ctypes.c_void_p) for name in ("fname", "fbase", "sname", "saddr")]
+
+
+_told: set[str] = set()
+
+
+COMPILERS = ("libnvrtc", "libnvJitLink", "libnvvm", "libnvfatbin", "libnvptxcompiler")
+"""Libraries that ask, too, and do without."""
+
+
+@provides("driver")
+def cuGetExportTable(pExportTableId: Any) -> int:
+    path = caller()
+    if os.path.basename(path).startswith(COMPILERS):
+        raise unsupported("the simulator has no export tables")
+    reason = (
+        f"{path or 'this program'} has NVIDIA's CUDA runtime (libcudart) linked statically: it asks the "
+        "driver for tables that NVIDIA does not document (cuGetExportTable), so it runs on NVIDIA's driver "
+        "alone. What calls the driver, or opens libcudart.so by name, runs on the simulator"
+    )
+    if path not in _told:
+        _told.add(path)
+        print(f"cudapy simulator: {reason}.", file=sys.stderr)
+    raise unsupported(reason)
+
+
+def caller() -> str:
+    """The file of the library that called the driver, on this thread; "" if that was Python."""
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "backtrace"):
+        return ""
+    frames = (ctypes.c_void_p * _FRAMES)()
+    for i in range(library.backtrace(frames, _FRAMES)):
+        info = _Info()
+        if library.dladdr(ctypes.c_void_p(frames[i]), ctypes.byref(info)) and info.fname:
+            path = os.fsdecode(ctypes.string_at(info.fname))
+            if not os.path.basename(path).startswith(_OURS):
+                return path
+    return ""

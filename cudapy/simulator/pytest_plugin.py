@@ -1,0 +1,38 @@
+"""`pytest --cuda-simulator`: tests of CUDA programs without a GPU. pytest finds this where cudapy is
+installed.
+
+It comes before any conftest.py, and in the processes of pytest-xdist, too.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+
+def pytest_addoption(parser: Any) -> None:
+    """Add --cuda-simulator and --cuda-devices."""
+    group = parser.getgroup("cudapy", "CUDA without a GPU")
+    group.addoption(
+        "--cuda-simulator",
+        action="store_true",
+        help="run CUDA on cudapy's simulator: `cudapy.simulator.install()`",
+    )
+    group.addoption("--cuda-devices", type=int, metavar="N", help="how many simulated devices there are (1)")
+
+
+def pytest_load_initial_conftests(early_config: Any) -> None:
+    """Install the simulator, if it is asked for, before anything of the tests is imported."""
+    options = early_config.known_args_namespace
+    if options.cuda_simulator:
+        from . import install
+
+        settings = {} if options.cuda_devices is None else {"devices": options.cuda_devices}
+        install(**settings)
+
+
+def pytest_report_header(config: Any) -> str | None:
+    """Say that there is no GPU, and how many devices are simulated."""
+    if not config.getoption("cuda_simulator"):
+        return None
+    return f"CUDA: cudapy simulator, devices: {os.environ.get('CUDAPY_SIMULATOR_DEVICES', '1')}"

@@ -1,0 +1,77 @@
+"""The simulator as shared libraries, for programs that open NVIDIA's by name instead of importing cudapy."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+
+from ..._pathfinder.libraries import MAJORS
+from .. import driver_version, is_enabled, tables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..library import Table
+    from .compilers import Compiler
+    from .loaded import SharedLibrary
+
+_lock = threading.RLock()
+_libraries: dict[str, SharedLibrary] = {}
+_compilers: list[Compiler] = []
+
+
+def install() -> None:
+    """Open the libraries in this process. Does nothing the second time. Raises RuntimeError."""
+    from . import nvml
+    from .compilers import open_compilers
+    from .driver import SONAME
+    from .library_file import SLOTS
+    from .loaded import opened
+    from .runtime import open_runtime
+
+    with _lock:
+        if "driver" not in _libraries:
+            there = opened(SONAME)
+            _take("driver", there if hasattr(there, SLOTS) else None)
+        if "nvml" not in _libraries:
+            _compilers.extend(open_compilers())
+            for major in MAJORS:
+                if opened(f"libcudart.so.{major}") is None:
+                    _libraries[f"runtime {major}"] = open_runtime(major)
+            if opened(nvml.SONAME) is None:
+                _libraries["nvml"] = nvml.open_nvml()
+
+
+def adopt(path: str) -> None:
+    """Be what a libcuda.so.1 calls that was written to a file and that this process has opened."""
+    from .driver import SONAME
+    from .loaded import opened
+
+    with _lock:
+        handle, first = ctypes.CDLL(path), opened(SONAME)
+        is_first = first is not None and first._handle == handle._handle
+        _take("driver" if is_first else path, handle)
+    install()
+
+
+def _take(key: str, handle: ctypes.CDLL | None) -> None:
+    """Have a libcuda.so.1 that is open, or a new one, call the simulator."""
+    from ..entry_points import Release
+    from .driver import open_driver
+
+    if key not in _libraries:
+        version = Release.number if is_enabled() else driver_version()
+        _libraries[key] = open_driver(version, _driver, handle)
+
+
+def _driver() -> Table:
+    """The simulated driver; C finds its functions in the shared library."""
+    from .driver import THREAD_ENDED
+    from .threads import keep_states
+
+    with _lock:
+        table = tables()["driver"]
+        if not table.entries:
+            library = _libraries["driver"]
+            keep_states(library.entries[THREAD_ENDED])
+            table.entries = library.entries
+        return table

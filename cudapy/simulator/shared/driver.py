@@ -1,0 +1,55 @@
+"""The simulator's libcuda.so.1, as every library of this process finds it that opens it by this name."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from functools import partial
+
+from ..entry_points import symbols
+from .loaded import SharedLibrary
+from .machine_code import NULL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..library import Table
+
+SONAME, ALIASES = "libcuda.so.1", ("libcuda.so",)
+DEINITIALIZED, UNKNOWN = 4, 999  # of CUresult
+THREAD_ENDED = "cudapy_thread_ended"
+"""A function of the library that is not CUDA's: see `threads`."""
+
+
+_RELEASING = re.compile("Free|Destroy|Unload|Release|Unregister|Close|Unmap|SetCurrent|Synchronize")
+
+
+def functions(version: int) -> dict[str, int]:
+    """What a driver of this CUDA version exports, and what that returns when Python ends.
+
+    Destructors run then, of what the program still has. On a GPU the driver is there for them, and what waits
+    or gives something back succeeds. So it does here, where all goes with the process; and no context is
+    current.
+    """
+    found = {symbol: 0 if _RELEASING.search(symbol) else DEINITIALIZED for symbol in symbols(version)}
+    found |= {symbol: NULL for symbol in found if symbol.startswith(("cuCtxGetCurrent", "cuCtxPopCurrent"))}
+    return {**found, THREAD_ENDED: 0}
+
+
+def open_driver(version: int, table: Callable[[], Table], handle: ctypes.CDLL | None) -> SharedLibrary:
+    """Open it, or take the one with this handle, which was written to a file.
+
+    table: makes, or finds, the simulated driver, at the first call of a function. Raises RuntimeError as
+    SharedLibrary does.
+    """
+    resolver = partial(resolve, table)
+    return SharedLibrary(SONAME, functions(version), resolver, UNKNOWN, ALIASES, handle=handle)
+
+
+def resolve(table: Callable[[], Table], symbol: str) -> int:
+    """The address of a function."""
+    callback = table().callback(symbol)
+    if symbol == THREAD_ENDED:
+        from .threads import ended as callback
+    return ctypes.cast(callback, ctypes.c_void_p).value or 0

@@ -1,0 +1,252 @@
+"""Writes an ELF shared library whose functions jump through a table of pointers: no compiler, no linker.
+
+    symbol      functions[i]    code of machine_code: jumps through slots[i]
+    symbol      cudapy_entries  the code of all functions, from the first on
+    symbol      cudapy_slots    the table, in memory that can be written
+    symbol      cudapy_resolver the address of `int resolver(int index)`, which fills a slot at the first call
+    symbol      cudapy_return_4 a function that returns 4, for slots of functions that must not be run any
+    more
+
+glibc knows an open library by its DT_SONAME: once this one is open, `dlopen("libcuda.so.1")` finds it.
+
+Source: System V ABI, chapters 4 and 5; for the relocations its supplements for AMD64 and for AArch64.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ..._ffi import elf
+from .machine_code import NULL, X86_64, AArch64, Boot
+
+ENTRIES, SLOTS, RESOLVER, RETURN = "cudapy_entries", "cudapy_slots", "cudapy_resolver", "cudapy_return_"
+PAGE = 0x10000  # the largest that a system for these machines has
+IMPORTS = (
+    "pthread_once",
+    "Py_IsInitialized",
+    "Py_InitializeEx",
+    "PyEval_SaveThread",
+    "PyGILState_Ensure",
+    "PyRun_SimpleString",
+    "PyGILState_Release",
+)
+"""What `boot` calls, in the order of machine_code.Boot."""
+
+PROGRAM, HASH, DYNAMIC = 1, 5, 6  # kinds of sections
+WRITE, ALLOC, EXECUTE = 1, 2, 4
+TEXT, DATA = 6, 8  # the numbers of sections, in the order in which `build` has them
+LOAD, DYNAMIC_SEGMENT, STACK = 1, 2, 0x6474E551  # kinds of segments
+FUNCTION, OBJECT, UNKNOWN = 0x12, 0x11, 0x10  # global symbols of these types
+DT_NULL, DT_NEEDED, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_RELA, DT_RELASZ, DT_RELAENT = 0, 1, 4, 5, 6, 7, 8, 9
+DT_STRSZ, DT_SYMENT, DT_SONAME, DT_RUNPATH = 10, 11, 14, 29
+
+
+_NOWHERE = Boot(0, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+class Interpreter(NamedTuple):
+    """The Python that a library starts by itself, in a program that has none."""
+
+    libraries: tuple[str, ...]  # those that the loader opens first, such as libpython3.12.so.1.0
+    folder: str  # where it looks for them
+    program: str  # what Python runs: it fills the slots
+
+
+class _Strings:
+    """A table of strings, each there once."""
+
+    def __init__(self) -> None:
+        self.data = bytearray(b"\0")
+        self._places: dict[str, int] = {"": 0}
+
+    def place(self, text: str) -> int:
+        if text not in self._places:
+            self._places[text] = len(self.data)
+            self.data += text.encode() + b"\0"
+        return self._places[text]
+
+
+def build(
+    machine: type[X86_64] | type[AArch64],
+    soname: str,
+    functions: dict[str, int],
+    interpreter: Interpreter | None = None,
+    needed: tuple[str, ...] = (),
+    structs: Mapping[str, int] | None = None,
+) -> bytes:
+    """The bytes of a library.
+
+    functions: by name, the number that the function is to return at the end; in that order they have slots.
+    interpreter: what resolves at first; without one, functions return the largest of these numbers.
+    needed: sonames of libraries whose symbols are found in this one, too.
+    structs: by the name of a function that returns a struct in memory, how many arguments it has.
+    """
+    names = list(functions)
+    imports = IMPORTS if interpreter else ()
+    libraries = (*needed, *(interpreter.libraries if interpreter else ()))
+    strings = _Strings()
+    tags = [(DT_NEEDED, strings.place(library)) for library in libraries]
+    tags.append((DT_SONAME, strings.place(soname)))
+    if interpreter and interpreter.folder:
+        tags.append((DT_RUNPATH, strings.place(interpreter.folder)))
+    numbers = sorted({*functions.values()})
+    symbols = [*imports, *names, ENTRIES, SLOTS, RESOLVER, *map(constant_name, numbers)]
+    places = [strings.place(name) for name in symbols]
+    hashes = _hash_table([name.encode() for name in symbols])
+    relocations = len(names) + 1 + len(imports)
+    program = interpreter.program.encode() + b"\0" if interpreter else b""
+
+    # Where everything is: first what is read or run, then what is written.
+    at_symbols = 64 + elf.SEGMENT.size * 4
+    at_hash = at_symbols + elf.SYMBOL.size * (1 + len(symbols))
+    at_strings = at_hash + len(hashes)
+    at_relocations = _aligned(at_strings + len(strings.data), 8)
+    at_program = at_relocations + 24 * relocations
+    at_text = _aligned(at_program + len(program), 16)
+    at_lazy = at_text + machine.ENTRY * len(names)
+    tail, constants, boot = _tail(machine, at_lazy, numbers, interpreter, _NOWHERE, 0, 0)
+    at_data = _aligned(tail.here, PAGE)
+    dynamic = 16 * (len(tags) + 9)
+    at_slots = at_data + dynamic
+    at_resolver = at_slots + 8 * len(names)
+    at_imports = at_resolver + 8
+    at_once = at_imports + 8 * len(imports)
+    end = at_once + 8
+    addresses = Boot._make([*range(at_imports, at_imports + 8 * len(IMPORTS), 8), at_once, at_program])
+
+    text = machine(at_text)
+    for i, name in enumerate(names):
+        text.entry(i, at_slots + 8 * i, at_lazy, (structs or {}).get(name))
+    tail, constants, boot = _tail(machine, at_lazy, numbers, interpreter, addresses, at_resolver, at_slots)
+
+    values = [(UNKNOWN, 0, 0, 0)] * len(imports)
+    values += [(FUNCTION, TEXT, at_text + machine.ENTRY * i, machine.ENTRY) for i in range(len(names))]
+    values += [(FUNCTION, TEXT, at_text, machine.ENTRY * len(names))]
+    values += [(OBJECT, DATA, at_slots, 8 * len(names)), (OBJECT, DATA, at_resolver, 8)]
+    values += [(FUNCTION, TEXT, constant, 16) for constant in constants]
+    symbol_table = bytearray(elf.SYMBOL.size)
+    for place, (kind, section, value, size) in zip(places, values, strict=True):
+        symbol_table += elf.SYMBOL.pack(place, kind, 0, section, value, size)
+
+    targets = [at_text + machine.ENTRY * i + machine.LAZY for i in range(len(names))]
+    targets.append(boot if interpreter else constants[-1])
+    rela = bytearray()
+    for i, target in enumerate(targets):
+        rela += struct.pack("<QQq", at_slots + 8 * i, machine.RELATIVE, target)
+    for i in range(len(imports)):
+        rela += struct.pack("<QQq", at_imports + 8 * i, (i + 1) << 32 | machine.GLOBAL, 0)
+
+    tags += [
+        (DT_HASH, at_hash), (DT_STRTAB, at_strings), (DT_SYMTAB, at_symbols), (DT_STRSZ, len(strings.data)),
+        (DT_SYMENT, elf.SYMBOL.size), (DT_RELA, at_relocations), (DT_RELASZ, len(rela)), (DT_RELAENT, 24),
+        (DT_NULL, 0),
+    ]  # fmt: skip
+    parts = [
+        (at_symbols, bytes(symbol_table)), (at_hash, hashes), (at_strings, bytes(strings.data)),
+        (at_relocations, bytes(rela)), (at_program, program), (at_text, bytes(text.code + tail.code)),
+        (at_data, b"".join(struct.pack("<qQ", *tag) for tag in tags)),
+    ]  # fmt: skip
+    sections = [
+        (".dynsym", elf.DYNAMIC_SYMBOLS, ALLOC, at_symbols, at_hash, 3, 1, 8, elf.SYMBOL.size),
+        (".hash", HASH, ALLOC, at_hash, at_strings, 1, 0, 4, 4),
+        (".dynstr", elf.STRINGS, ALLOC, at_strings, at_strings + len(strings.data), 0, 0, 1, 0),
+        (".rela.dyn", elf.RELA, ALLOC, at_relocations, at_program, 1, 0, 8, 24),
+        (".rodata", PROGRAM, ALLOC, at_program, at_program + len(program), 0, 0, 1, 0),
+        (".text", PROGRAM, ALLOC | EXECUTE, at_text, tail.here, 0, 0, 16, 0),
+        (".dynamic", DYNAMIC, ALLOC | WRITE, at_data, at_slots, 3, 0, 8, 16),
+        (".data", PROGRAM, ALLOC | WRITE, at_slots, end, 0, 0, 8, 0),
+    ]
+    segments = [
+        elf.SEGMENT.pack(LOAD, 5, 0, 0, 0, tail.here, tail.here, PAGE),
+        elf.SEGMENT.pack(LOAD, 6, at_data, at_data, at_data, end - at_data, end - at_data, PAGE),
+        elf.SEGMENT.pack(DYNAMIC_SEGMENT, 6, at_data, at_data, at_data, dynamic, dynamic, 8),
+        elf.SEGMENT.pack(STACK, 6, 0, 0, 0, 0, 0, 16),
+    ]
+    return _file(machine.MACHINE, segments, parts, end, sections)
+
+
+def constant_name(number: int) -> str:
+    """The symbol of the function that returns a number."""
+    return f"{RETURN}{'null' if number == NULL else number}"
+
+
+def _tail(
+    machine: type[X86_64] | type[AArch64],
+    address: int,
+    numbers: list[int],
+    interpreter: Interpreter | None,
+    addresses: Boot,
+    resolver: int,
+    slots: int,
+) -> tuple[X86_64 | AArch64, list[int], int]:
+    """What is behind the entries; where the functions that return `numbers` are, and where `boot` is."""
+    code = machine(address)
+    code.lazy(resolver, slots)
+    code.align()
+    constants = []
+    for number in numbers:
+        constants.append(code.here)
+        code.constant(number)
+        code.align()
+    boot = code.here
+    if interpreter:
+        code.boot(addresses)
+    return code, constants, boot
+
+
+def _file(
+    machine: int,
+    segments: list[bytes],
+    parts: list[tuple[int, bytes]],
+    end: int,
+    sections: list[tuple[str, int, int, int, int, int, int, int, int]],
+) -> bytes:
+    """An ELF file; its sections, which the linker reads and the loader does not, are at the end."""
+    names = _Strings()
+    table = bytearray(elf.SECTION.size)
+    for name, kind, flags, start, stop, link, info, alignment, entry in sections:
+        place = names.place(name)
+        table += elf.SECTION.pack(
+            place, kind, flags, start, start, stop - start, link, info, alignment, entry
+        )
+    place = names.place(".shstrtab")
+    table += elf.SECTION.pack(place, elf.STRINGS, 0, 0, end, len(names.data), 0, 0, 1, 0)
+    at_table = _aligned(end + len(names.data), 8)
+    data = bytearray(at_table) + table
+    data[end : end + len(names.data)] = names.data
+    header = elf.MAGIC + bytes([2, 1, 1]) + bytes(9)
+    count = len(sections) + 2
+    header += struct.pack(
+        "<HHIQQQIHHHHHH", 3, machine, 1, 0, 64, at_table, 0, 64, 56, 4, 64, count, count - 1
+    )
+    data[:64] = header
+    data[64 : 64 + elf.SEGMENT.size * len(segments)] = b"".join(segments)
+    for start, part in parts:
+        data[start : start + len(part)] = part
+    return bytes(data)
+
+
+def _hash_table(names: list[bytes]) -> bytes:
+    """DT_HASH of the symbols `names`, which are numbered from 1."""
+    buckets = max(1, len(names) // 2)
+    heads, chain = [0] * buckets, [0] * (len(names) + 1)
+    for number, name in enumerate(names, 1):
+        bucket = symbol_hash(name) % buckets
+        chain[number], heads[bucket] = heads[bucket], number
+    return struct.pack(f"<{2 + buckets + len(chain)}I", buckets, len(chain), *heads, *chain)
+
+
+def symbol_hash(name: bytes) -> int:
+    """The hash of a symbol's name, as DT_HASH has it."""
+    value = 0
+    for byte in name:
+        value = (value << 4) + byte
+        high = value & 0xF0000000
+        value = (value ^ high >> 24) & ~high & 0xFFFFFFFF
+    return value
+
+
+def _aligned(number: int, to: int) -> int:
+    return -(-number // to) * to

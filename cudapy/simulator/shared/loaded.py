@@ -1,0 +1,138 @@
+"""A shared library of this process whose functions are Python's: open, by its soname, for every other
+library.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import tempfile
+import threading
+import traceback
+
+from . import library_file
+from .machine_code import this_machine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_NOLOAD = getattr(os, "RTLD_NOLOAD", 4)
+_RESOLVER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
+
+
+class SharedLibrary:
+    """The library `soname`, open for every later dlopen of that name in this process.
+
+    functions: by name, the number of the constant that a function is once the interpreter ends, when no
+        Python may run: see `library_file.build`.
+    resolve: called at the first call of a function with its name; returns the address of the C function that
+        it is, good for as long as the process runs.
+    failed: what a function returns if `resolve` raises; that is printed.
+    structs: see `library_file.build`.
+    handle: such a library that was written to a file and is open, instead of a new one.
+    aliases: other names that the library is opened by, such as "libcuda.so".
+
+    Raises RuntimeError if the process has such a library already, or if there is no code for this machine.
+    """
+
+    def __init__(
+        self,
+        soname: str,
+        functions: Mapping[str, int],
+        resolve: Callable[[str], int],
+        failed: int,
+        aliases: tuple[str, ...] = (),
+        structs: Mapping[str, int] | None = None,
+        handle: ctypes.CDLL | None = None,
+    ) -> None:
+        self.soname = soname
+        self._functions = dict(functions)
+        self._structs = structs
+        self._resolve = resolve
+        self._failed = failed
+        self._lock = threading.RLock()
+        self._is_over = False
+        self._machine = this_machine()
+        handle = self._handle = self._open(aliases) if handle is None else handle
+        first = _address(handle, library_file.ENTRIES)
+        self.entries = {name: _address(handle, name) for name in functions}
+        """The addresses of the functions."""
+        self._names = {
+            (address - first) // self._machine.ENTRY: name for name, address in self.entries.items()
+        }
+        self._slots = (ctypes.c_void_p * (1 + max(self._names))).in_dll(handle, library_file.SLOTS)
+        self._callback = _RESOLVER(self._fill)
+        resolver = ctypes.c_void_p.in_dll(handle, library_file.RESOLVER)
+        resolver.value = ctypes.cast(self._callback, ctypes.c_void_p).value
+        atexit.register(self._end)
+
+    def _open(self, aliases: tuple[str, ...]) -> ctypes.CDLL:
+        """The library itself."""
+        if any(map(opened, (self.soname, *aliases))):
+            raise RuntimeError(f"the simulator comes too late: this process has opened another {self.soname}")
+        data = library_file.build(self._machine, self.soname, self._functions, structs=self._structs)
+        handle = open_bytes(data, self.soname)
+        for alias in aliases:
+            open_bytes(alias_of(self.soname, alias), alias)
+        return handle
+
+    def _fill(self, index: int) -> int:
+        """What the library calls at the first call of a function."""
+        try:
+            address = self._resolve(self._names[index])
+        except BaseException as error:
+            traceback.print_exception(error)
+            return self._failed
+        with self._lock:
+            if self._is_over:
+                return self._failed
+            self._slots[index] = address
+        return 0
+
+    def _end(self) -> None:
+        """From now on Python may end: every function returns a number, which is machine code."""
+        with self._lock:
+            self._is_over = True
+            constants = {
+                number: _address(self._handle, library_file.constant_name(number))
+                for number in {*self._functions.values()}
+            }
+            for index, name in self._names.items():
+                self._slots[index] = constants[self._functions[name]]
+
+
+def _address(library: ctypes.CDLL, symbol: str) -> int:
+    return ctypes.cast(library[symbol], ctypes.c_void_p).value or 0
+
+
+def alias_of(soname: str, alias: str) -> bytes:
+    """The bytes of a library `alias` that has what the library `soname` has."""
+    return library_file.build(this_machine(), alias, {"cudapy_alias": 1}, needed=(soname,))
+
+
+def opened(name: str) -> ctypes.CDLL | None:
+    """The library of this name that this process has opened; None if it has none."""
+    try:
+        return ctypes.CDLL(name, _NOLOAD)
+    except OSError:
+        return None
+
+
+def open_bytes(data: bytes, name: str) -> ctypes.CDLL:
+    """The library whose file would have the bytes `data`, open. `name` is for messages of others.
+
+    The file is in memory and has no name; it stays open, as the loader takes one of the same number for it.
+    Where there are no such files, it is a temporary one.
+    """
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create(name)
+        path = f"/proc/self/fd/{descriptor}"
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(data)
+        return ctypes.CDLL(path)
+    with tempfile.NamedTemporaryFile(prefix=name) as file:
+        file.write(data)
+        file.flush()
+        return ctypes.CDLL(file.name)

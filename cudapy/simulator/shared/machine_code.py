@@ -1,0 +1,273 @@
+"""The machine code of a library whose functions are elsewhere, for x86-64 and aarch64.
+
+A function jumps through its slot, a pointer in a table that can be written. At first the slot leads to the
+second half of the function, which asks the resolver to fill it, and then jumps through it again:
+
+    entry i:    jump to slots[i]
+    lazy i:     status = resolver(i), all argument registers kept
+                return status if it is not 0, else jump to slots[i]
+
+A function that must not be run any more has a slot that leads to a `constant`: it returns a number. The
+library of a program that has no Python has `boot` for its resolver, which starts one.
+
+Sources: System V ABI for AMD64, chapter 3.2; Procedure Call Standard for the Arm 64-bit Architecture, chapter
+6; the instruction sets' reference manuals.
+"""
+
+from __future__ import annotations
+
+import platform
+import struct
+from typing import NamedTuple
+
+FAILED = 999  # CUDA_ERROR_UNKNOWN: Python does not start
+NULL = -1
+"""The number of the constant that returns 0, and stores NULL where its first argument points."""
+
+
+class Boot(NamedTuple):
+    """What `boot` needs to start Python: addresses of functions' addresses, a pthread_once_t, and a text."""
+
+    pthread_once: int
+    is_initialized: int  # Py_IsInitialized, and so on
+    initialize: int
+    save_thread: int
+    ensure: int
+    run: int  # PyRun_SimpleString
+    release: int
+    once: int
+    text: int  # a Python program that ends in NUL
+
+
+class X86_64:
+    """Code for x86-64 at an address, which grows."""
+
+    MACHINE = 62  # EM_X86_64
+    RELATIVE, GLOBAL = 8, 6  # R_X86_64_RELATIVE, R_X86_64_GLOB_DAT
+    ENTRY, LAZY = 16, 6  # bytes of an entry, and where its second half begins
+
+    def __init__(self, address: int) -> None:
+        self.start = address
+        self.code = bytearray()
+
+    @property
+    def here(self) -> int:
+        """The address of the next instruction."""
+        return self.start + len(self.code)
+
+    def _relative(self, instruction: str, target: int) -> None:
+        """An instruction that ends in the distance to `target`, in 32 bits."""
+        self.code += bytes.fromhex(instruction)
+        self.code += struct.pack("<i", target - (self.here + 4))
+
+    def _plain(self, instructions: str) -> None:
+        self.code += bytes.fromhex(instructions)
+
+    def align(self) -> None:
+        """Fill up with traps to a multiple of 16 bytes."""
+        self.code += b"\xcc" * (-len(self.code) % 16)
+
+    def entry(self, index: int, slot: int, lazy: int, arguments: int | None) -> None:
+        """A function. lazy: the address of what `lazy` made.
+
+        arguments: how many there are, if it returns a struct in memory, whose address is another one: the
+        first.
+        """
+        self._relative("ff 25", slot)  # jmp *slot
+        self.code += b"\x68" + struct.pack("<i", index)  # push $index
+        self._relative("e9", lazy)  # jmp lazy
+
+    def lazy(self, resolver: int, slots: int) -> None:
+        """What all functions share that were not called before. resolver: the address of its address."""
+        for push in (
+            "57",
+            "56",
+            "52",
+            "51",
+            "41 50",
+            "41 51",
+            "50",
+            "41 52",
+        ):  # rdi rsi rdx rcx r8 r9 rax r10
+            self._plain(push)
+        self._plain("48 81 ec 80 00 00 00")  # sub $128, %rsp: a multiple of 16 again
+        for i in range(8):
+            self._plain(f"0f 11 {0x44 + 8 * i:02x} 24 {16 * i:02x}")  # movups %xmm<i>, 16*i(%rsp)
+        self._plain("8b bc 24 c0 00 00 00")  # mov 192(%rsp), %edi: the index
+        self._relative("ff 15", resolver)  # call *resolver
+        self._plain("41 89 c3")  # mov %eax, %r11d
+        for i in range(8):
+            self._plain(f"0f 10 {0x44 + 8 * i:02x} 24 {16 * i:02x}")  # movups 16*i(%rsp), %xmm<i>
+        self._plain("48 81 c4 80 00 00 00")  # add $128, %rsp
+        for pop in ("41 5a", "58", "41 59", "41 58", "59", "5a", "5e", "5f"):
+            self._plain(pop)
+        self._plain("45 85 db")  # test %r11d, %r11d
+        self._plain("75 0d")  # jnz, 13 bytes on
+        self._plain("41 5b")  # pop %r11: the index
+        self._relative("4c 8d 15", slots)  # lea slots, %r10
+        self._plain("43 ff 24 da")  # jmp *(%r10,%r11,8)
+        self._plain("44 89 d8 48 83 c4 08 c3")  # mov %r11d, %eax; add $8, %rsp; ret
+
+    def constant(self, number: int) -> None:
+        """A function that returns `number`, which as a pointer is NULL if it is 0."""
+        if number == NULL:
+            self._plain("48 85 ff 74 07")  # test %rdi, %rdi; jz, 7 bytes on
+            self._plain("48 c7 07 00 00 00 00")  # movq $0, (%rdi)
+            number = 0
+        self.code += b"\xb8" + struct.pack("<i", number) + b"\xc3"  # mov $number, %eax; ret
+
+    def boot(self, boot: Boot) -> None:
+        """`int boot(int)`: have the interpreter, which is started if there is none, run the text."""
+        self._plain("53")  # push %rbx
+        self._relative("48 8d 3d", boot.once)  # lea once, %rdi
+        start = len(self.code) + 3
+        self._relative("48 8d 35", 0)  # lea start, %rsi
+        self._relative("ff 15", boot.pthread_once)
+        self._relative("ff 15", boot.ensure)
+        self._plain("89 c3")  # mov %eax, %ebx
+        self._relative("48 8d 3d", boot.text)
+        self._relative("ff 15", boot.run)
+        self._plain("89 df 89 c3")  # mov %ebx, %edi; mov %eax, %ebx
+        self._relative("ff 15", boot.release)
+        self._plain("89 d8 5b 85 c0 74 05")  # mov %ebx, %eax; pop %rbx; test %eax, %eax; jz, 5 bytes on
+        self.constant(FAILED)
+        self.align()
+        self.code[start : start + 4] = struct.pack("<i", len(self.code) - (start + 4))
+        self._plain("53")
+        self._relative("ff 15", boot.is_initialized)
+        self._plain("85 c0 75 0e 31 ff")  # test %eax, %eax; jnz, 14 bytes on; xor %edi, %edi
+        self._relative("ff 15", boot.initialize)
+        self._relative("ff 15", boot.save_thread)
+        self._plain("5b c3")
+
+
+class AArch64:
+    """Code for aarch64 at an address, which grows."""
+
+    MACHINE = 183  # EM_AARCH64
+    RELATIVE, GLOBAL = 1027, 1025  # R_AARCH64_RELATIVE, R_AARCH64_GLOB_DAT
+    ENTRY, LAZY = 32, 16
+
+    def __init__(self, address: int) -> None:
+        self.start = address
+        self.code = bytearray()
+
+    @property
+    def here(self) -> int:
+        """The address of the next instruction."""
+        return self.start + len(self.code)
+
+    def _words(self, *words: int) -> None:
+        self.code += struct.pack(f"<{len(words)}I", *words)
+
+    def _page(self, register: int, target: int) -> None:
+        """adrp: the page of 4 KiB that `target` is in."""
+        pages = (target >> 12) - (self.here >> 12)
+        self._words(0x90000000 | (pages & 3) << 29 | (pages >> 2 & 0x7FFFF) << 5 | register)
+
+    def _address(self, register: int, target: int) -> None:
+        self._page(register, target)
+        self._words(0x91000000 | (target & 0xFFF) << 10 | register << 5 | register)  # add
+
+    def _load(self, register: int, target: int) -> None:
+        """The 8 bytes at `target`."""
+        self._page(register, target)
+        self._words(0xF9400000 | (target & 0xFFF) >> 3 << 10 | register << 5 | register)  # ldr
+
+    def _call(self, target: int) -> None:
+        """Call the function whose address is at `target`."""
+        self._load(16, target)
+        self._words(0xD63F0200)  # blr x16
+
+    def align(self) -> None:
+        """Fill up with traps to a multiple of 16 bytes."""
+        while len(self.code) % 16:
+            self._words(0xD4200000)  # brk #0
+
+    def entry(self, index: int, slot: int, lazy: int, arguments: int | None) -> None:
+        """A function. lazy: the address of what `lazy` made.
+
+        arguments: how many there are, if it returns a struct in memory, whose address is in x8: it becomes
+        the last argument.
+        """
+        self._words(
+            0xD503201F if arguments is None else 0xAA0803E0 | arguments
+        )  # nop, or mov x<arguments>, x8
+        self._load(16, slot)
+        self._words(0xD61F0200)  # br x16
+        self._words(0x52800011 | index << 5)  # mov w17, #index
+        self._words(0x14000000 | ((lazy - self.here) >> 2 & 0x3FFFFFF))  # b lazy
+        self.align()
+
+    def lazy(self, resolver: int, slots: int) -> None:
+        """What all functions share that were not called before. resolver: the address of its address."""
+        pairs = [(i, i + 1, 16 + 8 * i) for i in (0, 2, 4, 6)] + [(8, 17, 80)]
+        self._words(0xA9B27BFD)  # stp x29, x30, [sp, #-224]!
+        for first, second, at in pairs:
+            self._words(0xA9000000 | at // 8 << 15 | second << 10 | 31 << 5 | first)  # stp x, x, [sp, #at]
+        for i in (0, 2, 4, 6):
+            self._words(0xAD000000 | (96 + 16 * i) // 16 << 15 | (i + 1) << 10 | 31 << 5 | i)  # stp q, q
+        self._words(0x2A1103E0)  # mov w0, w17
+        self._call(resolver)
+        self._words(0x2A0003E9)  # mov w9, w0
+        for first, second, at in pairs:
+            self._words(0xA9400000 | at // 8 << 15 | second << 10 | 31 << 5 | first)  # ldp x, x, [sp, #at]
+        for i in (0, 2, 4, 6):
+            self._words(0xAD400000 | (96 + 16 * i) // 16 << 15 | (i + 1) << 10 | 31 << 5 | i)  # ldp q, q
+        self._words(0xA8CE7BFD)  # ldp x29, x30, [sp], #224
+        self._words(0x350000A9)  # cbnz w9, 5 instructions on
+        self._address(16, slots)
+        self._words(0xF8717A10)  # ldr x16, [x16, x17, lsl #3]
+        self._words(0xD61F0200)  # br x16
+        self._words(0x2A0903E0, 0xD65F03C0)  # mov w0, w9; ret
+
+    def constant(self, number: int) -> None:
+        """A function that returns `number`, which as a pointer is NULL if it is 0."""
+        if number == NULL:
+            self._words(0xB4000040, 0xF900001F)  # cbz x0, 2 instructions on; str xzr, [x0]
+            number = 0
+        self._words(0x52800000 | number << 5, 0xD65F03C0)  # mov w0, #number; ret
+
+    def boot(self, boot: Boot) -> None:
+        """`int boot(int)`: have the interpreter, which is started if there is none, run the text."""
+        self._words(0xA9BE7BFD)  # stp x29, x30, [sp, #-32]!
+        self._words(0xF9000BF3)  # str x19, [sp, #16]
+        self._address(0, boot.once)
+        place = len(self.code)
+        self._words(0)
+        self._call(boot.pthread_once)
+        self._call(boot.ensure)
+        self._words(0x2A0003F3)  # mov w19, w0
+        self._address(0, boot.text)
+        self._call(boot.run)
+        self._words(0x2A0003E9, 0x2A1303E0, 0x2A0903F3)  # mov w9, w0; mov w0, w19; mov w19, w9
+        self._call(boot.release)
+        self._words(0x2A1303E0)  # mov w0, w19
+        self._words(0xF9400BF3, 0xA8C27BFD)  # ldr x19, [sp, #16]; ldp x29, x30, [sp], #32
+        self._words(0x34000060)  # cbz w0, 3 instructions on
+        self.constant(FAILED)
+        self._words(0xD65F03C0)  # ret
+        self.align()
+        distance = len(self.code) - place
+        self.code[place : place + 4] = struct.pack("<I", 0x10000001 | distance >> 2 << 5)  # adr x1, start
+        self._words(0xA9BF7BFD)  # stp x29, x30, [sp, #-16]!
+        self._call(boot.is_initialized)
+        self._words(0x35000100)  # cbnz w0, 8 instructions on
+        self._words(0x52800000)  # mov w0, #0
+        self._call(boot.initialize)
+        self._call(boot.save_thread)
+        self._words(0xA8C17BFD, 0xD65F03C0)  # ldp x29, x30, [sp], #16; ret
+
+
+ARCHITECTURES: dict[str, type[X86_64] | type[AArch64]] = {"x86_64": X86_64, "aarch64": AArch64}
+"""By what `platform.machine` says."""
+
+
+def this_machine() -> type[X86_64] | type[AArch64]:
+    """The architecture of this process. Raises RuntimeError where there is no code for it."""
+    name = platform.machine()
+    if name not in ARCHITECTURES or struct.calcsize("P") != 8:
+        raise RuntimeError(
+            f"the simulator's shared libraries are for {' and '.join(ARCHITECTURES)}, not for {name}"
+        )
+    return ARCHITECTURES[name]

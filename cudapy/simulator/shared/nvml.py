@@ -1,0 +1,30 @@
+"""The simulator's libnvidia-ml.so.1, for programs that ask NVML before they ask CUDA."""
+
+from __future__ import annotations
+
+import ctypes
+
+from ... import nvml
+from ..._ffi.prototypes import symbol_of
+from .. import nvml_table
+from .loaded import SharedLibrary
+
+SONAME, ALIASES = "libnvidia-ml.so.1", ("libnvidia-ml.so",)
+UNINITIALIZED, UNKNOWN = 1, 999  # of nvmlReturn_t
+
+
+def functions() -> dict[str, int]:
+    """What NVML exports, and what that returns when Python has ended."""
+    declarations = (getattr(value, "__declaration__", None) for value in vars(nvml).values())
+    names = {symbol_of(declaration.prototype) for declaration in declarations if declaration is not None}
+    gone = dict.fromkeys(sorted(names), UNINITIALIZED)
+    return {**gone, "nvmlErrorString": 0, "nvmlShutdown": 0}
+
+
+def open_nvml() -> SharedLibrary:
+    """Open it. Raises RuntimeError as SharedLibrary does."""
+    return SharedLibrary(SONAME, functions(), _resolve, UNKNOWN, ALIASES)
+
+
+def _resolve(symbol: str) -> int:
+    return ctypes.cast(nvml_table().callback(symbol), ctypes.c_void_p).value or 0

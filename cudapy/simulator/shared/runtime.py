@@ -1,0 +1,104 @@
+"""The simulator's libcudart, for libraries of this process that open it by name.
+
+A libcudart that is linked statically asks the driver for tables that NVIDIA does not document, and gets none.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import re
+from functools import partial
+from typing import Any
+
+from ... import runtime
+from ..._ffi.prototypes import symbol_of
+from .. import runtime_of
+from ..entry_points import Release
+from .loaded import SharedLibrary
+
+UNLOADING, UNKNOWN = 4, 999  # cudaErrorCudartUnloading, cudaErrorUnknown
+STRUCTS = {"cudaCreateChannelDesc": 5}
+TEXTS = frozenset({"cudaGetErrorName", "cudaGetErrorString"})
+NEWEST_OF = {12: 12090}
+"""The CUDA version that the last release of a major is, if it is not the newest of all."""
+_STREAM = re.compile(r"cudaStream_t \w")
+
+
+def release_of(major: int) -> int:
+    """The CUDA version of the libcudart of a major."""
+    return min(Release.number, NEWEST_OF.get(major, Release.number))
+
+
+def functions(major: int) -> dict[str, int]:
+    """What the libcudart of a CUDA major exports, and what that returns when Python has ended."""
+    newest = divmod(release_of(major) // 10, 100)
+    found: dict[str, int] = {}
+    for value in vars(runtime).values():
+        declaration = getattr(value, "__declaration__", None)
+        if declaration is None or tuple(map(int, (declaration.since or "0.0").split("."))) > newest:
+            continue
+        prototype = declaration.prototype
+        symbol = declaration.symbols.get(major, symbol_of(prototype))
+        if symbol is None:
+            continue
+        code = 0 if symbol in TEXTS else UNLOADING
+        found[symbol] = code
+        if _STREAM.search(prototype):
+            found[f"{symbol}_ptsz"] = code
+        elif symbol.startswith(("cudaMemcpy", "cudaMemset")):
+            found[f"{symbol}_ptds"] = code
+    return found
+
+
+def open_runtime(major: int) -> SharedLibrary:
+    """Open it. Raises RuntimeError as SharedLibrary does."""
+    resolver = partial(resolve, major)
+    return SharedLibrary(f"libcudart.so.{major}", functions(major), resolver, UNKNOWN, structs=STRUCTS)
+
+
+_kept: list[Any] = []
+
+
+def resolve(major: int, symbol: str) -> int:
+    """The address of a function."""
+    from ..library import ByValue
+
+    callback = runtime_of(major).callback(symbol)
+    if isinstance(callback, ByValue):
+        callback = _returning(callback)
+    elif symbol == "cudaRuntimeGetVersion":
+        callback = _version(release_of(major))
+    _kept.append(callback)
+    return ctypes.cast(callback, ctypes.c_void_p).value or 0
+
+
+def _returning(function: Any) -> Any:
+    """A function of ints that returns a struct in memory: C passes the address of that, see
+    `machine_code`.
+    """
+    struct: Any = function.struct
+    first = platform.machine() == "x86_64"
+    count = STRUCTS["cudaCreateChannelDesc"]
+    kinds: list[Any] = [ctypes.c_int] * count
+    kinds.insert(0 if first else count, ctypes.c_void_p)
+
+    def returning(*arguments: int) -> int:
+        *numbers, place = (*arguments[1:], arguments[0]) if first else arguments
+        found = function(*numbers)
+        ctypes.memmove(place, ctypes.addressof(found), ctypes.sizeof(struct))
+        return place
+
+    return ctypes.CFUNCTYPE(ctypes.c_void_p, *kinds)(returning)
+
+
+def _version(release: int) -> Any:
+    """cudaRuntimeGetVersion."""
+
+    def version(place: Any) -> int:
+        if not place:
+            return 1  # cudaErrorInvalidValue
+        place[0] = release
+        return 0
+
+    return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int))(version)

@@ -1,0 +1,66 @@
+"""Python's state of threads that Python did not make, kept for as long as they live.
+
+ctypes makes such a thread's state when the thread calls, and destroys it when the call returns, with all that
+Python keeps for the thread: its current context for one. So the first call on it takes the state once more,
+and a destructor of the thread's own data, which runs when it ends, gives it back. A thread of Python's
+becomes such a one at its end, when destructors of C++ call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+from .. import library
+
+_LOCKED = 0  # PyGILState_LOCKED
+_PACKAGE = __name__.rpartition(".shared")[0]
+_ensure = ctypes.pythonapi["PyGILState_Ensure"]
+_release = ctypes.pythonapi["PyGILState_Release"]
+_current = ctypes.pythonapi["PyThreadState_Get"]
+_current.restype = ctypes.c_void_p
+
+
+def _ended(state: int) -> None:
+    """The thread ends whose state of Python was kept.
+
+    Where the system has cleared what Python knows of the thread by now, ctypes has made another state for
+    this call, and the old one is destroyed as that of another thread.
+    """
+    if _current() == state:
+        _release(_LOCKED)  # ctypes holds it, too, until this returns
+    else:
+        ctypes.pythonapi["PyThreadState_Clear"](ctypes.c_void_p(state))
+        ctypes.pythonapi["PyThreadState_Delete"](ctypes.c_void_p(state))
+
+
+ended = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_ended)
+
+
+class _Key:
+    """The key of the threads' own data: the address of the state that is kept."""
+
+    def __init__(self, destructor: int) -> None:
+        self._system = ctypes.CDLL(None)
+        self._key = ctypes.c_uint()
+        if self._system.pthread_key_create(ctypes.byref(self._key), ctypes.c_void_p(destructor)):
+            raise OSError("there is no key left for data of threads: pthread_key_create failed")
+
+    def keep(self) -> None:
+        """Called at the first call on a thread, whatever made it."""
+        if _is_foreign():
+            _ensure()
+            self._system.pthread_setspecific(self._key, ctypes.c_void_p(_current()))
+
+
+def _is_foreign() -> bool:
+    """Whether nothing of Python called: all frames of this thread are the simulator's."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", "")).startswith(_PACKAGE)
+
+
+def keep_states(destructor: int) -> None:
+    """From now on keep them. destructor: the address of a function that is `ended` until Python ends."""
+    library.keep_thread = _Key(destructor).keep

@@ -1,0 +1,702 @@
+"""The simulator's libcuda.so.1: machine code, names, versions, what is called from C, what is called at
+the end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import re
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cudapy._ffi import elf
+from cudapy.simulator import entry_points
+from cudapy.simulator.shared import driver, library_file
+from cudapy.simulator.shared.compilers import exported
+from cudapy.simulator.shared.loaded import open_bytes
+from cudapy.simulator.shared.machine_code import ARCHITECTURES, NULL
+from tests import warm
+
+REPOSITORY = Path(__file__).parents[2]
+SUPPORTED = sys.platform == "linux" and platform.machine() in ARCHITECTURES
+pytestmark = pytest.mark.skipif(
+    not SUPPORTED, reason="there are shared libraries for Linux on x86-64 and aarch64"
+)
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in a process of its own, which has nothing of the simulator yet."""
+    given = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
+    given |= {"PYTHONPATH": str(REPOSITORY), **environment}
+    return subprocess.run(
+        [sys.executable, *arguments], env=given, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def output(code: str) -> str:
+    """What a program prints that runs with the simulator installed, ends well and says nothing on stderr."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
+    environ["PYTHONPATH"] = str(REPOSITORY)
+    done = warm.run(["-c", f"from cudapy import simulator; simulator.install()\n{code}"], env=environ)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+# -- The file ----------------------------------------------------------------------------------------------
+
+FUNCTIONS = {"first": 4, "second": 0, "third": NULL, "fourth": 70000 & 0xFFFF}
+INTERPRETER = library_file.Interpreter(("libpython3.so",), "/python/lib", "print('here')")
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+@pytest.mark.parametrize("interpreter", [None, INTERPRETER])
+def test_a_library_is_a_sound_elf_file(machine: str, interpreter: Any) -> None:
+    data = library_file.build(ARCHITECTURES[machine], "libx.so.1", FUNCTIONS, interpreter, ("liby.so",))
+    elf.check(data)
+    found = exported(data)
+    own = ["cudapy_entries", "cudapy_return_4", "cudapy_return_0", "cudapy_return_null", "cudapy_return_4464"]
+    assert found.soname == "libx.so.1"
+    assert set(found.functions) == {*FUNCTIONS, *own}
+    dynamic = next(section for section in elf.sections(data) if section.kind == 6)
+    tags = list(struct.iter_unpack("<qQ", data[dynamic.offset : dynamic.offset + dynamic.size]))
+    strings = elf.sections(data)[dynamic.link].offset
+    needed = [ctypes.string_at(data[strings + value :]).decode() for tag, value in tags if tag == 1]
+    assert needed == ["liby.so", *(["libpython3.so"] if interpreter else [])]
+    assert tags[-1] == (0, 0)
+
+
+def names_in(data: bytes) -> dict[str, tuple[int, int]]:
+    """The symbols of a library: address and size."""
+    sections = elf.sections(data)
+    table = next(section for section in sections if section.kind == elf.DYNAMIC_SYMBOLS)
+    strings = sections[table.link].offset
+    body = data[table.offset : table.offset + table.size]
+    return {
+        ctypes.string_at(data[strings + symbol[0] :]).decode(): (symbol[4], symbol[5])
+        for symbol in elf.SYMBOL.iter_unpack(body)
+    }
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+def test_every_name_is_found_by_its_hash(machine: str) -> None:
+    """As the loader looks: DT_HASH, by the algorithm of the ABI."""
+    names = driver.functions(entry_points.NEWEST)
+    data = library_file.build(ARCHITECTURES[machine], "libcuda.so.1", names)
+    table = next(section for section in elf.sections(data) if section.kind == library_file.HASH)
+    numbers = struct.unpack_from(f"<{table.size // 4}I", data, table.offset)
+    buckets, heads, chain = numbers[0], numbers[2 : 2 + numbers[0]], numbers[2 + numbers[0] :]
+    symbols = list(names_in(data))
+    assert library_file.symbol_hash(b"printf") == 0x077905A6  # from the ABI's own tables
+    for name in names:
+        place = heads[library_file.symbol_hash(name.encode()) % buckets]
+        while place and symbols[place] != name:
+            place = chain[place]
+        assert place, name
+
+
+class Machine:
+    """A processor that runs a library's code: Unicorn's. Calls of `resolver` and imports are told to the
+    test.
+    """
+
+    BASE, OUTSIDE, STACK = 0x10000000, 0x20000000, 0x30000000
+
+    def __init__(self, name: str, data: bytes) -> None:
+        unicorn = pytest.importorskip("unicorn", reason="unicorn, which runs machine code, is not installed")
+        self.is_arm = name == "aarch64"
+        constants: Any = pytest.importorskip(f"unicorn.{'arm64' if self.is_arm else 'x86'}_const")
+        self.prefix = "UC_ARM64_REG_" if self.is_arm else "UC_X86_REG_"
+        self.constants = constants
+        kinds = (unicorn.UC_ARCH_ARM64, 0) if self.is_arm else (unicorn.UC_ARCH_X86, unicorn.UC_MODE_64)
+        self.cpu: Any = unicorn.Uc(*kinds)
+        for start in (self.BASE, self.OUTSIDE, self.STACK):
+            self.cpu.mem_map(start, 0x100000)
+        self.cpu.mem_write(self.BASE, data)
+        if self.is_arm:
+            self.cpu.reg_write(constants.UC_ARM64_REG_CPACR_EL1, 3 << 20)  # vectors are on
+        self.symbols = {name: self.BASE + address for name, (address, _) in names_in(data).items()}
+        self.calls: list[tuple[int, int]] = []  # address, first argument
+        self.answers: dict[int, Any] = {}
+        relocations = next(section for section in elf.sections(data) if section.kind == elf.RELA)
+        symbols = list(names_in(data))
+        self.imports: dict[str, int] = {}
+        body = data[relocations.offset : relocations.offset + relocations.size]
+        for place, info, addend in struct.iter_unpack("<QQq", body):
+            target = self.BASE + addend
+            if info >> 32:
+                target = self.imports[symbols[info >> 32]] = self.OUTSIDE + 0x1000 + 16 * (info >> 32)
+            self.cpu.mem_write(self.BASE + place, target.to_bytes(8, "little"))
+        self.cpu.hook_add(unicorn.UC_HOOK_CODE, self._outside, None, self.OUTSIDE, self.OUTSIDE + 0xFFFFF)
+
+    def _register(self, name: str) -> int:
+        return int(getattr(self.constants, self.prefix + name))
+
+    def get(self, name: str) -> int:
+        return int(self.cpu.reg_read(self._register(name)))
+
+    def put(self, name: str, value: int) -> None:
+        self.cpu.reg_write(self._register(name), value)
+
+    @property
+    def arguments(self) -> list[str]:
+        """The registers that arguments are in."""
+        if self.is_arm:
+            return [f"X{i}" for i in range(8)] + [f"Q{i}" for i in range(8)]
+        return ["RDI", "RSI", "RDX", "RCX", "R8", "R9", "RAX"] + [f"XMM{i}" for i in range(8)]
+
+    def _outside(self, cpu: Any, address: int, size: int, data: Any) -> None:
+        """A function that is not the library's: it clobbers what it may, and returns."""
+        if address == self.OUTSIDE:
+            cpu.emu_stop()
+            return
+        self.calls.append((address, self.get("X0" if self.is_arm else "RDI")))
+        assert self.get("SP" if self.is_arm else "RSP") % 16 == (0 if self.is_arm else 8)
+        answer = self.answers.get(address, 0)
+        value = answer() if callable(answer) else answer
+        if address in self.stays:
+            cpu.emu_stop()
+            return
+        for register in self.arguments:
+            self.put(register, 0xDEAD)
+        self.put("X0" if self.is_arm else "RAX", value)
+        if self.is_arm:
+            self.put("PC", self.get("X30"))
+        else:
+            stack = self.get("RSP")
+            self.put("PC" if self.is_arm else "RIP", int.from_bytes(cpu.mem_read(stack, 8), "little"))
+            self.put("RSP", stack + 8)
+
+    stays: frozenset[int] = frozenset()
+
+    def call(self, address: int) -> int:
+        """Run a function to its end: what it returns."""
+        top = self.STACK + 0x80000
+        if self.is_arm:
+            self.put("X30", self.OUTSIDE)
+            self.put("SP", top)
+        else:
+            self.cpu.mem_write(top - 8, self.OUTSIDE.to_bytes(8, "little"))
+            self.put("RSP", top - 8)
+        self.cpu.emu_start(address, 0, count=2000)
+        return self.get("X0" if self.is_arm else "RAX") & 0xFFFFFFFF
+
+    def write(self, address: int, value: int) -> None:
+        self.cpu.mem_write(address, value.to_bytes(8, "little"))
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_the_code_of_both_machines(name: str) -> None:
+    """The first call resolves with every argument kept; later ones jump; a failure is returned; constants."""
+    machine = Machine(name, library_file.build(ARCHITECTURES[name], "libx.so.1", FUNCTIONS))
+    resolver, target = machine.OUTSIDE + 0x100, machine.OUTSIDE + 0x200
+    slots = machine.symbols["cudapy_slots"]
+    assert machine.call(machine.symbols["second"]) == 4464  # nothing resolves yet
+    machine.write(machine.symbols["cudapy_resolver"], resolver)
+    machine.answers[resolver] = 999
+    assert machine.call(machine.symbols["second"]) == 999
+    assert machine.calls == [(resolver, 1)]
+
+    def fill() -> int:
+        machine.write(slots + 8, target)
+        return 0
+
+    machine.answers[resolver] = fill
+    machine.stays = frozenset({target})
+    for register in machine.arguments:
+        machine.put(register, 1000 + machine.arguments.index(register))
+    machine.call(machine.symbols["second"])
+    assert [call[0] for call in machine.calls[1:]] == [resolver, target]
+    assert [machine.get(register) for register in machine.arguments] == [
+        1000 + i for i in range(len(machine.arguments))
+    ]
+    machine.call(machine.symbols["second"])
+    assert [call[0] for call in machine.calls[3:]] == [target]
+    assert machine.call(machine.symbols["cudapy_return_4"]) == 4
+    place = machine.STACK + 0x100
+    machine.write(place, 77)
+    machine.put("X0" if machine.is_arm else "RDI", place)
+    assert machine.call(machine.symbols["cudapy_return_null"]) == 0
+    assert machine.cpu.mem_read(place, 8) == bytes(8)
+    machine.put("X0" if machine.is_arm else "RDI", 0)
+    assert machine.call(machine.symbols["cudapy_return_null"]) == 0
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("has_python", [True, False])
+def test_the_code_that_starts_python(name: str, has_python: bool) -> None:
+    """pthread_once starts an interpreter where there is none; then it runs the text with the GIL."""
+    data = library_file.build(ARCHITECTURES[name], "libx.so.1", FUNCTIONS, INTERPRETER)
+    machine = Machine(name, data)
+    imports = machine.imports
+    started: list[int] = []
+
+    def once() -> int:
+        started.append(machine.get("X1" if machine.is_arm else "RSI"))
+        return 0
+
+    machine.answers = {
+        imports["pthread_once"]: once,
+        imports["Py_IsInitialized"]: int(has_python),
+        imports["PyGILState_Ensure"]: 5,
+        imports["PyRun_SimpleString"]: 0xFFFFFFFF,
+    }
+    names = {address: symbol for symbol, address in imports.items()}
+    assert machine.call(machine.symbols["first"]) == 999  # the text failed
+    calls = [(names[address], argument) for address, argument in machine.calls]
+    assert [call[0] for call in calls] == [
+        "pthread_once", "PyGILState_Ensure", "PyRun_SimpleString", "PyGILState_Release",
+    ]  # fmt: skip
+    text = calls[2][1]
+    assert bytes(machine.cpu.mem_read(text, len(INTERPRETER.program) + 1)) == b"print('here')\0"
+    assert calls[3][1] == 5
+    machine.calls.clear()
+    machine.call(started[0])
+    calls = [(names[address], argument) for address, argument in machine.calls]
+    if has_python:
+        assert [call[0] for call in calls] == ["Py_IsInitialized"]
+    else:
+        assert [call[0] for call in calls] == ["Py_IsInitialized", "Py_InitializeEx", "PyEval_SaveThread"]
+        assert calls[1][1] & 0xFFFFFFFF == 0  # no signal handlers
+    machine.answers[imports["PyRun_SimpleString"]] = lambda: (
+        machine.write(machine.symbols["cudapy_slots"], machine.symbols["cudapy_return_4"]) or 0
+    )
+    assert machine.call(machine.symbols["first"]) == 4
+
+
+def test_the_loader_finds_it_by_its_soname() -> None:
+    name = f"libcudapy_test_{os.getpid()}.so.1"
+    data = library_file.build(ARCHITECTURES[platform.machine()], name, {"answer": 42})
+    with pytest.raises(OSError, match="No such file"):
+        ctypes.CDLL(name)
+    kept = open_bytes(data, name)
+    assert ctypes.CDLL(name).answer() == 42
+    assert ctypes.CDLL(name)._handle == kept._handle
+
+
+# -- Names and versions ------------------------------------------------------------------------------------
+
+ENTRIES = """
+import ctypes, json
+from cudapy.simulator import entry_points
+library = ctypes.CDLL("libcuda.so.1")
+assert ctypes.CDLL("libcuda.so").cuInit is not None
+
+def place(name):
+    return ctypes.cast(library[name], ctypes.c_void_p).value
+
+def ask(name, version, flags):
+    found, status = ctypes.c_void_p(1), ctypes.c_int(-1)
+    code = library.cuGetProcAddress_v2(name.encode(), ctypes.byref(found), version, ctypes.c_uint64(flags),
+                                       ctypes.byref(status))
+    return code, found.value, status.value
+
+wrong = []
+for name, versions in entry_points.entries().items():
+    for entry in versions:
+        got = ask(name, entry.since, 2 if entry.per_thread else 0)
+        if got != (0, place(entry.symbol), 0):
+            wrong.append((entry, got))
+    oldest = min(entry.since for entry in versions)
+    if ask(name, oldest - 1, 0) != (0, None, 2):
+        wrong.append((name, oldest))
+print(wrong)
+wrong = [ask("cuInit", version, flags)[0] for version, flags in ((13060, 0), (0, 0), (2000, 4))]
+print(ask("cuMemAlloc_v2", 13000, 0), wrong)
+print([ask("cuMemcpyHtoD", version, 2)[1] == place(symbol) for version, symbol in
+       ((2000, "cuMemcpyHtoD"), (6050, "cuMemcpyHtoD_v2"), (7000, "cuMemcpyHtoD_v2_ptds"))])
+old = ctypes.c_void_p()
+status = library.cuGetProcAddress(b"cuInit", ctypes.byref(old), 11030, ctypes.c_uint64(0))
+print(status, old.value == place("cuInit"))
+"""
+
+
+@pytest.mark.thorough
+def test_every_version_of_every_function_is_found() -> None:
+    lines = output(ENTRIES).splitlines()
+    assert lines == ["[]", "(0, None, 1) [1, 1, 1]", "[True, True, True]", "0 True"]
+
+
+def test_an_older_driver_has_no_newer_functions() -> None:
+    code = (
+        "import ctypes; library = ctypes.CDLL('libcuda.so.1'); version = ctypes.c_int()\n"
+        "library.cuDriverGetVersion(ctypes.byref(version))\n"
+        "print(version.value, hasattr(library, 'cuCtxCreate_v3'), hasattr(library, 'cuCtxCreate_v4'))"
+    )
+    done = run("-m", "cudapy.simulator", "--driver-version", "12.4", "-c", code)
+    assert (done.stdout, done.stderr) == ("12040 True False\n", "")
+
+
+def test_what_is_not_there_says_so() -> None:
+    code = """
+import ctypes
+library = ctypes.CDLL("libcuda.so.1")
+library.cuInit(0)
+codes = [library.cuCtxAttach(None, 0), library.cuMemAlloc(None, 4)]
+text, size = ctypes.create_string_buffer(25600), ctypes.c_size_t(25600)
+library.cuLogsDumpToMemory(None, text, ctypes.byref(size), 0)
+print(codes, [line.split("[E] ")[1] for line in text.value.decode().splitlines()])
+"""
+    assert output(code) == (
+        "[801, 801] ['the simulator has no cuCtxAttach', 'Returning 801 (CUDA_ERROR_NOT_SUPPORTED) from "
+        "cuCtxAttach', 'the simulator has no cuMemAlloc, which is older than cuMemAlloc_v2', 'Returning 801 "
+        "(CUDA_ERROR_NOT_SUPPORTED) from cuMemAlloc']\n"
+    )
+
+
+OLDER = """
+import ctypes
+library = ctypes.CDLL("libcuda.so.1")
+P = ctypes.c_void_p
+def ok(status): assert status == 0, status
+ok(library.cuInit(0))
+context, stream, graph, number, status = P(), P(), P(), ctypes.c_uint64(), ctypes.c_int()
+ok(library.cuCtxCreate(ctypes.byref(context), 0, 0))
+ok(library.cuStreamCreate(ctypes.byref(stream), 1))
+ok(library.cuStreamBeginCapture(stream))
+ok(library.cuStreamGetCaptureInfo(stream, ctypes.byref(status), ctypes.byref(number)))
+assert status.value == 1 and number.value
+ok(library.cuStreamEndCapture(stream, ctypes.byref(graph)))
+instance, node, result = P(), P(1), ctypes.c_int(-1)
+ok(library.cuGraphInstantiate(ctypes.byref(instance), graph, None, None, ctypes.c_size_t(0)))
+ok(library.cuGraphExecUpdate(instance, graph, ctypes.byref(node), ctypes.byref(result)))
+assert (node.value, result.value) == (None, 0)
+empty = P()
+ok(library.cuGraphAddEmptyNode(ctypes.byref(empty), graph, None, ctypes.c_size_t(0)))
+assert library.cuGraphExecUpdate(instance, graph, ctypes.byref(node), ctypes.byref(result)) == 910
+assert result.value == 2  # CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED
+ok(library.cuStreamDestroy(stream))
+ok(library.cuCtxDestroy(context))
+print("good")
+"""
+
+
+def test_older_versions_of_functions() -> None:
+    assert output(OLDER) == "good\n"
+
+
+# -- The process -------------------------------------------------------------------------------------------
+
+COUNT = (
+    "import ctypes; library = ctypes.CDLL('libcuda.so.1'); number = ctypes.c_int()\n"
+    "code = library.cuInit(0); library.cuDeviceGetCount(ctypes.byref(number)); print(code, number.value)"
+)
+
+
+@pytest.mark.parametrize(
+    "code", [f"from cudapy import simulator; simulator.install(devices=2)\n{COUNT}",
+             f"from cudapy import simulator; simulator.install(); simulator.install(devices=2)\n{COUNT}"]
+)  # fmt: skip
+def test_install(code: str) -> None:
+    done = run("-c", code)
+    assert (done.stdout, done.stderr) == ("0 2\n", "")
+
+
+@pytest.mark.parametrize("children", [True, False])
+def test_children(children: bool) -> None:
+    code = (
+        f"import subprocess, sys; from cudapy import simulator; simulator.install({children=}, devices=3)\n"
+    )
+    code += f"done = subprocess.run([sys.executable, '-c', {COUNT!r}], capture_output=True, text=True)\n"
+    code += "print(done.stdout, done.stderr, end='')"
+    done = run("-c", code)
+    if children:
+        assert (done.stdout, done.stderr) == ("0 3\n ", "")
+    else:
+        assert "libcuda.so.1: cannot open shared object file" in done.stdout
+
+
+def test_another_driver_is_open(tmp_path: Path) -> None:
+    data = library_file.build(ARCHITECTURES[platform.machine()], "libcuda.so.1", {"cuInit": 100})
+    (tmp_path / "libcuda.so.1").write_bytes(data.replace(b"cudapy_slots", b"other__slots"))
+    code = "import ctypes; ctypes.CDLL('libcuda.so.1'); from cudapy import simulator; simulator.install()"
+    done = run("-c", code, LD_LIBRARY_PATH=str(tmp_path))
+    assert (
+        "RuntimeError: the simulator comes too late: this process has opened another libcuda.so.1"
+        in done.stderr
+    )
+
+
+def test_a_mistake_in_the_environment_is_shown() -> None:
+    done = run("-m", "cudapy.simulator", "-c", COUNT, CUDAPY_SIMULATOR_DEVICES="17")
+    assert done.stdout == "999 0\n"
+    assert "ValueError: the simulator has 1 .. 16 devices, not 17" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        ((), 2, "there is no program to run"),
+        (("--devices",), 2, "--devices needs a value"),
+        (("--devices", "many", "x.py"), 2, "--devices cannot be 'many'"),
+        (("--devices=0", "-c", "pass"), 2, "the simulator has 1 .. 16 devices, not 0"),
+        (("--colour", "x.py"), 2, "unknown option --colour"),
+        (("no_such.py",), 2, "can't open file"),
+        (("-m", "no_such_module"), 1, "No module named no_such_module"),
+        (("-c", "raise SystemExit(7)"), 7, ""),
+    ],
+)
+def test_the_command(arguments: tuple[str, ...], status: int, words: str) -> None:
+    done = run("-m", "cudapy.simulator", *arguments)
+    assert done.returncode == status and words in done.stderr, done.stderr
+
+
+END = """
+import atexit, ctypes
+def late():
+    context = ctypes.c_void_p(5)
+    codes = [library.cuInit(0), library.cuMemAlloc_v2(None, 4), library.cuStreamDestroy_v2(None)]
+    print(codes, library.cuCtxGetCurrent(ctypes.byref(context)), context.value)
+class Late:
+    def __init__(self, call): self.call = call
+    def __del__(self): self.call()
+import cudapy.simulator
+library = ctypes.CDLL("libcuda.so.1")
+library.cuInit(0)
+kept = Late(late)
+"""
+
+
+def test_when_python_has_ended_functions_are_machine_code() -> None:
+    done = run("-m", "cudapy.simulator", "-c", END)
+    assert done.stderr == ""
+    assert done.stdout == "[4, 4, 0] 0 None\n"
+
+
+PLUGIN = """
+import ctypes
+def test_devices():
+    library, number = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
+    library.cuInit(0)
+    library.cuDeviceGetCount(ctypes.byref(number))
+    assert number.value == 2
+"""
+
+
+@pytest.mark.thorough
+def test_the_pytest_plugin(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(PLUGIN)
+    (tmp_path / "conftest.py").write_text("import ctypes; ctypes.CDLL('libcuda.so.1')")
+    plugin = ("-p", "cudapy.simulator.pytest_plugin") if not has_entry_point() else ()
+    options = ("--cuda-simulator", "--cuda-devices=2", "-p", "no:cacheprovider", str(tmp_path))
+    done = run("-m", "pytest", *plugin, *options, f"--rootdir={tmp_path}")
+    assert "1 passed" in done.stdout and "CUDA: cudapy simulator, devices: 2" in done.stdout, done.stdout
+
+
+def has_entry_point() -> bool:
+    """Whether the cudapy that is installed has it: an editable installation may be older."""
+    from importlib.metadata import entry_points as installed
+
+    return any(point.value == "cudapy.simulator.pytest_plugin" for point in installed(group="pytest11"))
+
+
+# -- The other libraries -----------------------------------------------------------------------------------
+
+RUNTIME = """
+import ctypes
+class Desc(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int) for name in ("x", "y", "z", "w", "f")]
+class Location(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("id", ctypes.c_int)]
+for major in (12, 13):
+    library = ctypes.CDLL(f"libcudart.so.{major}")
+    number, pointer, size = ctypes.c_int(), ctypes.c_void_p(), ctypes.c_size_t(4096)
+    codes = [library.cudaRuntimeGetVersion(ctypes.byref(number)), library.cudaRuntimeGetVersion(None)]
+    print(number.value, codes)
+    codes = [library.cudaMalloc(ctypes.byref(pointer), size)]
+    text, back = ctypes.create_string_buffer(b"hello"), ctypes.create_string_buffer(6)
+    codes.append(library.cudaMemcpy(pointer, text, ctypes.c_size_t(6), 1))
+    codes.append(library.cudaMemcpy_ptds(back, pointer, ctypes.c_size_t(6), 2))
+    codes += [library.cudaFree(pointer), library.cudaFree(pointer), library.cudaGetLastError()]
+    codes.append(library.cudaMallocManaged(ctypes.byref(pointer), size, 1))
+    if major == 12:  # the same name takes an int in CUDA 12, a struct in CUDA 13
+        codes.append(library.cudaMemAdvise(pointer, size, 3, -1))
+        codes.append(library.cudaMemAdvise_v2(pointer, size, 3, Location(1, 0)))
+    else:
+        codes.append(library.cudaMemAdvise(pointer, size, 3, Location(1, 0)))
+    found = ctypes.c_int(-7)
+    codes.append(library.cudaMemRangeGetAttribute(ctypes.byref(found), ctypes.c_size_t(4), 2, pointer, size))
+    library.cudaCreateChannelDesc.restype = Desc
+    desc = library.cudaCreateChannelDesc(32, 16, 8, 4, 2)
+    library.cudaGetErrorName.restype = ctypes.c_char_p
+    desc = [desc.x, desc.y, desc.z, desc.w, desc.f]
+    print(back.value, codes, found.value, desc, library.cudaGetErrorName(2))
+    print(hasattr(library, "cudaMemAdvise_v2"), hasattr(library, "cudaGetDeviceProperties_v2"))
+"""
+
+
+def test_libcudart_of_both_majors() -> None:
+    rest = "0 [32, 16, 8, 4, 2] b'cudaErrorMemoryAllocation'"
+    assert output(RUNTIME).splitlines() == [
+        "12090 [0, 1]",
+        f"b'hello' [0, 0, 0, 0, 1, 1, 0, 0, 0, 0] {rest}",
+        "True True",
+        "13050 [0, 1]",
+        f"b'hello' [0, 0, 0, 0, 1, 1, 0, 0, 0] {rest}",
+        "False False",
+    ]
+
+
+def test_a_static_libcudart_is_told_why_it_cannot_run() -> None:
+    code = (
+        "import ctypes; library = ctypes.CDLL('libcuda.so.1'); library.cuInit(0)\n"
+        "table = ctypes.c_void_p()\n"
+        "print([library.cuGetExportTable(ctypes.byref(table), bytes(16)) for _ in '12'])"
+    )
+    done = run("-m", "cudapy.simulator", "-c", code)
+    assert done.stdout == "[801, 801]\n"
+    assert done.stderr == (
+        "cudapy simulator: this program has NVIDIA's CUDA runtime (libcudart) linked statically: it asks the "
+        "driver for tables that NVIDIA does not document (cuGetExportTable), so it runs on NVIDIA's driver "
+        "alone. What calls the driver, or opens libcudart.so by name, runs on the simulator.\n"
+    )
+
+
+COMPILERS = """
+import ctypes, sys
+from cudapy import pathfinder
+driver, nvrtc = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL(sys.argv[1])
+P, S = ctypes.c_void_p, ctypes.c_size_t
+def ok(status): assert status == 0, status
+program, module, size = P(), P(), S()
+source = b'extern "C" __global__ void k() {}'
+ok(nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, b"k.cu", 0, None, None))
+options = (ctypes.c_char_p * 1)(b"-arch=sm_90")
+ok(nvrtc.nvrtcCompileProgram(program, 1, options))
+ok(nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size)))
+cubin = ctypes.create_string_buffer(size.value)
+ok(nvrtc.nvrtcGetCUBIN(program, cubin))
+ok(driver.cuInit(0)); context = P()
+ok(driver.cuCtxCreate(ctypes.byref(context), 0, 0))
+ok(driver.cuModuleLoadData(ctypes.byref(module), cubin))
+nvrtc.nvrtcGetErrorString.restype = ctypes.c_char_p
+print(nvrtc.nvrtcGetErrorString(5), cubin.raw[:4])
+linker, handle = ctypes.CDLL(sys.argv[2]), P()
+ok(linker.nvJitLinkCreate(ctypes.byref(handle), 1, options))
+ok(linker.nvJitLinkAddData(handle, 2, PTX, S(len(PTX)), b"twice"))
+ok(linker.nvJitLinkComplete(handle))
+ok(linker.nvJitLinkGetLinkedCubinSize(handle, ctypes.byref(size)))
+cubin = ctypes.create_string_buffer(size.value)
+ok(linker.nvJitLinkGetLinkedCubin(handle, cubin))
+ok(driver.cuModuleLoadData(ctypes.byref(module), cubin))
+"""
+PTX = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n\0"
+
+
+@pytest.mark.thorough
+def test_the_compilers_of_other_packages_make_cubins_that_run(nvrtc: Any) -> None:
+    """Opened by soname, as others do; a name that is not the real one's is not there."""
+    from cudapy import pathfinder
+
+    names = {}
+    for library in ("nvrtc", "nvJitLink"):
+        try:
+            names[library] = f"lib{library}.so.{pathfinder.load(library).major}"
+        except pathfinder.LibraryNotFound as error:
+            pytest.skip(str(error).splitlines()[0])
+    code = f"PTX = {PTX!r}\n{COMPILERS}\nprint(hasattr(nvrtc, 'nvrtcNoSuchFunction'))"
+    done = run("-m", "cudapy.simulator", "-c", code, *names.values())
+    assert (done.stdout, done.stderr) == ("b'NVRTC_ERROR_INVALID_OPTION' b'\\x7fELF'\nFalse\n", "")
+
+
+NVML = """
+import ctypes
+library, text, number = ctypes.CDLL("libnvidia-ml.so.1"), ctypes.create_string_buffer(96), ctypes.c_int()
+ctypes.CDLL("libnvidia-ml.so").nvmlErrorString.restype = ctypes.c_char_p
+device, other, memory = ctypes.c_void_p(), ctypes.c_void_p(), (ctypes.c_ulonglong * 3)()
+print(library.nvmlDeviceGetCount_v2(ctypes.byref(number)), library.nvmlInit_v2())
+print(library.nvmlDeviceGetCount_v2(ctypes.byref(number)), number.value)
+print(library.nvmlDeviceGetHandleByIndex_v2(2, ctypes.byref(device)))
+print(library.nvmlDeviceGetHandleByIndex_v2(1, ctypes.byref(device)))
+print(library.nvmlDeviceGetName(device, text, 96), text.value)
+print(library.nvmlDeviceGetName(device, text, 5), library.nvmlDeviceGetName(None, text, 96))
+library.nvmlDeviceGetUUID(device, text, 96)
+uuid = (ctypes.c_ubyte * 16)()
+driver = ctypes.CDLL("libcuda.so.1"); driver.cuInit(0); driver.cuDeviceGetUuid_v2(uuid, 1)
+print(text.value.decode()[4:].replace("-", "") == bytes(uuid).hex())
+print(library.nvmlDeviceGetHandleByUUID(text, ctypes.byref(other)), other.value == device.value)
+print(library.nvmlDeviceGetMemoryInfo(device, memory), memory[0] == memory[1] + memory[2] > 0)
+print(library.nvmlDeviceGetTemperature(device, 0, ctypes.byref(number)))
+library.nvmlErrorString.restype = ctypes.c_char_p
+print(library.nvmlErrorString(3), library.nvmlShutdown(), library.nvmlDeviceGetCount_v2(ctypes.byref(number)))
+"""
+
+
+def test_nvml_has_the_simulated_devices() -> None:
+    expected = ["1 0", "0 2", "2", "0", "0 b'cudapy simulator'", "7 2", "True", "0 True", "0 True", "3"]
+    expected.append("b'Not Supported' 0 1")
+    assert output("simulator.enable(devices=2)\n" + NVML).splitlines() == expected
+
+
+# -- C -----------------------------------------------------------------------------------------------------
+
+PROGRAM = Path(__file__).with_name("shared_program.c")
+
+
+@pytest.fixture(scope="module")
+def program(gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the written library, and a C program that is linked with it."""
+    from cudapy import simulator
+
+    folder = tmp_path_factory.mktemp("shared")
+    try:
+        simulator.write_libraries(folder)
+    except RuntimeError as error:
+        pytest.skip(str(error))
+    command = [
+        gcc,
+        "-Wall",
+        "-Werror",
+        str(PROGRAM),
+        "-o",
+        str(folder / "program"),
+        f"-L{folder}",
+        "-lcuda",
+        "-pthread",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.thorough
+def test_a_c_program(program: Path) -> None:
+    """Threads of C keep their contexts; structs are passed by value; another process opens memory;
+    callbacks.
+    """
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(program), "CUDAPY_SIMULATOR_DEVICES": "2"}
+    done = subprocess.run(
+        [str(program / "program")], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "good\n", "")
+
+
+@pytest.mark.thorough
+def test_the_written_library_in_python(program: Path) -> None:
+    done = run("-c", COUNT, LD_LIBRARY_PATH=str(program))
+    assert (done.stdout, done.stderr) == ("0 1\n", "")
+    done = run("-m", "cudapy.simulator", "--devices", "2", "-c", COUNT, LD_LIBRARY_PATH=str(program))
+    assert (done.stdout, done.stderr) == ("0 2\n", "")
+
+
+@pytest.mark.thorough
+def test_the_linker_and_readelf_read_it(program: Path) -> None:
+    readelf = shutil.which("readelf")
+    if readelf is None:
+        pytest.skip("there is no readelf")
+    done = subprocess.run(
+        [readelf, "-aW", str(program / "libcuda.so.1")], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    assert "Library soname: [libcuda.so.1]" in done.stdout
+    assert (
+        len(re.findall(r"FUNC +GLOBAL DEFAULT +6 cu\w+$", done.stdout, re.M))
+        == len(entry_points.symbols(entry_points.NEWEST)) + 1 + 4
+    )
