@@ -44,7 +44,7 @@ SETTERS: list[tuple[Callable[[Any], Any], str, list[int]]] = [
 ]
 
 
-@pytest.mark.parametrize(("act", "symbol", "numbers"), SETTERS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("act", "symbol", "numbers"), SETTERS, ids=[symbol for _, symbol, _ in SETTERS])
 def test_setters(act: Any, symbol: str, numbers: list[int], device: Any, stub: Stub) -> None:
     act(device)
     assert last(stub) == (symbol, numbers)
@@ -67,7 +67,7 @@ CHOSEN = [
 ]
 
 
-@pytest.mark.parametrize(("act", "symbol", "numbers"), CHOSEN, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("act", "symbol", "numbers"), CHOSEN, ids=[symbol for _, symbol, _ in CHOSEN])
 def test_choices_reach_c_as_numbers(
     act: Any, symbol: str, numbers: list[int], device: Any, stub: Stub
 ) -> None:
