@@ -631,7 +631,7 @@ print(library.nvmlErrorString(3), library.nvmlShutdown(), library.nvmlDeviceGetC
 
 def test_nvml_has_the_simulated_devices() -> None:
     expected = ["1 0", "0 2", "2", "0", "0 b'cudapy simulator'", "7 2", "True", "0 True", "0 True", "3"]
-    expected.append("b'Not Supported' 0 1")
+    expected.append("b'The device or the system does not support what was asked' 0 1")
     assert output("simulator.enable(devices=2)\n" + NVML).splitlines() == expected
 
 
