@@ -15,7 +15,7 @@ import pytest
 
 from cudapy import pathfinder
 from cudapy._core import linker as linker_module
-from cudapy._core import linker_thread
+from cudapy._core import linker_nvjitlink, linker_thread
 from cudapy._core.linker_nvjitlink import linker_input
 from cudapy._core.parameter_kinds import Parameter, with_note
 from cudapy.core import CUDAError, Linker, LinkerOptions, LinkError, ObjectCode, Program, ProgramOptions
@@ -269,7 +269,7 @@ def test_nvjitlink_works_in_one_thread(monkeypatch) -> None:
 
     seen = []
     for module, name in (
-        (nvjitlink, "nvJitLinkCreate"),
+        (linker_nvjitlink._owning, "nvJitLinkCreate"),
         (nvjitlink, "nvJitLinkAddData"),
         (nvjitlink, "nvJitLinkComplete"),
         (nvjitlink.checked, "nvJitLinkGetErrorLog"),

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cudapy import driver
-from cudapy._core import module
+from cudapy._core import current, module
 from cudapy.core import ObjectCode
-from cudapy.driver import CUlibrary
 
 KINDS = ("cubin", "ptx", "ltoir", "fatbin", "object", "library")
 
@@ -51,14 +49,14 @@ def test_code_that_has_to_be_linked_is_not_loaded(kind) -> None:
 def test_threads_load_it_once(monkeypatch) -> None:
     loads, unloads = [], []
 
-    def load(*args):
+    def load(cell, *args):
         loads.append(args[0])
         time.sleep(0.05)
-        return CUlibrary(len(loads))
+        cell.value = len(loads)
 
     monkeypatch.setattr(module, "initialise", lambda: None)
     monkeypatch.setattr(module, "_unload", lambda library, log: unloads.append(int(library)))
-    monkeypatch.setitem(vars(driver.checked), "cuLibraryLoadData", load)
+    monkeypatch.setitem(vars(current.owning), "cuLibraryLoadData", load)
     codes, handles = [ObjectCode.from_cubin(b"code")], []
     threads = [threading.Thread(target=lambda: handles.append(int(codes[0]._loaded()))) for _ in range(4)]
     for thread in threads:

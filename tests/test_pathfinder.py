@@ -583,13 +583,13 @@ def test_threads_get_one_object(
 ) -> None:
     file = build(tree.site / "nvidia/cu13/lib/libnvrtc.so.13")
     here(tree.host())
-    quick = pathfinder._open
+    quick = pathfinder.open_candidate
 
     def slow(*args: Any) -> ctypes.CDLL:
         time.sleep(0.05)  # for the others to get in
         return quick(*args)
 
-    monkeypatch.setattr(pathfinder, "_open", slow)
+    monkeypatch.setattr(pathfinder, "open_candidate", slow)
     start = threading.Barrier(16)
     results = []
 

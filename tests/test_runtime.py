@@ -794,7 +794,7 @@ def test_a_missing_library_says_what_to_install(tmp_path: Path) -> None:
     rt = importlib.import_module(f"{name}.runtime")
     finder = importlib.import_module(f"{name}.pathfinder")
     finder.this_host = lambda: finder.Host(paths=(), environ={}, root=str(tmp_path))
-    finder._open = _refuse
+    finder.open_candidate = _refuse
     with pytest.raises(RuntimeError, match=r"cudart was (not )?found") as caught:
         rt.cudaMalloc(1)
     assert 'pip install "cudapy[cuda13]"' in str(caught.value)

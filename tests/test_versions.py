@@ -32,7 +32,7 @@ def test_no_library(fresh: ModuleType, stub: Stub, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         nowhere = pathfinder.Host(paths=(), environ={}, platform="linux", cpu="x86_64", root="/nonexistent")
         patch.setattr(pathfinder, "this_host", lambda: nowhere)
-        patch.setattr(pathfinder, "_open", no_file)
+        patch.setattr(pathfinder, "open_candidate", no_file)
         for _ in range(2):
             with pytest.raises(pathfinder.LibraryNotFound, match=r"(?s)no NVIDIA driver.*libcuda\.so\.1"):
                 fresh.cuInit(0)

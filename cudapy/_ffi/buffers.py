@@ -31,8 +31,11 @@ def address_of(value: Any, const: bool, what: str) -> tuple[Any, int]:
         return value, len(value)
     try:
         view = memoryview(value)
-    except TypeError:
-        instead = ": give its .handle" if hasattr(type(value), "handle") else ""
+    except (TypeError, BufferError) as error:
+        owns = hasattr(type(value), "handle")  # memory of a device, say
+        if isinstance(error, BufferError) and not owns:
+            raise
+        instead = ": give its .handle" if owns else ""
         raise TypeError(
             f"{what} must be an address or a buffer, not {type(value).__name__}{instead}"
         ) from None

@@ -127,8 +127,8 @@ def cuDeviceSetGraphMemAttribute(device: int, attr: int, value: int | None) -> N
     if not value or ctypes.c_uint64.from_address(value).value:
         raise invalid("the attributes of the memory of graphs can be set to 0 alone")
     if attr == CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH:
-        memory.used_high = 0
+        memory.used_high = memory.reserved
     elif attr == CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH:
-        memory.reserved_high = 0
+        memory.reserved_high = memory.reserved
     else:
         raise invalid(f"{attr} cannot be set")
