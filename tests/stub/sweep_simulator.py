@@ -62,6 +62,10 @@ def right(target: Target, found: Any) -> tuple[Live, dict[str, Any]]:
     return live, {name: made[name] for name in target.arguments}
 
 
+SAYS = {"cuGetExportTable", "cudaGetExportTable"}
+"""What tells the user on stderr who has asked for it: a runtime that is linked statically."""
+
+
 def outcome(target: Target, parameter: str, bad: str, call: Any) -> tuple[str, str]:
     """Make the call; what is wrong with it, or "", and the name of its status."""
     said, results = io.StringIO(), []
@@ -78,7 +82,8 @@ def outcome(target: Target, parameter: str, bad: str, call: Any) -> tuple[str, s
         status = getattr(first, "name", "it has no status")
     if status in INTERNAL:
         wrong = wrong or f"returned {status}"
-    return "; ".join(each for each in (wrong, said.getvalue()) if each), status
+    text = "" if target.name in SAYS else said.getvalue()
+    return "; ".join(each for each in (wrong, text) if each), status
 
 
 class Sweep:
