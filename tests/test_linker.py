@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import os
 import pickle
 import re
@@ -400,6 +401,8 @@ def test_every_linker_is_given_back(monkeypatch) -> None:
     """Those that fail in the constructor too."""
     from cudapy import nvjitlink
 
+    gc.collect()  # linkers of other tests, which exceptions refer to
+    linker_thread.call(int)
     destroyed = []
     destroy = nvjitlink.checked.nvJitLinkDestroy
     monkeypatch.setattr(
@@ -413,8 +416,6 @@ def test_every_linker_is_given_back(monkeypatch) -> None:
     Linker(*units("ptx"), options=options()).close()
     assert destroyed_by_now() == 1
     Linker(*units("ptx"), options=options())
-    import gc
-
     gc.collect()
     assert destroyed_by_now() == 2
     with pytest.raises(LinkError) as caught:
