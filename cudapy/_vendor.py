@@ -127,7 +127,8 @@ def files_of(modules: Sequence[str]) -> list[str]:
     for name in modules:
         if name not in (*MODULES, SIMULATOR):
             raise VendorError(f"there is no module {name!r}, but {', '.join((*MODULES, SIMULATOR))}")
-        parts = (HERE / name).rglob("*.py") if name == SIMULATOR else [HERE / f"{name}.py"]
+        folders = [HERE / SIMULATOR, HERE / "_launcher"] if name == SIMULATOR else []
+        parts = [part for folder in folders for part in folder.rglob("*.py")] or [HERE / f"{name}.py"]
         left += [part.relative_to(HERE).as_posix() for part in parts]  # its own find each other by name
     found: set[str] = set()
     while left:

@@ -111,6 +111,11 @@ def test_a_copy_has_the_stubs_of_its_modules_and_no_others() -> None:
     assert not any(path.endswith(".pyi") for path in _vendor.files_of(["pathfinder"]))
 
 
+def test_the_simulator_starts_programs_from_a_copy_too() -> None:
+    files = _vendor.files_of(["driver", "simulator"])
+    assert {"simulator/__main__.py", "_launcher/program.py", "_launcher/site/sitecustomize.py"} < set(files)
+
+
 def test_a_copy_of_less_is_smaller() -> None:
     def count(*modules: str) -> int:
         return len(_vendor.files_of(modules))
