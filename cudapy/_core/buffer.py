@@ -253,9 +253,8 @@ class Buffer(Shared):
 
     def _give_back(self, cell: Address) -> None:
         """Free the memory in the way of all other things: cuMemFreeAsync refused, or a capture may go on."""
-        stream = self._stream
-        context = stream._context or int(checked.cuStreamGetCtx(stream._handle))
-        give_back(context, deallocate, (cell, self._resource, self._size, stream, self._capture or 0))
+        context, *rest = self._recipe(self._stream)
+        give_back(context, deallocate, (cell, *rest))
 
     # -- what it is -------------------------------------------------------------------------------
 

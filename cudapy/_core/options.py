@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 from collections.abc import Collection, Mapping
 from dataclasses import fields
@@ -12,7 +11,9 @@ T = TypeVar("T")
 
 
 def suggestion(name: str, names: Collection[str]) -> str:
-    """ " Did you mean ...?", or "" if none of `names` is like `name`."""
+    """A sentence, behind a space, with the one of `names` that is most like `name`; "" if none is."""
+    import difflib  # for messages alone
+
     near = difflib.get_close_matches(name, names, 1)
     return f" Did you mean {near[0]!r}?" if near else ""
 
@@ -20,11 +21,11 @@ def suggestion(name: str, names: Collection[str]) -> str:
 def known_names(cls: type[T]) -> type[T]:
     """A class of options, a dataclass, whose constructor says which name was meant."""
     plain = cast("Any", cls).__init__
-    names = [field.name for field in fields(cast("Any", cls)) if field.init]
+    names = {field.name for field in fields(cast("Any", cls)) if field.init}
 
     @functools.wraps(plain)
     def init(self: T, *values: Any, **options: Any) -> None:
-        for name in options.keys() - set(names):
+        for name in options.keys() - names:
             raise TypeError(f"{cls.__name__} has no {name!r}.{suggestion(name, names)}")
         plain(self, *values, **options)
 
