@@ -13,6 +13,7 @@ from typing import Any
 
 from .._launcher import program
 from . import findings, install, is_enabled, write_libraries
+from .log import log
 
 USAGE = """\
 usage: python -m cudapy.simulator [OPTION] ... (PROGRAM | -m MODULE | -c CODE) [ARGUMENT ...]
@@ -102,6 +103,7 @@ class _Watch:
         """After the program, its threads and its exit handlers, before the end of Python."""
         if os.getpid() != self._process:  # a fork that ends as Python does
             return
+        log.tell()
         found = findings.recorded(self._record)
         os.remove(self._record)
         print(f"cudapy simulator: {findings.summary(found, self._checks)}", file=sys.stderr)

@@ -59,16 +59,17 @@ class Log:
         self._ids = itertools.count(1)
         self._untold: dict[str, int] = {}  # reports of faults, and how many calls have failed with each
         self._is_over = False
-        atexit.register(self._at_exit)
+        atexit.register(self.tell)
 
     def report(self, text: str) -> None:
         """A fault. It is printed if the program goes on, or ends, without having read it in the log."""
         with self._lock:
             self._untold[text] = 0
         if self._is_over:
-            self._at_exit()
+            self.tell()
 
-    def _at_exit(self) -> None:
+    def tell(self) -> None:
+        """Print the reports that the program has not read: it ends. Later ones are printed at once."""
         self._is_over = True
         for text in list(self._untold):
             self._print(text)

@@ -116,8 +116,10 @@ int main(void)
     if (pipe(ends))
         return 3;
     pid_t other = fork();
-    if (!other)
+    if (!other) {
+        close(ends[1]); /* it hears if this process dies */
         return child(ends[0]) != NULL;
+    }
     if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0))
         return 2;
     for (int i = 0; i < 8; i++)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from cudapy.simulator import findings
+from cudapy.simulator.streams import work
 
 from .test_shared import REPOSITORY, pytestmark
 
@@ -86,12 +87,14 @@ else:
 '''
 
 
-def run(folder: Path, options: list[str], *arguments: str) -> tuple[int, str, dict[str, Any]]:
+def run(
+    folder: Path, options: list[str], *arguments: str, **environment: str
+) -> tuple[int, str, dict[str, Any]]:
     """The exit code, the last line on stderr, and what --json says."""
     program = folder / "program.py"
     program.write_text(PROGRAM)
     given = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
-    given |= {"PYTHONPATH": str(REPOSITORY)}
+    given |= {"PYTHONPATH": str(REPOSITORY), **environment}
     options = [*options, "--json", str(folder / "found.json")]
     command = [sys.executable, "-m", "cudapy.simulator", *options, str(program), *arguments]
     done = subprocess.run(
@@ -150,3 +153,24 @@ def test_the_summary_counts() -> None:
     assert (
         findings.summary(found, ("leaks",)) == "2 leaks of 6 bytes, 1 race, 2 faults (checked: faults, leaks)"
     )
+
+
+def test_a_fault_is_recorded_before_anybody_meets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program may end as soon as a call fails."""
+    monkeypatch.setattr(work.Faults, "prints", True)
+    owner = work.Faults()
+    met: list[object] = []
+    monkeypatch.setattr(findings, "note", lambda *_, **__: met.append(owner.error))
+    monkeypatch.setattr(work.log, "report", lambda _: met.append(owner.error))
+    owner.fail("CUDA_ERROR_ILLEGAL_ADDRESS", "outside")
+    assert met == [None, None]
+    assert owner.error is not None and owner.error.reason == "outside"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("is_early", [True, False])
+def test_the_summary_is_the_last_line(tmp_path: Path, is_early: bool) -> None:
+    """Whether or not the program's environment has loaded the log before the command."""
+    (tmp_path / "sitecustomize.py").write_text("import cudapy.simulator.log\n" * is_early)
+    found = run(tmp_path, [], "outside", "fails", PYTHONPATH=f"{tmp_path}{os.pathsep}{REPOSITORY}")
+    assert found[:2] == (3, "cudapy simulator: 1 fault (checked: faults)")

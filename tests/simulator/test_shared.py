@@ -271,6 +271,28 @@ def test_the_code_that_starts_python(name: str, has_python: bool) -> None:
     assert machine.call(machine.symbols["first"]) == 4
 
 
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("is_left", [True, False])
+def test_the_code_that_ends_a_thread(name: str, is_left: bool) -> None:
+    """It has the state cleared and, if it is not gone then, made the current one and deleted."""
+    steps = library_file.THREAD_STEPS
+    data = library_file.build(ARCHITECTURES[name], "libx.so.1", {**FUNCTIONS, **dict.fromkeys(steps, 0)})
+    machine = Machine(name, data)
+    slots = machine.symbols["cudapy_slots"]
+    places = [machine.OUTSIDE + 0x200 + 16 * i for i in range(len(steps))]
+    for i, place in enumerate(places, len(FUNCTIONS)):
+        machine.write(slots + 8 * i, place)
+    machine.answers = {places[0]: int(is_left)}
+    machine.put("X0" if machine.is_arm else "RDI", 0x1234567890)
+    machine.call(machine.symbols["cudapy_thread_end"])
+    clear, attach, _ = places
+    if is_left:
+        assert machine.calls[:2] == [(clear, 0x1234567890), (attach, 0x1234567890)]
+        assert [address for address, _ in machine.calls] == places
+    else:
+        assert machine.calls == [(clear, 0x1234567890)]
+
+
 def test_the_loader_finds_it_by_its_soname() -> None:
     name = f"libcudapy_test_{os.getpid()}.so.1"
     data = library_file.build(ARCHITECTURES[platform.machine()], name, {"answer": 42})
@@ -279,6 +301,37 @@ def test_the_loader_finds_it_by_its_soname() -> None:
     kept = open_bytes(data, name)
     assert ctypes.CDLL(name).answer() == 42
     assert ctypes.CDLL(name)._handle == kept._handle
+
+
+FOREIGN_THREADS = """
+import ctypes
+library, system, api = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL(None), ctypes.pythonapi
+api.PyInterpreterState_Get.restype = api.PyInterpreterState_ThreadHead.restype = ctypes.c_void_p
+api.PyThreadState_Next.restype = ctypes.c_void_p
+
+def states():
+    count, state = 0, api.PyInterpreterState_ThreadHead(ctypes.c_void_p(api.PyInterpreterState_Get()))
+    while state:
+        count, state = count + 1, api.PyThreadState_Next(ctypes.c_void_p(state))
+    return count
+
+context = ctypes.c_void_p()
+assert library.cuInit(0) == 0 and library.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+before, results = states(), []
+for _ in range(3):
+    threads = [ctypes.c_ulong() for _ in range(8)]
+    for thread in threads:
+        system.pthread_create(ctypes.byref(thread), None, library.cuCtxSetCurrent, context)
+    for thread in threads:
+        result = ctypes.c_void_p(-1)
+        system.pthread_join(thread, ctypes.byref(result))
+        results.append(result.value)
+print(results == 24 * [None], states() - before)
+"""
+
+
+def test_threads_that_python_did_not_make_leave_nothing() -> None:
+    assert output(FOREIGN_THREADS) == "True 0\n"
 
 
 # -- Names and versions ------------------------------------------------------------------------------------
@@ -698,5 +751,5 @@ def test_the_linker_and_readelf_read_it(program: Path) -> None:
     assert "Library soname: [libcuda.so.1]" in done.stdout
     assert (
         len(re.findall(r"FUNC +GLOBAL DEFAULT +6 cu\w+$", done.stdout, re.M))
-        == len(entry_points.symbols(entry_points.NEWEST)) + 1 + 4
+        == len(entry_points.symbols(entry_points.NEWEST)) + len(library_file.THREAD_STEPS) + 1 + 4
     )

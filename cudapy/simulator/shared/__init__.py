@@ -65,13 +65,12 @@ def _take(key: str, handle: ctypes.CDLL | None) -> None:
 
 def _driver() -> Table:
     """The simulated driver; C finds its functions in the shared library."""
-    from .driver import THREAD_ENDED
     from .threads import keep_states
 
     with _lock:
         table = tables()["driver"]
         if not table.entries:
             library = _libraries["driver"]
-            keep_states(library.entries[THREAD_ENDED])
+            keep_states(library.thread_end())
             table.entries = library.entries
         return table

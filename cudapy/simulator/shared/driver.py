@@ -7,6 +7,7 @@ import re
 from functools import partial
 
 from ..entry_points import symbols
+from .library_file import THREAD_STEPS
 from .loaded import SharedLibrary
 from .machine_code import NULL
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
 SONAME, ALIASES = "libcuda.so.1", ("libcuda.so",)
 DEINITIALIZED, UNKNOWN = 4, 999  # of CUresult
-THREAD_ENDED = "cudapy_thread_ended"
-"""A function of the library that is not CUDA's: see `threads`."""
-
 
 _RELEASING = re.compile("Free|Destroy|Unload|Release|Unregister|Close|Unmap|SetCurrent|Synchronize")
 
@@ -34,7 +32,7 @@ def functions(version: int) -> dict[str, int]:
     """
     found = {symbol: 0 if _RELEASING.search(symbol) else DEINITIALIZED for symbol in symbols(version)}
     found |= {symbol: NULL for symbol in found if symbol.startswith(("cuCtxGetCurrent", "cuCtxPopCurrent"))}
-    return {**found, THREAD_ENDED: 0}
+    return {**found, **dict.fromkeys(THREAD_STEPS, 0)}
 
 
 def open_driver(version: int, table: Callable[[], Table], handle: ctypes.CDLL | None) -> SharedLibrary:
@@ -49,7 +47,10 @@ def open_driver(version: int, table: Callable[[], Table], handle: ctypes.CDLL | 
 
 def resolve(table: Callable[[], Table], symbol: str) -> int:
     """The address of a function."""
-    callback = table().callback(symbol)
-    if symbol == THREAD_ENDED:
-        from .threads import ended as callback
-    return ctypes.cast(callback, ctypes.c_void_p).value or 0
+    if symbol in THREAD_STEPS:
+        from . import threads
+
+        function = threads.STEPS[THREAD_STEPS.index(symbol)]
+    else:
+        function = table().callback(symbol)
+    return ctypes.cast(function, ctypes.c_void_p).value or 0

@@ -6,6 +6,7 @@
     symbol      cudapy_resolver the address of `int resolver(int index)`, which fills a slot at the first call
     symbol      cudapy_return_4 a function that returns 4, for slots of functions that must not be run any
     more
+    symbol      cudapy_thread_end   what threads call at their end, if the library has THREAD_STEPS
 
 glibc knows an open library by its DT_SONAME: once this one is open, `dlopen("libcuda.so.1")` finds it.
 
@@ -22,6 +23,9 @@ from ..._ffi import elf
 from .machine_code import NULL, X86_64, AArch64, Boot
 
 ENTRIES, SLOTS, RESOLVER, RETURN = "cudapy_entries", "cudapy_slots", "cudapy_resolver", "cudapy_return_"
+THREAD_END = "cudapy_thread_end"
+THREAD_STEPS = ("cudapy_thread_clear", "cudapy_thread_attach", "cudapy_thread_delete")
+"""The functions that THREAD_END calls: see `machine_code`."""
 PAGE = 0x10000  # the largest that a system for these machines has
 IMPORTS = (
     "pthread_once",
@@ -92,7 +96,8 @@ def build(
     if interpreter and interpreter.folder:
         tags.append((DT_RUNPATH, strings.place(interpreter.folder)))
     numbers = sorted({*functions.values()})
-    symbols = [*imports, *names, ENTRIES, SLOTS, RESOLVER, *map(constant_name, numbers)]
+    ends = (THREAD_END,) if set(THREAD_STEPS) <= set(names) else ()
+    symbols = [*imports, *names, ENTRIES, SLOTS, RESOLVER, *map(constant_name, numbers), *ends]
     places = [strings.place(name) for name in symbols]
     hashes = _hash_table([name.encode() for name in symbols])
     relocations = len(names) + 1 + len(imports)
@@ -106,7 +111,8 @@ def build(
     at_program = at_relocations + 24 * relocations
     at_text = _aligned(at_program + len(program), 16)
     at_lazy = at_text + machine.ENTRY * len(names)
-    tail, constants, boot = _tail(machine, at_lazy, numbers, interpreter, _NOWHERE, 0, 0)
+    steps = [at_text + machine.ENTRY * names.index(name) for name in THREAD_STEPS] if ends else []
+    tail, *_ = _tail(machine, at_lazy, numbers, steps, interpreter, _NOWHERE, 0, 0)
     at_data = _aligned(tail.here, PAGE)
     dynamic = 16 * (len(tags) + 9)
     at_slots = at_data + dynamic
@@ -119,13 +125,16 @@ def build(
     text = machine(at_text)
     for i, name in enumerate(names):
         text.entry(i, at_slots + 8 * i, at_lazy, (structs or {}).get(name))
-    tail, constants, boot = _tail(machine, at_lazy, numbers, interpreter, addresses, at_resolver, at_slots)
+    tail, constants, thread_end, boot = _tail(
+        machine, at_lazy, numbers, steps, interpreter, addresses, at_resolver, at_slots
+    )
 
     values = [(UNKNOWN, 0, 0, 0)] * len(imports)
     values += [(FUNCTION, TEXT, at_text + machine.ENTRY * i, machine.ENTRY) for i in range(len(names))]
     values += [(FUNCTION, TEXT, at_text, machine.ENTRY * len(names))]
     values += [(OBJECT, DATA, at_slots, 8 * len(names)), (OBJECT, DATA, at_resolver, 8)]
     values += [(FUNCTION, TEXT, constant, 16) for constant in constants]
+    values += [(FUNCTION, TEXT, thread_end, boot - thread_end) for _ in ends]
     symbol_table = bytearray(elf.SYMBOL.size)
     for place, (kind, section, value, size) in zip(places, values, strict=True):
         symbol_table += elf.SYMBOL.pack(place, kind, 0, section, value, size)
@@ -176,12 +185,16 @@ def _tail(
     machine: type[X86_64] | type[AArch64],
     address: int,
     numbers: list[int],
+    steps: list[int],
     interpreter: Interpreter | None,
     addresses: Boot,
     resolver: int,
     slots: int,
-) -> tuple[X86_64 | AArch64, list[int], int]:
-    """What is behind the entries; where the functions that return `numbers` are, and where `boot` is."""
+) -> tuple[X86_64 | AArch64, list[int], int, int]:
+    """What is behind the entries; where the functions that return `numbers`, `thread_end` and `boot` are.
+
+    steps: the entries of THREAD_STEPS; without them there is no `thread_end`.
+    """
     code = machine(address)
     code.lazy(resolver, slots)
     code.align()
@@ -190,10 +203,14 @@ def _tail(
         constants.append(code.here)
         code.constant(number)
         code.align()
+    thread_end = code.here
+    if steps:
+        code.thread_end(*steps)
+        code.align()
     boot = code.here
     if interpreter:
         code.boot(addresses)
-    return code, constants, boot
+    return code, constants, thread_end, boot
 
 
 def _file(

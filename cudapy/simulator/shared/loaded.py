@@ -91,6 +91,13 @@ class SharedLibrary:
             self._slots[index] = address
         return 0
 
+    def thread_end(self) -> int:
+        """The address of THREAD_END, which from now on asks for none of its steps: it has them."""
+        for index, name in self._names.items():
+            if name in library_file.THREAD_STEPS:
+                self._fill(index)
+        return _address(self._handle, library_file.THREAD_END)
+
     def _end(self) -> None:
         """From now on Python may end: every function returns a number, which is machine code."""
         with self._lock:

@@ -8,7 +8,8 @@ second half of the function, which asks the resolver to fill it, and then jumps 
                 return status if it is not 0, else jump to slots[i]
 
 A function that must not be run any more has a slot that leads to a `constant`: it returns a number. The
-library of a program that has no Python has `boot` for its resolver, which starts one.
+library of a program that has no Python has `boot` for its resolver, which starts one. `thread_end` gives back
+Python's state of a thread: see `threads`.
 
 Sources: System V ABI for AMD64, chapter 3.2; Procedure Call Standard for the Arm 64-bit Architecture, chapter
 6; the instruction sets' reference manuals.
@@ -116,6 +117,15 @@ class X86_64:
             number = 0
         self.code += b"\xb8" + struct.pack("<i", number) + b"\xc3"  # mov $number, %eax; ret
 
+    def thread_end(self, clear: int, attach: int, delete: int) -> None:
+        """`void thread_end(void *state)`: `if (clear(state)) { attach(state); delete(); }`."""
+        self._plain("53 48 89 fb")  # push %rbx; mov %rdi, %rbx
+        self._relative("e8", clear)  # call clear
+        self._plain("85 c0 74 0d 48 89 df")  # test %eax, %eax; jz, 13 bytes on; mov %rbx, %rdi
+        self._relative("e8", attach)
+        self._relative("e8", delete)
+        self._plain("5b c3")  # pop %rbx; ret
+
     def boot(self, boot: Boot) -> None:
         """`int boot(int)`: have the interpreter, which is started if there is none, run the text."""
         self._plain("53")  # push %rbx
@@ -174,6 +184,10 @@ class AArch64:
         self._page(register, target)
         self._words(0xF9400000 | (target & 0xFFF) >> 3 << 10 | register << 5 | register)  # ldr
 
+    def _branch(self, target: int) -> None:
+        """Call the function at `target`, in the same code: bl."""
+        self._words(0x94000000 | ((target - self.here) >> 2 & 0x3FFFFFF))
+
     def _call(self, target: int) -> None:
         """Call the function whose address is at `target`."""
         self._load(16, target)
@@ -227,6 +241,16 @@ class AArch64:
             self._words(0xB4000040, 0xF900001F)  # cbz x0, 2 instructions on; str xzr, [x0]
             number = 0
         self._words(0x52800000 | number << 5, 0xD65F03C0)  # mov w0, #number; ret
+
+    def thread_end(self, clear: int, attach: int, delete: int) -> None:
+        """`void thread_end(void *state)`: `if (clear(state)) { attach(state); delete(); }`."""
+        self._words(0xA9BE7BFD, 0xF9000BF3)  # stp x29, x30, [sp, #-32]!; str x19, [sp, #16]
+        self._words(0xAA0003F3)  # mov x19, x0
+        self._branch(clear)
+        self._words(0x34000080, 0xAA1303E0)  # cbz w0, 4 instructions on; mov x0, x19
+        self._branch(attach)
+        self._branch(delete)
+        self._words(0xF9400BF3, 0xA8C27BFD, 0xD65F03C0)  # ldr x19, [sp, #16]; ldp x29, x30, [sp], #32; ret
 
     def boot(self, boot: Boot) -> None:
         """`int boot(int)`: have the interpreter, which is started if there is none, run the text."""

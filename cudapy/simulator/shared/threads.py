@@ -21,20 +21,26 @@ _current = ctypes.pythonapi["PyThreadState_Get"]
 _current.restype = ctypes.c_void_p
 
 
-def _ended(state: int) -> None:
-    """The thread ends whose state of Python was kept.
+def _clear(state: int) -> int:
+    """The thread ends whose state of Python was kept: whether the state is still to be deleted.
 
-    Where the system has cleared what Python knows of the thread by now, ctypes has made another state for
-    this call, and the old one is destroyed as that of another thread.
+    glibc clears what Python knows of the thread before it calls this, so ctypes has made another state for
+    the call. Until that is gone the old one cannot be deleted: since 3.12 the deletion takes from the
+    thread whichever it has.
     """
     if _current() == state:
         _release(_LOCKED)  # ctypes holds it, too, until this returns
-    else:
-        ctypes.pythonapi["PyThreadState_Clear"](ctypes.c_void_p(state))
-        ctypes.pythonapi["PyThreadState_Delete"](ctypes.c_void_p(state))
+        return 0
+    ctypes.pythonapi["PyThreadState_Clear"](ctypes.c_void_p(state))
+    return 1
 
 
-ended = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_ended)
+STEPS = (
+    ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(_clear),
+    ctypes.pythonapi["PyEval_RestoreThread"],
+    ctypes.pythonapi["PyThreadState_DeleteCurrent"],
+)
+"""What the library's `thread_end` calls, in the order of library_file.THREAD_STEPS."""
 
 
 class _Key:
@@ -62,5 +68,5 @@ def _is_foreign() -> bool:
 
 
 def keep_states(destructor: int) -> None:
-    """From now on keep them. destructor: the address of a function that is `ended` until Python ends."""
+    """From now on keep them. destructor: the address of what calls STEPS until Python ends."""
     library.keep_thread = _Key(destructor).keep

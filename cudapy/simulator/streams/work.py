@@ -111,10 +111,11 @@ class Faults:
         with guard:
             if self.error is not None:
                 return
+            # who sees the error, and ends for it, finds the report in its place
+            findings.note(findings.kind_of(report), report, status=status)
+            if Faults.prints:
+                log.report(report)
             self.error = Refused(status, report)
-        findings.note(findings.kind_of(report), report, status=status)
-        if Faults.prints:
-            log.report(report)
 
 
 class Queue:
