@@ -37,41 +37,34 @@ from __future__ import annotations
 
 import sys
 
-from ._core import system, system_exceptions, system_typing, utils
-from ._core import typing_names as typing
-from ._core.buffer import Buffer
-from ._core.context import Context
-from ._core.device import ComputeCapability, Device
-from ._core.device_properties import DeviceProperties
-from ._core.event import Event, IPCEventDescriptor
-from ._core.event_options import EventOptions
-from ._core.graph import names as graph
-from ._core.kernel import Kernel
-from ._core.launch import launch
-from ._core.launch_config import LaunchConfig
-from ._core.linker import Linker, LinkerOptions, LinkError
-from ._core.memory import (
-    DeviceMemoryResource,
-    DeviceMemoryResourceOptions,
-    GraphMemoryResource,
-    Host,
-    LegacyPinnedMemoryResource,
-    ManagedBuffer,
-    ManagedMemoryResource,
-    ManagedMemoryResourceOptions,
-    MemoryResource,
-    PinnedMemoryResource,
-    PinnedMemoryResourceOptions,
-    VirtualMemoryResource,
-    VirtualMemoryResourceOptions,
-)
-from ._core.module import ObjectCode
-from ._core.prepared import prepare
-from ._core.program import CompileError, Program
-from ._core.program_cache import FileStreamProgramCache, InMemoryProgramCache, ProgramCacheResource
-from ._core.program_key import make_program_cache_key
-from ._core.program_options import ProgramOptions
-from ._core.stream import (
+from ._core.compile.linker import Linker, LinkerOptions, LinkError
+from ._core.compile.program import CompileError, Program
+from ._core.compile.program_cache import FileStreamProgramCache, InMemoryProgramCache, ProgramCacheResource
+from ._core.compile.program_key import make_program_cache_key
+from ._core.compile.program_options import ProgramOptions
+from ._core.context.context import Context
+from ._core.device.device import ComputeCapability, Device
+from ._core.device.properties import DeviceProperties
+from ._core.kernels.kernel import Kernel
+from ._core.kernels.launch import launch
+from ._core.kernels.launch_config import LaunchConfig
+from ._core.kernels.object_code import ObjectCode
+from ._core.kernels.prepared import prepare
+from ._core.memory.buffer import Buffer
+from ._core.memory.device import DeviceMemoryResource, DeviceMemoryResourceOptions
+from ._core.memory.graph import GraphMemoryResource
+from ._core.memory.legacy import LegacyPinnedMemoryResource
+from ._core.memory.location import Host
+from ._core.memory.managed import ManagedMemoryResource, ManagedMemoryResourceOptions
+from ._core.memory.managed_buffer import ManagedBuffer
+from ._core.memory.pinned import PinnedMemoryResource, PinnedMemoryResourceOptions
+from ._core.memory.resource import MemoryResource
+from ._core.memory.virtual import VirtualMemoryResource
+from ._core.memory.virtual_options import VirtualMemoryResourceOptions
+from ._core.modules import graph, system, system_exceptions, system_typing, typing, utils
+from ._core.streams.event import Event, IPCEventDescriptor
+from ._core.streams.event_options import EventOptions
+from ._core.streams.stream import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
     Stream,

@@ -24,7 +24,7 @@ from contextlib import ExitStack, redirect_stderr
 from dataclasses import dataclass
 
 from cudapy import driver, pathfinder, simulator
-from cudapy._core import event
+from cudapy._core.streams import event
 from cudapy.core import Device, GraphMemoryResource
 
 from .gpu_tier import scenarios, things

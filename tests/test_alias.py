@@ -125,7 +125,7 @@ print(json.dumps([
         "cuda-core",
         ["cuda-bindings", "cuda-core"],
         [True, True, True],
-        ["cudapy.nvvm", "cudapy.utils", "cudapy._core.utils"],
+        ["cudapy.nvvm", "cudapy.utils", "cudapy._core.modules.utils"],
         [True, False, False],
     ]
 

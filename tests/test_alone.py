@@ -1,7 +1,7 @@
 """Runs the files of tests/alone/, each in a process of its own.
 
 nvJitLink (12.9 to 13.5) spoils memory when links fail in more than one thread of a process: core has one
-thread for it (cudapy/_core/linker_thread.py), and the tests of the raw functions another.
+thread for it (cudapy/_core/compile/linker_thread.py), and the tests of the raw functions another.
 """
 
 from __future__ import annotations

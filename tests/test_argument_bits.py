@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cudapy import driver
-from cudapy._core.arguments import encode
-from cudapy._core.kernel import Kernel, ParamInfo
-from cudapy._core.launch import Writer
-from cudapy._core.parameter_kinds import Parameter
+from cudapy._core.kernels.arguments import encode
+from cudapy._core.kernels.kernel import Kernel, ParamInfo
+from cudapy._core.kernels.launch import Writer
+from cudapy._core.kernels.parameter_kinds import Parameter
 from cudapy.core import Buffer
 
 from .budget import budget

@@ -11,7 +11,7 @@ from cudapy.core.utils import StridedMemoryView
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cudapy._core.array_interface import read_array_interface
+from cudapy._core.arrays.array_interface import read_array_interface
 
 from .budget import budget, thorough
 

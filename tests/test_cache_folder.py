@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from cudapy._core import cache_folder
-from cudapy._core.cache_folder import Folder, Refused, name_of, own_folder, user_cache
+from cudapy._core.compile import cache_folder
+from cudapy._core.compile.cache_folder import Folder, Refused, name_of, own_folder, user_cache
 
 ROOT = Path(__file__).parents[1]
 
@@ -242,7 +242,7 @@ def test_a_write_that_fails_leaves_nothing(
 
 WRITER = """
 import hashlib, os, random, sys
-from cudapy._core.cache_folder import Folder
+from cudapy._core.compile.cache_folder import Folder
 folder = Folder(sys.argv[1], limit=1 << 21)
 generator = random.Random(int(sys.argv[2]))
 print("ready", flush=True)

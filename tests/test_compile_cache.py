@@ -18,8 +18,8 @@ import pytest
 from cudapy.core.typing import ObjectCodeFormatType, SourceCodeType
 
 from cudapy import pathfinder
-from cudapy._core import compile_cache, program_key, program_nvrtc
-from cudapy._core.program_key import NotCacheable
+from cudapy._core.compile import compile_cache, program_key, program_nvrtc
+from cudapy._core.compile.program_key import NotCacheable
 from cudapy.core import (
     CompileError,
     FileStreamProgramCache,

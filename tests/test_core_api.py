@@ -18,7 +18,7 @@ from cudapy._core.options import accepted
 TESTS = Path(__file__).parent
 PEER: dict[str, dict[str, str]] = json.loads((TESTS / "peers" / "core-1.2.2.json").read_text())
 PAGE = (TESTS.parent / "docs" / "core-api.md").read_text()
-REACHED = {"KernelAttributes": "kernel", "KernelOccupancy": "kernel_occupancy"}
+REACHED = {"KernelAttributes": "kernels.kernel", "KernelOccupancy": "kernels.occupancy"}
 """Classes without a public name here, and their files."""
 
 

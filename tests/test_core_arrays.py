@@ -14,10 +14,10 @@ from cudapy.core.utils import StridedMemoryView, args_viewable_as_strided_memory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudapy._core.dlpack import capsule, dense
-from cudapy._core.element_types import Element, dtype, of
-from cudapy._core.layout import StridedLayout
-from cudapy._core.strided_copy import Axis, make_plan
+from cudapy._core.arrays.element_types import Element, dtype, of
+from cudapy._core.arrays.layout import StridedLayout
+from cudapy._core.arrays.strided_copy import Axis, make_plan
+from cudapy._core.memory.dlpack import capsule, dense
 from cudapy._ffi import dlpack
 from cudapy._ffi.dlpack import Described, describe
 
@@ -445,7 +445,7 @@ def test_capsules_that_are_left_at_exit() -> None:
     done = python(
         "import sys\n"
         "import numpy as np\n"
-        "from cudapy._core.dlpack import capsule\n"
+        "from cudapy._core.memory.dlpack import capsule\n"
         "from cudapy._ffi.dlpack import Described\n"
         "class Owner:\n"
         "    def __del__(self): pass\n"

@@ -19,7 +19,8 @@ def copy() -> Iterator[SimpleNamespace]:
     """The fake driver, and a copy of the package that uses it."""
     with faked() as (fake, of):
         modules = {
-            name: of(name) for name in ("core", "driver", "runtime", "_core.captures", "_core.lifetime")
+            name: of(name)
+            for name in ("core", "driver", "runtime", "_core.ownership.captures", "_core.ownership.lifetime")
         }
         yield SimpleNamespace(fake=fake, **{name.split(".")[-1]: found for name, found in modules.items()})
 

@@ -85,17 +85,17 @@ def dropped_by_driver(stub: Stub, call: Any) -> None:
 @pytest.fixture
 def no_sweeper(stub: Stub, monkeypatch: Any) -> None:
     """No thread sweeps: the tests that ask for this call `sweep`, and drop one of two user objects."""
-    held = graphs("held")
-    signal = types.SimpleNamespace(argument=1, address=graphs("held").Post().address)
+    held = module("_core.ownership.held")
+    signal = types.SimpleNamespace(argument=1, address=module("_core.ownership.held").Post().address)
     idle = types.SimpleNamespace(
-        signal=signal, expected=0, dropped=0, process=module("_core.lifetime").process
+        signal=signal, expected=0, dropped=0, process=module("_core.ownership.lifetime").process
     )
     monkeypatch.setattr(held, "_sweeper", idle)
 
 
 def cells() -> Any:
     """Where user objects are made that nobody is to release."""
-    return tuple(graphs("held").CUuserObject() for _ in range(2))
+    return tuple(module("_core.ownership.held").CUuserObject() for _ in range(2))
 
 
 def pairs(stub: Stub) -> list[tuple[Any, Any]]:
@@ -106,7 +106,7 @@ def pairs(stub: Stub) -> list[tuple[Any, Any]]:
 
 @pytest.mark.usefixtures("no_sweeper")
 def test_what_is_held_goes_when_the_driver_says_so(stub: Stub) -> None:
-    held = graphs("held")
+    held = module("_core.ownership.held")
     (one, first), (two, second) = watched(), watched()
     held.hold(cells(), one)
     held.hold(cells(), [two])
@@ -127,7 +127,7 @@ def test_what_is_held_goes_when_the_driver_says_so(stub: Stub) -> None:
 
 @pytest.mark.usefixtures("no_sweeper")
 def test_places_of_what_was_held_are_used_again(stub: Stub) -> None:
-    held = graphs("held")
+    held = module("_core.ownership.held")
     before, things = len(held._blocks), len(held._things)
     for _ in range(10):
         calls = []
@@ -142,7 +142,7 @@ def test_places_of_what_was_held_are_used_again(stub: Stub) -> None:
 
 @pytest.mark.usefixtures("no_sweeper")
 def test_waiting_drops_what_the_driver_let_go(stub: Stub) -> None:
-    held, lifetime = graphs("held"), module("_core.lifetime")
+    held, lifetime = module("_core.ownership.held"), module("_core.ownership.lifetime")
     thing, reference = watched()
     held.hold(cells(), thing)
     del thing
@@ -155,7 +155,7 @@ def test_waiting_drops_what_the_driver_let_go(stub: Stub) -> None:
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_thread_drops_what_the_driver_let_go(stub: Stub, first: int) -> None:
     """Whichever of the two the driver calls first, and without any call of the program's."""
-    held, captures = graphs("held"), module("_core.captures")
+    held, captures = module("_core.ownership.held"), module("_core.ownership.captures")
     gone, seen = threading.Event(), []
 
     class Last:
@@ -175,7 +175,7 @@ def test_a_thread_drops_what_the_driver_let_go(stub: Stub, first: int) -> None:
 
 
 def test_a_failure_holds_nothing(stub: Stub) -> None:
-    held = graphs("held")
+    held = module("_core.ownership.held")
     thing, reference = watched()
     stub.status = 2
     with pytest.raises(MemoryError):
@@ -198,7 +198,7 @@ def interrupt(*_: Any) -> int:
 @pytest.mark.parametrize(("retain", "error"), [(refuse, RuntimeError), (interrupt, KeyboardInterrupt)])
 def test_what_no_graph_took_is_released(stub: Stub, monkeypatch: Any, retain: Any, error: Any) -> None:
     """And what one took is not: one more release would take it from under the graph."""
-    kept = graphs("kept")
+    kept = module("_core.ownership.kept")
     kept.give(kept.CUgraph(5), Thing())
     assert "cuUserObjectRelease" not in [call.symbol for call in stub.calls()]
     monkeypatch.setattr(kept, "c_function", lambda _: retain)
@@ -210,7 +210,7 @@ def test_what_no_graph_took_is_released(stub: Stub, monkeypatch: Any, retain: An
 @pytest.mark.usefixtures("no_sweeper")
 def test_what_holds_something_may_be_dropped_in_turn(stub: Stub) -> None:
     """Dropping one thing may bring others along that come by the same way."""
-    held = graphs("held")
+    held = module("_core.ownership.held")
 
     class Last:
         def __del__(self) -> None:
@@ -225,7 +225,7 @@ def test_what_holds_something_may_be_dropped_in_turn(stub: Stub) -> None:
 
 
 def test_copies_share_until_one_changes(stub: Stub) -> None:
-    driver, kept = module("driver"), graphs("kept").Kept(module("driver").CUgraph(5))
+    driver, kept = module("driver"), module("_core.ownership.kept").Kept(module("driver").CUgraph(5))
     kept.put(1, "plain", 5, None)
     assert symbols(stub) == []  # nothing worth keeping
     first, second = Thing(), Thing()
@@ -316,7 +316,7 @@ def test_nodes_go_to_the_place_they_belong(definition: Any, stub: Stub) -> None:
     call = next(call for call in stub.calls() if call.symbol == "cuGraphAddHostNode")
     assert int.from_bytes(call.arguments["hGraph"].raw, "little") == int(definition._graph)
     assert int.from_bytes(call.arguments["numDependencies"].raw, "little") == 0
-    node.record(module("_core.event").Event())
+    node.record(module("_core.streams.event").Event())
     call = next(call for call in stub.calls() if call.symbol == "cuGraphAddEventRecordNode")
     assert int.from_bytes(call.arguments["numDependencies"].raw, "little") == 1
     assert int.from_bytes(call.arguments["dependencies"].memory, "little") == int(node.handle)
@@ -350,7 +350,7 @@ def test_an_update_that_fails_says_why(definition: Any, stub: Stub, monkeypatch:
 
 
 def test_a_stream_of_another_context_is_named(definition: Any, stub: Stub) -> None:
-    graph, stream = definition.instantiate(), module("_core.stream").Stream.from_handle(0x5000)
+    graph, stream = definition.instantiate(), module("_core.streams.stream").Stream.from_handle(0x5000)
     graph.launch(stream)
     assert "cuGraphLaunch" in symbols(stub)
     graph._launch = lambda *_: 1
@@ -368,13 +368,13 @@ def test_a_stream_of_another_context_is_named(definition: Any, stub: Stub) -> No
 
 @pytest.fixture
 def builder(stub: Stub) -> Any:
-    made = module("_core.stream").Stream.from_handle(0x5000).create_graph_builder()
+    made = module("_core.streams.stream").Stream.from_handle(0x5000).create_graph_builder()
     stub.calls()
     return made
 
 
 def test_a_capture_ends_with_its_builder(builder: Any, stub: Stub, monkeypatch: Any) -> None:
-    monkeypatch.setattr(module("_core.stream").Stream, "priority", 0)
+    monkeypatch.setattr(module("_core.streams.stream").Stream, "priority", 0)
     builder.begin_building("thread_local")
     call = next(call for call in stub.calls() if call.symbol == "cuStreamBeginCapture_v2")
     assert int.from_bytes(call.arguments["mode"].raw, "little") == 1
@@ -385,7 +385,7 @@ def test_a_capture_ends_with_its_builder(builder: Any, stub: Stub, monkeypatch: 
     assert names.count("cuStreamEndCapture") == names.count("cuGraphDestroy") == 1
     with pytest.raises(RuntimeError, match="has ended the building"):
         part.split(2)
-    other = module("_core.stream").Stream.from_handle(0x5000).create_graph_builder().begin_building()
+    other = module("_core.streams.stream").Stream.from_handle(0x5000).create_graph_builder().begin_building()
     stub.calls()
     del other
     gc.collect()
@@ -456,7 +456,7 @@ class FailingOwning:
         self.others = others
 
     def __getattr__(self, name: str) -> Any:
-        return self.others.of(module("_core.current").owning, name)
+        return self.others.of(module("_core.context.current").owning, name)
 
 
 def defined() -> None:
@@ -475,7 +475,7 @@ def defined() -> None:
 
 
 def captured() -> None:
-    stream = module("_core.stream").Stream.from_handle(0x5000)
+    stream = module("_core.streams.stream").Stream.from_handle(0x5000)
     builder = stream.create_graph_builder().begin_building()
     builder.callback(Thing())
     _, part = builder.split(2)
@@ -490,11 +490,11 @@ def captured() -> None:
 @pytest.mark.parametrize("scenario", [defined, captured])
 def test_nothing_is_lost_when_a_call_fails(stub: Stub, monkeypatch: Any, scenario: Any) -> None:
     """Each call in turn: what was made is given back, and no stream is left capturing."""
-    monkeypatch.setattr(module("_core.stream").Stream, "priority", 0)
+    monkeypatch.setattr(module("_core.streams.stream").Stream, "priority", 0)
     monkeypatch.setattr("sys.unraisablehook", lambda _: None)  # what a finalizer meets
     module("core")
     users = [m for name, m in sys.modules.items() if name.startswith("cudapy_stubbed._core.graph.")]
-    users.append(module("_core.captures"))
+    users += [module(f"_core.ownership.{name}") for name in ("captures", "kept", "held")]
     monkeypatch.setattr(graphs("condition"), "bodies", lambda _: (module("driver").CUgraph(7),))
     gc.collect()
     for fails in range(1, 1000):
@@ -584,9 +584,9 @@ def test_graph_can_be_imported_like_a_module() -> None:
 def test_conditions_are_handles() -> None:
     condition = graphs("condition").GraphCondition(0x1234)
     assert type(condition.handle) is module("driver").CUgraphConditionalHandle
-    parameter = module("_core.parameter_kinds").Parameter("i", 8)  # what a kernel has for it
+    parameter = module("_core.kernels.parameter_kinds").Parameter("i", 8)  # what a kernel has for it
     assert condition == condition.handle
-    assert module("_core.arguments").encode(condition, parameter) == (0x1234).to_bytes(8, "little")
+    assert module("_core.kernels.arguments").encode(condition, parameter) == (0x1234).to_bytes(8, "little")
 
 
 def test_a_driver_of_cuda_12_0(older: Any, monkeypatch: pytest.MonkeyPatch) -> None:

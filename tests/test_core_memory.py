@@ -23,10 +23,10 @@ from .stub import python
 def world() -> Iterator[SimpleNamespace]:
     """The fake driver, and core on it, with a current context."""
     with faked() as (fake, of):
-        core, lifetime = of("core"), of("_core.lifetime")
+        core, lifetime = of("core"), of("_core.ownership.lifetime")
         fake.contexts[:] = [0xC0]
         core.Device(0).set_current()
-        of("_core.context").lasting.clear()  # no stream or event is kept to be used again
+        of("_core.context.context").lasting.clear()  # no stream or event is kept to be used again
 
         def settle() -> None:
             """Let go of what is kept for a while: work that is done, frees that waited."""
@@ -36,7 +36,7 @@ def world() -> Iterator[SimpleNamespace]:
 
         gc.collect()
         gc.freeze()
-        begun = of("_core.captures").possible
+        begun = of("_core.ownership.captures").possible
         yield SimpleNamespace(fake=fake, core=core, lifetime=lifetime, begun=begun, settle=settle)
         gc.unfreeze()
         gc.collect()
@@ -121,8 +121,8 @@ def pinned(core: Any) -> None:
 def synchronous(core: Any) -> None:
     from importlib import import_module
 
-    memory = import_module(f"{core.__name__.split('.')[0]}._core.memory")
-    resource = memory._SynchronousMemoryResource(0)
+    legacy = import_module(f"{core.__name__.split('.')[0]}._core.memory.legacy")
+    resource = legacy._SynchronousMemoryResource(0)
     resource.allocate(64).close()
     resource.allocate(64, stream=core.Device(0).create_stream())
 
@@ -468,7 +468,7 @@ def test_the_stream_of_a_consumer_waits_for_that_of_the_buffer(core: Any, fake: 
 def test_a_buffer_of_another_process_is_opened_once_and_freed_once(core: Any, fake: FakeDriver) -> None:
     from importlib import import_module
 
-    ipc = import_module(f"{core.__name__.split('.')[0]}._core.ipc_buffer")
+    ipc = import_module(f"{core.__name__.split('.')[0]}._core.memory.ipc_buffer")
     pool = core.DeviceMemoryResource.from_allocation_handle(0, 5)
     assert pool.is_mapped and pool.is_ipc_enabled
     described = ipc.IPCBufferDescriptor._of(bytes(64), 256)
@@ -504,7 +504,7 @@ def test_a_pool_of_another_process_waits_for_its_frees(core: Any, fake: FakeDriv
     """Drivers keep a file descriptor for good of one that is destroyed before."""
     from importlib import import_module
 
-    ipc = import_module(f"{core.__name__.split('.')[0]}._core.ipc_buffer")
+    ipc = import_module(f"{core.__name__.split('.')[0]}._core.memory.ipc_buffer")
     stream = core.Device(0).create_stream()
     pool = core.DeviceMemoryResource.from_allocation_handle(0, 5)
     described = ipc.IPCBufferDescriptor._of(bytes(64), 256)
@@ -691,7 +691,7 @@ def test_an_older_driver_gets_many_calls_for_one() -> None:
     with faked() as (fake, of):
         batches = "cuMemcpyBatchAsync", "cuMemPrefetchBatchAsync", "cuMemDiscardBatchAsync"
         fake.missing = (*batches, "cuMemGetMemPool")
-        core, utils = of("core"), of("_core.utils")
+        core, utils = of("core"), of("_core.modules.utils")
         fake.contexts[:] = [0xC0]
         device = core.Device(0)
         device.set_current()
@@ -704,7 +704,7 @@ def test_an_older_driver_gets_many_calls_for_one() -> None:
             utils.copy_batch(stream, buffers[:2], buffers[2:], options=utils.CopyOptions("during_api_call"))
         managed = [core.ManagedBuffer.from_handle(4096, 64) for _ in range(2)]
         for each in managed:
-            each._attributes = of("_core.pointer").Location(0, True, True, True)
+            each._attributes = of("_core.memory.pointer").Location(0, True, True, True)
         utils.prefetch_batch(stream, managed, [device, core.Host()])
         assert fake.calls.count("cuMemPrefetchAsync_v2") == 2
         with pytest.raises(RuntimeError, match="cuMemDiscardBatchAsync"):
@@ -717,7 +717,7 @@ def test_an_older_driver_gets_many_calls_for_one() -> None:
 def test_what_batches_are_not_for(core: Any, fake: FakeDriver) -> None:
     from importlib import import_module
 
-    utils = import_module(f"{core.__name__.split('.')[0]}._core.utils")
+    utils = import_module(f"{core.__name__.split('.')[0]}._core.modules.utils")
     stream = core.Device(0).create_stream()
     small, large = core.Device(0).allocate(64, stream), core.Device(0).allocate(65, stream)
     for srcs, dsts, error in (

@@ -138,7 +138,9 @@ class Programs(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.w.settle()
-        self.w.module("_core.captures").possible.clear()  # as no earlier program had told of a stream
+        self.w.module(
+            "_core.ownership.captures"
+        ).possible.clear()  # as no earlier program had told of a stream
         self.w.lifetime._reported.clear()
         self.reports.clear()
         things.clear()  # a program that failed is kept with its traceback

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cudapy import driver, nvfatbin, pathfinder, simulator
-from cudapy._core.parameter_kinds import without_note
+from cudapy._core.kernels.parameter_kinds import without_note
 from cudapy._ffi import elf, fatbin
 from cudapy.core import CUDAError, Linker, LinkerOptions, ObjectCode, Program, ProgramOptions
 

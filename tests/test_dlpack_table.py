@@ -235,7 +235,7 @@ get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 table = get(StridedMemoryView.__dlpack_c_exchange_api__, b"dlpack_exchange_api")
 at = ctypes.c_void_p.from_address(table + 48).value
 call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.c_void_p)(at)
-for name in ("cudapy._ffi.dlpack_table", "cudapy._ffi.dlpack", "cudapy._core.strided"):
+for name in ("cudapy._ffi.dlpack_table", "cudapy._ffi.dlpack", "cudapy._core.arrays.strided"):
     vars(sys.modules[name]).clear()
     del sys.modules[name]
 del StridedMemoryView

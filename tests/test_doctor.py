@@ -15,7 +15,7 @@ import pytest
 import cudapy
 from cudapy import __main__ as command
 from cudapy import pathfinder
-from cudapy._core import compile_cache
+from cudapy._core.compile import compile_cache
 from cudapy._doctor import machine, probe
 from cudapy._doctor.facts import (
     CacheFacts,

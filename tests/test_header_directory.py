@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cudapy import pathfinder
-from cudapy._core import program_nvrtc
+from cudapy._core.compile import program_nvrtc
 from cudapy._pathfinder.headers import matching, release_of
 from cudapy._pathfinder.missing import advice
 from cudapy.core import CompileError, Program, ProgramOptions

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cudapy import pathfinder
-from cudapy._core import includes, program_nvrtc
-from cudapy._core.includes import Unknown, identity, included
+from cudapy._core.compile import includes, program_nvrtc
+from cudapy._core.compile.includes import Unknown, identity, included
 from cudapy.core import CompileError, Program, ProgramOptions
 
 KERNEL = 'extern "C" __global__ void k(int *p) { *p = FOUND; }\n'

@@ -16,8 +16,8 @@ import pytest
 from cudapy.core.graph import GraphBuilder
 
 from cudapy import driver
-from cudapy._core.graph import parameters
-from cudapy._core.kernel import Kernel, ParamInfo
+from cudapy._core.kernels import node_parameters
+from cudapy._core.kernels.kernel import Kernel, ParamInfo
 from cudapy._ffi.library import SymbolNotFound
 from cudapy.core import Buffer, LaunchConfig, ObjectCode, Stream, launch, prepare
 from cudapy.driver import CUdeviceptr, CUkernel
@@ -338,17 +338,17 @@ def test_arguments_of_nodes_lie_where_nobody_writes(launches) -> None:
         table = (ctypes.c_void_p * 2).from_address(made.address)
         return [ctypes.string_at(at, size) for at, size in zip(table, (4, 8), strict=True)]
 
-    first, second = parameters.arguments(k, (1, 2.5)), parameters.arguments(k, (3, 4.5))
+    first, second = node_parameters.arguments(k, (1, 2.5)), node_parameters.arguments(k, (3, 4.5))
     at = first.address
     assert values(first) == [struct.pack("i", 1), struct.pack("d", 2.5)]
     del first
-    third = parameters.arguments(k, (5, 6.5))
+    third = node_parameters.arguments(k, (5, 6.5))
     assert third.address == at != second.address
     assert values(second) == [struct.pack("i", 3), struct.pack("d", 4.5)]
     assert values(third) == [struct.pack("i", 5), struct.pack("d", 6.5)]
-    assert values(parameters.arguments(k, (7, 8))) == [struct.pack("i", 7), struct.pack("q", 8)]
+    assert values(node_parameters.arguments(k, (7, 8))) == [struct.pack("i", 7), struct.pack("q", 8)]
     with pytest.raises(OverflowError):
-        parameters.arguments(k, (2**40, 0.5))
+        node_parameters.arguments(k, (2**40, 0.5))
     assert values(third) == [struct.pack("i", 5), struct.pack("d", 6.5)]
 
 

@@ -8,7 +8,7 @@ import weakref
 import pytest
 
 from cudapy import driver
-from cudapy._core.launch_config import c_config
+from cudapy._core.kernels.launch_config import c_config
 from cudapy.core import LaunchConfig
 
 

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from cudapy._core.graph import parameters
-from cudapy._core.module import ObjectCode
+from cudapy._core.kernels import node_parameters
+from cudapy._core.kernels.object_code import ObjectCode
 from cudapy.core import launch, prepare
 from cudapy.driver import CUdeviceptr
 
@@ -37,7 +37,7 @@ def ways(k, stream, *args):
     """The ways to give `args` to `k`: each gives the bytes of the last."""
 
     def through_graph(launches):
-        made = parameters.arguments(k, args)
+        made = node_parameters.arguments(k, args)
         at = ctypes.c_void_p.from_address(made.address + 8 * (len(args) - 1)).value
         return ctypes.string_at(at, launches.sizes[-1])
 
@@ -233,6 +233,6 @@ def test_nothing_is_read_of_what_lies_behind_a_value(launches, stream, value, pa
         launch(stream, CONFIG, k, value, value, value)
         run(value, value, value)
     assert [found for _, _, found in launches] == [[expected] * 3] * 4
-    made = parameters.arguments(k, (value, value, value))
+    made = node_parameters.arguments(k, (value, value, value))
     for at in (ctypes.c_void_p * 3).from_address(made.address):
         assert ctypes.string_at(at, size) == expected

@@ -53,6 +53,7 @@ class Import(NamedTuple):
     names: tuple[str, ...]
     line: int
     at_import: bool  # whether it runs when the file is imported
+    for_types: bool = False  # whether type checkers alone see it
 
 
 def layer(path: Path) -> str:
@@ -65,18 +66,18 @@ def imports(path: Path) -> list[Import]:
     return list(_imports(ast.parse(path.read_text()), True))
 
 
-def _imports(node: ast.AST, at_import: bool) -> Iterator[Import]:
+def _imports(node: ast.AST, at_import: bool, for_types: bool = False) -> Iterator[Import]:
     if isinstance(node, ast.Import):
         for alias in node.names:
-            yield Import(0, alias.name, (), node.lineno, at_import)
+            yield Import(0, alias.name, (), node.lineno, at_import, for_types)
     elif isinstance(node, ast.ImportFrom):
         names = tuple(alias.name for alias in node.names)
-        yield Import(node.level, node.module or "", names, node.lineno, at_import)
+        yield Import(node.level, node.module or "", names, node.lineno, at_import, for_types)
     typing_only = isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
     function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
     for child in ast.iter_child_nodes(node):
-        later = function or (typing_only and child not in node.orelse)  # type: ignore[attr-defined]
-        yield from _imports(child, at_import and not later)
+        hidden = typing_only and child not in node.orelse  # type: ignore[attr-defined]
+        yield from _imports(child, at_import and not (function or hidden), for_types or hidden)
 
 
 def targets(path: Path, found: Import) -> Iterator[str]:
@@ -97,7 +98,7 @@ def test_the_reader_of_imports() -> None:
         (1, "", ("z",), False),
     ]
     for file, example, expected in (
-        ("_core/event.py", found[0]._replace(module="driver"), "functions"),
+        ("_core/streams/event.py", found[0]._replace(level=3, module="driver"), "functions"),
         ("_types/driver/x.py", found[0]._replace(level=3, module="_ffi.y"), "_ffi"),
         ("driver.py", found[3]._replace(names=("pathfinder",)), "pathfinder"),
     ):
@@ -119,12 +120,52 @@ def test_arrows(path: Path) -> None:
             continue
         top = found.module.split(".")[0]
         if top == "numpy":
-            lazy = path.parent.name == "_core" or path == PACKAGE / "simulator" / "__init__.py"
+            lazy = layer(path) == "_core" or path == PACKAGE / "simulator" / "__init__.py"
             if (found.at_import and lazy) or layer(path) not in ("_core", "simulator"):
                 wrong.append(f"line {found.line}: numpy is for core and the simulator, on first need")
         elif top not in STANDARD:
             wrong.append(f"line {found.line}: {top} is not in the standard library")
     assert wrong == []
+
+
+PACKAGES = (
+    "", "context", "ownership", "streams", "memory", "arrays", "kernels", "compile", "graph", "device",
+    "management", "modules",
+)  # fmt: skip
+"""The packages of core, each above those before it; "": the files beside them."""
+LATER = {
+    *((name, "device") for name in ("context", "streams", "memory", "kernels", "compile", "graph")),
+    ("context", "streams"),
+    ("streams", "graph"),
+    ("device", "management"),
+}
+"""Where an import inside a function goes up: docs/design.md says why."""
+
+
+def package(path: Path) -> str:
+    parts = path.relative_to(PACKAGE / "_core").parts
+    return parts[0] if len(parts) > 1 or (PACKAGE / "_core" / parts[0]).is_dir() else ""
+
+
+def test_packages_of_core_are_in_order() -> None:
+    wrong, upward = [], set()
+    for path in FILES:
+        if layer(path) != "_core":
+            continue
+        place = PACKAGES.index(package(path))
+        for found in imports(path):
+            names = [found.module] if found.module else found.names
+            for name in names if found.level and not found.for_types else ():
+                target = path.parents[found.level - 1].joinpath(*name.split("."))
+                if not target.is_relative_to(PACKAGE / "_core"):
+                    continue
+                if PACKAGES.index(package(target)) > place:
+                    if found.at_import:
+                        wrong.append(f"{path.relative_to(PACKAGE)}, line {found.line}: {name}")
+                    else:
+                        upward.add((package(path), package(target)))
+    assert wrong == []
+    assert upward == LATER
 
 
 def names_ctypes(code: str) -> bool:

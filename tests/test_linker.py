@@ -15,10 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from cudapy import pathfinder
-from cudapy._core import linker as linker_module
-from cudapy._core import linker_nvjitlink, linker_thread
-from cudapy._core.linker_nvjitlink import linker_input
-from cudapy._core.parameter_kinds import Parameter, with_note
+from cudapy._core.compile import linker as linker_module
+from cudapy._core.compile import linker_nvjitlink, linker_thread
+from cudapy._core.compile.linker_nvjitlink import linker_input
+from cudapy._core.kernels.parameter_kinds import Parameter, with_note
 from cudapy.core import CUDAError, Linker, LinkerOptions, LinkError, ObjectCode, Program, ProgramOptions
 
 from . import stub
@@ -295,7 +295,7 @@ def test_nvjitlink_works_in_one_thread(monkeypatch) -> None:
 
 
 def test_copies_of_the_package_have_one_thread() -> None:
-    theirs = stub.module("_core.linker_thread")
+    theirs = stub.module("_core.compile.linker_thread")
     assert theirs is not linker_thread
     assert theirs.call(threading.get_ident) == linker_thread.call(threading.get_ident)
     assert theirs.call(lambda: linker_thread.call(int)) == 0  # within it, there is nothing to wait for
@@ -304,7 +304,7 @@ def test_copies_of_the_package_have_one_thread() -> None:
 def test_a_thread_that_does_not_start_fails_each_call_until_one_does() -> None:
     done = stub.python("""
 import threading
-from cudapy._core import linker_thread
+from cudapy._core.compile import linker_thread
 start = threading.Thread.start
 def refuse(thread): raise RuntimeError("no thread starts")
 threading.Thread.start = refuse

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cudapy._core import current, module
+from cudapy._core.context import current
+from cudapy._core.kernels import object_code as module
 from cudapy.core import ObjectCode
 
 KINDS = ("cubin", "ptx", "ltoir", "fatbin", "object", "library")

@@ -17,7 +17,7 @@ class Values(bytearray):
 
 
 def owning() -> Any:
-    return module("_core.current").owning
+    return module("_core.context.current").owning
 
 
 def test_what_is_made_is_in_the_cell(stub: Stub) -> None:

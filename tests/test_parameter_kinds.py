@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from cudapy import nvrtc, pathfinder
-from cudapy._core import compile_cache
-from cudapy._core.parameter_kinds import Parameter, declared, noted, with_note, without_note
+from cudapy._core.compile import compile_cache
+from cudapy._core.kernels.parameter_kinds import Parameter, declared, noted, with_note, without_note
 from cudapy.core import (
     InMemoryProgramCache,
     Linker,

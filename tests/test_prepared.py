@@ -118,7 +118,10 @@ class Driver:
 def copy() -> Iterator[SimpleNamespace]:
     with faked() as (fake, of):
         yield SimpleNamespace(
-            fake=fake, core=of("core"), kernel=of("_core.kernel"), captures=of("_core.captures")
+            fake=fake,
+            core=of("core"),
+            kernel=of("_core.kernels.kernel"),
+            captures=of("_core.ownership.captures"),
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cudapy import pathfinder
-from cudapy._core import linker as linker_module
+from cudapy._core.compile import linker as linker_module
 from cudapy.core import (
     CompileError,
     Linker,

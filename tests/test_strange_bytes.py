@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cudapy import driver, simulator
-from cudapy._core import compile_cache
-from cudapy._core.build import Built
-from cudapy._core.cache_folder import Folder, name_of
+from cudapy._core.compile import compile_cache
+from cudapy._core.compile.build import Built
+from cudapy._core.compile.cache_folder import Folder, name_of
 from cudapy.driver import checked
 
 from .budget import fuzz, once_failed

@@ -1,1 +1,1 @@
-"""What `cudapy.core` is made of: one noun for each file."""
+"""What `cudapy.core` is made of, by subject; docs/design.md says which package imports which."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from .unique import Unique
 
 if TYPE_CHECKING:
-    from .lifetime import Ownership
+    from .ownership.lifetime import Ownership
 
 Self = TypeVar("Self", bound="Closable")
 

@@ -40,3 +40,11 @@ def accepted(cls: type[T], options: T | Mapping[str, Any]) -> T:
     if isinstance(options, Mapping):
         return cls(**options)
     raise TypeError(f"options must be {cls.__name__} or a dict of them, not {type(options).__name__}")
+
+
+def c_text(value: str | bytes, what: str) -> bytes:
+    """`value` for a `char *`, which ends at its first NUL. Raises ValueError for one before its end."""
+    data = value.encode() if isinstance(value, str) else value
+    if (at := data.find(0)) != -1 and data[at:].strip(b"\0"):
+        raise ValueError(f"{what} has a NUL character at {at}, where C would end it")
+    return data

@@ -12,7 +12,7 @@ from importlib.metadata import version as version_of
 from typing import Any
 
 from .. import __version__
-from .._core import compile_cache
+from .._core.compile import compile_cache
 from .._pathfinder.headers import HEADERS, directories, matching
 from .._pathfinder.libraries import USED
 from ..pathfinder import find, this_host

@@ -170,7 +170,7 @@ KERNEL = 'extern "C" __global__ void answer(int *x) { *x = 42; }'
 def compiler(_: str) -> dict[str, Any]:
     """What NVRTC compiles for, and whether it does, builtins and all."""
     from .. import nvrtc
-    from .._core.program import Program, ProgramOptions
+    from .._core.compile.program import Program, ProgramOptions
 
     architectures = nvrtc.checked.nvrtcGetSupportedArchs()
     Program(KERNEL, "c++", ProgramOptions(arch=f"sm_{architectures[-1]}")).compile("cubin", cache=False)

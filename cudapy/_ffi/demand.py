@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,9 +19,9 @@ def on_demand(
     missing = set(modules)
 
     def load(module: str) -> None:
-        path = f"{scope['__package__']}{package}.{module}"
-        __import__(path)
-        scope.update({k: v for k, v in vars(sys.modules[path]).items() if not k.startswith("_")})
+        name = package.lstrip(".")
+        found = __import__(f"{name}.{module}", scope, None, ("*",), len(package) - len(name))
+        scope.update({k: v for k, v in vars(found).items() if not k.startswith("_")})
         missing.discard(module)
 
     def get(name: str) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from cudapy.core.graph import Graph, GraphBuilder, GraphDefinition
 
-from cudapy._core.graph import held
+from cudapy._core.ownership import held
 from cudapy.core import Device, LaunchConfig, Program
 
 from .core_kernels import content as content

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cudapy import nvfatbin, pathfinder
-from cudapy._core import linker as linker_module
+from cudapy._core.compile import linker as linker_module
 from cudapy.core import (
     CompileError,
     Device,

@@ -17,8 +17,8 @@ import pytest
 from cudapy.core.graph import GraphDefinition
 
 from cudapy import driver
-from cudapy._core.graph import held
 from cudapy._core.memory import virtual
+from cudapy._core.ownership import held
 from cudapy.core import (
     Buffer,
     LaunchConfig,

@@ -7,7 +7,7 @@ import pytest
 
 import cudapy._core.memory.virtual as virtual_module
 from cudapy import driver
-from cudapy._core.pointer import is_allocated
+from cudapy._core.memory.pointer import is_allocated
 from cudapy.core import (
     CUDAError,
     Device,

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="disks and users
 
 START = """
 import errno, hashlib, json, os, subprocess, sys
-from cudapy._core.cache_folder import Folder, Refused
+from cudapy._core.compile.cache_folder import Folder, Refused
 place = sys.argv[1]
 def body(number):
     return hashlib.shake_256(b"%d" % number).digest(20_000)
@@ -148,7 +148,7 @@ print(json.dumps(os.listdir(name.path)))
 
 def test_a_folder_of_another_user(shared: Path) -> None:
     """Nobody uses it, whoever it belongs to: not to read, to write or to clear."""
-    from cudapy._core.cache_folder import Folder, Refused
+    from cudapy._core.compile.cache_folder import Folder, Refused
 
     mine = Folder(str(shared / "cache"))
     mine.put(b"key", b"mine")

@@ -68,7 +68,7 @@ def test_a_finalizer_that_comes_by_does_not_wait_for_itself(d: ModuleType, what:
     first_use = {
         "function": (part("_ffi.generated")._settling, lambda: d.cuMemAlloc(16)),
         "library": (part("pathfinder")._lock, lambda: part("pathfinder").load("nvrtc")),
-        "kernel": (part("_core.module")._loading, lambda: code.handle),
+        "kernel": (part("_core.kernels.object_code")._loading, lambda: code.handle),
     }
     lock, use = first_use[what]
     done = []
@@ -87,7 +87,7 @@ def test_a_finalizer_that_comes_by_does_not_wait_for_itself(d: ModuleType, what:
 def test_code_that_a_finalizer_loads_meanwhile_is_loaded_once(
     d: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = importlib.import_module("._core.module", d.__package__)
+    module = importlib.import_module("._core.kernels.object_code", d.__package__)
     codes, loaded, unloaded = [module.ObjectCode.from_cubin(b"code")], [], []
 
     def load(cell: Any, *_: Any) -> None:

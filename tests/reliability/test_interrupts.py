@@ -134,7 +134,7 @@ class InterruptedSet(Interrupted, set[object]):
 def test_what_is_noted_for_a_while_does_not_stay_noted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else captures wait for ever, nothing is freed, or whatever is freed takes longer."""
     with world() as w:
-        captures = w.module("_core.captures")
+        captures = w.module("_core.ownership.captures")
         stream = w.device.create_stream()
         pool = w.core.DeviceMemoryResource(0, w.core.DeviceMemoryResourceOptions())
         kept = w.device.create_graph_builder().begin_building()
@@ -142,7 +142,7 @@ def test_what_is_noted_for_a_while_does_not_stay_noted(name: str, monkeypatch: p
             begin = w.device.create_graph_builder().begin_building
             before = getattr(captures, name).copy()
             noted = InterruptedSet(before) if name == "possible" else InterruptedList(before)
-            for module in (captures, w.module("_core.stream_order"), w.module("_core.buffer")):
+            for module in (captures, w.module("_core.streams.order"), w.module("_core.memory.buffer")):
                 if hasattr(module, name):
                     monkeypatch.setattr(module, name, noted)
             with pytest.raises(KeyboardInterrupt):
@@ -155,7 +155,7 @@ def test_memory_is_given_back_once_though_its_owner_is_never_seen(monkeypatch: p
     reports: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda args: reports.append(args.exc_value))
     with world() as w:
-        buffer = w.module("_core.buffer")
+        buffer = w.module("_core.memory.buffer")
         made = buffer.Ownership
 
         def interrupt(*args: object, **named: object) -> None:

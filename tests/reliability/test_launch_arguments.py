@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudapy._core.graph.parameters import arguments
-from cudapy._core.kernel import Kernel, ParamInfo
+from cudapy._core.kernels.kernel import Kernel, ParamInfo
+from cudapy._core.kernels.node_parameters import arguments
 from cudapy.driver import CUkernel
 from tests.budget import thorough
 

@@ -91,7 +91,7 @@ def test_a_process_ends_with_live_objects_of_every_kind(ending: str) -> None:
 
 
 DROPPED = """
-from cudapy._core.event import _spare
+from cudapy._core.streams.event import _spare
 kept = everything(); kept.append(kept)
 del kept
 gc.collect()
@@ -207,7 +207,7 @@ def test_fork(early: bool) -> None:
 LOCKED = """
 import signal
 from cudapy import driver, pathfinder
-from cudapy._core import compile_cache, linker_thread
+from cudapy._core.compile import compile_cache, linker_thread
 from cudapy._ffi import generated
 ready = threading.Event()
 def hold():

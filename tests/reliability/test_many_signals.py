@@ -29,8 +29,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a sh
 reports = []
 sys.unraisablehook = lambda unraised: reports.append((unraised.object, unraised.exc_value))
 from cudapy import simulator
-from cudapy._core import lifetime
-from cudapy._core.event import _spare
+from cudapy._core.ownership import lifetime
+from cudapy._core.streams.event import _spare
 from cudapy.core import *
 PTX = {PTX!r}
 """

@@ -125,7 +125,7 @@ def garbage():
     things = device.allocate(64, stream), device.allocate(64), device.create_event(), device.create_stream()
     for thing in things:
         cycle = [thing]; cycle.append(cycle)
-from cudapy._core.captures import possible
+from cudapy._core.ownership.captures import possible
 before, heard = simulator.alive(), 0
 gc.disable()
 for number in range(COUNT):

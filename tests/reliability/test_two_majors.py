@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cudapy import pathfinder
-from cudapy._core import linker_nvjitlink
+from cudapy._core.compile import linker_nvjitlink
 from cudapy.core import Linker, LinkerOptions, LinkError, ObjectCode
 from cudapy.pathfinder import Candidate, Host, Loaded
 

@@ -137,6 +137,6 @@ def test_memory_of_an_unknown_type(stub: Stub, monkeypatch: pytest.MonkeyPatch) 
     strange = module("driver").CUmemorytype(0x5D)
     found = {int(module("driver").CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE): strange}
     get = lambda attribute, address: found.get(int(attribute), 0)  # noqa: E731
-    monkeypatch.setitem(vars(module("_core.pointer").checked), "cuPointerGetAttribute", get)
-    location = module("_core.pointer").locate(0x1000)
+    monkeypatch.setitem(vars(module("_core.memory.pointer").checked), "cuPointerGetAttribute", get)
+    location = module("_core.memory.pointer").locate(0x1000)
     assert (location.device, location.host) == (True, False)

@@ -57,9 +57,9 @@ class World:
         self.driver: Any = self.module("driver")
         self.core: Any = self.module("core")
         self.graph, self.utils = self.core.graph, self.core.utils
-        self.lifetime = self.module("_core.lifetime")
-        self.module("_core.waiting")._main_thread = 0  # to wait is one call, not as many as it takes
-        sweeper: Any = self.module("_core.graph.sweeper").Sweeper
+        self.lifetime = self.module("_core.ownership.lifetime")
+        self.module("_core.streams.waiting")._main_thread = 0  # to wait is one call, not as many as it takes
+        sweeper: Any = self.module("_core.ownership.sweeper").Sweeper
         sweeper._run = lambda _: None  # what graphs held is dropped in this thread, whose calls are counted
         self.compilers: Alive = Counter()
         for name in ("nvrtc", "nvjitlink", "nvvm"):
@@ -83,7 +83,7 @@ class World:
     @contextmanager
     def without_nvjitlink(self) -> Iterator[None]:
         """The driver links."""
-        linker = self.module("_core.linker")
+        linker = self.module("_core.compile.linker")
         before, linker._nvjitlink_is_missing = linker._nvjitlink_is_missing, lambda: "it is not wanted"
         try:
             yield
@@ -123,14 +123,14 @@ class World:
         for context in self.every("devices.context.Context"):
             context.synchronize()
         if self.compilers:
-            self.module("_core.linker_thread").call(gc.isenabled)  # what is before it in line is done
+            self.module("_core.compile.linker_thread").call(gc.isenabled)  # what is before it in line is done
         self.lifetime.let_go()
         self.lifetime.retry()
 
     def alive(self) -> Alive:
         """What the driver has, without the events that nobody has and that will be recorded again."""
         found = Alive(self.simulator.alive()) + self.compilers
-        found["event"] -= sum(map(len, self.module("_core.event")._spare.values()))
+        found["event"] -= sum(map(len, self.module("_core.streams.event")._spare.values()))
         return +found
 
     def leak(self, before: Alive) -> Alive:

@@ -7,6 +7,5 @@ nodes               what is special about each kind of node; and memory_nodes, c
 neighbours          the edges of a node, as sets that can be changed
 executable          Graph: what is launched, and what can be changed in it (executable_nodes)
 tree                what all definitions inside one graph share
-kept, held          who keeps the operands of a graph alive, and for how long (sweeper: who drops them then)
-parameters          values as the C structs of nodes have them
+parameters          copies and fills as the C structs of nodes have them
 """

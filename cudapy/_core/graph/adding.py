@@ -15,12 +15,13 @@ from ...driver import (
     CUgraphNodeType,
     checked,
 )
-from ..buffer import Buffer
-from ..current import within
-from ..event import Event
-from ..kernel import Kernel
-from ..launch_config import LaunchConfig
-from ..pointer import byte_count
+from ..context.current import within
+from ..kernels import node_parameters
+from ..kernels.kernel import Kernel
+from ..kernels.launch_config import LaunchConfig
+from ..memory.buffer import Buffer
+from ..memory.pointer import byte_count
+from ..streams.event import Event
 from ..unique import Unique
 from . import condition as conditions
 from . import parameters
@@ -30,7 +31,7 @@ from .host_function import HostFunction
 from .tree import Record, Tree
 
 if TYPE_CHECKING:
-    from ..device import Device
+    from ..device.device import Device
     from .builder import GraphBuilder
     from .conditional import IfElseNode, IfNode, SwitchNode, WhileNode
     from .definition import GraphDefinition
@@ -124,18 +125,18 @@ class Adding(Unique):
         """Run a kernel, as `launch(stream, config, kernel, *args)` does. Source: cuGraphAddKernelNode."""
         context = checked.cuCtxGetCurrent().value
         if context:
-            block = parameters.arguments(kernel, args)
+            block = node_parameters.arguments(kernel, args)
         else:
             context = self._place()[0].context
-            block = within(context, parameters.arguments, kernel, args)
-        wanted = parameters.kernel_parameters(config, kernel, block.address, context)
+            block = within(context, node_parameters.arguments, kernel, args)
+        wanted = node_parameters.kernel_parameters(config, kernel, block.address, context)
         node: KernelNode
         add = checked.cuGraphAddKernelNode
         node, record = self._add(_KERNEL, add, wanted, context=context, kernel=kernel, args=args)
         record.kernel = kernel
         if config.cluster or config.is_cooperative:
             try:
-                parameters.set_attributes(node._handle, config)
+                node_parameters.set_attributes(node._handle, config)
             except BaseException:
                 node.destroy()
                 raise

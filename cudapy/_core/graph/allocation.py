@@ -15,7 +15,7 @@ from ...driver import (
 from ..choices import Choice
 
 if TYPE_CHECKING:
-    from ..device import Device
+    from ..device.device import Device
 
 _ON_DEVICE = CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
 _PINNED = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
@@ -41,7 +41,7 @@ def allocation_parameters(
     size: int, device: Device | int | None, memory_type: str, peer_access: Sequence[Device | int] | None
 ) -> CUDA_MEM_ALLOC_NODE_PARAMS:
     """`size` bytes of memory of a kind."""
-    from ..device import Device
+    from ..device.device import Device
 
     kind, where = _KINDS[GraphMemoryType(memory_type)]
     made = CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=size)

@@ -7,15 +7,15 @@ from typing import Any, NoReturn
 
 from ...driver import CUgraph, CUgraphConditionalNodeType, checked
 from ..closable import Closable
-from ..current import Uncaptured, within
-from ..stream import Stream, StreamOptions
+from ..context.current import Uncaptured, within
+from ..ownership.kept import Recorder
+from ..streams.stream import Stream, StreamOptions
 from . import condition as conditions
 from .capture import Capture
 from .condition import GraphCondition
 from .definition import GraphDefinition, definition_of
 from .executable import Graph
 from .host_function import HostFunction
-from .kept import Recorder
 from .options import Drawn, GraphCompleteOptions
 from .tree import Tree
 

@@ -17,11 +17,12 @@ from ...driver import (
     CUstreamUpdateCaptureDependencies_flags,
     checked,
 )
-from .. import captures
-from ..current import Uncaptured, owning, within
-from ..lifetime import Ownership, postponed, retry
-from ..stream import Stream, StreamOptions
-from .tree import Tree, destroy
+from ..context.current import Uncaptured, owning, within
+from ..ownership import captures
+from ..ownership.kept import destroy_graph
+from ..ownership.lifetime import Ownership, postponed, retry
+from ..streams.stream import Stream, StreamOptions
+from .tree import Tree
 
 MODES = {
     "global": CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL,
@@ -56,7 +57,7 @@ class Capture:
         self.token = object()
         self.streams = [stream]  # those that fork too: to destroy one now would spoil the capture
         self._cell = CUgraph()  # for the graph of its own, once that is there
-        self._captured = Ownership(destroy, self._cell) if into is None else None
+        self._captured = Ownership(destroy_graph, self._cell) if into is None else None
         handle = CUstream(stream._handle.value)
         self._abandoned = Ownership(_abandon, handle, self.streams, self._cell, into is None, self.token)
         try:
@@ -143,5 +144,5 @@ def _abandon(handle: CUstream, streams: list[Stream], cell: CUgraph, own_graph: 
             owning.cuStreamEndCapture(cell, handle)
     captures.end(token)
     if own_graph and cell.value:
-        destroy(cell)
+        destroy_graph(cell)
     handle.value = 0

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...driver import CUgraph, CUgraphNode, checked
-from ..current import initialise, owning
-from ..device import Device
-from ..lifetime import Ownership
+from ..context.context import primary
+from ..context.current import initialise, owning
 from ..options import accepted
+from ..ownership.kept import destroy_graph
+from ..ownership.lifetime import Ownership
 from .adding import Adding, node_at
 from .condition import GraphCondition, create_condition
 from .executable import Graph
 from .node import GraphNode
 from .options import Drawn, GraphCompleteOptions
-from .tree import Tree, destroy
+from .tree import Tree
 
 if TYPE_CHECKING:
     from .nodes import EmptyNode
@@ -47,9 +48,9 @@ class GraphDefinition(Adding, Drawn):
 
     def __init__(self) -> None:
         initialise()
-        context = int(checked.cuCtxGetCurrent()) or int(Device().context._handle)
+        context = int(checked.cuCtxGetCurrent()) or int(primary(0)._handle)
         cell = CUgraph()
-        ownership = Ownership(destroy, cell)
+        ownership = Ownership(destroy_graph, cell)
         owning.cuGraphCreate(cell, 0)
         self._tree = Tree(CUgraph(cell.value), context).own(ownership)
         self._graph, self._inside = self._tree.root, None

@@ -22,13 +22,13 @@ from ...driver import (
     checked,
 )
 from ..closable import Closable
-from ..context import Context
-from ..current import Uncaptured, c_function, owning, within
-from ..lifetime import Ownership
-from ..stream import IsStreamType, Stream
+from ..context.context import Context
+from ..context.current import Uncaptured, c_function, owning, within
+from ..ownership.held import sweep
+from ..ownership.kept import is_builder
+from ..ownership.lifetime import Ownership
+from ..streams.stream import IsStreamType, Stream
 from .given import Given
-from .held import sweep
-from .kept import is_builder
 from .options import GraphCompleteOptions
 from .tree import Tree
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...driver import CUgraphExec, CUgraphNode, checked
-from ..event import Event
-from ..kernel import Kernel
-from ..launch_config import LaunchConfig
+from ..kernels import node_parameters
+from ..kernels.kernel import Kernel
+from ..kernels.launch_config import LaunchConfig
+from ..ownership.kept import with_owners
+from ..streams.event import Event
 from . import parameters
 from .executable import Graph
 from .host_function import HostFunction
-from .kept import with_owners
 from .memory_nodes import MemcpyNode, MemsetNode
 from .node import GraphNode
 from .nodes import ChildGraphNode, EventRecordNode, EventWaitNode, HostCallbackNode, KernelNode
@@ -97,8 +98,8 @@ class ExecutableKernelNode(_Switchable, of=KernelNode):
         Source: cuGraphExecKernelNodeSetParams.
         """
         self._handles  # noqa: B018  # raises what a closed Graph has to say
-        block = parameters.arguments(kernel, args)
-        wanted = parameters.kernel_parameters(config, kernel, block.address, self._context)
+        block = node_parameters.arguments(kernel, args)
+        wanted = node_parameters.kernel_parameters(config, kernel, block.address, self._context)
         assert isinstance(self._node, KernelNode)
         have = self._node.config
         if (config.cluster, config.is_cooperative) != (have.cluster, have.is_cooperative):

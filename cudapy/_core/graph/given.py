@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ... import driver
-from ..captures import is_capturing
-from ..current import Uncaptured
-from ..stream_order import keep_for
+from ..context.current import Uncaptured
+from ..ownership.captures import is_capturing
+from ..streams.order import keep_for
 
 if TYPE_CHECKING:
     from ...driver import CUgraphExec
-    from ..stream import Stream
+    from ..streams.stream import Stream
 
 Things = tuple[Any, ...]
 

@@ -12,11 +12,11 @@ from ...driver import (
     CUgraphNodeType,
     checked,
 )
-from ..event import Event
-from ..event_options import EventOptions
-from ..kernel import Kernel
-from ..launch_config import LaunchConfig
-from . import parameters
+from ..kernels import node_parameters
+from ..kernels.kernel import Kernel
+from ..kernels.launch_config import LaunchConfig
+from ..streams.event import Event
+from ..streams.event_options import EventOptions
 from .host_function import HostFunction
 from .node import GraphNode
 
@@ -57,13 +57,13 @@ class KernelNode(GraphNode, kind="KERNEL"):
     @property
     def config(self) -> LaunchConfig:
         """The shape of the launch. Source: cuGraphKernelNodeGetParams, cuGraphKernelNodeGetAttribute."""
-        return parameters.launch_config(self._checked(), self._found())
+        return node_parameters.launch_config(self._checked(), self._found())
 
     @property
     def kernel(self) -> Kernel:
         """The kernel."""
         if self._record.kernel is None:
-            self._record.kernel = parameters.kernel_of(self._found())
+            self._record.kernel = node_parameters.kernel_of(self._found())
         return self._record.kernel
 
     def update(
@@ -76,18 +76,18 @@ class KernelNode(GraphNode, kind="KERNEL"):
         handle, found = self._checked(), self._found()
         used = self.kernel if kernel is None else kernel
         if args is not None:
-            block = parameters.arguments(used, args)
+            block = node_parameters.arguments(used, args)
         elif kernel is None:
-            block = parameters.arguments_at(used, int(found.kernelParams or 0))
+            block = node_parameters.arguments_at(used, int(found.kernelParams or 0))
         else:
             raise ValueError("update: another kernel needs its args, args=() if it takes none")
-        shape = parameters.launch_config(handle, found)
-        wanted = parameters.kernel_parameters(
+        shape = node_parameters.launch_config(handle, found)
+        wanted = node_parameters.kernel_parameters(
             shape if config is None else config, used, block.address, int(found.ctx)
         )
         checked.cuGraphKernelNodeSetParams(handle, wanted)
         if config is not None:
-            parameters.set_attributes(handle, config)
+            node_parameters.set_attributes(handle, config)
         self._record.kernel = used
         things = {} if args is None else {"args": tuple(args)}
         self._tree.keep(handle, self._record, kernel=used, **things)

@@ -13,7 +13,7 @@ from ...driver import CUgraph, CUgraphDebugDot_flags, CUgraphInstantiate_flags, 
 from ..options import accepted
 
 if TYPE_CHECKING:
-    from ..stream import IsStreamType, Stream
+    from ..streams.stream import IsStreamType, Stream
 
 
 _AUTO_FREE, _UPLOAD, _DEVICE_LAUNCH, _USE_NODE_PRIORITY = (

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode
-from ..current import Uncaptured, owning
-from ..lifetime import Ownership
-from .held import sweep
-from .kept import Kept, with_owners
+from ..ownership.kept import Kept, with_owners
+from ..ownership.lifetime import Ownership
 
 if TYPE_CHECKING:
-    from ..event import Event
-    from ..kernel import Kernel
+    from ..kernels.kernel import Kernel
+    from ..streams.event import Event
     from .condition import GraphCondition
     from .node import GraphNode
 
@@ -89,10 +87,3 @@ class Tree:
     def allocated(self, address: int) -> bool:
         """Whether a node of this graph allocates the memory at `address`."""
         return any(first <= address < first + size for first, size in self.allocations.items())
-
-
-def destroy(graph: CUgraph) -> None:
-    """Destroy a graph, without harm to a capture under way. Source: cuGraphDestroy."""
-    with Uncaptured():
-        owning.cuGraphDestroy(graph)
-    sweep()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ... import nvml
-from ..device import Device as CudaDevice
+from ..device.device import Device as CudaDevice
 from .choices import (
     AddressingMode,
     AffinityScope,

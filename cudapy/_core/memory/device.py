@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ...driver import CUmemAllocationType, checked
-from .. import ipc
-from ..current import Uncaptured
+from ..context.current import Uncaptured
 from ..options import accepted
+from . import ipc
 from .location import on_device
 from .peers import PeerAccessibleBy
 from .pool import MemoryPool
 from .resource import OnDevice
 
 if TYPE_CHECKING:
-    from ..device import Device
+    from ..device.device import Device
 
 PINNED = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
 
@@ -47,7 +47,7 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
         device_id: Device | int,
         options: DeviceMemoryResourceOptions | Mapping[str, Any] | None = None,
     ) -> None:
-        from ..device import Device
+        from ..device.device import Device
 
         self._device_id = int(Device(device_id))
         if options is None:
@@ -86,7 +86,7 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
 
         Source: cuMemPoolImportFromShareableHandle.
         """
-        from ..device import Device
+        from ..device.device import Device
 
         resource = cls.__new__(cls)
         resource._device_id = int(Device(device_id))

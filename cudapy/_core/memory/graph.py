@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ..._errors import CUDAError
 from ...driver import CUgraphMem_attribute, CUresult, checked
-from ..buffer import Buffer
-from ..captures import is_capturing
-from ..current import owning
-from ..pointer import Address, byte_count, is_allocated
-from ..stream import Stream
+from ..context.current import owning
+from ..ownership.captures import is_capturing
+from ..streams.stream import Stream
+from .buffer import Buffer
+from .pointer import Address, byte_count, is_allocated
 from .resource import OnDevice, empties
 
 if TYPE_CHECKING:
     from ...driver import CUdeviceptr
-    from ..device import Device
-    from ..stream import IsStreamType
+    from ..device.device import Device
+    from ..streams.stream import IsStreamType
 
 _ATTRIBUTE = CUgraphMem_attribute
 
@@ -31,7 +31,7 @@ class GraphMemoryResource(OnDevice):
     _known: ClassVar[dict[int, GraphMemoryResource]] = {}
 
     def __new__(cls, device_id: Device | int) -> GraphMemoryResource:
-        from ..device import Device
+        from ..device.device import Device
 
         ordinal = int(Device(device_id))
         found = cls._known.get(ordinal)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...driver import checked
-from ..buffer import Buffer
-from ..current import Uncaptured, owning, within
-from ..pointer import Address, byte_count
-from ..stream import Stream
+from ..context.current import Uncaptured, owning, within
+from ..streams.stream import Stream
+from .buffer import Buffer
+from .pointer import Address, byte_count
 from .resource import OnDevice, OnHost, empties
 
 if TYPE_CHECKING:
     from ...driver import CUdeviceptr
-    from ..device import Device
-    from ..stream import IsStreamType
+    from ..device.device import Device
+    from ..streams.stream import IsStreamType
 
 
 class LegacyPinnedMemoryResource(OnHost):
@@ -50,7 +50,7 @@ class _SynchronousMemoryResource(OnDevice):
 
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes, freed after the work in `stream`."""
-        from ..context import primary
+        from ..context.context import primary
 
         number, in_stream = byte_count(size), Stream._accept(stream)
         context = int(primary(self._device_id)._handle)

@@ -8,7 +8,7 @@ from ...driver import CUdevice_attribute, CUmemAccess_flags, CUmemAccessDesc, CU
 from ...driver import checked as driver
 
 if TYPE_CHECKING:
-    from ..device import Device
+    from ..device.device import Device
 
 DEVICE = CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
 HOST = CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST
@@ -77,7 +77,7 @@ def on_device(device_id: int) -> CUmemLocation:
 
 def location(place: Device | Host | int) -> CUmemLocation:
     """`place` in C: a Device, its ordinal, or a Host. Raises TypeError."""
-    from ..device import Device
+    from ..device.device import Device
 
     if isinstance(place, Host):
         if place.is_numa_current:
@@ -96,7 +96,7 @@ def place(kind: int, number: int) -> Device | Host | None:
 
     Raises RuntimeError for a kind of location that cudapy has no word for.
     """
-    from ..device import Device
+    from ..device.device import Device
 
     if kind == DEVICE:
         return Device(number)

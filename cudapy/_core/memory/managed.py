@@ -15,7 +15,7 @@ from .pool import MemoryPool
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..stream import IsStreamType, Stream
+    from ..streams.stream import IsStreamType, Stream
 
 MANAGED = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED
 

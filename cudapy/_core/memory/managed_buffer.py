@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from ..._errors import CUDAError
 from ..._ffi.library import SymbolNotFound
 from ...driver import CUmem_advise, CUmem_range_attribute, CUmemLocation, CUresult, checked
-from ..buffer import Buffer
-from ..stream import Stream
+from ..streams.stream import Stream
+from .buffer import Buffer
 from .location import location, on_device, place
 
 if TYPE_CHECKING:
-    from ..device import Device
-    from ..stream import IsStreamType
+    from ..device.device import Device
+    from ..streams.stream import IsStreamType
     from .location import Host
 
 _A, _R = CUmem_advise, CUmem_range_attribute
@@ -97,7 +97,7 @@ class ManagedBuffer(Buffer):
 
 
 def _device_or_host(number: int) -> Device | Host | None:
-    from ..device import Device
+    from ..device.device import Device
     from .location import Host
 
     return {_CPU: Host(), _NONE: None}.get(number) if number < 0 else Device(number)

@@ -9,7 +9,7 @@ from ...driver import CUmemAccess_flags, CUmemAccessDesc, checked
 from .location import READ_WRITE, on_device
 
 if TYPE_CHECKING:
-    from ..device import Device
+    from ..device.device import Device
     from .device import DeviceMemoryResource
 
 NONE = CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_NONE
@@ -32,7 +32,7 @@ class PeerAccessibleBy(MutableSet["Device"]):
         return set(it)  # what `|` and `&` return is of no pool
 
     def _change(self, devices: Iterable[Device | int], grant: bool) -> None:
-        from ..device import Device
+        from ..device.device import Device
 
         own = self._resource.device_id
         peers = {ordinal for each in devices if (ordinal := int(Device(each))) != own}
@@ -47,7 +47,7 @@ class PeerAccessibleBy(MutableSet["Device"]):
 
     def replace(self, devices: Iterable[Device | int]) -> None:
         """Let `devices` use the memory, and no others."""
-        from ..device import Device
+        from ..device.device import Device
 
         wanted = {Device(each) for each in devices}
         before = set(self)
@@ -76,18 +76,18 @@ class PeerAccessibleBy(MutableSet["Device"]):
 
     def intersection_update(self, *others: Iterable[Device | int]) -> None:
         """Let only those use it that do, and are in all of `others`."""
-        from ..device import Device
+        from ..device.device import Device
 
         self.replace(set(self).intersection(*({Device(each) for each in other} for other in others)))
 
     def symmetric_difference_update(self, other: Iterable[Device | int]) -> None:
         """Let those of `other` use it that do not, and those that do no more."""
-        from ..device import Device
+        from ..device.device import Device
 
         self.replace(set(self) ^ {Device(each) for each in other})
 
     def __contains__(self, value: object) -> bool:
-        from ..device import Device
+        from ..device.device import Device
 
         if not isinstance(value, (Device, int)) or int(value) == self._resource.device_id:
             return False
@@ -97,7 +97,7 @@ class PeerAccessibleBy(MutableSet["Device"]):
         return bool(checked.cuMemPoolGetAccess(self._resource._pool, place) == READ_WRITE)
 
     def __iter__(self) -> Iterator[Device]:
-        from ..device import Device
+        from ..device.device import Device
 
         return (device for device in Device.get_all_devices() if device in self)
 

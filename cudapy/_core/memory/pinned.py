@@ -9,8 +9,8 @@ from uuid import UUID
 
 from ..._ffi.library import SymbolNotFound
 from ...driver import CUmemAllocationType, CUmemLocation, checked
-from .. import ipc
 from ..options import accepted
+from . import ipc
 from .location import HOST, HOST_NUMA, access, nearest_numa_node, on_device
 from .pool import MemoryPool
 from .resource import OnHost

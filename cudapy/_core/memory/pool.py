@@ -20,14 +20,15 @@ from ...driver import (
     CUresult,
     checked,
 )
-from .. import ipc, lifetime
-from ..buffer import Buffer
-from ..captures import possible, state, uncaptured
 from ..closable import Closable
-from ..current import Uncaptured, owning
-from ..lifetime import Foundation, keep_until, postponed, retry
-from ..pointer import Address, byte_count
-from ..stream import Stream
+from ..context.current import Uncaptured, owning
+from ..ownership import lifetime
+from ..ownership.captures import possible, state, uncaptured
+from ..ownership.lifetime import Foundation, keep_until, postponed, retry
+from ..streams.stream import Stream
+from . import ipc
+from .buffer import Buffer
+from .pointer import Address, byte_count
 from .pool_attributes import MemoryPoolAttributes
 from .resource import MemoryResource, empties
 
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...driver import CUmemAllocationType, CUmemLocation
-    from ..event import Event
-    from ..stream import IsStreamType
+    from ..streams.event import Event
+    from ..streams.stream import IsStreamType
 
 FILE = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 USED = CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...driver import CUdeviceptr
-    from ..buffer import Buffer
-    from ..stream import IsStreamType, Stream
+    from ..streams.stream import IsStreamType, Stream
+    from .buffer import Buffer
 
 
 F = TypeVar("F", bound="Callable[..., object]")

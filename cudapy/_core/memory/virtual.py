@@ -8,13 +8,13 @@ from ... import driver
 from ..._errors import CUDAError
 from ..._ffi.convert import word
 from ...driver import CUmemAllocationProp, CUmemGenericAllocationHandle, CUresult, checked
-from ..buffer import Buffer
-from ..context import primary
-from ..current import Uncaptured, c_function, owning, within
-from ..lifetime import Ownership
+from ..context.context import primary
+from ..context.current import Uncaptured, c_function, owning, within
 from ..options import accepted
-from ..pointer import Address, byte_count
-from ..stream import Stream
+from ..ownership.lifetime import Ownership
+from ..streams.stream import Stream
+from .buffer import Buffer
+from .pointer import Address, byte_count
 from .resource import MemoryResource, empties
 from .virtual_options import VirtualMemoryResourceOptions
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...driver import CUdeviceptr
-    from ..device import Device
-    from ..stream import IsStreamType
+    from ..device.device import Device
+    from ..streams.stream import IsStreamType
 
 
 class Mapping(NamedTuple):
@@ -49,7 +49,7 @@ class VirtualMemoryResource(MemoryResource):
         device_id: Device | int,
         config: VirtualMemoryResourceOptions | collections.abc.Mapping[str, Any] | None = None,
     ) -> None:
-        from ..device import Device
+        from ..device.device import Device
 
         self._device_id = int(Device(device_id))
         self._config = accepted(VirtualMemoryResourceOptions, {} if config is None else config)

@@ -16,8 +16,8 @@ from ...driver import (
     checked,
 )
 from ..choices import Choice
-from ..pointer import byte_count
 from .location import DEVICE, HOST, HOST_NUMA, HOST_NUMA_CURRENT, nearest_numa_node, on_device
+from .pointer import byte_count
 
 
 class VirtualMemoryAllocationType(Choice):

@@ -58,7 +58,7 @@ def managed_buffer(w: World) -> None:
     resource = w.core.ManagedMemoryResource()
     try:
         w.core.ManagedBuffer.from_ipc_descriptor(
-            resource, w.module("_core.ipc_buffer").IPCBufferDescriptor._of(bytes(64), 8)
+            resource, w.module("_core.memory.ipc_buffer").IPCBufferDescriptor._of(bytes(64), 8)
         )
     except RuntimeError as error:
         assert "one process" in str(error) or isinstance(error, w.core.CUDAError)

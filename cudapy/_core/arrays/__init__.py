@@ -1,0 +1,1 @@
+"""Arrays of any library: where their elements are, and copies between them."""

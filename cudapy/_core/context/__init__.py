@@ -1,0 +1,1 @@
+"""Contexts, and what is current in a thread."""

@@ -1,0 +1,133 @@
+"""What is current: CUDA in this process, a context and a capture mode in this thread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from typing import Any, TypeVar
+
+from ... import driver
+from ..._errors import CUDAError
+from ..._ffi.convert import word
+from ..._ffi.interrupts import entered
+from ..._ffi.owning import Owning
+from ..._ffi.results import cells, storage
+from ...driver import CUcontext, CUresult, CUstreamCaptureMode, checked
+
+T = TypeVar("T")
+
+RELAXED = int(CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+_take, _give, _new = cells(CUstreamCaptureMode, storage(CUstreamCaptureMode))
+_, _popped = cells(CUcontext, CUcontext)[2]()  # where contexts go that nobody asks for
+owning = Owning(vars(driver), driver.libcuda)
+"""The functions of the driver that make something for an owner that is there before, or give it back."""
+c_function = cache(driver.libcuda.symbol)
+"""A C function of the driver itself, where what the driver's Python functions check costs too much."""
+
+_process = 0  # the one in which cuInit succeeded; 0: none yet
+
+
+def initialise() -> None:
+    """Start CUDA in this process, unless that was done. Source: cuInit.
+
+    Raises CUDAError in a process forked from one that has used CUDA, pathfinder.LibraryNotFound without a
+    driver.
+    """
+    global _process
+    process = os.getpid()
+    if _process == process:
+        return
+    if _process:
+        raise CUDAError(
+            f"cuInit: process {_process} used CUDA before it forked this one ({process}), and a fork "
+            "inherits nothing of CUDA that works. Hint: start the processes that use CUDA with "
+            "multiprocessing.get_context('spawn'), or fork before the first use of CUDA.",
+            CUresult.CUDA_ERROR_NOT_INITIALIZED,
+            "cuInit",
+        )
+    checked.cuInit(0)
+    _process = process
+
+
+def within(context: int, function: Callable[..., T], *args: Any) -> T:
+    """`function(*args)` with `context` current, and the caller's afterwards as it was; 0: none is needed.
+
+    Source: cuCtxPushCurrent, cuCtxPopCurrent; neither is called if the context is current already.
+    """
+    if not context or checked.cuCtxGetCurrent().value == context:
+        return function(*args)
+    with _Pushed(context):
+        return function(*args)
+
+
+class _Pushed:
+    """`with _Pushed(context):` makes it current, and has what was before again, whenever Ctrl-C comes."""
+
+    __slots__ = ("_context", "_is_pushed")
+
+    def __init__(self, context: int) -> None:
+        self._context = context
+        self._is_pushed = False
+
+    @entered
+    def __enter__(self) -> None:
+        try:
+            (status,) = map(c_function("cuCtxPushCurrent_v2"), (word(self._context),))
+            if not status:
+                self._is_pushed = True  # no Ctrl-C comes between
+                return
+        except BaseException:  # the `try` is what `entered` needs
+            raise
+        raise driver.libcuda.error("cuCtxPushCurrent", CUresult(status), {"ctx": self._context})
+
+    @entered
+    def __exit__(self, *exception: object) -> None:
+        status = 0
+        try:
+            if self._is_pushed:
+                (status,) = map(c_function("cuCtxPopCurrent_v2"), (_popped,))
+                self._is_pushed = False  # no Ctrl-C comes between
+        except BaseException:  # Ctrl-C, before or after
+            self.__exit__()
+            raise
+        if status:
+            raise driver.libcuda.error("cuCtxPopCurrent", CUresult(status), {})
+
+
+class Uncaptured:
+    """`with Uncaptured():` lets this thread make calls that would otherwise spoil a capture under way.
+
+    For what is freed whenever the garbage collector runs. Source: cuThreadExchangeStreamCaptureMode.
+    """
+
+    __slots__ = ("_mode", "_reference")
+
+    @entered
+    def __enter__(self) -> None:
+        try:
+            self._mode, self._reference = _take()
+        except IndexError:
+            self._mode, self._reference = _new()
+        self._mode.value = RELAXED
+        try:
+            self._exchange()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    @entered
+    def __exit__(self, *exception: object) -> None:
+        try:
+            if self._mode.value != RELAXED:  # the mode that was there before
+                self._exchange()
+        except Exception:
+            raise
+        except BaseException:  # Ctrl-C, before or after
+            self.__exit__()
+            raise
+        _give((self._mode, self._reference))
+
+    def _exchange(self) -> None:
+        if status := c_function("cuThreadExchangeStreamCaptureMode")(self._reference):
+            raise driver.libcuda.error("cuThreadExchangeStreamCaptureMode", CUresult(status), {})

@@ -1,0 +1,1 @@
+"""Devices: where everything starts, so the topmost of these packages."""

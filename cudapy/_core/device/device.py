@@ -1,0 +1,319 @@
+"""Devices: where everything starts."""
+
+from __future__ import annotations
+
+import re
+import threading
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from ... import driver
+from ..._ffi.integers import exact_int
+from ..._ffi.library import SymbolNotFound
+from ..._ffi.shown import shown
+from ...driver import CUcontext, checked
+from ..context.context import Context, primaries, primary
+from ..context.current import initialise, within
+from ..memory.buffer import Buffer
+from ..memory.device import DeviceMemoryResource
+from ..memory.legacy import _SynchronousMemoryResource
+from ..memory.resource import MemoryResource
+from ..ownership.lifetime import let_go
+from ..streams.event import Event
+from ..streams.event_options import EventOptions
+from ..streams.stream import IsStreamType, Stream, StreamOptions, default_stream
+from ..streams.waiting import wait
+from .properties import DeviceProperties
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ..graph.builder import GraphBuilder
+    from ..modules import system
+
+T = TypeVar("T")
+
+__all__ = ["ComputeCapability", "Device", "DeviceProperties"]
+
+
+class ComputeCapability(NamedTuple):
+    """The version of a device's instruction set and features: (9, 0) is a Hopper."""
+
+    major: int
+    minor: int
+
+
+class _Devices(threading.local):
+    """The devices of the calling thread, by ordinal."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, Device] = {}
+
+
+_devices = _Devices()
+
+
+class Device:
+    """A GPU. `Device(1)` is that with ordinal 1, `Device()` the current one, or 0 where none is.
+
+    In one thread there is one Device for each ordinal: `Device(0) is Device(0)`. Making it starts CUDA but
+    makes no context; `set_current()` does, and has to be called in each thread before kernels are launched.
+
+    Raises ValueError for an ordinal that does not exist, pathfinder.LibraryNotFound without a driver,
+    CUDAError in a process forked from one that has used CUDA.
+    """
+
+    _device_id: int
+    _context: Context | None
+    _memory_resource: MemoryResource | None
+
+    def __new__(cls, device_id: Device | int | None = None) -> Device:
+        initialise()
+        if device_id is None:
+            ordinal = _current_ordinal()
+        else:
+            ordinal = device_id._device_id if isinstance(device_id, Device) else _ordinal(device_id)
+        found = _devices.known.get(ordinal)
+        if found is None:
+            count = checked.cuDeviceGetCount()
+            if not 0 <= ordinal < count:
+                raise ValueError(f"there is no device {ordinal}: this machine has {count}, counted from 0")
+            found = super().__new__(cls)
+            found._device_id = ordinal
+            found._context = None
+            found._memory_resource = None
+            _devices.known[ordinal] = found
+        return found
+
+    @classmethod
+    def get_all_devices(cls) -> tuple[Device, ...]:
+        """All devices that CUDA shows this process. Source: cuDeviceGetCount."""
+        initialise()
+        return tuple(cls(ordinal) for ordinal in range(checked.cuDeviceGetCount()))
+
+    # -- what it is -------------------------------------------------------------------------------
+
+    @property
+    def device_id(self) -> int:
+        """Its ordinal, counted from 0 among the devices that CUDA_VISIBLE_DEVICES shows."""
+        return self._device_id
+
+    @cached_property
+    def name(self) -> str:
+        """What NVIDIA calls it, e.g. "NVIDIA H200". Source: cuDeviceGetName."""
+        return _text(checked.cuDeviceGetName(256, self._device_id))
+
+    @cached_property
+    def uuid(self) -> str:
+        """Its identity, the same on every start, as 8-4-4-4-12 hexadecimal digits.
+
+        Source: cuDeviceGetUuid.
+        """
+        digits = bytes(checked.cuDeviceGetUuid(self._device_id).bytes).hex()
+        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+    def to_system_device(self) -> system.Device:
+        """The same device for NVML, of a MIG device that one. Raises NvmlError if NVML does not have it."""
+        from ...nvml import NotFoundError
+        from ..management.device import Device as SystemDevice
+
+        try:
+            return SystemDevice(uuid=f"GPU-{self.uuid}")
+        except NotFoundError:
+            return SystemDevice(uuid=f"MIG-{self.uuid}")
+
+    @cached_property
+    def pci_bus_id(self) -> str:
+        """Where it is on the PCI bus, as domain:bus:device.function. Source: cuDeviceGetPCIBusId."""
+        return _text(checked.cuDeviceGetPCIBusId(16, self._device_id))
+
+    @cached_property
+    def total_memory(self) -> int:
+        """How many bytes of memory it has. Source: cuDeviceTotalMem."""
+        return checked.cuDeviceTotalMem(self._device_id)
+
+    @cached_property
+    def compute_capability(self) -> ComputeCapability:
+        """The version of its instruction set and features."""
+        properties = self.properties
+        return ComputeCapability(properties.compute_capability_major, properties.compute_capability_minor)
+
+    @property
+    def arch(self) -> str:
+        """The compute capability as in `sm_90`: "90"."""
+        return f"{self.compute_capability.major}{self.compute_capability.minor}"
+
+    @cached_property
+    def properties(self) -> DeviceProperties:
+        """What it can do, e.g. `properties.multiprocessor_count`."""
+        return DeviceProperties(self._device_id)
+
+    def can_access_peer(self, peer: Device | int) -> bool:
+        """Whether its kernels can be let use the memory of device `peer`. Source: cuDeviceCanAccessPeer."""
+        return bool(checked.cuDeviceCanAccessPeer(self._device_id, int(Device(peer))))
+
+    # -- its context ------------------------------------------------------------------------------
+
+    def set_current(self, ctx: Context | None = None) -> Context | None:
+        """Make this device the current one of the calling thread, with its primary context or with `ctx`.
+
+        Returns the context that was current before, if `ctx` was given and there was one.
+        Source: cuDevicePrimaryCtxRetain, cuCtxSetCurrent.
+        """
+        if ctx is None:
+            self._context = primary(self._device_id)
+            checked.cuCtxSetCurrent(self._context._handle)
+            return None
+        if not isinstance(ctx, Context):
+            raise TypeError(f"set_current() takes a Context, not {type(ctx).__name__}")
+        if ctx.device != self:
+            raise ValueError(f"set_current: {ctx!r} is a context of {ctx.device!r}, not of {self!r}")
+        before = checked.cuCtxGetCurrent()
+        checked.cuCtxSetCurrent(ctx._handle)
+        self._context = Context(ctx._handle)  # which nobody else closes
+        return Context(before) if int(before) else None
+
+    @property
+    def context(self) -> Context:
+        """The context that the calling thread uses of this device: the current one, if it is of this device;
+        else that of the last `set_current`, or the primary context.
+        """
+        return Context(CUcontext(self._in_context(_context)))
+
+    def _in_context(self, function: Callable[..., T], *args: Any) -> T:
+        """`function(context, *args)` with a context of this device current, the caller's one if it is one."""
+        current = checked.cuCtxGetCurrent().value
+        mine = self._context
+        if mine is not None and mine._handle.value == current:
+            return function(current, *args)
+        if current and checked.cuCtxGetDevice().value == self._device_id:
+            return function(current, *args)
+        context = int((mine or primary(self._device_id))._handle)
+        return within(context, function, context, *args)
+
+    def sync(self) -> None:
+        """Wait until all work of all streams of the device has run; Ctrl-C ends the wait.
+
+        Source: cuCtxSynchronize; cuCtxRecordEvent (CUDA 12.5 and newer), without which Ctrl-C has to wait.
+        """
+        self._in_context(_synchronize)
+        let_go()
+
+    # -- what it makes ----------------------------------------------------------------------------
+
+    def create_stream(
+        self,
+        obj: IsStreamType | StreamOptions | None = None,
+        options: StreamOptions | Mapping[str, Any] | None = None,
+    ) -> Stream:
+        """A new stream; or with `obj`, which has `__cuda_stream__`, the stream that it stands for."""
+        if isinstance(obj, StreamOptions):
+            options = obj
+        elif obj is not None:
+            if options is not None:
+                raise ValueError("create_stream: options are for a new stream, and obj stands for an old one")
+            return Stream._accept(obj)
+        current, mine = checked.cuCtxGetCurrent().value, self._context
+        if mine is not None and mine._handle.value == current:
+            return Stream._new(current, options)
+        return self._in_context(Stream._new, options)
+
+    def create_event(self, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
+        """A new event, to be recorded with `stream.record(event)`."""
+        current, mine = checked.cuCtxGetCurrent().value, self._context
+        if mine is not None and mine._handle.value == current:
+            return Event._new(current, options)
+        return self._in_context(Event._new, options)
+
+    def create_graph_builder(self) -> GraphBuilder:
+        """A builder of a graph, in a stream of its own."""
+        return self.create_stream().create_graph_builder()
+
+    def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
+        """A Buffer of `size` bytes on the device, for later work in `stream` (None: the default stream)."""
+        if stream is None:  # which is the device's own: that of a context of it
+            return self._in_context(self._allocate, size)
+        return (self._memory_resource or self.memory_resource).allocate(size, stream=stream)
+
+    def _allocate(self, context: int, size: int) -> Buffer:
+        return self.memory_resource.allocate(size, stream=None)
+
+    @property
+    def memory_resource(self) -> MemoryResource:
+        """Where `allocate` gets its memory; may be set.
+
+        The default pool of the device, where it has pools.
+        """
+        if self._memory_resource is None:
+            pools = self.properties.memory_pools_supported
+            make = DeviceMemoryResource if pools else _SynchronousMemoryResource
+            self._memory_resource = make(self._device_id)
+        return self._memory_resource
+
+    @memory_resource.setter
+    def memory_resource(self, resource: MemoryResource) -> None:
+        if not isinstance(resource, MemoryResource):
+            raise TypeError(f"memory_resource must be a MemoryResource, not {type(resource).__name__}")
+        self._memory_resource = resource
+
+    @property
+    def default_stream(self) -> Stream:
+        """The default stream, which has no need to be made."""
+        return default_stream()
+
+    def __int__(self) -> int:
+        return self._device_id
+
+    def __eq__(self, other: object) -> bool:  # each thread has an object of its own
+        return self._device_id == other._device_id if isinstance(other, Device) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._device_id)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Device, (self._device_id,)
+
+    def __repr__(self) -> str:
+        return f"<Device {self._device_id} ({self.name})>"
+
+
+def _ordinal(device_id: Any) -> int:
+    """The number of a device. Raises TypeError for what is none."""
+    try:
+        return exact_int(device_id, "Device: device_id")
+    except TypeError:
+        number = re.fullmatch(r"(?:cuda|gpu):?(\d+)", device_id) if isinstance(device_id, str) else None
+        instead = f": write Device({number[1]})" if number else ""
+        raise TypeError(
+            f"Device: device_id must be the number of a device, not {shown(device_id)}{instead}"
+        ) from None
+
+
+def _current_ordinal() -> int:
+    current = checked.cuCtxGetCurrent().value
+    if not current:
+        return 0
+    for ordinal, context in primaries.items():
+        if context._handle.value == current:
+            return ordinal
+    return int(checked.cuCtxGetDevice())
+
+
+def _context(context: int) -> int:
+    return context
+
+
+def _synchronize(context: int) -> None:
+    """cuCtxSynchronize, which cannot be interrupted, after the wait for an event that stands for all work."""
+    with Event._new(context, None) as event:
+        try:
+            (refused,) = driver.cuCtxRecordEvent(context, event.handle)
+            if not refused:
+                wait(driver.cuEventQuery, id, event.handle)
+        except SymbolNotFound:
+            pass
+    checked.cuCtxSynchronize()
+
+
+def _text(padded: bytes) -> str:
+    return padded.split(b"\0")[0].decode()

@@ -1,0 +1,1 @@
+"""Object code, the kernels in it, and their launches."""

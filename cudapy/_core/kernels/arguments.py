@@ -1,0 +1,229 @@
+"""Kernel arguments on their way to the device: what each Python type is in memory.
+
+A parameter's size comes from the kernel itself where the driver tells it (CUDA 12.4 and newer), its kind
+where the code was made from PTX. So a Python number is a `float`, a `double` or an integer as the kernel has
+it, and a value of the wrong size or kind is an error.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..._ffi.codes import SIGNED, UNSIGNED, code_of
+from ..._ffi.shown import shown
+from ..arrays.array_interface import address_and_flag
+from ..memory.buffer import Buffer
+from .parameter_kinds import BITS, FLOAT, INTEGER, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FLOATS = {2: "e", 4: "f", 8: "d"}
+
+
+class Encoding(NamedTuple):
+    """How a value is packed: the `struct` codes, their size in bytes, and the expressions that fill them.
+
+    It is for values of one type: those of another may be packed without an error, and wrong.
+    """
+
+    codes: str
+    size: int
+    expressions: tuple[str, ...] = ("{0}",)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the value is packed as it is."""
+        return self.expressions == ("{0}",)
+
+
+def encoding(value: Any, parameter: Parameter) -> Encoding:
+    """How values of this type go into `parameter`.
+
+    Raises TypeError for what is not a kernel argument, or not one of the parameter's kind and size.
+    """
+    made = _encoding(value, parameter)
+    given = _kind(made)
+    if given and parameter.kind in (FLOAT, INTEGER) and given != parameter.kind:
+        raise TypeError(f"{type(value).__name__} given, {_named(parameter)} is {_type(parameter)}")
+    if parameter.size is not None and made.size != parameter.size:
+        raise TypeError(f"it takes {made.size} bytes, {_named(parameter)} has {parameter.size}")
+    return made
+
+
+def _encoding(value: Any, parameter: Parameter) -> Encoding:
+    cls, size = type(value), parameter.size
+    if cls is float or (parameter.kind == FLOAT and isinstance(value, int)):
+        width = size if size in FLOATS else 8
+        return Encoding(FLOATS[width], width)
+    if isinstance(value, Buffer):
+        return Encoding("Q", 8, ("{0}._address",))
+    if isinstance(value, int):
+        if parameter.kind == BITS and size is not None and size < 4:
+            raise TypeError(
+                f"{cls.__name__} given, {_named(parameter)} is {_bytes_of(parameter)}, such as a __half: "
+                f"pass a {'float, a ' * (size == 2)}NumPy scalar or bytes"
+            )
+        width = size if size in SIGNED else 1 if cls is bool else 8
+        return Encoding(SIGNED[width], width)
+    if value is None:
+        return Encoding("8x", 8, ())
+    if cls is complex:
+        code = "f" if size == 8 else "d"
+        return Encoding(2 * code, 8 if size == 8 else 16, ("{0}.real", "{0}.imag"))
+    of_c = code_of(value)
+    if of_c is not None:
+        code, width, expression = of_c
+        return Encoding(code, width, (expression,))
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        return _numpy_scalar(value)
+    if hasattr(cls, "__cuda_array_interface__"):
+        return Encoding("Q", 8, ("address_of({0}.__cuda_array_interface__)",))
+    if numpy is not None and isinstance(value, numpy.ndarray):
+        raise TypeError(
+            "a NumPy array lies in host memory: copy it to a Buffer, or pass a scalar such as x[0]"
+        )
+    if isinstance(value, bytes):
+        return _bytes("{0}", len(value))
+    raise TypeError(f"a {cls.__name__} is not a kernel argument")
+
+
+def _numpy_scalar(value: Any) -> Encoding:
+    kind, width = value.dtype.kind, value.dtype.itemsize
+    if kind in "OU":
+        raise TypeError(f"a {type(value).__name__} is not a kernel argument")
+    if kind in "mM":
+        return Encoding("q", 8, ("{0}.view('i8')",))
+    if (kind == "c" and width > 16) or (kind == "f" and width > 8):
+        raise TypeError(f"a {type(value).__name__} is not a kernel argument: no device has such floats")
+    if kind == "c" and width in (8, 16):
+        parts = ("{0}.real", "{0}.imag")
+        return Encoding("ff" if width == 8 else "dd", width, tuple(_not_nan(part) for part in parts))
+    table = {"i": SIGNED, "u": UNSIGNED, "f": FLOATS, "b": {1: "?"}}.get(kind, {})
+    if width in table:
+        is_short = kind == "f" and width < 8
+        return Encoding(table[width], width, (_not_nan("{0}"),) if is_short else ("{0}",))
+    return _bytes("{0}.tobytes()", width)
+
+
+def _not_nan(expression: str) -> str:
+    """`expression`, or Unusual for a NaN: on its way through a double it would lose bits."""
+    return f"(v if (v := {expression}) == v else unusual())"
+
+
+class Unusual(ValueError):
+    """A value that `struct` would not pack bit for bit: `encode` does."""
+
+
+def unusual() -> float:
+    """Raises Unusual."""
+    raise Unusual
+
+
+def address_of(interface: Any) -> int:
+    """The address in a `__cuda_array_interface__`. Raises TypeError and OverflowError for what is none."""
+    try:
+        return address_and_flag(interface["data"])[0]
+    except ValueError as error:
+        raise OverflowError(str(error)) from None
+
+
+def _bytes(expression: str, width: int) -> Encoding:
+    return Encoding(f"{width}s", width, (f"whole({expression}, {width})",))
+
+
+def whole(data: bytes, size: int) -> bytes:
+    """`data`, which has to have `size` bytes: `struct` would cut it, or add to it."""
+    if len(data) != size:
+        raise TypeError(f"it takes {len(data)} bytes, not {size}")
+    return data
+
+
+def _kind(made: Encoding) -> str:
+    """What is packed: FLOAT, INTEGER, or BITS for a pair; "" for bytes, which can be anything."""
+    if made.codes[-1] == "s":
+        return ""
+    if len(made.expressions) > 1:
+        return BITS
+    return FLOAT if made.codes in FLOATS.values() else INTEGER
+
+
+def _named(parameter: Parameter) -> str:
+    return f"the kernel's parameter {parameter.name}".rstrip()
+
+
+def _type(parameter: Parameter) -> str:
+    if parameter.kind == FLOAT:
+        return {2: "a half", 4: "a float", 8: "a double"}[parameter.size or 8]
+    return f"an integer of {_bytes_of(parameter)}" + " or a pointer" * (parameter.size == 8)
+
+
+def _bytes_of(parameter: Parameter) -> str:
+    return "1 byte" if parameter.size == 1 else f"{parameter.size} bytes"
+
+
+def encode(value: Any, parameter: Parameter) -> bytes:
+    """The bytes of one argument. Raises TypeError, or OverflowError for an integer that does not fit."""
+    made = encoding(value, parameter)
+    scope = {"value": value, **HELPERS}
+    try:
+        fields = [eval(expression.format("value"), scope) for expression in made.expressions]
+    except Unusual:
+        return _bits(value)
+    except AttributeError as error:  # an array that is not on a device, say
+        raise TypeError(str(error)) from None
+    except LookupError as error:
+        raise TypeError(f"the __cuda_array_interface__ of a {type(value).__name__} has no {error}") from None
+    try:
+        return struct.pack("=" + made.codes, *fields)
+    except struct.error:
+        if type(value) is Buffer:
+            value._address  # noqa: B018  # raises what a closed buffer has to say
+        if made.codes in SIGNED.values() and isinstance(value, int):
+            try:
+                return value.to_bytes(made.size, sys.byteorder, signed=False)
+            except OverflowError:
+                what = f"{shown(value)} does not fit the {made.size} bytes of the parameter"
+                raise OverflowError(what) from None
+        if not (made.codes in FLOATS.values() and isinstance(value, int)):
+            raise TypeError(f"{shown(value)} cannot be packed as {made.codes!r}") from None
+    except OverflowError:
+        pass
+    raise OverflowError(f"{shown(value)} does not fit a {made.size}-byte float")
+
+
+def _bits(value: Any) -> bytes:
+    """The bytes of a scalar of NumPy or ctypes."""
+    return bytes(value.tobytes() if hasattr(value, "tobytes") else value)
+
+
+HELPERS = {"address_of": address_of, "unusual": unusual, "whole": whole}
+"""What the expressions of an `Encoding` call."""
+
+SLOT = 8
+"""What a value has at least, where the kernel's parameters are not known: one may be wider than the value."""
+
+
+def layout(encodings: list[Encoding], parameters: Sequence[tuple[int, int]] | None) -> list[int]:
+    """The offset of each argument: as the kernel has it, or in slots of their own."""
+    if parameters is not None:
+        return [offset for offset, _ in parameters]
+    offsets, end = [], 0
+    for made in encodings:
+        offsets.append(end)
+        end += -(-made.size // SLOT) * SLOT
+    return offsets
+
+
+def packed_format(encodings: list[Encoding], offsets: list[int]) -> str:
+    """The `struct` format of the values, with the gaps that the kernel has between them."""
+    pieces, end = [], 0
+    for made, offset in zip(encodings, offsets, strict=True):
+        pieces += [f"{offset - end}x"] * (offset > end) + [made.codes]
+        end = offset + made.size
+    runs = [(piece, len(list(same))) for piece, same in groupby(pieces)]
+    return "=" + "".join(f"{n}{piece}" if len(piece) == 1 else piece * n for piece, n in runs)

@@ -1,0 +1,261 @@
+"""Kernels: functions that the device runs."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ref
+
+from ... import driver
+from ..._ffi.library import SymbolNotFound
+from ...driver import CUfunction, CUfunction_attribute, CUkernel, CUlibrary, checked
+from ..unique import Unique
+from .parameter_kinds import Parameter
+
+if TYPE_CHECKING:
+    from ..device.device import Device
+    from .object_code import ObjectCode
+    from .occupancy import KernelOccupancy
+
+
+class ParamInfo(NamedTuple):
+    """Where a parameter lies among the arguments of a kernel, in bytes."""
+
+    offset: int
+    size: int
+
+
+class Kernel(Unique):
+    """A function that `launch` runs, in any context of any device: what `ObjectCode.get_kernel` gives.
+
+    Source: cuLibraryGetKernel.
+    """
+
+    __slots__ = ("_function", "_handle", "_launch", "_module", "_packers", "_parameters_found", "name")
+
+    def __init__(self, handle: CUkernel, name: str, module: ObjectCode | None) -> None:
+        self._handle = handle
+        self._function = CUfunction(int(handle))  # the driver takes one for the other
+        self._module = module  # kept alive, as it owns the code
+        self._packers: dict[Any, Any] = {}  # what `launch` has written for this kernel
+        self._launch: Any = _first_launch
+        self._parameters_found: list[ParamInfo] | None = None
+        self.name = name
+
+    @staticmethod
+    def from_handle(handle: int | CUkernel, mod: ObjectCode | None = None) -> Kernel:
+        """The kernel at an address. `mod` is kept alive, else the ObjectCode that the kernel is of.
+
+        That of code which core has not loaded, or with a driver before CUDA 12.5, must be kept by its owner.
+        Raises TypeError for what is no address. Source: cuKernelGetName, cuKernelGetLibrary.
+        """
+        kernel = handle if isinstance(handle, CUkernel) else CUkernel(_address(handle))
+        return Kernel(kernel, kernel_name(kernel), _loaded_from(kernel) if mod is None else mod)
+
+    @property
+    def handle(self) -> CUkernel:
+        """The CUkernel."""
+        return self._handle
+
+    @property
+    def attributes(self) -> KernelAttributes:
+        """What it needs and may be given, on the current device; `attributes[device]` for another."""
+        return KernelAttributes(self)
+
+    @property
+    def occupancy(self) -> KernelOccupancy:
+        """How much of it the current device can run at once."""
+        from .occupancy import KernelOccupancy
+
+        return KernelOccupancy(self)
+
+    @property
+    def num_arguments(self) -> int:
+        """How many arguments it takes. Needs CUDA 12.4."""
+        return len(self.arguments_info)
+
+    @property
+    def arguments_info(self) -> list[ParamInfo]:
+        """The offset and size of each argument, in bytes. Needs CUDA 12.4. Source: cuKernelGetParamInfo."""
+        if self._parameters is None:
+            checked.cuKernelGetParamInfo(self._handle, 0)  # raises SymbolNotFound
+        return list(self._parameters or ())
+
+    @property
+    def _parameters(self) -> list[ParamInfo] | None:
+        """The same, but None where the driver cannot tell."""
+        if self._parameters_found is None:
+            found: list[ParamInfo] = []
+            try:
+                status, *where = driver.cuKernelGetParamInfo(self._handle, 0)
+                while not status:
+                    found.append(ParamInfo(*where))
+                    status, *where = driver.cuKernelGetParamInfo(self._handle, len(found))
+            except SymbolNotFound:
+                return None
+            if status != driver.CUresult.CUDA_ERROR_INVALID_VALUE:  # there is none of this index
+                arguments = {"kernel": self._handle, "paramIndex": len(found)}
+                raise driver.libcuda.error("cuKernelGetParamInfo", status, arguments)
+            self._parameters_found = found
+        return self._parameters_found
+
+    def _signature(self, count: int) -> list[Parameter]:
+        """What is known of each of `count` parameters, those of a launch. Raises TypeError for another count.
+
+        The kinds are those that its code declares, where the driver does not tell other sizes.
+        """
+        sizes = self._parameters
+        known = self._module._kernels().get(self.name) if self._module is not None else None
+        if sizes is not None and (
+            known is None or [one.size for one in known] != [size for _, size in sizes]
+        ):
+            known = [Parameter(size=size) for _, size in sizes]
+        if known is None:
+            return [Parameter()] * count
+        if count != len(known):
+            raise TypeError(f"{self.name} takes {len(known)} arguments, not {count}")
+        return known
+
+    def __eq__(self, other: object) -> bool:
+        return self._handle == other._handle if isinstance(other, Kernel) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._handle)
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.name}>"
+
+
+def _first_launch(*how: Any) -> None:
+    from .launch import dispatch  # which imports this file
+
+    dispatch(*how)
+
+
+loaded: dict[int, ref[ObjectCode]] = {}
+"""The code that was loaded, by the address of its CUlibrary.
+
+No WeakValueDictionary: that has a function of Python called as its values go, in which Ctrl-C would be lost.
+"""
+
+
+def _address(handle: Any) -> int:
+    try:
+        return operator.index(handle)
+    except TypeError:
+        name = type(handle).__name__
+        raise TypeError(f"a kernel's handle is a CUkernel or its address as an int, not {name}") from None
+
+
+def _loaded_from(kernel: CUkernel) -> ObjectCode | None:
+    """The code that a kernel is of, if core has loaded it. Source: cuKernelGetLibrary, CUDA 12.5."""
+    try:
+        status, library = driver.cuKernelGetLibrary(kernel)
+    except SymbolNotFound:
+        return None
+    code = None if status else loaded.get(int(library))
+    return None if code is None else code()
+
+
+def kernel_name(kernel: CUkernel) -> str:
+    """The (mangled) name of a kernel, or "" where the driver cannot tell.
+
+    Source: cuKernelGetName, CUDA 12.3.
+    """
+    try:
+        status, name = driver.cuKernelGetName(kernel)
+    except SymbolNotFound:
+        return ""
+    return "" if status else name.decode()
+
+
+def kernel_names(library: CUlibrary) -> list[str]:
+    """The names of all kernels of a library, or [] where the driver cannot tell.
+
+    Source: cuLibraryEnumerateKernels, CUDA 12.4.
+    """
+    try:
+        count = checked.cuLibraryGetKernelCount(library)
+        kernels = checked.cuLibraryEnumerateKernels(count, library) if count else []
+    except SymbolNotFound:
+        return []
+    return sorted(filter(None, map(kernel_name, kernels)))
+
+
+class Count(int):
+    """A number that can be called as well, and then gives itself: `num_regs` was `num_regs()` once."""
+
+    def __call__(self) -> int:
+        return int(self)
+
+
+class _Attribute:
+    """A CUfunction_attribute: asked for when it is read, set when it is assigned to."""
+
+    kind: type[int] = Count
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @property
+    def attribute(self) -> CUfunction_attribute:
+        return CUfunction_attribute[f"CU_FUNC_ATTRIBUTE_{self.name.upper()}"]
+
+    def __get__(self, of: KernelAttributes | None, owner: type) -> Any:
+        if of is None:
+            return self
+        return self.kind(checked.cuKernelGetAttribute(self.attribute, of._kernel._handle, of._device()))
+
+    def __set__(self, of: KernelAttributes, value: int) -> None:
+        checked.cuKernelSetAttribute(self.attribute, value, of._kernel._handle, of._device())
+
+
+class _Flag(_Attribute):
+    """One that is true or false."""
+
+    kind = bool
+
+
+class KernelAttributes(Unique):
+    """What a kernel needs and may be given on a device. Sizes are in bytes.
+
+    The names are those of CUfunction_attribute in lower case, without CU_FUNC_ATTRIBUTE_. Those that the
+    driver lets be changed may be set, e.g. `max_dynamic_shared_size_bytes`, which a launch with more than 48
+    KB of dynamic shared memory needs. Source: cuKernelGetAttribute, cuKernelSetAttribute.
+    """
+
+    __slots__ = ("_device_id", "_kernel")
+
+    max_threads_per_block = _Attribute()
+    shared_size_bytes = _Attribute()
+    const_size_bytes = _Attribute()
+    local_size_bytes = _Attribute()
+    num_regs = _Attribute()
+    ptx_version = _Attribute()
+    binary_version = _Attribute()
+    cache_mode_ca = _Flag()
+    max_dynamic_shared_size_bytes = _Attribute()
+    preferred_shared_memory_carveout = _Attribute()
+    cluster_size_must_be_set = _Flag()
+    required_cluster_width = _Attribute()
+    required_cluster_height = _Attribute()
+    required_cluster_depth = _Attribute()
+    non_portable_cluster_size_allowed = _Flag()
+    cluster_scheduling_policy_preference = _Attribute()
+
+    def __init__(self, kernel: Kernel, device_id: int | None = None) -> None:
+        self._kernel = kernel  # not its handle alone: that is good as long as the kernel is
+        self._device_id = device_id
+
+    def __getitem__(self, device: Device | int) -> KernelAttributes:
+        """The attributes on another device."""
+        return KernelAttributes(self._kernel, int(device))
+
+    def _device(self) -> int:
+        from ..device.device import Device
+
+        return Device().device_id if self._device_id is None else self._device_id
+
+    def __repr__(self) -> str:
+        where = "the current device" if self._device_id is None else f"device {self._device_id}"
+        return f"<KernelAttributes on {where}>"

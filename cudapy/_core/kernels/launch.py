@@ -1,0 +1,258 @@
+"""launch: the hot path.
+
+The first launch of a kernel with arguments of certain types writes a function for exactly these types, in
+which every argument is one expression, one `struct` call packs them all, and one foreign call starts the
+kernel. Later launches with the same types go straight there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ... import driver
+from ..._ffi.generated import function_of_object as generated
+from ..ownership.kept import is_builder, keep_for
+from ..streams.stream import IsStreamType, Stream
+from .arguments import HELPERS, encode, encoding, layout, packed_format
+from .launch_config import STREAM, LaunchConfig
+from .launch_failure import failed
+from .object_code import Kernel
+from .parameter_kinds import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PACK_ERRORS = (struct.error, TypeError, OverflowError, AttributeError, LookupError, ValueError)
+
+
+def launch(stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, *args: Any) -> None:
+    """Start `kernel` on `stream` with `args`, asynchronously.
+
+    stream: a Stream, a GraphBuilder, or any object with `__cuda_stream__`.
+    args: one for each parameter of the kernel. Buffers and objects with `__cuda_array_interface__` pass their
+    device address; int, float, bool and complex take the parameter's own size, and int and bool become floats
+    where the kernel takes one; NumPy and ctypes scalars, ctypes structs and structured NumPy scalars pass
+    their bytes; None is a null pointer. Which parameters are floats is known for code made from PTX.
+
+    Raises TypeError for a wrong number, type, kind or size of arguments, OverflowError for a number that does
+    not fit, CUDAError when the driver refuses the launch. `prepare` makes a loop of launches faster.
+    Source: cuLaunchKernelEx.
+    """
+    try:
+        run = kernel._launch
+    except AttributeError:
+        raise TypeError(f"launch takes a Kernel third, not {type(kernel).__name__}") from None
+    run(kernel, stream, config, args)
+
+
+def check(config: Any) -> None:
+    """Raise TypeError for what is no LaunchConfig."""
+    if not isinstance(config, LaunchConfig):
+        raise TypeError(f"launch takes a LaunchConfig second, not {type(config).__name__}")
+
+
+def dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) -> None:
+    """Launch with arguments whose types the last launch of this kernel did not have."""
+    check(config)
+    types = tuple(map(type, args))
+    run = kernel._packers.get(types)
+    if run is None:
+        run = kernel._packers[types] = Writer(kernel, args).general()
+    kernel._launch = run
+    run(kernel, stream, config, args)
+
+
+class Call(NamedTuple):
+    """The foreign call of a launch function, as text."""
+
+    slot: str  # names of what a slot has, the `room` for the values first; "": the call needs none
+    status: str
+    refused: str  # what is done about a status that is not 0
+
+
+PACKED = Call(
+    "room, table",
+    "launch_ex(reference, function, table, None)",
+    "raise failed(err, kernel, config, stream)",
+)
+BARE = Call("", "launch_ex(reference, function, None, None)", PACKED.refused)
+
+
+class Writer:
+    """Writes the launch function of `kernel` for the types of `args`.
+
+    The values lie behind a table of pointers to them, in blocks that are taken from a list and put back: the
+    foreign call gives up the GIL before the driver reads them, so two threads must not share one. Nothing
+    here refers to the kernel, which has what is written here.
+    """
+
+    def __init__(self, kernel: Kernel, args: tuple[Any, ...]) -> None:
+        self.parameters = kernel._signature(len(args))
+        self.name = kernel.name
+        self.function = ctypes.c_void_p.from_param(int(kernel._function))  # what C takes without converting
+        self.types = tuple(map(type, args))
+        self.encodings = [
+            self.told(i, encoding, arg, parameter)
+            for i, (arg, parameter) in enumerate(zip(args, self.parameters, strict=True))
+        ]
+        self.offsets = layout(self.encodings, kernel._parameters)
+        self.base = -(-8 * len(args) // 16) * 16
+        self.struct = struct.Struct(packed_format(self.encodings, self.offsets))
+        self.names = [f"a{i}" for i in range(len(args))]
+        self.free: list[tuple[Any, int]] = []  # tables that nodes of graphs are done with
+        # Values that are packed as they are need no names: they stay the tuple that they came in.
+        self.is_plain = bool(args) and all(made.is_plain for made in self.encodings)
+
+    def scope(self) -> dict[str, Any]:
+        """What a function needs."""
+        free: list[Any] = []
+        return {
+            "PACK_ERRORS": PACK_ERRORS,
+            "dispatch": dispatch,
+            "failed": failed,
+            "fill": self.fill,
+            "function": self.function,
+            "keep_for": keep_for,
+            "launch_ex": driver.libcuda.symbol("cuLaunchKernelEx"),
+            "make": self.make,
+            "pack": self.struct.pack,
+            "pack_into": self.struct.pack_into,
+            "pop": free.pop,
+            "push": free.append,
+            "types": self.types,
+            **HELPERS,
+            **{f"{name}_type": cls for name, cls in zip(self.names, self.types, strict=True)},
+        }
+
+    @cached_property
+    def values(self) -> Callable[..., tuple[Any, ...]]:
+        """The function from the arguments to what `struct` packs."""
+        expressions = [
+            e.format(n) for n, made in zip(self.names, self.encodings, strict=True) for e in made.expressions
+        ]
+        source = (
+            f"def values({', '.join(self.names)}):\n    return ({''.join(e + ', ' for e in expressions)})\n"
+        )
+        function: Callable[..., tuple[Any, ...]] = generated(
+            "values", source, f"cudapy arguments of {self.name}", dict(HELPERS)
+        )
+        return function
+
+    def make(self) -> Any:
+        """A block, which is the table of pointers and room for the values: that room, and what C takes."""
+        block = (ctypes.c_char * (self.base + self.struct.size + 16))()
+        first = ctypes.addressof(block) + self.base
+        struct.pack_into(f"{len(self.offsets)}Q", block, 0, *[first + offset for offset in self.offsets])
+        room = memoryview(block).cast("B")[self.base : self.base + self.struct.size]
+        return room, ctypes.byref(block)
+
+    def table(self) -> tuple[Any, int]:
+        """A block for a node of a graph: the room, and where the table is as long as that is kept."""
+        room, _ = self.make()
+        return room, ctypes.addressof(room.obj)
+
+    def fill(self, room: Any, args: tuple[Any, ...]) -> None:
+        """Pack the values one by one: what the single call would not take, or the error that says why."""
+        for i, (arg, parameter, made) in enumerate(zip(args, self.parameters, self.encodings, strict=True)):
+            data = self.told(i, encode, arg, parameter._replace(size=made.size))
+            room[self.offsets[i] : self.offsets[i] + len(data)] = data
+
+    def told(
+        self, index: int, function: Callable[[Any, Parameter], Any], value: Any, parameter: Parameter
+    ) -> Any:
+        """`function(value, parameter)`, its error saying which argument of which kernel it is about."""
+        try:
+            return function(value, parameter)
+        except (TypeError, OverflowError) as error:
+            raise type(error)(f"{self.name}: argument {index}: {error}") from None
+
+    def general(self) -> Any:
+        """The function behind `launch`."""
+        scope = self.scope()
+
+        def resolve(stream: Any, config: Any) -> bytes:
+            """What C takes of both, remembered for the next launch in this stream."""
+            check(config)
+            handle = (stream.stream if is_builder(stream) else Stream._accept(stream))._handle
+            tail = STREAM.pack(handle.value)
+            shape = config._shape
+            reference: bytes = shape + tail + config._more
+            own = getattr(stream, "_handle", None)  # what the next launch looks at: a GraphBuilder has one
+            scope["last"] = (own if type(own) is type(handle) else handle, tail, shape, reference)
+            return reference
+
+        def recorded(stream: Any, config: Any) -> bytes:
+            """The same for a GraphBuilder, if it is that of the last launch."""
+            handle, tail, known, reference = scope["last"]
+            try:
+                if stream._stream._handle is handle:
+                    found: bytes = (
+                        reference if config._shape is known else config._shape + tail + config._more
+                    )
+                    return found
+            except AttributeError:
+                pass
+            return resolve(stream, config)
+
+        scope.update(last=(None, None, None, None), recorded=recorded, resolve=resolve)
+        dispatch = "    return dispatch(kernel, stream, config, args)"
+        unpack = ["try:", f"    {', '.join(self.names)}, = args", "except ValueError:", dispatch]
+        return self.function_of(
+            scope,
+            "kernel, stream, config, args",
+            [
+                *([] if self.is_plain else unpack if self.names else ["if args:", dispatch]),
+                "try:",
+                "    handle, tail, known, reference = last",
+                "    if stream._handle is not handle:",
+                "        reference = resolve(stream, config)",
+                "    elif config._shape is not known:",
+                "        reference = config._shape + tail + config._more",
+                "except AttributeError:",
+                "    keep_for(stream, kernel, *args)",
+                "    reference = recorded(stream, config)",
+            ],
+            "args",
+            PACKED if self.names else BARE,
+        )
+
+    def function_of(
+        self, scope: dict[str, Any], parameters: str, lines: list[str], args: str, call: Call
+    ) -> Any:
+        """A function that runs `lines`, packs the arguments and makes the call. args: all, as a tuple."""
+        body = [
+            *lines,
+            *(["try:", f"    {call.slot} = slot = pop()"] if call.slot else []),
+            *(["except IndexError:", f"    {call.slot} = slot = make()"] if call.slot else []),
+            *(self.packing(args) if self.names else []),
+            f"err = {call.status}",
+            *(["push(slot)"] if call.slot else []),
+            "if err:",
+            f"    {call.refused}",
+        ]
+        source = f"def run({parameters}):\n    " + "\n    ".join(body) + "\n"
+        return generated("run", source, f"cudapy launch of {self.name}", scope)
+
+    def packing(self, args: str) -> list[str]:
+        """The lines that pack the arguments into `room`."""
+        named = list(zip(self.names, self.encodings, strict=True))
+        values = ", ".join(e.format(name) for name, made in named for e in made.expressions)
+        given = [f"args[{i}]" for i in range(len(named))] if self.is_plain else self.names
+        wrong = " or ".join(f"type({arg}) is not a{i}_type" for i, arg in enumerate(given))
+        return [
+            "try:",
+            f"    if {wrong}: raise TypeError",
+            "    room[:] = pack(*args)" if self.is_plain else f"    pack_into(room, 0, {values})",
+            "except PACK_ERRORS:",
+            f"    if tuple(map(type, {args})) != types:",
+            "        push(slot)",
+            f"        return dispatch(kernel, stream, config, {args})",
+            "    try:",
+            f"        fill(room, {args})",
+            "    except BaseException:",
+            "        push(slot)",
+            "        raise",
+        ]

@@ -1,0 +1,279 @@
+"""Object code: what compilers make, and kernels are found in."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+from weakref import ref
+
+from ..._errors import CUDAError
+from ..._ffi.elf import DamagedError
+from ..._ffi.fatbin import check_object
+from ...driver import CUjit_option, CUlibrary, CUmodule, CUresult, checked
+from ..context.current import Uncaptured, initialise, owning
+from ..options import c_text, suggestion
+from ..ownership.lifetime import Ownership
+from .code_types import ObjectCodeFormatType
+from .kernel import Kernel, kernel_names, loaded
+from .parameter_kinds import Kernels, declared, noted
+
+__all__ = ["Kernel", "ObjectCode"]
+
+LOADABLE = ("cubin", "ptx", "fatbin")
+
+_loading = threading.RLock()  # a finalizer may come by that uses a kernel for the first time
+
+Code = bytes | bytearray | str | os.PathLike[str]
+Symbol = str | bytes
+
+
+class ObjectCode:
+    """Compiled code: `Program.compile` makes it, `from_cubin` and its siblings take it from bytes or a file.
+
+    Loaded at the first use of a kernel, once for all contexts; unloaded when neither it nor a kernel of it is
+    referred to any more. Can be pickled. Source: cuLibraryLoadData.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_code",
+        "_code_type",
+        "_declared",
+        "_library",
+        "_log",
+        "_name",
+        "_ownership",
+        "_symbol_mapping",
+    )
+
+    _code: bytes
+    _code_type: ObjectCodeFormatType
+    _declared: Kernels | None
+    _library: CUlibrary | None
+    _log: bytearray
+    _name: str
+    _ownership: Ownership | None
+    _symbol_mapping: dict[Symbol, Symbol]
+
+    def __init__(self) -> None:
+        raise TypeError("an ObjectCode comes from Program.compile() or ObjectCode.from_cubin() and the like")
+
+    @classmethod
+    def _of(
+        cls,
+        code: bytes,
+        code_type: str,
+        name: str = "",
+        symbol_mapping: Mapping[Any, Symbol] | None = None,
+    ) -> ObjectCode:
+        made = cls.__new__(cls)
+        made._code = code
+        made._code_type = ObjectCodeFormatType(code_type)
+        made._name = name
+        made._symbol_mapping = dict(symbol_mapping or {})
+        made._declared = None
+        made._library = None
+        made._log = bytearray()
+        made._ownership = None
+        return made
+
+    @staticmethod
+    def from_cubin(
+        module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
+    ) -> ObjectCode:
+        """Machine code of one architecture, as bytes or the path of a file.
+
+        symbol_mapping: names for `get_kernel`, and the (mangled) names in the code that they stand for.
+        """
+        return ObjectCode._of(_read(module), "cubin", name, symbol_mapping)
+
+    @staticmethod
+    def from_ptx(
+        module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
+    ) -> ObjectCode:
+        """PTX, which the driver compiles when it is loaded: bytes, the path of a file, or the text itself."""
+        if isinstance(module, str) and "\n" in module:
+            module = module.encode()
+        return ObjectCode._of(_read(module), "ptx", name, symbol_mapping)
+
+    @staticmethod
+    def from_ltoir(
+        module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
+    ) -> ObjectCode:
+        """Code to be optimised and linked together with other code; it cannot be loaded as it is."""
+        return ObjectCode._of(_read(module), "ltoir", name, symbol_mapping)
+
+    @staticmethod
+    def from_fatbin(
+        module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
+    ) -> ObjectCode:
+        """Machine code and PTX of several architectures."""
+        return ObjectCode._of(_read(module), "fatbin", name, symbol_mapping)
+
+    @staticmethod
+    def from_object(
+        module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
+    ) -> ObjectCode:
+        """A host object file with device code in it; it has to be linked."""
+        return ObjectCode._of(_read(module), "object", name, symbol_mapping)
+
+    @staticmethod
+    def from_library(
+        module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
+    ) -> ObjectCode:
+        """An archive of such object files; it has to be linked."""
+        return ObjectCode._of(_read(module), "library", name, symbol_mapping)
+
+    def get_kernel(self, name: str | bytes) -> Kernel:
+        """The kernel `name`: as in `symbol_mapping` or in the code itself. Source: cuLibraryGetKernel."""
+        if not isinstance(name, (str, bytes)):
+            raise TypeError(f"get_kernel: name must be str or bytes, not {type(name).__name__}")
+        asked, encoded = (name.decode(), name) if isinstance(name, bytes) else (name, name.encode())
+        known = self._symbol_mapping
+        symbol = c_text(
+            known.get(name) or known.get(asked) or known.get(encoded) or name, "get_kernel: the name"
+        )
+        library = self._loaded()
+        try:
+            return Kernel(self._logged(checked.cuLibraryGetKernel, library, symbol), symbol.decode(), self)
+        except CUDAError as error:
+            if error.code != CUresult.CUDA_ERROR_NOT_FOUND:
+                raise
+            raise CUDAError(self._not_found(asked, library), error.code, error.function) from None
+
+    def _not_found(self, name: str, library: CUlibrary) -> str:
+        given = (name.decode() if isinstance(name, bytes) else name for name in self._symbol_mapping)
+        there = [*dict.fromkeys(given), *kernel_names(library)]
+        return (
+            f"cuLibraryGetKernel: CUDA_ERROR_NOT_FOUND (500): {self!r} has no kernel {name!r}. "
+            + (f"It has: {', '.join(there)}.{suggestion(str(name), there)} " if there else "")
+            + 'Hint: the names of C++ functions are mangled: declare the kernel extern "C", or name it in '
+            "name_expressions when you compile."
+        )
+
+    def _kernels(self) -> Kernels:
+        """What is known of the parameters of its kernels without the driver: of PTX, and of what was PTX."""
+        if self._declared is None:
+            read = {"ptx": declared, "cubin": noted}.get(self._code_type)
+            self._declared = {} if read is None else read(self._code)
+        return self._declared
+
+    def get_module(self) -> CUmodule:
+        """The code as a module of the current context. Source: cuLibraryGetModule."""
+        return checked.cuLibraryGetModule(self._loaded())
+
+    @property
+    def handle(self) -> CUlibrary:
+        """The CUlibrary, loaded if it is not yet.
+
+        It belongs to whoever asked for it, too: numba-cuda unloads it. So from then on it stays loaded until
+        somebody calls cuLibraryUnload. Raises CUDAError, with the log of the driver's compiler for PTX.
+        """
+        library = self._loaded()
+        if self._ownership is not None:
+            self._ownership.forget()
+        return library
+
+    def _loaded(self) -> CUlibrary:
+        """The CUlibrary, loaded if it is not yet. Raises CUDAError."""
+        if self._library is None:
+            if self._code_type not in LOADABLE:
+                raise RuntimeError(f"{self!r} cannot be loaded as it is: link it to a cubin first")
+            initialise()
+            with _loading:  # two threads must not load it twice: the first kernel would lose its code
+                if self._library is None:
+                    self._load()
+        assert self._library is not None
+        return self._library
+
+    def _load(self) -> None:
+        require_intact(self, "cuLibraryLoadData")
+        options: dict[CUjit_option, Any] = {}
+        if self._code_type != "cubin":
+            self._log = bytearray(LOG_SIZE)
+            options[CUjit_option.CU_JIT_ERROR_LOG_BUFFER] = self._log
+            options[CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES] = LOG_SIZE
+        settings = list(options), list(options.values()), len(options)
+        # The driver compiles PTX when a kernel is first asked for, and then writes to the log.
+        cell = CUlibrary()
+        ownership = Ownership(_unload, cell, self._log)
+        self._logged(owning.cuLibraryLoadData, cell, self._code, *settings, None, None, 0)
+        library = CUlibrary(cell.value)
+        if self._library is None:  # no finalizer was faster
+            self._ownership, self._library = ownership, library
+            loaded[library.value] = ref(self)
+
+    def _logged(self, function: Callable[..., Any], *args: Any) -> Any:
+        """`function(*args)`; its exception has the log of the driver's compiler."""
+        try:
+            return function(*args)
+        except CUDAError as error:
+            said = log_text(self._log)
+            if not said:
+                raise
+            raise CUDAError(f"{error}\nLog:\n{said}", error.code, error.function) from None
+
+    @property
+    def code(self) -> bytes:
+        """The bytes. A compiled cubin ends with a note of the types of its kernels' parameters."""
+        return self._code
+
+    @property
+    def code_type(self) -> ObjectCodeFormatType:
+        """'cubin', 'ptx', 'ltoir', 'fatbin', 'object' or 'library'."""
+        return self._code_type
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self._name
+
+    @property
+    def symbol_mapping(self) -> dict[Any, Any]:
+        """Names for `get_kernel`, and those in the code that they stand for: bytes, if a Program made it."""
+        return dict(self._symbol_mapping)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ObjectCode._of, (self._code, str(self._code_type), self._name, self._symbol_mapping)
+
+    def __repr__(self) -> str:
+        return f"<ObjectCode {self._name!r}, {self._code_type}, {len(self._code)} bytes>"
+
+
+def _read(module: Code) -> bytes:
+    if isinstance(module, (bytes, bytearray)):
+        return bytes(module)
+    with open(module, "rb") as file:
+        return file.read()
+
+
+def require_intact(code: ObjectCode, function: str, error: type[CUDAError] = CUDAError) -> None:
+    """Raise `error` for a cubin, fat binary or object file whose tables reach outside of its bytes.
+
+    A C function that is not told how many there are would follow them.
+    """
+    try:
+        check_object(code.code)
+    except DamagedError as damage:
+        status = CUresult.CUDA_ERROR_INVALID_IMAGE
+        message = (
+            f"{function}: {status.name} ({int(status)}): {code!r} is damaged: {damage}. "
+            "It was refused before C read it."
+        )
+        raise error(message, status, function) from None
+
+
+def _unload(library: CUlibrary, log: bytearray) -> None:
+    loaded.pop(library.value, None)
+    with Uncaptured():
+        owning.cuLibraryUnload(library)
+
+
+LOG_SIZE = 16384  # bytes; the driver cuts what is longer
+
+
+def log_text(log: bytes | bytearray) -> str:
+    """What is in the buffer of a log."""
+    return log.partition(b"\0")[0].decode(errors="replace").strip()

@@ -1,0 +1,132 @@
+"""Buffers that several processes use: 64 bytes that say which one it is, of a pool that they share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from ...driver import checked
+from ..context.context import context_of
+from ..context.current import within
+from ..streams.stream import IsStreamType, Stream, default_stream
+from .ipc import export, sharing_of
+from .transfers import Bytes
+
+if TYPE_CHECKING:
+    from .buffer import Buffer
+    from .pointer import Address
+    from .pool import MemoryPool
+
+
+class IPCBufferDescriptor:
+    """What another process opens a buffer with: `Buffer.from_ipc_descriptor`. Can be pickled."""
+
+    __slots__ = ("_data", "_size")
+    _data: bytes
+    _size: int
+
+    def __init__(self) -> None:
+        raise TypeError("an IPCBufferDescriptor comes from buffer.ipc_descriptor")
+
+    @classmethod
+    def _of(cls, data: bytes, size: int) -> IPCBufferDescriptor:
+        made = cls.__new__(cls)
+        made._data, made._size = data, size
+        return made
+
+    @property
+    def size(self) -> int:
+        """How many bytes the buffer has."""
+        return self._size
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return IPCBufferDescriptor._of, (self._data, self._size)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, IPCBufferDescriptor):
+            return NotImplemented
+        return self._data == other._data and self._size == other._size
+
+    def __hash__(self) -> int:
+        return hash((self._data, self._size))
+
+
+def describe(buffer: Buffer) -> IPCBufferDescriptor:
+    """What another process opens `buffer` with. Source: cuMemPoolExportPointer."""
+    from .pool import MemoryPool
+
+    address, resource = buffer._address, buffer.memory_resource
+    if not isinstance(resource, MemoryPool):
+        raise RuntimeError(f"{buffer!r} is for one process: it is of no memory pool")
+    export(resource)  # the driver exports buffers of exported pools alone
+    context = context_of(resource.device_id)  # multiprocessing pickles in threads that have none
+    exported = within(context, checked.cuMemPoolExportPointer, address)
+    return IPCBufferDescriptor._of(bytes(exported.reserved), buffer.size)
+
+
+def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor, stream: Stream) -> Buffer:
+    """The buffer behind `descriptor`. Source: cuMemPoolImportPointer."""
+    from .pool import MemoryPool
+
+    if not isinstance(resource, MemoryPool) or not isinstance(descriptor, IPCBufferDescriptor):
+        given = f"{type(resource).__name__} and {type(descriptor).__name__}"
+        raise TypeError(f"a buffer is opened with a memory resource and an ipc_descriptor, not with {given}")
+    sharing = sharing_of(resource)
+    if not sharing.is_mapped:
+        raise RuntimeError(f"{resource!r} is this process's own: its buffers need not be opened")
+    context = context_of(resource.device_id)
+
+    def make(cell: Address) -> None:
+        within(context, sharing.open, cell, resource._pool, descriptor._data)
+
+    made: Buffer = cls._adopt(make, descriptor.size, resource, stream, context)
+    return made
+
+
+def reopen(resource: MemoryPool, descriptor: IPCBufferDescriptor) -> Buffer:
+    """A buffer out of a pickle; given back in the default stream."""
+    from .buffer import Buffer
+
+    return open_buffer(Buffer, resource, descriptor, default_stream())
+
+
+class Shared(Bytes):
+    """The part of a Buffer that other processes use."""
+
+    __slots__ = ("_descriptor",)
+    _descriptor: IPCBufferDescriptor | None
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether another process allocated it."""
+        return not self.is_closed and getattr(self._resource, "is_mapped", False)
+
+    @property
+    def ipc_descriptor(self) -> IPCBufferDescriptor:
+        """What another process opens this buffer with, once it has the memory resource.
+
+        Needs a memory resource with `ipc_enabled`. Source: cuMemPoolExportPointer.
+        """
+        if self._descriptor is None:
+            self._descriptor = describe(cast("Buffer", self))
+        return self._descriptor
+
+    def get_ipc_descriptor(self) -> IPCBufferDescriptor:
+        """The same as `ipc_descriptor`."""
+        return self.ipc_descriptor
+
+    @classmethod
+    def from_ipc_descriptor(
+        cls,
+        mr: MemoryPool,
+        ipc_descriptor: IPCBufferDescriptor,
+        stream: Stream | IsStreamType | None = None,
+    ) -> Buffer:
+        """The buffer of another process, here; given back in `stream`, before the other process frees it.
+
+        mr: the memory resource as it is in this process, see `DeviceMemoryResource.from_allocation_handle`.
+        Source: cuMemPoolImportPointer.
+        """
+        return open_buffer(cls, mr, ipc_descriptor, Stream._accept(stream))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reopen, (self._resource, self.ipc_descriptor)

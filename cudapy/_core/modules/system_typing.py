@@ -1,0 +1,11 @@
+"""Choices by name for `cudapy.core.system`. The names of `cudapy.core.system.typing`, loaded on demand."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..management.choices import *
+else:
+    from ..._ffi.demand import on_demand
+
+    __getattr__, __dir__ = on_demand(globals(), "..management", "choices")

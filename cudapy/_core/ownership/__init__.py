@@ -1,0 +1,1 @@
+"""Who gives back what, and when; what is kept alive, by a call, a stream or a graph; what captures allow."""

@@ -1,0 +1,199 @@
+"""Captures: whether one may be under way, which of them a stream is in, and what is done all the same.
+
+What the driver calls unsafe (to free, to destroy pools and executable graphs, to ask for an event's end)
+invalidates captures by the mere attempt: those of the same thread, and in the mode "global" those of all
+threads. In a stream that captures, memory can be freed that the capture allocates, and no other. Finalizers
+cannot choose when they run, so they ask here first.
+
+To ask costs as much as to free. So that is done while `possible` is not empty: while core captures; for good,
+once others asked for a function that begins captures, or for a stream's handle; and while the garbage
+collector is at work, which interrupts any thread.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ... import driver
+from ..._errors import CUDAError
+from ..._ffi.interrupts import entered
+from ..._ffi.library import Checked, Library, settled
+from ..._ffi.results import cells, storage
+from ...driver import CUresult, CUstreamCaptureStatus
+from ..context.current import Uncaptured, c_function
+
+if TYPE_CHECKING:
+    from ...driver import CUstream
+    from ..memory.pointer import Address
+    from ..streams.stream import Stream
+
+T = TypeVar("T")
+
+_INVALIDATED = int(CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_INVALIDATED)
+_IMPLICIT = int(CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
+_take, _give, _new = cells(CUstreamCaptureStatus, storage(CUstreamCaptureStatus))
+
+
+class _Possible(set[object]):
+    """Why a capture may be under way. Only whether it is empty counts.
+
+    The garbage collector sets its attributes `start` and `stop` to what it tells of a collection: names and
+    numbers, of which the names are in here meanwhile. All of that is C: of what Python raises there, such as
+    Ctrl-C, nobody hears.
+    """
+
+    start = property(None, set.update)
+    stop = property(None, set.difference_update)
+
+
+possible = _Possible()
+if hasattr(gc, "callbacks"):  # PyPy interrupts nobody in order to finalize
+    gc.callbacks.append(partial(setattr, possible))
+
+for _symbol in (
+    "cuStreamBeginCapture_v2",
+    "cuStreamBeginCaptureToGraph",
+    "cuStreamBeginRecaptureToGraph",
+    "cudaStreamBeginCapture",
+    "cudaStreamBeginCaptureToGraph",
+    "cudaStreamBeginRecaptureToGraph",
+):
+    possible |= Library.asked.get(_symbol, set())
+    Library.asked[_symbol] = possible
+
+_SHARED = "a stream is known to others"
+
+checked = Checked(vars(driver), driver.libcuda)
+"""The functions of the driver for core's own captures, whose end is known: not the face that others use."""
+
+freeing: list[object] = []
+"""Not empty between asking about a stream and freeing in it: no capture of core's begins meanwhile."""
+beginning: list[object] = []
+"""Not empty while a capture of core's begins: nothing is freed then, but put off.
+
+No lock, for which a finalizer would wait: it may have interrupted whoever holds what the other needs.
+"""
+
+
+def _let_go() -> None:
+    """In a process that was forked while other threads were at it."""
+    freeing.clear()
+    beginning.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
+
+
+def begin(capture: object, function: str, *args: Any) -> None:
+    """Begin a capture by this function of the driver; it is known to be under way until `end(capture)`."""
+    try:
+        beginning.append(capture)  # in here, as Ctrl-C may come right after it
+        while freeing:
+            time.sleep(0)
+        known = possible.copy()
+        begins = settled(getattr(checked, function))
+        for name in possible - known:
+            if str(name).startswith(function):
+                possible.discard(name)  # this has just been asked for, by core alone
+        was_capturing = state(args[0])
+        try:
+            possible.add(capture)
+            begins(*args)
+        except BaseException as error:
+            if not (isinstance(error, Exception) or was_capturing) and state(args[0]):
+                _, graph = driver.cuStreamEndCapture(args[0])  # Ctrl-C came as it had just begun
+                if function == "cuStreamBeginCapture":
+                    driver.cuGraphDestroy(graph)
+            end(capture)
+            raise
+    finally:
+        beginning.pop()
+
+
+def end(capture: object) -> None:
+    """It is over."""
+    possible.discard(capture)
+
+
+def share() -> None:
+    """A stream is known to others, who may capture it."""
+    possible.add(_SHARED)
+
+
+def uncaptured(function: Callable[..., T], *args: Any) -> T:
+    """`function(*args)`, without harm to a capture under way."""
+    if not possible:
+        return function(*args)
+    with Uncaptured():
+        return function(*args)
+
+
+def is_capturing(stream: Stream) -> bool:
+    """Whether what is done in `stream` goes into a graph. Source: cuStreamIsCapturing."""
+    return bool(state(stream._handle))
+
+
+def state(handle: CUstream) -> int:
+    """The CUstreamCaptureStatus of a stream: 0 for one that does not capture. Source: cuStreamIsCapturing."""
+    try:
+        number, reference = cell = _take()
+    except IndexError:
+        number, reference = cell = _new()
+    status = c_function("cuStreamIsCapturing")(handle, reference)
+    found: int = number.value
+    _give(cell)
+    if status:  # the legacy stream has an error, while a blocking one captures
+        return _INVALIDATED if status == _IMPLICIT else 0
+    return found
+
+
+OTHER = -1
+
+
+def capture_of(handle: CUstream) -> int:
+    """The number of the capture that a stream is in; 0 for none, OTHER for one that takes nothing.
+
+    Source: cuStreamIsCapturing, cuStreamGetCaptureInfo.
+    """
+    if not (now := state(handle)):
+        return 0
+    if now == _INVALIDATED:
+        return OTHER
+    status, now, number, *_ = driver.cuStreamGetCaptureInfo(handle)
+    if status or now != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE:
+        return OTHER  # it was invalidated, or has ended, just now
+    return int(number)
+
+
+@entered
+def quietly(free: Callable[..., int], cell: Address, handle: CUstream) -> int:
+    """`free(cell, handle)`, a C function, without harm to any capture; its status. With 0, `cell` is 0.
+
+    Another status than 0 as well if it has to be done in another way, as the stream captures.
+    """
+    try:
+        freeing.append(handle)  # in here, as Ctrl-C may come right after it
+        if beginning or state(handle):
+            return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+        with Uncaptured():
+            (status,) = map(free, (cell,), (handle,))  # behind which no Ctrl-C comes before the next line
+            if not status:
+                cell.value = 0
+            return status
+    except CUDAError as error:
+        return int(error.code) if cell.value else 0  # it is freed, whatever failed afterwards
+    finally:
+        freeing.pop()
+
+
+def too_early(what: str) -> CUDAError:
+    """What is raised for what has to wait for the end of a capture."""
+    return CUDAError(
+        f"{what} in a stream that is being captured", CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+    )

@@ -1,0 +1,1 @@
+"""Streams and events: queues of work, and points in them."""

@@ -1,0 +1,337 @@
+"""Events: points in a stream that can be waited for, and timed."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ... import driver
+from ..._errors import CUDAError
+from ..._ffi.handles import maker
+from ..._ffi.interrupts import finalizer
+from ...driver import CUevent, CUipcEventHandle, CUresult, checked
+from ..closable import Closable
+from ..context.context import Context, context_of, lasting
+from ..context.current import c_function, owning, within
+from ..options import accepted
+from ..ownership import lifetime
+from ..ownership.captures import possible, uncaptured
+from ..ownership.lifetime import Ownership, finalize, give_back, postponed, retry
+from .event_options import EventOptions
+from .waiting import SPIN, wait
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..device.device import Device
+
+
+_DEFAULT = EventOptions()
+_DEFAULT_FLAGS = _DEFAULT.flags
+_object = object.__new__
+_null = maker(CUevent)
+
+_NO_TIME = {
+    CUresult.CUDA_ERROR_NOT_READY: "The work before an event still runs. Hint: call sync() on the later one.",
+    CUresult.CUDA_ERROR_INVALID_HANDLE: (
+        "An event has no time. Hint: record both on one device, with EventOptions(timing_enabled=True)."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class IPCEventDescriptor:
+    """What another process opens an event with: `Event.from_ipc_descriptor`. Can be pickled."""
+
+    reserved: bytes
+    is_blocking_sync: bool
+
+
+SPARE = 32
+"""How many events of a kind are kept to be recorded again."""
+
+
+class _Spare(list[CUevent]):
+    """A list. To get `taken` is to pop, to set `given` to append: steps behind which no Ctrl-C comes."""
+
+    taken = property(list.pop)
+    given = property(None, list.append)
+
+
+_spare: dict[tuple[int, int], _Spare] = {}
+"""Events that nobody has any more, by context and flags; for contexts that last."""
+
+
+class Event(Closable):
+    """A point in the work of a stream: `stream.record()` makes one, `Device.create_event` one for later.
+
+    `Event(options)` is made on the current device. `end - start` is the time between two events in
+    milliseconds. Closed with its last reference or by `close`. Source: cuEventCreate.
+    """
+
+    __slots__ = ("_context", "_descriptor", "_handle", "_options", "_process", "_spare")
+    _context: int
+    _descriptor: IPCEventDescriptor  # once it was asked for, or of an event of another process
+    _handle: CUevent  # C writes it, and who destroys the event leaves 0 there
+    _options: EventOptions
+    _process: lifetime.Process | None  # that which gives it back; None: it is closed, or another's
+    _spare: _Spare | None  # where the handle goes in the end; None: it is destroyed
+
+    def __new__(cls, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
+        context = checked.cuCtxGetCurrent().value
+        if context:
+            return cls._new(context, options)
+        from ..device.device import Device
+
+        return Device().create_event(options)
+
+    @staticmethod
+    def _new(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
+        """A new event in `context`, which is current."""
+        if postponed:
+            retry()
+        if options is None:
+            event = Event._of(context, _DEFAULT)
+            owning.cuEventCreate(event._handle, _DEFAULT_FLAGS)
+            return event
+        options = accepted(EventOptions, options)
+        event = Event._of(context, options)
+        owning.cuEventCreate(event._handle, options.flags)
+        return event
+
+    @staticmethod
+    def _to_record(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
+        """An event in `context` that is recorded at once: one that nobody has any more, or a new one.
+
+        To make and destroy an event takes far longer than to record it.
+        """
+        if options is None:
+            options, flags = _DEFAULT, _DEFAULT_FLAGS
+        else:
+            options = accepted(EventOptions, options)
+            flags = options.flags
+        event = _object(Event)
+        event._context = context
+        event._options = options
+        try:
+            event._spare = spare = _spare[context, flags]
+            event._handle = spare.taken
+        except LookupError:
+            event._process = None
+            if context not in lasting or options.ipc_enabled:
+                return within(context, Event._new, context, options)
+            event = Event._of(context, options)
+            within(context, owning.cuEventCreate, event._handle, flags)
+            event._spare = _spare.setdefault((context, flags), _Spare())
+            return event
+        event._process = lifetime.process  # no Ctrl-C comes between
+        return event
+
+    @staticmethod
+    def _of(context: int, options: EventOptions) -> Event:
+        """An event that owns what is made in its handle."""
+        event = _object(Event)
+        event._spare = None
+        event._handle = _null()
+        event._context = context
+        event._options = options
+        event._process = lifetime.process
+        return event
+
+    def close(self) -> None:
+        """Give the event back.
+
+        Using it afterwards is a RuntimeError, its handle is a null one, closing it again does nothing.
+        """
+        process = self._process
+        if process is not None and process.alive:
+            self._give_back()
+            return
+        try:
+            del self._handle
+        except AttributeError:  # it was closed before
+            return
+        self._ownership = None
+
+    def _give_back(self) -> None:
+        """Give the event back, unless an Ownership does. If interrupted, it is still to be done."""
+        try:
+            process = self._process
+        except AttributeError:  # it was interrupted before it was an event
+            return
+        if process is None or not process.alive:
+            return
+        try:
+            handle, spare = self._handle, self._spare
+            is_spare = spare is not None and len(spare) < SPARE
+            del self._handle  # of two threads one gets past here; and no Ctrl-C comes before what is done
+        except (AttributeError, RuntimeError):
+            return
+        self._process = None
+        try:
+            if is_spare:
+                spare.given = handle  # type: ignore[union-attr]
+                return
+            if handle.value and not possible:
+                (status,) = map(c_function("cuEventDestroy_v2"), (handle,))
+                if not status:
+                    handle.value = 0  # no Ctrl-C comes between
+                    return
+            give_back(0, _destroy, (handle,))
+        except Exception:
+            raise
+        except BaseException:
+            if handle.value:
+                self._handle, self._process = handle, process
+            raise
+
+    __del__ = finalizer(_give_back, finalize)
+
+    def _retain(self) -> object:
+        """What the event belongs to from now on, with this object: it is given back once both are gone."""
+        handle = self._handle
+        with _sharing:
+            if self._process is not None:
+                Ownership.take_over(self, _keep_or_destroy, handle, self._spare)
+            ownership: Ownership | None = getattr(self, "_ownership", None)
+            if ownership is not None:
+                ownership.share()
+            return ownership
+
+    @property
+    def handle(self) -> CUevent:
+        """The CUevent, null once it is closed."""
+        try:
+            return self._handle
+        except RuntimeError:
+            return CUevent()
+
+    @property
+    def is_timing_enabled(self) -> bool:
+        """Whether it can be subtracted."""
+        self._handle  # noqa: B018  # raises what a closed event has to say
+        return self._options.timing_enabled
+
+    @property
+    def is_blocking_sync(self) -> bool:
+        """Whether `sync` gives up the CPU at once."""
+        self._handle  # noqa: B018  # raises what a closed event has to say
+        return self._options.blocking_sync
+
+    @property
+    def is_ipc_enabled(self) -> bool:
+        """Whether another process can open it."""
+        self._handle  # noqa: B018  # raises what a closed event has to say
+        return self._options.ipc_enabled
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the work before it has run; True if it was never recorded. Source: cuEventQuery."""
+        handle = self._handle
+        (status,) = driver.cuEventQuery(handle)
+        if status and status != CUresult.CUDA_ERROR_NOT_READY:
+            raise driver.libcuda.error("cuEventQuery", status, {"hEvent": handle})
+        return not status
+
+    def sync(self) -> None:
+        """Wait until the work before it has run. Source: cuEventSynchronize; Ctrl-C ends the wait."""
+        spin = 0 if self._options.blocking_sync else SPIN
+        wait(driver.cuEventQuery, checked.cuEventSynchronize, self._handle, spin)
+
+    def __sub__(self, other: Event) -> float:
+        """Milliseconds from `other` to this event, to about half a microsecond.
+
+        Source: cuEventElapsedTime.
+        """
+        if not isinstance(other, Event):
+            return NotImplemented
+        try:
+            return float(checked.cuEventElapsedTime(other._handle, self._handle))
+        except CUDAError as error:
+            if error.code not in _NO_TIME:
+                raise
+            message = f"cuEventElapsedTime: {error.name} ({int(error.code)}): {_NO_TIME[error.code]}"
+            raise CUDAError(message, error.code, error.function) from None
+
+    @property
+    def ipc_descriptor(self) -> IPCEventDescriptor:
+        """What another process opens this event with: of one that was opened, what it was opened with.
+
+        Needs ipc_enabled. Source: cuIpcGetEventHandle.
+        """
+        handle = self._handle
+        if not self.is_ipc_enabled:
+            raise RuntimeError("this Event is for one process: make it with EventOptions(ipc_enabled=True)")
+        try:
+            return self._descriptor
+        except AttributeError:
+            reserved = bytes(checked.cuIpcGetEventHandle(handle).reserved)
+            self._descriptor = IPCEventDescriptor(reserved, self.is_blocking_sync)
+            return self._descriptor
+
+    def get_ipc_descriptor(self) -> IPCEventDescriptor:
+        """The same as `ipc_descriptor`."""
+        return self.ipc_descriptor
+
+    @classmethod
+    def from_ipc_descriptor(cls, ipc_descriptor: IPCEventDescriptor) -> Event:
+        """Open an event of another process in the current context. Source: cuIpcOpenEventHandle."""
+        if not isinstance(ipc_descriptor, IPCEventDescriptor):
+            raise TypeError(
+                f"an event is opened by its ipc_descriptor, not by {type(ipc_descriptor).__name__}"
+            )
+        handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
+        options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
+        context = checked.cuCtxGetCurrent().value
+        event = Event._of(context, options)
+        owning.cuIpcOpenEventHandle(event._handle, handle)
+        event._descriptor = ipc_descriptor
+        return event
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if not self.is_ipc_enabled:
+            return super().__reduce__()
+        return _reopen, (self.ipc_descriptor, self.device.device_id)
+
+    @property
+    def context(self) -> Context:
+        """The context it was made in."""
+        self._handle  # noqa: B018  # raises what a closed event has to say
+        return Context(driver.CUcontext(self._context))
+
+    @property
+    def device(self) -> Device:
+        """The device it was made on."""
+        return self.context.device
+
+    def __eq__(self, other: object) -> bool:
+        return self.handle == other.handle if isinstance(other, Event) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Event, self.handle))
+
+    def __repr__(self) -> str:
+        return "<Event, closed>" if self.is_closed else f"<Event {int(self._handle):#x}>"
+
+
+_sharing = threading.Lock()
+
+
+def _keep_or_destroy(handle: CUevent, spare: _Spare | None) -> None:
+    """Keep an event that nobody has any more to be recorded again, or destroy it."""
+    if spare is not None and len(spare) < SPARE:
+        kept = CUevent(handle.value)
+        spare.given = kept
+        handle.value = 0  # no Ctrl-C comes between
+    else:
+        _destroy(handle)
+
+
+def _destroy(handle: CUevent) -> None:
+    uncaptured(owning.cuEventDestroy, handle)
+
+
+def _reopen(descriptor: IPCEventDescriptor, device_id: int) -> Event:
+    """An event out of a pickle."""
+    return within(context_of(device_id), Event.from_ipc_descriptor, descriptor)

@@ -1,0 +1,301 @@
+"""Streams: queues of work that a device runs in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from ... import driver
+from ..._ffi.handles import maker
+from ..._ffi.integers import exact_int
+from ...driver import CUcontext, CUstream, CUstream_flags, checked
+from ..closable import Closable
+from ..context.context import Context
+from ..context.current import Uncaptured, c_function, owning
+from ..options import accepted
+from ..ownership.captures import capture_of, possible, share, too_early
+from ..ownership.kept import is_builder
+from ..ownership.lifetime import Foundation, Ownership
+from .event import Event
+from .event_options import EventOptions
+from .waiting import wait
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..device.device import Device
+    from ..graph.builder import GraphBuilder
+
+
+@dataclass
+class StreamOptions:
+    """How a stream is made.
+
+    nonblocking: whether it runs beside the legacy default stream, instead of waiting for it and being waited
+    for. priority: a lower number is served first; None is the device's default, 0.
+    """
+
+    nonblocking: bool = True
+    priority: int | None = None
+
+
+_NON_BLOCKING = int(CUstream_flags.CU_STREAM_NON_BLOCKING)
+_null = maker(CUstream)
+
+
+@runtime_checkable
+class IsStreamType(Protocol):
+    """Anything that says which stream it stands for, as streams of other libraries do."""
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """(0, the address of the CUstream): the version of this protocol, and the stream."""
+        ...
+
+
+class Stream(Closable):
+    """A queue of work that the device runs in order, beside that of other streams.
+
+    `Stream(options)` is made on the current device; `Device.create_stream` makes one on any device,
+    `from_handle` takes one of another library. Closed with its last reference or by `close`; work that was
+    queued still runs. Source: cuStreamCreateWithPriority.
+    """
+
+    __slots__ = ("_address", "_context", "_handle", "_owner", "_twin")
+    _address: int  # the handle's number; that of all closed streams is CLOSED
+    _context: int  # 0: ask the driver
+    _handle: CUstream
+    _owner: object  # whoever has the stream, kept alive
+    _twin: Stream | None
+
+    def __new__(cls, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
+        context = checked.cuCtxGetCurrent().value
+        if context:
+            return cls._new(context, options)
+        from ..device.device import Device
+
+        return Device().create_stream(options=options)
+
+    @staticmethod
+    def _new(context: int, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
+        """A new stream in `context`, which is current."""
+        if options is None:
+            return Stream._made(context, _NON_BLOCKING, 0)
+        options = accepted(StreamOptions, options)
+        priority = options.priority or 0
+        if priority:  # the driver would take the nearest one it has, and not say so
+            lowest, highest = checked.cuCtxGetStreamPriorityRange()
+            if not highest <= priority <= lowest:
+                raise ValueError(f"StreamOptions: priority = {priority} is outside {highest} .. {lowest}")
+        return Stream._made(context, _NON_BLOCKING if options.nonblocking else 0, priority)
+
+    @staticmethod
+    def _made(context: int, flags: int, priority: int) -> Stream:
+        cell, handle = _null(), _null()
+        ownership = Foundation(_destroy, cell)
+        owning.cuStreamCreateWithPriority(cell, flags, priority)
+        handle.value = cell.value
+        return Stream._of(handle, context, ownership)
+
+    @staticmethod
+    def _of(
+        handle: CUstream, context: int = 0, ownership: Ownership | None = None, owner: object = None
+    ) -> Stream:
+        stream = object.__new__(Stream)
+        stream._handle = handle
+        stream._address = handle.value
+        stream._context = context
+        stream._ownership = ownership
+        stream._owner = owner
+        stream._twin = None
+        return stream
+
+    @staticmethod
+    def from_handle(handle: int | CUstream) -> Stream:
+        """The stream at this address. It stays its maker's, who must not destroy it while it is used here."""
+        stream = Stream._of(CUstream(exact_int(handle, "Stream.from_handle: handle")))
+        share()
+        return stream
+
+    @staticmethod
+    def _accept(stream: Stream | IsStreamType | None) -> Stream:
+        """The Stream that is meant: by itself, by its `__cuda_stream__`, by None (the default stream)."""
+        if isinstance(stream, Stream):
+            return stream
+        if stream is None:
+            return default_stream()
+        try:
+            protocol: Any = stream.__cuda_stream__
+        except AttributeError:
+            raise TypeError(
+                f"a stream must be a Stream or have __cuda_stream__(), which {type(stream).__name__} has not"
+            ) from None
+        # The first libraries that had it have it as an attribute.
+        said = protocol() if callable(protocol) else protocol
+        if not isinstance(said, (tuple, list)) or len(said) != 2 or said[0] != 0:
+            name = type(stream).__name__
+            raise TypeError(f"{name}.__cuda_stream__ must say (0, the stream's address), not {said!r}")
+        accepted = Stream._of(CUstream(exact_int(said[1], "the address in __cuda_stream__")), owner=stream)
+        if not is_builder(stream):
+            share()
+        return accepted
+
+    def _lasting(self) -> Stream:
+        """This stream for those who need it beyond `close`: the buffers that are freed in it."""
+        if self._address in DEFAULT_ADDRESSES:
+            return self
+        if self._twin is None:
+            self._twin = Stream._of(self._handle, self._context, self._ownership, self._owner)
+        return self._twin
+
+    def close(self) -> None:
+        """Let go of the stream: it is destroyed as soon as no buffer is left that has to be freed in it.
+
+        Work that was queued still runs. Using a closed stream is a RuntimeError; closing it again, or closing
+        a default stream, does nothing.
+        """
+        if self._address in DEFAULT_ADDRESSES:
+            return
+        try:
+            del self._handle
+        except AttributeError:
+            return
+        self._address = CLOSED
+        self._ownership = self._owner = self._twin = None
+
+    @property
+    def handle(self) -> CUstream:
+        """The CUstream, null once it is closed. Whoever has it may capture the stream, which core looks for
+        from now on.
+        """
+        try:
+            handle = self._handle
+        except RuntimeError:
+            return CUstream()
+        share()
+        return handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        share()
+        return 0, int(self._handle)
+
+    @property
+    def is_nonblocking(self) -> bool:
+        """Whether it runs beside the legacy default stream. Source: cuStreamGetFlags."""
+        return bool(checked.cuStreamGetFlags(self._handle) & CUstream_flags.CU_STREAM_NON_BLOCKING)
+
+    @property
+    def priority(self) -> int:
+        """A lower number is served first. Source: cuStreamGetPriority."""
+        return checked.cuStreamGetPriority(self._handle)
+
+    def sync(self) -> None:
+        """Wait until all its work has run. Source: cuStreamSynchronize; Ctrl-C ends the wait."""
+        wait(driver.cuStreamQuery, checked.cuStreamSynchronize, self._handle)
+
+    def record(
+        self, event: Event | None = None, options: EventOptions | Mapping[str, Any] | None = None
+    ) -> Event:
+        """Mark the point that the stream's work has got to, in `event` or a new one.
+
+        Source: cuEventRecord.
+        """
+        handle = self._handle
+        if event is None:
+            event = Event._to_record(self._context or self._asked_context(), options)
+        try:
+            err = (_record or _recording())(event._handle, handle)  # itself, without a layer between
+        except AttributeError:
+            raise TypeError(f"record() takes an Event, not {type(event).__name__}") from None
+        if err:
+            arguments = {"hEvent": event._handle, "hStream": handle}
+            raise driver.libcuda.error("cuEventRecord", driver.CUresult(err), arguments)
+        return event
+
+    def wait(self, event_or_stream: Event | Stream | IsStreamType) -> None:
+        """Let later work wait for an event, or for the work that another stream has so far.
+
+        The caller does not wait. Source: cuStreamWaitEvent.
+        """
+        if isinstance(event_or_stream, Event):
+            checked.cuStreamWaitEvent(self._handle, event_or_stream._handle, 0)
+        else:
+            with Stream._accept(event_or_stream).record() as event:
+                self.wait(event)
+
+    def create_graph_builder(self) -> GraphBuilder:
+        """A builder of a graph, which records what is done in this stream while it builds."""
+        from ..graph.builder import GraphBuilder
+
+        self._handle  # noqa: B018  # raises what a closed stream has to say
+        return GraphBuilder._in(self)
+
+    def _asked_context(self) -> int:
+        context = checked.cuStreamGetCtx(self._handle).value
+        if self._address not in DEFAULT_ADDRESSES:
+            self._context = context
+        return context
+
+    @property
+    def context(self) -> Context:
+        """The context it was made in; for a default stream, the current one. Source: cuStreamGetCtx."""
+        self._handle  # noqa: B018  # raises what a closed stream has to say
+        return Context(CUcontext(self._context or self._asked_context()))
+
+    @property
+    def device(self) -> Device:
+        """The device that runs its work."""
+        return self.context.device
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stream):
+            return NotImplemented
+        return self is other or self._address == other._address
+
+    def __hash__(self) -> int:
+        return hash(self._address)
+
+    def __repr__(self) -> str:
+        if self is LEGACY_DEFAULT_STREAM or self is PER_THREAD_DEFAULT_STREAM:
+            return "LEGACY_DEFAULT_STREAM" if self is LEGACY_DEFAULT_STREAM else "PER_THREAD_DEFAULT_STREAM"
+        return "<Stream, closed>" if self.is_closed else f"<Stream {int(self._handle):#x}>"
+
+
+_record: Any = None  # cuEventRecord, once it was asked for
+
+
+def _recording() -> Any:
+    global _record
+    _record = c_function("cuEventRecord")
+    return _record
+
+
+def _destroy(handle: CUstream) -> None:
+    if possible:
+        if capture_of(handle):
+            raise too_early("a Stream cannot be destroyed, which is what its last reference does,")
+        with Uncaptured():
+            owning.cuStreamDestroy(handle)
+    else:
+        owning.cuStreamDestroy(handle)
+
+
+LEGACY_DEFAULT_STREAM = Stream._of(CUstream(1))
+"""The default stream that all threads share; blocking streams wait for it, and it for them.
+
+CU_STREAM_LEGACY.
+"""
+
+PER_THREAD_DEFAULT_STREAM = Stream._of(CUstream(2))
+"""The default stream that the calling thread has to itself. CU_STREAM_PER_THREAD."""
+
+DEFAULT_ADDRESSES = (0, 1, 2)
+"""What default streams have for an address: 0 is one of the two, as the caller's build has it."""
+
+
+CLOSED = -1
+"""What closed streams have for one."""
+
+
+def default_stream() -> Stream:
+    """LEGACY_DEFAULT_STREAM; with CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=1 PER_THREAD_DEFAULT_STREAM."""
+    return PER_THREAD_DEFAULT_STREAM if driver._PER_THREAD_DEFAULT_STREAM else LEGACY_DEFAULT_STREAM

@@ -1,0 +1,45 @@
+"""Waiting for the device so that Ctrl-C still works."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ...driver import CUresult
+from ..ownership.lifetime import let_go
+
+SPIN = 0.005  # seconds of asking without a pause, as the driver itself does
+SLEEP = 0.02  # the longest pause, in seconds
+
+_main_thread = threading.main_thread().ident
+
+
+def wait(
+    query: Callable[[Any], Any], synchronize: Callable[[Any], Any], handle: Any, spin: float = SPIN
+) -> None:
+    """Wait until the work behind `handle` is done, then raise what `synchronize` raises.
+
+    A signal handler of Python, such as that of Ctrl-C, runs in the main thread between two bytecodes, and not
+    while one C call lasts. So there the wait is in slices: first without a pause, then with pauses of 2% of
+    the time that has passed.
+
+    `synchronize` is called in the end all the same: only after that does a pool count as unused, and can it
+    give back, what was freed in the order of the work.
+    """
+    if threading.get_ident() == _main_thread:
+        _watch(query, handle, spin)
+    synchronize(handle)
+    let_go()
+
+
+def _watch(query: Callable[[Any], Any], handle: Any, spin: float) -> None:
+    """Ask until the work is done or has failed."""
+    (status,) = query(handle)
+    start = time.perf_counter()
+    while status == CUresult.CUDA_ERROR_NOT_READY:
+        waited = time.perf_counter() - start
+        if waited >= spin:
+            time.sleep(min(max(waited / 50, 1e-5), SLEEP))
+        (status,) = query(handle)
