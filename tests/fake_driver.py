@@ -332,6 +332,6 @@ def faked() -> Iterator[tuple[FakeDriver, Callable[[str], ModuleType]]]:
     try:
         yield fake, of
     finally:
-        of("_core.ownership.lifetime").process.alive = False  # what is left is given back to nobody
+        of("_core.ownership.owned").process.alive = False  # what is left is given back to nobody
         for module in [module for module in sys.modules if module.split(".")[0] == name]:
             del sys.modules[module]

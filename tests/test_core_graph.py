@@ -59,7 +59,7 @@ def as_new(tree: Any, node: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def nodes_of_one_address(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphs("tree").Tree, "added", as_new)
+    monkeypatch.setattr(graphs("hierarchy").Tree, "added", as_new)
 
 
 @pytest.fixture
@@ -85,17 +85,17 @@ def dropped_by_driver(stub: Stub, call: Any) -> None:
 @pytest.fixture
 def no_sweeper(stub: Stub, monkeypatch: Any) -> None:
     """No thread sweeps: the tests that ask for this call `sweep`, and drop one of two user objects."""
-    held = module("_core.ownership.held")
-    signal = types.SimpleNamespace(argument=1, address=module("_core.ownership.held").Post().address)
+    held = module("_core.ownership.user_objects")
+    signal = types.SimpleNamespace(argument=1, address=module("_core.ownership.user_objects").Post().address)
     idle = types.SimpleNamespace(
-        signal=signal, expected=0, dropped=0, process=module("_core.ownership.lifetime").process
+        signal=signal, expected=0, dropped=0, process=module("_core.ownership.owned").process
     )
     monkeypatch.setattr(held, "_sweeper", idle)
 
 
 def cells() -> Any:
     """Where user objects are made that nobody is to release."""
-    return tuple(module("_core.ownership.held").CUuserObject() for _ in range(2))
+    return tuple(module("_core.ownership.user_objects").CUuserObject() for _ in range(2))
 
 
 def pairs(stub: Stub) -> list[tuple[Any, Any]]:
@@ -106,10 +106,10 @@ def pairs(stub: Stub) -> list[tuple[Any, Any]]:
 
 @pytest.mark.usefixtures("no_sweeper")
 def test_what_is_held_goes_when_the_driver_says_so(stub: Stub) -> None:
-    held = module("_core.ownership.held")
+    held = module("_core.ownership.user_objects")
     (one, first), (two, second) = watched(), watched()
-    held.hold(cells(), one)
-    held.hold(cells(), [two])
+    held.create_user_objects(cells(), one)
+    held.create_user_objects(cells(), [two])
     del one, two
     calls = [told for told, _ in pairs(stub)]
     assert len({call.arguments["ptr"].raw for call in calls}) == 2
@@ -127,12 +127,12 @@ def test_what_is_held_goes_when_the_driver_says_so(stub: Stub) -> None:
 
 @pytest.mark.usefixtures("no_sweeper")
 def test_places_of_what_was_held_are_used_again(stub: Stub) -> None:
-    held = module("_core.ownership.held")
+    held = module("_core.ownership.user_objects")
     before, things = len(held._blocks), len(held._things)
     for _ in range(10):
         calls = []
         for _ in range(100):
-            held.hold(cells(), Thing())
+            held.create_user_objects(cells(), Thing())
             calls += pairs(stub)
         for call, _ in calls:
             dropped_by_driver(stub, call)
@@ -142,28 +142,28 @@ def test_places_of_what_was_held_are_used_again(stub: Stub) -> None:
 
 @pytest.mark.usefixtures("no_sweeper")
 def test_waiting_drops_what_the_driver_let_go(stub: Stub) -> None:
-    held, lifetime = module("_core.ownership.held"), module("_core.ownership.lifetime")
+    held, owned = module("_core.ownership.user_objects"), module("_core.ownership.owned")
     thing, reference = watched()
-    held.hold(cells(), thing)
+    held.create_user_objects(cells(), thing)
     del thing
     ((call, _),) = pairs(stub)
     dropped_by_driver(stub, call)
-    lifetime.let_go()
+    owned.deferred.drain()
     assert reference() is None
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_a_thread_drops_what_the_driver_let_go(stub: Stub, first: int) -> None:
     """Whichever of the two the driver calls first, and without any call of the program's."""
-    held, captures = module("_core.ownership.held"), module("_core.ownership.captures")
+    held, captures = module("_core.ownership.user_objects"), module("_core.ownership.captures")
     gone, seen = threading.Event(), []
 
     class Last:
         def __del__(self) -> None:
-            seen.append((threading.current_thread(), list(captures.possible)))
+            seen.append((threading.current_thread(), list(captures.capture_may_be_active)))
             gone.set()
 
-    held.hold(cells(), Last())
+    held.create_user_objects(cells(), Last())
     (calls,) = pairs(stub)
     dropped_by_driver(stub, calls[first])
     assert first or not seen
@@ -175,11 +175,11 @@ def test_a_thread_drops_what_the_driver_let_go(stub: Stub, first: int) -> None:
 
 
 def test_a_failure_holds_nothing(stub: Stub) -> None:
-    held = module("_core.ownership.held")
+    held = module("_core.ownership.user_objects")
     thing, reference = watched()
     stub.status = 2
     with pytest.raises(MemoryError):
-        held.hold(cells(), thing)
+        held.create_user_objects(cells(), thing)
     del thing
     gc.collect()
     assert reference() is None
@@ -198,26 +198,26 @@ def interrupt(*_: Any) -> int:
 @pytest.mark.parametrize(("retain", "error"), [(refuse, RuntimeError), (interrupt, KeyboardInterrupt)])
 def test_what_no_graph_took_is_released(stub: Stub, monkeypatch: Any, retain: Any, error: Any) -> None:
     """And what one took is not: one more release would take it from under the graph."""
-    kept = module("_core.ownership.kept")
-    kept.give(kept.CUgraph(5), Thing())
+    kept = module("_core.ownership.graph_references")
+    kept.retain_in_graph(kept.CUgraph(5), Thing())
     assert "cuUserObjectRelease" not in [call.symbol for call in stub.calls()]
     monkeypatch.setattr(kept, "c_function", lambda _: retain)
     with pytest.raises(error):
-        kept.give(kept.CUgraph(5), Thing())
+        kept.retain_in_graph(kept.CUgraph(5), Thing())
     assert "cuUserObjectRelease" in [call.symbol for call in stub.calls()]
 
 
 @pytest.mark.usefixtures("no_sweeper")
 def test_what_holds_something_may_be_dropped_in_turn(stub: Stub) -> None:
     """Dropping one thing may bring others along that come by the same way."""
-    held = module("_core.ownership.held")
+    held = module("_core.ownership.user_objects")
 
     class Last:
         def __del__(self) -> None:
             held.sweep()
-            held.hold(cells(), Thing())
+            held.create_user_objects(cells(), Thing())
 
-    held.hold(cells(), Last())
+    held.create_user_objects(cells(), Last())
     ((call, _),) = pairs(stub)
     dropped_by_driver(stub, call)
     held.sweep()
@@ -225,7 +225,10 @@ def test_what_holds_something_may_be_dropped_in_turn(stub: Stub) -> None:
 
 
 def test_copies_share_until_one_changes(stub: Stub) -> None:
-    driver, kept = module("driver"), module("_core.ownership.kept").Kept(module("driver").CUgraph(5))
+    driver, kept = (
+        module("driver"),
+        module("_core.ownership.graph_references").GraphReferences(module("driver").CUgraph(5)),
+    )
     kept.put(1, "plain", 5, None)
     assert symbols(stub) == []  # nothing worth keeping
     first, second = Thing(), Thing()
@@ -494,7 +497,7 @@ def test_nothing_is_lost_when_a_call_fails(stub: Stub, monkeypatch: Any, scenari
     monkeypatch.setattr("sys.unraisablehook", lambda _: None)  # what a finalizer meets
     module("core")
     users = [m for name, m in sys.modules.items() if name.startswith("cudapy_stubbed._core.graph.")]
-    users += [module(f"_core.ownership.{name}") for name in ("captures", "kept", "held")]
+    users += [module(f"_core.ownership.{name}") for name in ("captures", "graph_references", "user_objects")]
     monkeypatch.setattr(graphs("condition"), "bodies", lambda _: (module("driver").CUgraph(7),))
     gc.collect()
     for fails in range(1, 1000):
@@ -595,7 +598,7 @@ def test_a_driver_of_cuda_12_0(older: Any, monkeypatch: pytest.MonkeyPatch) -> N
     package = d.__name__.rpartition(".")[0]
     core = importlib.import_module(f"{package}.core")
     monkeypatch.setattr(core.Stream, "priority", 0)
-    monkeypatch.setattr(importlib.import_module(f"{package}._core.graph.tree").Tree, "added", as_new)
+    monkeypatch.setattr(importlib.import_module(f"{package}._core.graph.hierarchy").Tree, "added", as_new)
     definition = core.graph.GraphDefinition()
     node = definition.memset(0x1000, 1, 16)
     node.callback(Thing()).record(core.Event())

@@ -23,21 +23,21 @@ from .stub import python
 def world() -> Iterator[SimpleNamespace]:
     """The fake driver, and core on it, with a current context."""
     with faked() as (fake, of):
-        core, lifetime = of("core"), of("_core.ownership.lifetime")
+        core, owned = of("core"), of("_core.ownership.owned")
         fake.contexts[:] = [0xC0]
         core.Device(0).set_current()
-        of("_core.context.context").lasting.clear()  # no stream or event is kept to be used again
+        of("_core.context.context").retained_contexts.clear()  # no stream or event is kept to be used again
 
         def settle() -> None:
             """Let go of what is kept for a while: work that is done, frees that waited."""
-            lifetime._in_use.clear()
+            owned.deferred._in_use.clear()
             gc.collect()
-            lifetime.let_go()
+            owned.deferred.drain()
 
         gc.collect()
         gc.freeze()
-        begun = of("_core.ownership.captures").possible
-        yield SimpleNamespace(fake=fake, core=core, lifetime=lifetime, begun=begun, settle=settle)
+        begun = of("_core.ownership.captures").capture_may_be_active
+        yield SimpleNamespace(fake=fake, core=core, owned=owned, begun=begun, settle=settle)
         gc.unfreeze()
         gc.collect()
         gc.freeze()
@@ -56,7 +56,7 @@ def core(world: SimpleNamespace, reports: list[Any]) -> Iterator[Any]:
     world.fake.reset()
     world.fake.contexts[:] = [0xC0]
     world.core.Device(0).set_current()
-    world.lifetime._reported.clear()
+    world.owned._reported.clear()
     world.begun.clear()  # as if nobody had captured yet
     yield world.core
     world.fake.capturing.clear()
@@ -147,7 +147,7 @@ SCENARIOS = [in_a_stream, in_the_default_stream, a_pool, pinned, synchronous, vi
 def is_of_a_release(error: BaseException | None) -> bool:
     """Whether it was raised by what gives something back: then that was told, and is lost."""
     trace = None if error is None else error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_name != "give_back":
+    while trace is not None and trace.tb_frame.f_code.co_name != "release":
         trace = trace.tb_next
     return trace is not None
 
@@ -164,7 +164,7 @@ def test_whatever_call_fails_nothing_is_lost(
     assert alive(fake) == [], "without a failure"
     for adjacent in (True, False) if scenario is virtual else (True,):
         for number in range(1, calls + 20):
-            world.lifetime._reported.clear()
+            world.owned._reported.clear()
             fake.reset()
             fake.adjacent, fake.fail_at = adjacent, number
             fake.contexts[:] = {"current": [0xC0], "another": [0xC1, 0xC0], "none": [0xC0]}[context]

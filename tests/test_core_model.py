@@ -141,7 +141,7 @@ class Programs(RuleBasedStateMachine):
         self.w.module(
             "_core.ownership.captures"
         ).possible.clear()  # as no earlier program had told of a stream
-        self.w.lifetime._reported.clear()
+        self.w.owned._reported.clear()
         self.reports.clear()
         things.clear()  # a program that failed is kept with its traceback
         self.before, self.stack = self.w.alive(), self.w.stack()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .unique import Unique
+from .not_copyable import NotCopyable
 
 if TYPE_CHECKING:
-    from .ownership.lifetime import Ownership
+    from .ownership.owned import Ownership
 
 Self = TypeVar("Self", bound="Closable")
 
 
-class Closable(Unique):
+class Closable(NotCopyable):
     """Base of what can be closed. A closed object lacks its `_vital` attribute, and says so when asked.
 
     So an object in use is never tested for being open: that costs nothing until it matters. As in cuda.core,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from cudapy.core.graph import Graph, GraphBuilder, GraphDefinition
 
-from cudapy._core.ownership import held
+from cudapy._core.ownership import user_objects
 from cudapy.core import Device, LaunchConfig, Program
 
 from .core_kernels import content as content
@@ -59,10 +59,12 @@ def nothing_is_left():
         device.sync()
         # By type: objects of other libraries may mind to be asked for their class.
         alive = sum(type(thing) in (GraphDefinition, Graph, GraphBuilder) for thing in gc.get_objects())
-        if len(held._things) <= 3 * alive:
+        if len(user_objects._things) <= 3 * alive:
             return
         time.sleep(0.01)
-    raise AssertionError(f"{len(held._things)} graphs hold {list(held._things.values())[:20]}, {alive} live")
+    raise AssertionError(
+        f"{len(user_objects._things)} graphs hold {list(user_objects._things.values())[:20]}, {alive} live"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -123,7 +123,7 @@ def is_of_a_release(error: BaseException | None) -> bool:
 def test_whatever_call_fails_nothing_is_lost(w: World, reports: list[Any], name: str) -> None:
     scenario, again = SCENARIOS[name], set()
     for status, number in faults(calls_of(w, scenario)):
-        w.lifetime._reported.clear()
+        w.owned._reported.clear()
         before, stack, error = w.alive(), w.stack(), None
         with w.simulator.failing(call=number, status=status) as calls:
             try:

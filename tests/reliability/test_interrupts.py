@@ -130,7 +130,7 @@ class InterruptedSet(Interrupted, set[object]):
         self.put(super().add, thing)
 
 
-@pytest.mark.parametrize("name", ["beginning", "freeing", "possible"])
+@pytest.mark.parametrize("name", ["beginning", "freeing", "capture_may_be_active"])
 def test_what_is_noted_for_a_while_does_not_stay_noted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else captures wait for ever, nothing is freed, or whatever is freed takes longer."""
     with world() as w:
@@ -141,7 +141,7 @@ def test_what_is_noted_for_a_while_does_not_stay_noted(name: str, monkeypatch: p
         for free in (pool.allocate(64, stream).close, pool.allocate(64).close):
             begin = w.device.create_graph_builder().begin_building
             before = getattr(captures, name).copy()
-            noted = InterruptedSet(before) if name == "possible" else InterruptedList(before)
+            noted = InterruptedSet(before) if name == "capture_may_be_active" else InterruptedList(before)
             for module in (captures, w.module("_core.streams.order"), w.module("_core.memory.buffer")):
                 if hasattr(module, name):
                     monkeypatch.setattr(module, name, noted)

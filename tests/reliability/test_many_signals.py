@@ -29,7 +29,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a sh
 reports = []
 sys.unraisablehook = lambda unraised: reports.append((unraised.object, unraised.exc_value))
 from cudapy import simulator
-from cudapy._core.ownership import lifetime
+from cudapy._core.ownership.deferred import deferred
 from cudapy._core.streams.event import _spare
 from cudapy.core import *
 PTX = {PTX!r}
@@ -57,7 +57,7 @@ def work():
     buffer.close()
 def alive():
     for _ in range(2):
-        gc.collect(); device.sync(); lifetime.let_go(); lifetime.retry()
+        gc.collect(); device.sync(); deferred.drain(); deferred.retry()
     found = simulator.alive()
     found["event"] = found.get("event", 0) - sum(map(len, _spare.values()))
     return found

@@ -125,14 +125,14 @@ def garbage():
     things = device.allocate(64, stream), device.allocate(64), device.create_event(), device.create_stream()
     for thing in things:
         cycle = [thing]; cycle.append(cycle)
-from cudapy._core.ownership.captures import possible
+from cudapy._core.ownership.captures import capture_may_be_active
 before, heard = simulator.alive(), 0
 gc.disable()
 for number in range(COUNT):
     garbage()
     stop = False
     def send():
-        while not (possible or stop): pass  # the collector is at work
+        while not (capture_may_be_active or stop): pass  # the collector is at work
         time.sleep(number * 5e-4)
         os.kill(os.getpid(), signal.SIGINT)
     sender = threading.Thread(target=send)

@@ -112,10 +112,10 @@ def test_what_a_copy_uses_stays_while_its_end_is_not_known(w: World) -> None:
     del source
     for status in ("CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_UNKNOWN"):
         with w.simulator.failing("cuEventQuery", status=status) as calls:
-            w.lifetime.let_go()
+            w.owned.deferred.drain()
         gc.collect()
         assert calls.failed and gone() is not None
-    w.lifetime.let_go()
+    w.owned.deferred.drain()
     gc.collect()
     assert gone() is None
 

@@ -114,7 +114,7 @@ def returns(function: Any) -> bool:
 
 def test_the_kind_of_a_graph_node(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     """A node of a kind that core has no class for is a plain GraphNode, which says its kind by number."""
-    adding, plain = module("_core.graph.adding"), module("_core.graph.node").GraphNode
+    adding, plain = module("_core.graph.node_factory"), module("_core.graph.node").GraphNode
     graph = module("_core.graph.definition").GraphDefinition()
     kind = module("driver").CUgraphNodeType(0x5D)
     for checked in (adding.checked, module("_core.graph.node").checked):

@@ -57,7 +57,7 @@ class World:
         self.driver: Any = self.module("driver")
         self.core: Any = self.module("core")
         self.graph, self.utils = self.core.graph, self.core.utils
-        self.lifetime = self.module("_core.ownership.lifetime")
+        self.owned = self.module("_core.ownership.owned")
         self.module("_core.streams.waiting")._main_thread = 0  # to wait is one call, not as many as it takes
         sweeper: Any = self.module("_core.ownership.sweeper").Sweeper
         sweeper._run = lambda _: None  # what graphs held is dropped in this thread, whose calls are counted
@@ -124,8 +124,8 @@ class World:
             context.synchronize()
         if self.compilers:
             self.module("_core.compile.linker_thread").call(gc.isenabled)  # what is before it in line is done
-        self.lifetime.let_go()
-        self.lifetime.retry()
+        self.owned.deferred.drain()
+        self.owned.deferred.retry()
 
     def alive(self) -> Alive:
         """What the driver has, without the events that nobody has and that will be recorded again."""
@@ -153,7 +153,7 @@ def world() -> Iterator[World]:
         yield made
     finally:
         gc.unfreeze()
-        made.lifetime.process.alive = False  # what is left is given back to nobody
+        made.owned.process.alive = False  # what is left is given back to nobody
         for module in [module for module in sys.modules if module.split(".")[0] == NAME]:
             del sys.modules[module]
         del made

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..._ffi import dlpack as dl
 from ..._ffi.dlpack_table import Exchange, exchange_table
+from ..memory.array_protocols import device_of, export_device, holder
 from ..memory.buffer import Buffer
 from ..memory.dlpack import capsule
-from ..memory.exchange import device_of, export_device, holder
 from ..streams.stream import Stream
 from . import element_types, foreign_arrays
 from .layout import StridedLayout

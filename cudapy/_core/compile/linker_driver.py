@@ -11,7 +11,7 @@ from ..._types.meanings import CURESULT
 from ...driver import CUjit_option, CUjit_target, CUjitInputType, CUlinkState, CUresult, checked
 from ..context.current import initialise, owning
 from ..kernels.object_code import ObjectCode
-from ..ownership.lifetime import Ownership
+from ..ownership.owned import Ownership
 from .build import LinkError, Tool, failure, text
 from .flags import set_fields
 from .linker_nvjitlink import linker_input

@@ -10,7 +10,7 @@ from ..._types.meanings import NVJITLINKRESULT
 from ...nvjitlink import nvJitLinkHandle, nvJitLinkInputType, nvJitLinkResult
 from ..kernels.object_code import ObjectCode
 from ..kernels.parameter_kinds import without_note
-from ..ownership.lifetime import Ownership
+from ..ownership.owned import Ownership
 from .build import LinkError, Tool, failure, text
 from .linker_options import LinkerOptions
 from .linker_thread import call, later

@@ -12,7 +12,7 @@ from ..closable import Closable
 from ..kernels.code_types import TARGETS, CompilerBackendType, PCHStatusType, SourceCodeType
 from ..kernels.object_code import ObjectCode
 from ..options import accepted
-from ..ownership.lifetime import Ownership
+from ..ownership.owned import Ownership
 from . import program_nvrtc, program_nvvm
 from .build import Built, CompileError
 from .compile_cache import cached
@@ -91,10 +91,8 @@ class Program(Closable):
         getattr(self, self._vital)  # raises if this is closed
         target = str(target_type).lower()
         if target not in TARGETS[self._code_type]:
-            possible = " or ".join(TARGETS[self._code_type])
-            raise ValueError(
-                f"Program.compile: {self._code_type} compiles to {possible}, not {target_type!r}"
-            )
+            known = " or ".join(TARGETS[self._code_type])
+            raise ValueError(f"Program.compile: {self._code_type} compiles to {known}, not {target_type!r}")
         single = isinstance(name_expressions, (str, bytes))
         names: tuple[str | bytes, ...] = (name_expressions,) if single else tuple(name_expressions)  # type: ignore[assignment]
         for name in names:

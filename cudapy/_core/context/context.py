@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...driver import CUcontext, checked
 from ..closable import Closable
-from .current import initialise, owning, within
+from .current import initialise, owning, with_context
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,7 @@ primaries: dict[int, Context] = {}
 """The primary contexts that were retained, by device."""
 
 _retained: dict[int, CUcontext] = {}
-lasting: set[int] = set()
+retained_contexts: set[int] = set()
 """The same as numbers: contexts that stay as long as the process, so what is made in them may be kept."""
 
 
@@ -48,7 +48,7 @@ class Context(Closable):
         """The device that it belongs to. Source: cuCtxGetDevice."""
         from ..device.device import Device
 
-        return Device(int(within(int(self._handle), checked.cuCtxGetDevice)))
+        return Device(int(with_context(int(self._handle), checked.cuCtxGetDevice)))
 
     @property
     def is_green(self) -> bool:
@@ -60,7 +60,7 @@ class Context(Closable):
         from ..streams.stream import Stream
 
         context = int(self._handle)
-        return within(context, Stream._new, context, options)
+        return with_context(context, Stream._new, context, options)
 
     def close(self) -> None:
         """Let go of the context; closing it again does nothing. RuntimeError if it is the current one."""
@@ -86,7 +86,7 @@ def primary(device_id: int) -> Context:
         cell = _retained.setdefault(device_id, CUcontext())
         if not cell.value:
             owning.cuDevicePrimaryCtxRetain(cell, device_id)
-        lasting.add(cell.value)
+        retained_contexts.add(cell.value)
         primaries[device_id] = Context(cell)
     return primaries[device_id]
 

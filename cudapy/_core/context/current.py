@@ -50,7 +50,7 @@ def initialise() -> None:
     _process = process
 
 
-def within(context: int, function: Callable[..., T], *args: Any) -> T:
+def with_context(context: int, function: Callable[..., T], *args: Any) -> T:
     """`function(*args)` with `context` current, and the caller's afterwards as it was; 0: none is needed.
 
     Source: cuCtxPushCurrent, cuCtxPopCurrent; neither is called if the context is current already.
@@ -95,7 +95,7 @@ class _Pushed:
             raise driver.libcuda.error("cuCtxPopCurrent", CUresult(status), {})
 
 
-class Uncaptured:
+class RelaxedCaptureMode:
     """`with Uncaptured():` lets this thread make calls that would otherwise spoil a capture under way.
 
     For what is freed whenever the garbage collector runs. Source: cuThreadExchangeStreamCaptureMode.

@@ -13,12 +13,12 @@ from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import shown
 from ...driver import CUcontext, checked
 from ..context.context import Context, primaries, primary
-from ..context.current import initialise, within
+from ..context.current import initialise, with_context
 from ..memory.buffer import Buffer
 from ..memory.device import DeviceMemoryResource
 from ..memory.legacy import _SynchronousMemoryResource
 from ..memory.resource import MemoryResource
-from ..ownership.lifetime import let_go
+from ..ownership.deferred import deferred
 from ..streams.event import Event
 from ..streams.event_options import EventOptions
 from ..streams.stream import IsStreamType, Stream, StreamOptions, default_stream
@@ -189,7 +189,7 @@ class Device:
         if current and checked.cuCtxGetDevice().value == self._device_id:
             return function(current, *args)
         context = int((mine or primary(self._device_id))._handle)
-        return within(context, function, context, *args)
+        return with_context(context, function, context, *args)
 
     def sync(self) -> None:
         """Wait until all work of all streams of the device has run; Ctrl-C ends the wait.
@@ -197,7 +197,7 @@ class Device:
         Source: cuCtxSynchronize; cuCtxRecordEvent (CUDA 12.5 and newer), without which Ctrl-C has to wait.
         """
         self._in_context(_synchronize)
-        let_go()
+        deferred.drain()
 
     # -- what it makes ----------------------------------------------------------------------------
 

@@ -2,10 +2,10 @@
 
 builder             GraphBuilder: what is done in a stream, recorded
 definition, node    GraphDefinition and its GraphNodes: the same, node by node
-adding              what both can be extended by: kernels, copies, fills, callbacks, child graphs ...
+node_factory        what both can be extended by: kernels, copies, fills, callbacks, child graphs ...
 nodes               what is special about each kind of node; and memory_nodes, conditional
-neighbours          the edges of a node, as sets that can be changed
+edges               the edges of a node, as sets that can be changed
 executable          Graph: what is launched, and what can be changed in it (executable_nodes)
-tree                what all definitions inside one graph share
+hierarchy           what all definitions inside one graph share
 parameters          copies and fills as the C structs of nodes have them
 """

@@ -7,17 +7,17 @@ from typing import Any, NoReturn
 
 from ...driver import CUgraph, CUgraphConditionalNodeType, checked
 from ..closable import Closable
-from ..context.current import Uncaptured, within
-from ..ownership.kept import Recorder
+from ..context.current import RelaxedCaptureMode, with_context
+from ..ownership.graph_references import Recorder
 from ..streams.stream import Stream, StreamOptions
 from . import condition as conditions
 from .capture import Capture
 from .condition import GraphCondition
 from .definition import GraphDefinition, definition_of
 from .executable import Graph
+from .hierarchy import Tree
 from .host_function import HostFunction
 from .options import Drawn, GraphCompleteOptions
-from .tree import Tree
 
 
 class GraphBuilder(Closable, Drawn, Recorder):
@@ -252,8 +252,8 @@ class GraphBuilder(Closable, Drawn, Recorder):
     def _inside(self, capture: Capture, body: CUgraph) -> GraphBuilder:
         """A builder of a graph inside a conditional node."""
         options = StreamOptions(priority=self._stream.priority)
-        with Uncaptured():
-            made = GraphBuilder._in(within(capture.context, Stream, options))
+        with RelaxedCaptureMode():
+            made = GraphBuilder._in(with_context(capture.context, Stream, options))
         made._tree, made._body = capture.tree, body
         return made
 

@@ -17,12 +17,13 @@ from ...driver import (
     CUstreamUpdateCaptureDependencies_flags,
     checked,
 )
-from ..context.current import Uncaptured, owning, within
+from ..context.current import RelaxedCaptureMode, owning, with_context
 from ..ownership import captures
-from ..ownership.kept import destroy_graph
-from ..ownership.lifetime import Ownership, postponed, retry
+from ..ownership.deferred import deferred
+from ..ownership.graph_references import destroy_graph
+from ..ownership.owned import Ownership
 from ..streams.stream import Stream, StreamOptions
-from .tree import Tree
+from .hierarchy import Tree
 
 MODES = {
     "global": CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL,
@@ -50,7 +51,9 @@ class Capture:
             how = MODES[mode]
         except (KeyError, TypeError):
             raise ValueError(f"mode = {mode!r} is none of {', '.join(MODES)}") from None
-        self.stream = stream = stream._lasting()  # which can be closed, and has to be ended all the same
+        self.stream = stream = (
+            stream._for_deallocation()
+        )  # which can be closed, and has to be ended all the same
         self.context = int(stream.context._handle)
         self.open_forks = 0
         self.is_over = False
@@ -79,8 +82,8 @@ class Capture:
 
     def fork(self, stream: Stream) -> Stream:
         """A new stream whose work follows what `stream` has now."""
-        with Uncaptured():
-            made = within(self.context, Stream, StreamOptions(priority=stream.priority))
+        with RelaxedCaptureMode():
+            made = with_context(self.context, Stream, StreamOptions(priority=stream.priority))
         made.wait(stream)
         self.streams.append(made)
         self.open_forks += 1
@@ -113,8 +116,8 @@ class Capture:
         self.is_over = True
         self._abandoned.forget()
         captures.end(self.token)
-        if postponed:
-            retry()
+        if deferred.after_capture:
+            deferred.retry()
         if failed is not None:
             self.tree.is_alive = self.tree.root != self.graph
             status = CUresult(failed.code)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ..._ffi.library import SymbolNotFound
 from ...driver import CUgraphConditionalNodeType, CUgraphNode, checked
 from .condition import IF, SWITCH, WHILE, GraphCondition, GraphConditionalType, bodies
+from .hierarchy import Record
 from .node import GraphNode
-from .tree import Record
 
 if TYPE_CHECKING:
     from .definition import GraphDefinition

@@ -9,14 +9,14 @@ from ...driver import CUgraph, CUgraphNode, checked
 from ..context.context import primary
 from ..context.current import initialise, owning
 from ..options import accepted
-from ..ownership.kept import destroy_graph
-from ..ownership.lifetime import Ownership
-from .adding import Adding, node_at
+from ..ownership.graph_references import destroy_graph
+from ..ownership.owned import Ownership
 from .condition import GraphCondition, create_condition
 from .executable import Graph
+from .hierarchy import Tree
 from .node import GraphNode
+from .node_factory import Adding, node_at
 from .options import Drawn, GraphCompleteOptions
-from .tree import Tree
 
 if TYPE_CHECKING:
     from .nodes import EmptyNode

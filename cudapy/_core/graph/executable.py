@@ -23,14 +23,14 @@ from ...driver import (
 )
 from ..closable import Closable
 from ..context.context import Context
-from ..context.current import Uncaptured, c_function, owning, within
-from ..ownership.held import sweep
-from ..ownership.kept import is_builder
-from ..ownership.lifetime import Ownership
+from ..context.current import RelaxedCaptureMode, c_function, owning, with_context
+from ..ownership.graph_references import is_builder
+from ..ownership.owned import Ownership
+from ..ownership.user_objects import sweep
 from ..streams.stream import IsStreamType, Stream
-from .given import Given
+from .exec_overrides import Given
+from .hierarchy import Tree
 from .options import GraphCompleteOptions
-from .tree import Tree
 
 if TYPE_CHECKING:
     from . import executable_nodes as views
@@ -87,7 +87,7 @@ class Graph(Closable):
         cell = CUgraphExec()
         made._ownership = Ownership(_destroy, cell, made._given)
         try:
-            within(tree.context, owning.cuGraphInstantiateWithParams, cell, graph, wanted)
+            with_context(tree.context, owning.cuGraphInstantiateWithParams, cell, graph, wanted)
         except CUDAError as error:
             raise _not_instantiated(error, wanted) from None
         made._handle = CUgraphExec(cell.value)
@@ -152,7 +152,7 @@ class Graph(Closable):
         arguments = word(int(handle)), word(int(graph)), word(info.getPtr())
 
         def update() -> None:
-            if status := within(tree.context, symbol, *arguments):
+            if status := with_context(tree.context, symbol, *arguments):
                 raise _not_updated(CUresult(status), info)
 
         self._given.replace(things, update)
@@ -190,7 +190,7 @@ def _given(tree: Tree, graph: CUgraph) -> dict[object, tuple[Any, ...]]:
 
 
 def _destroy(handle: CUgraphExec, given: Given) -> None:
-    with Uncaptured():
+    with RelaxedCaptureMode():
         given.clear()
         owning.cuGraphExecDestroy(handle)
     sweep()

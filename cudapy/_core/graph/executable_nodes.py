@@ -9,7 +9,7 @@ from ...driver import CUgraphExec, CUgraphNode, checked
 from ..kernels import node_parameters
 from ..kernels.kernel import Kernel
 from ..kernels.launch_config import LaunchConfig
-from ..ownership.kept import with_owners
+from ..ownership.graph_references import with_owners
 from ..streams.event import Event
 from . import parameters
 from .executable import Graph

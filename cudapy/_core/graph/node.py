@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ...driver import CUgraph, CUgraphNode, CUgraphNodeType, checked
-from .adding import Adding, kinds
-from .neighbours import Neighbours
-from .tree import Record, Tree
+from .edges import Neighbours
+from .hierarchy import Record, Tree
+from .node_factory import Adding, kinds
 
 if TYPE_CHECKING:
     from .definition import GraphDefinition

@@ -12,7 +12,7 @@ from ...driver import (
 )
 from ..memory.buffer import Buffer
 from ..memory.pointer import locate
-from .tree import Tree
+from .hierarchy import Tree
 
 
 def owned(what: str, operand: Any, owner: Any) -> tuple[Any, ...]:

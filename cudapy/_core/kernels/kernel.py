@@ -9,7 +9,7 @@ from weakref import ref
 from ... import driver
 from ..._ffi.library import SymbolNotFound
 from ...driver import CUfunction, CUfunction_attribute, CUkernel, CUlibrary, checked
-from ..unique import Unique
+from ..not_copyable import NotCopyable
 from .parameter_kinds import Parameter
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class ParamInfo(NamedTuple):
     size: int
 
 
-class Kernel(Unique):
+class Kernel(NotCopyable):
     """A function that `launch` runs, in any context of any device: what `ObjectCode.get_kernel` gives.
 
     Source: cuLibraryGetKernel.
@@ -216,7 +216,7 @@ class _Flag(_Attribute):
     kind = bool
 
 
-class KernelAttributes(Unique):
+class KernelAttributes(NotCopyable):
     """What a kernel needs and may be given on a device. Sizes are in bytes.
 
     The names are those of CUfunction_attribute in lower case, without CU_FUNC_ATTRIBUTE_. Those that the

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import driver
 from ..._ffi.generated import function_of_object as generated
-from ..ownership.kept import is_builder, keep_for
+from ..ownership.graph_references import is_builder, keep_for
 from ..streams.stream import IsStreamType, Stream
 from .arguments import HELPERS, encode, encoding, layout, packed_format
 from .launch_config import STREAM, LaunchConfig

@@ -12,9 +12,9 @@ from ..._errors import CUDAError
 from ..._ffi.elf import DamagedError
 from ..._ffi.fatbin import check_object
 from ...driver import CUjit_option, CUlibrary, CUmodule, CUresult, checked
-from ..context.current import Uncaptured, initialise, owning
+from ..context.current import RelaxedCaptureMode, initialise, owning
 from ..options import c_text, suggestion
-from ..ownership.lifetime import Ownership
+from ..ownership.owned import Ownership
 from .code_types import ObjectCodeFormatType
 from .kernel import Kernel, kernel_names, loaded
 from .parameter_kinds import Kernels, declared, noted
@@ -267,7 +267,7 @@ def require_intact(code: ObjectCode, function: str, error: type[CUDAError] = CUD
 
 def _unload(library: CUlibrary, log: bytearray) -> None:
     loaded.pop(library.value, None)
-    with Uncaptured():
+    with RelaxedCaptureMode():
         owning.cuLibraryUnload(library)
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import driver
 from ...driver import CUfunction, checked
+from ..not_copyable import NotCopyable
 from ..streams.stream import IsStreamType, Stream
-from ..unique import Unique
 from .launch_config import LaunchConfig, c_config
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class MaxPotentialBlockSize(NamedTuple):
     max_block_size: int
 
 
-class KernelOccupancy(Unique):
+class KernelOccupancy(NotCopyable):
     """How much of a kernel the current device can run at once."""
 
     __slots__ = ("_kernel",)

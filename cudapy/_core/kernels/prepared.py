@@ -18,10 +18,10 @@ from ..._ffi.convert import word
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.results import cells, storage
 from ...driver import CUcontext, CUgraph, CUgraphExec, CUstreamCaptureStatus, checked
-from ..context.current import Uncaptured, owning, within
-from ..ownership.captures import possible, uncaptured
-from ..ownership.kept import destroy_graph, is_builder
-from ..ownership.lifetime import Ownership
+from ..context.current import RelaxedCaptureMode, owning, with_context
+from ..ownership.captures import capture_may_be_active, with_relaxed_capture
+from ..ownership.graph_references import destroy_graph, is_builder
+from ..ownership.owned import Ownership
 from ..streams.stream import DEFAULT_ADDRESSES, IsStreamType, Stream
 from .kernel import Kernel
 from .launch import Call, Writer, check, launch
@@ -96,7 +96,7 @@ class _Graphs:
 
     def make(self) -> tuple[Any, ...]:
         """A slot: the room for the values, what C takes, and what it answers."""
-        return within(self.context, uncaptured, self._make)
+        return with_context(self.context, with_relaxed_capture, self._make)
 
     def _make(self) -> tuple[Any, ...]:
         room, table = self.writer.table()
@@ -120,7 +120,7 @@ class _Graphs:
             "context": self.context,
             "kernel": self.kernel,
             "make": self.make,
-            "possible": possible,
+            "possible": capture_may_be_active,
             "stream": stream,
             "where": word(int(stream._handle)),
         }
@@ -144,5 +144,5 @@ class _Graphs:
 
 def _destroy(executable: CUgraphExec, kernel: Kernel) -> None:
     """kernel: what must not be unloaded before."""
-    with Uncaptured():
+    with RelaxedCaptureMode():
         owning.cuGraphExecDestroy(executable)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ... import nvml
-from ..ownership.lifetime import Ownership
+from ..ownership.owned import Ownership
 from .choices import EventType, SystemEventType, known, mask
 from .initialise import initialise
 from .readings import Listed, Reading

@@ -9,10 +9,10 @@ from ..._ffi.convert import word
 from ..._ffi.handles import maker
 from ..._ffi.interrupts import finalizer
 from ...driver import CUdeviceptr, checked
-from ..ownership import lifetime
-from ..ownership.captures import capture_of, possible, quietly
-from ..ownership.lifetime import Ownership, finalize, give_back
-from ..streams.order import deallocate, deallocate_within
+from ..ownership import owned
+from ..ownership.captures import capture_may_be_active, capture_of, free_outside_capture
+from ..ownership.owned import Ownership, finalize, release
+from ..streams.order import deallocate, deallocate_in_context
 from ..streams.stream import (
     DEFAULT_ADDRESSES,
     LEGACY_DEFAULT_STREAM,
@@ -20,7 +20,7 @@ from ..streams.stream import (
     IsStreamType,
     Stream,
 )
-from .exchange import exporting
+from .array_protocols import exporting
 from .ipc_buffer import Shared
 from .pointer import Address, byte_count
 
@@ -57,7 +57,7 @@ class Buffer(Shared):
     _address: int
     _capture: int | None  # the number of the one that allocates it, or is to free it
     _owner: object
-    _process: lifetime.Process | None  # of a buffer that its __del__ frees; the others have an Ownership
+    _process: owned.Process | None  # of a buffer that its __del__ frees; the others have an Ownership
     _resource: Any  # MemoryResource | None
     _size: int
     _stream: Any  # to free it in: Stream | None
@@ -116,12 +116,12 @@ class Buffer(Shared):
         if size:
             buffer._note(stream)
             cell = _null()
-            buffer._stream = lasting = _to_free_in(stream)
+            buffer._stream = deallocation_stream = _to_free_in(stream)
             buffer._ownership = buffer._owner_of(cell, context, size)
             make(cell)
             buffer._address = cell.value
-            if buffer._is_quick(lasting):
-                process = lifetime.process
+            if buffer._is_quick(deallocation_stream):
+                process = owned.process
                 cell.value = 0  # from here on the buffer itself owes it: Ctrl-C does not come between
                 buffer._process = process
                 buffer._ownership = None
@@ -129,7 +129,7 @@ class Buffer(Shared):
 
     def _note(self, stream: Stream | None) -> None:
         """Note which capture allocates it: it alone can free the memory while it goes on."""
-        if possible and stream is not None:
+        if capture_may_be_active and stream is not None:
             self._capture = capture_of(stream._handle)
 
     def _is_quick(self, stream: Stream | None) -> bool:
@@ -139,22 +139,22 @@ class Buffer(Shared):
 
     def _own(self, stream: Stream | None) -> None:
         """Free it in `stream` when the time comes."""
-        lasting, ownership = _to_free_in(stream), self._ownership
+        deallocation_stream, ownership = _to_free_in(stream), self._ownership
         if ownership is not None:
-            ownership.change(*self._recipe(lasting))
-        elif self._is_quick(lasting):
-            self._process = lifetime.process
+            ownership.change(*self._recipe(deallocation_stream))
+        elif self._is_quick(deallocation_stream):
+            self._process = owned.process
         else:
-            rest = self._recipe(lasting)
-            Ownership.take_over(self, deallocate_within, Address(self._address), *rest)
-        self._stream = lasting
+            rest = self._recipe(deallocation_stream)
+            Ownership.take_over(self, deallocate_in_context, Address(self._address), *rest)
+        self._stream = deallocation_stream
 
     def _owner_of(self, cell: Address, context: int, size: int) -> Ownership:
         """What frees what is allocated in `cell`, as this buffer would be freed."""
-        return Ownership(deallocate_within, cell, *self._recipe(self._stream, context, size))
+        return Ownership(deallocate_in_context, cell, *self._recipe(self._stream, context, size))
 
     def _recipe(self, stream: Any, context: int = 0, size: int | None = None) -> tuple[Any, ...]:
-        """How memory is freed, behind its address: what `deallocate_within` takes.
+        """How memory is freed, behind its address: what `deallocate_in_context` takes.
 
         Which stream a default stream is, and what a resource of the user's does, is up to the context.
         """
@@ -174,7 +174,7 @@ class Buffer(Shared):
                     return None  # a node of a graph frees it, not whoever lets go of it last
                 if self._process is not None:
                     rest = self._recipe(self._stream)
-                    Ownership.take_over(self, deallocate_within, Address(address), *rest)
+                    Ownership.take_over(self, deallocate_in_context, Address(address), *rest)
                     ownership = self._ownership
             if ownership is not None:
                 ownership.share()
@@ -229,7 +229,7 @@ class Buffer(Shared):
         free, handle = self._resource._free_async, self._stream._handle
         try:
             address = self._address
-            box, cell = word(address), Address(address) if possible else None
+            box, cell = word(address), Address(address) if capture_may_be_active else None
             del self._address  # of two threads one gets past here, and no Ctrl-C comes from here to the call
         except (AttributeError, RuntimeError):
             return
@@ -239,9 +239,9 @@ class Buffer(Shared):
                 if not free(box, handle):
                     return
                 cell = Address(address)
-            elif not quietly(free, cell, handle):
+            elif not free_outside_capture(free, cell, handle):
                 return
-            self._give_back(cell)
+            self._release(cell)
         except Exception:
             raise
         except BaseException:
@@ -251,10 +251,10 @@ class Buffer(Shared):
 
     __del__ = finalizer(_free, finalize)
 
-    def _give_back(self, cell: Address) -> None:
+    def _release(self, cell: Address) -> None:
         """Free the memory in the way of all other things: cuMemFreeAsync refused, or a capture may go on."""
         context, *rest = self._recipe(self._stream)
-        give_back(context, deallocate, (cell, *rest))
+        release(context, deallocate, (cell, *rest))
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -314,7 +314,7 @@ def _to_free_in(stream: Stream | None) -> Stream | None:
     if stream is PER_THREAD_DEFAULT_STREAM:
         # Whichever thread frees the memory has a stream of its own of that name; this one waits for all.
         return LEGACY_DEFAULT_STREAM
-    return None if stream is None else stream._lasting()
+    return None if stream is None else stream._for_deallocation()
 
 
 _null = maker(Address)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from ...driver import CUmemAllocationType, checked
-from ..context.current import Uncaptured
+from ..context.current import RelaxedCaptureMode
 from ..options import accepted
 from . import ipc
 from .location import on_device
@@ -55,7 +55,7 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
         else:
             chosen = accepted(DeviceMemoryResourceOptions, options)
             self._create(PINNED, on_device(self._device_id), chosen.max_size, chosen.ipc_enabled)
-            with Uncaptured():
+            with RelaxedCaptureMode():
                 self.peer_accessible_by.clear()  # a driver may give it that of an older pool in its place
 
     @property

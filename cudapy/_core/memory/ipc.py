@@ -15,8 +15,8 @@ from weakref import ref
 
 from ...driver import CUmemAllocationHandleType, CUmemPoolPtrExportData, checked
 from ..context.context import context_of
-from ..context.current import owning, within
-from ..ownership.lifetime import Ownership
+from ..context.current import owning, with_context
+from ..ownership.owned import Ownership
 
 if TYPE_CHECKING:
     from ...driver import CUmemLocation, CUmemoryPool
@@ -238,7 +238,9 @@ def _reduce_pool(resource: Any) -> tuple[Any, ...]:
 def _receive_pool(cls: Any, place: tuple[int, ...], handle: IPCAllocationHandle) -> Any:
     found = _known(handle.uuid)
     if found is None:
-        found = within(context_of(*place), cls.from_allocation_handle, *place, handle).register(handle.uuid)
+        found = with_context(context_of(*place), cls.from_allocation_handle, *place, handle).register(
+            handle.uuid
+        )
         _received.append(found)  # until the process ends, for the buffers that may still come
     return found  # the handle may have been sent for itself as well: its last reference closes it
 

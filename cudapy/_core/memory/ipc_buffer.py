@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ...driver import checked
 from ..context.context import context_of
-from ..context.current import within
+from ..context.current import with_context
 from ..streams.stream import IsStreamType, Stream, default_stream
+from .buffer_copies import Bytes
 from .ipc import export, sharing_of
-from .transfers import Bytes
 
 if TYPE_CHECKING:
     from .buffer import Buffer
@@ -59,7 +59,7 @@ def describe(buffer: Buffer) -> IPCBufferDescriptor:
         raise RuntimeError(f"{buffer!r} is for one process: it is of no memory pool")
     export(resource)  # the driver exports buffers of exported pools alone
     context = context_of(resource.device_id)  # multiprocessing pickles in threads that have none
-    exported = within(context, checked.cuMemPoolExportPointer, address)
+    exported = with_context(context, checked.cuMemPoolExportPointer, address)
     return IPCBufferDescriptor._of(bytes(exported.reserved), buffer.size)
 
 
@@ -76,7 +76,7 @@ def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor,
     context = context_of(resource.device_id)
 
     def make(cell: Address) -> None:
-        within(context, sharing.open, cell, resource._pool, descriptor._data)
+        with_context(context, sharing.open, cell, resource._pool, descriptor._data)
 
     made: Buffer = cls._adopt(make, descriptor.size, resource, stream, context)
     return made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...driver import checked
-from ..context.current import Uncaptured, owning, within
+from ..context.current import RelaxedCaptureMode, owning, with_context
 from ..streams.stream import Stream
 from .buffer import Buffer
 from .pointer import Address, byte_count
@@ -36,7 +36,7 @@ class LegacyPinnedMemoryResource(OnHost):
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
         """Wait for `stream`, if there is one, then free the memory."""
-        with Uncaptured():
+        with RelaxedCaptureMode():
             if stream is not None:
                 checked.cuStreamSynchronize(Stream._accept(stream)._handle)
             owning.cuMemFreeHost(Address.of(ptr))
@@ -56,7 +56,7 @@ class _SynchronousMemoryResource(OnDevice):
         context = int(primary(self._device_id)._handle)
 
         def make(cell: Address) -> None:
-            within(context, owning.cuMemAlloc, cell, number)
+            with_context(context, owning.cuMemAlloc, cell, number)
 
         return Buffer._adopt(make, number, self, in_stream, context)
 
@@ -65,6 +65,6 @@ class _SynchronousMemoryResource(OnDevice):
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
         """Wait for `stream`, then free the memory."""
-        with Uncaptured():
+        with RelaxedCaptureMode():
             checked.cuStreamSynchronize(Stream._accept(stream)._handle)
             owning.cuMemFree(Address.of(ptr))

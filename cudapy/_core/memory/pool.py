@@ -21,10 +21,11 @@ from ...driver import (
     checked,
 )
 from ..closable import Closable
-from ..context.current import Uncaptured, owning
-from ..ownership import lifetime
-from ..ownership.captures import possible, state, uncaptured
-from ..ownership.lifetime import Foundation, keep_until, postponed, retry
+from ..context.current import RelaxedCaptureMode, owning
+from ..ownership import owned
+from ..ownership.captures import capture_may_be_active, state, with_relaxed_capture
+from ..ownership.deferred import deferred
+from ..ownership.owned import Prerequisite
 from ..streams.stream import Stream
 from . import ipc
 from .buffer import Buffer
@@ -44,6 +45,7 @@ USED = CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT
 KEEP_ALL = 2**64 - 1
 QUICK = 2**30 - 1  # bytes: what Python compares fastest
 
+_after_capture = deferred.after_capture
 _pop, _push, _make = cells("address", CUdeviceptr)
 _new = Buffer.__new__
 
@@ -70,12 +72,12 @@ class MemoryPool(Closable, MemoryResource):
         """Have the pool that `function(cell, *args)` makes, and own it."""
         cell = CUmemoryPool()
         destroy = _destroy_mapped if sharing is not None and sharing.is_mapped else _destroy
-        ownership = Foundation(destroy, cell)
+        ownership = Prerequisite(destroy, cell)
         function(cell, *args)
         self._set(CUmemoryPool(cell.value), ownership, sharing)
 
     def _set(
-        self, pool: CUmemoryPool, ownership: Foundation | None = None, sharing: ipc.Sharing | None = None
+        self, pool: CUmemoryPool, ownership: Prerequisite | None = None, sharing: ipc.Sharing | None = None
     ) -> None:
         self._pool = pool
         self._ipc = sharing
@@ -87,7 +89,7 @@ class MemoryPool(Closable, MemoryResource):
             self._free_async = driver.libcuda.symbol("cuMemFreeAsync")
         if not self.is_mapped:
             threshold = CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-            with Uncaptured():  # the driver refuses both during a capture
+            with RelaxedCaptureMode():  # the driver refuses both during a capture
                 if not checked.cuMemPoolGetAttribute(pool, threshold):
                     checked.cuMemPoolSetAttribute(pool, threshold, KEEP_ALL)
 
@@ -95,7 +97,7 @@ class MemoryPool(Closable, MemoryResource):
         self, kind: CUmemAllocationType, place: CUmemLocation, max_size: int = 0, ipc_enabled: bool = False
     ) -> None:
         """Have a pool of its own. Source: cuMemPoolCreate."""
-        lifetime.let_go()  # perhaps of pools that had to wait for their memory
+        deferred.drain()  # perhaps of pools that had to wait for their memory
         properties = CUmemPoolProps(allocType=kind, location=place, maxSize=byte_count(max_size))
         if ipc_enabled:
             properties.handleTypes = ipc.supported(FILE)
@@ -107,30 +109,30 @@ class MemoryPool(Closable, MemoryResource):
         # all the rest of this.
         try:
             alloc_async, pool = self._quick
-            lasting, handle = stream._twin, stream._handle  # type: ignore[union-attr]
+            deallocation_stream, handle = stream._twin, stream._handle  # type: ignore[union-attr]
         except AttributeError:
             return self._allocate(size, stream)
         try:
             address, reference = slot = _pop()
         except IndexError:
             address, reference = slot = _make()
-        if type(size) is not int or not 0 < size < QUICK or lasting is None or postponed:
+        if type(size) is not int or not 0 < size < QUICK or deallocation_stream is None or _after_capture:
             _push(slot)
             return self._allocate(size, stream)
-        if possible and state(handle):  # then it is the memory of a graph
+        if capture_may_be_active and state(handle):  # then it is the memory of a graph
             _push(slot)
             return self._allocate(size, stream)
         buffer = _new(self._buffer)  # before the call, which Ctrl-C may cut off from what comes behind it
-        buffer._size, buffer._resource, buffer._stream = size, self, lasting
+        buffer._size, buffer._resource, buffer._stream = size, self, deallocation_stream
         address.value = 0
         try:
             err = alloc_async(reference, word(size), pool, handle)
         except BaseException:
             buffer._address = address.value
-            buffer._process = lifetime.process if buffer._address else None
+            buffer._process = owned.process if buffer._address else None
             raise
         buffer._address = address.value
-        buffer._process = lifetime.process
+        buffer._process = owned.process
         _push(slot)
         if err:
             buffer._process = None
@@ -140,8 +142,8 @@ class MemoryPool(Closable, MemoryResource):
 
     def _allocate(self, size: int, stream: Stream | IsStreamType | None) -> Buffer:
         """The same for all other streams and sizes."""
-        if postponed:
-            retry()
+        if _after_capture:
+            deferred.retry()
         in_stream, number = Stream._accept(stream), byte_count(size)
         if self.is_mapped:
             raise RuntimeError(f"{self!r} is the pool of another process, which alone can allocate from it")
@@ -162,7 +164,7 @@ class MemoryPool(Closable, MemoryResource):
         if self._ipc is None or self._ipc.gives_up(cell):
             owning.cuMemFreeAsync(cell, in_stream._handle)
             if self.is_mapped:  # of such a pool the driver does not say whether it is idle
-                keep_until(_Freed(in_stream.record()), self._ownership)
+                deferred.keep_until(_Freed(in_stream.record()), self._ownership)
 
     @property
     def handle(self) -> CUmemoryPool:
@@ -204,7 +206,7 @@ class MemoryPool(Closable, MemoryResource):
             return
         keep = self.is_mapped
         try:
-            with Uncaptured():
+            with RelaxedCaptureMode():
                 keep = keep or (self._is_owned and checked.cuMemPoolGetAttribute(pool, USED) > 0)
         except CUDAError:  # all is lost, or this is a fork of the process that has the pool
             keep = True
@@ -248,11 +250,11 @@ def _destroy(pool: CUmemoryPool) -> None:
     cuMemPoolTrimTo is in use, or was not seen to be free: a program sees it by waiting.
     Source: cuMemPoolTrimTo, cuMemPoolDestroy.
     """
-    uncaptured(_destroy_idle, pool)
+    with_relaxed_capture(_destroy_idle, pool)
 
 
 def _destroy_mapped(pool: CUmemoryPool) -> None:
-    uncaptured(owning.cuMemPoolDestroy, pool)
+    with_relaxed_capture(owning.cuMemPoolDestroy, pool)
 
 
 def _destroy_idle(pool: CUmemoryPool) -> None:
@@ -260,7 +262,7 @@ def _destroy_idle(pool: CUmemoryPool) -> None:
         checked.cuMemPoolTrimTo(pool, 0)
         rest = checked.cuMemPoolGetAttribute(pool, CUmemPool_attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
     except CUDAError as error:
-        if error.code not in lifetime.LATER:
+        if error.code not in owned.RETRY_LATER:
             owning.cuMemPoolDestroy(pool)  # better so than never
         raise
     if rest:

@@ -8,7 +8,7 @@ from ...driver import CUmemPool_attribute, checked
 
 if TYPE_CHECKING:
     from ...driver import CUmemoryPool
-    from ..ownership.lifetime import Ownership
+    from ..ownership.owned import Ownership
 
 
 class MemoryPoolAttributes:

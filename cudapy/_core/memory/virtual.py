@@ -9,9 +9,9 @@ from ..._errors import CUDAError
 from ..._ffi.convert import word
 from ...driver import CUmemAllocationProp, CUmemGenericAllocationHandle, CUresult, checked
 from ..context.context import primary
-from ..context.current import Uncaptured, c_function, owning, within
+from ..context.current import RelaxedCaptureMode, c_function, owning, with_context
 from ..options import accepted
-from ..ownership.lifetime import Ownership
+from ..ownership.owned import Ownership
 from ..streams.stream import Stream
 from .buffer import Buffer
 from .pointer import Address, byte_count
@@ -71,7 +71,7 @@ class VirtualMemoryResource(MemoryResource):
         in_stream = None if stream is None else Stream._accept(stream)
 
         def make(cell: Address) -> None:
-            within(self._context, self._map, cell, number, self._config)
+            with_context(self._context, self._map, cell, number, self._config)
 
         return Buffer._adopt(make, number, self, in_stream, self._context)
 
@@ -81,7 +81,7 @@ class VirtualMemoryResource(MemoryResource):
     ) -> None:
         """Wait for `stream`, if there is one, then unmap the memory and free it."""
         if stream is not None:
-            with Uncaptured():
+            with RelaxedCaptureMode():
                 checked.cuStreamSynchronize(Stream._accept(stream)._handle)
         cell = Address.of(ptr)
         address = cell.value
@@ -89,7 +89,7 @@ class VirtualMemoryResource(MemoryResource):
         calls = [(owning.cuMemUnmap, piece) for piece in mapping.pieces]
         calls += [(owning.cuMemAddressFree, addresses) for addresses in mapping.reserved]
         failed = None
-        with Uncaptured():
+        with RelaxedCaptureMode():
             for function, where in calls:  # all of them, should one fail
                 try:
                     if where[0].value:
@@ -119,7 +119,7 @@ class VirtualMemoryResource(MemoryResource):
         if wanted > buf._size:
             buf._require_no_views()
             chosen = self._config if config is None else accepted(VirtualMemoryResourceOptions, config)
-            within(self._context, self._grow, buf, wanted, chosen)
+            with_context(self._context, self._grow, buf, wanted, chosen)
         return buf
 
     # -- how ----------------------------------------------------------------------------------------

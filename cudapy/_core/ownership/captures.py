@@ -5,9 +5,9 @@ invalidates captures by the mere attempt: those of the same thread, and in the m
 threads. In a stream that captures, memory can be freed that the capture allocates, and no other. Finalizers
 cannot choose when they run, so they ask here first.
 
-To ask costs as much as to free. So that is done while `possible` is not empty: while core captures; for good,
-once others asked for a function that begins captures, or for a stream's handle; and while the garbage
-collector is at work, which interrupts any thread.
+To ask costs as much as to free. So that is done while `capture_may_be_active` is not empty: while core
+captures; for good, once others asked for a function that begins captures, or for a stream's handle; and while
+the garbage collector is at work, which interrupts any thread.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..._ffi.interrupts import entered
 from ..._ffi.library import Checked, Library, settled
 from ..._ffi.results import cells, storage
 from ...driver import CUresult, CUstreamCaptureStatus
-from ..context.current import Uncaptured, c_function
+from ..context.current import RelaxedCaptureMode, c_function
 
 if TYPE_CHECKING:
     from ...driver import CUstream
@@ -51,9 +51,9 @@ class _Possible(set[object]):
     stop = property(None, set.difference_update)
 
 
-possible = _Possible()
+capture_may_be_active = _Possible()
 if hasattr(gc, "callbacks"):  # PyPy interrupts nobody in order to finalize
-    gc.callbacks.append(partial(setattr, possible))
+    gc.callbacks.append(partial(setattr, capture_may_be_active))
 
 for _symbol in (
     "cuStreamBeginCapture_v2",
@@ -63,8 +63,8 @@ for _symbol in (
     "cudaStreamBeginCaptureToGraph",
     "cudaStreamBeginRecaptureToGraph",
 ):
-    possible |= Library.asked.get(_symbol, set())
-    Library.asked[_symbol] = possible
+    capture_may_be_active |= Library.asked.get(_symbol, set())
+    Library.asked[_symbol] = capture_may_be_active
 
 _SHARED = "a stream is known to others"
 
@@ -80,14 +80,14 @@ No lock, for which a finalizer would wait: it may have interrupted whoever holds
 """
 
 
-def _let_go() -> None:
+def _forked() -> None:
     """In a process that was forked while other threads were at it."""
     freeing.clear()
     beginning.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_forked)
 
 
 def begin(capture: object, function: str, *args: Any) -> None:
@@ -96,14 +96,14 @@ def begin(capture: object, function: str, *args: Any) -> None:
         beginning.append(capture)  # in here, as Ctrl-C may come right after it
         while freeing:
             time.sleep(0)
-        known = possible.copy()
+        known = capture_may_be_active.copy()
         begins = settled(getattr(checked, function))
-        for name in possible - known:
+        for name in capture_may_be_active - known:
             if str(name).startswith(function):
-                possible.discard(name)  # this has just been asked for, by core alone
+                capture_may_be_active.discard(name)  # this has just been asked for, by core alone
         was_capturing = state(args[0])
         try:
-            possible.add(capture)
+            capture_may_be_active.add(capture)
             begins(*args)
         except BaseException as error:
             if not (isinstance(error, Exception) or was_capturing) and state(args[0]):
@@ -118,19 +118,19 @@ def begin(capture: object, function: str, *args: Any) -> None:
 
 def end(capture: object) -> None:
     """It is over."""
-    possible.discard(capture)
+    capture_may_be_active.discard(capture)
 
 
 def share() -> None:
     """A stream is known to others, who may capture it."""
-    possible.add(_SHARED)
+    capture_may_be_active.add(_SHARED)
 
 
-def uncaptured(function: Callable[..., T], *args: Any) -> T:
+def with_relaxed_capture(function: Callable[..., T], *args: Any) -> T:
     """`function(*args)`, without harm to a capture under way."""
-    if not possible:
+    if not capture_may_be_active:
         return function(*args)
-    with Uncaptured():
+    with RelaxedCaptureMode():
         return function(*args)
 
 
@@ -172,7 +172,7 @@ def capture_of(handle: CUstream) -> int:
 
 
 @entered
-def quietly(free: Callable[..., int], cell: Address, handle: CUstream) -> int:
+def free_outside_capture(free: Callable[..., int], cell: Address, handle: CUstream) -> int:
     """`free(cell, handle)`, a C function, without harm to any capture; its status. With 0, `cell` is 0.
 
     Another status than 0 as well if it has to be done in another way, as the stream captures.
@@ -181,7 +181,7 @@ def quietly(free: Callable[..., int], cell: Address, handle: CUstream) -> int:
         freeing.append(handle)  # in here, as Ctrl-C may come right after it
         if beginning or state(handle):
             return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-        with Uncaptured():
+        with RelaxedCaptureMode():
             (status,) = map(free, (cell,), (handle,))  # behind which no Ctrl-C comes before the next line
             if not status:
                 cell.value = 0

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 
 from ..._ffi.semaphores import Signal
-from . import lifetime
-from .captures import possible
+from . import owned
+from .captures import capture_may_be_active
 
 _HERE = "what graphs held is dropped in a thread that knows of no capture"
 _PAUSES = 0, 0.001, 0.01, 0.1  # seconds: the driver posts the two of a pair one after the other
@@ -22,7 +22,7 @@ class Sweeper:
     """
 
     def __init__(self, sweep: Callable[[], object]) -> None:
-        self.process = lifetime.process
+        self.process = owned.process
         self.signal = Signal()
         self.expected = self.dropped = 0  # how many things, by whoever swept
         self._sweep = sweep
@@ -37,7 +37,7 @@ class Sweeper:
     def _run(self) -> None:
         while self.signal.wait() and not self._is_over:
             self.expected += 1
-            possible.add(_HERE)
+            capture_may_be_active.add(_HERE)
             try:
                 for pause in _PAUSES:
                     time.sleep(pause)
@@ -45,10 +45,10 @@ class Sweeper:
                     if self.dropped >= self.expected:
                         break
             finally:
-                possible.remove(_HERE)
+                capture_may_be_active.remove(_HERE)
 
     def _stop(self) -> None:
-        if self.process is lifetime.process:
+        if self.process is owned.process:
             self._is_over = True
             self.signal.send()
             self._thread.join(1)

@@ -12,12 +12,13 @@ from ..._ffi.handles import maker
 from ..._ffi.interrupts import finalizer
 from ...driver import CUevent, CUipcEventHandle, CUresult, checked
 from ..closable import Closable
-from ..context.context import Context, context_of, lasting
-from ..context.current import c_function, owning, within
+from ..context.context import Context, context_of, retained_contexts
+from ..context.current import c_function, owning, with_context
 from ..options import accepted
-from ..ownership import lifetime
-from ..ownership.captures import possible, uncaptured
-from ..ownership.lifetime import Ownership, finalize, give_back, postponed, retry
+from ..ownership import owned
+from ..ownership.captures import capture_may_be_active, with_relaxed_capture
+from ..ownership.deferred import deferred
+from ..ownership.owned import Ownership, finalize, release
 from .event_options import EventOptions
 from .waiting import SPIN, wait
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _DEFAULT = EventOptions()
 _DEFAULT_FLAGS = _DEFAULT.flags
 _object = object.__new__
+_after_capture = deferred.after_capture
 _null = maker(CUevent)
 
 _NO_TIME = {
@@ -75,7 +77,7 @@ class Event(Closable):
     _descriptor: IPCEventDescriptor  # once it was asked for, or of an event of another process
     _handle: CUevent  # C writes it, and who destroys the event leaves 0 there
     _options: EventOptions
-    _process: lifetime.Process | None  # that which gives it back; None: it is closed, or another's
+    _process: owned.Process | None  # that which gives it back; None: it is closed, or another's
     _spare: _Spare | None  # where the handle goes in the end; None: it is destroyed
 
     def __new__(cls, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
@@ -89,8 +91,8 @@ class Event(Closable):
     @staticmethod
     def _new(context: int, options: EventOptions | Mapping[str, Any] | None) -> Event:
         """A new event in `context`, which is current."""
-        if postponed:
-            retry()
+        if _after_capture:
+            deferred.retry()
         if options is None:
             event = Event._of(context, _DEFAULT)
             owning.cuEventCreate(event._handle, _DEFAULT_FLAGS)
@@ -119,13 +121,13 @@ class Event(Closable):
             event._handle = spare.taken
         except LookupError:
             event._process = None
-            if context not in lasting or options.ipc_enabled:
-                return within(context, Event._new, context, options)
+            if context not in retained_contexts or options.ipc_enabled:
+                return with_context(context, Event._new, context, options)
             event = Event._of(context, options)
-            within(context, owning.cuEventCreate, event._handle, flags)
+            with_context(context, owning.cuEventCreate, event._handle, flags)
             event._spare = _spare.setdefault((context, flags), _Spare())
             return event
-        event._process = lifetime.process  # no Ctrl-C comes between
+        event._process = owned.process  # no Ctrl-C comes between
         return event
 
     @staticmethod
@@ -136,7 +138,7 @@ class Event(Closable):
         event._handle = _null()
         event._context = context
         event._options = options
-        event._process = lifetime.process
+        event._process = owned.process
         return event
 
     def close(self) -> None:
@@ -146,7 +148,7 @@ class Event(Closable):
         """
         process = self._process
         if process is not None and process.alive:
-            self._give_back()
+            self._release()
             return
         try:
             del self._handle
@@ -154,7 +156,7 @@ class Event(Closable):
             return
         self._ownership = None
 
-    def _give_back(self) -> None:
+    def _release(self) -> None:
         """Give the event back, unless an Ownership does. If interrupted, it is still to be done."""
         try:
             process = self._process
@@ -173,12 +175,12 @@ class Event(Closable):
             if is_spare:
                 spare.given = handle  # type: ignore[union-attr]
                 return
-            if handle.value and not possible:
+            if handle.value and not capture_may_be_active:
                 (status,) = map(c_function("cuEventDestroy_v2"), (handle,))
                 if not status:
                     handle.value = 0  # no Ctrl-C comes between
                     return
-            give_back(0, _destroy, (handle,))
+            release(0, _destroy, (handle,))
         except Exception:
             raise
         except BaseException:
@@ -186,7 +188,7 @@ class Event(Closable):
                 self._handle, self._process = handle, process
             raise
 
-    __del__ = finalizer(_give_back, finalize)
+    __del__ = finalizer(_release, finalize)
 
     def _retain(self) -> object:
         """What the event belongs to from now on, with this object: it is given back once both are gone."""
@@ -329,9 +331,9 @@ def _keep_or_destroy(handle: CUevent, spare: _Spare | None) -> None:
 
 
 def _destroy(handle: CUevent) -> None:
-    uncaptured(owning.cuEventDestroy, handle)
+    with_relaxed_capture(owning.cuEventDestroy, handle)
 
 
 def _reopen(descriptor: IPCEventDescriptor, device_id: int) -> Event:
     """An event out of a pickle."""
-    return within(context_of(device_id), Event.from_ipc_descriptor, descriptor)
+    return with_context(context_of(device_id), Event.from_ipc_descriptor, descriptor)

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 from ... import driver
 from ..._errors import CUDAError
 from ...driver import CUresult, checked
-from ..context.current import Uncaptured, within
+from ..context.current import RelaxedCaptureMode, with_context
 from ..ownership.captures import (
     OTHER,
     beginning,
+    capture_may_be_active,
     capture_of,
     freeing,
     is_capturing,
-    possible,
     too_early,
-    uncaptured,
+    with_relaxed_capture,
 )
-from ..ownership.kept import keep_captured
-from ..ownership.lifetime import keep_until
+from ..ownership.deferred import deferred
+from ..ownership.graph_references import keep_for_capture
 from .stream import DEFAULT_ADDRESSES, default_stream
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ def keep_for(stream: Stream, *things: object) -> None:
     What is captured is kept as long as the graph, a copy of it or a launch may use it.
     """
     if is_capturing(stream):
-        keep_captured(stream._handle, *things)
+        keep_for_capture(stream._handle, *things)
         return
     try:
         done = stream.record()
     except CUDAError:  # nothing tells when the work has ended that uses them: wait for it now
         driver.cuStreamSynchronize(stream._handle)
         raise
-    keep_until(done, *things)
+    deferred.keep_until(done, *things)
 
 
 def queue(stream: Stream, function: Callable[..., object], *arguments: object) -> None:
@@ -60,21 +60,21 @@ def queue(stream: Stream, function: Callable[..., object], *arguments: object) -
         context = stream._context or stream._asked_context()
         if checked.cuCtxGetCurrent().value == context:
             raise
-        within(context, function, *arguments, stream._handle)
+        with_context(context, function, *arguments, stream._handle)
 
 
 def follow(consumer: Stream, producer: Stream | None) -> None:
     """Let later work in `consumer` wait for the work that `producer` has, unless that goes into a graph."""
     if producer is None or int(producer._handle) == int(consumer._handle) or is_capturing(producer):
         return
-    within(producer._context, consumer.wait, producer)
+    with_context(producer._context, consumer.wait, producer)
 
 
-def deallocate_within(
+def deallocate_in_context(
     cell: Address, context: int, resource: MemoryResource, size: int, stream: Stream | None, capture: int
 ) -> None:
     """`deallocate` with `context` current."""
-    within(context, deallocate, cell, resource, size, stream, capture)
+    with_context(context, deallocate, cell, resource, size, stream, capture)
 
 
 def deallocate(
@@ -87,9 +87,9 @@ def deallocate(
     ordered = getattr(resource, "_is_ordered", False)  # a class of others need not derive from core's
     if stream is None:
         given = None if getattr(resource, "_takes_no_stream", False) else default_stream()
-        uncaptured(_deallocate, resource, cell, size, given)
+        with_relaxed_capture(_deallocate, resource, cell, size, given)
         return
-    if ordered and not possible and stream._address not in DEFAULT_ADDRESSES:
+    if ordered and not capture_may_be_active and stream._address not in DEFAULT_ADDRESSES:
         try:
             _deallocate(resource, cell, size, stream)
         except CUDAError as error:
@@ -108,7 +108,7 @@ def deallocate(
         if not becomes_a_node and (now or (ordered and beginning)):
             raise too_early("a Buffer cannot be freed")
         try:
-            with nullcontext() if now else Uncaptured():
+            with nullcontext() if now else RelaxedCaptureMode():
                 _deallocate(resource, cell, size, stream)
         except CUDAError as error:
             # The memory of a graph is there after the graph has run, and no more once it was freed.

@@ -11,11 +11,11 @@ from ..._ffi.integers import exact_int
 from ...driver import CUcontext, CUstream, CUstream_flags, checked
 from ..closable import Closable
 from ..context.context import Context
-from ..context.current import Uncaptured, c_function, owning
+from ..context.current import RelaxedCaptureMode, c_function, owning
 from ..options import accepted
-from ..ownership.captures import capture_of, possible, share, too_early
-from ..ownership.kept import is_builder
-from ..ownership.lifetime import Foundation, Ownership
+from ..ownership.captures import capture_may_be_active, capture_of, share, too_early
+from ..ownership.graph_references import is_builder
+from ..ownership.owned import Ownership, Prerequisite
 from .event import Event
 from .event_options import EventOptions
 from .waiting import wait
@@ -91,7 +91,7 @@ class Stream(Closable):
     @staticmethod
     def _made(context: int, flags: int, priority: int) -> Stream:
         cell, handle = _null(), _null()
-        ownership = Foundation(_destroy, cell)
+        ownership = Prerequisite(_destroy, cell)
         owning.cuStreamCreateWithPriority(cell, flags, priority)
         handle.value = cell.value
         return Stream._of(handle, context, ownership)
@@ -139,7 +139,7 @@ class Stream(Closable):
             share()
         return accepted
 
-    def _lasting(self) -> Stream:
+    def _for_deallocation(self) -> Stream:
         """This stream for those who need it beyond `close`: the buffers that are freed in it."""
         if self._address in DEFAULT_ADDRESSES:
             return self
@@ -270,10 +270,10 @@ def _recording() -> Any:
 
 
 def _destroy(handle: CUstream) -> None:
-    if possible:
+    if capture_may_be_active:
         if capture_of(handle):
             raise too_early("a Stream cannot be destroyed, which is what its last reference does,")
-        with Uncaptured():
+        with RelaxedCaptureMode():
             owning.cuStreamDestroy(handle)
     else:
         owning.cuStreamDestroy(handle)

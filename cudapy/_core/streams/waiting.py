@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...driver import CUresult
-from ..ownership.lifetime import let_go
+from ..ownership.deferred import deferred
 
 SPIN = 0.005  # seconds of asking without a pause, as the driver itself does
 SLEEP = 0.02  # the longest pause, in seconds
@@ -31,7 +31,7 @@ def wait(
     if threading.get_ident() == _main_thread:
         _watch(query, handle, spin)
     synchronize(handle)
-    let_go()
+    deferred.drain()
 
 
 def _watch(query: Callable[[Any], Any], handle: Any, spin: float) -> None:

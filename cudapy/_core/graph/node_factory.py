@@ -15,20 +15,20 @@ from ...driver import (
     CUgraphNodeType,
     checked,
 )
-from ..context.current import within
+from ..context.current import with_context
 from ..kernels import node_parameters
 from ..kernels.kernel import Kernel
 from ..kernels.launch_config import LaunchConfig
 from ..memory.buffer import Buffer
 from ..memory.pointer import byte_count
+from ..not_copyable import NotCopyable
 from ..streams.event import Event
-from ..unique import Unique
 from . import condition as conditions
 from . import parameters
 from .allocation import allocation_parameters
 from .condition import GraphCondition
+from .hierarchy import Record, Tree
 from .host_function import HostFunction
-from .tree import Record, Tree
 
 if TYPE_CHECKING:
     from ..device.device import Device
@@ -83,7 +83,7 @@ def node_at(tree: Tree, graph: CUgraph, handle: CUgraphNode, kind: CUgraphNodeTy
     return node
 
 
-class Adding(Unique):
+class Adding(NotCopyable):
     """Base of GraphDefinition and GraphNode. Each method adds one node and returns it.
 
     What the node uses is kept alive as long as the graph, an executable made from it or another copy may use
@@ -128,7 +128,7 @@ class Adding(Unique):
             block = node_parameters.arguments(kernel, args)
         else:
             context = self._place()[0].context
-            block = within(context, node_parameters.arguments, kernel, args)
+            block = with_context(context, node_parameters.arguments, kernel, args)
         wanted = node_parameters.kernel_parameters(config, kernel, block.address, context)
         node: KernelNode
         add = checked.cuGraphAddKernelNode

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ... import driver
-from ..context.current import Uncaptured
+from ..context.current import RelaxedCaptureMode
 from ..ownership.captures import is_capturing
 from ..streams.order import keep_for
 
@@ -32,10 +32,10 @@ class Given:
 
     def launch(self, launch: Callable[..., int], handle: CUgraphExec, stream: Stream) -> int:
         """`launch(handle, stream)`, a C function; its status."""
-        lasting = stream._twin or stream._lasting()
+        deallocation_stream = stream._twin or stream._for_deallocation()
         (status,) = map(launch, (handle,), (stream._handle,))
         if not status:
-            self.last = lasting  # no Ctrl-C comes between
+            self.last = deallocation_stream  # no Ctrl-C comes between
         return status
 
     def put(self, node: int, things: Things, change: Callable[..., object], *args: Any) -> None:
@@ -65,7 +65,7 @@ class Given:
         things = [thing for used in before.values() for thing in used if id(thing) not in still]
         if not things or self.last is None:
             return
-        with Uncaptured():
+        with RelaxedCaptureMode():
             if not is_capturing(self.last) and not driver.cuStreamQuery(self.last._handle)[0]:
                 return
         keep_for(self.last, *things)

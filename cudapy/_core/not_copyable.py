@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class Unique:
+class NotCopyable:
     """Base of what stands for something of CUDA's in this process.
 
     A copy would be its second owner, and to another process the address says nothing. Subclasses that mean

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, cast
 from ..._errors import CUDAError
 from ..._ffi.buffers import start_of
 from ...driver import CUresult, checked
-from ..ownership.kept import keep_for as graph_keeps
+from ..ownership.graph_references import keep_for as graph_keeps
 from ..streams.order import keep_for, queue
 from ..streams.stream import Stream
 from . import copies
-from .exchange import Exchanged, host_bytes
+from .array_protocols import Exchanged, host_bytes
 
 if TYPE_CHECKING:
     from ..streams.stream import IsStreamType

@@ -17,10 +17,11 @@ import threading
 from ..._ffi.semaphores import Block, Post
 from ...driver import CUuserObject, CUuserObject_flags
 from ..context.current import owning
-from . import lifetime
+from . import owned
+from .deferred import deferred
 from .sweeper import Sweeper
 
-Held = tuple[CUuserObject, CUuserObject]
+UserObjects = tuple[CUuserObject, CUuserObject]
 
 _FLAGS = CUuserObject_flags.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
 
@@ -32,7 +33,7 @@ _sweeping = threading.Lock()
 _sweeper: Sweeper | None = None
 
 
-def hold(held: Held, thing: object) -> None:
+def create_user_objects(held: UserObjects, thing: object) -> None:
     """Make in `held` the two user objects that keep `thing` alive; the references to them are the caller's.
 
     They are retained and released together. Source: cuUserObjectCreate.
@@ -43,7 +44,7 @@ def hold(held: Held, thing: object) -> None:
     sweeper = _running_sweeper()
     if _post is None:
         _post = Post()
-        lifetime.after_waiting.append(sweep)
+        deferred.after_waiting.append(sweep)
     try:
         address = _free.pop()
     except IndexError:
@@ -67,7 +68,7 @@ def hold(held: Held, thing: object) -> None:
 def _running_sweeper() -> Sweeper:
     """The one of this process, which is another one after a fork."""
     global _sweeper
-    if _sweeper is None or _sweeper.process is not lifetime.process:
+    if _sweeper is None or _sweeper.process is not owned.process:
         _sweeper = Sweeper(sweep)
     return _sweeper
 

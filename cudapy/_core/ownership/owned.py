@@ -1,4 +1,4 @@
-"""Who gives back what, and when: the one mechanism of every class that owns something of CUDA's.
+"""Who releases what, and when: the one mechanism of every class that owns something of CUDA's.
 
 An `Ownership` holds a plain function and the handles it takes, and calls it once: at `close`, or when nothing
 refers to the ownership any more, in whatever thread that happens. Buffers and events, of which there are
@@ -12,14 +12,12 @@ many, are their own owners and keep the same rules.
 - In a process forked from the one that made the thing, nothing is done: it is the parent's.
 - At interpreter exit nothing is done: the driver frees what a process leaves behind, and may have shut down
   before Python gets there. Nothing of cudapy asks for another policy.
-- What cannot be given back because a stream is capturing, or in a function that a stream calls, waits, and
-  is tried again when something is next made, such as the graph in the end, or waited for. What is not ready
-  because work has yet to end is tried again when something was waited for.
+- What cannot be released now is deferred: see `deferred`.
 
 A `__del__` costs less than a weak reference and a set of those still owed. What speaks against it is met: it
 reads nothing but its own object and its `Process`, which says at exit that it is too late, before modules are
 taken apart; as the garbage collector finalizes a cycle in any order, what others need for their release, a
-`Foundation`, is given back when it is done; and Ctrl-C, which would be lost in it, is raised behind it, see
+`Prerequisite`, is given back when it is done; and Ctrl-C, which would be lost in it, is raised behind it, see
 `_ffi.interrupts`.
 
 Ctrl-C may come behind any call, that of a C function too: then what it returned is lost. So the owner of a
@@ -31,21 +29,20 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections import deque
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
-from ..._errors import STICKY, CUDAError
+from ..._errors import CUDAError
 from ..._ffi.handles import Handle
 from ..._ffi.interrupts import finalizer
 from ...driver import CUresult
-from ..context.current import Uncaptured, within
-from ..unique import Unique
+from ..context.current import with_context
+from ..not_copyable import NotCopyable
+from .deferred import CONTEXT_LOST, deferred
 
-GONE = STICKY | {CUresult.CUDA_ERROR_DEINITIALIZED, CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED}
-NEVER_TOLD = {CUresult.CUDA_ERROR_INVALID_HANDLE, CUresult.CUDA_ERROR_CAPTURED_EVENT}
-LATER = {CUresult.CUDA_ERROR_NOT_PERMITTED, *range(900, 909)}
+RETRY_LATER = {CUresult.CUDA_ERROR_NOT_PERMITTED, *range(900, 909)}
 """Not now: in a function that a stream calls, which must not call CUDA; or CUDA_ERROR_STREAM_CAPTURE_*."""
+_after_capture = deferred.after_capture
 
 
 class Process:
@@ -58,7 +55,7 @@ class Process:
 
 
 process = Process()
-"""The one that runs; another one after a fork, so ask for `lifetime.process`."""
+"""The one that runs; another one after a fork, so ask for `owned.process`."""
 
 
 _reported: set[tuple[str, str]] = set()
@@ -74,7 +71,7 @@ def finalize(error: Exception) -> None:
         raise error
 
 
-class Ownership(Unique):
+class Ownership(NotCopyable):
     """One thing of CUDA's, given back once by `release(*handles)` in `context` (0: it needs none).
 
     Where the first handle is a `Handle`, that is what says whether anything is owed: C writes into it as it
@@ -88,13 +85,13 @@ class Ownership(Unique):
         self.is_shared = False
         self._process = process
         self._what = (context, release, handles)
-        if postponed:
-            retry()
+        if _after_capture:
+            deferred.retry()
 
     def close(self) -> None:
         """Give it back now, unless that was done or others share it. Raises CUDAError."""
         if not self.is_shared:
-            self._give_back()
+            self._release()
 
     def share(self) -> None:
         """Let several have it: it is given back when the last of them lets go of it."""
@@ -109,7 +106,7 @@ class Ownership(Unique):
         ownership._what = (0, release, handles)
         ownership._process, owner._process = since, None  # no Ctrl-C comes between
 
-    def _give_back(self) -> None:
+    def _release(self) -> None:
         """If interrupted, it is yet to be done."""
         try:
             if not self._process.alive:
@@ -119,7 +116,7 @@ class Ownership(Unique):
         except AttributeError:  # or it was interrupted before it owned anything
             return
         try:
-            give_back(*what)
+            release(*what)
         except Exception:
             raise
         except BaseException:
@@ -140,10 +137,10 @@ class Ownership(Unique):
             return False
         return True
 
-    __del__ = finalizer(_give_back, finalize)
+    __del__ = finalizer(_release, finalize)
 
 
-class Foundation(Ownership):
+class Prerequisite(Ownership):
     """An Ownership of what other things need for their release: a stream, a pool.
 
     The garbage collector finalizes in any order. So this is given back when it is done: `_rest` does so,
@@ -170,12 +167,8 @@ class Foundation(Ownership):
 
 _new = object.__new__
 
-postponed: deque[Ownership] = deque()
-"""What has to wait, for the end of a capture as a rule."""
-_unready: deque[Ownership] = deque()  # what has to wait for the end of work
 
-
-def give_back(context: int, release: Callable[..., object], handles: tuple[object, ...]) -> None:
+def release(context: int, release: Callable[..., object], handles: tuple[object, ...]) -> None:
     """`release(*handles)`, in `context` if need be, or later. Raises CUDAError, unless all is lost anyway."""
     if isinstance(handles[0], Handle) and not handles[0].value:
         return
@@ -185,14 +178,14 @@ def give_back(context: int, release: Callable[..., object], handles: tuple[objec
         except CUDAError as error:
             if error.code != CUresult.CUDA_ERROR_INVALID_CONTEXT or not context:
                 raise
-            within(context, release, *handles)
+            with_context(context, release, *handles)
     except CUDAError as error:
         ours = type(error.code) is CUresult  # the numbers of other libraries mean other things
-        if ours and error.code in LATER:
-            postponed.append(_again(context, release, handles))
+        if ours and error.code in RETRY_LATER:
+            deferred.after_capture.append(_again(context, release, handles))
         elif ours and error.code == CUresult.CUDA_ERROR_NOT_READY:
-            _unready.append(_again(context, release, handles))
-        elif not ours or error.code not in GONE:
+            deferred.after_work.append(_again(context, release, handles))
+        elif not ours or error.code not in CONTEXT_LOST:
             raise
 
 
@@ -204,63 +197,10 @@ def _again(context: int, release: Callable[..., object], handles: tuple[object, 
     return ownership
 
 
-def retry(waiting: deque[Ownership] = postponed) -> None:
-    """Give back what had to wait, for the end of a capture as a rule; what still has to, waits on."""
-    for _ in range(len(waiting)):
-        try:
-            waiting.popleft()  # its last reference; and if it is too early, it gets in line again
-        except IndexError:  # another thread was here
-            return
-
-
-class Finishing(Protocol):
-    """Something that knows whether it is done: an Event."""
-
-    @property
-    def is_done(self) -> bool: ...
-
-
-_in_use: deque[tuple[Finishing, tuple[object, ...]]] = deque()
-after_waiting: list[Callable[[], None]] = []
-"""What else is to be done whenever something was waited for."""
-
-
-def keep_until(done: Finishing, *things: object) -> None:
-    """Keep `things` alive until `done.is_done`, for work that CUDA has yet to do with their memory."""
-    let_go()
-    _in_use.append((done, things))
-
-
-def let_go() -> None:
-    """Drop what CUDA has done with. Called whenever something was waited for, or is to be kept."""
-    if postponed:
-        retry()
-    if _unready:
-        retry(_unready)
-    for function in after_waiting:
-        function()
-    if not _in_use:
-        return
-    with Uncaptured():
-        for _ in range(len(_in_use)):
-            try:
-                done, things = _in_use.popleft()
-            except IndexError:  # another thread was here
-                return
-            try:
-                if not done.is_done:
-                    _in_use.append((done, things))
-            except CUDAError as error:
-                if error.code not in GONE | NEVER_TOLD:  # a lost context does nothing with anything any more
-                    _in_use.append((done, things))
-
-
 def _end() -> None:
     """Give nothing back any more, of what there is now or will be."""
     process.alive = False
-    postponed.clear()
-    _unready.clear()
-    _in_use.clear()
+    deferred.clear()
 
 
 def _begin_again() -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from ... import driver
 from ...driver import CUgraph, CUresult, CUstream, CUuserObject, CUuserObjectRetain_flags, checked
 from ..closable import Closable
-from ..context.current import Uncaptured, c_function, owning
-from .held import Held, hold, sweep
-from .lifetime import Ownership
+from ..context.current import RelaxedCaptureMode, c_function, owning
+from .owned import Ownership
+from .user_objects import UserObjects, create_user_objects, sweep
 
 if TYPE_CHECKING:
     from typing import TypeGuard
@@ -26,7 +26,7 @@ _MOVE = int(CUuserObjectRetain_flags.CU_GRAPH_USER_OBJECT_MOVE)
 _PLAIN = {int, float, complex, bool, bytes, str, type(None)}
 
 
-class Kept:
+class GraphReferences:
     """What a graph keeps alive, by the node that uses it: a dict that a user object of the graph holds.
 
     Copies of the graph hold the same dict. So once it was copied (`share`), the next change makes a new one
@@ -36,7 +36,7 @@ class Kept:
     def __init__(self, graph: CUgraph) -> None:
         self._graph = graph
         self._things: dict[Hashable, Things] = {}
-        self._object: Held | None = None
+        self._object: UserObjects | None = None
         self._is_shared = self._is_exposed = False
 
     def put(self, key: Hashable, *things: object) -> None:
@@ -65,7 +65,7 @@ class Kept:
         if self._object is not None and not self._is_shared:
             return
         things = dict(self._things)
-        before, self._object = self._object, give(self._graph, things)
+        before, self._object = self._object, retain_in_graph(self._graph, things)
         self._things, self._is_shared = things, self._is_exposed
         for each in before or ():
             checked.cuGraphReleaseUserObject(self._graph, each, 1)
@@ -95,13 +95,13 @@ def with_owners(things: Iterable[object]) -> Things:
     return *found, *(owner for owner in owners if owner is not None)
 
 
-def give(graph: CUgraph, things: object) -> Held:
+def retain_in_graph(graph: CUgraph, things: object) -> UserObjects:
     """Let `graph` keep `things` alive. Source: cuGraphRetainUserObject."""
     held = CUuserObject(), CUuserObject()
     ownerships = [Ownership(_release, cell) for cell in held]
     retain = c_function("cuGraphRetainUserObject")
     try:
-        hold(held, things)
+        create_user_objects(held, things)
         made = CUuserObject(held[0].value), CUuserObject(held[1].value)
         for cell in held:
             (status,) = map(retain, (graph,), (cell,), (1,), (_MOVE,))
@@ -122,16 +122,16 @@ def _release(cell: CUuserObject) -> None:
 
 def destroy_graph(graph: CUgraph) -> None:
     """Destroy a graph, without harm to a capture under way. Source: cuGraphDestroy."""
-    with Uncaptured():
+    with RelaxedCaptureMode():
         owning.cuGraphDestroy(graph)
     sweep()
 
 
-def keep_captured(stream: CUstream, *things: object) -> None:
+def keep_for_capture(stream: CUstream, *things: object) -> None:
     """Let the graph that `stream` is captured into keep `things` alive, whoever began the capture."""
     graph = checked.cuStreamGetCaptureInfo(stream)[2]
     if int(graph):
-        give(graph, with_owners(things))
+        retain_in_graph(graph, with_owners(things))
 
 
 def keep_for(stream: object, *things: object) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode
-from ..ownership.kept import Kept, with_owners
-from ..ownership.lifetime import Ownership
+from ..ownership.graph_references import GraphReferences, with_owners
+from ..ownership.owned import Ownership
 
 if TYPE_CHECKING:
     from ..kernels.kernel import Kernel
@@ -48,7 +48,7 @@ class Tree:
     def __init__(self, root: CUgraph, context: int) -> None:
         self.root = root
         self.context = context
-        self.kept = Kept(root)
+        self.kept = GraphReferences(root)
         self.records: dict[int, Record] = {}
         self.allocations: dict[int, int] = {}  # sizes, by address
         self.is_alive = True

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, MutableSet
 from typing import TYPE_CHECKING, Any
 
 from ...driver import CUgraphNode, checked
-from .adding import node_at
+from .node_factory import node_at
 
 if TYPE_CHECKING:
     from .node import GraphNode
