@@ -139,15 +139,20 @@ def install(*, children: bool = True, **settings: Any) -> None:
     if children:
         from .._launcher.children import tell
 
-        for name, value in settings.items():
-            if value is not None:
-                os.environ[f"CUDAPY_SIMULATOR_{name.upper()}"] = _text(value)
+        set_environment(settings)
         os.environ["CUDAPY_DRIVER"] = "simulator"
         tell("CUDAPY_SIMULATOR_INSTALL", __name__)
 
 
+def set_environment(settings: dict[str, Any]) -> None:
+    """Have the processes that this one starts take what `enable` was given."""
+    for name, value in settings.items():
+        if value is not None:
+            os.environ[f"CUDAPY_SIMULATOR_{name.upper()}"] = _text(value)
+
+
 def write_libraries(folder: str | os.PathLike[str]) -> list[str]:
-    """Write the simulator's libcuda.so.1 and libcuda.so to a folder, for programs that are not Python's.
+    """Write the simulator's libcuda.so.1 and libcudart.so.* to a folder, for programs that are not Python's.
 
     `LD_LIBRARY_PATH=folder ./program` runs one: the library starts this Python in its process. What `enable`
     takes comes from the environment. Returns the paths. Raises RuntimeError if this Python has no shared

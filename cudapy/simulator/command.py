@@ -6,17 +6,19 @@ import atexit
 import gc
 import json
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from typing import Any
 
 from .._launcher import program
-from . import findings, install, is_enabled, write_libraries
+from . import enable, findings, install, is_enabled, set_environment, write_libraries
 from .log import log
 
 USAGE = """\
 usage: python -m cudapy.simulator [OPTION] ... (PROGRAM | -m MODULE | -c CODE) [ARGUMENT ...]
+       python -m cudapy.simulator [OPTION] ... --native PROGRAM [ARGUMENT ...]
        python -m cudapy.simulator --write FOLDER
 
 Run a Python program for which the libcuda.so.1 of its process is cudapy's simulator, whatever package opens
@@ -30,6 +32,8 @@ the same.
   --check CHECK[,CHECK]     look for races, uninitialized, leaks or all of these; print a summary at the end
   --error-exitcode N        the exit code if anything is found, faults of kernels included (1 with --check)
   --json FILE               write what was found
+  --native                  the program is not Python's: it is linked with libcuda.so.1, or by nvcc with
+                            `-cudart shared`
   --write FOLDER            write the libraries, for LD_LIBRARY_PATH=FOLDER and programs that are not Python's
 """
 
@@ -45,11 +49,19 @@ def main(arguments: list[str]) -> None:
         _write(folder)
         return
     checks, code, path = (asked.pop(name, None) for name in ("check", "error_exitcode", "json"))
-    arguments = program.split(arguments, USAGE)
+    is_native = asked.pop("native", False)
+    if not is_native:
+        arguments = program.split(arguments, USAGE)
+    elif not arguments:
+        program.fail(f"{USAGE}--native needs a program")
     if checks is not None:
         asked |= {f"check_{name}": True for name in checks if name != "leaks"}
+    run = _run_native if is_native else program.run
     try:
-        install(**asked)
+        if is_native:
+            _tell(asked)
+        else:
+            install(**asked)
     except (ValueError, RuntimeError) as error:
         program.fail(f"{USAGE}{error}")
     if (checks, code, path) != (None, None, None):
@@ -57,13 +69,35 @@ def main(arguments: list[str]) -> None:
             code = 0 if checks is None else 1
         watch = _Watch(arguments, checks or (), code, path)
         try:
-            program.run(arguments)
+            run(arguments)
         except SystemExit:
             watch.ended()
             raise
         watch.ended()
     else:
-        program.run(arguments)
+        run(arguments)
+
+
+def _tell(settings: dict[str, Any]) -> None:
+    """Have a program that is started find the settings, which are looked at here. Raises ValueError."""
+    enable(**settings)
+    set_environment(settings)
+
+
+def _run_native(arguments: list[str]) -> None:
+    """Run a program that finds the simulator's libraries; exits as it does."""
+    with tempfile.TemporaryDirectory(prefix="cudapy-") as folder:
+        try:
+            write_libraries(folder)
+        except (OSError, RuntimeError) as error:
+            program.fail(str(error), 1)
+        paths = [folder, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+        environment = {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(paths)}
+        try:
+            done = subprocess.run(arguments, env=environment, check=False)
+        except OSError as error:
+            program.fail(f"{arguments[0]}: {error.strerror}", 127)
+    sys.exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
 
 
 _CODE = (type, type(sys), type(lambda: None))
@@ -81,6 +115,8 @@ class _Watch:
         descriptor, self._record = tempfile.mkstemp(prefix="cudapy-findings-")
         os.close(descriptor)
         os.environ[findings.VARIABLE] = self._record
+        if "leaks" in checks:
+            os.environ[findings.LEAKS_VARIABLE] = "1"
         self._process = os.getpid()
         atexit.register(self._end)
 
@@ -127,7 +163,13 @@ def _write(folder: str) -> None:
 def options(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
     """What the options before the program ask for, and the rest. Exits with 2 for one that is none."""
     found: dict[str, Any] = {}
-    while arguments and (parse := OPTIONS.get(arguments[0].partition("=")[0])):
+    while arguments:
+        if arguments[0] == "--native":
+            found["native"], arguments = True, arguments[1:]
+            continue
+        parse = OPTIONS.get(arguments[0].partition("=")[0])
+        if parse is None:
+            break
         name, has_value, value = arguments[0].partition("=")
         rest = arguments[1:]
         if not has_value:

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from typing import Any
 
-VARIABLE = "CUDAPY_SIMULATOR_RECORD"
+VARIABLE, LEAKS_VARIABLE = "CUDAPY_SIMULATOR_RECORD", "CUDAPY_SIMULATOR_RECORD_LEAKS"
 CHECKS = ("races", "uninitialized", "leaks")
 """What can be looked for beside faults."""
 FAULT, RACE, UNINITIALIZED, LEAK = "fault", "race", "uninitialized", "leak"
@@ -58,6 +58,12 @@ def note_leaks() -> None:
         if block.address not in graph_memory and not is_lost:  # a graph has its memory for good
             text = f"{block.size} bytes of {block.kind} memory at {block.address:#x} were not freed"
             note(LEAK, text, bytes=block.size, device=block.device.ordinal)
+
+
+def note_leaks_if_asked() -> None:
+    """`note_leaks` in a program that is not Python's, at its end."""
+    if os.environ.get(LEAKS_VARIABLE):
+        note_leaks()
 
 
 def recorded(path: str) -> list[dict[str, Any]]:

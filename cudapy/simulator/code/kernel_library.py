@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..devices.context import Context, find_or_none, owner, top
@@ -87,11 +88,17 @@ class Kernel(Object):
         return self.library.module(context).function(self.name.encode())
 
 
+host_functions: dict[int, Callable[[], int]] = {}
+"""What makes the handle of the kernel that a function of the host launches, by its address."""
+
+
 def function(handle: int, context: Context | None = None) -> Function:
     """The function with this handle; a kernel of a library is one in `context`, or the current one.
 
-    Raises Refused.
+    In C++ that nvcc has compiled a function of the host stands for its kernel. Raises Refused.
     """
+    if handle in host_functions:
+        handle = host_functions[handle]()
     try:
         return find(handle, Function)
     except Refused:

@@ -71,6 +71,12 @@ WITHOUT_CONTEXT = frozenset(
         "cudaDeviceReset",
         "cudaThreadExit",
         "cudaCreateChannelDesc",
+        "__cudaRegisterFatBinary",
+        "__cudaRegisterFatBinaryEnd",
+        "__cudaUnregisterFatBinary",
+        "__cudaRegisterFunction",
+        "__cudaRegisterVar",
+        "__cudaRegisterManagedVar",
     }
 )
 """The functions that do not make the primary context of a device."""

@@ -15,6 +15,7 @@ from ..memory import allocations as memory
 from ..memory.copies import ARRAY, DEVICE, HOST, UNIFIED, Copy, Side, later, now
 from ..memory.shared_pool import cuMemPoolExportToShareableHandle
 from ..streams.operations import needed
+from .registered import variable
 
 KINDS = {
     int(cudaMemcpyKind.cudaMemcpyHostToHost): (HOST, HOST),
@@ -294,27 +295,43 @@ def cudaMemPoolExportToShareableHandle(
     cuMemPoolExportToShareableHandle(shareableHandle, memPool, handleType, flags)
 
 
-def _no_symbol() -> Refused:
-    return Refused(
-        "cudaErrorInvalidSymbol", "no program has registered variables: take those of a library or module"
-    )
-
-
 @provides("runtime")
 def cudaGetSymbolAddress(symbol: int | None) -> int:
-    raise _no_symbol()
+    return variable(symbol)[0]
 
 
 @provides("runtime")
 def cudaGetSymbolSize(symbol: int | None) -> int:
-    raise _no_symbol()
+    return variable(symbol)[1]
+
+
+def _piece(symbol: int | None, count: int, offset: int) -> int:
+    """Where `count` bytes of a variable begin. Raises Refused."""
+    address, size = variable(symbol)
+    if offset + count > size:
+        raise invalid(f"{count} bytes from byte {offset} are not in the {size} bytes of the variable")
+    return address + offset
 
 
 @provides("runtime")
 def cudaMemcpyToSymbol(symbol: int | None, src: int | None, count: int, offset: int, kind: int) -> None:
-    raise _no_symbol()
+    cudaMemcpy(_piece(symbol, count, offset), src, count, kind)
 
 
 @provides("runtime")
 def cudaMemcpyFromSymbol(dst: int | None, symbol: int | None, count: int, offset: int, kind: int) -> None:
-    raise _no_symbol()
+    cudaMemcpy(dst, _piece(symbol, count, offset), count, kind)
+
+
+@provides("runtime")
+def cudaMemcpyToSymbolAsync(
+    symbol: int | None, src: int | None, count: int, offset: int, kind: int, stream: int
+) -> None:
+    cudaMemcpyAsync(_piece(symbol, count, offset), src, count, kind, stream)
+
+
+@provides("runtime")
+def cudaMemcpyFromSymbolAsync(
+    dst: int | None, symbol: int | None, count: int, offset: int, kind: int, stream: int
+) -> None:
+    cudaMemcpyAsync(dst, _piece(symbol, count, offset), count, kind, stream)

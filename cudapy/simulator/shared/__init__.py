@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 
 from ..._pathfinder.libraries import MAJORS
@@ -10,6 +11,8 @@ from .. import driver_version, is_enabled, tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..library import Table
     from .compilers import Compiler
     from .loaded import SharedLibrary
@@ -42,15 +45,40 @@ def install() -> None:
 
 
 def adopt(path: str) -> None:
-    """Be what a libcuda.so.1 calls that was written to a file and that this process has opened."""
+    """Be what a library calls that was written to a file and that this process has opened.
+
+    The process is no Python's, and ends without Python's end: what that prints is printed at the process'.
+    """
     from .driver import SONAME
     from .loaded import opened
+    from .runtime import open_runtime, soname
 
     with _lock:
-        handle, first = ctypes.CDLL(path), opened(SONAME)
-        is_first = first is not None and first._handle == handle._handle
-        _take("driver" if is_first else path, handle)
+        handle = ctypes.CDLL(path)
+        majors = {soname(major): major for major in MAJORS}
+        major = majors.get(os.path.basename(path))
+        if major is not None:
+            _libraries[f"runtime {major}"] = open_runtime(major, handle)
+        else:
+            first = opened(SONAME)
+            is_first = first is not None and first._handle == handle._handle
+            _take("driver" if is_first else path, handle)
+        if not _at_exit:
+            _at_exit.append(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_end))
+            ctypes.CDLL(None)["__cxa_atexit"](_at_exit[0], None, None)
     install()
+
+
+_at_exit: list[Any] = []
+
+
+def _end(_: object) -> None:
+    """At the end of a process that is no Python's."""
+    from .. import findings
+    from ..log import log
+
+    log.tell()
+    findings.note_leaks_if_asked()
 
 
 def _take(key: str, handle: ctypes.CDLL | None) -> None:

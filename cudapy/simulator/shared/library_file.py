@@ -39,12 +39,14 @@ IMPORTS = (
 """What `boot` calls, in the order of machine_code.Boot."""
 
 PROGRAM, HASH, DYNAMIC = 1, 5, 6  # kinds of sections
+VERSIONS_DEFINED, VERSIONS = 0x6FFFFFFD, 0x6FFFFFFF
 WRITE, ALLOC, EXECUTE = 1, 2, 4
 TEXT, DATA = 6, 8  # the numbers of sections, in the order in which `build` has them
 LOAD, DYNAMIC_SEGMENT, STACK = 1, 2, 0x6474E551  # kinds of segments
 FUNCTION, OBJECT, UNKNOWN = 0x12, 0x11, 0x10  # global symbols of these types
 DT_NULL, DT_NEEDED, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_RELA, DT_RELASZ, DT_RELAENT = 0, 1, 4, 5, 6, 7, 8, 9
 DT_STRSZ, DT_SYMENT, DT_SONAME, DT_RUNPATH = 10, 11, 14, 29
+DT_VERSYM, DT_VERDEF, DT_VERDEFNUM = 0x6FFFFFF0, 0x6FFFFFFC, 0x6FFFFFFD
 
 
 _NOWHERE = Boot(0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -79,6 +81,7 @@ def build(
     interpreter: Interpreter | None = None,
     needed: tuple[str, ...] = (),
     structs: Mapping[str, int] | None = None,
+    version: str = "",
 ) -> bytes:
     """The bytes of a library.
 
@@ -86,6 +89,7 @@ def build(
     interpreter: what resolves at first; without one, functions return the largest of these numbers.
     needed: sonames of libraries whose symbols are found in this one, too.
     structs: by the name of a function that returns a struct in memory, how many arguments it has.
+    version: the version that the functions' symbols have, for programs that are linked with them.
     """
     names = list(functions)
     imports = IMPORTS if interpreter else ()
@@ -100,6 +104,11 @@ def build(
     symbols = [*imports, *names, ENTRIES, SLOTS, RESOLVER, *map(constant_name, numbers), *ends]
     places = [strings.place(name) for name in symbols]
     hashes = _hash_table([name.encode() for name in symbols])
+    defined = _versions(strings, soname, version) if version else b""
+    version_of = (
+        [0] + [1] * len(imports) + [2 if name in functions else 1 for name in symbols[len(imports) :]]
+    )
+    versions = struct.pack(f"<{len(version_of)}H", *version_of) if version else b""
     relocations = len(names) + 1 + len(imports)
     program = interpreter.program.encode() + b"\0" if interpreter else b""
 
@@ -107,13 +116,17 @@ def build(
     at_symbols = 64 + elf.SEGMENT.size * 4
     at_hash = at_symbols + elf.SYMBOL.size * (1 + len(symbols))
     at_strings = at_hash + len(hashes)
-    at_relocations = _aligned(at_strings + len(strings.data), 8)
+    at_versions = _aligned(at_strings + len(strings.data), 8)
+    at_defined = _aligned(at_versions + len(versions), 8)
+    at_relocations = _aligned(at_defined + len(defined), 8)
     at_program = at_relocations + 24 * relocations
     at_text = _aligned(at_program + len(program), 16)
     at_lazy = at_text + machine.ENTRY * len(names)
     steps = [at_text + machine.ENTRY * names.index(name) for name in THREAD_STEPS] if ends else []
     tail, *_ = _tail(machine, at_lazy, numbers, steps, interpreter, _NOWHERE, 0, 0)
     at_data = _aligned(tail.here, PAGE)
+    if version:
+        tags += [(DT_VERSYM, at_versions), (DT_VERDEF, at_defined), (DT_VERDEFNUM, 2)]
     dynamic = 16 * (len(tags) + 9)
     at_slots = at_data + dynamic
     at_resolver = at_slots + 8 * len(names)
@@ -154,7 +167,8 @@ def build(
     ]  # fmt: skip
     parts = [
         (at_symbols, bytes(symbol_table)), (at_hash, hashes), (at_strings, bytes(strings.data)),
-        (at_relocations, bytes(rela)), (at_program, program), (at_text, bytes(text.code + tail.code)),
+        (at_versions, versions), (at_defined, defined), (at_relocations, bytes(rela)), (at_program, program),
+        (at_text, bytes(text.code + tail.code)),
         (at_data, b"".join(struct.pack("<qQ", *tag) for tag in tags)),
     ]  # fmt: skip
     sections = [
@@ -167,6 +181,11 @@ def build(
         (".dynamic", DYNAMIC, ALLOC | WRITE, at_data, at_slots, 3, 0, 8, 16),
         (".data", PROGRAM, ALLOC | WRITE, at_slots, end, 0, 0, 8, 0),
     ]
+    if version:
+        sections += [
+            (".gnu.version", VERSIONS, ALLOC, at_versions, at_versions + len(versions), 1, 0, 2, 2),
+            (".gnu.version_d", VERSIONS_DEFINED, ALLOC, at_defined, at_defined + len(defined), 3, 2, 8, 0),
+        ]
     segments = [
         elf.SEGMENT.pack(LOAD, 5, 0, 0, 0, tail.here, tail.here, PAGE),
         elf.SEGMENT.pack(LOAD, 6, at_data, at_data, at_data, end - at_data, end - at_data, PAGE),
@@ -243,6 +262,17 @@ def _file(
     for start, part in parts:
         data[start : start + len(part)] = part
     return bytes(data)
+
+
+def _versions(strings: _Strings, soname: str, version: str) -> bytes:
+    """The versions that a library defines: 1, which is the library itself, and 2, `version`."""
+    made = b""
+    for number, (name, is_base) in enumerate(((soname, 1), (version, 0)), 1):
+        # version of the format, flags, number, names, hash, place of the name's entry, and of what is next
+        following = 28 if is_base else 0
+        made += struct.pack("<HHHHIII", 1, is_base, number, 1, symbol_hash(name.encode()), 20, following)
+        made += struct.pack("<II", strings.place(name), 0)
+    return made
 
 
 def _hash_table(names: list[bytes]) -> bytes:

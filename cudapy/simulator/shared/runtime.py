@@ -19,6 +19,21 @@ from .loaded import SharedLibrary
 
 UNLOADING, UNKNOWN = 4, 999  # cudaErrorCudartUnloading, cudaErrorUnknown
 STRUCTS = {"cudaCreateChannelDesc": 5}
+REGISTERED = (
+    "__cudaGetKernel",
+    "__cudaInitModule",
+    "__cudaLaunchKernel",
+    "__cudaLaunchKernel_ptsz",
+    "__cudaPopCallConfiguration",
+    "__cudaPushCallConfiguration",
+    "__cudaRegisterFatBinary",
+    "__cudaRegisterFatBinaryEnd",
+    "__cudaRegisterFunction",
+    "__cudaRegisterManagedVar",
+    "__cudaRegisterVar",
+    "__cudaUnregisterFatBinary",
+)
+"""What C++ calls that nvcc has compiled: see `simulator.runtime.registered`."""
 TEXTS = frozenset({"cudaGetErrorName", "cudaGetErrorString"})
 NEWEST_OF = {12: 12090}
 """The CUDA version that the last release of a major is, if it is not the newest of all."""
@@ -48,13 +63,21 @@ def functions(major: int) -> dict[str, int]:
             found[f"{symbol}_ptsz"] = code
         elif symbol.startswith(("cudaMemcpy", "cudaMemset")):
             found[f"{symbol}_ptds"] = code
-    return found
+    return {**found, **dict.fromkeys(REGISTERED, 0)}
 
 
-def open_runtime(major: int) -> SharedLibrary:
-    """Open it. Raises RuntimeError as SharedLibrary does."""
+def soname(major: int) -> str:
+    """What the libcudart of a CUDA major is opened by; the version of its symbols has the same name."""
+    return f"libcudart.so.{major}"
+
+
+def open_runtime(major: int, handle: ctypes.CDLL | None = None) -> SharedLibrary:
+    """Open it, or take the one with this handle, which was written to a file.
+
+    Raises RuntimeError as SharedLibrary does.
+    """
     resolver = partial(resolve, major)
-    return SharedLibrary(f"libcudart.so.{major}", functions(major), resolver, UNKNOWN, structs=STRUCTS)
+    return SharedLibrary(soname(major), functions(major), resolver, UNKNOWN, structs=STRUCTS, handle=handle)
 
 
 _kept: list[Any] = []

@@ -10,28 +10,45 @@ import os
 import sys
 import sysconfig
 
+from ..._pathfinder.libraries import MAJORS
 from .. import driver_version
-from . import driver, library_file
+from . import driver, library_file, runtime
 from .machine_code import this_machine
 
 
 def write(folder: str) -> list[str]:
-    """Write libcuda.so.1 and libcuda.so to `folder`, which is made if need be; returns their paths.
+    """Write libcuda.so.1, libcudart.so.12 and .13, and the names that programs are linked by, to `folder`.
 
-    They are for this version and this installation of Python. Raises RuntimeError if it has no libpython that
-    can be loaded, OSError if the folder cannot be written.
+    It is made if need be. Returns the paths. They are for this version and this installation of Python.
+    Raises RuntimeError if it has no libpython that can be loaded, OSError if the folder cannot be written.
     """
     libraries, place = libpython()
-    path, *links = paths = [os.path.join(folder, name) for name in (driver.SONAME, *driver.ALIASES)]
-    interpreter = library_file.Interpreter((libraries,), place, program(os.path.abspath(path)))
-    functions = driver.functions(driver_version())
     os.makedirs(folder, exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(library_file.build(this_machine(), driver.SONAME, functions, interpreter))
-    for link in links:
-        if os.path.lexists(link):
-            os.remove(link)
-        os.symlink(driver.SONAME, link)
+    paths = []
+    names = {driver.SONAME: driver.functions(driver_version())}
+    names |= {runtime.soname(major): runtime.functions(major) for major in MAJORS}
+    for name, functions in names.items():
+        path = os.path.join(folder, name)
+        interpreter = library_file.Interpreter((libraries,), place, program(os.path.abspath(path)))
+        is_runtime = name != driver.SONAME
+        data = library_file.build(
+            this_machine(),
+            name,
+            functions,
+            interpreter,
+            structs=runtime.STRUCTS if is_runtime else None,
+            version=name if is_runtime else "",
+        )
+        with open(path, "wb") as file:
+            file.write(data)
+        paths.append(path)
+    links = dict.fromkeys(driver.ALIASES, driver.SONAME) | {"libcudart.so": runtime.soname(max(MAJORS))}
+    for link, name in links.items():
+        path = os.path.join(folder, link)
+        if os.path.lexists(path):
+            os.remove(path)
+        os.symlink(name, path)
+        paths.append(path)
     return paths
 
 

@@ -1,0 +1,166 @@
+"""CUDA C++ programs: what nvcc's code registers, and programs that nvcc has made."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cudapy import simulator
+from cudapy.runtime import dim3
+from tests.simulator.test_shared import REPOSITORY, pytestmark
+
+__all__ = ["pytestmark"]
+
+PTX = b"""
+.version 7.0
+.target sm_70
+.address_size 64
+.global .u32 table[4];
+.visible .entry add(.param .u64 p, .param .u32 n) {
+    .reg .u64 %rd<3>; .reg .u32 %r<4>;
+    ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x;
+    mul.wide.u32 %rd2, %r2, 4; add.u64 %rd1, %rd1, %rd2;
+    ld.global.u32 %r3, [%rd1]; add.u32 %r3, %r3, %r1; st.global.u32 [%rd1], %r3; ret;
+}
+\0"""
+WRAPPER_MAGIC = 0x466243B1
+
+
+class Wrapper(ctypes.Structure):
+    """What nvcc puts into .nvFatBinSegment."""
+
+    _fields_ = (
+        ("magic", ctypes.c_int),
+        ("version", ctypes.c_int),
+        ("data", ctypes.c_void_p),
+        ("unused", ctypes.c_void_p),
+    )
+
+
+@pytest.fixture
+def runtime() -> Any:
+    if not simulator.is_enabled():
+        pytest.skip("this process has a GPU")
+    return simulator.runtime_of(13)
+
+
+@pytest.fixture
+def binary(runtime: Any) -> Iterator[ctypes.c_void_p]:
+    """The handle of a registered fat binary."""
+    code = ctypes.create_string_buffer(PTX)
+    wrapper = Wrapper(WRAPPER_MAGIC, 1, ctypes.addressof(code), None)
+    register = runtime.callback("__cudaRegisterFatBinary")
+    handle = ctypes.c_void_p(register(ctypes.addressof(wrapper)))
+    assert handle.value and runtime.callback("__cudaRegisterFatBinaryEnd")(handle) == 0
+    yield handle
+    assert runtime.callback("__cudaUnregisterFatBinary")(handle) == 0
+
+
+def test_kernels_are_launched_by_functions_of_the_host(runtime: Any, binary: ctypes.c_void_p) -> None:
+    call = runtime.callback
+    stub, other = ctypes.c_char(), ctypes.c_char()
+    place = ctypes.addressof(stub)
+    nothing = [None] * 5
+    assert call("__cudaRegisterFunction")(binary, place, place, b"add", -1, *nothing) == 0
+    kernel = ctypes.c_ulong()
+    assert call("__cudaGetKernel")(ctypes.byref(kernel), ctypes.addressof(other)) == 98
+    assert call("__cudaGetKernel")(ctypes.byref(kernel), place) == 0 and kernel.value
+    assert call("__cudaPopCallConfiguration")(dim3(), dim3(), ctypes.c_size_t(), place) == 52
+    pointer = ctypes.c_void_p()
+    assert call("cudaMalloc")(ctypes.byref(pointer), 128) == 0
+    assert call("cudaMemset")(pointer, 0, 128) == 0
+    number = ctypes.c_int(5)
+    arguments = (ctypes.c_void_p * 2)(ctypes.addressof(pointer), ctypes.addressof(number))
+    for launch, function in (("__cudaLaunchKernel", kernel.value), ("cudaLaunchKernel", place)):
+        assert call("__cudaPushCallConfiguration")(dim3(1, 1, 1), dim3(32, 1, 1), 0, None) == 0
+        grid, block, shared, stream = dim3(), dim3(), ctypes.c_size_t(1), ctypes.c_void_p(1)
+        popped = call("__cudaPopCallConfiguration")(
+            ctypes.byref(grid), ctypes.byref(block), ctypes.byref(shared), ctypes.addressof(stream)
+        )
+        assert (popped, grid.x, block.x, shared.value, stream.value) == (0, 1, 32, 0, None)
+        assert call(launch)(function, grid, block, arguments, shared.value, stream.value or 0) == 0
+    assert call("cudaDeviceSynchronize")() == 0
+    host = (ctypes.c_int * 32)()
+    assert call("cudaMemcpy")(ctypes.addressof(host), pointer, 128, 2) == 0
+    assert list(host) == [10] * 32
+    assert call("cudaFree")(pointer.value) == 0
+
+
+def test_variables_are_found_by_their_twins(runtime: Any, binary: ctypes.c_void_p) -> None:
+    call = runtime.callback
+    twin = ctypes.c_char()
+    place = ctypes.addressof(twin)
+    size = ctypes.c_size_t()
+    assert call("cudaGetSymbolSize")(ctypes.byref(size), place) == 13
+    assert call("__cudaRegisterVar")(binary, place, place, b"table", 0, 16, 0, 0) == 0
+    assert call("cudaGetSymbolSize")(ctypes.byref(size), place) == 0 and size.value == 16
+    data, back = (ctypes.c_int * 2)(3, 4), (ctypes.c_int * 4)()
+    assert call("cudaMemcpyToSymbol")(place, ctypes.addressof(data), 8, 8, 1) == 0
+    assert call("cudaMemcpyToSymbol")(place, ctypes.addressof(data), 8, 9, 1) == 1
+    assert call("cudaMemcpyFromSymbol")(ctypes.addressof(back), place, 16, 0, 2) == 0
+    assert list(back) == [0, 0, 3, 4]
+
+
+def native(program: Path, *options: str, arguments: tuple[str, ...] = ()) -> tuple[int, str, str]:
+    command = [sys.executable, "-m", "cudapy.simulator", *options, "--native", str(program), *arguments]
+    given = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
+    given["PYTHONPATH"] = str(REPOSITORY)
+    done = subprocess.run(command, env=given, capture_output=True, text=True, timeout=300, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_native_program_has_to_be_there(tmp_path: Path) -> None:
+    code, out, err = native(tmp_path / "nothing")
+    if "no shared libpython" in err:
+        pytest.skip(err)
+    assert (code, out) == (127, "") and "No such file" in err
+    done = subprocess.run(
+        [sys.executable, "-m", "cudapy.simulator", "--native"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2 and "--native needs a program" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("there is no nvcc")
+    try:
+        from cudapy.simulator.shared.written import libpython
+
+        libpython()
+    except RuntimeError as error:
+        pytest.skip(str(error))
+    made = tmp_path_factory.mktemp("native") / "program"
+    source = Path(__file__).with_name("native_program.cu")
+    command = [nvcc, "-cudart", "shared", "-lineinfo", str(source), "-o", str(made)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.mark.thorough
+def test_a_program_that_nvcc_has_compiled(program: Path) -> None:
+    assert native(program) == (0, "0 bad, 8 blocks of 1024\n", "")
+
+
+@pytest.mark.thorough
+def test_what_is_found_in_a_native_program(program: Path, tmp_path: Path) -> None:
+    found = tmp_path / "found.json"
+    code, out, err = native(program, "--check", "all", "--json", str(found), arguments=("outside",))
+    assert (code, out.splitlines()[-1]) == (1, "cudaErrorIllegalAddress")
+    assert "native_program.cu:29" in err and err.endswith(
+        "cudapy simulator: 1 fault (checked: faults, races, uninitialized, leaks)\n"
+    )
+    assert [one["kind"] for one in json.loads(found.read_text())["findings"]] == ["fault"]
+    code, out, err = native(program, "--check=leaks")
+    assert code == 1 and err == ("cudapy simulator: 1 leak of 40000 bytes (checked: faults, leaks)\n")
