@@ -45,9 +45,13 @@ class Raiser:
     meanings: returns {status name: (a sentence, a hint or "")}, asked for at the first failure.
     log: returns what the library itself says about the failure, or "".
     forget: called with the function and its status; makes the library forget a failure that is told now.
+    speaker: who wrote what `log` returns.
     """
 
-    def __init__(self, meanings: Any, log: Any = None, forget: Any = None) -> None:
+    def __init__(
+        self, meanings: Any, log: Any = None, forget: Any = None, speaker: str = "The driver"
+    ) -> None:
+        self.speaker = speaker
         self.meanings = meanings
         self.log = log
         self.forget = forget
@@ -64,10 +68,10 @@ class Raiser:
         if self.forget:
             self.forget(function, status)
         if "\n" in said:  # the simulator's report, which tells the place
-            parts.append(f"The driver says:\n{said}\n")
+            parts.append(f"{self.speaker} says:\n{said}\n")
             hint = ""
         elif said:
-            parts.append(f"The driver says: {said.rstrip('.')}.")
+            parts.append(f"{self.speaker} says: {said.rstrip('.')}.")
         if type(status).__name__ in ("CUresult", "cudaError_t") and status in STICKY:
             parts.append(
                 "The fault happened in earlier asynchronous work, and every later call in this process will "

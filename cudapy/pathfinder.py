@@ -301,6 +301,8 @@ def _message(library: Library, major: int | None, tried: Sequence[str], broken: 
         problem = f"{name} was found but cannot be loaded"
     if library.from_driver:
         fix = f"{DRIVER}; {SIMULATED}" if library.name == "cuda" else DRIVER
+    elif library.wheels:
+        fix = f"pip install {library.packages[0]} for CUDA 13, or {library.packages[1]} for CUDA 12"
     else:
         fix = (
             'pip install "cudapy[cuda13]" for CUDA 13, or pip install "cudapy[cuda12]" for CUDA 12'

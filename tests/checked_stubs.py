@@ -14,10 +14,10 @@ from types import ModuleType
 from typing import Any
 
 import cudapy
-from cudapy import driver, nvfatbin, nvjitlink, nvml, nvrtc, nvvm, runtime
+from cudapy import driver, nccl, nvfatbin, nvjitlink, nvml, nvrtc, nvvm, runtime
 from cudapy._ffi.library import forms, results_alone
 
-MODULES = (driver, runtime, nvrtc, nvvm, nvfatbin, nvjitlink, nvml)
+MODULES = (driver, runtime, nvrtc, nvvm, nvfatbin, nvjitlink, nvml, nccl)
 FOLDER = Path(cudapy.__file__).parent / "_checked"
 
 START = '''\

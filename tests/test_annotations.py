@@ -10,7 +10,7 @@ from .stub import module
 from .stub.build import Parameter, declared, is_aggregate, parameters, returns_text
 from .stub.values import enums, handles
 
-SOURCES = [module("driver"), module("nvml")]
+SOURCES = [module("driver"), module("nvml"), module("nccl")]
 CASES = [
     pytest.param(function, id=f"{source.__name__.partition('.')[2]}-{symbol}")
     for source in SOURCES
@@ -45,9 +45,11 @@ def annotated_result(p: Parameter) -> str:
         return "Any"
     if p.cls is None:
         return "int"
-    if p.c.type == "char":
+    if p.c.type == "char" and p.c.stars < 3:
         return "bytes"
     typed = is_aggregate(p.cls) or issubclass(p.cls, (enums.Enum, handles.Handle))
+    if p.c.stars == 3:
+        return "list[bytes]"
     item = p.c.type if typed else "float" if p.c.type in ("float", "double") else "int"
     return f"list[{item}]" if p.count else item
 

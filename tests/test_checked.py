@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cudapy import driver, nvfatbin, nvjitlink, nvml, nvrtc, nvvm, runtime
+from cudapy import driver, nccl, nvfatbin, nvjitlink, nvml, nvrtc, nvvm, runtime
 
 from .checked_stubs import FOLDER, MODULES, stub
 from .stub.record import Stub
@@ -25,6 +25,7 @@ PREFIXES = {
     nvfatbin: "nvFatbin",
     nvjitlink: "nvJitLink",
     nvml: "nvml",
+    nccl: "nccl",
 }
 """What the names of a header's functions begin with."""
 
@@ -128,7 +129,7 @@ def test_editors_find_the_functions_of_a_stub(module: ModuleType) -> None:
 USER = """
 from typing_extensions import assert_type
 
-from cudapy import driver, nvfatbin, nvjitlink, nvml, nvrtc, nvvm, runtime
+from cudapy import driver, nccl, nvfatbin, nvjitlink, nvml, nvrtc, nvvm, runtime
 from cudapy.driver import checked
 
 assert_type(checked.cuInit(0), None)
@@ -149,6 +150,7 @@ assert_type(nvjitlink.checked.nvJitLinkCreate(1, [b"-arch=sm_90"]), nvjitlink.nv
 assert_type(nvvm.checked.nvvmCreateProgram(), nvvm.nvvmProgram)
 assert_type(nvfatbin.checked.nvFatbinCreate([b"-64"], 1), nvfatbin.nvFatbinHandle)
 assert_type(nvml.checked.nvmlDeviceGetCount_v2(), int)
+assert_type(nccl.checked.ncclCommInitAll(2, None), list[nccl.ncclComm_t])
 assert_type(driver.CUDA_MEMCPY2D(Height=1), driver.CUDA_MEMCPY2D)
 assert_type(runtime.dim3(1, 2), runtime.dim3)
 assert_type(driver.cuCtxCreate(0, 0), tuple[driver.CUresult, driver.CUcontext])

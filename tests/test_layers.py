@@ -231,6 +231,7 @@ STATUS = {
     "nvml": "nvmlReturn_t",
     "nvvm": "nvvmResult",
     "nvfatbin": "nvFatbinResult",
+    "nccl": "ncclResult_t",
 }
 """The modules that mirror a header, and a type of each."""
 

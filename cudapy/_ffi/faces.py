@@ -117,10 +117,12 @@ class Face:
         by_c_name, buffers = dict(zip(inputs_of(function), names, strict=False)), buffers_of(function)
         null = " or ".join(f"{name} is None" for c_name, name in by_c_name.items() if c_name in buffers)
         failure = ", ".join([f"{function.__name__!r}, err, {{{arguments}}}", *([null] if null else [])])
+        pending = pending_of(function)
+        failed = "err" if pending is None else f"err and err != {pending}"
         source = (
             f"def {name}({', '.join(names)}):\n"
             f"    err, *values = {function.__name__}({', '.join(given)})\n"
-            "    if err:\n"
+            f"    if {failed}:\n"
             f"        raise _face.failure({failure})\n"
             + "".join(f"    del values[{at}]\n" for at in counts_of(function, names))
             + "    return _face.alone(values)\n"
@@ -216,6 +218,12 @@ def optional_of(function: Any) -> tuple[str, ...]:
     """Those of them that have a default."""
     names = inputs_of(function)
     return names[len(names) - len(function.__defaults__ or ()) :]
+
+
+def pending_of(function: Any) -> int | None:
+    """The status of a function whose work goes on, which is no failure; None: its library has none."""
+    declaration = getattr(function, "__declaration__", None)
+    return None if declaration is None else declaration.library.pending
 
 
 def counts_of(function: Any, names: tuple[str, ...]) -> list[int]:

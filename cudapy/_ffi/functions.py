@@ -79,6 +79,7 @@ class Writer:
         keeps: tuple[str, ...] = (),
         frees: str = "",
         whole: str = "",
+        pending: int | None = None,
     ) -> None:
         self.name = name
         self.inputs = inputs
@@ -91,6 +92,7 @@ class Writer:
         self.keeps = keeps
         self.frees = frees
         self.whole = whole
+        self.pending = pending
         self.before: list[str] = []  # numbers first: they measure what follows
         self.lines: list[str] = []
         self.after: list[str] = []  # the call, if it succeeds
@@ -123,7 +125,7 @@ class Writer:
         else:
             if self.frees:
                 body.append(f"kept = _let_go({self.frees})")
-            body += [f"err = {call}", "if err:"]
+            body += [f"err = {call}", f"if {self.failed}:"]
             if self.frees:
                 body.append(f"    if kept: _keep({self.frees}, *kept)")
             if raising:
@@ -144,6 +146,8 @@ class Writer:
             body.append(f"_keep({handle}, {', '.join(self.keeps)})")
         if raising:
             body.append("return " + (", ".join(results) or "None"))
+        elif self.pending is not None and returns == status:
+            body.append(f"return {tuple_text([f'{status}(err) if err else _{status}_ok', *results])}")
         else:
             body.append(
                 "return " + (tuple_text([f"_{status}_ok", *results]) if results else f"_{status}_only")
@@ -171,7 +175,7 @@ class Writer:
             body.append(f"{cell.name}.kept = ({', '.join(self.keeps)},)")
         if self.frees:
             body.append(f"kept = _let_go({cell.name})")
-        body += [call, "if not err:"]
+        body += [call, f"if not ({self.failed}):" if self.pending else "if not err:"]
         if self.keeps:
             body.append(f"    _keep({cell.name}, {', '.join(self.keeps)})")
         body.append("    return" if makes else f"    {cell.name}.value = 0; return")
@@ -181,6 +185,11 @@ class Writer:
             body.append(f"if kept: _keep({cell.name}, *kept)")
         body.append(f"raise _failed({self.public_name!r}, {status}(err), {{{values}}})")
         return f"def {self.name}({', '.join([cell.name, *names])}):\n    " + "\n    ".join(body) + "\n"
+
+    @property
+    def failed(self) -> str:
+        """The expression that `err`, which C returned, is a failure."""
+        return "err" if self.pending is None else f"err and err != {self.pending}"
 
     @property
     def returned(self) -> list[CParameter]:
@@ -387,9 +396,10 @@ class Writer:
         if name in self.variants:
             self.lines.append(f"take, give, new, get, _ = {self.kinds(parameter)}")
             self.results.append(self.take(name, "take", "give", "new", f"get({name})"))
-        elif counter is not None and stars == 2:
+        elif counter is not None and stars in (2, 3):
             value = self.cell(name, ctypes.c_void_p)
-            self.results.append(f"_copies({value}, {self.put(cls)}, {counter.name}[0])")
+            item = cls if stars == 2 else ctypes.c_char_p
+            self.results.append(f"_copies({value}, {self.put(item)}, {counter.name}[0])")
         elif counter is not None:
             count = counter.name if isinstance(counter, CParameter) else str(counter)
             if not count.isalnum():  # an expression

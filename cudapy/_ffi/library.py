@@ -42,6 +42,8 @@ class Library:
     suffixes: tried before the bare symbol, e.g. ("_ptsz",) for the per-thread default stream.
     major: returns the CUDA major of the loaded library, where one symbol is not the same function in each.
     short: the status of a function whose array has too little room, which says how much it needs.
+    pending: the status of a function whose work goes on: no failure, and the results are there.
+    counted_as: whose releases `since` has.
     """
 
     asked: ClassVar[dict[str, set[Any]]] = {}  # by symbol, the names it was found by; of all libraries
@@ -55,6 +57,8 @@ class Library:
         suffixes: Callable[[], Iterable[str]] = tuple,
         major: Callable[[], int | None] = lambda: None,
         short: int | None = None,
+        pending: int | None = None,
+        counted_as: str = "CUDA",
     ) -> None:
         self.load = load
         self.status = status
@@ -63,6 +67,8 @@ class Library:
         self.suffixes = suffixes
         self.major = major
         self.short = short
+        self.pending = pending
+        self.counted_as = counted_as
         self._bound: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {}  # by name in the namespace
 
     def __call__(
@@ -85,7 +91,7 @@ class Library:
         in_place: handles that C takes by address and may change where they are, as a destructor does.
         keeps: arguments that C uses as long as the handle it returns lives.
         frees: the handle that is no more after the call, and with it what was kept for it.
-        since: the first CUDA version that has the symbol, where 12.0 lacks it.
+        since: the first version that has the symbol, of CUDA where 12.0 lacks it.
         before: the symbol that older libraries have in its place, with the same parameters.
         symbols: CUDA majors to the symbol there, where it is another one; to None, where there is none.
         """
@@ -111,7 +117,7 @@ class Library:
                     continue
                 self.asked.setdefault(symbol, set()).add(symbol + suffix)
                 return found
-        needs = f": it needs CUDA {since} or newer" if since else ""
+        needs = f": it needs {self.counted_as} {since} or newer" if since else ""
         if here is None:
             needs = ", where that name has other parameters"
         raise SymbolNotFound(name, f'Function "{name}" not found in {self.describe()}{needs}')
@@ -215,6 +221,7 @@ class Declaration:
             self.keeps,
             self.frees,
             next((name for name, default in self.optional.items() if default is None), ""),
+            self.library.pending,
         )
 
     def write(self, raising: bool = False, owning: bool = False) -> Any:

@@ -47,7 +47,11 @@ def _files_in(place: Place, library: Library, majors: tuple[int, ...], host: Hos
                 yield Candidate(place.found_by, os.path.realpath(path), own, refusal(path))
     if not found:
         names = dict.fromkeys(n.format(major=major) for major in wanted for n in host.names(library))
-        of = "" if library.numbered or library.from_driver else f" of CUDA {' or '.join(map(str, wanted))}"
+        of = (
+            ""
+            if library.numbered or library.from_driver or library.wheels
+            else f" of CUDA {' or '.join(map(str, wanted))}"
+        )
         yield Candidate(place.found_by, place.root, refused=f"no {' or '.join(names)}{of}")
 
 

@@ -23,6 +23,7 @@ class Library(NamedTuple):
     companions: tuple[str, str] = ("", "")  # on Linux, on Windows: what it opens later by bare name
     dependencies: tuple[str, ...] = ()  # libraries of the table that go before it
     absent: str = ""  # how to say that there is none
+    wheels: tuple[str, ...] = ()  # of either CUDA major, which do not tell of which: its folders
 
     @property
     def from_driver(self) -> bool:
@@ -62,6 +63,8 @@ USED: Mapping[str, Library] = {
                 ("nvidia-cuda-runtime", "nvidia-cuda-runtime-cu12")),
         Library("cufile", ("libcufile.so.0",), (), "nvidia/cufile",
                 ("nvidia-cufile", "nvidia-cufile-cu12")),
+        Library("nccl", ("libnccl.so.2",), (), packages=("nvidia-nccl-cu13", "nvidia-nccl-cu12"),
+                wheels=("nvidia/nccl", "torch")),
     )
 }  # fmt: skip
 """The libraries that cudapy itself opens."""

@@ -28,9 +28,9 @@ _VIA = {"pip": "site-packages", "conda": "conda", "CUDA_PATH": "CUDA_PATH", "CUD
 SUPPORTED_NVIDIA_LIBNAMES = tuple(
     name
     for name in dict.fromkeys(("cudart", "nvfatbin", "nvJitLink", "nvrtc", "nvvm", *LIBRARIES))
-    if name not in ("cuda", "nvml", "cufile") and (sys.platform != "win32" or LIBRARIES[name].windows)
+    if name not in ("cuda", "nvml", "cufile", "nccl") and (sys.platform != "win32" or LIBRARIES[name].windows)
 ) + (("cufile",) if sys.platform != "win32" else ())
-"""The libraries that `load_nvidia_dynamic_lib` knows, but for those of the driver, "cuda" and "nvml"."""
+"""The libraries that `load_nvidia_dynamic_lib` knows, but for "cuda", "nvml" and "nccl"."""
 
 _LINUX_ONLY = () if sys.platform == "win32" else ("cufile", "cudla")
 SUPPORTED_HEADERS_CTK = {
@@ -101,7 +101,7 @@ _from_elsewhere: dict[str, LoadedDL] = {}  # what was open before cudapy asked f
 
 
 def load_nvidia_dynamic_lib(libname: str) -> LoadedDL:
-    """Load a library of SUPPORTED_NVIDIA_LIBNAMES, "cuda" or "nvml", with the libraries that it needs.
+    """Load a library of SUPPORTED_NVIDIA_LIBNAMES, "cuda", "nvml" or "nccl", with what it needs.
 
     What another package has opened is returned as it is (on Linux); otherwise this is `load(libname)`. Raises
     DynamicLibUnknownError for another name, DynamicLibNotAvailableError for one that NVIDIA does not make for

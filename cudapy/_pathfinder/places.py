@@ -101,17 +101,20 @@ def places(library: Library, majors: tuple[int, ...], host: Host) -> Iterator[Pl
         for folder in ("usr", "usr/local/nvidia", "run/opengl-driver"):
             yield Place("driver", os.path.join(host.root, folder))
     else:
-        yield from wheels(library.wheel12, majors, host)
+        yield from wheels(library.wheel12, majors, host, library.wheels)
         yield from environments(host)
         if not host.windows:
             yield from _loader("system", library, majors, host)
         yield from toolkits(host)
 
 
-def wheels(wheel12: str, majors: tuple[int, ...], host: Host) -> Iterator[Place | Candidate]:
+def wheels(
+    wheel12: str, majors: tuple[int, ...], host: Host, of_any: tuple[str, ...] = ()
+) -> Iterator[Place | Candidate]:
     """NVIDIA's wheels on sys.path, whose entries may mean the working directory: those do not count.
 
-    wheel12: the folder in the CUDA 12 wheels; those of CUDA 13 share one.
+    wheel12: the folder in the CUDA 12 wheels; those of CUDA 13 share one. of_any: the folders in wheels of
+    either, which do not tell of which; instead of those.
     """
     trusted = []
     for path in host.paths:
@@ -121,7 +124,10 @@ def wheels(wheel12: str, majors: tuple[int, ...], host: Host) -> Iterator[Place 
             yield Candidate("pip", path, refused="ignored, as it is the working directory")  # `python -m`
         else:
             trusted.append(path)
-    for major in majors:
+    for wheel in of_any:
+        for path in trusted:
+            yield Place("pip", os.path.join(path, wheel))
+    for major in () if of_any else majors:
         wheel = wheel12 if major == 12 else f"nvidia/cu{major}"
         for path in trusted:
             yield Place("pip", os.path.join(path, wheel), major)

@@ -1011,3 +1011,34 @@ NVMLRETURN = {
     "NVML_ERROR_RESET_TYPE_NOT_SUPPORTED": ("This kind of reset is not supported.", ""),
     "NVML_ERROR_UNKNOWN": ("An error inside the driver.", ""),
 }
+
+NCCLRESULT = {
+    "ncclSuccess": ("The call did what it was asked to do.", ""),
+    "ncclUnhandledCudaError": (
+        "A call of CUDA's failed.",
+        "set NCCL_DEBUG=WARN, which tells the call, and look for an earlier fault on the device",
+    ),
+    "ncclSystemError": (
+        "A call of the system failed: of the network, of shared memory, of a file.",
+        "set NCCL_DEBUG=WARN, which tells the call; containers often have too little /dev/shm",
+    ),
+    "ncclInternalError": (
+        "An error inside NCCL, or a broken driver or network.",
+        "set NCCL_DEBUG=WARN, which tells the place",
+    ),
+    "ncclInvalidArgument": ("An argument is not valid.", "set NCCL_DEBUG=WARN, which tells the argument"),
+    "ncclInvalidUsage": (
+        "The calls do not go together: a device is there twice, for instance, or a group is not ended.",
+        "set NCCL_DEBUG=WARN, which tells why",
+    ),
+    "ncclRemoteError": (
+        "Another rank failed, or the connection to it was lost.",
+        "look for the first error of the other ranks",
+    ),
+    "ncclInProgress": (
+        "The call goes on: the communicator is not blocking.",
+        "ask ncclCommGetAsyncError until it has ended",
+    ),
+    "ncclTimeout": ("It took too long.", "look for a rank that has ended or makes other calls"),
+    "ncclNumResults": ("This is how many statuses there are, and none itself.", ""),
+}

@@ -85,6 +85,11 @@ def fetch(release: str, component: str) -> list[Path]:
     wanted = requirement(release, component)
     if wanted is None:
         raise LookupError(f"PyPI has no wheel with the {component} headers of CUDA {release}")
+    return fetch_wheel(wanted)
+
+
+def fetch_wheel(wanted: str) -> list[Path]:
+    """The same for a wheel, such as "nvidia-nccl-cu12==2.27.3"."""
     cache = _cache()
     folder = cache / wanted.replace("==", "-")
     if not folder.is_dir():

@@ -59,6 +59,7 @@ APIS = {
     "nvml": Api("nvml", "nvml"),
     "nvvm": Api("nvvm", "nvvm"),
     "nvfatbin": Api("nvfatbin", "nvFatbin"),
+    "nccl": Api("nccl", "nccl"),
 }
 
 

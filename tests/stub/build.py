@@ -171,7 +171,7 @@ def parameters(function: Any) -> list[Parameter]:
         found.append(Parameter(index, c, role, cls, count, "", variants))
     for i, p in enumerate(found):
         counted = [a for a in found if re.search(rf"\b{p.c.c_name}\b", a.count)]
-        roles = {"own" if a.role == "output" and a.c.stars == 2 else a.role for a in counted}
+        roles = {"own" if a.role == "output" and a.c.stars > 1 else a.role for a in counted}
         counts = next((role for role in ("output", "own", "input") if role in roles), "")
         found[i] = p._replace(counts=counts)
     return found
@@ -191,11 +191,16 @@ def returns_text(function: Any) -> bool:
     return bool(module("_ffi.prototypes").parse(function.__declaration__.prototype).returns == "char*")
 
 
+def returns_nothing(function: Any) -> bool:
+    """Whether a function has no status to return."""
+    return bool(module("_ffi.prototypes").parse(function.__declaration__.prototype).returns == "void")
+
+
 def struct_of(function: Any) -> Any:
     """The struct that a function returns by value instead of a status; None for most."""
     declaration = function.__declaration__
     returns = module("_ffi.prototypes").parse(declaration.prototype).returns
-    if returns == declaration.library.status or returns_text(function):
+    if returns == declaration.library.status or returns_text(function) or returns_nothing(function):
         return None
     return getattr(sys.modules[function.__module__], returns)
 
@@ -325,6 +330,8 @@ def _function(function: Any, symbol: str, name: str) -> Iterator[str]:
     elif returns_text(function):
         yield "    stub_end();"
         yield '    return "returned as text";'
+    elif returns_nothing(function):
+        yield "    stub_end();"
     else:
         yield "    return stub_end();"
     yield "}"
@@ -336,6 +343,10 @@ def _fill(p: Parameter, found: list[Parameter]) -> Iterator[str]:
         return
     if p.role == "output" and p.c.stars == 2 and p.cls is ctypes.c_char:
         yield f'    *{name} = "{name} as text";'
+    elif p.role == "output" and p.c.stars == 3:  # an array of texts
+        texts = ", ".join([f'"{name} as text"'] * COPIED)
+        yield f"    static const char *texts[COPIED] = {{{texts}}};"
+        yield f"    *{name} = texts;"
     elif p.role == "output" and p.c.stars == 2 and p.count:
         yield f"    OWN({name}, {p.index});"
     elif p.counts == "own":
@@ -359,7 +370,7 @@ def memory_in_c(p: Parameter, found: list[Parameter]) -> str:
         return ""
     if p.variants:
         return f"size_of_{name}"
-    if p.role == "output" and p.c.stars == 2:
+    if p.role == "output" and p.c.stars > 1:
         return f"sizeof *{name}"
     if asks(p.count):
         return ""

@@ -301,6 +301,8 @@ def _result(p: Parameter, made: Case, wide: bool) -> Any:
     if p.role == "in out" and p.counts:
         before = made.counts[p.c.c_name]
         return Typed(p.cls, pattern(p.index, ctypes.sizeof(p.cls))) if wide else max(0, before - 1)
+    if p.c.stars == 3:
+        return [f"{p.c.c_name} as text".encode()] * COPIED
     if p.c.stars == 2 and p.role == "output":
         if p.count:
             return _items(p, COPIED)
