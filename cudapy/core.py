@@ -20,6 +20,7 @@
 Device, Context              GPUs, what they can do (`dev.properties`), and what makes one current
 Stream, Event                order, waiting and timing: `end - start` is in milliseconds
 Buffer, MemoryResource       memory of devices, page-locked, managed, virtual, of graphs, of several processes
+Communicator                 collectives of several devices and processes, on NCCL
 utils                        arrays of any library as StridedMemoryView, copies of many buffers at once
 Program, ProgramOptions      from CUDA C++, PTX or NVVM IR to ObjectCode; CompileError has the compiler's log
 Linker, LinkerOptions        several ObjectCodes to one, with link-time optimization; LinkError has the log
@@ -36,6 +37,7 @@ CUDAError, running out of memory a MemoryError too.
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 from ._core.compile.linker import Linker, LinkerOptions, LinkError
 from ._core.compile.program import CompileError, Program
@@ -73,6 +75,10 @@ from ._core.streams.stream import (
 )
 from ._errors import CUDAError, CUDAOutOfMemoryError
 
+if TYPE_CHECKING:
+    from ._core.collectives.communicator import Communicator
+    from ._core.collectives.failure import CollectiveError
+
 __version__ = "1.2.2"
 """The release of cuda.core whose API this module has."""
 
@@ -82,6 +88,8 @@ __all__ = [
     "Buffer",
     "CUDAError",
     "CUDAOutOfMemoryError",
+    "CollectiveError",
+    "Communicator",
     "CompileError",
     "ComputeCapability",
     "Context",
@@ -132,3 +140,13 @@ sys.modules[f"{__name__}.system.exceptions"] = system_exceptions
 sys.modules[f"{__name__}.system.typing"] = system_typing
 sys.modules[f"{__name__}.typing"] = typing
 sys.modules[f"{__name__}.utils"] = utils
+
+
+def __getattr__(name: str) -> Any:
+    """What needs NCCL comes when it is asked for."""
+    if name not in ("Communicator", "CollectiveError"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ._core.collectives.communicator import CollectiveError, Communicator
+
+    globals().update(Communicator=Communicator, CollectiveError=CollectiveError)
+    return globals()[name]

@@ -1,0 +1,1 @@
+"""Collectives of several devices, on NCCL: communicators, operands, and how processes find each other."""

@@ -1,0 +1,53 @@
+"""Memory that NCCL knows ahead of the collectives that use it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ... import nccl
+from ..._errors import CUDAError
+from ...nccl import ncclComm_t
+from ..closable import Closable
+from ..lifetime import Ownership
+from ..stream import default_stream
+from .failure import failure
+from .operand import operand
+
+if TYPE_CHECKING:
+    from .communicator import Communicator
+
+
+class Registration(Closable):
+    """Memory registered with a communicator, from `Communicator.register`: kept and known until closed.
+
+    Source: ncclCommRegister, ncclCommDeregister.
+    """
+
+    __slots__ = ("_comm", "_handle", "_memory")
+    _comm: Communicator
+    _handle: int
+    _memory: object
+
+    def __init__(self) -> None:
+        raise TypeError("a Registration comes from Communicator.register()")
+
+    @classmethod
+    def _new(cls, comm: Communicator, handle: ncclComm_t, memory: Any) -> Registration:
+        found = operand("register", memory, default_stream())
+        made = cls.__new__(cls)
+        made._comm, made._memory = comm, found.keep
+        try:
+            number = nccl.checked.ncclCommRegister(handle, found.address, found.size)
+        except CUDAError as error:
+            raise failure(repr(comm), error, comm.rank, comm.size) from None
+        made._handle = number
+        made._ownership = Ownership(_deregister, comm, number, found.keep)
+        return made
+
+    def __repr__(self) -> str:
+        return f"<Registration{', closed' if self.is_closed else ''}>"
+
+
+def _deregister(comm: Communicator, number: int, memory: object) -> None:
+    if number and not comm.is_closed:
+        nccl.checked.ncclCommDeregister(comm.handle, number)
