@@ -42,7 +42,7 @@ __all__ = [
 NAME = "cudapy simulator"
 ROOMS = ("devices", "streams", "memory", "textures", "code", "graphs", "runtime")
 """The folders of the modules that provide the functions of the driver, and on top of it of the runtime."""
-LIBRARIES = ("cuda", "cudart", "nvml")
+LIBRARIES = ("cuda", "cudart", "nvml", "nccl")
 """The libraries that it stands for."""
 
 _tables: dict[str, Table] = {}
@@ -209,9 +209,8 @@ def load(name: str) -> Loaded:
     from .library import LateTable
 
     tables()
-    table: Any = (
-        LateTable(nvml_table) if name == "nvml" else _tables["driver" if name == "cuda" else "runtime"]
-    )
+    late = {"nvml": nvml_table, "nccl": nccl_table}
+    table: Any = LateTable(late[name]) if name in late else _tables["driver" if name == "cuda" else "runtime"]
     return Loaded(name, table, NAME, NAME, Release.number // 1000)
 
 
@@ -309,6 +308,21 @@ def nvml_table() -> Table:
                 "nvml", nvml, calls.before, calls.failed, said=lambda symbol, refused: None
             )
         return _tables["nvml"]
+
+
+def nccl_table() -> Table:
+    """The table of NCCL: most programs never call it."""
+    from .. import nccl
+    from .collectives import calls
+    from .library import Table
+
+    tables()
+    with _lock:
+        if "nccl" not in _tables:
+            _tables["nccl"] = Table(
+                "nccl", nccl, calls.before, calls.failed, said=calls.said, exported=calls.symbols()
+            )
+        return _tables["nccl"]
 
 
 def _runtime(major: int | None) -> Table:

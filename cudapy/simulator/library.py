@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-provided: dict[str, dict[str, Callable[..., Any]]] = {"driver": {}, "runtime": {}, "nvml": {}}
+provided: dict[str, dict[str, Callable[..., Any]]] = {"driver": {}, "runtime": {}, "nvml": {}, "nccl": {}}
 """What each simulated library has: C symbol to Python function."""
 
-declared: dict[str, dict[str, str]] = {"driver": {}, "runtime": {}, "nvml": {}}
+declared: dict[str, dict[str, str]] = {"driver": {}, "runtime": {}, "nvml": {}, "nccl": {}}
 """The prototypes of functions that `cudapy.driver` and `cudapy.runtime` do not have: older versions of
 theirs.
 """
 
-STATUSES = ("CUresult", "cudaError_t", "nvmlReturn_t")
+STATUSES = ("CUresult", "cudaError_t", "nvmlReturn_t", "ncclResult_t")
 """What their functions return, but for a few."""
 
 
@@ -231,6 +231,9 @@ class Table:
         if function is None:
             function = _missing(base)
         returns = ctypes.c_void_p if prototype.returns.endswith("*") else ctypes.c_int
+        if prototype.returns == "void":
+            call = self._wrapped(base, prototype, function, types, base != symbol)
+            return ctypes.CFUNCTYPE(None, *types)(call)
         if prototype.returns not in STATUSES and returns is ctypes.c_int:
             returns = find(vars(self._module), prototype.returns)
             if issubclass(returns, Enum):

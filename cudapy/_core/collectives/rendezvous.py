@@ -1,7 +1,7 @@
 """How the bytes that rank 0 makes come to the other ranks: by a socket, a file, or the store of torchrun.
 
-The socket: rank 0 listens at the address; each other rank connects, says who it is, and gets the bytes. What it
-says is a magic word, the number of the meeting in its process, the number of ranks and its rank.
+The socket: rank 0 listens at the address; each other rank connects, says who it is, and gets the bytes. What
+it says is a magic word, the number of the meeting in its process, the number of ranks and its rank.
 """
 
 from __future__ import annotations

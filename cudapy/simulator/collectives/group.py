@@ -1,0 +1,93 @@
+"""Groups: what a thread calls between ncclGroupStart and ncclGroupEnd."""
+
+from __future__ import annotations
+
+import threading
+
+from ..log import Refused
+from ..streams.stream import Stream
+from .communicator import Communicator
+from .transfers import Call, issue
+from .waiting import Ended, drive, refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .waiting import Task
+
+
+class _Group(threading.local):
+    """The group that a thread has open."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.calls: list[tuple[Call, Stream]] = []
+        self.tasks: list[Task] = []
+        self.error: Refused | None = None
+
+
+_group = _Group()
+
+
+def start() -> None:
+    """ncclGroupStart."""
+    _group.depth += 1
+
+
+def end() -> None:
+    """ncclGroupEnd. Raises Refused: what a call of the group was refused for, too."""
+    if not _group.depth:
+        raise Refused("ncclInvalidUsage", "ncclGroupEnd without ncclGroupStart")
+    _group.depth -= 1
+    if _group.depth:
+        return
+    calls, tasks, error = _group.calls, _group.tasks, _group.error
+    _group.calls, _group.tasks, _group.error = [], [], None
+    if error is not None:
+        for task in tasks:
+            task.close()
+        raise error
+    _set_up(tasks)
+    issue(calls)
+
+
+def note(error: Refused) -> None:
+    """A call was refused: in a group, none of the others will be made."""
+    if _group.depth and _group.error is None:
+        _group.error = error
+
+
+def set_up(task: Task) -> None:
+    """Make a communicator, now or at the end of the group. Raises Refused."""
+    if _group.depth:
+        _group.tasks.append(task)
+    else:
+        _set_up([task])
+
+
+def _set_up(tasks: list[Task]) -> None:
+    try:
+        drive(tasks, True, refused("ncclSystemError"))
+    except Ended:
+        raise Refused("ncclInvalidUsage", "the communicator was aborted, or its device has a fault") from None
+
+
+def make(call: Call, on: Stream) -> None:
+    """Make a call, now or at the end of the group. Raises Refused."""
+    if _group.depth:
+        _group.calls.append((call, on))
+        return
+    _alone(call.comm)
+    issue([(call, on)])
+
+
+def _alone(comm: Communicator) -> None:
+    """Raise Refused where a thread has made calls of two ranks outside of groups: NCCL waits for ever."""
+    by_thread, me = comm.clique.by_thread, threading.get_ident()
+    other = by_thread.setdefault(me, comm)
+    if other is not comm and other.clique.ranks.get(other.rank) is other:
+        raise Refused(
+            "ncclInvalidUsage",
+            f"this thread calls for {comm.name} after it has called for {other.name}, and not in one group: "
+            "NCCL waits in the first call for the second; put both between ncclGroupStart and ncclGroupEnd",
+        )
+    by_thread[me] = comm

@@ -1,0 +1,169 @@
+"""Waiting for other ranks, and saying so: who waits for whom, where no end is to be seen.
+
+What a rank does with others is a generator, a task, that yields a `Wait` wherever it has to wait. Tasks of
+one call of the program, or of one group, go on side by side.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+from ..interrupts import leave
+from ..log import Refused
+from .board import changed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from .communicator import Communicator
+
+    Task = Generator["Wait", None, None]
+
+SLICE = 0.05  # seconds between two looks at what may never come
+SETTLED = 0.3  # seconds in which nothing changes, after which ranks that wait for each other are a deadlock
+PATIENCE = 5.0  # seconds after which a wait is reported
+LOST = 10.0  # seconds after which a wait for a rank that has gone fails
+VARIABLE = "CUDAPY_SIMULATOR_COLLECTIVE_TIMEOUT"
+LIMIT = 120.0  # seconds after which any wait fails; the variable has another number, 0 for none
+
+
+class Ended(Exception):
+    """The communicator was aborted, or its device has a fault: a task comes to nothing."""
+
+
+class Wait:
+    """What a task waits for: until nothing of `missing()` is left."""
+
+    def __init__(self, comm: Communicator, what: str, missing: Callable[[], list[int]], verb: str) -> None:
+        self.comm = comm
+        self.what = what
+        self.missing = missing
+        self.verb = verb  # what the others have yet to do
+        self.since = time.monotonic()
+        self.is_reported = False
+
+    def line(self) -> str:
+        """One line of a report."""
+        ranks = self.missing()
+        others = ", ".join(map(str, ranks)) or "none"
+        text = (
+            f"{self.comm.name} waits in {self.what} for rank{'s'[: len(ranks) != 1]} {others} to {self.verb}"
+        )
+        return "\n".join([text, *(f"  {self.comm.about(rank)}" for rank in ranks[:8])])
+
+
+waits: list[Wait] = []
+"""All waits there are, of all threads; guarded by `changed`."""
+
+
+def drive(tasks: list[Task], in_program: bool, fail: Callable[[str], Exception]) -> None:
+    """Have all tasks run to their ends.
+
+    in_program: whether a thread of the program waits, which Ctrl-C ends. fail: makes the exception for a
+    wait that has no end. Raises that, `Ended`, and what tasks raise.
+    """
+    pending: list[tuple[Task, Wait]] = []
+    try:
+        for task in tasks:
+            _advance(task, pending)
+        while pending:
+            with changed:
+                ready = [entry for entry in pending if not entry[1].missing()]
+                if not ready:
+                    changed.wait(SLICE)
+            if not ready:
+                for _, wait in pending:
+                    _look(wait, fail)
+                if in_program:
+                    leave()
+            for entry in ready:
+                pending.remove(entry)
+                _forget(entry[1])
+                _advance(entry[0], pending)
+    finally:
+        for task, wait in pending:
+            _forget(wait)
+            task.close()
+
+
+def _advance(task: Task, pending: list[tuple[Task, Wait]]) -> None:
+    try:
+        wait = next(task)
+    except StopIteration:
+        return
+    with changed:
+        waits.append(wait)
+    pending.append((task, wait))
+
+
+def _forget(wait: Wait) -> None:
+    with changed:
+        if wait in waits:
+            waits.remove(wait)
+
+
+def _limit() -> float:
+    text = os.environ.get(VARIABLE)
+    return float(text) if text else LIMIT
+
+
+def _look(wait: Wait, fail: Callable[[str], Exception]) -> None:
+    """Raise what ends a wait without an end; report one that lasts."""
+    comm = wait.comm
+    if comm.is_aborted or comm.context.root.error is not None:
+        raise Ended
+    lasted = time.monotonic() - wait.since
+    with changed:
+        missing = wait.missing()
+        gone = [rank for rank in missing if rank in comm.board.gone]
+        cycle = _cycle(wait) if lasted > SETTLED else None
+    if not missing:
+        return
+    if cycle is not None:
+        lines = "\n".join(f"  {line}" for each in cycle for line in each.line().splitlines())
+        raise fail(f"deadlock: these ranks wait for each other, and none can go on\n{lines}")
+    if gone:
+        comm.note_error("ncclRemoteError", wait.line())
+    limit = LOST if gone else _limit()
+    if limit and lasted > limit:
+        raise fail(f"{wait.line()}\n  and has waited for {lasted:.0f} s")
+    if (gone or lasted > PATIENCE) and not wait.is_reported:
+        wait.is_reported = True
+        print(f"cudapy simulator: {wait.line()}", file=sys.stderr, flush=True)
+
+
+def _cycle(start: Wait) -> list[Wait] | None:
+    """Waits of which each one's rank is waited for by the one before, the last one's by the first."""
+    now = time.monotonic()
+    by_comm: dict[Any, list[Wait]] = {}
+    for wait in waits:
+        if now - wait.since > SETTLED and wait.missing():
+            by_comm.setdefault(wait.comm, []).append(wait)
+    path: list[Wait] = [start]
+    seen: set[int] = {id(start)}
+
+    def follow(wait: Wait) -> bool:
+        for rank in wait.missing():
+            other = wait.comm.clique.ranks.get(rank)
+            for comm in () if other is None else (other, *other.held_up_by()):
+                for next_wait in by_comm.get(comm, ()):
+                    if next_wait is start:
+                        return True
+                    if id(next_wait) not in seen:
+                        seen.add(id(next_wait))
+                        path.append(next_wait)
+                        if follow(next_wait):
+                            return True
+                        path.pop()
+        return False
+
+    return path if follow(start) else None
+
+
+def refused(status: str) -> Callable[[str], Exception]:
+    """What makes the exception of a wait in a call of the program."""
+    return lambda report: Refused(status, report)
