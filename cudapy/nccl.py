@@ -374,6 +374,14 @@ def ncclWinGetUserPtr(
     "ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t *op, void *scalar, ncclDataType_t datatype, "
     "ncclScalarResidence_t residence, ncclComm_t comm)",
 )
+def _ncclRedOpCreatePreMulSum(
+    scalar: void_p,
+    datatype: ncclDataType_t | int,
+    residence: ncclScalarResidence_t | int,
+    comm: ncclComm_t | int | None,
+) -> tuple[ncclResult_t, ncclRedOp_t]: ...
+
+
 def ncclRedOpCreatePreMulSum(
     scalar: void_p,
     datatype: ncclDataType_t | int,
@@ -383,6 +391,11 @@ def ncclRedOpCreatePreMulSum(
     """Make an operator of `comm`: the sum of each rank's elements times its `scalar`, which is of type
     `datatype`.
     """
+    if isinstance(
+        scalar, bytes
+    ):  # of a single byte C would get a scratch one: it reads here, and writes nothing
+        scalar = bytearray(scalar)
+    return _ncclRedOpCreatePreMulSum(scalar, datatype, residence, comm)
 
 
 @libnccl(

@@ -38,6 +38,8 @@ PLAN = (
     Task("sources", f"{__package__}.sources:dropped_at_once", 60),
     Task("faults", f"{__package__}.faults:the_same_code_again", 90),
     Task("peers", f"{__package__}.peers:ordered_pairs", 60),
+    Task("nccl", f"{__package__}.nccl:in_one_process", 300, cores=2),
+    Task("nccl-processes", f"{__package__}.nccl:in_processes", 300, cores=4),
     Task("threads", f"{__package__}.threads:exact_launches", 90, cores=16, alone=True),
     Task("interrupt", f"{__package__}.interrupts:during_a_long_kernel", 90, alone=True),
     Task("cycles", f"{__package__}.cycles:of_core", 200, alone=True),

@@ -16,6 +16,7 @@ from ..strided import StridedMemoryView
 from .element import ELEMENTS, Kind, kind_of
 from .failure import failure
 from .operand import operand
+from .small_float import FORMATS, pattern
 
 if TYPE_CHECKING:
     from .communicator import Communicator
@@ -77,11 +78,13 @@ class ReductionOperator(Closable):
 
 
 def scalar_bytes(scalar: Any, kind: Kind) -> bytes:
-    """A number as one element of a kind. Raises NotImplementedError for one that NumPy has not."""
+    """A number as one element of a kind. Raises ValueError, OverflowError for one that does not fit."""
     import numpy
 
     data_type = kind.data_type
     assert data_type is not None
+    if data_type in FORMATS:
+        return pattern(float(scalar), FORMATS[data_type]).to_bytes(kind.itemsize, "little")
     dtype = element_types.dtype(element_types.Element(*ELEMENTS[data_type]))
     if dtype.kind in "iu" and int(scalar) != scalar:
         raise ValueError(f"premultiplied_sum: {scalar!r} is no {dtype}")
