@@ -66,11 +66,13 @@ class Board:
         """The slot of a call; for those that have `changed`."""
         return self.slots.setdefault(key, Slot())
 
-    def post(self, key: Hashable, rank: int, header: Header, data: Any = None) -> None:
-        """A rank has come to a call."""
+    def post(
+        self, key: Hashable, rank: int, header: Header, data: Any = None, ranks: Iterable[int] | None = None
+    ) -> None:
+        """A rank has come to a call. ranks: whom it concerns; None: all."""
         self.note(key, rank, Post(header, data))
         if self.tell is not None:
-            self.tell("post", key, rank, header, data)
+            self.tell("post", key, rank, header, data, ranks)
 
     def note(self, key: Hashable, rank: int, post: Post) -> None:
         """The same, in this process alone."""
@@ -78,11 +80,11 @@ class Board:
             self.slot(key).posts[rank] = post
             changed.notify_all()
 
-    def has_read(self, key: Hashable, rank: int) -> None:
-        """A rank has what it needs of the others."""
+    def has_read(self, key: Hashable, rank: int, ranks: Iterable[int] | None = None) -> None:
+        """A rank has what it needs of the others. ranks: as for `post`."""
         self.note_read(key, rank)
         if self.tell is not None:
-            self.tell("read", key, rank)
+            self.tell("read", key, rank, ranks=ranks)
 
     def note_read(self, key: Hashable, rank: int) -> None:
         """The same, in this process alone."""
@@ -107,6 +109,8 @@ class Board:
             slot.left.add(rank)
             if slot.left >= {each for each in ranks if each % self.size in self.local}:
                 del self.slots[key]
+        if self.tell is not None:
+            self.tell("left", key, rank)
 
     def end(self, rank: int, why: str) -> None:
         """A rank will not come any more."""

@@ -384,11 +384,11 @@ def _split(parent: Communicator, color: int, order: int, ranks: Any, target: Any
         return
     leader, its_id = members[0], f"{what}, id of {color}"
     if me == leader:
-        board.post(its_id, me, header, np.frombuffer(unique_id(), np.uint8))
+        board.post(its_id, me, header, np.frombuffer(unique_id(), np.uint8), members)
     yield Wait(parent, "ncclCommSplit", lambda: board.missing(its_id, [leader]), "make the id")
     with changed:
         key = bytes(board.slot(its_id).posts[leader].data)
-    board.has_read(its_id, me)
+    board.has_read(its_id, me, members)
     yield Wait(parent, "ncclCommSplit", lambda: board.unread(its_id, members), "read the id")
     board.leave(its_id, me, members)
     made = join(_key(key), len(members), members.index(me), parent.context)

@@ -171,7 +171,7 @@ def _sent(call: Call) -> Task:
     comm.sent[call.peer] += 1
     key, me, other = _pair(call, comm.rank, call.peer, comm.sent[call.peer])
     comm.history = str(call)
-    board.post(key, me, call.header, call.payload())
+    board.post(key, me, call.header, call.payload(), (comm.rank, call.peer))
 
     def missing() -> list[int]:
         _differ(call, key, other)
@@ -186,7 +186,7 @@ def _received(call: Call) -> Task:
     comm.received[call.peer] += 1
     key, other, me = _pair(call, call.peer, comm.rank, comm.received[call.peer])
     comm.history = str(call)
-    board.post(key, me, call.header)
+    board.post(key, me, call.header, ranks=(comm.rank, call.peer))
 
     def missing() -> list[int]:
         _differ(call, key, other)
@@ -196,7 +196,7 @@ def _received(call: Call) -> Task:
     with changed:
         data = board.slot(key).posts[other].data
     result = data.copy() if data is not None else None
-    board.has_read(key, me)
+    board.has_read(key, me, (comm.rank, call.peer))
     call.write(result)
     board.leave(key, me, (me, other))
 
