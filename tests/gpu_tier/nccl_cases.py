@@ -80,10 +80,36 @@ def _table(dtype: str) -> Any:
     return np.array(found)
 
 
-def given(case: Case, rank: int, size: int) -> Any:
-    """The numbers that a rank has: whole ones, so small that all types have their sums and products."""
-    factor = size if case.kind in ("reduce_scatter", "all_to_all", "scatter") else 1
-    index = np.arange(case.count * factor, dtype=np.int64)
+PERIOD = 144
+"""After so many elements the numbers of a rank begin again."""
+
+
+class Segment(NamedTuple):
+    """`count` numbers, which repeat those of one period."""
+
+    values: Any
+    count: int
+
+    def raw(self, code: Coding) -> Any:
+        """All of them as they lie in memory."""
+        return repeated(code.encode(self.values), self.count * code.size)
+
+
+def repeated(raw: Any, size: int) -> Any:
+    """`size` bytes of one period, over and over."""
+    chunk = np.tile(raw, min(-(-size // len(raw)), 1 << 13))
+    found = np.empty(size, np.uint8)
+    for start in range(0, size, len(chunk)):
+        found[start : start + len(chunk)] = chunk[: size - start]
+    return found
+
+
+def numbers(case: Case, rank: int, size: int, first: int = 0) -> Any:
+    """A period of the numbers that a rank has, from the one at `first`.
+
+    They are whole ones, and so small that all types have their sums and products.
+    """
+    index = first + np.arange(PERIOD, dtype=np.int64)
     if case.op == "prod":
         return 1 + (index + rank) % 2
     if case.op:
@@ -91,24 +117,27 @@ def given(case: Case, rank: int, size: int) -> Any:
     return (index * 5 + 3 * rank) % (9 if case.dtype in SMALL_FLOATS else 120)
 
 
-def expected(case: Case, rank: int, size: int) -> Any:
-    """The numbers that a rank must have in the end, of its `recv`; None for any."""
-    every = [given(case, other, size) for other in range(size)]
-    mine = slice(rank * case.count, (rank + 1) * case.count)
+def given(case: Case, rank: int, size: int) -> Segment:
+    """The numbers that a rank has."""
+    parts = size if case.kind in ("reduce_scatter", "all_to_all", "scatter") else 1
+    return Segment(numbers(case, rank, size), case.count * parts)
+
+
+def expected(case: Case, rank: int, size: int) -> list[Segment]:
+    """The numbers that a rank must have in the end, of its `recv`; empty for any."""
+    count, mine = case.count, rank * case.count
     if case.kind in ("reduce", "gather") and rank != case.root:
-        return None
+        return []
     if case.op:
-        total = _reduced(case, every)
-        return total[mine] if case.kind == "reduce_scatter" else total
-    if case.kind == "broadcast":
-        return every[case.root]
-    if case.kind == "scatter":
-        return every[case.root][mine]
-    if case.kind == "all_to_all":
-        return np.concatenate([each[mine] for each in every])
+        first = mine if case.kind == "reduce_scatter" else 0
+        return [Segment(_reduced(case, [numbers(case, r, size, first) for r in range(size)]), count)]
+    if case.kind in ("broadcast", "scatter"):
+        first = mine if case.kind == "scatter" else 0
+        return [Segment(numbers(case, case.root, size, first), count)]
     if case.kind == "ring":
-        return every[(rank - 1) % size]
-    return np.concatenate(every)
+        return [Segment(numbers(case, (rank - 1) % size, size), count)]
+    first = mine if case.kind == "all_to_all" else 0
+    return [Segment(numbers(case, other, size, first), count) for other in range(size)]
 
 
 def _reduced(case: Case, every: list[Any]) -> Any:
@@ -142,7 +171,7 @@ class Ranks:
         sends, recvs, operators = [], [], []
         for comm, stream in zip(self.comms, self.streams, strict=True):
             comm.device.set_current()
-            mine = code.encode(given(case, comm.rank, self.size))
+            mine = given(case, comm.rank, self.size).raw(code)
             send, recv = self._buffers(case, comm.rank, mine, comm, stream, code.size)
             sends.append(send)
             recvs.append(recv)
@@ -201,28 +230,39 @@ class Ranks:
         for comm, stream, send, recv in zip(self.comms, self.streams, sends, recvs, strict=True):
             comm.device.set_current()
             comm.sync(stream, timeout=60)
-            wanted = expected(case, comm.rank, self.size)
-            if wanted is None:
+            segments = expected(case, comm.rank, self.size)
+            if not segments:
                 continue
             found = np.empty((recv or send).size, np.uint8)
             (recv or send).copy_to(found, stream=stream)
             stream.sync()
             if recv is None and case.kind == "reduce_scatter":
                 part = case.count * code.size
-                found = found[comm.rank * part : (comm.rank + 1) * part].copy()
-            have = code.decode(found)
-            if not _same(case, have, wanted):
-                at = int(np.argmax(have != wanted))
-                return f"{case}: rank {comm.rank} has {have[at]} at {at}, not {wanted[at]}"
+                found = found[comm.rank * part : (comm.rank + 1) * part]
+            start = 0
+            for segment in segments:
+                have = found[start : start + segment.count * code.size]
+                start += len(have)
+                if wrong := _differs(case, have, segment, code):
+                    return f"{case}: rank {comm.rank} {wrong}"
         return ""
 
 
-def _same(case: Case, have: Any, wanted: Any) -> bool:
-    """Whether numbers are right; averages of floats may be rounded."""
-    if case.op == "avg" and "float" in case.dtype:
-        steps = {"float8_e4m3fn": 0.07, "float8_e5m2": 0.13, "bfloat16": 0.01, "float16": 0.002}
-        return bool(np.allclose(have, wanted, rtol=steps.get(case.dtype, 1e-6), atol=1e-6))
-    return bool((have == wanted).all())
+def _differs(case: Case, raw: Any, segment: Segment, code: Coding) -> str:
+    """How numbers differ from those expected; "" if they do not. Averages of floats may be rounded."""
+    if case.op != "avg" or "float" not in case.dtype:
+        wanted = segment.raw(code)
+        if np.array_equal(raw, wanted):
+            return ""
+        at = int(np.argmax(raw != wanted)) // code.size
+        have = code.decode(raw[at * code.size : (at + 1) * code.size].copy())[0]
+        return f"has {have} at {at}, not {segment.values[at % PERIOD]}"
+    have, wanted = code.decode(raw.copy()), np.resize(segment.values, segment.count)
+    steps = {"float8_e4m3fn": 0.07, "float8_e5m2": 0.13, "bfloat16": 0.01, "float16": 0.002}
+    if np.allclose(have, wanted, rtol=steps.get(case.dtype, 1e-6), atol=1e-6):
+        return ""
+    at = int(np.argmax(np.abs(have - wanted)))
+    return f"has {have[at]} at {at}, not {wanted[at]}"
 
 
 def cases(counts: tuple[int, ...], size: int) -> Iterator[Case]:
