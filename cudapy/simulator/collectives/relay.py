@@ -132,28 +132,27 @@ class Message:
         return line if size <= 0 or ticket else line + self.data.tobytes()
 
     @classmethod
-    def read(cls, raw: bytes) -> Message:
-        """The same in another process. Raises Refused if the memory is out of reach."""
+    def apply(cls, raw: bytes, clique: Clique) -> None:
+        """Note what another process told on this one's board. Raises Refused if its memory is out of reach.
+
+        What does not concern a rank of this process may be gone by now.
+        """
         line, _, rest = raw.partition(b"\n")
         what, key, rank, more, ranks, size, ticket = json.loads(line)
+        board = clique.board
+        if ranks is not None and not board.local.intersection(ranks):
+            return
         data = None
         if ticket:
             data = _shown(bytes.fromhex(ticket), size)
         elif size >= 0:
             data = np.frombuffer(rest, np.uint8)
-        return cls(what, key, rank, more, data, ranks)
-
-    def apply(self, clique: Clique) -> None:
-        """Note it on this process's board."""
-        board = clique.board
-        if self.ranks is not None and not board.local.intersection(self.ranks):
-            return
-        if self.what == "post":
-            board.note(self.key, self.rank, Post(Header(*self.more), self.data))
-        elif self.what == "read":
-            board.note_read(self.key, self.rank)
+        if what == "post":
+            board.note(key, rank, Post(Header(*more), data))
+        elif what == "read":
+            board.note_read(key, rank)
         else:
-            board.note_end(self.rank, self.more)
+            board.note_end(rank, more)
 
 
 def _shown(data: bytes, size: int) -> Any:
@@ -218,12 +217,17 @@ class Link:
             self._connection.send_bytes(raw)
 
     def _hear(self) -> None:
-        with contextlib.suppress(OSError, EOFError, TypeError, Refused):  # TypeError: it was closed
+        why = "the process that made the id has ended, or is done with it"
+        try:
             while True:
-                Message.read(self._connection.recv_bytes()).apply(self.clique)
+                Message.apply(self._connection.recv_bytes(), self.clique)
+        except Refused as refused:
+            why = refused.reason
+        except (OSError, EOFError, TypeError):  # TypeError: it was closed meanwhile
+            pass
         for rank in range(self.clique.size):
             if rank not in self.clique.board.local:
-                self.clique.board.note_end(rank, "the process that made the id has ended, or is done with it")
+                self.clique.board.note_end(rank, why)
 
     def close(self) -> None:
         """Be done with it."""
@@ -284,7 +288,7 @@ class Hub:
         self._listener.close()
 
     def _serve(self, connection: Any) -> None:
-        with contextlib.suppress(OSError, EOFError, TypeError, Refused):
+        with contextlib.suppress(OSError, EOFError, TypeError, Refused):  # Refused: it has ended
             while True:
                 raw = connection.recv_bytes()
                 what, key, rank = json.loads(raw.partition(b"\n")[0])[:3]
@@ -316,7 +320,7 @@ class Hub:
         with self._lock:
             clique = self._clique
         if clique is not None:
-            Message.read(raw).apply(clique)
+            Message.apply(raw, clique)
 
     def serve(self, clique: Clique) -> None:
         """Ranks of this process meet by the id, too."""
@@ -324,7 +328,7 @@ class Hub:
             self._clique = clique
             history = list(self._history)
         for raw in history:
-            Message.read(raw).apply(clique)
+            Message.apply(raw, clique)
 
     def close(self) -> None:
         """Listen no more, and end the connections."""

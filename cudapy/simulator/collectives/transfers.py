@@ -225,6 +225,10 @@ class Together(Operation):
             drive([call.task() for call in self.calls], False, self._fail)
         except Ended:
             pass
+        except Refused as refused:
+            for comm in self.comms:
+                comm.board.end(comm.rank, f"its device has a fault: {refused.reason.splitlines()[0]}")
+            raise
         finally:
             with changed:
                 self.is_running = False

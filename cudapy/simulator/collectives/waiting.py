@@ -45,6 +45,7 @@ class Wait:
         self.verb = verb  # what the others have yet to do
         self.since = time.monotonic()
         self.is_reported = False
+        self.deadlock = ""  # the report, once it is one
 
     def line(self) -> str:
         """One line of a report."""
@@ -120,12 +121,15 @@ def _look(wait: Wait, fail: Callable[[str], Exception]) -> None:
     with changed:
         missing = wait.missing()
         gone = [rank for rank in missing if rank in comm.board.gone]
-        cycle = _cycle(wait) if lasted > SETTLED else None
+        cycle = _cycle(wait) if lasted > SETTLED and not wait.deadlock else None
+        if cycle is not None:
+            lines = "\n".join(f"  {line}" for each in cycle for line in each.line().splitlines())
+            for each in cycle:
+                each.deadlock = f"deadlock: these ranks wait for each other, and none can go on\n{lines}"
     if not missing:
         return
-    if cycle is not None:
-        lines = "\n".join(f"  {line}" for each in cycle for line in each.line().splitlines())
-        raise fail(f"deadlock: these ranks wait for each other, and none can go on\n{lines}")
+    if wait.deadlock:
+        raise fail(wait.deadlock)
     if gone:
         comm.note_error("ncclRemoteError", wait.line())
     limit = LOST if gone else _limit()
