@@ -2,6 +2,7 @@
 
 driver, runtime                       the Driver and the Runtime API, function by function
 nvrtc, nvjitlink, nvvm, nvfatbin      the compilers and linkers, likewise
+nccl                                  collectives of several devices, likewise
 core                                  devices, streams, memory, programs and launches as Python objects
 pathfinder                            where NVIDIA's libraries are on this machine
 utils                                 helpers for handles, PTX versions and NVVM options

@@ -48,6 +48,7 @@ MISTAKES = {
     "reduction": ("__shfl_down_sync(~0u, value, offset)", "__shfl_down_sync(~0u, value, offset + 1)"),
     "saxpy": ("a * x[i] + y[i];", "a * x[i] - y[i];"),
     "saxpy_driver": ("a * x[i] + y[i];", "a * x[i] - y[i];"),
+    "saxpy_ranks": ("a * x[i] + y[i];", "a * x[i] - y[i];"),
     "scan": ("sums[blockIdx.x - 1]", "sums[blockIdx.x]"),
     "shfl_scan": ("threadIdx.x % 32 >= offset", "threadIdx.x % 32 > offset"),
     "simple_assert": ("+ threadIdx.x;", "+ threadIdx.x + 1;"),
