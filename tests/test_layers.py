@@ -130,7 +130,7 @@ def test_arrows(path: Path) -> None:
 
 PACKAGES = (
     "", "context", "ownership", "streams", "memory", "arrays", "kernels", "compile", "graph", "device",
-    "management", "modules",
+    "management", "modules", "collectives",
 )  # fmt: skip
 """The packages of core, each above those before it; "": the files beside them."""
 LATER = {

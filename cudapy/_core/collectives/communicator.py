@@ -11,14 +11,14 @@ from ..._ffi.handles import maker
 from ..._ffi.owning import Owning
 from ...driver import CUresult, cuStreamQuery
 from ...nccl import ncclComm_t, ncclConfig_t, ncclRedOp_t, ncclUniqueId
-from ..captures import is_capturing, possible, uncaptured
 from ..closable import Closable
-from ..context import primary
-from ..current import initialise, within
-from ..device import Device
-from ..graph.kept import keep_captured
-from ..lifetime import Ownership
-from ..stream import Stream
+from ..context.context import primary
+from ..context.current import initialise, with_context
+from ..device.device import Device
+from ..ownership.captures import capture_may_be_active, is_capturing, with_relaxed_capture
+from ..ownership.graph_references import keep_for_capture
+from ..ownership.owned import Ownership
+from ..streams.stream import Stream
 from .element import Kind
 from .failure import CollectiveError, failure
 from .group import Call, group, is_open, issue
@@ -29,7 +29,7 @@ from .registration import Registration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ..stream import IsStreamType
+    from ..streams.stream import IsStreamType
 
 owning = Owning(vars(nccl), nccl.libnccl)
 _null = maker(ncclComm_t)
@@ -120,7 +120,7 @@ class Communicator(Closable):
         context = int(primary(comm._device.device_id)._handle)
 
         def make() -> None:
-            within(context, owning.ncclCommInitRankConfig, comm._handle, size, key, rank, config)
+            with_context(context, owning.ncclCommInitRankConfig, comm._handle, size, key, rank, config)
 
         comm._issue(make, "from_unique_id", "ncclCommInitRankConfig")
         return comm
@@ -297,7 +297,7 @@ class Communicator(Closable):
         on = Stream._accept(stream)
         end = None if timeout is None else time.monotonic() + timeout
         with_device = int(primary(self._device.device_id)._handle)
-        while within(with_device, cuStreamQuery, on._handle)[0] == CUresult.CUDA_ERROR_NOT_READY:
+        while with_context(with_device, cuStreamQuery, on._handle)[0] == CUresult.CUDA_ERROR_NOT_READY:
             self.check()
             if end is not None and time.monotonic() > end:
                 raise TimeoutError(
@@ -305,7 +305,7 @@ class Communicator(Closable):
                     + ". Hint: a rank has not made the same call, or has ended; abort() ends the wait"
                 )
             time.sleep(_PAUSE)
-        within(with_device, on.sync)
+        with_context(with_device, on.sync)
         self.check()
 
     def abort(self) -> None:
@@ -680,8 +680,8 @@ class Communicator(Closable):
             extra += "" if peer is None or "rank" in what else f", root {peer}"
             return self._where(f"{what} of {operand.length} {operand.kind.name}{extra}")
 
-        if possible and is_capturing(on):
-            keep_captured(on._handle, self, operand.keep, other and other.keep, op)
+        if capture_may_be_active and is_capturing(on):
+            keep_for_capture(on._handle, self, operand.keep, other and other.keep, op)
         issue(Call(do, where, self._rank, self._size, peer, function))
 
 
@@ -746,7 +746,7 @@ def _id_bytes(value: Any) -> bytes:
 
 
 def _destroy(handle: ncclComm_t) -> None:
-    uncaptured(owning.ncclCommDestroy, handle)
+    with_relaxed_capture(owning.ncclCommDestroy, handle)
 
 
 __all__ = ["OPERATORS", "CollectiveError", "Communicator", "Kind", "group"]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._ffi.dlpack import BFLOAT, BOOL, COMPLEX, FLOAT, INT, UINT
 from ...nccl import ncclDataType_t as DataType
-from .. import element_types
+from ..arrays import element_types
 
 if TYPE_CHECKING:
-    from ..element_types import Element
+    from ..arrays.element_types import Element
 
 _NAMED = {
     (INT, 8): DataType.ncclInt8,

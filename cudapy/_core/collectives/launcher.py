@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from .rendezvous import by_file, by_socket, by_store
 
 if TYPE_CHECKING:
-    from ..device import Device
+    from ..device.device import Device
 
 T = TypeVar("T")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...nccl import ncclDataType_t as DataType
-from ..buffer import Buffer
-from ..strided import StridedMemoryView
+from ..arrays.strided import StridedMemoryView
+from ..memory.buffer import Buffer
 from .element import BYTES, Kind, kind_of, kind_of_element
 
 if TYPE_CHECKING:
-    from ..stream import Stream
+    from ..streams.stream import Stream
 
 UINT8 = DataType.ncclUint8
 

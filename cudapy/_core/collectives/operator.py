@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from ... import nccl
 from ..._errors import CUDAError
 from ...nccl import ncclComm_t, ncclRedOp_t, ncclScalarResidence_t
-from .. import element_types
-from ..buffer import Buffer
+from ..arrays import element_types
+from ..arrays.strided import StridedMemoryView
 from ..closable import Closable
-from ..lifetime import Ownership
-from ..stream import default_stream
-from ..strided import StridedMemoryView
+from ..memory.buffer import Buffer
+from ..ownership.owned import Ownership
+from ..streams.stream import default_stream
 from .element import ELEMENTS, Kind, kind_of
 from .failure import failure
 from .operand import operand

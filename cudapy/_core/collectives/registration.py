@@ -8,8 +8,8 @@ from ... import nccl
 from ..._errors import CUDAError
 from ...nccl import ncclComm_t
 from ..closable import Closable
-from ..lifetime import Ownership
-from ..stream import default_stream
+from ..ownership.owned import Ownership
+from ..streams.stream import default_stream
 from .failure import failure
 from .operand import operand
 
