@@ -281,7 +281,7 @@ def kernel(name: str, columns: list[Column]) -> str:
     return "\n".join([*lines, "ret;", "}", ""])
 
 
-def module(columns: list[list[Column]]) -> str:
+def module(columns: list[list[Column]], target: str = "sm_90") -> str:
     """A module with a kernel k0, k1, ... for each group."""
     kernels = [kernel(f"k{number}", group) for number, group in enumerate(columns)]
-    return "\n".join([".version 8.3", ".target sm_90", ".address_size 64", *kernels])
+    return "\n".join([".version 8.3", f".target {target}", ".address_size 64", *kernels])

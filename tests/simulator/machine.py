@@ -13,6 +13,9 @@ from cudapy.simulator.engine.device import Device
 from cudapy.simulator.engine.launch import launch
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module
+from cudapy.simulator.engine.ptx.types import TYPES
+
+from .columns import Column, module
 
 ARCHITECTURES = (75, 80, 90)
 
@@ -68,6 +71,25 @@ class Machine:
             assert len(data) == size, f"{name}: an argument of {len(data)} bytes for a parameter of {size}"
             packed[offset : offset + size] = data
         launch(function, _three(grid), _three(block), bytes(packed), shared, device=self.device, **more)
+
+
+def computed(body: str, operands: str, result: str, *values: Any, target: str = "sm_90") -> Any:
+    """What a piece of PTX, as the columns have them, makes of arrays: from %a, %b ... of the types of PTX
+    `operands` to %z of the type `result`, as unsigned numbers of its size.
+    """
+    machine = Machine()
+    kinds = tuple(operands.split())
+    count = len(values[0])
+    wide = [np.zeros(-(-count // 32) * 32, np.uint64) for _ in values]
+    for whole, given, kind in zip(wide, values, kinds, strict=True):
+        whole[:count] = np.ascontiguousarray(given).view(f"u{max(TYPES[kind].size, 1)}")
+    code = Module(module([[Column("one", body, kinds, result)]], target), machine.memory)
+    out = machine.zeros(len(wide[0]), np.uint64)
+    scratch = machine.zeros(len(wide[0]), np.uint64)
+    rows = np.uint64(len(wide[0]))
+    blocks = -(-count // 32)
+    machine.run(code, "k0", blocks, 32, out, rows, scratch, *(machine.array(one) for one in wide))
+    return out.get()[:count].astype(f"u{max(TYPES[result].size, 2)}")
 
 
 class Array:

@@ -75,7 +75,9 @@ class Module:
             self._place_variables()
             for function in self.text.functions.values():
                 if function.has_body:
-                    self.compiled[function.name] = FunctionCompiler(function, self._resolve).compile()
+                    self.compiled[function.name] = FunctionCompiler(
+                        function, self.text.architecture, self._resolve
+                    ).compile()
             for new, old in self.text.aliases.items():
                 self.compiled[new] = self.compiled[old]
             self._check_calls()

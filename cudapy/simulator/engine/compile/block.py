@@ -79,6 +79,8 @@ class BlockWriter(ValueReader):
             instruction = step.instruction
             self.number = self.function.number(instruction)
             try:
+                if step.match.rule.since > self.function.architecture:
+                    raise PTXError(f"it takes .target sm_{step.match.rule.since} or newer")
                 guarded = instruction.guard is not None and not step.match.rule.ends_block
                 self._guard = self.truth(instruction) if guarded else None
                 step.match.rule.write(self, instruction, step.match.groups)

@@ -52,10 +52,15 @@ class CompiledFunction:
 
 
 class FunctionCompiler:
-    """Compiles one function; `resolve_global` gives the address of a name of the module, or None."""
+    """Compiles one function for an architecture, such as 90; `resolve_global` gives the address of a name of
+    the module, or None.
+    """
 
-    def __init__(self, text: FunctionText, resolve_global: Callable[[str], int | str | None]) -> None:
+    def __init__(
+        self, text: FunctionText, architecture: int, resolve_global: Callable[[str], int | str | None]
+    ) -> None:
         self.text = text
+        self.architecture = architecture
         self.registers = dict(text.registers)
         self.registers.update({FRAME: TYPES["u64"], SITE: TYPES["u32"], CARRY: TYPES["u32"]})
         self.compiled = CompiledFunction(text)

@@ -18,6 +18,7 @@ from ..arithmetic import (
     mbarrier,
     rounding,
     select,
+    small,
 )
 from ..run.access import put
 from ..run.frame import part
@@ -32,7 +33,7 @@ NAMES: dict[str, Any] = {
     "TRUE": np.True_,
     "FALSE": np.False_,
 }
-for _module in (arrays, integer, bits, floating, double, approximate, half, convert, rounding, select):
+for _module in (arrays, integer, bits, floating, double, approximate, half, convert, rounding, select, small):
     NAMES.update({name: value for name, value in vars(_module).items() if not name.startswith("_")})
 
 __all__ = ["NAMES", "SPECIALS", "special_code"]

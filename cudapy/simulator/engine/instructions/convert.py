@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..ptx.types import TYPES
-from .rule import rule
+from .rule import Rule, rule
 
 if TYPE_CHECKING:
     from ..compile.block import BlockWriter
@@ -84,6 +84,30 @@ def _pack_integers(writer: BlockWriter, instruction: Instruction, groups: dict[s
     writer.write(instruction.operands[0], result, TYPES["b32"])
 
 
+_SMALL = (("e4m3x2|e5m2x2", 89), ("e3m2x2|e2m3x2|e2m1x2", 100))
+"""Formats, and the architecture that came with them."""
+
+
+def _small(names: str, since: int) -> list[Rule]:
+    """Between pairs of a small format and others."""
+    to = f"cvt.rn.satfinite[.relu].<F:{names}>"
+    return [
+        rule(f"{to}.f32", "d:F a:f32 b:f32", "to_small(a, b, name=F[:4], clips=bool(relu))", since=since),
+        rule(
+            f"{to}.<S:f16x2|bf16x2>",
+            "d:F a:S",
+            "pair_to_small(a, name=F[:4], source=S, clips=bool(relu))",
+            since=since,
+        ),
+        rule(
+            f"cvt.rn[.relu].<G:f16x2|bf16x2>.<F:{names}>",
+            "d:G a:F",
+            "from_small(a, name=F[:4], target=G, clips=bool(relu))",
+            since=since,
+        ),
+    ]
+
+
 RULES = [
     rule(f"cvt[.sat].<D:{_WHOLE}>.<S:{_WHOLE}>", "d:D a:S", emit=_convert),
     rule(f"cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:{_WHOLE}>.<S:{_FLOATS}|bf16>", "d:D a:S", emit=_convert),
@@ -102,4 +126,18 @@ RULES = [
     rule("cvt.<way:rna|rn|rz>.tf32.f32", "d:f32 a:f32", "to_tf32(a, way)", copies=True),
     rule("cvt.pack.sat.<D:u16|s16>.<S:s32>", "d:b32 a:S b:S", emit=_pack_integers),
     rule("cvt.pack.sat.<D:u8|s8>.<S:s32>.b32", "d:b32 a:S b:S c:b32", emit=_pack_integers),
+    *(one for names, since in _SMALL for one in _small(names, since)),
+    rule(
+        "cvt.<way:rz|rp>[.satfinite].<F:ue8m0x2>.f32",
+        "d:F a:f32 b:f32",
+        "to_powers(a, b, mode=way, finite=bool(satfinite))",
+        since=100,
+    ),
+    rule(
+        "cvt.<way:rz|rp>[.satfinite].<F:ue8m0x2>.bf16x2",
+        "d:F a:bf16x2",
+        "pair_to_powers(a, mode=way, finite=bool(satfinite))",
+        since=100,
+    ),
+    rule("cvt.rn.bf16x2.<F:ue8m0x2>", "d:bf16x2 a:F", "from_powers(a)", since=100),
 ]

@@ -62,6 +62,8 @@ class Rule:
     ends_block: bool = False
     yields: bool = False
     """Loops that wait for others contain it: others go first afterwards."""
+    since: int = 0
+    """The first architecture that has it, as in sm_89, of those that came after sm_75."""
     gate: str = ""
     """Its warp comes together before it: where the mask of those that take part stands."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -162,3 +163,9 @@ class ModuleText:
     variables: dict[str, Variable]
     functions: dict[str, FunctionText]
     aliases: dict[str, str]
+
+    @property
+    def architecture(self) -> int:
+        """The number of the target: 90 of sm_90a."""
+        found = re.match(r"sm_(\d+)", self.target)
+        return int(found[1]) if found else 0

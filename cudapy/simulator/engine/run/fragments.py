@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arithmetic.rounding import bfloat_to_single, to_bfloat
+from ..arithmetic.small import FLOATS
 from ..ptx.types import TYPES
 
 HELD = {"f64": "f8", "f32": "f4", "s32": "i4"}
@@ -15,30 +16,11 @@ LANES = np.arange(32)
 GROUP, MEMBER = LANES // 4, LANES % 4
 
 
-def _small_floats(exponent_bits: int, has_infinity: bool) -> Any:
-    """The number that each byte stands for: e4m3 has NaN alone, e5m2 infinities as IEEE 754 has them."""
-    byte = np.arange(256)
-    fraction_bits = 7 - exponent_bits
-    exponent, fraction = byte >> fraction_bits & (1 << exponent_bits) - 1, byte & (1 << fraction_bits) - 1
-    bias = (1 << exponent_bits - 1) - 1
-    normal = (1 + fraction / 2**fraction_bits) * 2.0 ** (exponent - bias)
-    size = np.where(exponent > 0, normal, fraction / 2**fraction_bits * 2.0 ** (1 - bias))
-    if has_infinity:
-        top = exponent == (1 << exponent_bits) - 1
-        size = np.where(top, np.where(fraction > 0, np.nan, np.inf), size)
-    else:
-        size = np.where(byte & 0x7F == 0x7F, np.nan, size)
-    return np.where(byte & 0x80, -size, size)
-
-
-_BYTES = {"e4m3": _small_floats(4, has_infinity=False), "e5m2": _small_floats(5, has_infinity=True)}
-
-
 def unpacked(kind: str, registers: Any) -> Any:
     """The numbers in registers (warp, lane, register): (warp, lane, register * element)."""
     warps, lanes, _ = registers.shape
-    if kind in _BYTES:
-        return _BYTES[kind][np.ascontiguousarray(registers).view(np.uint8).reshape(warps, lanes, -1)]
+    if kind in FLOATS:
+        return FLOATS[kind].numbers[np.ascontiguousarray(registers).view(np.uint8).reshape(warps, lanes, -1)]
     size = TYPES[kind].size
     items = np.ascontiguousarray(registers).view(f"u{size}").reshape(warps, lanes, -1)
     if kind == "bf16":
