@@ -11,6 +11,7 @@ import sys
 import threading
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -218,6 +219,58 @@ except RuntimeError as error:
         )
         done = run(PREPARE, CUDAPY_SIMULATOR_DRIVER_VERSION="11.8")
         assert "the simulator is a driver of CUDA 12.0 .. 13.5" in done.stderr
+
+    def test_ptx_that_is_newer_than_the_driver_or_for_another_device(self) -> None:
+        code = PREPARE + (
+            "def load(version, target):\n"
+            "    text = f'.version {version}\\n.target {target}\\n.address_size 64\\n.entry k() {{ ret; }}'\n"
+            "    print(version, target, driver.cuModuleLoadData(text.encode())[0].name)\n"
+            "for version in ('8.8', '9.0', '9.1', '9.9'): load(version, 'sm_75')\n"
+            "for target in ('sm_89, debug', 'sm_90a', 'sm_100', 'sm_100f', 'sm_120a', 'sm_80a'):"
+            " load('8.8', target)\n"
+        )
+        environment = {"CUDAPY_SIMULATOR_DRIVER_VERSION": "13.0"}
+        assert output(code, **environment).splitlines() == [
+            "8.8 sm_75 CUDA_SUCCESS",
+            "9.0 sm_75 CUDA_SUCCESS",
+            "9.1 sm_75 CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+            "9.9 sm_75 CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+            "8.8 sm_89, debug CUDA_SUCCESS",
+            "8.8 sm_90a CUDA_SUCCESS",
+            "8.8 sm_100 CUDA_ERROR_INVALID_PTX",
+            "8.8 sm_100f CUDA_ERROR_INVALID_PTX",
+            "8.8 sm_120a CUDA_ERROR_INVALID_PTX",
+            "8.8 sm_80a CUDA_ERROR_INVALID_PTX",
+        ]
+        environment = {
+            "CUDAPY_SIMULATOR_DRIVER_VERSION": "12.6",
+            "CUDAPY_SIMULATOR_COMPUTE_CAPABILITY": "10.3",
+        }
+        found = output(code, **environment)
+        assert "8.8 sm_89, debug CUDA_ERROR_UNSUPPORTED_PTX_VERSION" in found
+        code = code.replace("8.8", "8.5")
+        assert "sm_100f CUDA_SUCCESS" in output(code, **environment)
+
+    def test_registers_are_those_of_the_cubin(self, nvrtc: ModuleType) -> None:
+        code = """
+from cudapy.core import Device, Linker, LinkerOptions, Program, ProgramOptions
+Device().set_current()
+text = "extern \\"C\\" __global__ void k(float *a) { float s[30]; for (int i = 0; i < 30; ++i) s[i] ="
+text += "a[i * threadIdx.x]; for (int i = 0; i < 30; ++i) a[i] = s[i] * s[29 - i]; }"
+def registers(code): return code.get_kernel("k").attributes.num_regs
+def linked(code, most):
+    return Linker(code, options=LinkerOptions(arch="sm_90", max_register_count=most)).link("cubin")
+ptx = Program(text, "c++").compile("ptx")
+assert registers(Program(text, "c++").compile("cubin")) == registers(linked(ptx, None)) > 24
+assert registers(Program(text, "c++", ProgramOptions(max_register_count=24)).compile("cubin")) == 24
+assert registers(linked(ptx, 24)) == 24
+limit = ptx.code.replace(b")\\n{", b")\\n.maxnreg 16\\n{")
+from cudapy import driver
+module = driver.checked.cuModuleLoadData(limit)
+function = driver.checked.cuModuleGetFunction(module, b"k")
+print(driver.checked.cuFuncGetAttribute(driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_NUM_REGS, function))
+"""
+        assert output(code) == "16\n"
 
     def test_a_null_result_is_an_error(self) -> None:
         code = PREPARE + "print(driver.libcuda.symbol('cuMemAlloc_v2')(None, ctypes.c_size_t(64)))"

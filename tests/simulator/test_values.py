@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from cudapy.simulator.engine.module import Module
 
@@ -122,3 +123,46 @@ THREE: mov.u32 %r0, 3;
 DONE:
 """
     assert run(body).tolist() == [1, 2, 3, 2] * 8
+
+
+def test_an_address_of_32_bits_wraps() -> None:
+    body = """
+    .shared .align 4 .b8 line[128]; .local .align 4 .b8 own[8];
+    mov.u32 %r2, line; mov.u32 %r3, own; shl.b32 %r4, %r1, 2; add.u32 %r2, %r2, %r4;
+    sub.u32 %r2, %r2, 200; sub.u32 %r3, %r3, 16;
+    st.shared.b32 [%r2+200], %a; st.local.b32 [%r3+20], %b;
+    ld.shared.b32 %r5, [%r2+200]; ld.local.b32 %r6, [%r3+20]; sub.u32 %r0, %r5, %r6;
+"""
+    a, b = np.arange(32, dtype=np.uint32) * 9, np.arange(32, dtype=np.uint32)
+    assert np.array_equal(run(body, a, b), a - b)
+
+
+CALLS = """
+.func nothing(.param .b32 given) { ret; }
+.func (.param .b32 result) more(.param .b32 given)
+{ .reg .b32 %x; ld.param.b32 %x, [given]; add.u32 %x, %x, 1; st.param.b32 [result], %x; ret; }
+"""
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_a_call_that_expects_another_number_of_results(direct: bool) -> None:
+    head = "mov.u64 %rd5, {0}; P: .callprototype {1} _ (.param .b32 _);"
+    one, none = "(.param .b32 _)", ""
+    calls = [
+        "call (q), nothing, (p);" if direct else f"{head.format('nothing', one)} call (q), %rd5, (p), P;",
+        "call more, (p);" if direct else f"{head.format('more', none)} call %rd5, (p), P;",
+        "call (q), more, (p);",
+    ]
+    scopes = [
+        f"{{ .param .b32 p; .param .b32 q; st.param.b32 [p], %a; {call} ld.param.b32 %r0, [q]; }}"
+        for call in calls
+    ]
+    a = np.arange(32, dtype=np.uint32)
+    assert np.array_equal(run("\n".join(scopes), a, functions=CALLS), a + 1)
+
+
+def test_a_modifier_may_stand_behind_the_types() -> None:
+    body = "max.s32.relu %r2, %a, %b; min.relu.s32 %r3, %a, %b; sub.u32 %r0, %r2, %r3;"
+    a, b = np.arange(-16, 16, dtype=np.int32), np.arange(16, -16, -1, dtype=np.int32)
+    expected = np.maximum(np.maximum(a, b), 0) - np.maximum(np.minimum(a, b), 0)
+    assert np.array_equal(run(body, a.view(np.uint32), b.view(np.uint32)).view(np.int32), expected)

@@ -79,7 +79,7 @@ def watch() -> None:
     from ... import nvjitlink, nvrtc, pathfinder
 
     pathfinder.on_load = watched
-    pathfinder.variant = " with PTX"
+    pathfinder.variant = " with PTX and registers"
     for key, loaded in list(pathfinder._loaded.items()):
         pathfinder._loaded[key] = watched(loaded)
     nvrtc.libnvrtc.rebind()

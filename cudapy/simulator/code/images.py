@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,9 +22,11 @@ from ..addresses import require
 from ..devices.device import Options as Device
 from ..log import Refused, invalid
 from .fatbin import unpacked
+from .targets import check_version
 
 LTO = (b"BC\xc0\xde", b"\xed\x43\x4e\x7f")
 
+INFO = 0x70000000  # the type of a .nv.info
 PTX_SECTION = 0x80505458  # the type of ours: of the range that ELF leaves to programs, and "PTX"
 EMPTY_ELF = elf.MAGIC + struct.pack(
     "<BBBBB7xHHIQQQIHHHHHH", 2, 1, 1, 51, 7, 2, 190, 1, 0, 0, 64, 0, 64, 0, 0, 64, 0, 0
@@ -31,8 +34,45 @@ EMPTY_ELF = elf.MAGIC + struct.pack(
 """A cubin that holds nothing: a header for CUDA (machine 190) and no sections."""
 
 
+ENTRY = re.compile(rb"\.entry\s+([\w$]+)\s*(?:\([^)]*\))?")
+REGISTERS = 0x2F04
+"""In .nv.info: behind it, and the size 8, the number of a kernel's symbol and how many registers it has."""
+
+
+def with_directive(ptx: bytes, name: bytes, value: Callable[[bytes], int]) -> bytes:
+    """PTX whose kernels have one more directive, with the number that `value` gives of their name, if any."""
+
+    def directive(found: re.Match[bytes]) -> bytes:
+        number = value(found[1])
+        return found[0] + (b"\n.%s %d" % (name, number) if number else b"")
+
+    return ENTRY.sub(directive, ptx)
+
+
+def registers(cubin: bytes) -> dict[bytes, int]:
+    """How many registers each kernel of a cubin has. Raises DamagedError."""
+    found = elf.sections(cubin)
+    counts: dict[int, int] = {}
+    names: list[bytes] = []
+    for section in found:
+        body = cubin[section.offset : section.offset + section.size]
+        if section.kind == INFO:
+            for place in range(0, len(body) - 11, 4):
+                head, size, symbol, count = struct.unpack_from("<HHII", body, place)
+                if (head, size) == (REGISTERS, 8):
+                    counts[symbol] = count
+        elif section.kind == elf.SYMBOLS:
+            texts = found[section.link]
+            for symbol in elf.SYMBOL.iter_unpack(body):
+                start = texts.offset + symbol[0]
+                names.append(cubin[start : cubin.find(b"\0", start)])
+    return {names[symbol]: count for symbol, count in counts.items() if symbol < len(names)}
+
+
 def attach(cubin: bytes, ptx: bytes) -> bytes:
-    """`cubin` with one section more, which holds `ptx`."""
+    """`cubin` with one section more, which holds `ptx`, and how many registers its kernels have there."""
+    counts = registers(cubin)
+    ptx = with_directive(ptx, b"registers", lambda name: counts.get(name, 0))
     shoff, count = struct.unpack_from("<Q", cubin, 40)[0], struct.unpack_from("<H", cubin, 60)[0]
     body = cubin.ljust(-(-len(cubin) // 8) * 8, b"\0")
     text = ptx.rstrip(b"\0") + b"\0"
@@ -105,6 +145,7 @@ def of_text(text: bytes) -> bytes:
     """`text`, if it may be PTX. Raises Refused."""
     if b".version" not in text:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", "this is neither PTX nor a cubin nor a fat binary")
+    check_version(text)
     return text
 
 
@@ -150,6 +191,7 @@ def of_fatbin(data: bytes) -> bytes:
             f"the fat binary has no PTX for compute capability {major}.{minor} or less, which is all that the"
             f" simulator runs; it has {', '.join(skipped) or 'nothing'}",
         )
+    check_version(ptx)
     return ptx.rstrip(b"\0") + b"\0"
 
 

@@ -14,7 +14,8 @@ from ..handles import Object, find
 from ..library import provides
 from ..log import Refused, invalid
 from . import device_runtime
-from .images import EMPTY_ELF, Options, attach, of_cubin, of_fatbin
+from .images import EMPTY_ELF, Options, attach, of_cubin, of_fatbin, with_directive
+from .targets import check_target, check_version
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 STRING = re.compile(r'"(?:\\.|[^"\\])*"')
@@ -170,12 +171,16 @@ class Link(Object):
                 "the simulator's linker takes PTX, cubins and fat binaries with PTX, and libcudadevrt",
             )
         try:
+            if kind == Kind.CU_JIT_INPUT_PTX:
+                check_version(text)
+            check_target(text)
             unit = Unit(text.decode(errors="replace"), name)
             if not any(d.startswith(".extern") for d in unit.declarations):
                 Module(text, Memory()).close()
         except (PTXError, Refused) as error:
             self.options.say(f"{name}: {error}", error=True)
-            raise Refused("CUDA_ERROR_INVALID_PTX", f"{name}: {error}") from None
+            code = error.status if isinstance(error, Refused) else "CUDA_ERROR_INVALID_PTX"
+            raise Refused(code, f"{name}: {error}") from None
         self.units.append(unit)
 
 
@@ -225,7 +230,8 @@ def cuLinkComplete(state: int, cubinOut: Any, sizeOut: Any) -> None:
     try:
         if not link.units:
             raise invalid("nothing was added")
-        image = attach(EMPTY_ELF, merged(link.units).encode())
+        most = link.options.registers
+        image = attach(EMPTY_ELF, with_directive(merged(link.units).encode(), b"maxnreg", lambda name: most))
     except Refused as refused:
         link.options.say(refused.reason, error=True)
         raise

@@ -16,6 +16,7 @@ from ..log import Refused, invalid
 from ..memory.allocations import Block, blocks, not_in_capture, table
 from . import images as code
 from .images import Code, Options
+from .targets import check_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ class Function(Object):
 
 def loaded(source: Code) -> engine.Module:
     """The code, ready to run. Raises Refused."""
+    check_target(source.ptx)
     try:
         return engine.Module(source.ptx, table)
     except engine.PTXError as error:

@@ -12,7 +12,18 @@ from ..._types.driver.enums import CUdevice_attribute as Attribute
 
 MULTIPROCESSORS = 4  # few: a grid that synchronizes has all of its blocks in flight
 
-SHARED_PER_MULTIPROCESSOR = {75: 64, 80: 164, 86: 100, 87: 164, 89: 100, 90: 228}
+SHARED_PER_MULTIPROCESSOR = {
+    75: 64,
+    80: 164,
+    86: 100,
+    87: 164,
+    89: 100,
+    90: 228,
+    100: 228,
+    103: 228,
+    120: 100,
+    121: 100,
+}
 """KiB for each compute capability; a block may have 1 KiB less by opting in, all of it on 7.5."""
 
 _LIMITS = {
@@ -117,10 +128,12 @@ def attributes(ordinal: int, compute_capability: tuple[int, int]) -> dict[int, i
         "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": shared,
         "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": shared - reserved,
         "RESERVED_SHARED_MEMORY_PER_BLOCK": reserved,
-        "MAX_THREADS_PER_MULTIPROCESSOR": {75: 1024, 86: 1536, 87: 1536, 89: 1536}.get(
-            10 * major + minor, 2048
+        "MAX_THREADS_PER_MULTIPROCESSOR": {75: 1024, 80: 2048, 90: 2048, 100: 2048, 103: 2048}.get(
+            10 * major + minor, 1536
         ),
-        "MAX_BLOCKS_PER_MULTIPROCESSOR": {75: 16, 86: 16, 87: 16, 89: 24}.get(10 * major + minor, 32),
+        "MAX_BLOCKS_PER_MULTIPROCESSOR": {75: 16, 86: 16, 87: 16, 89: 24, 120: 24, 121: 24}.get(
+            10 * major + minor, 32
+        ),
         "VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED": int(sys.platform == "linux"),  # anonymous files of the host,
         "IPC_EVENT_SUPPORTED": int(sys.platform == "linux"),  # see `pages`
         "MEMPOOL_SUPPORTED_HANDLE_TYPES": int(sys.platform == "linux"),

@@ -48,8 +48,10 @@ class Function:
         """The launch must say how large clusters are."""
         self.largest_cluster: int | None = next(iter(directives.get("maxclusterrank", ())), None)
         """Most blocks of a cluster, where the kernel says so."""
-        self.registers: int = min(16 + len(kernel.compiled.slots), 255)
-        """An estimate."""
+        most = (*directives.get("maxnreg", ()), 255)[0]
+        counted = (*directives.get("registers", ()), 16 + len(kernel.compiled.slots))[0]
+        self.registers: int = min(counted, most, 255)
+        """Those of the cubin that the PTX came with (`.registers`, which is no PTX), or an estimate."""
 
     def __repr__(self) -> str:
         return f"<Function {self.name}>"

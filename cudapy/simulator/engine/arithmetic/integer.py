@@ -140,8 +140,6 @@ def add_carry(a: Any, b: Any, carry: Any) -> tuple[Any, Any]:
     return result, (out | (result < total)).astype(u4)
 
 
-def subtract_borrow(a: Any, b: Any, borrow: Any) -> tuple[Any, Any]:
-    """The difference with a borrow of 0 or 1, and the borrow out."""
-    difference = a - b
-    taken = borrow.astype(a.dtype)
-    return difference - taken, ((a < b) | (difference < taken)).astype(u4)
+def subtract_carry(a: Any, b: Any, carry: Any) -> tuple[Any, Any]:
+    """a + ~b + carry, and the carry out: of a difference, 1 where nothing is borrowed."""
+    return add_carry(a, ~b, carry)

@@ -30,6 +30,7 @@ NAMES: dict[str, Any] = {
     "put": put,
     "mbarrier": mbarrier,
     "ZERO": np.uint32(0),
+    "ONE": np.uint32(1),
     "TRUE": np.True_,
     "FALSE": np.False_,
 }

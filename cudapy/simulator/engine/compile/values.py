@@ -108,9 +108,9 @@ class ValueReader:
             return self._integer(base.value + offset, TYPES["u64"])
         narrow = isinstance(base, Register) and self.function.registers[base.name].size == 4
         name = self.read(base, TYPES["u32" if narrow else "u64"])
-        if narrow:
-            name = self.let(f"{name}.astype(u8)")
-        return self.let(f"{name} + {self.constant(offset, 'u8')}") if offset else name
+        if offset:  # an address of 32 bits wraps at 2**32
+            name = self.let(f"{name} + {self.constant(offset, 'u4' if narrow else 'u8')}")
+        return self.let(f"{name}.astype(u8)") if narrow else name
 
     def constant(self, value: int, code: str) -> str:
         """The name of an integer constant."""

@@ -99,11 +99,30 @@ def _usual_order(opcode: str) -> str:
     return ".".join([name, *sorted(modifiers, key=lambda word: rank.get(word, len(ranks)))])
 
 
+_ANYWHERE = {"rn", "rz", "rm", "rp", "ftz", "sat", "satfinite", "relu", "NaN"}
+"""Modifiers that compilers write in front of the types as well as behind them."""
+
+
+def _elsewhere(opcode: str) -> Match | None:
+    """The rule for an opcode, one modifier of which stands elsewhere than in the manual."""
+    words = opcode.split(".")
+    for place, word in enumerate(words):
+        if word in _ANYWHERE:
+            others = words[:place] + words[place + 1 :]
+            for target in range(1, len(words)):
+                found = match(".".join([*others[:target], word, *others[target:]]))
+                if found is not None:
+                    return found
+    return None
+
+
 def find(instruction: Instruction) -> Match:
     """The rule for an instruction. Raises PTXError, which says what there is instead."""
     found = match(instruction.opcode)
     if found is None and instruction.name in ("ld", "st", "atom", "red", "fence"):
         found = match(_usual_order(instruction.opcode))
+    if found is None:
+        found = _elsewhere(instruction.opcode)
     if found is None:
         known = [rule.pattern for rule in _rules().get(instruction.name, ())]
         has = f"it has {', '.join(known)}" if known else f"it has no {instruction.name} at all"

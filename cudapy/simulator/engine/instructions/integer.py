@@ -16,11 +16,16 @@ if TYPE_CHECKING:
 
 
 def _with_carry(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """add.cc, addc, addc.cc, sub.cc, subc, subc.cc: the carry is a register of its own."""
+    """add.cc, addc, addc.cc, sub.cc, subc, subc.cc: the carry is a register of its own.
+
+    Hardware subtracts by adding the complement, so that a difference that borrows leaves no carry; PTX of
+    NVRTC reads it by addc.
+    """
     kind = TYPES[groups["T"].replace("s", "u")]
     a, b = (writer.read(operand, kind) for operand in instruction.operands[1:])
-    carry = writer.carry() if "c" in instruction.name[3:] else "ZERO"
-    function = "add_carry" if instruction.name.startswith("add") else "subtract_borrow"
+    adds = instruction.name.startswith("add")
+    carry = writer.carry() if "c" in instruction.name[3:] else "ZERO" if adds else "ONE"
+    function = "add_carry" if adds else "subtract_carry"
     result, out = writer.let_pair(f"{function}({a}, {b}, {carry})")
     writer.write(instruction.operands[0], result, kind)
     if groups.get("cc"):

@@ -148,7 +148,8 @@ class Calls:
             chosen = lanes if not sites.ndim or (sites == one).all() else numbers[sites == one]
             outer = Key(key.depth + 1, site.block, self._kernel.function_number(site.function.name))
             caller = self._frame(outer)
-            for variable, result in zip(function.text.prototype.results, site.results, strict=True):
+            # what the function does not return stays what it was; what nobody takes is lost
+            for variable, result in zip(function.text.prototype.results, site.results):  # noqa: B905
                 carry(function, frame, variable.name, site.function, caller, result, chosen)
             self._add(outer, chosen)
 

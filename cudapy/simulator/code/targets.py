@@ -1,0 +1,48 @@
+"""Which PTX a driver knows, and a device runs.
+
+Source: PTX ISA, "Release Notes" (the ISA version of each CUDA release), ".target"; CUDA C++ Programming
+Guide, "Feature Availability" (architecture- and family-specific features).
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..devices.device import Options as Device
+from ..entry_points import Release
+from ..log import Refused
+
+_VERSION = re.compile(rb"^\s*\.version\s+(\d{1,3})\.(\d{1,3})", re.MULTILINE)
+_TARGET = re.compile(rb"^\s*\.target\s+sm_(\d{2,4})([af]?)\b", re.MULTILINE)
+_NEWEST = {(12, 6): (8, 5), (12, 7): (8, 6), (12, 8): (8, 7), (12, 9): (8, 8)}
+"""The PTX of CUDA releases whose minor version is not that of their PTX."""
+
+
+def check_version(ptx: bytes) -> None:
+    """Raise Refused for PTX that came after the driver's CUDA."""
+    found = _VERSION.search(ptx)
+    major, minor = Release.number // 1000, Release.number % 1000 // 10
+    newest = _NEWEST.get((major, minor), (major - 4, minor))
+    if found is not None and (int(found[1]), int(found[2])) > newest:
+        raise Refused(
+            "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+            f"this is PTX {int(found[1])}.{int(found[2])}; a driver of CUDA {major}.{minor} knows PTX up to "
+            f"{newest[0]}.{newest[1]}: load the cubin instead, or use an older compiler",
+        )
+
+
+def check_target(ptx: bytes) -> None:
+    """Raise Refused for PTX for newer devices, or for others only: sm_90a is for 9.0, sm_100f for 10.x."""
+    found = _TARGET.search(ptx)
+    if found is None:
+        return
+    (major, minor), number, suffix = Device.compute_capability, int(found[1]), found[2].decode()
+    have = 10 * major + minor
+    runs = {"a": have == number, "f": have >= number and have // 10 == number // 10}.get(
+        suffix, have >= number
+    )
+    if not runs:
+        raise Refused(
+            "CUDA_ERROR_INVALID_PTX",
+            f"this is PTX for sm_{number}{suffix}, and the device has compute capability {major}.{minor}",
+        )
