@@ -63,6 +63,10 @@ def add32(a: Any, b: Any, rnd: str | None = None) -> Any:
     return zero_of_sum(r, s, all_positive(a, b)) if rnd == "rm" else r
 
 
+def subtract32(a: Any, b: Any, rnd: str | None = None) -> Any:
+    return add32(a, -b, rnd)
+
+
 def zero_of_sum(r: Any, s: Any, all_positive: Any) -> Any:
     """Rounding down, a sum that is exactly zero is -0, unless all its terms are +0."""
     return np.where((s == 0) & ~all_positive, -r.dtype.type(0), r)[()]
@@ -182,3 +186,16 @@ def compare(a: Any, b: Any, relation: str) -> Any:
 
 
 _INVERSE = {"ltu": np.greater_equal, "leu": np.greater, "gtu": np.less_equal, "geu": np.less}
+
+
+def of_singles(function: Any, *pairs: Any, mode: str, flushes: bool) -> Any:
+    """What `function` makes of each of the two binary32 numbers in words of 64 bits."""
+    more = (flushes,) if function in (multiply32, fma32) else ()
+    results = []
+    for shift in (0, 32):
+        numbers = [(one >> np.uint64(shift)).astype(u4).view(f4) for one in pairs]
+        if flushes:
+            numbers = [flush(one) for one in numbers]
+        result = quiet(function(*numbers, mode, *more))
+        results.append((flush(result) if flushes else result).view(u4).astype(u8))
+    return results[0] | results[1] << np.uint64(32)

@@ -120,18 +120,6 @@ def of_pairs(a: Any, b: Any, name: str, signed: bool, relu: bool = False) -> Any
     return (np.maximum(result, 0) if relu else result).view(u4)
 
 
-@arrays
-def byte_differences(a: Any, b: Any) -> Any:
-    """The absolute differences of the four bytes of two words."""
-    x, y = (np.ascontiguousarray(one).view(u1) for one in (a, b))
-    return (np.maximum(x, y) - np.minimum(x, y)).view(u4)
-
-
-@arrays
-def sum_of_bytes(a: Any) -> Any:
-    return np.ascontiguousarray(a).view(u1).reshape(-1, 4).sum(1).astype(u4)
-
-
 def add_carry(a: Any, b: Any, carry: Any) -> tuple[Any, Any]:
     """The sum with a carry of 0 or 1, and the carry out."""
     total = a + b

@@ -14,6 +14,7 @@ from ..ptx.syntax import (
     Instruction,
     Negation,
     Operand,
+    Part,
     PTXError,
     Register,
     Vector,
@@ -263,6 +264,8 @@ def _all_registers(operand: Operand | None) -> list[str]:
         return _all_registers(operand.base)
     if isinstance(operand, Negation):
         return [operand.operand.name]
+    if isinstance(operand, Part):
+        return [operand.register.name]
     return [operand.name] if isinstance(operand, Register) else []
 
 

@@ -19,6 +19,8 @@ from ..arithmetic import (
     rounding,
     select,
     small,
+    video,
+    wide,
 )
 from ..run.access import put
 from ..run.frame import part
@@ -34,7 +36,21 @@ NAMES: dict[str, Any] = {
     "TRUE": np.True_,
     "FALSE": np.False_,
 }
-for _module in (arrays, integer, bits, floating, double, approximate, half, convert, rounding, select, small):
+for _module in (
+    arrays,
+    integer,
+    bits,
+    floating,
+    double,
+    approximate,
+    half,
+    convert,
+    rounding,
+    select,
+    small,
+    video,
+    wide,
+):
     NAMES.update({name: value for name, value in vars(_module).items() if not name.startswith("_")})
 
 __all__ = ["NAMES", "SPECIALS", "special_code"]

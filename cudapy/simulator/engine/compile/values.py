@@ -38,7 +38,7 @@ class Value:
 
     def __init__(self, name: str, code: str, is_noisy: bool = False) -> None:
         self.names = {code: name}
-        self.size = 1 if code == "?" else int(code[1])
+        self.size = 1 if code == "?" else int(code[1:])
         self.is_noisy = is_noisy  # a NaN in it may not have the bits that the hardware gives it
 
 

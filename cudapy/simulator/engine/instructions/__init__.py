@@ -1,6 +1,6 @@
 """The tables: what each instruction does.
 
-integer.py  logic.py  floating.py  half.py  convert.py     values
+integer.py  video.py  logic.py  floating.py  half.py  convert.py  values
 data.py     moving, loading and storing                    atomic.py   atomics and reductions
 warp.py     what threads of a warp do together             control.py  branches, calls, barriers
 mbarrier.py barriers in shared memory                      texture.py  textures and surfaces
@@ -30,6 +30,7 @@ from . import (
     matrix,
     mbarrier,
     texture,
+    video,
     warp,
     warpgroup,
 )
@@ -37,6 +38,7 @@ from .rule import Rule
 
 TABLES = (
     integer,
+    video,
     logic,
     floating,
     half,

@@ -30,13 +30,24 @@ _HINTS = (
 )
 SHARED = "shared::cta|shared::cluster|shared"
 _SPACES = f"global|local|{SHARED}"
+_WIDE = f"{_SCOPE}[.space:{_SPACES}|const][.nc]{_HINTS.removesuffix('[.vector:v2|v4]')}"
+_EIGHT = (
+    f"{_SCOPE}[.space:global][.nc]{_HINTS.replace('[.vector:v2|v4]', '.<vector:v8>')}.<T:b32|u32|s32|f32>"
+)
 
 
 def move(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """mov: a register, an address, or parts of a register put together or taken apart."""
     target, source = instruction.operands
     kind = TYPES[groups["T"]]
-    if isinstance(target, Vector):
+    if kind.size == 16 and isinstance(target, Vector):
+        low, high = writer.let_pair(f"halves128({writer.read(source, kind)})")
+        for item, half in zip(target.items, (low, high), strict=True):
+            writer.write(item, half, TYPES["b64"])
+    elif kind.size == 16 and isinstance(source, Vector):
+        low, high = (writer.read(item, TYPES["b64"]) for item in source.items)
+        writer.write(target, f"join128({low}, {high})", kind)
+    elif isinstance(target, Vector):
         part = TYPES[BITS[kind.size // len(target.items)]]
         whole = writer.read(source, TYPES[BITS[kind.size]])
         for place, item in enumerate(target.items):
@@ -199,7 +210,7 @@ def nothing(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
 
 
 RULES = [
-    rule("mov.<T:pred|bits|integers|f32|f64>", "d a", emit=move, copies=True),
+    rule("mov.<T:pred|bits|integers|f32|f64|b128>", "d a", emit=move, copies=True),
     rule(
         f"ld{_SCOPE}[.space:{_SPACES}|const|param::entry|param::func|param][.nc]{_HINTS}.<T:data>",
         "d a",
@@ -207,6 +218,10 @@ RULES = [
         has_effect=True,
         copies=True,
     ),
+    rule(f"ld{_WIDE}.<T:b128>", "d a", emit=load, has_effect=True, copies=True),
+    rule(f"st{_WIDE}.<T:b128>", "a", emit=store, has_effect=True),
+    rule(f"ld{_EIGHT}", "d a", emit=load, has_effect=True, copies=True, since=100),
+    rule(f"st{_EIGHT}", "a", emit=store, has_effect=True, since=100),
     rule("ldu[.space:global][.vector:v2|v4].<T:data>", "d a", emit=load, has_effect=True, copies=True),
     rule(
         f"st{_SCOPE}[.space:{_SPACES}|param::func|param]{_HINTS}.<T:data>", "a", emit=store, has_effect=True

@@ -89,8 +89,6 @@ RULES = [
     rule("max.<T:s16x2>.relu", "d a b", "of_pairs(a, b, name='max', signed=True, relu=True)"),
     rule("min.<T:u16x2>", "d a b", "of_pairs(a, b, name='min', signed=False)"),
     rule("max.<T:u16x2>", "d a b", "of_pairs(a, b, name='max', signed=False)"),
-    rule("vabsdiff4.u32.<T:u32>.u32", "d a b c", "byte_differences(a, b)"),
-    rule("vabsdiff4.u32.<T:u32>.u32.add", "d a b c", "sum_of_bytes(byte_differences(a, b)) + c"),
     rule("popc.<T:b32|b64>", "d:u32 a", "count_ones(a)"),
     rule("clz.<T:b32|b64>", "d:u32 a", "leading_zeros(a)"),
     rule("bfind.<T:u32|s32|u64|s64>", "d:u32 a", "find_leading(a, False)"),

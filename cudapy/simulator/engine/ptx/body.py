@@ -6,7 +6,7 @@ import re
 
 from .declarations import call_prototype, variable
 from .operands import OperandReader, split
-from .syntax import FunctionText, Instruction, Location, Operand, PTXError, Register, Special, Symbol
+from .syntax import FunctionText, Instruction, Location, Operand, Part, PTXError, Register, Special, Symbol
 from .types import TYPES
 
 _PIECE = re.compile(
@@ -87,6 +87,9 @@ class BodyReader:
         unique = self._known(name)
         if unique in self._function.registers:
             return Register(unique)
+        register, dot, selector = name.rpartition(".")
+        if dot and self._known(register) in self._function.registers:
+            return Part(Register(self._known(register)), selector)
         return Special(name) if name.startswith("%") else Symbol(unique)
 
     def _loc(self, text: str) -> None:

@@ -74,12 +74,20 @@ class Negation(NamedTuple):
     operand: Register
 
 
+class Part(NamedTuple):
+    """r.b0: a part of a register, or some of its lanes."""
+
+    register: Register
+    selector: str
+
+
 class Sink(NamedTuple):
     """_: nobody wants to know."""
 
 
 Operand: TypeAlias = (
-    "Register | Special | Integer | Float | Symbol | Address | Bracket | Vector | Pair | Negation | Sink"
+    "Register | Special | Integer | Float | Symbol | Address | Bracket | Vector | Pair | Negation | Part"
+    " | Sink"
 )
 
 

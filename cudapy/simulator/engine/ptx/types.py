@@ -33,12 +33,12 @@ def _types() -> dict[str, Type]:
         types[name] = Type(name, 2, "u2", "x")
     types["e2m1x2"] = Type("e2m1x2", 1, "u1", "x")
     types["f32x2"] = Type("f32x2", 8, "u8", "x")
-    types["b128"] = Type("b128", 16, "", "b")
+    types["b128"] = Type("b128", 16, "c16", "b")  # see arithmetic/wide.py
     return types
 
 
 TYPES = _types()
-BITS = {1: "b8", 2: "b16", 4: "b32", 8: "b64"}
+BITS = {1: "b8", 2: "b16", 4: "b32", 8: "b64", 16: "b128"}
 """The untyped type of a size."""
 
 

@@ -88,7 +88,7 @@ class Atomics(Access):
                 own_b = np.broadcast_to(b, (count,))[positions]
                 own_c = None if c is None else np.broadcast_to(c, (count,))[positions]
                 numbers = self.numbers(lanes)[positions]
-                result = self.atomic(op, kind, inner, places, own_b, own_c, numbers, is_used)
+                result = self.atomic(op, kind, inner, places + index, own_b, own_c, numbers, is_used)
                 if is_used:
                     old[positions] = result
             return old
@@ -110,6 +110,8 @@ class Atomics(Access):
 
 def _in_turn(op: str, kind: str, array: Any, index: Any, b: Any, c: Any) -> Any:
     count = len(index)
+    if kind == "b128":
+        return _wide_in_turn(op, array, index, b, c)
     combine = combiner(op, kind) if op != "cas" else None
     old = np.empty(count, array.dtype)
     order = np.argsort(index, kind="stable")
@@ -145,6 +147,19 @@ def _in_turn(op: str, kind: str, array: Any, index: Any, b: Any, c: Any) -> Any:
             array[where] = np.where(found.view(_bits(found)) == b[lanes].view(_bits(found)), c[lanes], found)
         else:
             array[where] = combine(found, b[lanes])  # type: ignore[misc]
+    return old
+
+
+def _wide_in_turn(op: str, array: Any, index: Any, b: Any, c: Any) -> Any:
+    """exch and cas of 128 bits, one lane after the other."""
+    old = np.empty(len(index), array.dtype)
+    words = array.view(np.uint64).reshape(-1, 2)
+    for lane, place in enumerate(index):
+        old[lane] = array[place]
+        if op == "exch":
+            array[place] = b[lane]
+        elif (words[place] == b[lane : lane + 1].view(np.uint64)).all():
+            array[place] = c[lane]
     return old
 
 

@@ -1,0 +1,155 @@
+"""Video instructions: integers of parts of words, kept exactly, clamped, and combined with a third operand.
+
+Source: PTX ISA, "Scalar Video Instructions", "SIMD Video Instructions".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import arrays, i8, u1, u2, u4, u8
+
+_ORDERS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater}
+_ORDERS["ge"] = np.greater_equal
+_MINIMA = {"min": np.minimum, "max": np.maximum}
+
+
+def _average(a: Any, b: Any) -> Any:
+    """Halves are rounded away from zero."""
+    total = a + b
+    return total + (total >= 0) >> 1
+
+
+_OPERATIONS: dict[str, Any] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "absdiff": lambda a, b: np.abs(a - b),
+    "avrg": _average,
+    **_MINIMA,
+}
+
+
+def _extended(a: Any, bits: int, signed: bool) -> Any:
+    """The lowest `bits` of a number, with its sign or zeros in front."""
+    a = a & ((1 << bits) - 1)
+    return (a ^ 1 << bits - 1) - (1 << bits - 1) if signed else a
+
+
+def _place(part: str) -> tuple[int, int]:
+    """Where a part such as "b3" or "h1" begins, and how many bits it has; "" is all."""
+    if not part:
+        return 0, 32
+    bits = 8 if part[0] == "b" else 16
+    return bits * int(part[1]), bits
+
+
+def _clamped(x: Any, bits: int, signed: bool) -> Any:
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    return np.clip(x, low, high)
+
+
+def _word(x: Any) -> Any:
+    return x.astype(u8).astype(u4)
+
+
+def _finish(x: Any, c: Any, part: str, signed: bool, saturates: bool, then: str) -> Any:
+    """Clamp a result, and combine it with the third operand: by `then`, or put a part of it there."""
+    start, bits = _place(part)
+    if saturates:
+        x = _clamped(x, bits, signed)
+    if then:
+        x, c = _extended(x, 32, signed), _extended(c.astype(i8), 32, signed)
+        return _word(x + c if then == "add" else _MINIMA[then](x, c))
+    if part:
+        mask = (1 << bits) - 1
+        return _word(c.astype(i8) & ~(mask << start) | (x & mask) << start)
+    return _word(x)
+
+
+@arrays
+def video(
+    a: Any, b: Any, c: Any, name: str, signs: str, parts: tuple[str, str, str], saturates: bool, then: str
+) -> Any:
+    """vadd, vsub, vabsdiff, vmin, vmax, vset: `signs` of result and operands ("u" or "s"), their parts."""
+    x, y = (
+        _extended(one.astype(i8) >> _place(part)[0], _place(part)[1], sign == "s")
+        for one, part, sign in zip((a, b), parts[1:], signs[1:], strict=True)
+    )
+    result = _ORDERS[name](x, y).astype(i8) if name in _ORDERS else _OPERATIONS[name](x, y)
+    return _finish(result, c, parts[0], signs[0] == "s", saturates, then)
+
+
+@arrays
+def video_shift(
+    a: Any,
+    b: Any,
+    c: Any,
+    name: str,
+    signs: str,
+    parts: tuple[str, str, str],
+    saturates: bool,
+    wraps: bool,
+    then: str,
+) -> Any:
+    """vshl and vshr: by at most 32, or modulo 32."""
+    x, n = (
+        _extended(one.astype(i8) >> _place(part)[0], _place(part)[1], sign == "s")
+        for one, part, sign in zip((a, b), parts[1:], signs[1:], strict=True)
+    )
+    n = n & 31 if wraps else np.minimum(n, 32)
+    exact = x >> n if name == "shr" else x << np.minimum(n, 30) << n - np.minimum(n, 30)
+    return _finish(exact, c, parts[0], signs[0] == "s", saturates, then)
+
+
+@arrays
+def video_multiply_add(
+    a: Any, b: Any, c: Any, signs: str, parts: tuple[str, str, str], saturates: bool, shift: int, more: int
+) -> Any:
+    """vmad: a * b + c (+ 1), shifted right; 64 bits hold it, 128 are not needed."""
+    x, y = (
+        _extended(one.astype(i8) >> _place(part)[0], _place(part)[1], sign == "s")
+        for one, part, sign in zip((a, b), parts[1:], signs[1:], strict=True)
+    )
+    signed = "s" in signs
+    total = x * y + _extended(c.astype(i8), 32, signed) + more
+    if not signed:  # up to 64 bits
+        return _unsigned_end(total.view(u8) >> np.uint64(shift), saturates)
+    return _finish(total >> shift, c, "", signs[0] == "s", saturates, "")
+
+
+def _unsigned_end(total: Any, saturates: bool) -> Any:
+    return (np.minimum(total, np.uint64(0xFFFFFFFF)) if saturates else total).astype(u4)
+
+
+@arrays
+def video_lanes(
+    a: Any,
+    b: Any,
+    c: Any,
+    name: str,
+    signs: str,
+    count: int,
+    chosen: tuple[str, str, str],
+    saturates: bool,
+    adds: bool,
+) -> Any:
+    """vadd2, vset4 ...: `count` lanes; `chosen` are those that are written, and those of (b, a) that
+    each of the two operands is made of, from the last to the first.
+    """
+    bits = 32 // count
+    both = np.ascontiguousarray(np.stack([a, b], 1)).view(u2 if count == 2 else u1).astype(i8)
+    x, y = (
+        _extended(both[:, [int(digit) for digit in reversed(lanes)]], bits, sign == "s")
+        for lanes, sign in zip(chosen[1:], signs[1:], strict=True)
+    )
+    result = _ORDERS[name](x, y).astype(i8) if name in _ORDERS else _OPERATIONS[name](x, y)
+    if saturates:
+        result = _clamped(result, bits, signs[0] == "s")
+    written = np.array([str(lane) in chosen[0] for lane in range(count)])
+    if adds:
+        return _word(np.where(written, result, 0).sum(1) + c.astype(i8))
+    old = np.ascontiguousarray(c).view(u2 if count == 2 else u1).reshape(-1, count)
+    merged = np.where(written, result.astype(u8).astype(old.dtype), old)
+    return np.ascontiguousarray(merged).view(u4)[:, 0]
