@@ -51,6 +51,8 @@ def _of_rule(rule: instructions.Rule, opcode: str) -> Column | None:
 _CARRY = """
 add.cc add.cc.{t} %x, %a, %b; addc.cc.{t} %y, %b, %c; addc.{t} %z, %a, %c; {both}
 sub.cc sub.cc.{t} %x, %a, %b; subc.cc.{t} %y, %b, %c; subc.{t} %z, %a, %c; {both}
+sub.addc sub.cc.{t} %x, %a, %b; addc.{t} %z, %c, 0; {one}
+add.subc add.cc.{t} %x, %a, %b; subc.{t} %z, %c, 0; {one}
 mad.lo.cc mad.lo.cc.{t} %x, %a, %b, %c; madc.hi.{t} %z, %a, %b, %c; {one}
 mad.hi.cc mad.hi.cc.{t} %x, %a, %b, %c; madc.lo.cc.{t} %y, %a, %b, %c; addc.{t} %z, %y, 0; {one}
 madc.hi.cc mad.lo.cc.{t} %x, %a, %b, %c; madc.hi.cc.{t} %y, %a, %b, %c; addc.{t} %z, %y, 0; {one}
@@ -107,15 +109,51 @@ m16n8k32.row.col.s32.s8.u8.s32 {%a,%b,%b,%a}, {%b,%a}, 4 b32 b32
 m16n8k32.row.col.satfinite.s32.u8.s8.s32 {%a,%b,%b,%a}, {%b,%a}, 4 b32 b32
 m16n8k16.row.col.satfinite.s32.u8.u8.s32 {%a,%b}, {%b}, 4 b32 b32
 m8n8k4.row.col.f64.f64.f64.f64 {%a}, {%b}, 2 f64 f64
+m16n8k32.row.col.f32.e4m3.e4m3.f32 {%a,%b,%b,%a}, {%b,%a}, 4 e4m3x4 f32
+m16n8k32.row.col.f16.e5m2.e4m3.f16 {%a,%b,%b,%a}, {%b,%a}, 2 e5m2x4 f16x2
+m16n8k4.row.col.f64.f64.f64.f64 {%a,%b}, {%b}, 4 f64 f64
+m16n8k8.row.col.f64.f64.f64.f64 {%a,%b,%b,%a}, {%b,%a}, 4 f64 f64
+m16n8k16.row.col.f64.f64.f64.f64 {%a,%b,%b,%a,%a,%a,%b,%b}, {%b,%a,%a,%b}, 4 f64 f64
+m8n8k16.row.col.s32.u8.s8.s32 {%a}, {%b}, 2 b32 b32
+m8n8k32.row.col.s32.s4.s4.s32 {%a}, {%b}, 2 b32 b32
+m16n8k32.row.col.s32.s4.u4.s32 {%a,%b}, {%b}, 4 b32 b32
+m16n8k64.row.col.satfinite.s32.u4.s4.s32 {%a,%b,%b,%a}, {%b,%a}, 4 b32 b32
+m8n8k128.row.col.s32.b1.b1.s32.xor.popc {%a}, {%b}, 2 b32 b32
+m16n8k128.row.col.s32.b1.b1.s32.and.popc {%a,%b}, {%b}, 4 b32 b32
+m16n8k256.row.col.s32.b1.b1.s32.xor.popc {%a,%b,%b,%a}, {%b,%a}, 4 b32 b32
+m16n8k256.row.col.s32.b1.b1.s32.and.popc {%a,%b,%b,%a}, {%b,%a}, 4 b32 b32
 """
 """mma: operands, how many registers c and d have, and the types of a and b, and of c."""
 _SMALL = {
     "f16x2": ("0x8C008C00", "0x30003000"),
     "bf16x2": ("0x80808080", "0x3F003F00"),
     "f32": ("0x80800000", "0x3F000000"),
+    "e4m3x4": ("0x88888888", "0x30303030"),
+    "e5m2x4": ("0x80808080", "0x38383838"),
     "f64": ("0x8010000000000000", "0x3FE0000000000000"),
 }
 """Masks that make powers of two near 1 of any bits: how exact products and sums are rounded is no matter."""
+_VIDEO = """
+vabsdiff4.u32.u32.u32 vabsdiff4.u32.u32.u32.add vadd.u32.u32.u32.add vadd.s32.s32.s32.sat.min
+vsub.u32.s32.s32.sat.max vabsdiff.u32.s32.u32.add vmin.s32.u32.s32.add vmax.s32.s32.s32.min
+vset.s32.u32.lt.add vset.u32.u32.ge.max vshl.s32.s32.u32.sat.clamp.add vshl.u32.u32.u32.wrap.add
+vshr.s32.s32.u32.wrap.add vshr.u32.u32.u32.sat.clamp.min vmad.u32.u32.u32 vmad.u32.u32.u32.sat.shr7
+vmad.s32.s32.s32.shr15 vmad.s32.s32.s32.sat vmad.s32.u32.s32.po.sat.shr7 vadd2.u32.u32.u32
+vadd2.s32.s32.s32.sat vadd4.u32.s32.u32.sat vadd4.s32.s32.s32.add vsub2.s32.u32.s32.sat
+vsub4.u32.u32.u32.sat vsub4.s32.s32.s32.add vavrg2.u32.u32.u32 vavrg2.s32.s32.s32 vavrg2.u32.s32.s32.sat
+vavrg4.u32.u32.u32 vavrg4.s32.s32.s32 vavrg4.s32.s32.u32 vavrg4.s32.s32.s32.add vabsdiff2.s32.s32.s32
+vabsdiff2.u32.s32.s32.sat vabsdiff4.s32.s32.s32 vabsdiff4.u32.s32.s32.add vmin2.s32.s32.s32
+vmin4.u32.u32.s32.sat vmax2.u32.u32.u32.add vmax4.s32.s32.s32 vset2.u32.u32.lt vset2.s32.s32.ne.add
+vset4.s32.u32.ge vset4.u32.u32.eq.add
+"""
+"""Video instructions of three operands."""
+_VECTORS = """
+add.v2 f32
+add.noftz.v4 f16
+max.noftz.v4 bf16
+min.noftz.v2 f16x2
+add.noftz.v2 bf16x2
+"""
 _ROWS = {"x1": "%z", "x2": "%z, %x", "x4": "%z, %x, %y, %w"}
 _ATOMS = (
     ("add", "u32 s32 u64 f32 f64"),
@@ -146,6 +184,9 @@ def _sequences() -> list[Column]:
         body = body.replace("{both}", _BOTH).replace("{add}", _ADD)
         columns.append(Column(name, body, tuple(operands.split()), result))
     columns += [_matrix(line) for line in _MATRICES.strip().splitlines()]
+    for opcode in _VIDEO.split():
+        columns.append(Column(opcode, f"{opcode} %z, %a, %b, %c;", ("u32",) * 3, "u32"))
+    columns += [_vector(line) for line in _VECTORS.strip().splitlines()]
     for count, trans in itertools.product(_ROWS, ("", ".trans")):
         names = _ROWS[count]
         mixed = " ".join(f"mad.lo.s32 %z, %z, 31, {name};" for name in names.split(", ")[1:])
@@ -180,6 +221,21 @@ def _sequences() -> list[Column]:
                 body += f"ld.{space}.{bits} %z, {address};"
                 columns.append(Column(f"red.{space}.{op}.{kind}", body, (kind, kind), bits))
     return columns
+
+
+def _vector(line: str) -> Column:
+    """An atomic on several places beside each other: what was there and what is left, mixed."""
+    head, kind = line.split()
+    count, bits = int(head.rpartition("v")[2][0]), f"b{8 * TYPES[kind].size}"
+    pick = ", ".join(["%a", "%b", "%c", "%b"][:count])
+    olds = [f"%o{place}" for place in range(count)]
+    mixed = " ".join(f"cvt.u64.u{bits[1:]} %t, {one}; mad.lo.u64 %z, %z, 31, %t;" for one in olds)
+    body = (
+        f".reg .{bits} {', '.join(olds)}; .reg .b64 %t; st.global.v{count}.{bits} [%scratch], {{{pick}}}; "
+        f"atom.global.{head}.{kind} {{{', '.join(olds)}}}, [%scratch], {{{', '.join(['%c'] * count)}}}; "
+        f"ld.global.b64 %z, [%scratch]; {mixed}"
+    )
+    return Column(f"atom.global.{head}.{kind}", body, (kind,) * 3, "b64")
 
 
 def _matrix(line: str) -> Column:

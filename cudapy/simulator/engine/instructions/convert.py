@@ -93,17 +93,23 @@ def _small(names: str, since: int) -> list[Rule]:
     to = f"cvt.rn.satfinite[.relu].<F:{names}>"
     return [
         rule(f"{to}.f32", "d:F a:f32 b:f32", "to_small(a, b, name=F[:4], clips=bool(relu))", since=since),
-        rule(
-            f"{to}.<S:f16x2|bf16x2>",
-            "d:F a:S",
-            "pair_to_small(a, name=F[:4], source=S, clips=bool(relu))",
-            since=since,
-        ),
-        rule(
-            f"cvt.rn[.relu].<G:f16x2|bf16x2>.<F:{names}>",
-            "d:G a:F",
-            "from_small(a, name=F[:4], target=G, clips=bool(relu))",
-            since=since,
+        *(
+            one
+            for pair, its in (("f16x2", since), ("bf16x2", 100))
+            for one in (
+                rule(
+                    f"{to}.<S:{pair}>",
+                    "d:F a:S",
+                    "pair_to_small(a, name=F[:4], source=S, clips=bool(relu))",
+                    since=its,
+                ),
+                rule(
+                    f"cvt.rn[.relu].<G:{pair}>.<F:{names}>",
+                    "d:G a:F",
+                    "from_small(a, name=F[:4], target=G, clips=bool(relu))",
+                    since=its,
+                ),
+            )
         ),
     ]
 

@@ -52,7 +52,8 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     clamps = bool(groups.get("satfinite"))
     count = len(writer.items(d))
     arguments = f"{is_tiled}, ({shape(groups)}), {kinds!r}, ({', '.join(parts)}), {count}, {clamps}"
-    give(writer, d, f"L.multiply({arguments}, I, {writer.number})", groups["D"])
+    bits = groups.get("bits", "")
+    give(writer, d, f"L.multiply({arguments}, {bits!r}, I, {writer.number})", groups["D"])
 
 
 def _load_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -127,6 +128,42 @@ def _rules() -> list[Rule]:
             **more,
         ),
         rule(mma.format("m8n8k4") + ".<D:f64>.<A:f64>.<B:f64>.<C:f64>", emit=_multiply, **more),
+        rule(
+            mma.format("m16n8k4|m16n8k8|m16n8k16") + ".<D:f64>.<A:f64>.<B:f64>.<C:f64>",
+            emit=_multiply,
+            since=90,
+            **more,
+        ),
+        rule(
+            mma.format("m16n8k16|m16n8k32") + ".<D:f16|f32>.<A:e4m3|e5m2>.<B:e4m3|e5m2>.<C:f16|f32>",
+            emit=_multiply,
+            since=89,
+            **more,
+        ),
+        rule(
+            mma.format("m8n8k16") + "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>", emit=_multiply, **more
+        ),
+        rule(
+            mma.format("m8n8k32|m16n8k32|m16n8k64") + "[.satfinite].<D:s32>.<A:s4|u4>.<B:s4|u4>.<C:s32>",
+            emit=_multiply,
+            **more,
+        ),
+        rule(
+            mma.format("m8n8k128|m16n8k128|m16n8k256") + ".<D:s32>.<A:b1>.<B:b1>.<C:s32>.<bits:xor|and>.popc",
+            emit=_multiply,
+            **more,
+        ),
+        rule(
+            wmma.format("m8n8k32") + ".<D:s32>.<A:s4|u4>.<B:s4|u4>.<C:s32>[.satfinite]",
+            emit=_multiply,
+            **more,
+        ),
+        rule(
+            wmma.replace(".sync", ".<bits:xor|and>.popc.sync").format("m8n8k128")
+            + ".<D:s32>.<A:b1>.<B:b1>.<C:s32>",
+            emit=_multiply,
+            **more,
+        ),
         rule(wmma.format(_WIDE["f16"]) + ".<D:f16|f32>.<C:f16|f32>", emit=_multiply, **more),
         rule(wmma.format(_WIDE["f16"]) + ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>", emit=_multiply, **more),
         rule(wmma.format(_WIDE["tf32"]) + ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>", emit=_multiply, **more),
@@ -141,6 +178,8 @@ def _rules() -> list[Rule]:
         (_WIDE["f16"], "f16|bf16|s8|u8", "f16|f32|s32"),
         (_WIDE["tf32"], "tf32", "f32"),
         (_WIDE["f64"], "f64", "f64"),
+        ("m8n8k32", "s4|u4", "s32"),
+        ("m8n8k128", "b1", "s32"),
     ):
         rules.append(rule(load.format("a|b", shapes, inner), emit=_load_tile, **more))
         rules.append(rule(load.format("c", shapes, outer), emit=_load_tile, **more))

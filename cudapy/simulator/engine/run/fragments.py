@@ -16,11 +16,31 @@ LANES = np.arange(32)
 GROUP, MEMBER = LANES // 4, LANES % 4
 
 
+SMALL = {"e4m3": 8, "e5m2": 8, "s4": 4, "u4": 4, "b1": 1}
+"""The bits of elements that are no type of PTX of their own."""
+
+
+def elements(kind: str) -> int:
+    """How many elements a register holds."""
+    return 32 // SMALL[kind] if kind in SMALL else max(4 // TYPES[kind].size, 1)
+
+
+def _parts(words: Any, bits: int, signed: bool) -> Any:
+    """The integers of `bits` bits in words (warp, lane, register), from the lowest on."""
+    shifts = np.arange(0, 32, bits)
+    parts = (words[..., None].astype(np.int64) >> shifts) & (1 << bits) - 1
+    if signed:
+        parts = (parts ^ 1 << bits - 1) - (1 << bits - 1)
+    return parts.reshape(*words.shape[:2], -1)
+
+
 def unpacked(kind: str, registers: Any) -> Any:
     """The numbers in registers (warp, lane, register): (warp, lane, register * element)."""
     warps, lanes, _ = registers.shape
     if kind in FLOATS:
         return FLOATS[kind].numbers[np.ascontiguousarray(registers).view(np.uint8).reshape(warps, lanes, -1)]
+    if kind in SMALL:
+        return _parts(registers, SMALL[kind], kind[0] == "s")
     size = TYPES[kind].size
     items = np.ascontiguousarray(registers).view(f"u{size}").reshape(warps, lanes, -1)
     if kind == "bf16":
@@ -54,10 +74,14 @@ def positions(which: str, elements: int, count: int) -> tuple[Any, Any]:
     return group + number // 2 * 8, member * 2 + number % 2
 
 
-def product(whole: list[Any], clamps: bool) -> Any:
+def product(whole: list[Any], clamps: bool, bits: str = "") -> Any:
+    """a * b + c; of bits the number of ones in the sums' terms, which are a and b, or a xor b."""
     a, b, c = whole
     with np.errstate(all="ignore"):
-        result = np.matmul(a, b) + c
+        result = np.matmul(a, b)
+        if bits == "xor":
+            result = a.sum(2)[:, :, None] + b.sum(1)[:, None, :] - 2 * result
+        result = result + c
     return np.clip(result, -(2**31), 2**31 - 1) if clamps else result
 
 

@@ -15,7 +15,19 @@ import numpy as np
 from .. import fault
 from ..ptx.types import TYPES
 from .access import READ, WRITE, Access, put
-from .fragments import GROUP, HELD, LANES, MEMBER, by_register, packed, positions, product, unpacked
+from .fragments import (
+    GROUP,
+    HELD,
+    LANES,
+    MEMBER,
+    SMALL,
+    by_register,
+    elements,
+    packed,
+    positions,
+    product,
+    unpacked,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,24 +92,31 @@ class Matrices(Access):
         parts: tuple[tuple[Any, ...], ...],
         count: int,
         clamps: bool,
+        bits: str,
         lanes: Any,
         number: int,
     ) -> list[Any]:
-        """mma, and wmma.mma if `is_tiled`: `kinds` of d, a, b and c, `parts` the registers of a, b and c."""
+        """mma, and wmma.mma if `is_tiled`: `kinds` of d, a, b and c, `parts` the registers of a, b and c;
+        `bits` is what is done with bits, "xor" or "and".
+        """
         m, n, k = shape
         whole = []
         for which, kind, registers, size in zip(
             "abc", kinds[1:], parts, ((m, k), (k, n), (m, n)), strict=True
         ):
             values = unpacked(kind, self.by_warp(registers, lanes, number))
+            if is_tiled and kind in SMALL and which == "b":  # words lie along the sum
+                words = values.reshape(-1, k // elements(kind), n, elements(kind))
+                whole.append(words.swapaxes(2, 3).reshape(-1, k, n))
+                continue
             if is_tiled:
                 whole.append(values[:, :, : size[0] * size[1] // 32].reshape(-1, *size))
                 continue
             full = np.zeros((len(values), *size), values.dtype)
-            rows, columns = positions(which, max(4 // TYPES[kind].size, 1), values.shape[2])
+            rows, columns = positions(which, elements(kind), values.shape[2])
             full[:, rows, columns] = values
             whole.append(full)
-        result = product(whole, clamps)
+        result = product(whole, clamps, bits)
         if is_tiled:
             return by_register(packed(kinds[0], result.reshape(-1, 32, m * n // 32)), count)
         rows, columns = positions("d", 1, m * n // 32)
@@ -117,6 +136,10 @@ class Matrices(Access):
         number: int,
     ) -> list[Any]:
         """wmma.load."""
+        if kind in SMALL:  # whole words, along the sum
+            each = elements(kind)
+            shape, kind = (*shape[:2], shape[2] // each), "b32"
+            stride = None if stride is None else stride // np.uint32(each)
         places = self._tile(a, stride, shape, which, is_row, kind, space, lanes, number, READ)
         values = np.stack([array.take(index) for array, index in places], 1)
         words = np.ascontiguousarray(values).view("u8" if kind == "f64" else "u4")
