@@ -177,6 +177,8 @@ class Link(Object):
             unit = Unit(text.decode(errors="replace"), name)
             if not any(d.startswith(".extern") for d in unit.declarations):
                 Module(text, Memory()).close()
+        except MemoryError as error:
+            raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{name}: {error}") from None
         except (PTXError, Refused) as error:
             self.options.say(f"{name}: {error}", error=True)
             code = error.status if isinstance(error, Refused) else "CUDA_ERROR_INVALID_PTX"

@@ -126,6 +126,8 @@ def loaded(source: Code) -> engine.Module:
         return engine.Module(source.ptx, table)
     except engine.PTXError as error:
         raise Refused("CUDA_ERROR_INVALID_PTX", str(error)) from None
+    except MemoryError as error:
+        raise Refused("CUDA_ERROR_OUT_OF_MEMORY", str(error)) from None
 
 
 def entry(code: engine.Module, name: bytes | None) -> engine.Function:

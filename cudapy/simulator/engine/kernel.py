@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .ptx.declarations import LARGEST
 from .ptx.syntax import PTXError, Variable
 from .run.services import SERVICES
 
@@ -33,6 +34,7 @@ class Kernel:
             self.parameters.append((end, variable.size))
             end += variable.size
         self.parameter_size = end
+        self._limit("param", end, "parameters")
         self.shared_address: dict[str, object] = {}
         self.shared_size = 0
         self._lay_out_shared()
@@ -67,12 +69,20 @@ class Kernel:
                 end = -(-end // variable.align) * variable.align
                 self.shared_address[name] = np.uint64(end)
                 end += variable.size
+        self._limit("shared", end, "shared memory")
         self.shared_size = end
         dynamic = -(-end // largest) * largest
         for name, variable in variables.items():
             if variable.count is None:
                 self.shared_address[name] = np.uint64(dynamic)
                 self.shared_size = dynamic
+
+    def _limit(self, space: str, size: int, what: str) -> None:
+        if size > LARGEST[space]:
+            line = self.compiled.text.line
+            raise PTXError(
+                f"line {line}: {self.name} has {size} bytes of {what}, {LARGEST[space]} are the most"
+            )
 
     def _reachable(self) -> list[str]:
         """The names of the functions that the kernel calls, directly or not; by address it may be any."""

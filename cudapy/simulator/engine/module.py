@@ -9,8 +9,9 @@ import numpy as np
 
 from .compile.function import CompiledFunction, FunctionCompiler
 from .kernel import Kernel
+from .ptx.declarations import LARGEST
 from .ptx.parser import parse
-from .ptx.syntax import ModuleText, PTXError, Variable
+from .ptx.syntax import ModuleText, PTXError, Symbol, Variable
 from .run.layout import FUNCTIONS
 from .run.services import SERVICES
 
@@ -21,6 +22,8 @@ __all__ = ["Function", "Module", "PTXError"]
 
 _addresses = itertools.count(FUNCTIONS + 64, 64)
 _MOST_THREADS = 1024
+_MOST_GLOBAL = 4 << 30
+"""Bytes of the variables of a module: no simulated device has more."""
 
 
 class Function:
@@ -57,8 +60,26 @@ class Function:
         return f"<Function {self.name}>"
 
 
+def _line_of_call(compiled: CompiledFunction, name: str) -> int:
+    calls = (one for one in compiled.instructions if one.name == "call" and Symbol(name) in one.operands)
+    return next(calls).line
+
+
+def _check_sizes(variables: list[Variable]) -> None:
+    total = {"global": 0, "const": 0}
+    for variable in variables:
+        total[variable.space] += variable.size
+        if total["const"] > LARGEST["const"]:
+            most = LARGEST["const"]
+            raise PTXError(f"line {variable.line}: constants of more than {most} bytes, the most of a module")
+    if total["global"] > _MOST_GLOBAL:
+        raise MemoryError(f"the variables of the module have {total['global']} bytes")
+
+
 class Module:
-    """A PTX module in a device's memory. Raises PTXError, with the line, for what is not supported."""
+    """A PTX module in a device's memory. Raises PTXError, with the line, for what is not supported, and
+    MemoryError for variables that are larger than a device.
+    """
 
     def __init__(self, ptx: bytes | str, memory: Memory) -> None:
         self.memory = memory
@@ -81,6 +102,8 @@ class Module:
                         function, self.text.architecture, self._resolve
                     ).compile()
             for new, old in self.text.aliases.items():
+                if old not in self.compiled:
+                    raise PTXError(f"{new} is an alias of {old}, which the module does not have")
                 self.compiled[new] = self.compiled[old]
             self._check_calls()
             self.functions: dict[str, Function] = {
@@ -106,9 +129,10 @@ class Module:
         for compiled in self.compiled.values():
             for name in compiled.calls:
                 if name not in self.compiled and name not in SERVICES:
+                    line = _line_of_call(compiled, name)
                     raise PTXError(
-                        f"{compiled.name} calls {name}, which the module does not have; of the device's "
-                        f"own functions there are {', '.join(SERVICES)}"
+                        f"line {line}: {compiled.name} calls {name}, which the module does not have; of the "
+                        f"device's own functions there are {', '.join(SERVICES)}"
                     )
 
     def _resolve(self, name: str) -> int | str | None:
@@ -120,9 +144,9 @@ class Module:
         return self._addresses.get(name)
 
     def _place_variables(self) -> None:
-        for variable in self.text.variables.values():
-            if variable.space not in ("global", "const"):
-                continue
+        placed = [one for one in self.text.variables.values() if one.space in ("global", "const")]
+        _check_sizes(placed)
+        for variable in placed:
             if variable.is_external and not variable.values and variable.count is None:
                 raise PTXError(f"line {variable.line}: {variable.name} is in another module; link them first")
             kind = "constant" if variable.space == "const" else "managed" if variable.is_managed else "global"

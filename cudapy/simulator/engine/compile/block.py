@@ -37,7 +37,9 @@ class BlockWriter(ValueReader):
             return
         if not isinstance(operand, Register):
             raise PTXError("the first operand must be a register")
-        target = self.function.registers[operand.name]
+        target = self.function.registers.get(operand.name)
+        if target is None:
+            raise PTXError(f"{operand.name} is not declared")
         if (target.kind == "p") != (kind.kind == "p") or target.size < kind.size:
             raise PTXError(f"{operand.name} is .{target.name}, which cannot hold .{kind.name}")
         name, code = self.let(expression), kind.code

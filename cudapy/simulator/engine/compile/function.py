@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..ptx.declarations import LARGEST
 from ..ptx.syntax import (
     Address,
     Bracket,
@@ -85,6 +86,11 @@ class FunctionCompiler:
                 size = -(-size // variable.align) * variable.align
                 self._locals[variable.name] = size
                 size += variable.size
+        if size > LARGEST["local"]:
+            most = LARGEST["local"]
+            raise PTXError(
+                f"line {text.line}: {text.name} has {size} bytes of local memory, {most} are the most"
+            )
         self.compiled.local_size = -(-size // 16) * 16
 
     specials = scope.SPECIALS

@@ -89,10 +89,10 @@ def cut(function: FunctionText) -> list[Block]:
         last = block.steps[-1].instruction
         names: list[str] = []
         if last.name == "bra":
-            target = last.operands[0]
+            target = last.operands[0] if last.operands else None
             names = [target.name] if isinstance(target, Symbol) else []
         elif last.name == "brx":
-            table = last.operands[1]
+            table = last.operands[1] if len(last.operands) > 1 else None
             names = function.tables.get(table.name, []) if isinstance(table, Symbol) else []
         if last.name in ("bra", "brx"):
             missing = [name for name in names if name not in labels]

@@ -44,7 +44,7 @@ def find_pieces(function: FunctionText) -> dict[str, Pieces]:
 
 def _accesses(instruction: Instruction) -> Iterator[tuple[str, int, int]]:
     opcode = instruction.opcode
-    if not opcode.startswith(("ld.param", "st.param")):
+    if not opcode.startswith(("ld.param", "st.param")) or len(instruction.operands) < 2:
         return
     address, data = (
         instruction.operands[opcode.startswith("ld")],

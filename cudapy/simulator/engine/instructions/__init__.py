@@ -88,6 +88,7 @@ def match(opcode: str) -> Match | None:
     return None
 
 
+_WORDS = re.compile(r"[\w:]+")
 _ORDERS = {"weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "mmio", "sc"}
 _SCOPES = {"cta", "cluster", "gpu", "sys"}
 _SPACES = {"global", "shared", "shared::cta", "shared::cluster", "local", "const"}
@@ -118,6 +119,15 @@ def _elsewhere(opcode: str) -> Match | None:
     return None
 
 
+def _hint(instruction: Instruction) -> str:
+    """What there is instead: of the forms of the instruction the one that has most of its words."""
+    known = [rule.pattern for rule in _rules().get(instruction.name, ())]
+    if not known:
+        return f"it has no {instruction.name[:60]} at all"
+    words = set(instruction.opcode.split("."))
+    return f"it has {max(known, key=lambda pattern: len(words & set(_WORDS.findall(pattern))))}"
+
+
 def find(instruction: Instruction) -> Match:
     """The rule for an instruction. Raises PTXError, which says what there is instead."""
     found = match(instruction.opcode)
@@ -126,9 +136,8 @@ def find(instruction: Instruction) -> Match:
     if found is None:
         found = _elsewhere(instruction.opcode)
     if found is None:
-        known = [rule.pattern for rule in _rules().get(instruction.name, ())]
-        has = f"it has {', '.join(known)}" if known else f"it has no {instruction.name} at all"
         raise PTXError(
-            f"line {instruction.line}: {instruction.text}: the simulator does not support this; {has}"
+            f"line {instruction.line}: {instruction.text[:200]}: the simulator does not support this; "
+            f"{_hint(instruction)}"
         )
     return found

@@ -144,7 +144,9 @@ def store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
 
 
 def _store_parameter(writer: BlockWriter, source: Operand, name: str, offset: int, kind: Type) -> None:
-    pieces = writer.function.compiled.pieces[name]
+    pieces = writer.function.compiled.pieces.get(name)
+    if pieces is None:
+        raise PTXError(f"{name} is no .param variable that can be written")
     size = pieces[offset]
     whole, part = TYPES[BITS[kind.size]], TYPES[BITS[size]]
     value = writer.read(source, whole)

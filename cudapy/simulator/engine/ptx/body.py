@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from .declarations import call_prototype, variable
-from .operands import OperandReader, split
+from .operands import OperandReader, count, split
 from .syntax import FunctionText, Instruction, Location, Operand, Part, PTXError, Register, Special, Symbol
-from .types import TYPES
+from .types import TYPES, Type
 
 _PIECE = re.compile(
     r"\s*(?:(?P<open>\{)|(?P<close>\})|(?P<loc>\.loc\b[^\n]*)|(?P<label>[A-Za-z_$%][\w$]*)\s*:(?!:)"
@@ -16,6 +17,9 @@ _PIECE = re.compile(
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
 _REGISTERS = re.compile(r"\.reg\s*(?:\.v[24]\s*)?\.(\w+)\s+(.*)", re.DOTALL)
 _RANGE = re.compile(r"([%\w$]+)<(\d+)>$")
+_REGISTER = re.compile(r"[%\w$]+$")
+_DEEPEST = 100
+"""Most scopes that are open at a time."""
 _INSTRUCTION = re.compile(r"(?:@(!?)\s*([%\w$]+)\s+)?([a-z][\w.:]*)\s*(.*)", re.DOTALL)
 
 
@@ -26,8 +30,13 @@ class BodyReader:
         self._function = function
         self._files = files
         self._scopes: list[dict[str, str]] = [{}]
+        self._ranges: list[dict[str, tuple[int, Type, str]]] = [{}]
+        """Of each scope the registers that were declared together: how many, of which type, and what their
+        names end with elsewhere. They are only told apart when they are used: there may be billions.
+        """
         self._count = 0
         self._location: Location | None = None
+        self._label = ""
         self._jumps: list[tuple[Instruction, list[dict[str, str]]]] = []
         for parameter in (*function.prototype.results, *function.prototype.parameters):
             self._scopes[0][parameter.name] = parameter.name
@@ -44,11 +53,15 @@ class BodyReader:
             kind = found.lastgroup
             try:
                 if kind == "open":
+                    if len(self._scopes) > _DEEPEST:
+                        raise PTXError(f"more than {_DEEPEST} braces are open")
                     self._scopes.append({})
+                    self._ranges.append({})
                     self._count += 1
                     self._labels_ahead(text, found.end())
                 elif kind == "close":
                     self._scopes.pop()
+                    self._ranges.pop()
                     if not self._scopes:
                         return found.end()
                 elif kind == "loc":
@@ -78,10 +91,25 @@ class BodyReader:
         return unique
 
     def _known(self, name: str) -> str:
-        for scope in reversed(self._scopes):
+        for scope, ranges in zip(reversed(self._scopes), reversed(self._ranges), strict=True):
             if name in scope:
                 return scope[name]
+            if ranges and self._is_declared(name, scope, ranges):
+                return scope[name]
         return name
+
+    def _is_declared(self, name: str, scope: dict[str, str], ranges: dict[str, Any]) -> bool:
+        """Whether a name is one of a range of registers; it is then among those that are used."""
+        for length in range(1, min(len(name), 11)):
+            digits = name[-length:]
+            if not digits[0].isdigit():
+                return False
+            declared = ranges.get(name[:-length])
+            if declared and (digits[0] != "0" or length == 1) and int(digits) < declared[0]:
+                scope[name] = name + declared[2]
+                self._function.registers[scope[name]] = declared[1]
+                return True
+        return False
 
     def _operand(self, name: str) -> Operand:
         unique = self._known(name)
@@ -94,8 +122,8 @@ class BodyReader:
 
     def _loc(self, text: str) -> None:
         found = _LOC.match(text)
-        if found is not None and int(found[2]):  # line 0: made by the compiler
-            self._location = Location(self._files.get(int(found[1]), "?"), int(found[2]))
+        if found is not None and count(found[2]):  # line 0: made by the compiler
+            self._location = Location(self._files.get(count(found[1]), "?"), count(found[2]))
 
     def _statement(self, text: str, line: int) -> None:
         if not text:
@@ -104,6 +132,8 @@ class BodyReader:
             self._instruction(text, line)
         elif text.startswith(".reg"):
             self._registers(text)
+        elif text.startswith((".callprototype", ".branchtargets", ".calltargets")) and not self._label:
+            raise PTXError("a label is expected before it")
         elif text.startswith(".callprototype"):
             self._function.prototypes[self._known(self._label)] = call_prototype(text, line)
         elif text.startswith((".branchtargets", ".calltargets")):
@@ -123,9 +153,13 @@ class BodyReader:
             raise PTXError("vector registers are not supported")
         for name in split(found[2].strip()):
             many = _RANGE.match(name)
-            names = [f"{many[1]}{number}" for number in range(int(many[2]))] if many else [name]
-            for one in names:
-                self._function.registers[self._declare(one)] = kind
+            if many:
+                suffix = "" if len(self._scopes) == 1 else f"@{self._count}"
+                self._ranges[-1][many[1]] = count(many[2]), kind, suffix
+            elif _REGISTER.match(name):
+                self._function.registers[self._declare(name)] = kind
+            else:
+                raise PTXError(f"what does {name[:60]!r} declare?")
 
     def _instruction(self, text: str, line: int) -> None:
         found = _INSTRUCTION.match(text)

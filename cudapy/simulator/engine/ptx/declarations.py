@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 
-from .operands import integer, literal, split
+from .operands import count, integer, literal, split
 from .syntax import Float, FunctionText, Integer, Prototype, PTXError, Variable
 from .types import TYPES
 
 FUNCTION_HEAD = re.compile(r"(?:\.(?:visible|extern|weak)\s+)*\.(entry|func)\b")
+_MOST_ALIGNED = 1 << 16
+_MOST_BYTES = 1 << 40
+LARGEST = {"local": 512 << 10, "shared": 228 << 10, "const": 64 << 10, "param": 32764}
+"""The most bytes of variables of a space. Source: CUDA C++ Programming Guide, "Compute Capabilities"."""
 _VARIABLE = re.compile(
     r"(?P<linkage>(?:\.(?:visible|extern|weak|common)\s+)*)"
     r"\.(?P<space>global|const|shared|local|param|tex)\s*"
     r"(?:\.attribute\((?P<attribute>[^)]*)\)\s*)?"
     r"(?:\.align\s+(?P<align>\d+)\s*)?"
     r"(?:\.v(?P<vector>[24])\s+)?"
-    r"\.(?P<type>\w+)\s*"
+    r"\.(?P<type>\w+)\b\s*"
     r"(?:\.ptr\b(?:\s*\.(?:const|global|local|shared))?(?:\s*\.align\s+\d+)?\s*)?"
     r"(?P<name>[%\w$]+)?"
     r"(?P<dimensions>(?:\s*\[[^\]]*\])*)"
@@ -36,23 +40,34 @@ def variable(statement: str, line: int) -> Variable:
     """A variable or parameter. Raises PTXError."""
     found = _VARIABLE.match(statement)
     if found is None:
-        raise PTXError(f"line {line}: what does {statement.split(chr(10))[0]!r} declare?")
+        raise PTXError(f"line {line}: what does {statement.split(chr(10))[0][:60]!r} declare?")
     kind = TYPES.get(found["type"])
     if kind is None or (kind.size == 16 and found["space"] != "param"):
         raise PTXError(f"line {line}: variables of type .{found['type']} are not supported")
-    count: int | None = int(found["vector"] or 1)
+    length: int | None = int(found["vector"] or 1)
     for dimension in re.findall(r"\[\s*([^\]]*?)\s*\]", found["dimensions"]):
         size = integer(dimension)
-        count = None if size is None or count is None else count * size
+        if (size is None and dimension) or (size or 0) < 0:
+            raise PTXError(f"line {line}: {dimension[:60]!r} is no length")
+        length = None if size is None or length is None else length * size
     values = _values(found["values"], line) if found["values"] else []
-    if count is None and values:
-        count = len(values)
-    align = int(found["align"] or kind.size * int(found["vector"] or 1))
+    if length is None and values:
+        length = len(values)
+    if len(values) > (length or 0):
+        raise PTXError(f"line {line}: {len(values)} values for {found['name']}, which has {length}")
+    align = count(found["align"]) if found["align"] else kind.size * int(found["vector"] or 1)
+    if align & align - 1 or not 0 < align <= _MOST_ALIGNED:
+        raise PTXError(f"line {line}: an alignment is a power of two up to {_MOST_ALIGNED}, not {align}")
+    most = LARGEST.get(found["space"], _MOST_BYTES)
+    if kind.size * (length or 0) > most:
+        raise PTXError(
+            f"line {line}: {found['name']} has more than {most} bytes, the most of .{found['space']}"
+        )
     return Variable(
         found["name"] or "_",
         found["space"],
         kind,
-        count,
+        length,
         align,
         values,
         line,
@@ -73,7 +88,7 @@ def _values(text: str, line: int) -> list[int | tuple[str, int]]:
             found = _REFERENCE.match(part)
             if found is None:
                 raise PTXError(f"line {line}: the first value {part!r} is not supported")
-            values.append((found[1], int(found[2] or 0)))
+            values.append((found[1], count(found[2] or "0")))
     return values
 
 
@@ -90,7 +105,7 @@ def function_head(text: str, line: int) -> FunctionText:
     if found is None:
         raise PTXError(f"line {line}: what does {text.strip()[:60]!r} declare?")
     directives = {
-        name: tuple(int(number) for number in re.findall(r"\d+", numbers))
+        name: tuple(count(number) for number in re.findall(r"\d+", numbers))
         for name, numbers in _DIRECTIVE.findall(found["rest"])
     }
     types = prototype(found["results"], found["parameters"], line)

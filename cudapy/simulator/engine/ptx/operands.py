@@ -30,6 +30,8 @@ _BITS = re.compile(r"(-?)0([fFdD])([0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?)$")
 _DECIMAL = re.compile(r"-?\d+\.\d*(?:[eE][-+]?\d+)?$")
 _SUM = re.compile(r"\s*([%\w$.]+)\s*(?:([+-])\s*(-?\w+))?\s*$")
 _NAME = re.compile(r"[%\w$.]+$")
+_LONGEST = 80
+"""Digits of a number, with zeros in front."""
 
 
 def split(text: str) -> list[str]:
@@ -49,13 +51,31 @@ def split(text: str) -> list[str]:
 
 
 def integer(text: str) -> int | None:
-    """The value of an integer literal. PTX has hexadecimal, octal, binary and decimal ones."""
+    """The value of an integer literal. PTX has hexadecimal, octal, binary and decimal ones, of 64 bits.
+
+    Raises PTXError.
+    """
     found = _INTEGER.match(text)
     if found is None:
         return None
     sign, digits = found.groups()
     octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
-    return (-1 if sign == "-" else 1) * int(digits, 8 if octal else 0)
+    if len(digits) > _LONGEST:
+        raise PTXError(f"a number of {len(digits)} digits is larger than 64 bits")
+    try:
+        value = int(digits, 8 if octal else 0)
+    except ValueError:
+        raise PTXError(f"{digits} is no octal number") from None
+    if value >> 64:
+        raise PTXError(f"{digits} is larger than 64 bits")
+    return -value if sign == "-" else value
+
+
+def count(text: str) -> int:
+    """A decimal number of a declaration, of 64 bits. Raises PTXError."""
+    if len(text) > _LONGEST or int(text) >> 64:
+        raise PTXError(f"{text[:24]}{'...' * (len(text) > 24)} is larger than 64 bits")
+    return int(text)
 
 
 def literal(text: str) -> Integer | Float | None:
@@ -84,10 +104,20 @@ class OperandReader:
     def read(self, text: str) -> Operand:
         """Raises PTXError."""
         first = text[:1]
+        if not text:
+            raise PTXError("an operand is missing")
+        if first in "[{(" and "}|" in text.replace(" ", ""):
+            one, _, two = text.rpartition("|")
+            return Pair(self.read(one.strip()), self.read(two.strip()))
+        if first == "[" and text[-1] != "]":
+            raise PTXError(f"{text[:60]!r} is no address")
         if first == "[":
             return self._bracket(text[1:-1])
         if first in ("{", "("):
-            return Vector(tuple(self.read(part) for part in split(text[1:-1].strip())))
+            parts = split(text[1:-1].strip())
+            if text[-1] != {"{": "}", "(": ")"}[first] or any(part[:1] in ("{", "(", "[") for part in parts):
+                raise PTXError(f"what is the operand {text[:60]!r}?")
+            return Vector(tuple(self.read(part) for part in parts))
         if first == "!":
             operand = self._name(text[1:].strip())
             if not isinstance(operand, Register):
@@ -97,6 +127,8 @@ class OperandReader:
             return Sink()
         if "|" in text:
             one, _, two = text.partition("|")
+            if "|" in two:
+                raise PTXError(f"what is the operand {text[:60]!r}?")
             return Pair(self.read(one.strip()), self.read(two.strip()))
         number = literal(text)
         if number is not None:
@@ -105,6 +137,8 @@ class OperandReader:
 
     def _bracket(self, text: str) -> Address | Bracket:
         parts = split(text.strip())
+        if not parts or any(part[:1] == "[" for part in parts):
+            raise PTXError(f"[{text[:60]}] is no address")
         if len(parts) > 1:
             return Bracket(tuple(self.read(part) for part in parts))
         base = self._sum(parts[0])

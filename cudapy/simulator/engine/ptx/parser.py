@@ -9,6 +9,7 @@ import re
 
 from .body import BodyReader
 from .declarations import FUNCTION_HEAD, alias, function_head, variable
+from .operands import count
 from .syntax import FunctionText, ModuleText, PTXError, Variable
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
@@ -33,7 +34,9 @@ class _Reader:
         self._text = text
         self._place = 0
         self._line = 1
-        self._files = {int(number): name for number, name in re.findall(r'\.file\s+(\d+)\s+"([^"]*)"', text)}
+        self._files = {
+            count(number): name for number, name in re.findall(r'\.file\s+(\d+)\s+"([^"]*)"', text)
+        }
 
     def module(self) -> ModuleText:
         head = {"version": "", "target": ""}
@@ -41,35 +44,52 @@ class _Reader:
         functions: dict[str, FunctionText] = {}
         aliases: dict[str, str] = {}
         while self._skip_blanks():
-            found = _LINE.match(self._text, self._place)
-            if found is not None:
-                head[found.group(1)] = found.group(2).strip()
-                self._to(found.end())
-                continue
-            found = _SECTION.match(self._text, self._place)
-            if found is not None:
-                self._to(found.end())
-                continue
-            if FUNCTION_HEAD.match(self._text, self._place):
-                function = self._function()
-                known = functions.get(function.name)
-                if known is None or function.has_body:
-                    functions[function.name] = function
-                continue
-            line, statement = self._line, self._statement()
-            if statement.startswith(".alias"):
-                new, old = alias(statement)
-                aliases[new] = old
-            elif not statement.startswith(".pragma"):
-                declared = variable(statement, line)
-                known_variable = variables.get(declared.name)
-                if known_variable is None or known_variable.is_external:
-                    variables[declared.name] = declared
+            line = self._line
+            try:
+                self._declaration(head, variables, functions, aliases)
+            except PTXError as error:
+                if str(error).startswith("line "):
+                    raise
+                raise PTXError(f"line {line}: {error}") from None
         return ModuleText(head["target"], head["version"], variables, functions, aliases)
+
+    def _declaration(
+        self,
+        head: dict[str, str],
+        variables: dict[str, Variable],
+        functions: dict[str, FunctionText],
+        aliases: dict[str, str],
+    ) -> None:
+        found = _LINE.match(self._text, self._place)
+        if found is not None:
+            head[found.group(1)] = found.group(2).strip()
+            self._to(found.end())
+            return
+        found = _SECTION.match(self._text, self._place)
+        if found is not None:
+            self._to(found.end())
+            return
+        if FUNCTION_HEAD.match(self._text, self._place):
+            function = self._function()
+            known = functions.get(function.name)
+            if known is None or function.has_body:
+                functions[function.name] = function
+            return
+        line, statement = self._line, self._statement()
+        if statement.startswith(".alias"):
+            new, old = alias(statement)
+            aliases[new] = old
+        elif not statement.startswith(".pragma"):
+            declared = variable(statement, line)
+            known_variable = variables.get(declared.name)
+            if known_variable is None or known_variable.is_external:
+                variables[declared.name] = declared
 
     def _function(self) -> FunctionText:
         line = self._line
-        brace, semicolon = self._find("{"), self._find(";")
+        semicolon = self._find(";")
+        brace = self._text.find("{", self._place, semicolon)
+        brace = len(self._text) if brace < 0 else brace
         function = function_head(self._text[self._place : min(brace, semicolon)], line)
         self._to(min(brace, semicolon) + 1)
         if brace < semicolon:

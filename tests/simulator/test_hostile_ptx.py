@@ -1,0 +1,200 @@
+"""PTX that nobody wrote: every text is a module, or an error that says the line and the reason."""
+
+from __future__ import annotations
+
+import random
+import re
+from types import ModuleType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cudapy.simulator.engine.memory import Memory
+from cudapy.simulator.engine.module import Module, PTXError
+from tests.budget import fuzz
+
+from .machine import ptx
+
+HEAD = ".version 8.3\n.target sm_90\n.address_size 64\n"
+
+
+def kernel(body: str) -> str:
+    return f"{HEAD}.visible .entry k(.param .u64 p)\n{{\n{body}\nret;\n}}\n"
+
+
+NINES = "9" * 5000
+REFUSED = {
+    "digits": (kernel(f".reg .b32 %r<3>; mov.u32 %r1, {NINES};"), "larger than 64 bits"),
+    "hexadecimal digits": (kernel(f".reg .b32 %r<3>; mov.u32 %r1, 0x{'F' * 5000};"), "larger than 64 bits"),
+    "octal": (kernel(".reg .b32 %r<3>; mov.u32 %r1, 089;"), "089 is no octal number"),
+    "digits of an offset": (kernel(f".reg .b64 %r<3>; ld.global.u64 %r1, [%r1+{NINES}];"), "64 bits"),
+    "digits of registers": (kernel(f".reg .b32 %r<{NINES}>;"), "larger than 64 bits"),
+    "digits of an alignment": (f"{HEAD}.global .align {NINES} .b8 x[4];", "larger than 64 bits"),
+    "digits of a directive": (f"{HEAD}.entry k() .maxntid {NINES}\n{{ ret; }}", "larger than 64 bits"),
+    "digits of a value": (f"{HEAD}.global .u32 x = {NINES};", "larger than 64 bits"),
+    "alignment of 0": (f"{HEAD}.global .align 0 .b8 x[4];", "a power of two up to 65536, not 0"),
+    "alignment of 3": (kernel(".local .align 3 .b8 x[4];"), "a power of two up to 65536, not 3"),
+    "great alignment": (f"{HEAD}.global .align 1073741824 .b8 x[4];", "a power of two up to 65536"),
+    "size of 2**70": (f"{HEAD}.global .b8 x[1180591620717411303424];", "larger than 64 bits"),
+    "size of 2**60": (f"{HEAD}.global .b8 x[1152921504606846976];", "x has more than"),
+    "dimensions": (f"{HEAD}.global .b8 x[4294967296][4294967296][4294967296];", "x has more than"),
+    "negative size": (f"{HEAD}.global .b8 x[-4];", "'-4' is no length"),
+    "local memory": (kernel(".local .b8 x[1099511627776];"), "x has more than 524288 bytes"),
+    "much local memory": (kernel("\n".join(f".local .b8 x{i}[500000];" for i in range(9))), "524288 are"),
+    "shared memory": (kernel(".shared .b8 x[1099511627776];"), "x has more than 233472 bytes"),
+    "much shared memory": (kernel(".shared .b8 x[200000];\n.shared .b8 y[200000];"), "233472 are the most"),
+    "constants": (f"{HEAD}.const .b8 x[1048576];", "x has more than 65536 bytes"),
+    "many constants": (f"{HEAD}.const .b8 x[60000];\n.const .b8 y[60000];", "more than 65536 bytes"),
+    "parameter": (f"{HEAD}.entry k(.param .b8 x[1099511627776]) {{ ret; }}", "x has more than 32764 bytes"),
+    "parameters": (f"{HEAD}.entry k(.param .b8 x[30000], .param .b8 y[30000]) {{ ret; }}", "32764 are"),
+    "values": (f"{HEAD}.global .u32 x[2] = {{1, 2, 3}};", "3 values for x, which has 2"),
+    "braces": (kernel("{" * 100_000), "more than 100 braces are open"),
+    "vectors in vectors": (kernel(".reg .b32 %r<3>; mov.b64 {{%r1, %r1}, %r2}, %r1;"), "k has no end|what"),
+    "bars": (kernel(f".reg .pred %p<3>; setp.eq.u32 {'|'.join(['%p1'] * 9999)}, 1, 1;"), "what is the"),
+    "no operand": (kernel("bra ;"), "no such label"),
+    "no label": (kernel(".callprototype _ (.param .b32 x);"), "a label is expected before it"),
+    "no callee": (kernel("call nobody, ();"), "k calls nobody, which the module does not have"),
+    "long name": (f"{HEAD}.extern .shared .align{'F' * 5000} .b8 x[];", "declare"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name: str) -> None:
+    text, reason = REFUSED[name]
+    with pytest.raises(PTXError, match=rf"^line \d+: .*({reason})") as caught:
+        Module(text, Memory())
+    assert len(str(caught.value)) < 500
+
+
+def test_more_memory_than_a_device_has() -> None:
+    many = "\n".join(f".global .b8 x{i}[1073741824];" for i in range(5))
+    for text in (".global .b8 x[549755813888];", many):
+        with pytest.raises(MemoryError, match=r"have \d+ bytes"):
+            Module(HEAD + text, Memory())
+
+
+def test_billions_of_registers_are_only_names() -> None:
+    body = ".reg .pred %p<4294967295>; .reg .b32 %r<9999999999>; mov.u32 %r4294967294, 1;\n{ .reg .b64 %r<2>;"
+    body += " mov.u64 %r1, 1; mov.u32 %r2, 1; }"
+    function = Module(kernel(body), Memory()).functions["k"]
+    assert set(function.kernel.compiled.text.registers) == {"%r4294967294", "%r1@1", "%r2"}
+    for register in ("%r9999999999", "%r01", "%q1", "%r"):
+        with pytest.raises(PTXError, match=r"line 6: mov"):
+            Module(kernel(f".reg .b32 %r<9999999999>; mov.u32 {register}, 1;"), Memory())
+
+
+SOURCES = (
+    """
+extern "C" __global__ void k(float a, const float *x, float *y, int n)
+{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = a * x[i] + y[i]; }
+""",
+    """
+__device__ __noinline__ int f(int a) { return a < 2 ? a : f(a - 1) + f(a - 2); }
+__constant__ int table[4] = {1, 2, 3, 4};
+__device__ int g = 7;
+struct S { char c; double d; };
+extern "C" __global__ void k(int *o, S s)
+{
+    __shared__ int line[64];
+    extern __shared__ float dynamic[];
+    line[threadIdx.x] = f(o[0]) + table[o[1] & 3];
+    __syncthreads();
+    dynamic[threadIdx.x] = s.d;
+    o[threadIdx.x] = line[63 - threadIdx.x] + g + atomicAdd(&g, 1) + __shfl_xor_sync(~0u, o[2], 1);
+    printf("%d %f", o[0], s.d);
+    switch (o[4]) {
+    case 0: o[5] = 1; break;
+    case 1: o[5] = f(3); break;
+    case 2: o[5] = 9; break;
+    case 3: o[5] = 11; break;
+    case 4: o[6] = 3; break;
+    }
+    int own[20];
+    for (int i = 0; i < 20; ++i) own[i] = o[i] * i;
+    o[7] = own[o[8] % 20];
+}
+""",
+    """
+typedef int (*F)(int);
+__device__ int a(int x) { return x + 1; }
+__device__ int b(int x) { return x * 2; }
+__device__ F both[2] = {a, b};
+extern "C" __global__ void k(int *o, cudaTextureObject_t t)
+{
+    o[0] = both[o[1] & 1](o[2]);
+    o[1] = tex2D<float4>(t, 1.f, 2.f).x;
+    unsigned m = __ballot_sync(~0u, o[3]);
+    asm volatile("vadd2.u32.u32.u32 %0, %1, %2, %3;" : "=r"(o[4]) : "r"(m), "r"(o[5]), "r"(o[6]));
+    o[9] = __dp4a(o[1], o[2], o[3]);
+    o[8] = clock64();
+}
+""",
+)
+STRANGE = """4294967295|0|-1|0x10000000000000000|{|}|[|]|(|)|||!|@|;|,|"|.reg .pred %p<4294967295>;|.align 0
+.align 3|.local .b8 big[1099511627776];|.global .b8 big[1180591620717411303424];|.b128|.f16x2|%tid.x|%laneid|_
+0f7FC00000|0d|-|+|.param .b64 q;|.v4|.v2|.shared|.global|.const .b8 c[70000];|.extern|.weak|.entry|.func
+.branchtargets|.callprototype|$L__BB0_1|brx.idx|call|ret|bar.sync 0|st.global.v4.f32|mma.sync|wgmma|\0
+\n|//|/*|.section x {|.version|.target sm_|.file 1 "|.loc 1 99999999999999999999999 1|.maxntid 0
+.maxnreg|.alias a, b;|WARP_SZ|1.5|1e400|0b11|089|%r1.b0|%envreg2|{%r1,%r2}|{%r1|[%rd1+8]
+[%rd1+-99999999999999999999]|{{%r1}}|%p1|%p2|%p1|%p2|%p1|%p2|()|(a, b)|generic(x)+99999999999|
+""".replace("\n", "|").split("|")
+
+
+def mutated(text: str, seed: int) -> str:
+    """PTX with some of its lines and words gone, doubled, swapped, or strange."""
+    chance = random.Random(seed)
+    words = sorted(set(re.findall(r"[%\w.$]+|[^\s\w]", text)))
+    lines = text.split("\n")
+    for _ in range(chance.choice((1, 1, 1, 2, 3, 6))):
+        what, place, other = chance.randrange(8), chance.randrange(len(lines)), chance.randrange(len(lines))
+        if what == 0:
+            lines[place] = ""
+        elif what == 1:
+            lines.insert(place, lines[other])
+        elif what == 2:
+            lines[place], lines[other] = lines[other], lines[place]
+        elif what < 6:
+            parts = re.split(r"([%\w.$]+)", lines[place])
+            parts[chance.randrange(len(parts))] = chance.choice(STRANGE if what == 3 else words)
+            lines[place] = "".join(parts)
+        elif what == 6 and lines[place]:
+            cut = chance.randrange(len(lines[place]))
+            mark = chance.choice('{}[]();,.%@!|+-<>0123456789abc"\\ \t')
+            lines[place] = lines[place][:cut] + mark + lines[place][cut + chance.randrange(2) :]
+        else:
+            lines.insert(place, chance.choice(STRANGE))
+    return "\n".join(lines)
+
+
+def outcome(text: str) -> str:
+    """ "" for a module, or what its error says."""
+    try:
+        Module(text, Memory()).close()
+    except PTXError as error:
+        return str(error)
+    except MemoryError:
+        return "line 0: memory"
+    return ""
+
+
+@pytest.mark.parametrize("number", range(len(SOURCES)))
+def test_a_few_mutants(nvrtc: ModuleType, number: int) -> None:
+    text = ptx(SOURCES[number], 90)
+    assert not outcome(text)
+    found = [outcome(mutated(text, seed)) for seed in range(12)]
+    assert all(one == "" or one.startswith(("line ", "this is no PTX")) for one in found)
+    assert any(found)
+
+
+@pytest.mark.thorough
+@fuzz
+@given(
+    number=st.integers(0, len(SOURCES) - 1), seeds=st.lists(st.integers(0, 2**32), min_size=1, max_size=40)
+)
+def test_mutants(nvrtc: ModuleType, number: int, seeds: list[int]) -> None:
+    text = ptx(SOURCES[number], 90)
+    for seed in seeds:
+        text = mutated(text, seed)
+        found = outcome(text)
+        assert found == "" or found.startswith(("line ", "this is no PTX"))
