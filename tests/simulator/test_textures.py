@@ -213,3 +213,19 @@ def test_the_border_of_bytes_has_their_steps(machine: Machine) -> None:
     found = sample(machine, "line", texture, np.float32([-1.5, 7.5]), np.zeros((2, 4), np.float32))
     assert np.rint(found * 255).tolist() == [[64, 127, 191, 255]] * 2
     assert np.allclose(found * 255, np.rint(found * 255), atol=1e-4)
+
+
+def test_a_texture_that_says_whether_its_texels_are_there(nvrtc: ModuleType) -> None:
+    machine = Machine()
+    image = np.arange(32, dtype=np.float32).reshape(4, 8)
+    machine.device.textures[77] = Texture(image[None, ..., None], 2)
+    source = r"""
+extern "C" __global__ void k(unsigned long long t, float *out)
+{
+    bool resident = false;
+    out[threadIdx.x] = tex2D<float>(t, threadIdx.x + 0.5f, 1.5f, &resident) + 100 * resident;
+}
+"""
+    out = machine.zeros(8, np.float32)
+    machine.run(machine.load(source, 90), "k", 1, 8, np.uint64(77), out)
+    assert np.array_equal(out.get(), image[1] + 100)

@@ -166,3 +166,15 @@ def test_a_modifier_may_stand_behind_the_types() -> None:
     a, b = np.arange(-16, 16, dtype=np.int32), np.arange(16, -16, -1, dtype=np.int32)
     expected = np.maximum(np.maximum(a, b), 0) - np.maximum(np.minimum(a, b), 0)
     assert np.array_equal(run(body, a.view(np.uint32), b.view(np.uint32)).view(np.int32), expected)
+
+
+def test_clocks_never_go_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = """
+    mov.u64 %rd5, %globaltimer; mov.u64 %rd6, %clock64; nanosleep.u32 1;
+    mov.u64 %rd7, %globaltimer; mov.u64 %rd8, %clock64;
+    sub.u64 %rd7, %rd7, %rd5; sub.u64 %rd8, %rd8, %rd6;
+    setp.gt.s64 %p1, %rd7, 0; setp.gt.and.s64 %p1, %rd8, 0, %p1; selp.b32 %r0, 1, 0, %p1;
+"""
+    host = iter(range(10**18, 0, -(10**9)))  # the host's clock is set back again and again
+    monkeypatch.setattr("time.time_ns", lambda: next(host))
+    assert (run(body) == 1).all()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ptx.syntax import Bracket, PTXError, Vector
+from ..ptx.syntax import Bracket, Pair, PTXError, Vector
 from ..ptx.types import TYPES
 from .rule import rule
 
@@ -37,6 +37,9 @@ def _place(writer: BlockWriter, operand: Operand, shape: str, kind: str) -> tupl
 def _give(writer: BlockWriter, target: Operand, call: str, kind: str) -> None:
     """Four results; each is an array of its own."""
     values = writer.let(call)
+    if isinstance(target, Pair):  # whether all texels are there
+        writer.write(target.second, "TRUE", TYPES["pred"])
+        target = target.first
     for place, item in enumerate(writer.items(target)):
         writer.write(item, f"{values}[{place}]", TYPES[kind])
 

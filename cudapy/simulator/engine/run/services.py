@@ -6,25 +6,19 @@ Source: CUDA C++ Programming Guide, "Formatted Output", "Assertion", "Dynamic Gl
 from __future__ import annotations
 
 import os
-import re
-import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import fault
 from ..fault import Fault
+from .formatting import formatted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..compile.function import CompiledFunction
     from ..compile.graph import Block
     from .batch import Batch
     from .frame import Frame
-
-_FORMAT = re.compile(r"%([-+ #0]*)(\*|\d*)(?:\.(\*|\d*))?(hh|h|ll|l|z|j|t|L)?([diouxXcsfFeEgGaAp%])")
-_EIGHT = ("l", "ll", "z", "j", "t")
 
 
 def _arguments(batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Any) -> list[Any]:
@@ -53,45 +47,6 @@ def _give(function: CompiledFunction, block: Block, frame: Frame, lanes: Any, va
 
 def _number(function: CompiledFunction, block: Block) -> int:
     return function.instructions.index(block.steps[-1].instruction)
-
-
-def formatted(text: str, take: Callable[[int], bytes], string: Callable[[int], str]) -> tuple[str, int]:
-    """printf: `take(size)` gives the bytes of the next argument, `string` the text at an address."""
-    out: list[str] = []
-    count = 0
-
-    def convert(found: re.Match[str]) -> str:
-        nonlocal count
-        flags, width, precision, length, kind = found.groups()
-        if kind == "%":
-            return "%"
-        if width == "*":
-            width = str(struct.unpack("<i", take(4))[0])
-        if precision == "*":
-            precision = str(struct.unpack("<i", take(4))[0])
-        count += 1
-        spec = "%" + flags + width + ("" if precision is None else "." + precision)
-        if kind in "fFeEgGaA":
-            (number,) = struct.unpack("<d", take(8))
-            return str(number.hex() if kind in "aA" else (spec + kind) % number)
-        if kind == "s":
-            return (spec + "s") % string(struct.unpack("<Q", take(8))[0])
-        if kind == "p":
-            return (spec + "s") % f"0x{struct.unpack('<Q', take(8))[0]:x}"
-        if kind == "c":
-            return (spec + "s") % chr(take(4)[0])
-        size = 8 if length in _EIGHT else 4
-        value = int.from_bytes(take(size), "little", signed=kind in "di")
-        bits = {"hh": 8, "h": 16}.get(length or "")
-        if bits:
-            value &= (1 << bits) - 1
-            if kind in "di" and value >> (bits - 1):
-                value -= 1 << bits
-        result = (spec + ("d" if kind in "iu" else kind)) % value
-        return result.replace("0o", "0") if kind == "o" else result
-
-    out.append(_FORMAT.sub(convert, text))
-    return "".join(out), count
 
 
 def _printf(batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Any) -> None:

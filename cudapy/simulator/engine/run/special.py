@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..device import Device
 
 _AXES = "xyz"
+_EPOCH = time.time_ns() - time.perf_counter_ns()
+"""What %globaltimer counts from; the host's own clock may be set back."""
 _cache: dict[Any, Any] = {}
 
 
@@ -54,7 +56,7 @@ class Specials(Reporter):
                 else np.uint32((ticks >> 32 if name.endswith("_hi") else ticks) & 0xFFFFFFFF)
             )
         if name.startswith("%globaltimer"):
-            now = time.time_ns()
+            now = _EPOCH + time.perf_counter_ns()
             return (
                 np.uint64(now)
                 if name == "%globaltimer"
