@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.module import Module
 
 from .machine import Machine
@@ -178,3 +179,37 @@ def test_clocks_never_go_back(monkeypatch: pytest.MonkeyPatch) -> None:
     host = iter(range(10**18, 0, -(10**9)))  # the host's clock is set back again and again
     monkeypatch.setattr("time.time_ns", lambda: next(host))
     assert (run(body) == 1).all()
+
+
+STACKS = """
+.func (.param .b32 result) sum(.param .b32 given)
+{
+    .reg .b32 %n, %i, %s, %x; .reg .b64 %p, %q, %t; .reg .pred %c; .local .align 4 .b8 own[8];
+    ld.param.b32 %n, [given]; mov.u32 %s, 0;
+    setp.lt.u32 %c, %n, 1; @%c bra DONE;
+    st.local.b32 [own], %n; mul.wide.u32 %t, %n, 4; alloca.u64 %p, %t, 16; mov.u32 %i, 0; mov.u64 %q, %p;
+FILL: st.local.b32 [%q], %i; add.u64 %q, %q, 4; add.u32 %i, %i, 1; setp.lt.u32 %c, %i, %n; @%c bra FILL;
+    sub.u32 %x, %n, 1;
+    { .param .b32 a; .param .b32 b; st.param.b32 [a], %x; call (b), sum, (a); ld.param.b32 %s, [b]; }
+ADD: sub.u64 %q, %q, 4; ld.local.b32 %x, [%q]; add.u32 %s, %s, %x; setp.gt.u64 %c, %q, %p; @%c bra ADD;
+    and.b64 %t, %p, 15; cvt.u32.u64 %x, %t; add.u32 %s, %s, %x;
+DONE: st.param.b32 [result], %s; ret;
+}
+"""
+
+
+def test_memory_of_a_size_that_is_known_late() -> None:
+    body = """
+    .local .align 4 .b8 mine[4]; .reg .b64 %s;
+    st.local.b32 [mine], 77; stacksave.u64 %s;
+    mov.u64 %rd5, 100; alloca.u64 %rd6, %rd5, 4; st.local.b32 [%rd6], 5;
+    stackrestore.u64 %s; alloca.u64 %rd7, %rd5, 4; setp.ne.u64 %p1, %rd6, %rd7;
+    { .param .b32 a; .param .b32 b; st.param.b32 [a], %a; call (b), sum, (a); ld.param.b32 %r0, [b]; }
+    ld.local.b32 %r2, [%rd7]; ld.local.b32 %r3, [mine]; add.u32 %r0, %r0, %r2; sub.u32 %r0, %r0, %r3;
+    @%p1 mov.u32 %r0, 0;
+"""
+    n = np.arange(32, dtype=np.uint32) % 9
+    total = np.array([sum(k * (k - 1) // 2 for k in range(one + 1)) for one in n.tolist()])
+    assert np.array_equal(run(body, n, functions=STACKS).view(np.int32), total + 5 - 77)
+    with pytest.raises(Fault, match=r"Stack overflow(.|\n)*alloca.u64 %rd6, %rd5"):
+        run("mov.u64 %rd5, -8; alloca.u64 %rd6, %rd5;")

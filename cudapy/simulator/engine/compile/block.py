@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..ptx.syntax import Instruction, Operand, PTXError, Register, Sink
 from ..ptx.types import TYPES, Type
 from .graph import Block
-from .values import CARRY, Value, ValueReader
+from .values import CARRY, STACK, Value, ValueReader
 
 if TYPE_CHECKING:
     from .function import FunctionCompiler
@@ -65,6 +65,14 @@ class BlockWriter(ValueReader):
 
     def set_carry(self, name: str) -> None:
         self._set(CARRY, Value(name, "u4"))
+
+    def set_stack(self, expression: str) -> None:
+        self._set(STACK, Value(self.let(expression), "u8"))
+
+    def keep_stack(self) -> None:
+        """What `alloca` took is asked for where the block ends."""
+        if self.function.compiled.stack_slot is not None:
+            self.block.uses_at_end.add(STACK)
 
     def truth(self, instruction: Instruction) -> str:
         """The name of what the instruction's guard says; "True" without one."""

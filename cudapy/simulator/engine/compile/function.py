@@ -25,7 +25,7 @@ from . import scope
 from .block import BlockWriter
 from .graph import Block, cut, find_live
 from .parameters import Pieces, find_pieces
-from .values import CARRY, FRAME, SITE
+from .values import CARRY, FRAME, SITE, STACK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,6 +46,8 @@ class CompiledFunction:
         self.local_size = 0
         self.pieces: dict[str, Pieces] = {}
         """The parts that the parameters of functions and calls are kept in."""
+        self.stack_slot: int | None = None
+        """Where it is kept how much `alloca` took, if it is there."""
         self.slots: dict[str, int] = {}
         self.calls: set[str] = set()
         """Functions named in it."""
@@ -64,7 +66,9 @@ class FunctionCompiler:
         self.text = text
         self.architecture = architecture
         self.registers = dict(text.registers)
-        self.registers.update({FRAME: TYPES["u64"], SITE: TYPES["u32"], CARRY: TYPES["u32"]})
+        self.registers.update(
+            {FRAME: TYPES["u64"], SITE: TYPES["u32"], CARRY: TYPES["u32"], STACK: TYPES["u64"]}
+        )
         self.compiled = CompiledFunction(text)
         self._resolve_global = resolve_global
         self._constants: dict[tuple[int, str], str] = {}
@@ -74,6 +78,8 @@ class FunctionCompiler:
         self._noisy: set[str] = set()
         for name in (FRAME, SITE):  # the first two slots, as the scheduler expects
             self.slot(name)
+        if any(one.name in ("alloca", "stacksave", "stackrestore") for one in text.instructions):
+            self.compiled.stack_slot = self.slot(STACK)
         self._read = {name for instruction in text.instructions for name in _read_registers(instruction)}
         self.compiled.pieces = find_pieces(text)
         for name, pieces in self.compiled.pieces.items():

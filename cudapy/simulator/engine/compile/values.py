@@ -29,6 +29,8 @@ CARRY = "%cc"
 """The register of the carry."""
 FRAME, SITE = "%frame", "%site"
 """The registers that hold the address of the frame's local memory, and where the function was called."""
+STACK = "%stack"
+"""The register that holds how many bytes `alloca` took behind the frame's local memory."""
 
 
 class Value:
@@ -118,6 +120,15 @@ class ValueReader:
 
     def carry(self) -> str:
         return self._as(self._value(CARRY), TYPES["u32"], CARRY)
+
+    def frame_end(self) -> str:
+        """Where the local memory of the frame ends that the function always has."""
+        size = self.constant(self.function.compiled.local_size, "u8")
+        return self.let(f"{self._as(self._value(FRAME), TYPES['u64'], FRAME)} + {size}")
+
+    def stack(self) -> str:
+        """What `alloca` took behind it."""
+        return self._as(self._value(STACK), TYPES["u64"], STACK)
 
     def slot(self, name: str) -> int:
         """The place of a register in the frames of its function."""

@@ -79,6 +79,7 @@ def _call(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
     else:
         block.info = CallInfo(None, arguments, results, prototype)
         writer.result = writer.read(target, TYPES["u64"])
+    writer.keep_stack()
     for name in arguments:
         block.uses_at_end |= {f"{name}+{offset}" for offset in compiled.pieces.get(name, ())}
     for name in (*arguments, *results):
@@ -110,6 +111,33 @@ def _trap(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
     writer.line(f"L.trap({instruction.name!r}, I, {writer.number})")
 
 
+def _alloca(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """alloca: bytes behind the frame, by their address in local memory; they go when the function returns."""
+    kind = TYPES[groups["T"]]
+    target, count, *more = instruction.operands
+    align = more[0].value if more and isinstance(more[0], Integer) else 8
+    if len(more) > 1 or align < 1 or align & align - 1 or align > 1 << 16:
+        raise PTXError("the alignment is a power of two up to 65536")
+    size = writer.read(count, kind)
+    base = writer.frame_end()
+    mask = writer.constant(-align, "u8")
+    free = f"{base} + {writer.stack()} + {writer.constant(align - 1, 'u8')}"
+    start = writer.let(f"({free}) & {mask}")
+    end = writer.let(f"L.grown_stack({start}, {size}.astype(u8), I, {writer.number})")
+    writer.set_stack(f"{end} - {base}")
+    writer.write(target, start if kind.size == 8 else f"{start}.astype({kind.code})", kind)
+
+
+def _save_stack(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    kind = TYPES[groups["T"]]
+    writer.write(instruction.operands[0], f"{writer.stack()}.astype({kind.code})", kind)
+
+
+def _restore_stack(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    saved = writer.read(instruction.operands[0], TYPES[groups["T"]])
+    writer.set_stack(f"{saved}.astype(u8)")
+
+
 def _registers(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """setmaxnreg: there are always enough."""
     count = instruction.operands[0]
@@ -131,6 +159,9 @@ RULES = [
     rule("bar[.cta].<action:red>.<op:and|or>.pred", **_BARRIER),
     rule("barrier[.cta].<action:red>.<op:popc>[.aligned].u32", **_BARRIER),
     rule("barrier[.cta].<action:red>.<op:and|or>[.aligned].pred", **_BARRIER),
+    rule("alloca.<T:u32|u64>", emit=_alloca, has_effect=True),
+    rule("stacksave.<T:u32|u64>", emit=_save_stack, has_effect=True),
+    rule("stackrestore.<T:u32|u64>", emit=_restore_stack, has_effect=True),
     rule("trap", emit=_trap, has_effect=True),
     rule("brkpt", emit=_trap, has_effect=True),
     rule("membar.<level:cta|gl|sys>", emit=nothing),

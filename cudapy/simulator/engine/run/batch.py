@@ -91,6 +91,16 @@ class Batch(Warps, Warpgroups, Texturing):
         self.local, self.local_stride = grown.reshape(-1), stride
         self.local_base = self.all_lanes * stride
 
+    def grown_stack(self, start: Any, size: Any, lanes: Any, number: int) -> Any:
+        """alloca: the end of `size` bytes of local memory from `start` on."""
+        end = start + size
+        bad = (end < start) | (end > np.uint64(self.device.stack_size))
+        if bad.any():
+            more = f"a stack has {self.device.stack_size} bytes"
+            self.fail(fault.HARDWARE_STACK_ERROR, "Stack overflow", number, lanes, bad, size, more=more)
+        self.reserve_local(int(end.max()))
+        return end
+
     def sleep(self, nanoseconds: Any) -> None:
         """nanosleep: it may be shorter than asked for, and here never is longer than a millisecond."""
         time.sleep(min(int(nanoseconds.max()), 1_000_000) * 1e-9)

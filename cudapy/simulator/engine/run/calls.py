@@ -109,6 +109,9 @@ class Calls:
             carry(function, frame, argument, called, entered, variable.name, lanes)
         base = part(frame[FRAME_SLOT], self.batch.all_lanes if lanes is None else lanes)
         base = base + np.uint64(function.local_size + _CALL_SIZE)
+        if function.stack_slot is not None:
+            taken = part(frame[function.stack_slot], self.batch.all_lanes if lanes is None else lanes)
+            base = base + (taken + np.uint64(15) & ~np.uint64(15))
         top = int(np.max(base)) + called.local_size
         if top > self.batch.device.stack_size:
             self.batch.fail(
@@ -120,6 +123,8 @@ class Calls:
                 more=f"a stack has {self.batch.device.stack_size} bytes, {-key.depth + 1} calls are open",
             )
         self.batch.reserve_local(top)
+        if called.stack_slot is not None:
+            entered.merge(called.stack_slot, np.uint64(0), self.batch.all_lanes if lanes is None else lanes)
         site = self._site(function, following, info.results)
         if lanes is None:
             entered[FRAME_SLOT], entered[SITE_SLOT] = base, np.uint32(site)
