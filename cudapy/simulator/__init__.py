@@ -78,7 +78,8 @@ def enable(
         are not there. By default it is the newest that cudapy knows.
 
     What is not given comes from the environment, where there is CUDAPY_SIMULATOR_DEVICES, _SEED,
-    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE, _REPORTS or _DRIVER_VERSION. Raises
+    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE, _REPORTS or _DRIVER_VERSION.
+    CUDAPY_SIMULATOR_CHECK=all switches both checks on, `races` or `uninitialized` one of them. Raises
     RuntimeError if this process has called another driver or has other devices already, ValueError for
     settings that make no sense.
     """
@@ -375,6 +376,7 @@ def _settings(
     from .streams.work import Faults
 
     current = settings.current
+    checks = _checks()
     text = _environment("SEED")
     current.seed = seed if seed is not None else int(text) if text else current.seed
     for where, name, value in (
@@ -386,8 +388,21 @@ def _settings(
         text = _environment({"prints": "REPORTS"}.get(name, name.upper()))
         if value is None and text:
             value = text not in ("0", "false", "no")
+        if value is None and name in checks:
+            value = True
         if value is not None:
             setattr(where, name, value)
+
+
+def _checks() -> set[str]:
+    """The settings that CUDAPY_SIMULATOR_CHECK switches on: those of `all`, or of names between commas."""
+    known = {"races": "check_races", "uninitialized": "check_uninitialized"}
+    asked = [name.strip() for name in _environment("CHECK").split(",") if name.strip()]
+    for name in asked:
+        if name not in (*known, "all"):
+            names = ", ".join(("all", *known))
+            raise ValueError(f"CUDAPY_SIMULATOR_CHECK cannot be {name!r}: there is {names}")
+    return set(known.values()) if "all" in asked else {known[name] for name in asked}
 
 
 def driver_version(asked: tuple[int, int] | None = None) -> int:
