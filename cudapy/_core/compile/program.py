@@ -185,6 +185,11 @@ class Program(Closable):
     def __repr__(self) -> str:
         return f"<Program {self._options.name!r}, {'closed' if self.is_closed else self._code_type}>"
 
+    def _repr_html_(self) -> str:
+        from ..html_tables import html_source
+
+        return html_source(repr(self), self._code.decode(errors="replace"))
+
 
 def _through(cache: ProgramCacheResource, key: Callable[[], bytes], build: Callable[[], Built]) -> Built:
     """What a caller's cache has for `key()`, or what is built now and kept; see compile_cache.cached."""

@@ -276,6 +276,18 @@ class Device:
     def __repr__(self) -> str:
         return f"<Device {self._device_id} ({self.name})>"
 
+    def _repr_html_(self) -> str:
+        from ..html_tables import html_table, memory_size
+
+        capability = self.compute_capability
+        rows = (
+            ("compute capability", f"{capability.major}.{capability.minor}"),
+            ("multiprocessors", self.properties.multiprocessor_count),
+            ("memory", memory_size(self.total_memory)),
+            ("PCI bus", self.pci_bus_id),
+        )
+        return html_table(f"Device {self._device_id}: {self.name}", rows)
+
 
 def _ordinal(device_id: Any) -> int:
     """The number of a device. Raises TypeError for what is none."""

@@ -303,6 +303,23 @@ class Buffer(Shared):
         name = type(self).__name__
         return f"<{name}, closed>" if self.is_closed else f"<{name} {self._address:#x}, {self._size} bytes>"
 
+    def _repr_html_(self) -> str:
+        from ..html_tables import html_table, memory_size
+
+        name = type(self).__name__
+        if self.is_closed:
+            return html_table(name, [("closed", "its memory was given back")])
+        who = {(True, True): "device and host", (True, False): "device", (False, True): "host"}
+        resource = self._resource
+        rows = (
+            ("address", f"{self._address:#x}"),
+            ("size", memory_size(self._size)),
+            ("device", self.device_id if self.device_id >= 0 else None),
+            ("accessible from", who.get((self.is_device_accessible, self.is_host_accessible))),
+            ("allocated by", None if resource is None else type(resource).__name__),
+        )
+        return html_table(name, rows)
+
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
