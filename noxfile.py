@@ -14,6 +14,13 @@ nox.options.default_venv_backend = "venv"
 
 PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
 HERE = Path(__file__).parent
+LOCKS = {
+    "cuda12": ["cuda12", "test"],
+    "cuda13": ["cuda13", "dev"],
+    "compiled": ["compiled", "test"],
+    "site": ["cuda13", "test", "docs", "notebooks", "package"],
+}
+"""The extras that a file of `.ci/` is for."""
 
 
 @nox.session
@@ -79,9 +86,9 @@ def lock(session: nox.Session) -> None:
     session.install("uv>=0.5")
     command = ["uv", "pip", "compile", "--upgrade", "--universal", "--python-version", PYTHONS[0]]
     command += ["--generate-hashes", "--no-annotate", "--no-emit-index-url", "--quiet"]
-    for libraries, tools in (("cuda12", "test"), ("cuda13", "dev"), ("compiled", "test")):
-        what = ["--extra", libraries, "--extra", tools, "pyproject.toml", ".ci/build.in"]
-        where = ["--output-file", f".ci/{libraries}.txt"]
+    for name, extras in LOCKS.items():
+        what = [*(part for extra in extras for part in ("--extra", extra)), "pyproject.toml", ".ci/build.in"]
+        where = ["--output-file", f".ci/{name}.txt"]
         session.run(*command, *what, *where, env={"UV_CUSTOM_COMPILE_COMMAND": "nox -s lock"}, silent=True)
 
 
@@ -198,3 +205,34 @@ def vendored(session: nox.Session) -> None:
             program += "import sys; assert 'cudapy' not in sys.modules"
             session.run("python", "-c", program)
         session.run("python", "-m", "cudapy", "vendor", *copied, "--check")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site into docs/_build/html, a warning being an error."""
+    session.install("-e", ".[cuda13,docs]")
+    session.run(
+        "sphinx-build", "-W", "--keep-going", "-d", "docs/_build/doctrees", "docs", "docs/_build/html"
+    )
+
+
+@nox.session
+def notebooks(session: nox.Session) -> None:
+    """Execute the notebooks: on the GPU, or on the simulator where there is none."""
+    session.install("-e", ".[cuda13,test,notebooks]")
+    session.run("pytest", "-m", "", "tests/test_notebooks.py", *session.posargs)
+
+
+@nox.session
+def package(session: nox.Session) -> None:
+    """Build the source distribution and the wheel into dist/, check them, and run the wheel."""
+    session.install("-e", ".[package,test]", "hatchling>=1.24")
+    shutil.rmtree("dist", ignore_errors=True)
+    session.run("python", "-m", "build", "--no-isolation")
+    session.run("twine", "check", "--strict", *map(str, sorted(Path("dist").iterdir())))
+    session.run("pytest", "-m", "", "tests/test_package.py", *session.posargs)
+    session.install("--force-reinstall", "--no-deps", *map(str, Path("dist").glob("*.whl")))
+    with session.chdir(session.create_tmp()):
+        session.run("python", "-m", "cudapy", "--version")
+        program = "from cudapy.core import Device; print(Device())"
+        session.run("python", "-c", program, env={"CUDAPY_DRIVER": "simulator"})

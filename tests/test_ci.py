@@ -18,8 +18,12 @@ else:
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-LOCKS = {"cuda12": "test", "cuda13": "dev"}
-"""The libraries and the tools that a file of `.ci` is for."""
+LOCKS = {
+    "cuda12": ("cuda12", "test"),
+    "cuda13": ("cuda13", "dev"),
+    "site": ("cuda13", "test", "docs", "notebooks", "package"),
+}
+"""The extras that a file of `.ci` is for."""
 
 
 def wanted(extra: str) -> Iterator[Requirement]:
@@ -47,12 +51,12 @@ def locked(name: str) -> dict[str, list[Requirement]]:
     return found
 
 
-@pytest.mark.parametrize("libraries", LOCKS)
-def test_all_that_ci_installs_is_locked(libraries: str) -> None:
+@pytest.mark.parametrize("name", LOCKS)
+def test_all_that_ci_installs_is_locked(name: str) -> None:
     """`nox -s lock` was run since the requirements changed."""
-    found = locked(libraries)
+    found = locked(name)
     requirements = [Requirement(line) for line in PROJECT["dependencies"]]
-    requirements += [*wanted(libraries), *wanted(LOCKS[libraries]), Requirement("hatchling")]
+    requirements += [*(each for extra in LOCKS[name] for each in wanted(extra)), Requirement("hatchling")]
     for requirement in requirements:
         versions = [next(iter(each.specifier)).version for each in found[requirement.name]]
         assert all(requirement.specifier.contains(version) for version in versions), requirement

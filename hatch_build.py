@@ -1,0 +1,47 @@
+"""Part of the build: README.md as the package's index shows it, with links that lead to the repository."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+try:
+    from hatchling.metadata.plugin.interface import MetadataHookInterface
+except ImportError:  # the site uses `absolute`, too
+    MetadataHookInterface = object
+
+_LINK = re.compile(r"(!?)(\[(?:[^\[\]]|!\[[^\]]*\]\([^)]*\))*\])\(([^)\s]+)\)")
+
+
+def absolute(text: str, repository: str, version: str, folder: str = "") -> str:
+    """Markdown whose links to files, which are relative to `folder`, lead to them in `repository`."""
+
+    def changed(link: re.Match[str]) -> str:
+        is_picture, label, target = link.groups()
+        if re.match(r"[a-z]+:|#|//", target):
+            return link[0]
+        path = posixpath.normpath(posixpath.join(folder, target))
+        return f"{is_picture}{label}({repository}/{'raw' if is_picture else 'blob'}/{version}/{path})"
+
+    return _LINK.sub(changed, text)
+
+
+class ReadmeHook(MetadataHookInterface):
+    """Makes `readme` of README.md, for the version that is built."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        root = Path(self.root)
+        version = re.search(
+            r'^__version__ = "(.*)"', (root / "cudapy" / "__init__.py").read_text(), re.MULTILINE
+        )
+        assert version, "cudapy/__init__.py has no __version__"
+        text = (root / "README.md").read_text(encoding="utf-8")
+        source = metadata["urls"]["Source"]
+        metadata["readme"] = {
+            "content-type": "text/markdown",
+            "text": absolute(text, source, f"v{version[1]}"),
+        }
