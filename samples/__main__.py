@@ -1,6 +1,6 @@
 """`python -m samples`: list the samples, or run some or all of them.
 
-    python -m samples                      # the list
+    python -m samples                      # the list; python -m samples list introduction: a part of it
     python -m samples run vector_add scan  # some, by name or by category
     python -m samples run --all            # all, each in a process of its own
     python -m samples run --all --simulator --jobs 4
@@ -77,13 +77,13 @@ def chosen(names: list[str]) -> Iterator[Sample]:
     return (sample for sample in there if sample.name in names or sample.category in names)
 
 
-def show() -> int:
+def show(which: list[Sample]) -> int:
     """Print the list."""
-    category, width = "", max(len(sample.name) for sample in samples())
-    for sample in samples():
+    category, width = None, max(len(sample.name) for sample in which)
+    for sample in which:
         if sample.category != category:
             category = sample.category
-            print(f"\n{category}")
+            print(f"\n{category}" if category else "")
         print(f"  {sample.name:{width}}  {sample.title}")
     return 0
 
@@ -119,7 +119,8 @@ def run(which: list[Sample], simulator: bool, verbose: bool, jobs: int = 1) -> i
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m samples", description="Ported CUDA samples.")
     commands = parser.add_subparsers(dest="command")
-    commands.add_parser("list", help="what there is (the default)")
+    listing = commands.add_parser("list", help="what there is (the default)")
+    listing.add_argument("names", nargs="*", help="samples or categories (all)")
     running = commands.add_parser("run", help="run samples")
     running.add_argument("names", nargs="*", help="samples or categories")
     running.add_argument("--all", action="store_true", help="all of them")
@@ -128,7 +129,8 @@ def main() -> int:
     running.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
     arguments = parser.parse_args()
     if arguments.command != "run":
-        return show()
+        names = getattr(arguments, "names", [])
+        return show(list(chosen(names)) if names else samples())
     if arguments.all == bool(arguments.names):
         running.error("name the samples to run, or say --all")
     if arguments.jobs < 1:
@@ -138,4 +140,10 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        code = main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head`; what is left must not fail again when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)

@@ -63,7 +63,7 @@ THREADS = 256
 
 
 def main() -> int:
-    simulator.stand_in()
+    simulated = simulator.stand_in()
     device = Device()
     device.set_current()
     stream = device.create_stream()
@@ -91,7 +91,8 @@ def main() -> int:
         stream.sync()
         same = int(found[0]) == int(numbers.sum())
         rate = numbers.nbytes / ((end - start) * 1e-3) / 1e9
-        print(f"{name:8} {(end - start) * 1000:8.1f} us {rate:8.1f} GB/s  {'ok' if same else 'wrong'}")
+        speed = "" if simulated else f"{(end - start) * 1000:8.1f} us {rate:8.1f} GB/s  "
+        print(f"{name:8} {speed}{'ok' if same else 'wrong'}")
         right = right and same
     print("PASS" if right else "FAIL")
     return 0 if right else 1

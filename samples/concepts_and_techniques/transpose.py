@@ -54,7 +54,7 @@ WIDTH, HEIGHT = 1024, 512
 
 
 def main() -> int:
-    simulator.stand_in()
+    simulated = simulator.stand_in()
     device = Device()
     device.set_current()
     stream = device.create_stream()
@@ -79,7 +79,8 @@ def main() -> int:
         stream.sync()
         same = np.array_equal(found, matrix.T)
         rate = 2 * matrix.nbytes / ((end - start) * 1e-3) / 1e9
-        print(f"{name:18} {(end - start) * 1000:8.1f} us {rate:8.1f} GB/s  {'ok' if same else 'wrong'}")
+        speed = "" if simulated else f"{(end - start) * 1000:8.1f} us {rate:8.1f} GB/s  "
+        print(f"{name:18} {speed}{'ok' if same else 'wrong'}")
         right = right and same
     print("PASS" if right else "FAIL")
     return 0 if right else 1

@@ -38,7 +38,7 @@ HEIGHT, INNER, WIDTH = 160, 320, 240  # multiples of TILE
 
 
 def main() -> int:
-    simulator.stand_in()
+    simulated = simulator.stand_in()
     device = Device()
     device.set_current()
     stream = device.create_stream()
@@ -67,7 +67,8 @@ def main() -> int:
     bound = INNER * np.finfo(np.float32).eps * (np.abs(a).astype(np.float64) @ np.abs(b))
     right = bool((np.abs(c - exact) <= bound).all())
     rate = 2 * HEIGHT * INNER * WIDTH / ((end - start) * 1e-3) / 1e9
-    print(f"{HEIGHT} x {INNER} times {INNER} x {WIDTH}: {(end - start) * 1000:.1f} us, {rate:.1f} GFLOP/s")
+    speed = "" if simulated else f": {(end - start) * 1000:.1f} us, {rate:.1f} GFLOP/s"
+    print(f"{HEIGHT} x {INNER} times {INNER} x {WIDTH}{speed}")
     print("PASS" if right else "FAIL")
     return 0 if right else 1
 
