@@ -1,6 +1,6 @@
 """convolutionSeparable: a filter of 17 x 17, as 17 and 17.
 
-    python samples/concepts_and_techniques/convolution_separable.py
+    python samples/concepts_and_techniques/convolution_separable.py [--save convolution_separable.png]
 
 A filter that is the product of a row and a column costs 34 multiplications for each pixel, not 289. The
 filter lies in constant memory, which a warp reads with one access when all its threads read the same word;
@@ -9,6 +9,8 @@ each block brings its pixels and those beside them into shared memory.
 
 from __future__ import annotations
 
+import argparse
+import importlib.util
 import sys
 
 import numpy as np
@@ -56,7 +58,21 @@ RADIUS, TILE = 8, 32
 WIDTH, HEIGHT = 500, 300
 
 
+def save(file: str, image: np.ndarray, found: np.ndarray) -> None:
+    """Write the image and, beside it, what the filter makes of it."""
+    from PIL import Image
+
+    both = np.hstack([image / image.max(), found / found.max()])
+    Image.fromarray((255 * both).astype(np.uint8)).save(file)
+    print(f"written to {file}")
+
+
 def main() -> int:
+    parser = argparse.ArgumentParser(description="A separable filter.")
+    parser.add_argument("--save", metavar="PNG", help="write the picture there (needs Pillow)")
+    chosen = parser.parse_args()
+    if chosen.save and not importlib.util.find_spec("PIL"):
+        parser.error("--save needs Pillow: pip install pillow")
     simulator.stand_in()
     device = Device()
     device.set_current()
@@ -65,7 +81,9 @@ def main() -> int:
 
     generator = np.random.default_rng(0)
     weights = generator.random(2 * RADIUS + 1, dtype=np.float32)
-    image = generator.random((HEIGHT, WIDTH), dtype=np.float32)
+    image = generator.random((HEIGHT, WIDTH), dtype=np.float32) / 4
+    rows, columns = np.ogrid[:HEIGHT, :WIDTH]
+    image += 0.75 * ((rows // 30 + columns // 30) % 2)  # squares under noise
     address, size = cu.cuLibraryGetGlobal(code.handle, code.symbol_mapping["weights"])
     cu.cuMemcpyHtoDAsync(address, weights, size, stream.handle)
 
@@ -83,6 +101,8 @@ def main() -> int:
     for axis, result in ((1, between), (0, found)):
         exact = np.apply_along_axis(np.convolve, axis, exact, weights.astype(np.float64), "same")
         error = max(error, float(np.abs(result - exact).max() / exact.max()))
+    if chosen.save:
+        save(chosen.save, image, found)
     right = error < 1e-6
     print(f"{WIDTH} x {HEIGHT} pixels, {2 * RADIUS + 1} weights each way, off by {error:.1e}")
     print("PASS" if right else "FAIL")

@@ -1,6 +1,6 @@
 """histogram: counting bytes with atomic operations, in shared memory first.
 
-    python samples/concepts_and_techniques/histogram.py
+    python samples/concepts_and_techniques/histogram.py [--save histogram.png]
 
 If all threads count in the same 256 numbers of device memory, they wait for each other. So each block
 counts in 256 numbers of its own shared memory, and adds them to those of all at its end.
@@ -8,6 +8,8 @@ counts in 256 numbers of its own shared memory, and adds them to those of all at
 
 from __future__ import annotations
 
+import argparse
+import importlib.util
 import sys
 
 import numpy as np
@@ -38,7 +40,24 @@ N = 1 << 22
 THREADS = 256
 
 
+def save(file: str, bins: np.ndarray) -> None:
+    """Draw a bar for each bin."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 3), layout="constrained")
+    axes = figure.subplots()
+    axes.bar(np.arange(256), bins, width=1, color="#3572b0")
+    axes.set(xlabel="byte", ylabel="how often", xlim=(-1, 256))
+    figure.savefig(file, dpi=100)
+    print(f"written to {file}")
+
+
 def main() -> int:
+    parser = argparse.ArgumentParser(description="Counting bytes.")
+    parser.add_argument("--save", metavar="PNG", help="draw the histogram there (needs matplotlib)")
+    chosen = parser.parse_args()
+    if chosen.save and not importlib.util.find_spec("matplotlib"):
+        parser.error("--save needs matplotlib: pip install matplotlib")
     simulator.stand_in()
     device = Device()
     device.set_current()
@@ -56,6 +75,8 @@ def main() -> int:
     d_bins.copy_to(bins, stream=stream)
     stream.sync()
 
+    if chosen.save:
+        save(chosen.save, bins)
     right = np.array_equal(bins, np.bincount(data, minlength=256))
     print(f"{N} bytes, the most frequent is {bins.argmax()} ({bins.max()} times)")
     print("PASS" if right else "FAIL")

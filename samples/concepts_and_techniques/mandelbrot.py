@@ -9,6 +9,7 @@ thread.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 
 import numpy as np
@@ -59,6 +60,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="The Mandelbrot set.")
     parser.add_argument("--save", metavar="PNG", help="write the picture there (needs Pillow)")
     chosen = parser.parse_args()
+    if chosen.save and not importlib.util.find_spec("PIL"):
+        parser.error("--save needs Pillow: pip install pillow")
     simulator.stand_in()
     device = Device()
     device.set_current()

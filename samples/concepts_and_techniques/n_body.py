@@ -10,6 +10,7 @@ checked against NumPy, all of them by the laws of motion: momentum is kept, and 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import sys
 
 import numpy as np
@@ -108,6 +109,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Bodies that attract each other.")
     parser.add_argument("--save", metavar="PNG", help="draw where they went (needs matplotlib)")
     chosen = parser.parse_args()
+    if chosen.save and not importlib.util.find_spec("matplotlib"):
+        parser.error("--save needs matplotlib: pip install matplotlib")
     simulator.stand_in()
     device = Device()
     device.set_current()
