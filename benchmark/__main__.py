@@ -71,6 +71,8 @@ def measure(arguments: Sequence[str], runs: int) -> tuple[list[Document], int]:
     with tempfile.TemporaryDirectory(prefix="cudapy-benchmark-") as folder:
         for run in range(runs):
             raw = Path(folder) / f"{run}.json"
+            if runs > 1:
+                print(f"run {run + 1} of {runs}", file=sys.stderr, flush=True)
             done = subprocess.run([*command, f"--raw={raw}", *arguments], cwd=ROOT, env=alike)
             status = status or done.returncode
             if raw.exists():

@@ -126,6 +126,8 @@ def _cache() -> Path:
 
 def _download(wanted: str, folder: Path) -> Path:
     platforms = [f"--platform=manylinux{tag}_x86_64" for tag in TAGS]
+    if sys.stderr.isatty():
+        print(f"downloading {wanted}", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "-q"]
     result = subprocess.run(
         [*command, "--disable-pip-version-check", "-d", str(folder), *platforms, wanted],

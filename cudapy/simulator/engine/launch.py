@@ -11,6 +11,7 @@ import numpy as np
 from . import fault, settings
 from .device import Device
 from .fault import Fault
+from .progress import Progress
 from .run.batch import Batch, Launch
 from .run.scheduler import Scheduler
 
@@ -53,13 +54,17 @@ def launch(
     if cooperative:
         run.workspace = device.memory.allocate(_WORKSPACE, "workspace of the grid")
         _clear(device, run.workspace)
+    progress = Progress(kernel.name, blocks)
     try:
         with device.memory.in_use(), np.errstate(all="ignore"):
             for first in range(0, blocks, at_once):
-                Scheduler(Batch(run, first, min(at_once, blocks - first))).run()
+                count = min(at_once, blocks - first)
+                Scheduler(Batch(run, first, count)).run()
+                progress.done(first + count)
     except RecursionError as error:
         raise Fault(fault.LAUNCH_FAILED, f"{kernel.name}: {error}") from error
     finally:
+        progress.close()
         run.close()
         if run.output:
             sys.stdout.flush()
