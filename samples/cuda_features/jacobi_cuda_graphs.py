@@ -40,7 +40,7 @@ extern "C" __global__ void step(const float *matrix, const double *b, const doub
     }
 }
 """
-N, THREADS = 256, 128
+N, THREADS = 128, 128
 ENOUGH, MOST = 1e-10, 100
 
 

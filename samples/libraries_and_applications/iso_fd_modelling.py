@@ -73,7 +73,7 @@ class Ground(NamedTuple):
         return squares
 
 
-SMALL, LARGE = Ground(64, 24, 48, 45), Ground(144, 40, 96, 170)
+SMALL, LARGE = Ground(64, 24, 40, 30), Ground(144, 40, 96, 170)
 """What is computed, and what for a picture."""
 
 

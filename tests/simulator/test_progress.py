@@ -80,6 +80,7 @@ def test_a_terminal_shows_the_blocks_that_are_done() -> None:
     assert max(map(len, lines(err))) < 80
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["no terminal", "switched off", "short"])
 def test_otherwise_nothing_is_shown(how: str) -> None:
     program = PROGRAM.replace("progress.PATIENCE = 0.0\n", "") if how == "short" else PROGRAM
@@ -87,6 +88,7 @@ def test_otherwise_nothing_is_shown(how: str) -> None:
     assert shown(program, terminal=how != "no terminal", **environment) == ("done\n", "")
 
 
+@pytest.mark.thorough
 def test_a_fault_takes_the_line_away_first() -> None:
     program = PROGRAM.replace(
         "kernel, 0)\ndevice.sync()",
