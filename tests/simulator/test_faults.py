@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -487,6 +488,11 @@ def test_coverage_of_lines_and_branches(checks: Any, machine: Machine) -> None:
     assert lines[line_of(BRANCHES, "nobody")] == 0
     assert lines[line_of(BRANCHES, "threadIdx")] == 32
     assert {tuple(sorted(both)) for both in counts.branches().values()} == {(3, 29), (0, 29)}
+    table = counts._repr_html_()
+    assert table.startswith("<table><caption>sort_out</caption>")
+    assert f"program.cu:{line_of(BRANCHES, '3 of 32')}</td><td>3</td></tr>" in table
+    unreached = re.findall(r'<tr style="color: #c00"><td>[^<]*?program.cu:(\d+)</td><td>0</td></tr>', table)
+    assert unreached == [str(line_of(BRANCHES, "nobody"))]
 
 
 ORDER = r"""

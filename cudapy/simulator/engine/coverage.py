@@ -48,6 +48,18 @@ class Counts:
             if block.end == "branch" and not block.is_certain
         }
 
+    def _repr_html_(self) -> str:
+        """For Jupyter: a row for each line, those that no thread ran in red."""
+        from html import escape
+
+        colours = {True: "", False: ' style="color: #c00"'}
+        rows = "".join(
+            f"<tr{colours[threads > 0]}><td>{escape(file)}:{line}</td><td>{threads:,}</td></tr>"
+            for (file, line), threads in sorted(self.lines().items())
+        )
+        head = "<tr><th>line</th><th>threads</th></tr>"
+        return f"<table><caption>{escape(self.kernel.name)}</caption>{head}{rows}</table>"
+
 
 _counts: dict[int, Counts] = {}
 
