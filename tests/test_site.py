@@ -42,6 +42,11 @@ def test_every_public_name_is_in_the_reference(written: Path, module: str) -> No
     assert set(names) - entries - listed - modules == set()
 
 
+def test_every_module_has_its_page() -> None:
+    there = {path.stem for path in (ROOT / "cudapy").glob("[!_]*.py")} | {"simulator"}
+    assert there <= {*reference.BINDINGS, *reference.OBJECTS}
+
+
 def test_every_page_is_in_the_index(written: Path) -> None:
     index = (written / "index.md").read_text().split()
     assert {path.stem for path in written.glob("*.md")} - {"index"} <= set(index)

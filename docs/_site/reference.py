@@ -28,6 +28,7 @@ BINDINGS = {
     "nvvm": "NVVM",
     "nvfatbin": "nvFatbin",
     "nvml": "NVML, the management library",
+    "nccl": "NCCL, collectives of several devices",
 }
 OBJECTS = {
     "core": "Devices, streams, memory, programs, launches",
