@@ -7,6 +7,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from cudapy.simulator.engine.module import PTXError
+
 from .machine import Machine, computed
 
 f4, u4, u8 = np.float32, np.uint32, np.uint64
@@ -104,3 +106,36 @@ def test_atomics_on_vectors(nvrtc: ModuleType) -> None:
     assert sums.get().tolist() == [[20, 190, float((i * i).sum()), -190], [10, 20, 0, 0], [10, 20, 0, 0]]
     assert old.get().tolist() == [[float(n // 2), float(n // 2 * 2)] for n in i]
     assert halves.get().tolist() == [19 << 10, 19 << 26, 0, 0, *[0x4D004D00] * 4]
+
+
+@pytest.mark.parametrize("size", ["", ".abs"])
+@pytest.mark.parametrize("spreads", ["", ".NaN"])
+@pytest.mark.parametrize("name", ["min", "max"])
+def test_the_least_and_the_greatest_of_three(name: str, spreads: str, size: str) -> None:
+    words = np.array(PAIRS, u4)
+    a, b, c = (one.ravel() for one in np.meshgrid(words, words, words))
+    found = computed(
+        f"{name}{spreads}{size}.f32 %z, %a, %b, %c;", "f32 f32 f32", "f32", a, b, c, target="sm_100"
+    ).view(f4)
+    x, y, z = ((np.abs(one.view(f4)) if size else one.view(f4)) for one in (a, b, c))
+    choose = {"min": (np.fmin, np.minimum), "max": (np.fmax, np.maximum)}[name][bool(spreads)]
+    with np.errstate(invalid="ignore"):
+        assert np.array_equal(found, choose(choose(x, y), z), equal_nan=True)
+    with pytest.raises(PTXError, match="sm_100 or newer"):
+        computed(f"{name}.f32 %z, %a, %b, %c;", "f32 f32 f32", "f32", a, b, c)
+
+
+@pytest.mark.parametrize("size", ["", ".abs"])
+@pytest.mark.parametrize("spreads", ["", ".NaN"])
+@pytest.mark.parametrize("op", ["min", "max"])
+def test_the_least_and_the_greatest_of_a_warp(op: str, spreads: str, size: str) -> None:
+    generator = np.random.default_rng(6)
+    x = generator.choice([-2.5, -1, -0.25, 1, 3, np.inf, -np.inf], (6, 32)).astype(f4)
+    x[1, 5] = x[2] = np.nan
+    x[3, :31] = np.nan
+    body = f"redux.sync.{op}{size}{spreads}.f32 %z, %a, -1;"
+    found = computed(body, "f32", "f32", x.ravel(), target="sm_100a").view(f4).reshape(6, 32)
+    numbers = np.abs(x) if size else x
+    choose = {"min": (np.fmin, np.minimum), "max": (np.fmax, np.maximum)}[op][bool(spreads)]
+    expected = np.broadcast_to(choose.reduce(numbers, axis=1)[:, None], (6, 32))
+    assert np.array_equal(found, expected, equal_nan=True)

@@ -147,6 +147,13 @@ def maximum(a: Any, b: Any, nan: bool = False) -> Any:
     return np.where((a != a) | (b != b), a + b, upper)[()] if nan else upper
 
 
+def of_three(choose: Any, a: Any, b: Any, c: Any, spreads: bool, is_size: bool) -> Any:
+    """minimum or maximum of three numbers, or of their sizes."""
+    if is_size:
+        a, b, c = np.abs(a), np.abs(b), np.abs(c)
+    return choose(choose(a, b, spreads), c, spreads)
+
+
 def with_sign(a: Any, b: Any, changed: bool = False) -> Any:
     """The magnitude of `b` with the sign of `a`. Of NaN too."""
     bits = u4 if a.dtype.itemsize == 4 else u8

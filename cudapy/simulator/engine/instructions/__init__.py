@@ -79,11 +79,11 @@ def _patterns(name: str) -> list[tuple[re.Pattern[str], Rule]]:
 
 
 @functools.cache
-def match(opcode: str) -> Match | None:
-    """The rule for a whole opcode, or None."""
+def match(opcode: str, operands: int | None = None) -> Match | None:
+    """The rule for a whole opcode, with so many operands if that is said, or None."""
     for regex, rule in _patterns(opcode.partition(".")[0]):
         found = regex.match(opcode)
-        if found is not None:
+        if found is not None and (operands is None or rule.emit or len(rule.slots) == operands):
             return Match(rule, {name: value or "" for name, value in found.groupdict().items()})
     return None
 
@@ -130,7 +130,7 @@ def _hint(instruction: Instruction) -> str:
 
 def find(instruction: Instruction) -> Match:
     """The rule for an instruction. Raises PTXError, which says what there is instead."""
-    found = match(instruction.opcode)
+    found = match(instruction.opcode, len(instruction.operands)) or match(instruction.opcode)
     if found is None and instruction.name in ("ld", "st", "atom", "red", "fence"):
         found = match(_usual_order(instruction.opcode))
     if found is None:

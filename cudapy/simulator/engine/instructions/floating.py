@@ -45,6 +45,15 @@ RULES = [
     rule("max[.ftz][.NaN].<T:f32>", "d a b", "maximum(a, b, bool(NaN))"),
     rule("min[.ftz][.NaN].xorsign.abs.<T:f32>", "d a b", "xor_sign(minimum, a, b, bool(NaN))"),
     rule("max[.ftz][.NaN].xorsign.abs.<T:f32>", "d a b", "xor_sign(maximum, a, b, bool(NaN))"),
+    *(
+        rule(
+            f"{name}[.ftz][.NaN][.size:abs].<T:f32>",
+            "d a b c",
+            f"of_three({function}, a, b, c, spreads=bool(NaN), is_size=bool(size))",
+            since=100,
+        )
+        for name, function in (("min", "minimum"), ("max", "maximum"))
+    ),
     rule("min.<T:f64>", "d a b", "minimum64(a, b)"),
     rule("max.<T:f64>", "d a b", "maximum64(a, b)"),
     *(

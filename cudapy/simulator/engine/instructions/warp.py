@@ -55,6 +55,14 @@ def _redux(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]
     writer.write(instruction.operands[0], f"L.redux({groups['op']!r}, {a}, {mask}, I)", kind)
 
 
+def _redux_float(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    kind = TYPES["f32"]
+    a = writer.quieted(instruction.operands[1], kind)
+    mask = writer.read(instruction.operands[2], TYPES["b32"])
+    told = f"is_size={bool(groups.get('size'))}, spreads={bool(groups.get('NaN'))}"
+    writer.write(instruction.operands[0], f"L.redux_float({groups['op']!r}, {a}, {mask}, I, {told})", kind)
+
+
 def _elect(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     mask = writer.read(instruction.operands[1], TYPES["b32"])
     leader, is_leader = writer.let_pair(f"L.elect({mask}, I)")
@@ -79,6 +87,13 @@ RULES = [
     rule("match.<mode:any|all>.sync.<T:b32|b64>", emit=_match, has_effect=True, gate="2"),
     rule("redux.sync.<op:add|min|max>.<T:u32|s32>", emit=_redux, has_effect=True, gate="2"),
     rule("redux.sync.<op:and|or|xor>.<T:b32>", emit=_redux, has_effect=True, gate="2"),
+    rule(
+        "redux.sync.<op:min|max>[.size:abs][.NaN].<T:f32>",
+        emit=_redux_float,
+        has_effect=True,
+        gate="2",
+        since=100,
+    ),
     rule("elect.sync", emit=_elect, has_effect=True, gate="1"),
     rule("activemask.b32", "d:b32", emit=_active, has_effect=True, gate="present"),
     rule("bar.warp.sync", emit=_together, has_effect=True, gate="0"),

@@ -152,6 +152,20 @@ class Warps(Specials):
         function.at(result, group, np.broadcast_to(a, numbers.shape))
         return result[group]
 
+    def redux_float(self, op: str, a: Any, mask: Any, lanes: Any, is_size: bool, spreads: bool) -> Any:
+        """The least or greatest number of a warp's lanes, found as integers in the same order. NaN is none of
+        them, unless all are NaN or it spreads.
+        """
+        bits = np.broadcast_to(np.abs(a) if is_size else a, self.numbers(lanes).shape).view(np.int32)
+        bad = (bits & 0x7FFFFFFF) > 0x7F800000
+        ordered = np.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
+        first = (op == "min") != spreads  # a NaN is behind all numbers, or before them
+        place = np.where(bad, np.int32(0x7FFFFFFF if first else -0x80000000), ordered)
+        found = self.redux(op, place.astype(np.int32), mask, lanes)
+        result = np.where(found < 0, found ^ 0x7FFFFFFF, found).astype(np.int32)
+        is_nan = (found == 0x7FFFFFFF) | (found == -0x80000000)
+        return np.where(is_nan, np.int32(0x7FFFFFFF), result).astype(np.int32).view(np.float32)
+
     def elect(self, mask: Any, lanes: Any) -> tuple[Any, Any]:
         """The lowest lane of the mask, and whether one is it."""
         mask = np.broadcast_to(mask, self.numbers(lanes).shape)
