@@ -78,7 +78,7 @@ def _patterns(name: str) -> list[tuple[re.Pattern[str], Rule]]:
     return [(rule.regex(), rule) for rule in _rules().get(name, ())]
 
 
-@functools.cache
+@functools.lru_cache(1 << 14)
 def match(opcode: str, operands: int | None = None) -> Match | None:
     """The rule for a whole opcode, with so many operands if that is said, or None."""
     for regex, rule in _patterns(opcode.partition(".")[0]):

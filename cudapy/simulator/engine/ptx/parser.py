@@ -9,7 +9,6 @@ import re
 
 from .body import BodyReader
 from .declarations import FUNCTION_HEAD, alias, function_head, variable
-from .operands import count
 from .syntax import FunctionText, ModuleText, PTXError, Variable
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
@@ -34,9 +33,8 @@ class _Reader:
         self._text = text
         self._place = 0
         self._line = 1
-        self._files = {
-            count(number): name for number, name in re.findall(r'\.file\s+(\d+)\s+"([^"]*)"', text)
-        }
+        files = re.findall(r'\.file\s+(\d{1,18})\s+"([^"]*)"', text)
+        self._files = {int(number): name for number, name in files}
 
     def module(self) -> ModuleText:
         head = {"version": "", "target": ""}
