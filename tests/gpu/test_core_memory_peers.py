@@ -68,3 +68,28 @@ def test_copies_and_fills_go_in_a_stream_of_their_device_whatever_is_current(dev
     stream.sync()
     assert found.tolist() == list(range(256)) and set(filled.tolist()) == {7}
     assert Device().device_id == device.device_id
+
+
+def test_the_peers_of_a_pool_are_a_set(device, other) -> None:
+    peers = DeviceMemoryResource(device, DeviceMemoryResourceOptions()).peer_accessible_by
+    peers ^= [other]
+    assert set(peers) == {other} and repr(peers) == repr({other})
+    assert peers | {device} == {other, device} and type(peers | {device}) is set
+    peers.intersection_update([other, device], {1})
+    assert set(peers) == {other}
+    peers.difference_update([device], [other])
+    assert set(peers) == set()
+    peers.symmetric_difference_update([1])
+    peers.symmetric_difference_update([1])
+    assert set(peers) == set()
+    peers.add(other)
+    peers.intersection_update([device])
+    assert set(peers) == set()
+
+
+def test_a_device_that_cannot_reach_a_pool(device, other, monkeypatch) -> None:
+    peers = DeviceMemoryResource(device, DeviceMemoryResourceOptions()).peer_accessible_by
+    monkeypatch.setattr(Device, "can_access_peer", lambda peer, own: False)
+    with pytest.raises(ValueError, match="device 1 cannot use the memory of device 0"):
+        peers.add(other)
+    assert set(peers) == set()

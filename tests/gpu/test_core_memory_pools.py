@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 
 import numpy as np
 import pytest
@@ -295,6 +296,75 @@ def test_prefetch_and_discard(managed, device, stream) -> None:
         prefetch_batch(stream, [device.allocate(64, stream)], device)
     with pytest.raises(TypeError, match="sequence"):
         prefetch_batch(stream, buffers[0], device)
+
+
+def test_places_of_the_host() -> None:
+    assert Host(1) is Host(numa_id=1) and Host.numa_current() is Host(is_numa_current=True)
+    for place, shown in (
+        (Host(), "Host()"),
+        (Host(1), "Host(numa_id=1)"),
+        (Host.numa_current(), "Host.numa_current()"),
+    ):
+        assert repr(place) == shown and pickle.loads(pickle.dumps(place)) is place
+    with pytest.raises(ValueError, match="two ways to name one node"):
+        Host(1, is_numa_current=True)
+    for wrong in (-1, 1.5, "1"):
+        with pytest.raises(ValueError, match="not the number of a NUMA node"):
+            Host(wrong)
+
+
+def test_nodes_of_the_host_are_preferred(managed, advised) -> None:
+    for place in (Host(0), Host.numa_current()):
+        advised.preferred_location = place
+        assert advised.preferred_location is place
+
+
+def test_the_node_next_to_the_device(managed, device, stream, monkeypatch) -> None:
+    """Source: cuDeviceGetAttribute with CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID."""
+    node = [0]
+    monkeypatch.setattr(driver.checked, "cuDeviceGetAttribute", lambda attribute, device: node[0])
+    options = ManagedMemoryResourceOptions(preferred_location_type="host_numa")
+    assert ManagedMemoryResource(options).preferred_location == ("host_numa", 0)
+    node[0] = -1
+    with pytest.raises(RuntimeError, match="does not say which NUMA node"):
+        ManagedMemoryResource(options)
+
+
+def test_managed_buffers_of_no_bytes(managed, device, stream) -> None:
+    empty, full = managed.allocate(0, stream=stream), managed.allocate(4096, stream=stream)
+    assert type(empty) is ManagedBuffer
+    empty.preferred_location = device
+    assert empty.preferred_location is None and empty.accessed_by == set()
+    prefetch_batch(stream, [empty], device)
+    discard_batch(stream, [empty])
+    discard_prefetch_batch(stream, [empty], device)
+    prefetch_batch(stream, [empty, full], [device, Host()])
+    stream.sync()
+    assert last_prefetch(full)[0] == 2
+    with pytest.raises(TypeError, match="a bytes is not a Buffer"):
+        prefetch_batch(stream, [full, b"1234"], device)
+
+
+def test_who_has_a_way_to_a_managed_buffer(managed, device, advised) -> None:
+    advised.accessed_by = {device}
+    both = advised.accessed_by | {Host()}
+    assert both == {device, Host()} and type(both) is set
+    assert repr(advised.accessed_by) == repr({device})
+
+
+def test_a_driver_that_knows_no_kinds_of_places(managed, device, advised, monkeypatch) -> None:
+    """Before CUDA 12.2 it tells one number: of a device, -1 for the host, -2 for none."""
+    ask = driver.checked.cuMemRangeGetAttribute
+
+    def older(size, attribute, address, count):
+        if attribute.name.endswith(("_LOCATION_TYPE", "_LOCATION_ID")):
+            raise CUDAError("no such attribute", driver.CUresult.CUDA_ERROR_INVALID_VALUE, "x")
+        return ask(size, attribute, address, count)
+
+    monkeypatch.setattr(driver.checked, "cuMemRangeGetAttribute", older)
+    for place in (device, Host(), None):
+        advised.preferred_location = place
+        assert advised.preferred_location == place
 
 
 def test_a_resource_whose_class_was_derived_from(device, stream) -> None:

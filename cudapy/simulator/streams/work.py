@@ -12,10 +12,12 @@ it has none left, and none is given to it later: whoever starts it counts for it
 from __future__ import annotations
 
 import _thread
+import sys
 import threading
 import time
 import traceback
 from collections import deque
+from functools import partial
 from typing import Any
 
 from .. import findings
@@ -50,11 +52,24 @@ class _Here(threading.local):
 _here = _Here()
 
 
+def _observed(trace: Any, profile: Any, action: Callable[[], Any]) -> None:
+    """Do it in a new thread, which these functions are told of."""
+    if trace is not None:
+        sys.settrace(trace)
+    if profile is not None:
+        sys.setprofile(profile)
+    action()
+
+
 def beside(action: Callable[[], Any]) -> bool:
     """Have a thread do it. False where no more can be started: at the end of Python 3.12.0 and 3.12.1.
 
     A finalizer may come here while its thread is in the middle of `threading`, whose locks are not for two.
+    Debuggers and coverage see the thread, as those of `threading`: threading.settrace and setprofile hold for it.
     """
+    trace, profile = threading.gettrace(), threading.getprofile()
+    if trace is not None or profile is not None:
+        action = partial(_observed, trace, profile, action)
     try:
         if not getattr(_thread, "daemon_threads_allowed", lambda: True)():
             return False
