@@ -8,6 +8,7 @@ import gc
 import numpy as np
 import pytest
 from cudapy.core.graph import GraphDefinition
+from cudapy.core.utils import CopyOptions, copy_batch
 
 from cudapy import driver
 from cudapy.core import (
@@ -325,3 +326,47 @@ def test_a_buffer_outlives_the_stream_it_is_freed_in(device) -> None:
     buffer.fill(1)
     buffer.close()
     device.sync()
+
+
+def test_copies_without_bytes_and_without_what_they_need(device, stream) -> None:
+    buffer, empty = device.allocate(16, stream), device.allocate(0, stream)
+    buffer.fill(1, stream=stream)
+    empty.fill(2, stream=stream)
+    buffer.copy_from(b"", stream=stream)
+    assert buffer.copy_to(bytearray(), stream=stream) == b""
+    empty.copy_from(device.allocate(0, stream), stream=stream)
+    assert set(content(buffer, np.uint8, stream).tolist()) == {1}
+    foreign = Buffer.from_handle(buffer.handle, 16)
+    with pytest.raises(ValueError, match="no memory resource to allocate one"):
+        foreign.copy_to(stream=stream)
+    for copy in (buffer.copy_from, buffer.copy_to):
+        with pytest.raises(ValueError, match="options are for a copy between buffers"):
+            copy(bytearray(16), stream=stream, options=CopyOptions())
+    copy_batch(stream, [empty], [device.allocate(0, stream)], options=CopyOptions())
+
+
+def test_an_error_stays_though_what_explains_it_fails(device, stream, monkeypatch) -> None:
+    """What the driver says of a copy counts, even where it says nothing about the memory any more."""
+    buffer = device.allocate(16, stream)
+    wrong = Buffer.from_handle(1, 16)
+
+    def refuse(*arguments):
+        raise CUDAError("refused", driver.CUresult.CUDA_ERROR_UNKNOWN, "cuMemcpyAsync")
+
+    def invalid(*arguments):
+        raise CUDAError("invalid", driver.CUresult.CUDA_ERROR_INVALID_VALUE, "cuMemcpyAsync")
+
+    monkeypatch.setattr(Buffer, "_located", refuse)
+    monkeypatch.setattr(driver.checked, "cuMemcpyAsync", invalid)
+    with pytest.raises(CUDAError, match=r"^invalid$"):
+        buffer.copy_from(wrong, stream=stream)
+    monkeypatch.setattr(driver.checked, "cuMemcpyAsync", refuse)
+    with pytest.raises(CUDAError, match=r"^refused$"):
+        buffer.copy_from(wrong, stream=stream)
+
+
+def test_what_makes_no_buffer(device, stream) -> None:
+    with pytest.raises(TypeError, match=r"a Buffer comes from dev\.allocate"):
+        Buffer()
+    with pytest.raises(TypeError, match="takes a stream, not None"):
+        device.allocate(16, stream).set_deallocation_stream(None)

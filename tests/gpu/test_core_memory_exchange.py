@@ -16,6 +16,7 @@ from cudapy.core import (
     LaunchConfig,
     LegacyPinnedMemoryResource,
     ManagedMemoryResource,
+    MemoryResource,
     PinnedMemoryResource,
     Program,
     launch,
@@ -294,6 +295,133 @@ def test_elements_of_other_types_are_not_copied(device, stream) -> None:
     structs.copy_from(StridedMemoryView.from_array_interface(np.ones(8, "i4,f4")), stream)
     with pytest.raises(TypeError, match="from_any_interface"):
         view.copy_from(np.zeros(8, "i8"), stream)
+
+
+def test_copies_between_host_arrays(stream) -> None:
+    """By NumPy, byte for byte: nothing is converted, and of other types nothing is copied."""
+    numbers = np.arange(24, dtype="f4").reshape(4, 6)
+    target = np.zeros((6, 4), "f4").T
+    StridedMemoryView.from_array_interface(numbers[:, ::-1]).copy_to(
+        StridedMemoryView.from_array_interface(target), stream=stream
+    )
+    assert (target == numbers[:, ::-1]).all()
+
+
+def test_copies_of_no_elements(device, stream) -> None:
+    none = StridedMemoryView.from_buffer(device.allocate(64, stream), (4, 0), dtype="f4")
+    host = np.zeros((4, 0), "f4")
+    none.copy_from(StridedMemoryView.from_array_interface(host), stream)
+    none.copy_to(StridedMemoryView.from_array_interface(host), stream=stream)
+    stream.sync()
+
+
+def test_copies_that_are_refused(device, stream) -> None:
+    buffer = device.allocate(64, stream)
+    view = StridedMemoryView.from_buffer(buffer, (4, 4), dtype="i4")
+    with pytest.raises(ValueError, match=r"shape \(4, 2\) cannot be copied to one of shape \(4, 4\)"):
+        view.copy_from(StridedMemoryView.from_buffer(buffer, (4, 2), dtype="i4"), stream)
+    repeated = StridedMemoryView.from_buffer(buffer, (4, 4), (0, 1), dtype="i4")
+    with pytest.raises(ValueError, match="has elements that share memory"):
+        repeated.copy_from(view, stream)
+    repeated.copy_to(view, stream=stream)
+
+
+def test_a_view_of_a_buffer_by_a_layout(device, stream) -> None:
+    buffer = device.allocate(64, stream)
+    dense = StridedMemoryView.from_buffer(buffer, (4, 4), itemsize=4)
+    part = StridedMemoryView.from_buffer(buffer, dense.layout[1:, ::2], dtype="i4")
+    assert (part.shape, part.strides, part.ptr) == ((3, 2), (4, 2), int(buffer.handle) + 16)
+    with pytest.raises(ValueError, match="needs a dtype or an itemsize"):
+        StridedMemoryView.from_buffer(buffer, (4, 4))
+    with pytest.raises(ValueError, match="elements of 4 bytes cannot be float64, which has 8"):
+        StridedMemoryView.from_buffer(buffer, dense.layout, dtype="f8")
+    with pytest.raises(ValueError, match="the array needs 68 bytes, the Buffer has 64"):
+        StridedMemoryView.from_buffer(buffer, (17,), dtype="i4")
+
+
+def test_a_view_is_exported_as_it_is() -> None:
+    view = StridedMemoryView.from_array_interface(np.arange(4))
+    for asked in ({"copy": True}, {"dl_device": CUDA}):
+        with pytest.raises(BufferError, match=r"exported as it is: on device \(1, 0\)"):
+            view.__dlpack__(**asked)
+    assert np.from_dlpack(view).tolist() == [0, 1, 2, 3]
+
+
+class Producer:
+    """What exports memory by DLPack as libraries did before there were versions."""
+
+    def __init__(self, array, device):
+        self.array, self.device, self.asked = array, device, []
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, *, stream=None):
+        self.asked.append(stream)
+        return self.array.__dlpack__()
+
+
+def test_producers_that_know_no_versions_of_dlpack(stream) -> None:
+    producer = Producer(np.arange(4), CPU)
+    view = StridedMemoryView.from_dlpack(producer, -1)
+    assert np.from_dlpack(view).tolist() == [0, 1, 2, 3] and producer.asked == [None]
+
+
+def test_memory_of_other_makers() -> None:
+    with pytest.raises(BufferError, match="device type 10 of DLPack is neither the host nor CUDA"):
+        StridedMemoryView.from_dlpack(Producer(np.arange(4), (10, 0)), -1)
+
+
+class WithInterface:
+    def __init__(self, buffer, **changed):
+        self.__cuda_array_interface__ = {**buffer.__cuda_array_interface__, **changed}
+
+
+def test_arrays_that_name_no_stream(buffer, stream) -> None:
+    """Nothing is waited for; an array of no memory is on the current device."""
+    view = StridedMemoryView.from_cuda_array_interface(WithInterface(buffer, stream=None), int(stream.handle))
+    assert (view.ptr, view.shape, view.device_id) == (int(buffer.handle), (64,), 0)
+    empty = WithInterface(buffer, data=(0, False), shape=(0,), stream=None)
+    view = StridedMemoryView.from_cuda_array_interface(empty, int(stream.handle))
+    assert (view.ptr, view.size, view.device_id) == (0, 0, 0)
+
+
+class HostMemory(MemoryResource):
+    """Memory of the host alone, which no kernel can use."""
+
+    is_device_accessible, is_host_accessible, device_id = False, True, -1
+
+    def allocate(self, size, *, stream=None):
+        raise NotImplementedError
+
+    def deallocate(self, ptr, size, *, stream=None):
+        pass
+
+
+def test_memory_that_no_kernel_can_use(stream) -> None:
+    memory = np.arange(8, dtype="u1")
+    buffer = Buffer.from_handle(memory.ctypes.data, 8, HostMemory())
+    assert buffer.__dlpack_device__() == CPU and np.from_dlpack(buffer).tolist() == memory.tolist()
+    with pytest.raises(AttributeError, match="is memory that no kernel can use"):
+        _ = buffer.__cuda_array_interface__
+    with pytest.raises(AttributeError, match="'Buffer' object has no attribute 'nothing'"):
+        _ = buffer.nothing
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="classes have no __buffer__ before Python 3.12")
+def test_a_memoryview_of_a_buffer(device, stream) -> None:
+    pinned = LegacyPinnedMemoryResource().allocate(8)
+    view = memoryview(pinned)
+    view[:] = bytes(range(8))
+    assert np.asarray(pinned).tolist() == list(range(8))
+    with pytest.raises(BufferError, match="cannot be closed"):
+        pinned.close()
+    view.release()
+    pinned.close()
+    with pytest.raises(BufferError, match="is not in host memory"):
+        memoryview(device.allocate(8, stream))
+    with pytest.raises(RuntimeError, match="closed"):
+        memoryview(pinned)
 
 
 # -- batches ------------------------------------------------------------------------------------------------
