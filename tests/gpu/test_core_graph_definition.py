@@ -10,6 +10,7 @@ import pytest
 from cudapy.core.graph import (
     AllocNode,
     ChildGraphNode,
+    ConditionalNode,
     EmptyNode,
     EventRecordNode,
     EventWaitNode,
@@ -31,6 +32,7 @@ from cudapy.core.graph import (
 )
 
 from cudapy import driver
+from cudapy._ffi.library import SymbolNotFound
 from cudapy.core import CUDAError, Device, EventOptions, LaunchConfig, LegacyPinnedMemoryResource
 from cudapy.driver import CUgraphNodeType
 
@@ -147,6 +149,15 @@ def test_what_is_no_node_and_no_graph(definition, stream) -> None:
     for update in (node.update, definition.instantiate()[node].update):
         with pytest.raises(TypeError, match="update takes a GraphBuilder or a GraphDefinition, not a int"):
             update(5)
+
+
+def test_graphs_and_nodes_as_others_see_them(definition, device) -> None:
+    assert definition.edges() == set()
+    first = definition.empty()
+    second = first.join()
+    assert definition != 5 and first != 5 and first != second and definition == second.graph
+    assert repr(first.succ) == repr({second})
+    assert repr(second) in repr(definition.instantiate()[second])
 
 
 def test_a_cycle_is_refused(definition) -> None:
@@ -344,6 +355,33 @@ def test_what_is_no_memcpy(definition, device, stream) -> None:
     with pytest.raises(ValueError, match="src_owner"):
         definition.memcpy(buffer, buffer, 4, src_owner=buffer)
     assert definition.nodes() == set()
+    copy, fill = definition.memcpy(buffer, buffer, 4), definition.memset(buffer, 0, 4)
+    for side in ("dst_owner", "src_owner"):
+        with pytest.raises(ValueError, match="an owner is for an address"):
+            copy.update(**{side: buffer})
+    with pytest.raises(ValueError, match="dst_owner is for a dst that is an address"):
+        fill.update(dst_owner=buffer)
+
+
+def test_a_copy_of_several_rows_cannot_be_changed(definition, device, stream) -> None:
+    """Only somebody else can have added it."""
+    buffer = zeros(device, stream, 4)
+    unified = driver.CUmemorytype.CU_MEMORYTYPE_UNIFIED
+    rows = driver.CUDA_MEMCPY3D(
+        srcMemoryType=unified,
+        dstMemoryType=unified,
+        WidthInBytes=2,
+        Height=2,
+        Depth=1,
+        srcPitch=4,
+        dstPitch=2,
+    )
+    rows.srcDevice, rows.dstDevice = buffer.handle, int(buffer.handle) + 8
+    context = driver.checked.cuCtxGetCurrent()
+    driver.checked.cuGraphAddMemcpyNode(definition.handle, None, 0, rows, context)
+    (node,) = definition.nodes()
+    with pytest.raises(ValueError, match="more than one piece of memory"):
+        node.update(size=1)
 
 
 def test_allocation(definition, device, stream) -> None:
@@ -358,6 +396,15 @@ def test_allocation(definition, device, stream) -> None:
     assert isinstance(free, FreeNode) and free.dptr == node.dptr
     run(definition, stream, count=3)
     assert set(out.tolist()) == {6}
+
+
+@pytest.mark.parametrize("kind", ["host", "managed"])
+def test_memory_of_other_kinds(definition, device, stream, kind) -> None:
+    needs_driver(12, 9 if kind == "host" else 13)
+    node = definition.allocate(1024, memory_type=kind)
+    assert node.memory_type == kind and node.device_id == (-1 if kind == "host" else 0)
+    node.memset(node.dptr, 5, 1024).deallocate(node.dptr)
+    run(definition, stream)
 
 
 def test_an_allocation_that_is_not_freed(definition, device, stream) -> None:
@@ -519,6 +566,42 @@ def test_else_and_switch(definition, device, stream, value) -> None:
     run(definition, stream)
     expected = [1 if value else 2, 10 + value if value < 2 else 0]
     assert content(buffer, np.int32, stream).tolist() == expected
+
+
+def conditional_of_somebody_else(definition, device, sort, bodies):
+    """A conditional node that the driver was asked for, without core."""
+    condition = definition.create_condition(1)
+    wanted = driver.CUgraphNodeParams(type=CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL)
+    wanted.conditional.handle, wanted.conditional.type = condition, sort
+    wanted.conditional.size, wanted.conditional.ctx = bodies, driver.checked.cuCtxGetCurrent()
+    driver.checked.cuGraphAddNode(definition.handle, None, None, 0, wanted)
+    return condition, wanted
+
+
+@pytest.mark.parametrize(
+    ("sort", "bodies", "kind"), [(0, 1, IfNode), (0, 2, IfElseNode), (1, 1, WhileNode), (2, 3, SwitchNode)]
+)
+def test_a_conditional_node_of_somebody_else(definition, device, monkeypatch, sort, bodies, kind) -> None:
+    """What it is only the driver knows, since CUDA 13.2; what that says is here said by the test."""
+    needs_driver(12, 8)
+    condition, told = conditional_of_somebody_else(definition, device, sort, bodies)
+    monkeypatch.setattr(driver.checked, "cuGraphNodeGetParams", lambda node: told)
+    (node,) = definition.nodes()
+    assert type(node) is kind and len(node.branches) == bodies
+    assert node.condition == condition and repr(node.condition) == f"<GraphCondition {condition.value:#x}>"
+    assert node.branches[0].handle == told.conditional.phGraph_out[0]
+
+
+def test_a_conditional_node_that_an_older_driver_does_not_tell_about(definition, device, monkeypatch) -> None:
+    def lacks(node):
+        raise SymbolNotFound("cuGraphNodeGetParams", "the driver lacks it")
+
+    needs_driver(12, 4)
+    conditional_of_somebody_else(definition, device, 1, 1)
+    monkeypatch.setattr(driver.checked, "cuGraphNodeGetParams", lacks)
+    (node,) = definition.nodes()
+    assert type(node) is ConditionalNode
+    assert (node.condition, node.cond_type, node.branches) == (None, None, ())
 
 
 def test_a_condition_that_no_node_uses(definition) -> None:

@@ -20,6 +20,7 @@ from cudapy.core import (
     DeviceMemoryResource,
     DeviceMemoryResourceOptions,
     Event,
+    LegacyPinnedMemoryResource,
     PinnedMemoryResource,
     PinnedMemoryResourceOptions,
 )
@@ -72,8 +73,17 @@ def test_what_is_shared_and_what_is_not(resource, device, stream) -> None:
     assert again == descriptor and hash(again) == hash(descriptor) and not buffer.is_mapped
     handle = resource.allocation_handle
     assert handle is resource.allocation_handle and os.fstat(handle.handle)
+    assert descriptor != descriptor.size
+    for cls, comes_from in (
+        (type(descriptor), "buffer.ipc_descriptor"),
+        (type(handle), "the allocation_handle of a memory resource"),
+    ):
+        with pytest.raises(TypeError, match=f"comes from {comes_from}"):
+            cls()
     with pytest.raises(TypeError, match="send_fds"):
         pickle.dumps(handle)
+    with pytest.raises(RuntimeError, match="it is of no memory pool"):
+        _ = LegacyPinnedMemoryResource().allocate(64).ipc_descriptor
     with pytest.raises(RuntimeError, match="ipc_enabled=True"):
         _ = device.allocate(64, stream).ipc_descriptor
     with pytest.raises(RuntimeError, match="ipc_enabled=True"):

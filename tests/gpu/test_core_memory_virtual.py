@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 import cudapy._core.memory.virtual as virtual_module
 from cudapy import driver
+from cudapy._core.memory.graph import owning
 from cudapy._core.memory.pointer import is_allocated
 from cudapy.core import (
     CUDAError,
@@ -66,6 +69,55 @@ def test_a_buffer_without_memory_grows(virtual, device, stream) -> None:
     assert (content(buffer, np.uint8, stream) == 1).all() and buffer.size == 1000
     buffer.close()
     assert virtual._mappings == {}
+
+
+def test_a_buffer_grows_into_what_is_mapped_already(virtual, stream, monkeypatch) -> None:
+    """Sizes are rounded up to the granularity: up to there nothing has to be made."""
+    buffer = virtual.allocate(1000)
+    address = buffer.handle
+    monkeypatch.setattr(virtual_module, "_reserve", None)
+    assert virtual.modify_allocation(buffer, 2000) is buffer
+    assert (buffer.handle, buffer.size) == (address, 2000)
+    buffer.fill(1, stream=stream)
+    assert (content(buffer, np.uint8, stream) == 1).all()
+
+
+def test_options_that_give_no_access_and_export_nothing(device) -> None:
+    needs = {"handle_type": None, "self_access": None, "peer_access": None}
+    options = VirtualMemoryResource(device, needs).config
+    assert (options.handle_type, options.self_access, options.peer_access) == (None, None, None)
+    buffer = VirtualMemoryResource(device, {"handle_type": None}).allocate(1000)
+    piece = driver.checked.cuMemRetainAllocationHandle(buffer.handle)
+    found = driver.checked.cuMemGetAllocationPropertiesFromHandle(piece)
+    assert found.requestedHandleTypes == driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_NONE
+
+
+@pytest.mark.parametrize(
+    ("lacking", "options", "said"),
+    [
+        ("virtual_memory_management_supported", {}, "has no virtual memory management"),
+        ("gpu_direct_rdma_with_cuda_vmm_supported", {"gpu_direct_rdma": True}, "has no GPUDirect RDMA"),
+    ],
+)
+def test_a_device_that_lacks_what_virtual_memory_needs(device, monkeypatch, lacking, options, said) -> None:
+    class Properties:
+        virtual_memory_management_supported = gpu_direct_rdma_with_cuda_vmm_supported = True
+
+    monkeypatch.setattr(Properties, lacking, False)
+    monkeypatch.setattr(device, "properties", Properties())
+    with pytest.raises(RuntimeError, match=f"device 0 {said}"):
+        VirtualMemoryResource(device, options)
+
+
+def test_where_virtual_memory_of_the_host_is_asked_for(monkeypatch) -> None:
+    """Which C is asked for; not all drivers have such memory."""
+    monkeypatch.setattr(driver.checked, "cuDeviceGetAttribute", lambda attribute, device: 3)
+    options = VirtualMemoryResourceOptions(location_type="host_numa")
+    place = options._properties(0).location
+    assert (place.type, place.id) == (driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA, 3)
+    host = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST
+    found = [(access.location.type, access.flags) for access in options._access(0, True)]
+    assert found[1:] == [(host, driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE)]
 
 
 def test_access_that_cannot_be_given_leaves_nothing(virtual, device) -> None:
@@ -212,3 +264,27 @@ def test_memory_that_outlives_its_graph(device, stream, resource) -> None:
     device.sync()
     driver.checked.cuGraphExecDestroy(runnable)
     GraphMemoryResource(0).trim()
+
+
+def test_the_memory_of_graphs_is_that_of_a_device(device) -> None:
+    resource = GraphMemoryResource(device)
+    assert pickle.loads(pickle.dumps(resource)) == resource
+    numbers = resource.attributes
+    assert repr(numbers) == (
+        f"<GraphMemoryResourceAttributes used {numbers.used_mem_current} (high {numbers.used_mem_high}), "
+        f"reserved {numbers.reserved_mem_current} (high {numbers.reserved_mem_high})>"
+    )
+
+
+def test_a_free_that_is_refused_says_so(device, stream, monkeypatch) -> None:
+    """But where the graph has not run there is nothing to free."""
+
+    def refuse(cell, stream):
+        raise CUDAError("refused", driver.CUresult.CUDA_ERROR_INVALID_VALUE, "cuMemFreeAsync")
+
+    buffer = device.allocate(64, stream)
+    monkeypatch.setattr(owning, "cuMemFreeAsync", refuse)
+    resource = GraphMemoryResource(device)
+    with pytest.raises(CUDAError, match="refused"):
+        resource.deallocate(buffer.handle, 64, stream)
+    resource.deallocate(1 << 60, 64, stream)
