@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import random
@@ -307,6 +308,36 @@ def test_eight_writers_that_are_killed(path: Path) -> None:
     assert folder.size()[1] <= (1 << 21) + 8 * 50_100, "one entry of each that was about to sweep"
 
 
+# -- systems whose calls take no descriptor of a folder ------------------------------------------------
+
+
+@pytest.fixture
+def by_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows, where files are named by their paths, and users and modes mean nothing."""
+    monkeypatch.setattr(cache_folder, "_BY_DESCRIPTOR", False)
+    monkeypatch.setattr(cache_folder, "_SAFELY", 0)
+
+
+def test_what_goes_in_comes_out_by_path(by_path: None, folder: Folder, path: Path) -> None:
+    test_what_goes_in_comes_out(folder, path)
+    path.chmod(0o777)
+    folder.put(b"a", b"one")
+    assert folder.get(b"a") == b"one"
+
+
+@posix
+def test_symbolic_links_by_path(by_path: None, tmp_path: Path, folder: Folder, path: Path) -> None:
+    folder.put(b"a", b"one")
+    (tmp_path / "entry").write_bytes(entry(folder, b"a").read_bytes())
+    entry(folder, b"a").unlink()
+    entry(folder, b"a").symlink_to(tmp_path / "entry")
+    assert folder.get(b"a") is None
+    path.rename(tmp_path / "other")
+    path.symlink_to(tmp_path / "other")
+    with pytest.raises(Refused, match="is a symbolic link"):
+        folder.put(b"a", b"one")
+
+
 # -- where it is ------------------------------------------------------------------------------------------
 
 
@@ -336,3 +367,42 @@ def test_never_in_the_working_directory(monkeypatch: pytest.MonkeyPatch, given: 
     monkeypatch.setenv("CUDAPY_CACHE_DIR", given)
     with pytest.raises(ValueError, match="not an absolute path"):
         user_cache()
+
+
+@posix
+def test_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CUDAPY_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "")
+    monkeypatch.setattr(cache_folder.os.path, "expanduser", lambda path: path)
+    with pytest.raises(ValueError, match="no home folder: set CUDAPY_CACHE_DIR"):
+        user_cache()
+
+
+def test_two_processes_make_the_folder_at_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make = os.mkdir
+
+    def faster(made: str, mode: int = 0o777) -> None:
+        make(made, mode)
+        make(made, mode)  # the other process was here
+
+    monkeypatch.setattr(os, "mkdir", faster)
+    folder = Folder(str(path / "below" / "it"))
+    folder.put(b"a", b"one")
+    assert folder.get(b"a") == b"one"
+
+
+def test_an_entry_that_another_process_removes_as_it_is_counted(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.put(b"a", b"one")
+    folder.put(b"b", b"two")
+    scan = os.scandir
+
+    def removed(where: object) -> object:
+        entries = list(scan(where))  # type: ignore[call-overload]
+        entry(folder, b"a").unlink()
+        return contextlib.nullcontext(entries)
+
+    monkeypatch.setattr(os, "scandir", removed)
+    assert folder.size()[0] == 1

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from cudapy.core.typing import ObjectCodeFormatType, SourceCodeType
 
-from cudapy import pathfinder
+from cudapy import driver, pathfinder
 from cudapy._core.compile import compile_cache, program_key, program_nvrtc
 from cudapy._core.compile.program_key import NotCacheable
 from cudapy.core import (
@@ -396,6 +396,26 @@ def test_a_machine_without_compilers_has_keys(monkeypatch: pytest.MonkeyPatch) -
     assert key_of("c++", "ptx", PLAIN) != before
 
 
+def test_headers_that_the_compiler_brought_are_part_of_the_program(tmp_path: Path) -> None:
+    """Those of libcu++ are in a folder of their own there."""
+    (tmp_path / "cccl").mkdir()
+    keys = set()
+    for text in ("1", "2", "2"):
+        (tmp_path / "cccl" / "mine.h").write_text(f"#define MINE {text}")
+        keys.add(key_of("c++", "ptx", SOURCE, use_bundled_headers=str(tmp_path)))
+    assert len(keys) == 2
+
+
+def test_ptx_that_the_driver_links_has_a_key_of_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program_key.Linker, "which_backend", lambda: "driver")
+    monkeypatch.setattr(pathfinder, "stamp", lambda name: f"/{name} 5")
+    keys = set()
+    for version in (12040, 13000, 13000):
+        monkeypatch.setattr(driver.checked, "cuDriverGetVersion", lambda version=version: version)
+        keys.add(key_of("ptx", "cubin", "x"))
+    assert len(keys) == 2
+
+
 @with_nvrtc
 def test_flags_in_the_environment(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NVRTC_APPEND_FLAGS", "--include-path=/somewhere")
@@ -465,6 +485,38 @@ def test_a_disk_that_fills_up(cache: Path, compiler: Compiler, monkeypatch: pyte
         ptx(PLAIN + " ")
     assert caught[0].filename == __file__
     ptx(PLAIN + "  ")
+
+
+@with_nvrtc
+def test_a_folder_that_fails_to_be_read(cache: Path, compiler: Compiler, monkeypatch) -> None:
+    """What was there is compiled again, with one warning; nothing is tried any more."""
+    first = ptx()
+    compile_cache._memory.clear()
+
+    def broken(self: Any, key: Any, default: Any = None) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(FileStreamProgramCache, "get", broken)
+    with pytest.warns(RuntimeWarning, match="not kept on disk: .*Input/output error"):
+        assert ptx() == first
+    assert compiler.count == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ptx(PLAIN + " ")
+
+
+def test_what_the_state_says_is_wrong(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compile_cache.state() == compile_cache.State(str(cache))
+    cache.parent.mkdir()
+    cache.write_text("a file")
+    state = compile_cache.state()
+    assert state.path == str(cache) and "is not what it should be" in state.problem
+    monkeypatch.setenv("CUDAPY_CACHE_SIZE", "much")
+    assert compile_cache.state() == compile_cache.State(
+        "", problem="CUDAPY_CACHE_SIZE='much' is not a number of bytes"
+    )
+    monkeypatch.setenv("CUDAPY_CACHE_SIZE", "0")
+    assert compile_cache.state() == compile_cache.State("")
 
 
 # -- processes and threads --------------------------------------------------------------------------------

@@ -479,3 +479,59 @@ def test_what_the_driver_lacks_is_named_with_the_reason(monkeypatch) -> None:
     monkeypatch.setattr(linker_module, "driver_major", lambda: 12)
     with pytest.raises(ValueError, match="no ftz, kernels_used, and nvJitLink is too new"):
         Linker(ObjectCode.from_ptx(b"a\n"), options=options(ftz=True, kernels_used="k", no_cache=True))
+
+
+@pytest.fixture
+def driver_alone(monkeypatch):
+    """As on a machine without nvJitLink."""
+    monkeypatch.setattr(linker_module, "_nvjitlink_is_missing", lambda: "nvJitLink is too new")
+    monkeypatch.setattr(linker_module, "driver_major", lambda: 12)
+
+
+def test_what_the_driver_does_not_link(driver_alone) -> None:
+    with pytest.raises(ValueError, match="no link_time_optimization, and nvJitLink is too new"):
+        Linker(ObjectCode.from_ltoir(b"code", name="mine"), options=options(link_time_optimization=True))
+    with pytest.raises(ValueError, match="no target for arch '91'"):
+        Linker(ObjectCode.from_ptx(b"a\n"), options=LinkerOptions(arch="sm_91"))
+
+
+def test_a_machine_without_a_driver(monkeypatch) -> None:
+    """nvJitLink does it, whatever its release."""
+
+    def missing() -> None:
+        raise pathfinder.LibraryNotFound("cuda", (), "no driver")
+
+    monkeypatch.setattr(linker_module.driver, "cuDriverGetVersion", missing)
+    assert linker_module.driver_major() is None
+    monkeypatch.setattr(linker_module.driver, "cuDriverGetVersion", lambda: (0, 12040))
+    assert linker_module.driver_major() == 12
+    monkeypatch.setattr(linker_module.driver, "cuDriverGetVersion", lambda: (3, None))
+    assert linker_module.driver_major() is None
+
+
+@with_nvjitlink
+def test_compiler_and_linker_of_two_majors(monkeypatch) -> None:
+    linker = pathfinder.load("nvJitLink")
+    assert linker.major is not None
+
+    def compiler(major: int | None) -> None:
+        found = pathfinder.Candidate("/a/libnvrtc.so", "here", major)
+        monkeypatch.setattr(pathfinder, "locate", lambda name: found)
+
+    compiler(linker.major + 1)
+    assert f"NVRTC of CUDA {linker.major + 1} (/a/libnvrtc.so)" in linker_nvjitlink.mixed()
+    for same in (linker.major, None):
+        compiler(same)
+        assert linker_nvjitlink.mixed() == ""
+
+    def missing(name: str) -> None:
+        raise pathfinder.LibraryNotFound(name, (), "no NVRTC")
+
+    monkeypatch.setattr(pathfinder, "locate", missing)
+    assert linker_nvjitlink.mixed() == ""
+
+
+def test_a_linker_that_does_not_say_its_release(monkeypatch) -> None:
+    older = pathfinder.Loaded(object(), "/a/libnvJitLink.so.12", "here", 12)
+    monkeypatch.setattr(pathfinder, "load", lambda name: older)
+    assert linker_nvjitlink.tool()[:2] == ("nvJitLink 12", "/a/libnvJitLink.so.12")

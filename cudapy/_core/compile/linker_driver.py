@@ -47,7 +47,6 @@ class DriverLinker:
             names = ", ".join(lacking)
             raise ValueError(f"LinkerOptions: the driver's linker has no {names}, and {reason}")
         self.subject = subject
-        self.reason = reason
         self.info, self.errors = bytearray(LOG_SIZE), bytearray(LOG_SIZE)
         initialise()
         settings: dict[CUjit_option, Any] = {
@@ -71,9 +70,7 @@ class DriverLinker:
         self.handle = CUlinkState(cell.value)
 
     def add(self, code: ObjectCode) -> None:
-        """Add an input. Source: cuLinkAddData."""
-        if code.code_type not in INPUTS:
-            raise ValueError(f"Linker: the driver links no {code.code_type} ({code.name}), and {self.reason}")
+        """Add an input, of a type in INPUTS. Source: cuLinkAddData."""
         data = linker_input(code)
         name = code.name.encode()
         (status,) = driver.cuLinkAddData(
