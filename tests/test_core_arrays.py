@@ -156,6 +156,10 @@ def test_layouts_by_example() -> None:
         lambda: StridedLayout.dense((2, 3), 4).repacked(8),
         lambda: StridedLayout.dense((2, 4), 4).repacked(8, data_ptr=4),
         lambda: StridedLayout.dense((2, 3), 4).unsqueezed(4),
+        lambda: StridedLayout.dense((2, 3), 4).repacked(6),
+        lambda: StridedLayout.dense((2, 3), 4).repacked(2, axis=0),
+        lambda: StridedLayout.dense((2, 3), 4).repacked(2, axis=2),
+        lambda: StridedLayout.dense((2, 3), 4)[:, ::2].flattened(mask=2),
     ],
 )
 def test_layouts_that_cannot_be(wrong: Any) -> None:
@@ -455,6 +459,22 @@ def test_capsules_that_are_left_at_exit() -> None:
         "sys.view = StridedMemoryView.from_dlpack(np.arange(5)); np.kept = np.from_dlpack(sys.view)\n"
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_offsets_of_the_first_and_the_last_element() -> None:
+    backwards = StridedLayout.dense((5, 4), 4)[::-1]
+    assert (backwards.min_offset, backwards.max_offset) == (0, 19)
+    part = StridedLayout.dense((5, 4), 4)[1:, 1:3]
+    assert (part.min_offset, part.max_offset) == (5, 18)
+
+
+def test_elements_that_numpy_has_a_name_for_with_other_libraries() -> None:
+    """Of ml_dtypes, which need not be there."""
+
+    class Narrow:
+        name, itemsize, kind, isnative = "float8_e4m3fn", 1, "V", True
+
+    assert of(Narrow()) == Element(10, 8)  # type: ignore[arg-type]
 
 
 def test_types_of_elements() -> None:

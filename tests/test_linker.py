@@ -515,7 +515,7 @@ def test_compiler_and_linker_of_two_majors(monkeypatch) -> None:
     assert linker.major is not None
 
     def compiler(major: int | None) -> None:
-        found = pathfinder.Candidate("/a/libnvrtc.so", "here", major)
+        found = pathfinder.Candidate("pip", "/a/libnvrtc.so", major)
         monkeypatch.setattr(pathfinder, "locate", lambda name: found)
 
     compiler(linker.major + 1)
@@ -532,6 +532,6 @@ def test_compiler_and_linker_of_two_majors(monkeypatch) -> None:
 
 
 def test_a_linker_that_does_not_say_its_release(monkeypatch) -> None:
-    older = pathfinder.Loaded(object(), "/a/libnvJitLink.so.12", "here", 12)
+    older = pathfinder.Loaded("nvJitLink", object(), "/a/libnvJitLink.so.12", "pip", 12)  # type: ignore[arg-type]
     monkeypatch.setattr(pathfinder, "load", lambda name: older)
     assert linker_nvjitlink.tool()[:2] == ("nvJitLink 12", "/a/libnvJitLink.so.12")

@@ -9,7 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from cudapy import driver
+from cudapy import driver, nvml
+from cudapy._core.management import device as system_device
+from cudapy._ffi.library import SymbolNotFound
 from cudapy.core import CUDAError, Device, Event, Stream, system
 
 from .core_kernels import content, current, spin
@@ -168,3 +170,80 @@ def test_the_system(monkeypatch) -> None:
 
     monkeypatch.setattr(driver.checked, "cuDeviceGetCount", nothing)
     assert system.get_num_devices() == 0
+
+
+def test_what_a_device_shows(device) -> None:
+    assert repr(device) == f"<Device 0 ({device.name})>"
+    assert repr(device.properties) == "<DeviceProperties of device 0>"
+    assert {"multiprocessor_count", "warp_size"} <= set(dir(device.properties))
+
+
+def test_streams_of_others_take_no_options(device, stream) -> None:
+    with pytest.raises(ValueError, match="options are for a new stream"):
+        device.create_stream(stream, {"priority": 0})
+
+
+def test_a_context_of_another_device(device) -> None:
+    if len(Device.get_all_devices()) == 1:
+        pytest.skip("there is one GPU")
+    other = Device(1)
+    other.set_current()
+    context = other.context
+    device.set_current()
+    with pytest.raises(ValueError, match=r"is a context of <Device 1 .*, not of <Device 0 "):
+        device.set_current(context)
+    assert Device() is device
+
+
+def test_the_current_device_by_a_context_that_core_did_not_make(device) -> None:
+    if len(Device.get_all_devices()) == 1:
+        pytest.skip("there is one GPU")
+    context = driver.checked.cuCtxCreate(None, 0, 1)
+    try:
+        assert Device() == Device(1)
+    finally:
+        driver.checked.cuCtxDestroy(context)
+        device.set_current()
+
+
+def test_a_mig_device_for_nvml(device, monkeypatch) -> None:
+    """NVML knows it by the other prefix."""
+    asked = []
+
+    def made(uuid):
+        asked.append(uuid)
+        if uuid.startswith("GPU-"):
+            raise nvml.NotFoundError(nvml.Return.ERROR_NOT_FOUND)
+        return "the MIG device"
+
+    monkeypatch.setattr(system_device, "Device", made)
+    assert device.to_system_device() == "the MIG device"
+    assert asked == [f"GPU-{device.uuid}", f"MIG-{device.uuid}"]
+
+
+def lacks(*arguments):
+    raise SymbolNotFound("it", "the driver lacks it")
+
+
+def test_a_driver_that_records_no_events_of_contexts(device, stream, monkeypatch) -> None:
+    """Before CUDA 12.5: the wait is that of C."""
+    waited = []
+    wait = driver.checked.cuCtxSynchronize
+    monkeypatch.setattr(driver, "cuCtxRecordEvent", lacks)
+    monkeypatch.setattr(driver.checked, "cuCtxSynchronize", lambda: waited.append(wait()))
+    device.sync()
+    assert waited == [None]
+
+
+def test_a_driver_that_fails_to_count_devices(monkeypatch) -> None:
+    def fail(code):
+        def count():
+            raise CUDAError("failed", code, "cuDeviceGetCount")
+
+        monkeypatch.setattr(driver.checked, "cuDeviceGetCount", count)
+
+    fail(driver.CUresult.CUDA_ERROR_NO_DEVICE)
+    assert system.get_num_devices() == 0
+    fail(driver.CUresult.CUDA_ERROR_UNKNOWN)
+    with pytest.raises(CUDAError, match="failed"):
+        system.get_num_devices()

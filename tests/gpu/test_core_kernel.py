@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from cudapy import driver
-from cudapy.core import Kernel, LaunchConfig, Program, launch
+from cudapy._core.kernels.kernel import kernel_name, kernel_names
+from cudapy._ffi.library import SymbolNotFound
+from cudapy.core import CUDAError, Kernel, LaunchConfig, Program, launch
 
 from .core_kernels import content
 from .kernels import needs_driver
@@ -133,3 +135,26 @@ def test_the_shared_memory_of_a_block_may_depend_on_its_size(code) -> None:
     as_struct = driver.CUoccupancyB2DSize(_ptr=ctypes.addressof(by_size))
     for function in (by_size, as_struct):
         assert occupancy.max_potential_block_size(function, 0).max_block_size < small.max_block_size
+
+
+def test_what_attributes_show(code) -> None:
+    attributes = code.get_kernel("axpy").attributes
+    assert repr(attributes) == "<KernelAttributes on the current device>"
+    assert repr(attributes[0]) == "<KernelAttributes on device 0>"
+
+
+def test_a_driver_that_tells_less_of_kernels(code, monkeypatch) -> None:
+    """Before CUDA 12.5, 12.4 and 12.3: no code, no names."""
+
+    def lacks(*arguments):
+        raise SymbolNotFound("it", "the driver lacks it")
+
+    kernel = code.get_kernel("axpy")
+    assert kernel_name(kernel.handle) == "axpy"
+    monkeypatch.setattr(driver, "cuKernelGetLibrary", lacks)
+    monkeypatch.setattr(driver, "cuKernelGetName", lacks)
+    monkeypatch.setattr(driver.checked, "cuLibraryGetKernelCount", lacks)
+    assert kernel_name(kernel.handle) == "" and kernel_names(code.handle) == []
+    assert Kernel.from_handle(int(kernel.handle)).num_arguments == kernel.num_arguments
+    with pytest.raises(CUDAError, match="CUDA_ERROR_NOT_FOUND"):
+        code.get_kernel("nothing")

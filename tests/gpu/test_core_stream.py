@@ -211,3 +211,8 @@ def test_ctrl_c_ends_a_wait(wait) -> None:
     process.send_signal(signal.SIGINT)
     assert process.stdout.readline() == "interrupted, done: False\n"
     process.communicate(timeout=60)
+
+
+def test_the_default_streams_show_their_names() -> None:
+    assert repr(LEGACY_DEFAULT_STREAM) == "LEGACY_DEFAULT_STREAM"
+    assert repr(PER_THREAD_DEFAULT_STREAM) == "PER_THREAD_DEFAULT_STREAM"
