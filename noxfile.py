@@ -67,8 +67,9 @@ def coverage(session: nox.Session) -> None:
     """What the tests reach of cudapy, by branches: `nox -s coverage -- -m ""` for both tiers."""
     session.install("-e", ".[cuda13,coverage]")
     session.run("coverage", "erase")
-    apart = "--ignore=tests/reliability/test_signals.py"  # in code of coverage.py's, Ctrl-C is lost
-    session.run("coverage", "run", "-m", "pytest", apart, *session.posargs)
+    lost = ("signals", "many_signals", "allocations")  # Ctrl-C and MemoryErrors in coverage.py's own code
+    apart = [f"--ignore=tests/reliability/test_{name}.py" for name in lost]
+    session.run("coverage", "run", "-m", "pytest", *apart, *session.posargs, success_codes=[0, 1])
     session.run("coverage", "combine", "--quiet")
     session.run("coverage", "report", "--skip-covered", "--sort=cover", "--show-missing")
 

@@ -591,6 +591,28 @@ class TestQueues:
         queue.submit(lambda: where.append(threading.get_ident())).wait()
         assert where[1] != where[0]
 
+    def test_debuggers_see_what_runs_beside_the_program(self, work, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+        """As in threads of `threading`: threading.settrace and setprofile are for them, too."""
+        import sys
+        import threading
+
+        seen: list[tuple[str, str]] = []
+
+        def traced() -> None:
+            assert sys.gettrace() is trace
+
+        def trace(frame, event, argument):  # type: ignore[no-untyped-def]
+            seen.append(("trace", frame.f_code.co_name))
+            return trace
+
+        def profile(frame, event, argument):  # type: ignore[no-untyped-def]
+            seen.append(("profile", frame.f_code.co_name))
+
+        monkeypatch.setattr(threading, "gettrace", lambda: trace)
+        monkeypatch.setattr(threading, "getprofile", lambda: profile)
+        work.Queue(work.Faults()).submit(traced).wait()
+        assert {("trace", "traced"), ("profile", "traced")} <= {*seen}
+
     def test_order_holds_across_queues(self, work) -> None:  # type: ignore[no-untyped-def]
         import threading
 

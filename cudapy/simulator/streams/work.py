@@ -65,7 +65,7 @@ def beside(action: Callable[[], Any]) -> bool:
     """Have a thread do it. False where no more can be started: at the end of Python 3.12.0 and 3.12.1.
 
     A finalizer may come here while its thread is in the middle of `threading`, whose locks are not for two.
-    Debuggers and coverage see the thread, as those of `threading`: threading.settrace and setprofile hold for it.
+    What threading.settrace and setprofile were given holds for it, too: debuggers and coverage.py see it.
     """
     trace, profile = threading.gettrace(), threading.getprofile()
     if trace is not None or profile is not None:
