@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,8 @@ import pytest
 
 import cudapy
 from cudapy import __main__ as command
-from cudapy import pathfinder
+from cudapy import driver as cuda
+from cudapy import nvml, pathfinder, simulator
 from cudapy._core.compile import compile_cache
 from cudapy._doctor import machine, probe
 from cudapy._doctor.facts import (
@@ -113,11 +115,11 @@ def test_the_cache_of_this_machine(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, how: str, expected: str
 ) -> None:
     monkeypatch.setenv("CUDAPY_CACHE", "0" if how == "off" else "1")
-    monkeypatch.setenv("CUDAPY_CACHE_DIR", "relative" if how == "bad" else str(tmp_path))
+    monkeypatch.setenv("CUDAPY_CACHE_DIR", "relative" if how == "relative" else str(tmp_path))
     if how == "one":
         FileStreamProgramCache(tmp_path / "programs")["k"] = bytes(1 << 20)
     found = CacheFacts(*compile_cache.state())
-    if how == "bad":
+    if how == "relative":
         assert "'relative' is not an absolute path" in found.problem
     else:
         assert expected.format(tmp_path / "programs") in as_text(facts(cache=found), [])
@@ -396,6 +398,58 @@ def test_an_exception_is_an_answer() -> None:
     assert "no library 'nonsense'" in probe.ask("library", "nonsense")["error"]
 
 
+def test_a_driver_that_gives_no_release() -> None:
+    """Of its package, whose number NVML has; and of CUDA."""
+    text = as_text(facts(driver=DriverFacts("CUDA_SUCCESS", "", (H200,), "580.65.06")), [])
+    assert "  release    580.65.06\n" in text
+    assert "  release" not in as_text(facts(), [])
+
+    class Handle:
+        def cuDriverGetVersion(self, address: Any) -> int:
+            return 999
+
+    loaded = pathfinder.Loaded("cuda", Handle(), "/lib/libcuda.so.1", "driver", None)  # type: ignore[arg-type]
+    assert probe._version(loaded) is None
+
+
+def test_a_file_that_the_loader_takes_by_itself() -> None:
+    """But not with what it needs, so that `load` passed over it."""
+    assert probe._why("/nowhere/libnvrtc.so.13").startswith("cannot open shared object file")
+    assert probe._why(pathfinder.load("nvrtc").path) == "what it needs beside it cannot be loaded"
+
+
+def test_a_broken_library_of_the_driver() -> None:
+    nvml = LibraryFacts("nvml", broken=("driver /usr/lib/libnvidia-ml.so.1: file too short",))
+    assert "install the NVIDIA driver" in only(facts(nvml))[1]
+
+
+def test_a_machine_without_nvml(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise pathfinder.LibraryNotFound("nvml", (), "no NVML")
+
+    monkeypatch.setattr(nvml, "init_v2", missing)
+    assert probe._package() == "" and probe._use(0) == {}
+
+
+def test_who_else_has_memory_of_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The largest first; not this process, nor those whose memory NVML does not tell."""
+
+    def process(pid: int, memory: int) -> Any:
+        return nvml.ProcessInfo(pid=pid, used_gpu_memory=memory)
+
+    all_of_them = [process(5, 10), process(6, 20), process(7, 2**64 - 1), process(os.getpid(), 30)]
+    monkeypatch.setattr(cuda.checked, "cuDeviceGetPCIBusId", lambda length, device: b"0:01:00.0\0")
+    for name, answer in {
+        "init_v2": lambda: None,
+        "device_get_handle_by_pci_bus_id_v2": lambda bus: bus,
+        "device_get_memory_info_v2": lambda bus: nvml.Memory_v2(free=77),
+        "device_get_compute_running_processes_v3": lambda bus: all_of_them,
+        "system_get_process_name": lambda pid: f"process {pid}",
+    }.items():
+        monkeypatch.setattr(nvml, name, answer)
+    assert probe._use(0) == {"free": 77, "processes": [(6, "process 6", 20), (5, "process 5", 10)]}
+
+
 def test_the_job_is_tried_on_the_next_device_too() -> None:
     asked = []
 
@@ -442,6 +496,25 @@ def test_this_machine() -> None:
     for lib in report["libraries"]:
         if lib["path"]:
             assert module("pathfinder").load(lib["name"]).path == lib["path"]
+
+
+def test_the_simulator_is_a_machine(nvrtc) -> None:
+    """The whole of the main job; asked in this process."""
+    if not simulator.is_enabled():
+        pytest.skip("the tests run on a GPU")
+    found = machine.this_machine(lambda question, argument: probe.QUESTIONS[question](argument))
+    assert found.compiler.works and found.job == JobFacts(True, 0, "")
+    assert found.driver.package == "580.0" and found.driver.devices[0].free
+    assert re.search(r"\n  cuda +\d+\.\d+ +cudapy simulator\n", as_text(found, []))
+    newer = dataclasses.replace(found.library("nvrtc"), version=(99, 0))
+    libraries = tuple(newer if lib.name == "nvrtc" else lib for lib in found.libraries)
+    texts = [problem.text for problem in problems(dataclasses.replace(found, libraries=libraries))]
+    assert not any("newer" in text for text in texts), "it takes the PTX of every NVRTC"
+
+
+def test_a_kernel_that_writes_something_else(nvrtc, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "KERNEL", probe.KERNEL.replace("42", "43"))
+    assert probe.job("0") == {"error": "the kernel should have written 42, and wrote 43"}
 
 
 def test_a_reader_that_goes_away() -> None:
