@@ -202,6 +202,38 @@ def test_nothing_that_is_called_whole_leads_outside(mutations: list[Mutation]) -
         follow(data)
 
 
+def changed(data: bytes, form: str, place: int, value: int) -> bytes:
+    whole = bytearray(data)
+    struct.pack_into(form, whole, place, value)
+    return bytes(whole)
+
+
+def test_more_sections_than_a_header_can_say() -> None:
+    """Then the first section has their number as its size, and as its link that of the names."""
+    data = cubin()
+    (table,), (count, names) = struct.unpack_from("<Q", data, 40), struct.unpack_from("<HH", data, 60)
+    many = changed(data, "<Q", table + 32, count)
+    many = changed(many, "<H", 60, 0)
+    many = changed(changed(many, "<H", 62, elf.EXTENDED), "<I", table + 40, names)
+    assert len(elf.sections(many)) == count
+    elf.check(many)
+    with pytest.raises(elf.DamagedError, match="the table of sections"):
+        elf.check(changed(many, "<Q", table + 32, len(data)))
+    with pytest.raises(elf.DamagedError, match="a section's name"):
+        elf.check(changed(many, "<I", table + 40, count))
+
+
+def test_entries_and_relocations_that_lead_elsewhere() -> None:
+    data = cubin()
+    with pytest.raises(elf.DamagedError, match="a section's entry has 63 bytes, not 64"):
+        elf.check(changed(data, "<H", 58, 63))
+    found = elf.sections(data)
+    number = next(i for i, section in enumerate(found) if section.kind in (elf.REL, elf.RELA))
+    (table,) = struct.unpack_from("<Q", data, 40)
+    with pytest.raises(elf.DamagedError, match=f"section {number} relocates section {len(found)}, which"):
+        elf.check(changed(data, "<I", table + 64 * number + 44, len(found)))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_cut_is_refused(kind: str) -> None:
     data = original(kind)

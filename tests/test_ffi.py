@@ -8,6 +8,7 @@ import ctypes
 import gc
 import pickle
 import re
+import sys
 import threading
 import weakref
 from types import ModuleType, SimpleNamespace
@@ -94,6 +95,8 @@ def test_enum_members_are_in_dir_and_cannot_change() -> None:
         Colour.RED = 5
     with pytest.raises(KeyError):
         Colour["BLUE"]
+    Colour.note = "other attributes can be set"
+    assert Colour.note == "other attributes can be set"
 
 
 @pytest.mark.parametrize(
@@ -349,6 +352,35 @@ def test_a_scalar_that_is_no_address_is_memory() -> None:
         convert.pointer(value, 4, False, "f: x")
 
 
+def test_what_ctypes_passes_by_reference() -> None:
+    value = ctypes.c_int(5)
+    passed = ctypes.byref(value)
+    assert convert.pointer(passed, 4, False, "f: x") is passed
+
+
+def test_items_of_a_list_of_pointers() -> None:
+    """As options of the JIT compilers have them: numbers are themselves, other things are addresses."""
+
+    def number(value: Any) -> int:
+        return ctypes.cast(convert.slot(value, "f: x"), ctypes.c_void_p).value or 0
+
+    assert number(1.5) == 0x3FC00000 and number(True) == 1 and number(-1) == 0xFFFFFFFF and number(7) == 7
+    names, inner = convert.slot([b"a", b"bc"], "f: x"), convert.slot([7, 8], "f: x")
+    assert list(names) == [b"a", b"bc"] and list(inner) == [7, 8]
+    with pytest.raises(OverflowError, match="f: x"):
+        convert.slot(-(2**31) - 1, "f: x")
+
+
+def test_one_struct_is_a_list_of_one() -> None:
+    place = module("driver").CUmemLocation(type=1, id=3)
+    passed = convert.array(place, type(place), 1, "f: x")
+    assert passed._obj is place
+    with pytest.raises(ValueError, match="f: x"):
+        convert.array(place, type(place), 2, "f: x")
+    with pytest.raises(TypeError, match="f: x must be a CUmemAccessDesc, not CUmemLocation"):
+        convert.array(place, module("driver").CUmemAccessDesc, 1, "f: x")
+
+
 def test_address_of_bytes_to_write_to() -> None:
     """Ports of C programs hand out bytes as buffers; the interpreter's shared one-byte objects are spared."""
     data = b" " * 9
@@ -369,6 +401,37 @@ def test_memory_by_its_address() -> None:
     view[1:3] = b"--"
     assert memory.read(address + 1, 2) == b"--" and start_of(view[1:], False, "x") == address + 1
     assert start_of(b"", True, "x") != 0 == start_of(bytearray(), True, "x")
+
+
+def test_memory_by_an_address_that_may_be_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On Linux, which tells; elsewhere it has to be right."""
+    memory = module("_ffi.memory")
+    block, address = memory.block(b"abc\0" + bytes(range(256)) * 600)
+    for where in (memory.MEMORY, "/nowhere"):
+        monkeypatch.setattr(memory, "MEMORY", where)
+        assert memory.read_mapped(address, len(block)) == bytes(block)
+        assert memory.read_mapped_text(address, 1000) == b"abc"
+
+
+def test_a_buffer_that_is_refused_says_why() -> None:
+    """By who has it; but memory of a device has a handle instead."""
+    closed = memoryview(b"1234")
+    closed.release()
+    with pytest.raises(ValueError, match="released memoryview"):
+        address_of(closed, True, "f: x")
+
+    class Locked:
+        """Of a Python before 3.12 no class has __buffer__: then it is no buffer at all."""
+
+        def __buffer__(self, flags: int) -> memoryview:
+            raise BufferError("in use")
+
+    refused = (BufferError, "in use") if sys.version_info >= (3, 12) else (TypeError, "not Locked")
+    with pytest.raises(refused[0], match=refused[1]):
+        address_of(Locked(), True, "f: x")
+    Locked.handle = 5  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match=r"not Locked: give its \.handle"):
+        address_of(Locked(), True, "f: x")
 
 
 def test_address_of_what_is_not_one_block() -> None:

@@ -128,6 +128,58 @@ def test_all_of_an_array_in_a_struct(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.mode, rooms) == (nvml.ProcessMode.COMPUTE, [0, 2])
 
 
+def test_a_list_that_grows_each_time_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 16 times there is no more trying: the last status, or its exception."""
+    rooms = of_room(monkeypatch, list(range(2, 40)))
+    function = fresh("nvmlDeviceGetComputeRunningProcesses")
+    monkeypatch.setattr(nvml, "nvmlDeviceGetComputeRunningProcesses", function)
+    assert function(1, None) == (SHORT, 18, None)
+    assert len(rooms) == 17
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "data", "ask"),
+    [
+        (
+            "nvmlEventSetGetContextData_v1",
+            "dataSize",
+            "data",
+            lambda: nvml.event_set_get_context_data_v1(1, 2),
+        ),
+        ("nvmlSystemGetCPER_v1", "bufferSize", "buffer", lambda: nvml.system_get_cper_v1(None)[0]),
+    ],
+)
+def test_bytes_of_which_nvml_tells_how_many(
+    name: str, size: str, data: str, ask: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They may become more between two calls, but not for ever."""
+    there = [2, 3, 3]
+
+    def function(*arguments: Any) -> tuple[Any]:
+        asked = arguments[-1]
+        room = getattr(asked, size)
+        setattr(asked, size, there.pop(0))
+        if room < getattr(asked, size):
+            return (SHORT,)
+        address = ctypes.c_size_t.from_address(asked.getPtr() + getattr(type(asked), data).raw.offset)
+        ctypes.memmove(address.value, b"abc", 3)
+        return (OK,)
+
+    monkeypatch.setattr(nvml, name, function)
+    assert ask() == b"abc" and there == []
+
+
+def test_a_uuid_of_16_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(
+        nvml, "nvmlDeviceGetHandleByUUIDV", lambda uuid: (asked.append(uuid), (OK, nvml.nvmlDevice_t(7)))[1]
+    )
+    assert nvml.device_get_handle_by_uuidv(nvml.UUIDType.BINARY, bytes(range(16))) == 7
+    assert nvml.device_get_handle_by_uuidv(nvml.UUIDType.ASCII, b"GPU-5") == 7
+    binary, text = asked
+    assert binary.value.bytes == bytes(range(16)) and text.value.str.rstrip(b"\0") == b"GPU-5"
+
+
 # -- the face --------------------------------------------------------------------------------------------
 
 

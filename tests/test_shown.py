@@ -66,6 +66,16 @@ def test_a_list_of_itself_has_an_end() -> None:
     assert shown(some) == "[<list>, <list>, <list>, <list>, ... 50 items]"
 
 
+def test_what_cannot_even_be_counted() -> None:
+    class Ruder(list):  # type: ignore[type-arg]
+        def __len__(self) -> int:
+            raise RuntimeError("mine")
+
+        __iter__ = __getitem__ = __len__  # type: ignore[assignment]
+
+    assert shown(Ruder()) == "<Ruder>"
+
+
 def test_the_error_stays_what_it_is() -> None:
     """Whatever is shown of the arguments: a stranger, a large array, data that nobody should read."""
     failed = Raiser(dict)

@@ -16,7 +16,8 @@ from .stub.build import build, declared
 from .stub.record import Stub
 
 driver = module("driver")
-OK = driver.CUresult.CUDA_SUCCESS
+CUresult = driver.CUresult
+OK = CUresult.CUDA_SUCCESS
 
 
 # -- what a library lacks --------------------------------------------------------------------------------
@@ -113,3 +114,97 @@ print(*(call.symbol for call in stub.calls()))
     assert done.returncode == 0, done.stderr
     names = [symbol + suffix for symbol, suffix in zip(only, expected.split(" "), strict=True)]
     assert done.stdout.split() == names
+
+
+# -- which library it is ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("api", "library", "said", "asks"),
+    [
+        ("nvrtc", "nvrtc", "NVRTC", "nvrtcVersion"),
+        ("nvjitlink", "nvJitLink", "nvJitLink", "nvJitLinkVersion"),
+        ("nvvm", "nvvm", "libNVVM", "nvvmVersion"),
+        ("nvfatbin", "nvfatbin", "nvFatbin", "nvFatbinVersion"),
+    ],
+)
+def test_a_message_says_which_library_was_found(api: str, library: str, said: str, asks: str) -> None:
+    """Its path and its release, where it lacks a function."""
+    from cudapy import pathfinder
+
+    declares = importlib.import_module(f"cudapy.{api}")
+    try:
+        loaded = pathfinder.load(library)
+    except pathfinder.LibraryNotFound as error:
+        pytest.skip(str(error).splitlines()[0])
+    _, major, minor = getattr(declares, asks)()
+    described = getattr(declares, f"lib{api}").describe()
+    assert described.startswith(f"{loaded.path}, which is {said} {major}.{minor}")
+
+
+def test_a_message_says_which_driver_nvml_is_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cudapy import nvml, pathfinder
+
+    monkeypatch.setattr(
+        pathfinder, "load", lambda name: type("Loaded", (), {"path": "/lib/libnvidia-ml.so.1"})
+    )
+    monkeypatch.setattr(nvml, "nvmlSystemGetDriverVersion", lambda: (0, b"580.65.06\0\0"))
+    assert nvml.libnvml.describe() == "/lib/libnvidia-ml.so.1 of driver 580.65.06"
+    monkeypatch.setattr(nvml, "nvmlSystemGetDriverVersion", lambda: (1, None))
+    assert nvml.libnvml.describe() == "/lib/libnvidia-ml.so.1"
+
+
+def test_a_linker_older_than_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cudapy import nvjitlink, pathfinder
+
+    older = type("Loaded", (), {"path": "/lib/libnvJitLink.so.12", "handle": object()})
+    monkeypatch.setattr(pathfinder, "load", lambda name: older)
+    assert (
+        nvjitlink.libnvjitlink.describe() == "/lib/libnvJitLink.so.12, which is an nvJitLink older than 12.3"
+    )
+
+
+# -- declarations that cannot be ----------------------------------------------------------------------------
+
+
+def test_a_function_with_a_parameter_that_c_has_not() -> None:
+    @driver.libcuda("CUresult cuInit(unsigned int Flags)")  # type: ignore[untyped-decorator]
+    def wrong(Flag: int) -> tuple[Any]:
+        """Not `Flags`."""
+
+    with pytest.raises(TypeError, match="wrong: the prototype has no parameter Flag"):
+        wrong(0)
+
+
+def test_a_face_with_too_few_parameters() -> None:
+    nvml = module("nvml")
+
+    def short() -> None:
+        """None of them."""
+
+    with pytest.raises(TypeError, match="short lacks parameters of nvmlDeviceGetName"):
+        nvml._face(nvml.nvmlDeviceGetName)(short)
+
+
+def test_a_function_that_neither_library_has() -> None:
+    """Of the forms of both CUDAs the one that was meant is named."""
+    library = module("_ffi.library")
+
+    def newer(a: int, b: int) -> None: ...
+
+    def older(a: int) -> None: ...
+
+    made = []
+    for function, inputs in ((newer, ("a", "b")), (older, ("a",))):
+        declaration = type("Declaration", (), {"inputs": inputs})
+
+        def call(*args: Any, symbol: str = function.__name__, **kwargs: Any) -> None:
+            raise library.SymbolNotFound(symbol, "it lacks it")
+
+        call.__declaration__ = declaration  # type: ignore[attr-defined]
+        made.append(call)
+    both = library.either(*made, None)
+    for arguments in ((1,), (1, 2)):
+        with pytest.raises(library.SymbolNotFound) as caught:
+            both(*arguments)
+        assert caught.value.symbol == ("older", "newer")[len(arguments) - 1]

@@ -346,9 +346,7 @@ class Writer:
         if parameter.stars == 2:
             if cls is ctypes.c_char:
                 return [f"{name} = _texts({name}, {size}, {what})"]
-            if cls is None:
-                return [address, f"else: {name} = _pointers({name}, {size}, {what})"]
-            return [f"{name} = _pointer({name}, None, True, {what})"]
+            return [address, f"else: {name} = _pointers({name}, {size}, {what})"]
         if cls is None and self.public_name.endswith("ImportFromShareableHandle"):
             return [f"{name} = _os_handle({name}, {what})"]
         if cls is None and not parameter.const and parameter.c_name in convert.DESTINATIONS:
