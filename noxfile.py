@@ -69,7 +69,8 @@ def coverage(session: nox.Session) -> None:
     session.run("coverage", "erase")
     lost = ("signals", "many_signals", "allocations")  # Ctrl-C and MemoryErrors in coverage.py's own code
     apart = [f"--ignore=tests/reliability/test_{name}.py" for name in lost]
-    session.run("coverage", "run", "-m", "pytest", *apart, *session.posargs, success_codes=[0, 1])
+    reported = [0, 1]  # what fails beside coverage.py alone is in the report of pytest
+    session.run("coverage", "run", "-m", "pytest", *apart, *session.posargs, success_codes=reported)
     session.run("coverage", "combine", "--quiet")
     session.run("coverage", "report", "--skip-covered", "--sort=cover", "--show-missing")
 
