@@ -102,6 +102,8 @@ def follow(data: bytes) -> None:
         offset, size = read("<8xQ16xQ", data, phoff + phentsize * i)
         assert not size or data[offset + size - 1] is not None
     headers = [read("<IIQQQQIIQQ", data, shoff + shentsize * i) for i in range(shnum)]
+    if names == 0xFFFF and headers:
+        names = headers[0][6]  # SHN_XINDEX: the header has no room for the number
 
     def string(section: int, offset: int) -> bytes:
         start, size = headers[section][4:6]

@@ -119,16 +119,18 @@ def _hold() -> Any:
     return handler
 
 
+@entered
 def _hold_in_spite_of(error: BaseException) -> Any:
     """The same, where `error` came first. Raises it in other threads."""
-    if _thread.get_ident() != _State.main:
-        raise error
-    while True:
+    try:
+        if _thread.get_ident() != _State.main:
+            raise error
         errors.append(error)
-        try:
-            return _hold()
-        except BaseException as another:
-            error = another
+        return _hold()
+    except BaseException as another:
+        if another is error:
+            raise
+        return _hold_in_spite_of(another)
 
 
 def _restore(handler: Any) -> None:

@@ -55,6 +55,13 @@ REFUSED = {
     "no operand": (kernel("bra ;"), "no such label"),
     "no label": (kernel(".callprototype _ (.param .b32 x);"), "a label is expected before it"),
     "no callee": (kernel("call nobody, ();"), "k calls nobody, which the module does not have"),
+    "an alias of nothing": (f"{HEAD}.func b();\n.alias a, b;", "a is an alias of b, which the module"),
+    "an alias of itself": (f"{HEAD}.alias a, a;", "a is an alias of a, which the module"),
+    "an alias without a name": (f"{HEAD}.alias a;", "what does '.alias a' declare"),
+    "aliases of three": (f"{HEAD}.alias a, b, c;", "what does '.alias a, b, c' declare"),
+    "no parts": (kernel(".reg .b64 %r<3>; mov.u64 %r1, ();"), "mov: 64 bits do not have 0 parts"),
+    "three parts": (kernel(".reg .b32 %r<3>; mov.b64 {%r1, %r1, %r1}, %r1;"), "64 bits do not have 3 parts"),
+    "one part": (kernel(".reg .b128 %q<3>; .reg .b64 %r<2>; mov.b128 {%r1}, %q1;"), "128 bits do not have 1"),
     "long name": (f"{HEAD}.extern .shared .align{'F' * 5000} .b8 x[];", "declare"),
 }  # fmt: skip
 

@@ -111,7 +111,10 @@ def _dtype(interface: dict[str, Any]) -> numpy.dtype[Any]:
     typestr, descr = interface["typestr"], interface.get("descr")
     if not isinstance(typestr, str):
         raise TypeError(f"typestr is {_kind(typestr)}, not a str")
-    dtype = numpy.dtype(typestr)
+    try:
+        dtype = numpy.dtype(typestr)
+    except SyntaxError:  # NumPy reads a list of types as Python does
+        raise TypeError(f"typestr {typestr!r} is not understood") from None
     if dtype.hasobject:
         raise ValueError("an array of Python objects has no elements that a device can use")
     if dtype.names is not None or dtype.subdtype is not None or not dtype.itemsize:

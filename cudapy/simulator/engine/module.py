@@ -102,8 +102,6 @@ class Module:
                         function, self.text.architecture, self._resolve
                     ).compile()
             for new, old in self.text.aliases.items():
-                if old not in self.compiled:
-                    raise PTXError(f"{new} is an alias of {old}, which the module does not have")
                 self.compiled[new] = self.compiled[old]
             self._check_calls()
             self.functions: dict[str, Function] = {

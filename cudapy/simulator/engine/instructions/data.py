@@ -36,10 +36,19 @@ _EIGHT = (
 )
 
 
+def _require_parts(size: int, count: int) -> None:
+    """Whether a register of `size` bytes has `count` parts. Raises PTXError."""
+    if not count or size % count or size // count not in BITS or (size == 16 and count != 2):
+        raise PTXError(f"mov: {8 * size} bits do not have {count} parts")
+
+
 def move(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """mov: a register, an address, or parts of a register put together or taken apart."""
     target, source = instruction.operands
     kind = TYPES[groups["T"]]
+    for operand in (target, source):
+        if isinstance(operand, Vector):
+            _require_parts(kind.size, len(operand.items))
     if kind.size == 16 and isinstance(target, Vector):
         low, high = writer.let_pair(f"halves128({writer.read(source, kind)})")
         for item, half in zip(target.items, (low, high), strict=True):

@@ -120,7 +120,9 @@ def call_prototype(text: str, line: int) -> Prototype:
     return prototype(found[1], found[2], line)
 
 
-def alias(statement: str) -> tuple[str, str]:
-    """`.alias new, old`."""
-    new, old = split(statement.removeprefix(".alias").strip())
-    return new, old
+def alias(statement: str, line: int) -> tuple[str, str]:
+    """`.alias new, old`. Raises PTXError."""
+    names = split(statement.removeprefix(".alias").strip())
+    if len(names) != 2:
+        raise PTXError(f"line {line}: what does {statement!r} declare?")
+    return names[0], names[1]

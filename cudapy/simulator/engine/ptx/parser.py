@@ -41,6 +41,7 @@ class _Reader:
         variables: dict[str, Variable] = {}
         functions: dict[str, FunctionText] = {}
         aliases: dict[str, str] = {}
+        declared: dict[str, int] = {}  # the line of each alias
         while self._skip_blanks():
             line = self._line
             try:
@@ -49,6 +50,11 @@ class _Reader:
                 if str(error).startswith("line "):
                     raise
                 raise PTXError(f"line {line}: {error}") from None
+            declared.update((new, line) for new in aliases.keys() - declared.keys())
+        for new, old in aliases.items():
+            if old not in functions or not functions[old].has_body:
+                line = declared[new]
+                raise PTXError(f"line {line}: {new} is an alias of {old}, which the module does not have")
         return ModuleText(head["target"], head["version"], variables, functions, aliases)
 
     def _declaration(
@@ -75,7 +81,7 @@ class _Reader:
             return
         line, statement = self._line, self._statement()
         if statement.startswith(".alias"):
-            new, old = alias(statement)
+            new, old = alias(statement, line)
             aliases[new] = old
         elif not statement.startswith(".pragma"):
             declared = variable(statement, line)
