@@ -221,6 +221,8 @@ OF_BUFFERS = {"GraphMemoryResource.deallocate", "VirtualMemoryResource.deallocat
 """What buffers call: it takes the address of one, which frees it itself in the end."""
 OF_NVML = {"Device.to_system_device"}
 """What asks NVML, which is no part of these scenarios."""
+OF_NCCL = {"Communicator", "ReductionOperator", "Registration", "CollectiveError", "group"}
+"""What calls NCCL: `tests/simulator/test_collectives.py` has its failures."""
 
 
 def test_every_public_method_is_in_a_scenario(w: World) -> None:
@@ -231,5 +233,5 @@ def test_every_public_method_is_in_a_scenario(w: World) -> None:
     found = dict(public(w.core, w.graph, w.utils))
     assert len(found) > 400
     missing = {name for name, code in found.items() if code not in called} - OF_BUFFERS - OF_NVML
-    missing = {name for name in missing if name.partition(".")[0] not in WITHOUT_CUDA}
+    missing = {name for name in missing if name.partition(".")[0] not in WITHOUT_CUDA.keys() | OF_NCCL}
     assert sorted(missing) == []

@@ -230,6 +230,7 @@ BY_HAND: dict[str, dict[str, Any]] = {
     "cuDevSmResourceSplitByCount": {
         "nbGroups": 1, "input_": driver.CUdevResource(), "flags": 0, "minCount": 1,
     },
+    "ncclRedOpCreatePreMulSum": {"scalar": 1, "datatype": 1, "residence": 1, "comm": 1},
     "cuCoredumpGetAttribute": {"attrib": 1},
     "cuCoredumpGetAttributeGlobal": {"attrib": 1},
     "cuCoredumpSetAttribute": {"attrib": 1, "value": 1},
