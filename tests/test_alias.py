@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import py_compile
 import subprocess
 import sys
 import zipfile
@@ -295,6 +296,7 @@ def program(tmp_path: Path) -> Path:
     (tmp_path / "package/module.py").write_text(
         f"from . import __main__ as other\n{SHOW}".replace("from .", "#")
     )
+    py_compile.compile(str(tmp_path / "program.py"), str(tmp_path / "compiled.pyc"))
     (tmp_path / "link.py").symlink_to(tmp_path / "folder" / "__main__.py")
     with zipfile.ZipFile(tmp_path / "packed.zip", "w") as file:
         file.writestr("__main__.py", SHOW)
@@ -304,7 +306,8 @@ def program(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["program.py"], ["./program.py"], ["{}/program.py"], ["link.py"], ["folder"], ["packed.zip"],
+        ["program.py"], ["./program.py"], ["{}/program.py"], ["link.py"], ["compiled.pyc"], ["folder"],
+        ["packed.zip"],
         ["-m", "program"], ["-m", "package"], ["-m", "package.module"], ["-mpackage"], ["-c", SHOW],
         [f"-c{SHOW}"],
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import os
 import re
@@ -396,6 +397,15 @@ def test_an_interpreter_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_exception_is_an_answer() -> None:
     assert "no library 'nonsense'" in probe.ask("library", "nonsense")["error"]
+
+
+def test_the_report_goes_to_any_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also to one that has no encoding to change, as in a notebook."""
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(command, "this_machine", facts)
+    assert command.main([]) == 0
+    assert out.getvalue() == as_text(facts(), []) + "\n"
 
 
 def test_a_driver_that_gives_no_release() -> None:

@@ -171,3 +171,17 @@ def test_what_cannot_be_copied(theirs: Path, capsys: Any, arguments: Sequence[st
     assert vendor(theirs, *arguments) == 1
     assert words in capsys.readouterr().err
     assert (theirs / "own" / "__init__.py").read_text() == "precious = True"
+
+
+def test_where_the_licence_of_a_copy_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the copy that is copied, of the installed package, of the checkout; there is no copy without it."""
+    here = tmp_path / "cudapy"
+    here.mkdir()
+    monkeypatch.setattr(_vendor, "HERE", here)
+    monkeypatch.setattr(_vendor, "__package__", "cudapy_that_nobody_installed")
+    with pytest.raises(_vendor.VendorError, match="licence, which a copy must have"):
+        _vendor._licence()
+    (tmp_path / "LICENSE").write_text("of the checkout")
+    assert _vendor._licence() == b"of the checkout"
+    (here / "LICENSE").write_text("of a copy")
+    assert _vendor._licence() == b"of a copy"

@@ -74,6 +74,7 @@ def test_forms_of_13_on_a_library_of_12(older: Any) -> None:
         "cuCtxCreate_v2": lambda: d.cuCtxCreate(None, 0, 0),
         "cuGraphAddDependencies": lambda: d.cuGraphAddDependencies(1, [2], [3], None, 1),
         "cuGraphRemoveDependencies": lambda: d.cuGraphRemoveDependencies(1, [2], [3], None, 1),
+        "cuMemAdvise": lambda: d.cuMemAdvise(1, 2, 1, location=3),
         "cuStreamUpdateCaptureDependencies": lambda: d.cuStreamUpdateCaptureDependencies(1, [2], None, 1, 0),
     }
     for symbol, form in forms.items():
