@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +27,12 @@ START = '''\
 # Written by `python -m tests.checked_stubs`.
 
 '''
+
+
+def _documentation(function: Any) -> str:
+    """Its docstring as it is written, which Python 3.13 and newer have without the indentation."""
+    text = inspect.cleandoc(function.__doc__)
+    return textwrap.indent(text, "    ").lstrip() + ("\n    " if "\n" in text else "")
 
 
 def stub(module: ModuleType) -> str:
@@ -59,7 +66,7 @@ def definitions(function: Callable[..., Any]) -> str:
     """
     found = forms(function)
     mark = "@overload\n" if len(found) > 1 else ""
-    body = " ..." if found[0].__name__ == function.__name__ else f'\n    """{function.__doc__}"""'
+    body = " ..." if found[0].__name__ == function.__name__ else f'\n    """{_documentation(function)}"""'
     text = ""
     for form in found:
         signature = inspect.signature(results_alone(form))
