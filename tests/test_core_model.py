@@ -137,9 +137,9 @@ class Programs(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.w.settle()
         begun = self.w.module("_core.ownership.captures").capture_may_be_active
         begun.clear()  # as no earlier program had told of a stream
+        self.w.settle()
         self.w.owned._reported.clear()
         self.reports.clear()
         things.clear()  # a program that failed is kept with its traceback

@@ -75,13 +75,13 @@ if hasattr(ctypes, "pythonapi"):
 
 
 @entered
-def finish(action: Callable[[], object], error: BaseException) -> None:
-    """Take `action`, which `error` interrupted, to its end, and note the last of what interrupts it.
+def finish(action: Callable[[Any], object], argument: Any, error: BaseException) -> None:
+    """Take `action(argument)`, which `error` interrupted, to its end; note the last of what interrupts it.
 
     Only the main thread is interrupted by signals: what another one was sent is raised.
     """
     try:
-        action()
+        action(argument)
         if threading.get_ident() != threading.main_thread().ident:
             raise error
         later.noted = error
@@ -91,7 +91,7 @@ def finish(action: Callable[[], object], error: BaseException) -> None:
     except BaseException as again:
         if again is error:
             raise
-        finish(action, again)
+        finish(action, argument, again)
 
 
 def _raised(error: Exception) -> None:
@@ -114,7 +114,7 @@ def finalizer(
             told(error)
         except BaseException as error:
             try:
-                finish(partial(function, self), error)
+                finish(function, self, error)
             except Exception as another:
                 told(another)
             finally:

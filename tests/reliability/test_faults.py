@@ -115,7 +115,7 @@ def faults(names: list[str]) -> Iterator[tuple[str, int]]:
 def is_of_a_release(error: BaseException | None) -> bool:
     """Whether it was raised by what gives something back: then that was told, and is lost."""
     trace = None if error is None else error.__traceback__
-    return any(frame.f_code.co_name in ("give_back", "deallocate") for frame, _ in traceback.walk_tb(trace))
+    return any(frame.f_code.co_name in ("release", "deallocate") for frame, _ in traceback.walk_tb(trace))
 
 
 @pytest.mark.thorough
