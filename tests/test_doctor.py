@@ -48,7 +48,7 @@ def library(name: str, release: tuple[int, int], path: str = "", found_by: str =
 
 
 def facts(*libraries: LibraryFacts, **more: Any) -> Facts:
-    """A machine on which the main job runs, with these libraries in place of its own."""
+    """A machine on which kernels run, with these libraries in place of its own."""
     own = [
         library("cuda", (13, 0), "/usr/lib/libcuda.so.1", "driver"),
         library("nvrtc", (13, 0)),
@@ -66,12 +66,12 @@ def facts(*libraries: LibraryFacts, **more: Any) -> Facts:
 
 
 def failing(*libraries: LibraryFacts, **more: Any) -> Facts:
-    """The same, where the main job does not run."""
+    """The same, where no kernel runs."""
     return facts(*libraries, **{"job": JobFacts(), **more})
 
 
 def only(found: Facts) -> tuple[str, str, bool]:
-    """The one problem: its text, its fix, and whether it stops the main job."""
+    """The one problem: its text, its fix, and whether it keeps kernels from running."""
     (problem,) = problems(found)
     return problem.text, problem.fix, problem.stops
 
@@ -509,7 +509,7 @@ def test_this_machine() -> None:
 
 
 def test_the_simulator_is_a_machine(nvrtc) -> None:
-    """The whole of the main job; asked in this process."""
+    """A kernel compiled and run; asked in this process."""
     if not simulator.is_enabled():
         pytest.skip("the tests run on a GPU")
     found = machine.this_machine(lambda question, argument: probe.QUESTIONS[question](argument))
@@ -577,7 +577,7 @@ def test_a_device_is_described(driver, nvrtc) -> None:
     assert status == 1
     assert "Made Up, compute capability 9.0, 3.0 GiB" in text
     assert f"12.4            driver    {folder}/libcuda.so.1" in text
-    assert "[stops the main job]" in text
+    assert "[no kernel runs]" in text
 
 
 @pytest.mark.parametrize(

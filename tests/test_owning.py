@@ -59,7 +59,7 @@ def test_what_c_uses_as_long_is_kept_as_long(stub: Stub, how: str) -> None:
     gc.collect()
     assert gone() is not None
     if how == "lost":
-        module("_ffi.results").let_go(cell)
+        module("_ffi.results").released(cell)
         gc.collect()
         assert gone() is not None
     else:

@@ -73,7 +73,7 @@ class CompilerFacts:
 
 @dataclass(frozen=True)
 class JobFacts:
-    """The main job: a kernel compiled by NVRTC, run on a device, its result read back."""
+    """Whether a kernel was compiled by NVRTC and run on a device, and its result read back."""
 
     works: bool = False
     device: int | None = None

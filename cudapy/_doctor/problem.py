@@ -10,7 +10,7 @@ from .facts import Facts, LibraryFacts
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong. stops: the main job cannot run for it."""
+    """Something wrong. stops: no kernel runs because of it."""
 
     text: str
     fix: str

@@ -16,7 +16,7 @@ OLDEST = (12, 0)  # the CUDA release that cudapy needs the driver to have
 
 
 def problems(facts: Facts) -> list[Problem]:
-    """All that is wrong, what stops the main job first.
+    """All that is wrong, what keeps kernels from running first.
 
     Nothing stops a job that was seen to run.
     """

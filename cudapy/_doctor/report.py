@@ -15,7 +15,7 @@ WIDTH = 110
 
 
 def as_json(facts: Facts, problems: list[Problem]) -> str:
-    """Everything: the facts, the problems, and whether the main job runs."""
+    """Everything: the facts, the problems, and whether kernels run."""
     whole = {"works": facts.job.works, **asdict(facts), "problems": [asdict(p) for p in problems]}
     return json.dumps(whole, indent=2)
 
@@ -66,7 +66,7 @@ def _library(library: LibraryFacts) -> str:
 def _problems(problems: list[Problem]) -> Iterator[str]:
     yield "Problems" if problems else "No problems."
     for number, problem in enumerate(problems, 1):
-        mark = " [stops the main job]" if problem.stops else ""
+        mark = " [no kernel runs]" if problem.stops else ""
         yield _wrap(f"{problem.text}.{mark}", f"  {number}. ", "     ")
         yield f"     Fix: {problem.fix}"  # not wrapped: it is to be copied
 
@@ -79,9 +79,8 @@ def _wrap(text: str, first: str, rest: str) -> str:
 
 
 def _verdict(facts: Facts) -> str:
-    job = "compile a kernel with NVRTC and run it on a device"
     if facts.job.works:
-        return f"The main job, {job}, works: it was done on device {facts.job.device}."
+        return f"Kernels run here: one was compiled with NVRTC and run on device {facts.job.device}."
     done = "NVRTC compiles" if facts.compiler.works else "nothing was compiled"
     ran = f"but: {facts.job.error.splitlines()[0]}" if facts.job.error else "nothing was run"
-    return f"The main job, {job}, cannot be done here ({done}, {ran})."
+    return f"No kernel can be compiled with NVRTC and run here ({done}, {ran})."

@@ -47,7 +47,7 @@ HELPERS: dict[str, Any] = {
     "_integer": convert.integer,
     "_items": results.items,
     "_keep": results.keep,
-    "_let_go": results.let_go,
+    "_released": results.released,
     "_needs": results.needs,
     "_new_struct": ctypes.Structure.__new__,
     "_destination": convert.destination,
@@ -124,7 +124,7 @@ class Writer:
             results = [*self.results, *(["value"] if returns != "void" else [])]
         else:
             if self.frees:
-                body.append(f"kept = _let_go({self.frees})")
+                body.append(f"kept = _released({self.frees})")
             body += [f"err = {call}", f"if {self.failed}:"]
             if self.frees:
                 body.append(f"    if kept: _keep({self.frees}, *kept)")
@@ -174,7 +174,7 @@ class Writer:
         if self.keeps:  # by the cell as well: Ctrl-C may come before the next step
             body.append(f"{cell.name}.kept = ({', '.join(self.keeps)},)")
         if self.frees:
-            body.append(f"kept = _let_go({cell.name})")
+            body.append(f"kept = _released({cell.name})")
         body += [call, f"if not ({self.failed}):" if self.pending else "if not err:"]
         if self.keeps:
             body.append(f"    _keep({cell.name}, {', '.join(self.keeps)})")

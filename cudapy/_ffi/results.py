@@ -55,7 +55,7 @@ def keep(handle: Any, *things: Any) -> None:
     _kept[type(handle).__name__, handle.value] = things
 
 
-def let_go(handle: Any) -> tuple[Any, ...]:
+def released(handle: Any) -> tuple[Any, ...]:
     """Take back what was kept for a handle, before another thread is given a new one of this value."""
     things: tuple[Any, ...] = _kept.pop((type(handle).__name__, handle.value), ())
     return things
