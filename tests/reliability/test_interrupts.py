@@ -151,6 +151,46 @@ def test_what_is_noted_for_a_while_does_not_stay_noted(name: str, monkeypatch: p
         kept.end_building()
 
 
+@pytest.mark.parametrize("again", ["state", "cuStreamEndCapture", "cuGraphDestroy"])
+def test_a_capture_is_given_up_though_ctrl_c_comes_again(again: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once as its beginning returns, and once more as `again` does, which ends it."""
+    with world() as w:
+        captures, stream = w.module("_core.ownership.captures"), w.device.create_stream()
+        w.settle()
+        before, begun, interrupted = w.alive(), [], []
+        settled = captures.settled
+
+        def beginning(function: Callable[..., object]) -> Callable[..., object]:
+            def begin(*args: object) -> None:
+                settled(function)(*args)
+                begun.append(args)
+                raise KeyboardInterrupt
+
+            return begin
+
+        def interrupt(function: Callable[..., object]) -> Callable[..., object]:
+            def call(*args: object) -> object:
+                result = function(*args)
+                if begun and not interrupted:
+                    interrupted.append(again)
+                    raise KeyboardInterrupt
+                return result
+
+            return call
+
+        monkeypatch.setattr(captures, "settled", beginning)
+        owner = captures if again == "state" else captures.owning
+        monkeypatch.setattr(owner, again, interrupt(getattr(owner, again)))
+        builder = stream.create_graph_builder()
+        with pytest.raises(KeyboardInterrupt):
+            builder.begin_building()
+        monkeypatch.undo()
+        del builder
+        assert interrupted == [again] and len(begun) == 1
+        assert not captures.is_capturing(stream) and not captures.beginning
+        assert not w.leak(before)
+
+
 def test_memory_is_given_back_once_though_its_owner_is_never_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     reports: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda args: reports.append(args.exc_value))

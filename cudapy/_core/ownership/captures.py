@@ -24,8 +24,8 @@ from ..._errors import CUDAError
 from ..._ffi.interrupts import entered
 from ..._ffi.library import Checked, Library, settled
 from ..._ffi.results import cells, storage
-from ...driver import CUresult, CUstreamCaptureStatus
-from ..context.current import RelaxedCaptureMode, c_function
+from ...driver import CUgraph, CUresult, CUstreamCaptureStatus
+from ..context.current import RelaxedCaptureMode, c_function, owning
 
 if TYPE_CHECKING:
     from ...driver import CUstream
@@ -101,19 +101,36 @@ def begin(capture: object, function: str, *args: Any) -> None:
         for name in capture_may_be_active - known:
             if str(name).startswith(function):
                 capture_may_be_active.discard(name)  # this has just been asked for, by core alone
-        was_capturing = state(args[0])
+        stream, graph, was_capturing = args[0], CUgraph(), state(args[0])
         try:
             capture_may_be_active.add(capture)
             begins(*args)
-        except BaseException as error:
-            if not (isinstance(error, Exception) or was_capturing) and state(args[0]):
-                _, graph = driver.cuStreamEndCapture(args[0])  # Ctrl-C came as it had just begun
-                if function == "cuStreamBeginCapture":
-                    driver.cuGraphDestroy(graph)
-            end(capture)
+        except BaseException:
+            _give_up(stream, graph, capture, was_capturing, function == "cuStreamBeginCapture")
             raise
     finally:
         beginning.pop()
+
+
+@entered
+def _give_up(stream: CUstream, graph: CUgraph, capture: object, was_capturing: int, owns: bool) -> None:
+    """End a capture that did not begin, or as whose beginning returned Ctrl-C came: to the end, should it
+    come again. graph: where the unfinished graph goes, which is destroyed if the capture `owns` it.
+    """
+    try:
+        try:
+            if not was_capturing and state(stream):
+                owning.cuStreamEndCapture(graph, stream)
+        except CUDAError:  # the capture was invalidated, and has ended
+            pass
+        if owns and graph.value:
+            owning.cuGraphDestroy(graph)
+        end(capture)
+    except Exception:
+        raise
+    except BaseException:
+        _give_up(stream, graph, capture, was_capturing, owns)
+        raise
 
 
 def end(capture: object) -> None:
