@@ -69,14 +69,17 @@ def last(*_):
     global sent
     sent = True
 signal.signal(signal.SIGUSR2, last)
-print("ready", flush=True)
+is_ready = False
 def working(depth):
     # Ctrl-C may come in the handling of Ctrl-C
-    global heard
+    global heard, is_ready
     while not sent:
         try:
             if depth: working(depth - 1)
-            else: work()
+            elif is_ready: work()
+            else:
+                is_ready = True
+                print("ready", flush=True)
         except KeyboardInterrupt:
             heard += 1
     signal.signal(signal.SIGINT, signal.SIG_IGN)
