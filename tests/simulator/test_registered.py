@@ -16,6 +16,9 @@ import pytest
 
 from cudapy import simulator
 from cudapy.runtime import dim3
+from cudapy.simulator import library
+from cudapy.simulator.runtime import registered  # noqa: F401 - which provides them
+from cudapy.simulator.shared import runtime as shared_runtime
 from tests.simulator.test_shared import REPOSITORY, pytestmark
 
 __all__ = ["pytestmark"]
@@ -44,6 +47,12 @@ class Wrapper(ctypes.Structure):
         ("data", ctypes.c_void_p),
         ("unused", ctypes.c_void_p),
     )
+
+
+def test_the_library_has_what_is_provided() -> None:
+    """The library is written before the simulator, which provides them, is imported."""
+    provided = {name for name in library.provided["runtime"] if name.startswith("__cuda")}
+    assert {name.removesuffix("_ptsz") for name in shared_runtime.REGISTERED} == provided
 
 
 @pytest.fixture

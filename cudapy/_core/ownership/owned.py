@@ -168,23 +168,23 @@ class Prerequisite(Ownership):
 _new = object.__new__
 
 
-def release(context: int, release: Callable[..., object], handles: tuple[object, ...]) -> None:
-    """`release(*handles)`, in `context` if need be, or later. Raises CUDAError, unless all is lost anyway."""
+def release(context: int, function: Callable[..., object], handles: tuple[object, ...]) -> None:
+    """`function(*handles)`, in `context` if need be, or later. Raises CUDAError, unless all is lost."""
     if isinstance(handles[0], Handle) and not handles[0].value:
         return
     try:
         try:
-            release(*handles)
+            function(*handles)
         except CUDAError as error:
             if error.code != CUresult.CUDA_ERROR_INVALID_CONTEXT or not context:
                 raise
-            with_context(context, release, *handles)
+            with_context(context, function, *handles)
     except CUDAError as error:
         ours = type(error.code) is CUresult  # the numbers of other libraries mean other things
         if ours and error.code in RETRY_LATER:
-            deferred.after_capture.append(_again(context, release, handles))
+            deferred.after_capture.append(_again(context, function, handles))
         elif ours and error.code == CUresult.CUDA_ERROR_NOT_READY:
-            deferred.after_work.append(_again(context, release, handles))
+            deferred.after_work.append(_again(context, function, handles))
         elif not ours or error.code not in CONTEXT_LOST:
             raise
 

@@ -40,8 +40,7 @@ class _Reader:
         head = {"version": "", "target": ""}
         variables: dict[str, Variable] = {}
         functions: dict[str, FunctionText] = {}
-        aliases: dict[str, str] = {}
-        declared: dict[str, int] = {}  # the line of each alias
+        aliases: dict[str, tuple[str, int]] = {}  # with their lines
         while self._skip_blanks():
             line = self._line
             try:
@@ -50,19 +49,18 @@ class _Reader:
                 if str(error).startswith("line "):
                     raise
                 raise PTXError(f"line {line}: {error}") from None
-            declared.update((new, line) for new in aliases.keys() - declared.keys())
-        for new, old in aliases.items():
+        for new, (old, line) in aliases.items():
             if old not in functions or not functions[old].has_body:
-                line = declared[new]
                 raise PTXError(f"line {line}: {new} is an alias of {old}, which the module does not have")
-        return ModuleText(head["target"], head["version"], variables, functions, aliases)
+        names = {new: old for new, (old, _) in aliases.items()}
+        return ModuleText(head["target"], head["version"], variables, functions, names)
 
     def _declaration(
         self,
         head: dict[str, str],
         variables: dict[str, Variable],
         functions: dict[str, FunctionText],
-        aliases: dict[str, str],
+        aliases: dict[str, tuple[str, int]],
     ) -> None:
         found = _LINE.match(self._text, self._place)
         if found is not None:
@@ -82,7 +80,7 @@ class _Reader:
         line, statement = self._line, self._statement()
         if statement.startswith(".alias"):
             new, old = alias(statement, line)
-            aliases[new] = old
+            aliases[new] = old, line
         elif not statement.startswith(".pragma"):
             declared = variable(statement, line)
             known_variable = variables.get(declared.name)
