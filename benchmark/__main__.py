@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import os
+import io
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import baseline, report
+from . import baseline, machine, report
+from .baseline import Baseline, Change
 from .document import Document, merged
-from .timing import ROOT
+from .timing import ROOT, environment
 
-RUNS = 3
-"""Processes that a baseline is the result of: what they differ by is the noise."""
+RUNS = 5
+"""Processes on each side of a comparison, and those that a baseline is the result of."""
+AGAIN = 25
+"""Processes on each side for the rows that seem to have changed then; they alone decide."""
 
 
 def main() -> int:
@@ -27,71 +31,113 @@ def main() -> int:
         "--picture", type=Path, metavar="PATH", help="draw the launches and the history there"
     )
     parser.add_argument("--save", metavar="NAME", help=f"keep the ratios as {baseline.FOLDER.name}/NAME.json")
-    parser.add_argument("--compare", metavar="NAME", help="fail if a ratio is worse than in that baseline")
+    parser.add_argument("--compare", metavar="NAME", help="fail if a row is slower than in that baseline")
+    parser.add_argument("--against", metavar="COMMIT", help="fail if a row is slower than at that commit")
     parser.add_argument(
-        "--runs", type=int, metavar="N", help=f"processes; 1, or {RUNS} with --save, --compare"
+        "--runs", type=int, metavar="N", help=f"processes; 1, or {RUNS} with --save, --compare, --against"
     )
     parser.add_argument("pytest", nargs="*", help="arguments for pytest, after --, such as -k launch")
     chosen = parser.parse_args()
-    try:
-        before = baseline.load(chosen.compare) if chosen.compare else None
-    except baseline.Unfit as error:
-        parser.error(str(error))
-    runs = chosen.runs or (RUNS if chosen.save or chosen.compare else 1)
+    if chosen.compare and chosen.against:
+        parser.error("--compare and --against are two ways to name what to compare with: choose one")
+    runs = chosen.runs or (RUNS if chosen.save or chosen.compare or chosen.against else 1)
     arguments = [*(["--quick"] if chosen.quick else []), *chosen.pytest]
-    documents, status = measure(arguments, runs)
-    if not documents:
-        return status
-    whole = merged(documents)
-    print(report.text(whole.machine, whole.records, whole.skipped))
-    if chosen.json:
-        whole.write(chosen.json)
-    if before:
+    with tempfile.TemporaryDirectory(prefix="cudapy-benchmark-") as name:
+        folder = Path(name)
+        mine, other = Side(folder / "now"), None
         try:
-            status = compare(before, documents, arguments) or status
+            before = baseline.load(chosen.compare) if chosen.compare else None
+            if before:
+                before.require_same(machine.describe())
+            if chosen.against:
+                other = Side.of(folder / "before", chosen.against)
         except baseline.Unfit as error:
             parser.error(str(error))
-    if chosen.save:
-        print(f"\nsaved as {baseline.save(chosen.save, documents)}")
-    if chosen.picture:
-        from .picture import draw
-
-        draw(chosen.picture, whole)
-        print(f"\ndrawn in {chosen.picture}")
-    return status
-
-
-def measure(arguments: Sequence[str], runs: int) -> tuple[list[Document], int]:
-    """What `runs` processes measured, one after the other, and pytest's first exit code that is not 0."""
-    here = Path(__file__).parent
-    command = [sys.executable, "-m", "pytest", str(here), f"--rootdir={ROOT}", "-q", "-rN", "--tb=native"]
-    command += ["--benchmark-quiet", "-p", "no:cacheprovider", "-n", "0"]
-    documents, status = [], 0
-    alike = {**os.environ, "PYTHONHASHSEED": "0"}  # else each has other collisions in its dictionaries
-    with tempfile.TemporaryDirectory(prefix="cudapy-benchmark-") as folder:
         for run in range(runs):
-            raw = Path(folder) / f"{run}.json"
             if runs > 1:
                 print(f"run {run + 1} of {runs}", file=sys.stderr, flush=True)
-            done = subprocess.run([*command, f"--raw={raw}", *arguments], cwd=ROOT, env=alike)
-            status = status or done.returncode
-            if raw.exists():
-                documents.append(Document.read(raw))
-    return documents, status
+            for side in (other, mine) if other else (mine,):
+                side.measure(arguments)
+        if not mine.documents:
+            return mine.status
+        whole = merged(mine.documents)
+        print(report.text(whole.machine, whole.records, whole.skipped))
+        if chosen.json:
+            whole.write(chosen.json)
+        status = mine.status
+        if before or other:
+            status = compare(before, other, mine, arguments) or status
+        if chosen.save:
+            print(f"\nsaved as {baseline.save(chosen.save, mine.documents)}")
+        if chosen.picture:
+            from .picture import draw
+
+            draw(chosen.picture, whole)
+            print(f"\ndrawn in {chosen.picture}")
+        return status
 
 
-def compare(before: baseline.Baseline, documents: Sequence[Document], arguments: Sequence[str]) -> int:
-    """Print what became slower. Rows that seem to be are measured once more, and all of it counts."""
-    now = baseline.of(documents)
-    suspects = before.worse(now)
-    if suspects:
-        print(f"\nonce more, as they seem slower: {'; '.join(sorted(suspects))}")
-        only = [f"--only={test}" for test in baseline.tests(documents, suspects)]
-        again, _ = measure([*arguments, *only], len(documents))
-        now = baseline.of([*documents, *again])
-        suspects &= before.worse(now)
-    print("\n" + before.text(now, suspects))
-    return 1 if suspects else 0
+class Side:
+    """One of the two commits that are compared: where its cudapy is, and what was measured with it."""
+
+    def __init__(self, folder: Path, measured: Path = ROOT, commit: str = "") -> None:
+        self.folder, self.documents, self.status = folder, [], 0  # type: tuple[Path, list[Document], int]
+        self.environment = environment(measured)
+        self.environment["PYTHONHASHSEED"] = "0"  # else dictionaries have other collisions
+        self.environment |= {"BENCHMARK_CUDAPY": str(measured), machine.COMMIT: commit}
+        here = Path(__file__).parent
+        self.command = [sys.executable, "-m", "pytest", str(here), f"--rootdir={ROOT}", "-q", "-rN"]
+        self.command += ["--tb=native", "--benchmark-quiet", "-p", "no:cacheprovider", "-n", "0"]
+        self.command += ["-o", f"pythonpath={measured} {ROOT}"]
+        self.measured = measured
+
+    @staticmethod
+    def of(folder: Path, commit: str) -> Side:
+        """That of another commit, whose cudapy is unpacked into `folder`. Raises Unfit."""
+        command = ["git", "-C", str(ROOT), "archive", "--format=tar", commit, "cudapy"]
+        done = subprocess.run(command, capture_output=True)
+        if done.returncode:
+            raise baseline.Unfit(f"--against {commit}: {done.stderr.decode().strip()}")
+        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+            archive.extractall(folder, filter="data")
+        return Side(folder.parent / "before-raw", folder, commit)
+
+    def measure(self, arguments: Sequence[str]) -> None:
+        """Measure in one more process."""
+        self.folder.mkdir(exist_ok=True)
+        raw = self.folder / f"{len(self.documents)}.json"
+        command = [*self.command, f"--raw={raw}", *arguments]
+        done = subprocess.run(command, cwd=self.measured, env=self.environment)
+        self.status = self.status or done.returncode
+        if raw.exists():
+            self.documents.append(Document.read(raw))
+
+
+def compare(before: Baseline | None, other: Side | None, mine: Side, arguments: Sequence[str]) -> int:
+    """Print what changed. Rows that seem to have are measured in more processes, which alone decide."""
+    start = before or baseline.of(other.documents if other else [])
+    now = baseline.of(mine.documents)
+    changes: dict[str, Change] = start.changes(now)
+    doubtful = baseline.suspects(changes)
+    if doubtful:
+        print(f"\nonce more, as they seem to have changed: {'; '.join(sorted(doubtful))}", flush=True)
+        only = [*arguments, *(f"--only={test}" for test in baseline.tests(mine.documents, doubtful))]
+        first = len(mine.documents)
+        second = len(other.documents) if other else 0
+        for _ in range(AGAIN):
+            for side in (other, mine) if other else (mine,):
+                side.measure(only)
+        later = before or baseline.of(other.documents[second:] if other else [])
+        decided = later.changes(baseline.of(mine.documents[first:]))
+        changes |= {row: decided[row] for row in doubtful if row in decided}
+    clear = {row: change if row in doubtful else _none(change) for row, change in changes.items()}
+    print("\n" + start.text(now, clear))
+    return 1 if baseline.slower(clear) else 0
+
+
+def _none(change: Change) -> Change:
+    """The same, found to be chance."""
+    return change._replace(slower=1.0, faster=1.0)
 
 
 if __name__ == "__main__":

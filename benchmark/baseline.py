@@ -1,31 +1,51 @@
-"""Baselines: the ratios of an earlier commit, and whether today's are worse.
+"""Baselines: the ratios of an earlier commit, and whether today's differ from them.
 
-What is kept of a row is the median of its ratio to C++, and to ctypes by hand, in each of several
-processes. A row is worse if the least of today's is more than `MARGIN` above the least of the baseline's:
-what disturbs a process disturbs Python more than C, for as long as it runs, and by more than what is looked
-for; the process that was disturbed least is the one to compare. It has to be so for both anchors, if both
-took part: they have noises of their own, and what made cudapy slower shows in both.
+What is kept of a row is the median of its ratio to each rival, in each of several processes: where objects
+lie in memory differs from process to process, and with it the ratio, by more than its rounds within one tell.
+So processes are the sample. A row is slower if Student's t-test of the logarithms says so, for the ratio that
+varies least: another package in Python is disturbed as cudapy is, C++ is not. `FALSE_ALARMS` is divided among
+the rows (Bonferroni), so that it holds for all of them together.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean, variance
+from typing import NamedTuple
 
 from .document import Document
 from .record import Record
 
 FOLDER = Path(__file__).parent / "baselines"
-MARGIN = 0.05
-ANCHORS = ("C++", "plain ctypes")
+FALSE_ALARMS = 0.01
+"""How likely a comparison may say that anything is slower where nothing is."""
+SUSPECT = 0.2
+"""How likely that may be for a row after the first processes: it is measured in more of them."""
+PACKAGES = {"cuda.bindings": "cuda-bindings", "cuda.core": "cuda-core", "CuPy": "cupy-cuda13x"}
+"""The versions of rivals among the facts of a machine: another one is another rival."""
 SAME = ("GPU", "CPU")
 """What two runs must have been read on alike, so that their ratios can be compared."""
 
 
 class Unfit(ValueError):
     """There is no such baseline, or it says nothing about this machine."""
+
+
+class Change(NamedTuple):
+    """How a row changed: its time over what it was, with the bounds of 95 %, and how likely chance does so.
+
+    slower, faster: the probability of such a difference, or a greater one in that direction, by chance alone.
+    """
+
+    factor: float
+    low: float
+    high: float
+    slower: float
+    faster: float
 
 
 @dataclass
@@ -35,39 +55,76 @@ class Baseline:
     machine: Mapping[str, str]
     rows: Mapping[str, Mapping[str, Sequence[float]]]
 
-    def worse(self, now: Baseline) -> set[str]:
-        """The rows in which `now` is slower. Raises Unfit if it was read on another machine."""
+    def require_same(self, machine: Mapping[str, str]) -> None:
+        """Raise Unfit if `machine` is another one than this was read on."""
         for name in SAME:
-            if self.machine.get(name) != now.machine.get(name):
-                here, there = now.machine.get(name), self.machine.get(name)
+            if self.machine.get(name) != machine.get(name):
+                here, there = machine.get(name), self.machine.get(name)
                 raise Unfit(f"the baseline is of another {name}: {there}, not {here}")
-        return {row for row in now.rows if row in self.rows and _worse(self.rows[row], now.rows[row])}
 
-    def text(self, now: Baseline, worse: Collection[str]) -> str:
+    def changes(self, now: Baseline) -> dict[str, Change]:
+        """How each row changed that both have, in two processes a side or more. Raises Unfit."""
+        self.require_same(now.machine)
+        others = {who for who, name in PACKAGES.items() if self.machine.get(name) != now.machine.get(name)}
+        found = {row: _change(self.rows[row], now.rows[row], others) for row in now.rows if row in self.rows}
+        return {row: change for row, change in found.items() if change is not None}
+
+    def text(self, now: Baseline, changes: Mapping[str, Change]) -> str:
         """What `now` is in comparison, for people."""
-        both = [row for row in now.rows if row in self.rows]
+        slow, fast = slower(changes), faster(changes)
         lines = [
-            f"compared with the baseline of {self.machine.get('date')}, {len(both)} rows: "
-            f"{len(worse) or 'none'} slower by more than {MARGIN:.0%}"
+            f"compared with {self.machine.get('commit') or self.machine.get('date')}, {len(changes)} rows: "
+            f"{len(slow) or 'none'} slower, {len(fast) or 'none'} faster",
+            f"(of such comparisons of equal commits, {FALSE_ALARMS:.0%} find a slower row)",
         ]
-        width = max(map(len, both), default=0)
-        for row in both:
-            for anchor in self.rows[row] if row in worse else ():
-                if anchor in now.rows[row]:
-                    before, after = self.rows[row][anchor], now.rows[row][anchor]
-                    lines.append(f"  {row:{width}}  / {anchor}: {_range(before)} became {_range(after)}")
+        width = max(map(len, changes), default=0)
+        for what, rows in (("slower", slow), ("faster", fast)):
+            for row in sorted(rows):
+                factor, low, high, *_ = changes[row]
+                lines.append(
+                    f"  {what}  {row:{width}}  {factor:.3f} of what it was ({low:.3f} to {high:.3f})"
+                )
+        lines += [f"  not compared: {row}" for row in self.rows if row not in changes and row in now.rows]
         lines += [f"  not measured this time: {row}" for row in self.rows if row not in now.rows]
         lines += [f"  not in the baseline: {row}" for row in now.rows if row not in self.rows]
         return "\n".join(lines)
 
 
-def _worse(before: Mapping[str, Sequence[float]], now: Mapping[str, Sequence[float]]) -> bool:
-    both = [(before[anchor], now[anchor]) for anchor in before if anchor in now]
-    return bool(both) and all(min(after) > (1 + MARGIN) * min(earlier) for earlier, after in both)
+def _change(
+    before: Mapping[str, Sequence[float]], now: Mapping[str, Sequence[float]], others: Collection[str]
+) -> Change | None:
+    """By the ratio that varies least; None where none was measured in two processes a side."""
+    from scipy import stats
+
+    samples = [
+        [[math.log(ratio) for ratio in side[rival]] for side in (before, now)]
+        for rival in before
+        if rival not in others and min(len(before[rival]), len(now.get(rival, ()))) > 1
+    ]
+    if not samples:
+        return None
+    old, new = min(samples, key=lambda sides: sum(variance(side) * (len(side) - 1) for side in sides))
+    factor = math.exp(mean(new) - mean(old))
+    if variance(old) == variance(new) == 0:  # no noise at all, as of sizes
+        return Change(factor, factor, factor, float(factor <= 1), float(factor >= 1))
+    test = stats.ttest_ind(new, old, alternative="greater")
+    low, high = stats.ttest_ind(new, old).confidence_interval(0.95)
+    return Change(factor, math.exp(low), math.exp(high), float(test.pvalue), float(1 - test.pvalue))
 
 
-def _range(ratios: Sequence[float]) -> str:
-    return f"{min(ratios):.3f} (to {max(ratios):.3f})"
+def suspects(changes: Mapping[str, Change]) -> set[str]:
+    """The rows that may be slower, or faster: more processes tell."""
+    return {row for row, change in changes.items() if min(change.slower, change.faster) < SUSPECT}
+
+
+def slower(changes: Mapping[str, Change]) -> set[str]:
+    """The rows that are slower."""
+    return {row for row, change in changes.items() if change.slower < FALSE_ALARMS / len(changes)}
+
+
+def faster(changes: Mapping[str, Change]) -> set[str]:
+    """The rows that are faster."""
+    return {row for row, change in changes.items() if change.faster < FALSE_ALARMS / len(changes)}
 
 
 def key(record: Record) -> str:
@@ -80,10 +137,8 @@ def of(documents: Sequence[Document]) -> Baseline:
     rows: dict[str, dict[str, list[float]]] = {}
     for document in documents:
         for record in document.records:
-            for anchor, ratio in record.ratios().items():
-                if anchor in ANCHORS:
-                    ratios = rows.setdefault(key(record), {}).setdefault(anchor, [])
-                    ratios.append(round(ratio.median, 4))
+            for rival, ratio in record.ratios().items():
+                rows.setdefault(key(record), {}).setdefault(rival, []).append(round(ratio.median, 4))
     return Baseline(documents[0].machine, rows)
 
 

@@ -69,6 +69,8 @@ CORE = (
 )
 """What core's objects cost, under the names of the C functions behind them."""
 
+DEFAULT_STREAM = Call("cuMemAllocAsync+cuMemFreeAsync", "allocate(4096).close()", None)
+
 GRAPH = Call("cuGraphLaunch", "cuGraphLaunch(graph, stream)", "cuGraphLaunch(graph, stream)", 50)
 
 POINTERS = Call(

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import platform
 import re
+import subprocess
 from collections.abc import Callable
 from datetime import datetime, timezone
 from importlib import metadata
 from pathlib import Path
 
 import cudapy
-from cudapy import pathfinder
+from cudapy import nvml, pathfinder
 from cudapy.driver import checked
 from cudapy.nvrtc import checked as nvrtc
 
+COMMIT = "BENCHMARK_COMMIT"
+"""The environment variable that says which commit was unpacked to be measured."""
 DISTRIBUTIONS = ("numpy", "cuda-bindings", "cuda-core", "cupy-cuda12x", "cupy-cuda13x", "pytest-benchmark")
 
 
@@ -25,10 +28,12 @@ def describe() -> dict[str, str]:
         "GPU": _or_reason(_gpu),
         "driver": _or_reason(_driver),
         "NVRTC": _or_reason(_nvrtc),
+        "clocks": _or_reason(_clocks),
         "CPU": f"{_cpu()}, {os.cpu_count()} cores",
         "system": platform.platform(),
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "cudapy": cudapy.__version__,
+        "commit": _commit(),
         **{name: version for name in DISTRIBUTIONS if (version := _version(name))},
     }
 
@@ -55,6 +60,29 @@ def _driver() -> str:
     cuda = checked.cuDriverGetVersion()
     number = re.search(r"\.so\.(\d+\.[\d.]+)$", path)
     return f"{number[1] + ', ' if number else ''}CUDA {cuda // 1000}.{cuda % 1000 // 10}"
+
+
+def _clocks() -> str:
+    """Of the device's multiprocessors and memory, and the most that they can be. Source: NVML."""
+    nvml.init_v2()
+    device = nvml.device_get_handle_by_index_v2(0)
+    kinds = nvml.ClockType.CLOCK_SM, nvml.ClockType.CLOCK_MEM
+    now = [nvml.device_get_clock_info(device, kind) for kind in kinds]
+    most = [nvml.device_get_max_clock_info(device, kind) for kind in kinds]
+    return f"SM {now[0]} of {most[0]} MHz, memory {now[1]} of {most[1]} MHz"
+
+
+def _commit() -> str:
+    """The commit of cudapy's folder, with a plus sign if something was changed; "" where git knows none."""
+    folder = Path(cudapy.__file__).parent
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    if not git("ls-files", "--error-unmatch", "__init__.py"):
+        return os.environ.get(COMMIT, "")
+    return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", ".") else "")
 
 
 def _nvrtc() -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import json
+import os
+import subprocess
 import sys
 from importlib import import_module
 
@@ -19,7 +21,8 @@ from . import calls
 from .calls import Arguments, Handles, scope_by_hand, scope_of, scope_of_core, with_arguments
 from .machine import reason
 from .record import CUDAPY
-from .timing import Contender, Loop, interleave
+from .timing import MEASURED, Contender, Loop, environment, interleave
+from .twin import null_libcuda
 
 NULL_COUNT = 424242
 """How many devices cpp/null.c says there are."""
@@ -63,7 +66,7 @@ def driver_rows(rounds: int) -> list[Row]:
 
 
 def core_rows(rounds: int) -> list[Row]:
-    """Launches with core. By hand they are cuLaunchKernelEx with everything made before: the floor."""
+    """Launches with core, whose floor is cuLaunchKernelEx with everything made before; and its objects."""
     by_hand = scope_by_hand(pathfinder.load("cuda").path, saxpy())
 
     def loop(package: str, call: calls.Call, buffers: bool) -> Loop:
@@ -83,6 +86,40 @@ def core_rows(rounds: int) -> list[Row]:
             missing["cuda.core"] = reason(error)
         name = f"{call.name}, 5 arguments, {'buffers' if buffers else 'ints'}"
         rows.append((name, interleave(contenders, rounds), missing))
+    return [*rows, *(object_row(call.statement, rounds) for call in (*calls.CORE, calls.DEFAULT_STREAM))]
+
+
+def object_row(statement: str, rounds: int) -> Row:
+    """What making and dropping an object of core costs. There is no floor: ctypes makes no such objects."""
+    contenders: dict[str, Contender] = {}
+    missing = {}
+    for name, package in ((CUDAPY, "cudapy.core"), ("cuda.core", "cuda.core")):
+        try:
+            contenders[name] = Loop(statement, calls.scope_of_core_calls(import_module(package)))
+        except Exception as error:
+            if name == CUDAPY:
+                raise
+            missing[name] = reason(error)
+    return f"core: {statement}", interleave(contenders, rounds), missing
+
+
+def in_a_process(layer: str, rounds: int, **variables: str) -> list[Row]:
+    """The rows of a process of its own, on the null libcuda, with these variables in its environment.
+
+    Raises twin.Absent where there is no null libcuda, RuntimeError with what the process said as it failed.
+    """
+    others = [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if path]
+    paths = os.pathsep.join([str(null_libcuda()), *others])
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmark.overhead", layer, str(rounds)],
+        env=environment() | {"LD_LIBRARY_PATH": paths} | variables,
+        cwd=MEASURED,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    rows: list[Row] = json.loads(done.stdout)
     return rows
 
 

@@ -16,6 +16,9 @@ from .timing import spread
 GROUPS = ("launch", "overhead, on a null libcuda")
 """What is drawn: the first of these that was measured."""
 
+ANCHORS = ("C++", "plain ctypes")
+"""What the history shows the ratio to: the first of these that took part."""
+
 COLOURS = {who: f"C{i}" for i, who in enumerate((CUDAPY, *ORDER))}
 
 
@@ -77,7 +80,7 @@ def _history(axes: Any, document: Document, records: Sequence[Record]) -> None:
             (median(ratios[anchor]), y)
             for y, record in enumerate(records)
             if (ratios := point.rows.get(baseline.key(record)))
-            and (anchor := next((who for who in baseline.ANCHORS if who in ratios), None))
+            and (anchor := next((who for who in ANCHORS if who in ratios), None))
         ]
         date = "now" if point is points[-1] else point.machine.get("date", "")[:10]
         strength = 0.25 + 0.75 * (i + 1) / len(points)

@@ -16,7 +16,7 @@ import pytest
 from .conftest import Race
 from .machine import reason
 from .record import CUDAPY, Record
-from .timing import ROOT, Contender, Program, interleave
+from .timing import MEASURED, Contender, Program, interleave
 
 GROUP = "import"
 BARE = "bare interpreter"
@@ -72,7 +72,7 @@ def test_import_statement(race: Race, name: str) -> None:
 
 def test_wheel(race: Race, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--disable-pip-version-check"]
-    command += ["--wheel-dir", str(tmp_path), str(ROOT)]
+    command += ["--wheel-dir", str(tmp_path), str(MEASURED)]
     if find_spec("hatchling"):
         command += ["--no-build-isolation"]
     impatient = {**os.environ, "PIP_RETRIES": "0", "PIP_TIMEOUT": "5"}  # else it is fetched

@@ -13,7 +13,7 @@ from cudapy import pathfinder
 from .conftest import Race
 from .machine import reason
 from .record import Record
-from .timing import ROOT
+from .timing import MEASURED, environment
 
 GROUP = "simulator"
 
@@ -24,7 +24,7 @@ def test_saxpy(race: Race) -> None:
     except RuntimeError as error:
         pytest.skip(reason(error))
     command = [sys.executable, "-m", "benchmark.simulated", str(race.rounds(15))]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=MEASURED, env=environment(), capture_output=True, text=True)
     assert not done.returncode, done.stderr
     for name, times in json.loads(done.stdout):
         race.add(Record(GROUP, name, times))

@@ -19,6 +19,15 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+MEASURED = Path(os.environ.get("BENCHMARK_CUDAPY") or ROOT)
+"""The folder with the cudapy that is measured: this one, or one in which another commit was unpacked."""
+
+
+def environment(measured: Path = MEASURED) -> dict[str, str]:
+    """The environment of programs that import the cudapy in `measured`, where they start."""
+    path = [str(measured), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(path))}
+
 
 Contender = Callable[[], float]
 
@@ -123,8 +132,7 @@ class Program(Timed):
 
     def __init__(self, command: Sequence[str]) -> None:
         self.command = command
-        path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-        self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+        self.environment = environment()
         self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has been compiled
         self.batch()
 
@@ -133,7 +141,9 @@ class Program(Timed):
 
     def output(self) -> str:
         """Run it; what it prints."""
-        done = subprocess.run(self.command, cwd=ROOT, env=self.environment, capture_output=True, text=True)
+        done = subprocess.run(
+            self.command, cwd=MEASURED, env=self.environment, capture_output=True, text=True
+        )
         if done.returncode:
             last = (done.stderr or done.stdout).strip().splitlines()[-1:]
             raise RuntimeError(f"exit code {done.returncode}: {''.join(last)}")

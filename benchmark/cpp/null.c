@@ -15,6 +15,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) { *value = attri
 int cuCtxGetCurrent(void **context) { *context = (void *)2; return 0; }
 int cuStreamQuery(void *stream) { return 0; }
 int cuStreamCreate(void **stream, u flags) { *stream = (void *)4; return 0; }
+int cuStreamCreateWithPriority(void **stream, u flags, int priority) { *stream = (void *)4; return 0; }
 int cuStreamDestroy_v2(void *stream) { return 0; }
 int cuEventCreate(void **event, u flags) { *event = (void *)5; return 0; }
 int cuEventDestroy_v2(void *event) { return 0; }
