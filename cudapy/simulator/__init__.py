@@ -21,9 +21,11 @@ from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ..pathfinder import Loaded
+    from .copies import Offer
     from .engine.coverage import Counts
     from .failures import Failure
     from .library import Table
@@ -44,8 +46,12 @@ ROOMS = ("devices", "streams", "memory", "textures", "code", "graphs", "runtime"
 """The folders of the modules that provide the functions of the driver, and on top of it of the runtime."""
 LIBRARIES = ("cuda", "cudart", "nvml", "nccl")
 """The libraries that it stands for."""
+TABLES = ("driver", "runtime", "nvml", "nccl")
+"""The modules that declare their functions, in the same order."""
 
 _tables: dict[str, Table] = {}
+_shared: Offer | None = None
+"""The simulator of another copy of this package that this one uses."""
 _lock = threading.RLock()
 
 
@@ -67,6 +73,8 @@ def enable(
 ) -> None:
     """Make the simulator the driver of this process. Call it before the first call of any CUDA function.
 
+    Copies of this package in one process share the simulator of the copy that was first, with its devices.
+
     devices: how many devices there are, 1 by default.
     compute_capability: what they are, such as (9, 0), the default; NVRTC has to know it.
     seed: varies the order in which threads run; without one, it is the same in each run.
@@ -83,10 +91,15 @@ def enable(
     RuntimeError if this process has called another driver or has other devices already, ValueError for
     settings that make no sense.
     """
-    from .interrupts import undisturbed
-
     settings = seed, check_races, check_uninitialized, coverage, reports
-    undisturbed(_enable)(Hardware(devices, compute_capability, driver_version), settings)
+    _enable_undisturbed(Hardware(devices, compute_capability, driver_version), settings)
+
+
+def provide() -> None:
+    """Enable the simulator if it is not enabled: what `pathfinder` calls where CUDAPY_DRIVER=simulator."""
+    with _lock:
+        if not _tables:
+            enable()
 
 
 class Hardware(NamedTuple):
@@ -97,26 +110,50 @@ class Hardware(NamedTuple):
     driver_version: tuple[int, int] | None
 
 
-def _enable(hardware: Hardware, settings: tuple[Any, ...]) -> None:
+def _enable_undisturbed(hardware: Hardware, settings: tuple[Any, ...], unusable: str = "") -> None:
+    """`_enable`, which no Ctrl-C interrupts."""
+    from .interrupts import undisturbed
+
+    undisturbed(_enable)(hardware, settings, unusable)
+
+
+def _enable(hardware: Hardware, settings: tuple[Any, ...], unusable: str) -> None:
+    """unusable: a library that may have been loaded, as the program has found that it is of no use."""
     from .. import pathfinder
-    from .._pathfinder.libraries import MAJORS
 
     with _lock:
-        for name in LIBRARIES:
-            known = pathfinder._loaded.get((name, None))
-            if known is not None and known.found_by != NAME:
+        for known in (known for name in LIBRARIES if name != unusable for known in pathfinder.opened(name)):
+            if known.found_by != NAME:
                 raise RuntimeError(f"the simulator comes too late: this process has loaded {known.path}")
+        if _tables:
+            _still(hardware)
+        _apply(hardware, settings)
         if not _tables:
             _start(hardware)
-        else:
-            _still(hardware)
-        _settings(*settings)
-        for name in LIBRARIES:
-            for major in (None, *MAJORS):
-                pathfinder._loaded[name, major] = load(name)
-        from .code import compiler
+            _register()
 
-        compiler.watch()
+
+def _apply(hardware: Hardware, settings: tuple[Any, ...]) -> None:
+    """Have the simulator of this process take the settings; that of another copy with its hardware."""
+    other = _other()
+    if other is None:
+        _settings(*settings)
+        return
+    names = "seed", "check_races", "check_uninitialized", "coverage", "reports"
+    other.module.enable(**hardware._asdict(), **dict(zip(names, settings, strict=True)))
+
+
+def _register() -> None:
+    """Stand for the libraries from now on, and have the compilers keep the PTX that they compile."""
+    from functools import partial
+
+    from .. import pathfinder
+    from .code import compiler
+
+    for name in LIBRARIES:
+        pathfinder.register(name, partial(_provide, name))
+        pathfinder.load(name)
+    compiler.watch()
 
 
 def install(*, children: bool = True, **settings: Any) -> None:
@@ -133,7 +170,12 @@ def install(*, children: bool = True, **settings: Any) -> None:
     aarch64.
     """
     from . import shared
+    from .copies import claim
 
+    other = _other() or claim(_offer())
+    if other is not None:
+        other.module.install(children=children, **settings)
+        return
     if settings:
         enable(**settings)
     shared.install()
@@ -180,13 +222,13 @@ def stand_in() -> bool:
     if os.environ.get("CUDAPY_DRIVER") and not is_enabled():
         tables()
     if not is_enabled() and not _shows_a_device():
-        enable()
+        _enable_undisturbed(Hardware(None, None, None), (None,) * 5, unusable="cuda")
         print("no NVIDIA GPU here: running on the cudapy simulator", flush=True)
     return is_enabled()
 
 
 def _shows_a_device() -> bool:
-    """Whether there is a driver and it shows a device. A driver that does not is forgotten."""
+    """Whether there is a driver and it shows a device."""
     import ctypes
 
     from .. import pathfinder
@@ -196,20 +238,15 @@ def _shows_a_device() -> bool:
     except pathfinder.LibraryNotFound:
         return False
     count = ctypes.c_int()
-    if library.cuInit(0) == 0 and library.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value:
-        return True
-    for key in [key for key, loaded in pathfinder._loaded.items() if loaded.name == "cuda"]:
-        del pathfinder._loaded[key]
-    return False
+    return library.cuInit(0) == 0 and library.cuDeviceGetCount(ctypes.byref(count)) == 0 and bool(count.value)
 
 
-def load(name: str) -> Loaded:
-    """The simulated library `name`, one of LIBRARIES, as `pathfinder.load` returns it."""
+def _provide(name: str, major: int | None, below: Callable[[], Loaded]) -> Loaded:
+    """The simulated library `name`, one of LIBRARIES, which there is without a file."""
     from ..pathfinder import Loaded
     from .entry_points import Release
     from .library import LateTable
 
-    tables()
     late = {"nvml": nvml_table, "nccl": nccl_table}
     table: Any = LateTable(late[name]) if name in late else _tables["driver" if name == "cuda" else "runtime"]
     return Loaded(name, table, NAME, NAME, Release.number // 1000)
@@ -236,6 +273,9 @@ def failing(
     In the block and after it `calls.names` has the functions that were called, those of `function` alone if
     it was given, and `calls.failed` is the one that failed, or "".
     """
+    other = _other()
+    if other is not None:
+        return other.module.failing(function, call=call, status=status)  # type: ignore[no-any-return]
     from .failures import failing
 
     return failing(function, call, status)
@@ -247,9 +287,12 @@ def alive() -> dict[str, int]:
     What is the same before and after some work has no leak. "retained context" says how often primary
     contexts are retained; memory that pools keep for later is not counted.
     """
-    from .census import census
+    other = _other()
+    if other is not None:
+        return other.module.alive()  # type: ignore[no-any-return]
+    from .live_objects import live_objects
 
-    return census()
+    return live_objects()
 
 
 def coverage_report() -> list[Counts]:
@@ -258,12 +301,73 @@ def coverage_report() -> list[Counts]:
     Of each kernel there is `kernel.name`, `lines()`: {(file, line): how many threads ran it}, and
     `branches()`: how many threads took each branch, and how many did not.
     """
+    other = _other()
+    if other is not None:
+        return other.module.coverage_report()  # type: ignore[no-any-return]
     from .engine import settings
 
     return settings.coverage_report()
 
 
+def _other() -> Offer | None:
+    """The simulator of another copy of this package, if that is the simulator of this process."""
+    from .copies import of_another
+
+    return _shared if _tables else of_another()
+
+
+def _offer() -> Offer:
+    """The simulator of this copy, for others."""
+    import sys
+
+    from .copies import Offer
+
+    return Offer(sys.modules[__name__], _function, _hardware)
+
+
 def _start(hardware: Hardware) -> None:
+    """Make the tables, of the simulator of another copy if there is one in this process."""
+    global _shared
+    from .copies import claim, withdraw
+    from .devices.device import Options
+    from .entry_points import Release
+    from .shared_table import SharedTable
+
+    mine = _offer()
+    other = claim(mine)
+    if other is None:
+        try:
+            _make_tables(hardware)
+        except BaseException:
+            withdraw(mine)
+            raise
+        return
+    other.module.enable(**hardware._asdict())
+    Options.devices, Options.compute_capability, Release.number = other.hardware()
+    _shared = other
+    shared: dict[str, Any] = {name: SharedTable(name, other) for name in TABLES}
+    _tables.update(shared)
+
+
+def _hardware() -> tuple[int, tuple[int, int], int]:
+    """See `copies.Offer`."""
+    from .devices.device import Options
+    from .entry_points import Release
+
+    return Options.devices, Options.compute_capability, Release.number
+
+
+def _function(name: str, symbol: str) -> int | Callable[..., Any] | None:
+    """See `copies.Offer`."""
+    from .library import ByValue
+
+    make = {"nvml": nvml_table, "nccl": nccl_table}.get(name, lambda: tables()[name])
+    table: Any = make()
+    callback = table.callback(symbol)
+    return callback if isinstance(callback, ByValue) else table.address(symbol)
+
+
+def _make_tables(hardware: Hardware) -> None:
     from importlib import import_module
     from pkgutil import iter_modules
 

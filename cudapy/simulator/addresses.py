@@ -6,16 +6,23 @@ import ctypes
 import mmap
 import os
 import sys
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from .log import invalid
+from .refused import invalid
 
 PAGE = mmap.PAGESIZE
 AT_ONCE = 1024
 """Pages that one call of the system looks at, the most that it takes."""
 TOP = 1 << 64
+
+
+class Pointer(Protocol):
+    """A ctypes pointer to what C gives a function, an item or an array of them; false if it is NULL."""
+
+    def __getitem__(self, index: int, /) -> Any: ...
+    def __setitem__(self, index: int, value: Any, /) -> None: ...
 
 
 def _reader() -> Any:
@@ -71,6 +78,7 @@ def require(address: int | None, size: int, what: str) -> int:
     return address
 
 
-def pointed(pointer: Any) -> int:
+def pointed(pointer: Pointer) -> int:
     """The address in a ctypes pointer; 0 for NULL."""
-    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+    plain: Any = pointer
+    return ctypes.cast(plain, ctypes.c_void_p).value or 0

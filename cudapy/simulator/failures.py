@@ -9,7 +9,7 @@ from typing import Any
 from .._errors import STICKY
 from .._types.driver.enums import CUresult
 from .._types.runtime.enums import cudaError_t
-from .log import Refused
+from .refused import Refused
 
 _VERSION = re.compile(r"_v\d+$")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any, TypeVar
 
-from .log import Refused
+from .refused import Refused
 
 _objects: dict[int, Any] = {}
 FIRST = 0x10000  # below are the numbers that the API itself gives to default streams

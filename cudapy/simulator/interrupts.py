@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enums of what it takes and returns
 import _thread
-import os
 import threading
 from collections import deque
 from functools import partial
 
+from .. import _forks
 from .._ffi.interrupts import entered, later
 
 TYPE_CHECKING = False
@@ -139,9 +139,6 @@ def _restore(handler: Any) -> None:
         _signal.signal(2, handler)
 
 
+@_forks.in_child
 def _forked() -> None:
     _State.main, _State.is_held = threading.main_thread().ident, False
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)

@@ -21,17 +21,17 @@ import threading
 import traceback
 from typing import Any
 
-from .._ffi.convert import AGGREGATES, SimpleData
-from .._ffi.demand import find
 from .._ffi.enums import Enum
 from .._ffi.handles import Thunk
+from .._ffi.lazy_types import find
 from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse, symbol_of
-from .._ffi.scalars import SCALARS
+from .._ffi.scalars import AGGREGATES, SCALARS, SimpleData
 from . import failures, interrupts
 from .addresses import pointed, require
-from .collection import at_work
 from .entry_points import Release
-from .log import Refused, log
+from .gc_pause import gc_pause
+from .log import log
+from .refused import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def keep_thread() -> None:
     """
 
 
-class _Function(Thunk):  # type: ignore[misc]
+class CFunction(Thunk):  # type: ignore[misc]
     """A C function as a ctypes.CDLL has it: no argument types, an int comes back.
 
     But it keeps the GIL, which what it runs needs.
@@ -165,7 +165,7 @@ class Table:
             raise AttributeError(f"the simulator has no function {symbol!r}")
         if isinstance(callback, ByValue):
             return callback
-        return _Function(ctypes.cast(callback, ctypes.c_void_p).value)
+        return CFunction(ctypes.cast(callback, ctypes.c_void_p).value)
 
     def __getattr__(self, symbol: str) -> Any:
         if symbol.startswith("_"):
@@ -265,26 +265,7 @@ class Table:
         self, symbol: str, prototype: Prototype, function: Any, types: list[Any], own_stream: bool
     ) -> Callable[..., int]:
         """What C calls: runs `function`, stores what it returns, makes a status of what it raises."""
-        code = function.__code__
-        names = code.co_varnames[: code.co_argcount]
-        positions = {p.name: i for i, p in enumerate(prototype.parameters)}
-        is_missing = getattr(function, "is_missing", False)
-        if is_missing:
-            names = ()
-        unknown = set(names) - set(positions)
-        if unknown:
-            raise TypeError(
-                f"the simulator's {symbol} takes {sorted(unknown)}, which the prototype does not have"
-            )
-        inputs = [positions[name] for name in names]
-        outputs = [
-            i
-            for p, i in zip(prototype.parameters, positions.values(), strict=True)
-            if p.name not in names and not is_missing
-        ]
-        pointers = [i for i in outputs if types[i] is not ctypes.c_void_p and hasattr(types[i], "contents")]
-        if len(pointers) != len(outputs):
-            raise TypeError(f"the simulator's {symbol} leaves out a parameter that cannot be an output")
+        inputs, outputs = _places(symbol, prototype, function, types)
         looked_at = [  # what the program points to; the places for results are cudapy's
             (i, ctypes.sizeof(types[i]._type_), prototype.parameters[i].name)
             for i in inputs
@@ -296,7 +277,7 @@ class Table:
         @interrupts.undisturbed
         def call(*arguments: Any) -> Any:
             try:
-                with at_work:
+                with gc_pause:
                     return answer(*arguments)
             except KeyboardInterrupt as error:  # no exception leaves a callback
                 if not isinstance(error, interrupts.Left):
@@ -311,37 +292,32 @@ class Table:
                 for i, size, name in looked_at:
                     if arguments[i]:
                         require(pointed(arguments[i]), size, name)
-                if len(pointers) == 1 and not arguments[pointers[0]]:
+                if len(outputs) == 1 and not arguments[outputs[0]]:
                     raise Refused("CUDA_ERROR_INVALID_VALUE", "the pointer to the result is NULL")
                 result = function(*[arguments[i] for i in inputs])
                 if not has_status:
                     return result
-                if len(pointers) == 1:
-                    arguments[pointers[0]][0] = result
-                elif pointers:
-                    for i, value in zip(pointers, result, strict=True):
-                        if arguments[i]:
-                            arguments[i][0] = value
+                _store(result, outputs, arguments)
             except KeyboardInterrupt:
                 raise
-            except Refused as refused:
-                self._said(symbol, refused)
-                return failed(refused)
-            except MemoryError as error:
-                return self._refuse(
-                    symbol, "OUT_OF_MEMORY", str(error) or "the host has not that much memory"
-                )
-            except ValueError as error:
-                if str(error) != "NULL pointer access":
-                    return self._broken(symbol, error)
-                return self._refuse(symbol, "INVALID_VALUE", "a pointer that must not be NULL is")
             except BaseException as error:
-                return self._broken(symbol, error)
+                return self._status(symbol, error)
             finally:
                 per_thread.default = previous
             return 0
 
         return call
+
+    def _status(self, symbol: str, error: BaseException) -> int:
+        """What C gets where the function of `symbol` raised something."""
+        if isinstance(error, Refused):
+            self._said(symbol, error)
+            return self._failed(error)
+        if isinstance(error, MemoryError):
+            return self._refuse(symbol, "OUT_OF_MEMORY", str(error) or "the host has not that much memory")
+        if isinstance(error, ValueError) and str(error) == "NULL pointer access":  # by ctypes
+            return self._refuse(symbol, "INVALID_VALUE", "a pointer that must not be NULL is")
+        return self._broken(symbol, error)
 
     def _broken(self, symbol: str, error: BaseException) -> int:
         """A mistake in the simulator itself: shown, and CUDA_ERROR_UNKNOWN."""
@@ -379,6 +355,39 @@ def number(since: str | None) -> int:
     """A CUDA version as cuDriverGetVersion has it: "12.4" is 12040; 0 for None."""
     major, _, minor = (since or "0.0").partition(".")
     return 1000 * int(major) + 10 * int(minor)
+
+
+def _places(
+    symbol: str, prototype: Prototype, function: Any, types: list[Any]
+) -> tuple[list[int], list[int]]:
+    """Which parameters of the C function are those of `function`, in its order, and which take its results.
+
+    Raises TypeError for a function that does not fit.
+    """
+    if getattr(function, "is_missing", False):
+        return [], []
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    positions = {parameter.name: i for i, parameter in enumerate(prototype.parameters)}
+    unknown = set(names) - set(positions)
+    if unknown:
+        raise TypeError(
+            f"the simulator's {symbol} takes {sorted(unknown)}, which the prototype does not have"
+        )
+    outputs = [i for i, parameter in enumerate(prototype.parameters) if parameter.name not in names]
+    if any(types[i] is ctypes.c_void_p or not hasattr(types[i], "contents") for i in outputs):
+        raise TypeError(f"the simulator's {symbol} leaves out a parameter that cannot be an output")
+    return [positions[name] for name in names], outputs
+
+
+def _store(result: Any, outputs: list[int], arguments: tuple[Any, ...]) -> None:
+    """Write what a function returns to where the output parameters point; several may be NULL."""
+    if len(outputs) == 1:
+        arguments[outputs[0]][0] = result
+        return
+    if outputs:
+        for i, value in zip(outputs, result, strict=True):
+            if arguments[i]:
+                arguments[i][0] = value
 
 
 def _missing(symbol: str) -> Callable[..., Any]:

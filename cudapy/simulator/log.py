@@ -1,4 +1,4 @@
-"""Why a function failed: `Refused`, and the log of the driver that tells it to the program.
+"""The log of the driver: it tells the program why functions failed.
 
 Source: cuLogsRegisterCallback and its kin, since CUDA 12.9.
 """
@@ -14,38 +14,13 @@ import time
 from collections import deque
 from typing import Any
 
-from .._types.driver.enums import CUlogLevel, CUresult
-from .._types.runtime.enums import cudaError_t
+from .._types.driver.enums import CUlogLevel
+from .refused import Refused, invalid
 
 LENGTH = 100  # entries
 SIZE = 25600  # bytes: what cuLogsDumpToMemory is documented to need at most
 PATIENCE = 2  # calls that may fail with a report before it is printed: a wait polls, and then asks again
 QUIET = frozenset({"CUDA_ERROR_NOT_READY"})  # an answer rather than an error
-
-
-class Refused(Exception):
-    """A call fails: with the CUresult (or cudaError_t) of this name, and why."""
-
-    def __init__(self, status: str, reason: str = "") -> None:
-        super().__init__(reason or status)
-        self.status = status
-        self.reason = reason
-
-    @property
-    def code(self) -> int:
-        """The status as a number."""
-        codes = CUresult if self.status in CUresult.__members__ else cudaError_t
-        return int(codes[self.status])
-
-
-def invalid(reason: str) -> Refused:
-    """CUDA_ERROR_INVALID_VALUE."""
-    return Refused("CUDA_ERROR_INVALID_VALUE", reason)
-
-
-def unsupported(reason: str) -> Refused:
-    """CUDA_ERROR_NOT_SUPPORTED: what the simulator does not have, said by name."""
-    return Refused("CUDA_ERROR_NOT_SUPPORTED", reason)
 
 
 class Log:

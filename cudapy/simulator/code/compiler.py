@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import re
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from ..library import _Function
+from ..library import CFunction
 from . import images as code
+
+if TYPE_CHECKING:
+    from ...pathfinder import Loaded
 
 
 class Watched:
@@ -23,7 +28,7 @@ class Watched:
     def __getitem__(self, symbol: str) -> Any:
         found = self._library[symbol]
         address = self.watched(symbol)
-        return found if address is None else _Function(address)
+        return found if address is None else CFunction(address)
 
     def watched(self, symbol: str) -> int | None:
         """The address of ours, if `symbol` or the function that it is a version of is watched."""
@@ -74,23 +79,36 @@ class WatchedNVRTC(Watched):
         return int(self._library[f"nvrtcGet{what}"](pointer, buffer)), buffer.raw
 
 
+VARIANT = " with PTX and registers"
+"""What tells the cubins apart from those that the compilers make by themselves."""
+
+
 def watch() -> None:
-    """Watch the libraries that this process has loaded; the loader watches those that come."""
+    """Watch the compilers of this process: those that it has loaded, and those that it loads later."""
     from ... import nvjitlink, nvrtc, pathfinder
 
-    pathfinder.on_load = watched
-    pathfinder.variant = " with PTX and registers"
-    for key, loaded in list(pathfinder._loaded.items()):
-        pathfinder._loaded[key] = watched(loaded)
+    for name in ("nvrtc", "nvJitLink"):
+        pathfinder.register(name, partial(_provide, name), variant=VARIANT)
+    pathfinder.register("cufile", _provide_cufile)
     nvrtc.libnvrtc.rebind()
     nvjitlink.libnvjitlink.rebind()
 
 
-def watched(loaded: Any) -> Any:
-    """A loaded library, whose cubins carry their PTX if it makes any."""
+def _provide_cufile(major: int | None, below: Callable[[], Loaded]) -> Loaded:
+    """It opens libcuda.so.1 by itself, and finds the simulator's."""
+    from ..shared import install
+
+    install()
+    return below()
+
+
+def _provide(name: str, major: int | None, below: Callable[[], Loaded]) -> Loaded:
+    loaded = below()
+    return loaded._replace(handle=watched(name, loaded.handle))
+
+
+def watched(name: str, library: Any) -> Any:
+    """A compiler, "nvrtc" or "nvJitLink", whose cubins carry their PTX."""
     from .jit_linker import WatchedNvJitLink
 
-    cls = {"nvrtc": WatchedNVRTC, "nvJitLink": WatchedNvJitLink}.get(loaded.name)
-    if cls is None or isinstance(loaded.handle, Watched):
-        return loaded
-    return loaded._replace(handle=cls(loaded.handle))
+    return {"nvrtc": WatchedNVRTC, "nvJitLink": WatchedNvJitLink}[name](library)

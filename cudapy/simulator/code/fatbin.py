@@ -8,7 +8,7 @@ from typing import Any
 
 from ... import pathfinder
 from ..._ffi.fatbin import LZ4, OLD, ZSTD, Entry
-from ..log import Refused
+from ..refused import Refused
 
 MOST = 1 << 30  # bytes of one piece of code
 

@@ -10,7 +10,7 @@ from ..devices.context import current
 from ..devices.device import device
 from ..handles import find
 from ..library import provides, text
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from .kernel_library import Kernel, function
 from .module import OnDevice
 

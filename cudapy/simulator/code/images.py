@@ -17,10 +17,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..._ffi import elf, fatbin, memory
+from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUjit_option as Option
 from ..addresses import require
 from ..devices.device import Options as Device
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from .fatbin import unpacked
 from .targets import check_version
 
@@ -74,7 +75,7 @@ def attach(cubin: bytes, ptx: bytes) -> bytes:
     counts = registers(cubin)
     ptx = with_directive(ptx, b"registers", lambda name: counts.get(name, 0))
     shoff, count = struct.unpack_from("<Q", cubin, 40)[0], struct.unpack_from("<H", cubin, 60)[0]
-    body = cubin.ljust(-(-len(cubin) // 8) * 8, b"\0")
+    body = cubin.ljust(round_up(len(cubin), 8), b"\0")
     text = ptx.rstrip(b"\0") + b"\0"
     table = cubin[shoff : shoff + elf.SECTION.size * count]
     table += elf.SECTION.pack(0, PTX_SECTION, 0, 0, len(body), len(text), 0, 0, 1, 0)
@@ -93,6 +94,8 @@ def attached(cubin: bytes) -> bytes | None:
     return None
 
 
+WRAPPER = struct.Struct("<4siQQ")  # magic, version, address of a fat binary, address of a list
+PRELINKED = 2  # the version of wrappers with a list
 LARGEST = 1 << 28  # bytes of an image that is known by its address alone
 
 
@@ -128,6 +131,28 @@ def at(address: int | None) -> bytes:
         return of_image(memory.read_mapped(address, size))
     except memory.NotMappedError as error:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", f"the image ends where no memory is: {error}") from None
+
+
+def prelinked(address: int) -> list[int]:
+    """Where the fat binaries are of which a program with relocatable device code was linked.
+
+    address: that of the wrapper of what the linker made, which is machine code alone. Other wrappers list
+    none. Raises Refused.
+
+    Source: fatbinary_section.h and crt/link.stub of the toolkit.
+    """
+    try:
+        magic, version, _, place = WRAPPER.unpack(memory.read_mapped(address, WRAPPER.size))
+        found: list[int] = []
+        while (magic, version) == (fatbin.WRAPPER, PRELINKED):
+            at_next = place + 8 * len(found)
+            pointer = int.from_bytes(memory.read_mapped(at_next, 8), "little")
+            if not pointer:
+                break
+            found.append(pointer)
+    except memory.NotMappedError as error:
+        raise Refused("CUDA_ERROR_INVALID_IMAGE", f"the list of fat binaries ends: {error}") from None
+    return found
 
 
 def of_image(data: bytes) -> bytes:

@@ -11,11 +11,11 @@ from typing import Any
 
 from ..._ffi import elf, fatbin
 from ...nvjitlink import nvJitLinkInputType as Kind
-from ..log import Refused
+from ..refused import Refused
 from . import device_runtime
 from . import images as code
 from .compiler import Watched
-from .linker import Unit, merged
+from .linker import together
 
 ADDRESS = ctypes.c_void_p
 LTO = (b"-lto", b"--link-time-opt")
@@ -164,11 +164,7 @@ def _together(inputs: list[Input]) -> bytes:
     units = [(_text(*given), given[2]) for given in inputs if not device_runtime.is_archive(given[1])]
     if not all(text for text, _ in units):
         return b""
-    if len(units) < len(inputs) and any(device_runtime.is_wanted(text) for text, _ in units):
-        units.append((device_runtime.PTX.encode(), "cudadevrt"))
-    if len(units) == 1:
-        return units[0][0]
     try:
-        return merged([Unit(text.decode(errors="replace"), name) for text, name in units]).encode()
+        return together(units, len(units) < len(inputs))
     except Refused:
         return b""

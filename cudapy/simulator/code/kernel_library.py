@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..addresses import Pointer
 from ..devices.context import Context, find_or_none, owner, top
 from ..devices.device import Device
 from ..handles import Object, find
 from ..library import provides
-from ..log import Refused, invalid
 from ..memory.allocations import not_in_capture
+from ..refused import Refused, invalid
 from . import images as code
 from .images import Code, Options
 from .module import Function, Module, OnDevice, entry, load, loaded, lock
@@ -108,11 +109,11 @@ def function(handle: int, context: Context | None = None) -> Function:
 @provides("driver")
 def cuLibraryLoadData(
     code: int | None,
-    jitOptions: Any,
-    jitOptionsValues: Any,
+    jitOptions: Pointer | None,
+    jitOptionsValues: Pointer | None,
     numJitOptions: int,
-    libraryOptions: Any,
-    libraryOptionValues: Any,
+    libraryOptions: Pointer | None,
+    libraryOptionValues: Pointer | None,
     numLibraryOptions: int,
 ) -> int:
     from .images import at
@@ -123,11 +124,11 @@ def cuLibraryLoadData(
 @provides("driver")
 def cuLibraryLoadFromFile(
     fileName: bytes | None,
-    jitOptions: Any,
-    jitOptionsValues: Any,
+    jitOptions: Pointer | None,
+    jitOptionsValues: Pointer | None,
     numJitOptions: int,
-    libraryOptions: Any,
-    libraryOptionValues: Any,
+    libraryOptions: Pointer | None,
+    libraryOptionValues: Pointer | None,
     numLibraryOptions: int,
 ) -> int:
     return load(code.in_file(fileName), Options(numJitOptions, jitOptions, jitOptionsValues), Library)
@@ -154,7 +155,7 @@ def cuLibraryGetKernelCount(lib: int) -> int:
 
 
 @provides("driver")
-def cuLibraryEnumerateKernels(kernels: Any, numKernels: int, lib: int) -> None:
+def cuLibraryEnumerateKernels(kernels: Pointer, numKernels: int, lib: int) -> None:
     library = find(lib, Library)
     for i, name in zip(range(numKernels), library.engine.functions, strict=False):
         kernels[i] = library.kernel(name.encode()).handle
@@ -176,6 +177,6 @@ def cuLibraryGetManaged(library: int, name: bytes | None) -> tuple[int, int]:
 
 
 @provides("driver")
-def cuLibraryGetUnifiedFunction(fptr: Any, library: int, symbol: bytes | None) -> None:
+def cuLibraryGetUnifiedFunction(fptr: Pointer, library: int, symbol: bytes | None) -> None:
     find(library, Library)
     raise invalid("the simulator has no unified functions")

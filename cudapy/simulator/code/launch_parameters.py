@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from ..addresses import pointed, require
-from ..log import invalid
+from ..refused import invalid
 from .module import Function
 
 BUFFER_POINTER, BUFFER_SIZE = 1, 2  # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE

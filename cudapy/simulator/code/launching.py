@@ -13,6 +13,7 @@ from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.enums import CUlaunchAttributeID as Attribute
 from ..._types.driver.handles import CUkernel
 from ..._types.driver.structs import CUDA_KERNEL_NODE_PARAMS, CUlaunchAttributeValue
+from ..addresses import Pointer
 from ..devices.context import Context
 from ..devices.device import Device
 from ..devices.occupancy import blocks_per_multiprocessor, largest_cluster
@@ -21,12 +22,12 @@ from ..engine.fault import Fault
 from ..engine.launch import launch
 from ..handles import find
 from ..library import provides
-from ..log import Refused, invalid, unsupported
 from ..memory.allocations import table
+from ..refused import Refused, invalid, unsupported
 from ..streams.event import Event
+from ..streams.kernel_time_slices import KernelTimeSlices
 from ..streams.operations import Operation, needed
 from ..streams.stream import stream
-from ..streams.turns import Turns
 from .function import get, required_cluster
 from .kernel_library import function
 from .launch_parameters import pack
@@ -46,7 +47,7 @@ HINTS = (
 )
 """Attributes that change how fast a kernel runs, and not what it computes."""
 
-_turns = Turns()
+_time_slices = KernelTimeSlices()
 _devices: dict[int, EngineDevice] = {}
 _lock = threading.Lock()
 
@@ -56,7 +57,7 @@ def engine_device(device: Device) -> EngineDevice:
     with _lock:
         if device.ordinal not in _devices:
             count = device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
-            _devices[device.ordinal] = EngineDevice(table, count, pause=_turns.pause)
+            _devices[device.ordinal] = EngineDevice(table, count, pause=_time_slices.pause)
         return _devices[device.ordinal]
 
 
@@ -65,6 +66,13 @@ Three = tuple[int, int, int]
 
 def _misfit(reason: str) -> Refused:
     return Refused("CUDA_ERROR_INVALID_CLUSTER_SIZE", reason)
+
+
+class ImpossibleConfiguration(Refused):
+    """A launch has a grid or blocks that no device has; the runtime has a status of its own for it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("CUDA_ERROR_INVALID_VALUE", reason)
 
 
 class KernelLaunch(Operation):
@@ -132,13 +140,15 @@ class KernelLaunch(Operation):
         ):
             for i, size in enumerate(sizes):
                 if not 0 < size <= on[OfDevice(limit + i)]:
-                    raise invalid(
+                    raise ImpossibleConfiguration(
                         f"{what} dimensions {sizes}: number {i} must be 1 .. {on[OfDevice(limit + i)]}"
                     )
         threads = self.block[0] * self.block[1] * self.block[2]
         most = get(self.kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
         if threads > 1024:
-            raise invalid(f"block dimensions {self.block} are {threads} threads, more than 1024")
+            raise ImpossibleConfiguration(
+                f"block dimensions {self.block} are {threads} threads, more than 1024"
+            )
         if threads > most:
             raise Refused(
                 "CUDA_ERROR_INVALID_VALUE", f"{self.kernel.name} is made for blocks of {most} threads at most"
@@ -185,7 +195,7 @@ class KernelLaunch(Operation):
             origin=self.context,
         )
         try:
-            with _turns:
+            with _time_slices:
                 launch(
                     self.kernel.kernel,
                     self.grid,
@@ -275,15 +285,15 @@ def cuLaunchKernel(
     blockDimZ: int,
     sharedMemBytes: int,
     hStream: int,
-    kernelParams: Any,
-    extra: Any,
+    kernelParams: Pointer,
+    extra: Pointer,
 ) -> None:
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
     _queue(hStream, f, grid, block, sharedMemBytes, kernelParams, extra)
 
 
 @provides("driver")
-def cuLaunchKernelEx(config: Any, f: int, kernelParams: Any, extra: Any) -> None:
+def cuLaunchKernelEx(config: Pointer, f: int, kernelParams: Pointer, extra: Pointer) -> None:
     told = needed(config, "config")
     grid = told.gridDimX, told.gridDimY, told.gridDimZ
     block = told.blockDimX, told.blockDimY, told.blockDimZ
@@ -302,7 +312,7 @@ def cuLaunchCooperativeKernel(
     blockDimZ: int,
     sharedMemBytes: int,
     hStream: int,
-    kernelParams: Any,
+    kernelParams: Pointer,
 ) -> None:
     together = {Attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE: CUlaunchAttributeValue(cooperative=1)}
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)

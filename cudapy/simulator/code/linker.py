@@ -8,11 +8,11 @@ import re
 from typing import Any
 
 from ..._types.driver.enums import CUjitInputType as Kind
-from ..addresses import require
+from ..addresses import Pointer, require
 from ..devices.context import current
 from ..handles import Object, find
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from . import device_runtime
 from .images import EMPTY_ELF, Options, attach, of_cubin, of_fatbin, with_directive
 from .targets import check_target, check_version
@@ -141,6 +141,18 @@ _B = ("vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional")
 BUILTIN = tuple(f"{name}, " for name in _B)
 
 
+def together(units: list[tuple[bytes, str]], has_runtime: bool) -> bytes:
+    """Units, each its PTX and its name, as one unit. Raises Refused.
+
+    has_runtime: libcudadevrt is linked, too, if one of them needs it.
+    """
+    if has_runtime and any(device_runtime.is_wanted(text) for text, _ in units):
+        units = [*units, (device_runtime.PTX.encode(), "cudadevrt")]
+    if len(units) == 1:
+        return units[0][0]
+    return merged([Unit(text.decode(errors="replace"), name) for text, name in units]).encode()
+
+
 class Link(Object):
     """A linker and what it was given."""
 
@@ -187,7 +199,7 @@ class Link(Object):
 
 
 @provides("driver", "cuLinkCreate", "cuLinkCreate_v2")
-def cuLinkCreate_v2(numOptions: int, options: Any, optionValues: Any) -> int:
+def cuLinkCreate_v2(numOptions: int, options: Pointer, optionValues: Pointer) -> int:
     current()
     return Link(Options(numOptions, options, optionValues)).handle
 
@@ -200,8 +212,8 @@ def cuLinkAddData_v2(
     size: int,
     name: bytes | None,
     numOptions: int,
-    options: Any,
-    optionValues: Any,
+    options: Pointer,
+    optionValues: Pointer,
 ) -> None:
     if not size:
         raise invalid("there is no data")
@@ -215,7 +227,7 @@ def cuLinkAddData_v2(
 
 @provides("driver", "cuLinkAddFile", "cuLinkAddFile_v2")
 def cuLinkAddFile_v2(
-    state: int, typename: int, path: bytes | None, numOptions: int, options: Any, optionValues: Any
+    state: int, typename: int, path: bytes | None, numOptions: int, options: Pointer, optionValues: Pointer
 ) -> None:
     link = find(state, Link)
     try:
@@ -227,7 +239,7 @@ def cuLinkAddFile_v2(
 
 
 @provides("driver")
-def cuLinkComplete(state: int, cubinOut: Any, sizeOut: Any) -> None:
+def cuLinkComplete(state: int, cubinOut: Pointer, sizeOut: Pointer) -> None:
     link = find(state, Link)
     try:
         if not link.units:

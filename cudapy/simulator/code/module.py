@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from typing import Any
 
 from ..._types.driver.enums import CUfunction_attribute as Attribute
 from ..._types.driver.enums import CUjit_option
+from ..addresses import Pointer
 from ..devices.context import Context, owner
 from ..engine import module as engine
 from ..handles import Object, find
 from ..library import provides
-from ..log import Refused, invalid
 from ..memory.allocations import Block, blocks, not_in_capture, table
+from ..refused import Refused, invalid
 from . import images as code
 from .images import Code, Options
 from .targets import check_target
@@ -22,9 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..devices.device import Device
     from .kernel_library import Library
-
-
-MANAGED = re.compile(rb"\.attribute\s*\(\s*\.managed\s*\)[^;]*?\b(\w+)\s*[\[=;]")
 
 
 lock = threading.RLock()
@@ -51,8 +48,9 @@ class Module(Object):
         self.engine = engine
         self.functions: dict[str, Function] = {}
         self.variables = dict(self.engine.globals)
-        for address, size in self.variables.values():
-            blocks.add(Block(address, size, "variable", context))
+        for name, (address, size) in self.variables.items():
+            kind = "managed variable" if self._is_managed(name) else "variable"
+            blocks.add(Block(address, size, kind, context))
 
     def function(self, name: bytes | None) -> Function:
         """A kernel by its name. Raises Refused."""
@@ -71,9 +69,12 @@ class Module(Object):
     def variable(self, name: bytes | None, managed: bool = False) -> tuple[int, int]:
         """The address and the size of a variable. Raises Refused."""
         key = (name or b"").decode(errors="replace")
-        if key not in self.variables or (managed and (name or b"") not in MANAGED.findall(self.source.ptx)):
+        if key not in self.variables or (managed and not self._is_managed(key)):
             raise Refused("CUDA_ERROR_NOT_FOUND", f"the module has no {'managed ' * managed}variable {key!r}")
         return self.variables[key]
+
+    def _is_managed(self, variable: str) -> bool:
+        return self.engine.text.variables[variable].is_managed
 
     def forget(self) -> None:
         super().forget()
@@ -182,7 +183,7 @@ def cuModuleLoadFatBinary(fatCubin: int | None) -> int:
 
 
 @provides("driver")
-def cuModuleLoadDataEx(image: int | None, numOptions: int, options: Any, optionValues: Any) -> int:
+def cuModuleLoadDataEx(image: int | None, numOptions: int, options: Pointer, optionValues: Pointer) -> int:
     context = owner()
     told = Options(numOptions, options, optionValues)
     return load(code.at(image), told, lambda source: Module(source, context))
@@ -213,7 +214,7 @@ def cuModuleGetFunctionCount(mod: int) -> int:
 
 
 @provides("driver")
-def cuModuleEnumerateFunctions(functions: Any, numFunctions: int, mod: int) -> None:
+def cuModuleEnumerateFunctions(functions: Pointer, numFunctions: int, mod: int) -> None:
     module = find(mod, Module)
     for i, name in zip(range(numFunctions), module.engine.functions, strict=False):
         functions[i] = module.function(name.encode()).handle

@@ -10,7 +10,7 @@ import re
 
 from ..devices.device import Options as Device
 from ..entry_points import Release
-from ..log import Refused
+from ..refused import Refused
 
 _VERSION = re.compile(rb"^\s*\.version\s+(\d{1,3})\.(\d{1,3})", re.MULTILINE)
 _TARGET = re.compile(rb"^\s*\.target\s+sm_(\d{2,4})([af]?)\b", re.MULTILINE)

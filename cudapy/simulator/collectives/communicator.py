@@ -8,7 +8,7 @@ from collections import Counter
 
 from ..devices.context import Context
 from ..handles import Object
-from ..log import Refused
+from ..refused import Refused
 from ..streams.work import Work
 from .board import Board, Header, changed
 from .waiting import Wait

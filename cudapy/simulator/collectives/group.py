@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from ..log import Refused
+from ..refused import Refused
 from ..streams.stream import Stream
 from .communicator import Communicator
 from .transfers import Call, issue

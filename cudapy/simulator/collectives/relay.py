@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ..log import Refused
-from ..memory.pages import IS_SUPPORTED, File, Part, Ticket
+from ... import _forks
+from ..memory.pages import IS_SUPPORTED, File, IpcHandle, Region
+from ..refused import Refused
 from .board import Header, Post, changed
 
 TYPE_CHECKING = False
@@ -74,6 +75,7 @@ def _close_hub(key: bytes) -> None:
         hub.close()
 
 
+@_forks.in_child
 def _forked() -> None:
     """In a child: what there is is the parent's."""
     global _lock
@@ -81,10 +83,6 @@ def _forked() -> None:
     _hubs.clear()
     _links.clear()
     _files.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
 
 
 def _address(key: bytes) -> str:
@@ -116,20 +114,21 @@ class Message:
         self.rank = rank
         self.more = more
         self.data = data
-        self.part: Part | None = None  # the memory that other processes read the data from
+        self.region: Region | None = None  # the memory that other processes read the data from
 
     def packed(self) -> bytes:
         """A line of JSON, and small data behind it."""
         size = -1 if self.data is None else len(self.data)
-        ticket = ""
+        ipc_handle = ""
         if size > INLINE:
-            self.part = _file().take(size)
-            np.frombuffer(self.part.view, np.uint8)[:size] = self.data
-            ticket = self.part.ticket(KIND, size, 0).hex()
+            self.region = _file().take(size)
+            np.frombuffer(self.region.view, np.uint8)[:size] = self.data
+            ipc_handle = self.region.ipc_handle(KIND, size, 0).hex()
         line = (
-            json.dumps([self.what, self.key, self.rank, self.more, self.ranks, size, ticket]).encode() + b"\n"
+            json.dumps([self.what, self.key, self.rank, self.more, self.ranks, size, ipc_handle]).encode()
+            + b"\n"
         )
-        return line if size <= 0 or ticket else line + self.data.tobytes()
+        return line if size <= 0 or ipc_handle else line + self.data.tobytes()
 
     @classmethod
     def apply(cls, raw: bytes, clique: Clique) -> None:
@@ -138,13 +137,13 @@ class Message:
         What does not concern a rank of this process may be gone by now.
         """
         line, _, rest = raw.partition(b"\n")
-        what, key, rank, more, ranks, size, ticket = json.loads(line)
+        what, key, rank, more, ranks, size, ipc_handle = json.loads(line)
         board = clique.board
         if ranks is not None and not board.local.intersection(ranks):
             return
         data = None
-        if ticket:
-            data = _shown(bytes.fromhex(ticket), size)
+        if ipc_handle:
+            data = _copy_of_mapped(bytes.fromhex(ipc_handle), size)
         elif size >= 0:
             data = np.frombuffer(rest, np.uint8)
         if what == "post":
@@ -155,16 +154,16 @@ class Message:
             board.note_end(rank, more)
 
 
-def _shown(data: bytes, size: int) -> Any:
+def _copy_of_mapped(data: bytes, size: int) -> Any:
     """A copy of memory of another process."""
-    ticket = Ticket(data, KIND)
-    file = ticket.open()
+    ipc_handle = IpcHandle(data, KIND)
+    file = ipc_handle.open()
     try:
-        shown = ticket.show(file)
+        mapping = ipc_handle.map(file)
     finally:
         os.close(file)
-    found = np.frombuffer(shown.view, np.uint8)[:size].copy()
-    shown.release()
+    found = np.frombuffer(mapping.view, np.uint8)[:size].copy()
+    mapping.release()
     return found
 
 
@@ -176,7 +175,7 @@ class Link:
 
     def __init__(self, clique: Clique) -> None:
         self.clique = clique
-        self._parts: dict[tuple[str | None, int], Part] = {}
+        self._regions: dict[tuple[str | None, int], Region] = {}
         self._connection: Any = None
         self._lock = threading.Lock()
 
@@ -201,14 +200,14 @@ class Link:
     ) -> None:
         """Pass on what this process posts; what all have read that it concerns needs no memory any more."""
         if what == "left":
-            part = self._parts.pop((key, rank), None)
-            if part is not None:
-                part.release()
+            region = self._regions.pop((key, rank), None)
+            if region is not None:
+                region.release()
             return
         message = Message(what, key, rank, more, data, ranks)
         raw = message.packed()
-        if message.part is not None:
-            self._parts[key, rank] = message.part
+        if message.region is not None:
+            self._regions[key, rank] = message.region
         self.send(raw)
 
     def send(self, raw: bytes) -> None:
@@ -232,9 +231,9 @@ class Link:
     def close(self) -> None:
         """Be done with it."""
         self.clique.board.tell = None
-        for part in self._parts.values():
-            part.release()
-        self._parts = {}
+        for region in self._regions.values():
+            region.release()
+        self._regions = {}
         if self._connection is not None:
             with self._lock, contextlib.suppress(OSError):
                 self._connection.close()

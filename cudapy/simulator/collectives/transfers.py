@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..log import Refused
 from ..memory.allocations import table
 from ..memory.copies import bytes_at
+from ..refused import Refused
 from ..streams.operations import Operation
 from ..streams.stream import Stream
 from . import numbers

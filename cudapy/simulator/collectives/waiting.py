@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from ..interrupts import leave
-from ..log import Refused
+from ..refused import Refused
 from .board import changed
 
 TYPE_CHECKING = False

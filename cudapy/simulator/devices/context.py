@@ -7,9 +7,10 @@ import threading
 from typing import Any
 
 from ..._types.driver.enums import CUctx_flags, CUfunc_cache, CUlimit
+from ..addresses import Pointer
 from ..handles import Object, every, find
 from ..library import per_thread, provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from ..streams.work import Faults, Work
 from . import device as devices
 
@@ -207,14 +208,14 @@ def cuCtxCreate_v2(flags: int, dev: int) -> int:
 
 
 @provides("driver")
-def cuCtxCreate_v3(paramsArray: Any, numParams: int, flags: int, dev: int) -> int:
+def cuCtxCreate_v3(paramsArray: Pointer, numParams: int, flags: int, dev: int) -> int:
     if numParams:
         raise Refused("CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY", "the simulator has no execution affinity")
     return cuCtxCreate_v2(flags, dev)
 
 
 @provides("driver")
-def cuCtxCreate_v4(ctxCreateParams: Any, flags: int, dev: int) -> int:
+def cuCtxCreate_v4(ctxCreateParams: Pointer, flags: int, dev: int) -> int:
     if ctxCreateParams and (ctxCreateParams[0].numExecAffinityParams or _raw(ctxCreateParams[0].cigParams)):
         raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator has no execution affinity and no graphics")
     return cuCtxCreate_v2(flags, dev)

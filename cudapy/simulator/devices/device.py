@@ -7,11 +7,13 @@ import threading
 import uuid
 from typing import Any
 
+from ... import _forks
 from ..._types.driver.enums import CUdevice_attribute as Attribute
 from ..._types.driver.structs import CUdevprop, CUuuid
+from ..addresses import Pointer
 from ..entry_points import Release
 from ..library import fill_text, provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from .attributes import attributes
 
 NAME = b"cudapy simulator"
@@ -50,7 +52,7 @@ class Device:
                 raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for, {free} are free")
             self.used_memory += size
 
-    def give_back(self, size: int) -> None:
+    def unclaim(self, size: int) -> None:
         """Count them as free."""
         with self._lock:
             self.used_memory -= size
@@ -123,16 +125,13 @@ _FORKED = "this process was forked from one that had called cuInit"
 _is_forked = False
 
 
+@_forks.in_child
 def _fork() -> None:
     """In a child: CUDA is of no more use, as the threads that do its work are the parent's."""
     global _is_forked
     _is_forked = _is_forked or bool(devices)
     devices.clear()
     _existing.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_fork)
 
 
 def device(ordinal: int) -> Device:
@@ -199,7 +198,9 @@ def cuDeviceGetTexture1DLinearMaxWidth(pformat: int, numChannels: int, dev: int)
 
 
 @provides("driver")
-def cuDeviceGetHostAtomicCapabilities(capabilities: Any, operations: Any, count: int, dev: int) -> None:
+def cuDeviceGetHostAtomicCapabilities(
+    capabilities: Pointer, operations: Pointer, count: int, dev: int
+) -> None:
     device(dev)
     for i in range(count):
         capabilities[i] = 0  # kernels' atomics are not atomic to host threads

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any
 
 from ..._types.driver.enums import CUdriverProcAddressQueryResult as Found
 from ..._types.driver.enums import CUresult
 from ..._types.meanings import CURESULT
-from ..addresses import require
+from ..addresses import Pointer, require
 from ..entry_points import Release, find
 from ..library import provides, text
-from ..log import SIZE, Refused, invalid, log
+from ..log import SIZE, log
+from ..refused import Refused, invalid
 
 PER_THREAD = 2  # CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
 
@@ -52,7 +52,7 @@ def cuLogsUnregisterCallback(callback: int) -> None:
 
 
 @provides("driver")
-def cuLogsDumpToMemory(iterator: Any, buffer: int | None, size: Any, flags: int) -> None:
+def cuLogsDumpToMemory(iterator: Pointer, buffer: int | None, size: Pointer, flags: int) -> None:
     _no_flags(flags)
     data = log.since(iterator[0] if iterator else 0)
     if not buffer:
@@ -67,7 +67,7 @@ def cuLogsDumpToMemory(iterator: Any, buffer: int | None, size: Any, flags: int)
 
 
 @provides("driver")
-def cuLogsDumpToFile(iterator: Any, pathToFile: bytes | None, flags: int) -> None:
+def cuLogsDumpToFile(iterator: Pointer, pathToFile: bytes | None, flags: int) -> None:
     _no_flags(flags)
     if pathToFile is None:
         raise invalid("the path is NULL")
@@ -87,7 +87,7 @@ def _no_flags(flags: int) -> None:
 
 @provides("driver")
 def cuGetProcAddress_v2(
-    symbol: bytes | None, pfn: Any, cudaVersion: int, flags: int, symbolStatus: Any
+    symbol: bytes | None, pfn: Pointer, cudaVersion: int, flags: int, symbolStatus: Pointer | None
 ) -> None:
     from .. import tables
 
@@ -110,7 +110,7 @@ def cuGetProcAddress_v2(
     "driver",
     prototype="CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)",
 )
-def cuGetProcAddress(symbol: bytes | None, pfn: Any, cudaVersion: int, flags: int) -> None:
+def cuGetProcAddress(symbol: bytes | None, pfn: Pointer, cudaVersion: int, flags: int) -> None:
     cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, None)
     if not pfn[0]:
         raise Refused("CUDA_ERROR_NOT_FOUND", f"CUDA {cudaVersion} has no {symbol!r}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from typing import Any
 
+from ..addresses import Pointer
 from ..library import provides
-from ..log import unsupported
+from ..refused import unsupported
 
 _OURS = ("python", "libpython", "_ctypes", "libffi", "libc.", "libc-", "ld-linux")
 _FRAMES = 200
@@ -28,7 +28,7 @@ COMPILERS = ("libnvrtc", "libnvJitLink", "libnvvm", "libnvfatbin", "libnvptxcomp
 
 
 @provides("driver")
-def cuGetExportTable(pExportTableId: Any) -> int:
+def cuGetExportTable(pExportTableId: Pointer) -> int:
     path = caller()
     if os.path.basename(path).startswith(COMPILERS):
         raise unsupported("the simulator has no export tables")

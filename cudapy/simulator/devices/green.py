@@ -1,19 +1,29 @@
 """Green contexts: parts of a device's multiprocessors, and contexts that have no more than those.
 
-They are counted, and kernels see no others; how fast these run does not depend on it.
+They are counted, and kernels see no others; how fast these run does not depend on it. Queues of work are
+described, and do nothing: there is one for each stream.
 """
 
 from __future__ import annotations
 
+import os
 import struct
 from typing import Any
 
+from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUdevice_attribute as Attribute
-from ..._types.driver.enums import CUdevResourceType, CUgreenCtxCreate_flags
+from ..._types.driver.enums import (
+    CUdevResourceType,
+    CUdevSmResourceGroup_flags,
+    CUdevWorkqueueConfigScope,
+    CUgreenCtxCreate_flags,
+)
+from ..._types.driver.handles import CUdevice
 from ..._types.driver.structs import CUdevResource
+from ..addresses import Pointer
 from ..handles import Object, find
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from ..streams.event import Event
 from ..streams.operations import needed
 from ..streams.stream import NON_BLOCKING, Stream, stream
@@ -22,9 +32,13 @@ from .device import Device, device
 from .primary import cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain
 
 SM = int(CUdevResourceType.CU_DEV_RESOURCE_TYPE_SM)
+QUEUES = int(CUdevResourceType.CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG)
 UNIT = 2
 """Multiprocessors come in twos, the least that any device can be split into: the simulated ones have few."""
 SPLIT_FLAGS = 3  # CU_DEV_SM_RESOURCE_SPLIT_*
+BACKFILL = int(CUdevSmResourceGroup_flags.CU_DEV_SM_RESOURCE_GROUP_BACKFILL)
+CLUSTER = 32
+"""The largest coscheduledSmCount from compute capability 9.0 on; that of older devices is UNIT."""
 RANGE = struct.Struct("<8siII")  # in the padding: what it is, its device, its first and their count
 MARK = b"cudapyG"
 
@@ -44,11 +58,21 @@ def everything(on: Device) -> CUdevResource:
     return resource(on, 0, on[Attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT])
 
 
-def of_type(typename: int) -> None:
-    """Raise Refused for resources other than multiprocessors."""
-    if typename != SM:
+def queues(on: Device) -> CUdevResource:
+    """How work gets to a device, where nobody has asked for anything."""
+    made = CUdevResource(type=QUEUES)
+    told = os.environ.get("CUDA_DEVICE_MAX_CONNECTIONS", "")
+    made.wqConfig.device = CUdevice(on.ordinal)
+    made.wqConfig.wqConcurrencyLimit = min(max(int(told), 1), 32) if told.isdecimal() else 8
+    return made
+
+
+def of_type(typename: int, *types: int) -> None:
+    """Raise Refused for resources of other types: those, or multiprocessors."""
+    if typename not in (types or (SM,)):
         raise Refused(
-            "CUDA_ERROR_INVALID_RESOURCE_TYPE", f"the simulator has multiprocessors, no type {typename}"
+            "CUDA_ERROR_INVALID_RESOURCE_TYPE",
+            f"the simulator has multiprocessors and configurations of workqueues, no type {typename} here",
         )
 
 
@@ -65,23 +89,24 @@ def _range(of: Any) -> tuple[Device, int, int]:
 def cuDeviceGetDevResource(device: int, typename: int) -> CUdevResource:
     from .device import device as find_device
 
-    of_type(typename)
-    return everything(find_device(device))
+    of_type(typename, SM, QUEUES)
+    on = find_device(device)
+    return queues(on) if typename == QUEUES else everything(on)
 
 
 @provides("driver")
 def cuDevSmResourceSplitByCount(
-    result: Any,
-    nbGroups: Any,
-    input_: Any,
-    remainder: Any,
+    result: Pointer,
+    nbGroups: Pointer,
+    input_: Pointer,
+    remainder: Pointer,
     flags: int,
     minCount: int,
 ) -> None:
     on, first, count = _range(needed(input_, "input"))
     if flags & ~SPLIT_FLAGS:
         raise invalid(f"unknown flags {flags & ~SPLIT_FLAGS:#x}")
-    size = max(-(-minCount // UNIT), 1) * UNIT
+    size = max(round_up(minCount, UNIT), UNIT)
     if size > count:
         raise Refused(
             "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION",
@@ -95,29 +120,117 @@ def cuDevSmResourceSplitByCount(
     nbGroups[0] = groups
 
 
-class Description(Object):
-    """Multiprocessors that a green context is to have."""
-
-    noun = "description of resources"
-
-    def __init__(self, on: Device, count: int) -> None:
-        super().__init__()
-        self.device = on
-        self.count = count
+def _wanted(group: Any, left: int, widest: int) -> int:
+    """How many of the `left` multiprocessors a group gets. Raises Refused."""
+    together = group.coscheduledSmCount or UNIT
+    backfill = group.flags & BACKFILL
+    if group.flags & ~BACKFILL:
+        raise invalid(f"the simulator has no locality domains: unknown flags {group.flags & ~BACKFILL:#x}")
+    for name, count in (
+        ("coscheduled", together),
+        ("preferredCoscheduled", group.preferredCoscheduledSmCount),
+    ):
+        if count % UNIT or count > widest:
+            raise invalid(f"{name}SmCount = {count} is no multiple of {UNIT} up to {widest}")
+    if group.preferredCoscheduledSmCount % together:
+        raise invalid(f"preferredCoscheduledSmCount is no multiple of {together}")
+    if not group.smCount:
+        return left if backfill else left // together * together
+    if group.smCount % UNIT or (group.smCount % together and not backfill):
+        raise invalid(f"smCount = {group.smCount} is no multiple of {UNIT if backfill else together}")
+    if group.smCount > left:
+        raise Refused(
+            "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION",
+            f"a group would have {group.smCount} multiprocessors, and there are {left}",
+        )
+    return int(group.smCount)
 
 
 @provides("driver")
-def cuDevResourceGenerateDesc(resources: Any, nbResources: int) -> int:
+def cuDevSmResourceSplit(
+    result: Any,
+    nbGroups: int,
+    input_: Any,
+    remainder: Any,
+    flags: int,
+    groupParams: Any,
+) -> None:
+    on, first, count = _range(needed(input_, "input"))
+    if flags:
+        raise invalid(f"unknown flags {flags:#x}")
+    if not nbGroups or not groupParams:
+        raise invalid("there are no groups")
+    widest = CLUSTER if on[Attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] >= 9 else UNIT
+    left, sizes = count, []
+    for i in range(nbGroups):
+        group = groupParams[i]
+        sizes.append(_wanted(group, left, widest))
+        if result and sizes[-1] < max(group.coscheduledSmCount, UNIT):
+            raise Refused(
+                "CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION",
+                f"group {i} would have {sizes[-1]} multiprocessors, of {left} that are left",
+            )
+        left -= sizes[-1]
+    for i, size in enumerate(sizes):
+        if result:
+            result[i] = resource(on, first, size)
+            result[i].sm.smCoscheduledAlignment = groupParams[i].coscheduledSmCount or UNIT
+            result[i].sm.flags = groupParams[i].flags
+        groupParams[i].smCount = size
+        first += size
+    if remainder:
+        remainder[0] = resource(on, first, left)
+
+
+class Description(Object):
+    """Multiprocessors that a green context is to have, and how work gets to them.
+
+    It lives as long as the process, as on a GPU: there is no function that gives it back.
+    """
+
+    noun = "description of resources"
+
+    def __init__(self, on: Device, count: int, queues: CUdevResource) -> None:
+        super().__init__()
+        self.device = on
+        self.count = count
+        self.queues = queues
+
+
+@provides("driver")
+def cuDevResourceGenerateDesc(resources: Pointer, nbResources: int) -> int:
     if not nbResources:
         raise invalid("no resources are given")
-    ranges = sorted((_range(resources[i]) for i in range(nbResources)), key=lambda one: one[1])
+    given_queues = [_queues(resources[i]) for i in range(nbResources) if resources[i].type == QUEUES]
+    ranges = sorted(
+        (_range(resources[i]) for i in range(nbResources) if resources[i].type != QUEUES),
+        key=lambda one: one[1],
+    )
+    if len(given_queues) > 1:
+        raise Refused("CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "workqueues are configured twice")
+    if not ranges:
+        raise Refused("CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "there are no multiprocessors")
     on = ranges[0][0]
+    if given_queues and given_queues[0].wqConfig.device != on.ordinal:
+        raise Refused("CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "the resources are of several devices")
     end = 0
     for of, first, count in ranges:
         if of is not on or first < end:
             raise invalid("the resources are of several devices, or overlap")
         end = first + count
-    return Description(on, sum(count for _, _, count in ranges)).handle
+    total = sum(count for _, _, count in ranges)
+    return Description(on, total, given_queues[0] if given_queues else queues(on)).handle
+
+
+def _queues(given: Any) -> CUdevResource:
+    """A configuration of workqueues, copied. Raises Refused."""
+    copied = CUdevResource.from_buffer_copy(given)
+    if (
+        copied.wqConfig.sharingScope not in set(CUdevWorkqueueConfigScope)
+        or not copied.wqConfig.wqConcurrencyLimit
+    ):
+        raise invalid("the configuration of workqueues has no known sharing scope, or a limit of 0")
+    return copied
 
 
 class GreenContext(Object):
@@ -125,10 +238,11 @@ class GreenContext(Object):
 
     noun = "green context"
 
-    def __init__(self, on: Device, count: int) -> None:
+    def __init__(self, told: Description) -> None:
         super().__init__()
-        self.device = on
-        self.context = Part(get(cuDevicePrimaryCtxRetain(on.ordinal)), count, self)
+        self.device = told.device
+        self.queues = told.queues
+        self.context = Part(get(cuDevicePrimaryCtxRetain(told.device.ordinal)), told.count, self)
 
     def forget(self) -> None:
         super().forget()
@@ -171,7 +285,7 @@ def cuGreenCtxCreate(desc: int, dev: int, flags: int) -> int:
         raise invalid("flags must be CU_GREEN_CTX_DEFAULT_STREAM")
     if device(dev) is not told.device:
         raise invalid(f"the resources are those of device {told.device.ordinal}")
-    return GreenContext(told.device, told.count).handle
+    return GreenContext(told).handle
 
 
 @provides("driver")
@@ -186,17 +300,20 @@ def cuCtxFromGreenCtx(hCtx: int) -> int:
 
 @provides("driver")
 def cuCtxGetDevResource(hCtx: int, typename: int) -> CUdevResource:
-    of_type(typename)
+    of_type(typename, SM, QUEUES)
     context = given(hCtx)
     if isinstance(context, Part):
         return cuGreenCtxGetDevResource(context.green.handle, typename)
-    return everything(context.device)
+    return queues(context.device) if typename == QUEUES else everything(context.device)
 
 
 @provides("driver")
 def cuGreenCtxGetDevResource(hCtx: int, typename: int) -> CUdevResource:
-    of_type(typename)
-    context = green(hCtx).context
+    of_type(typename, SM, QUEUES)
+    found = green(hCtx)
+    if typename == QUEUES:
+        return CUdevResource.from_buffer_copy(found.queues)
+    context = found.context
     return resource(context.device, 0, context.multiprocessors)
 
 
@@ -219,6 +336,12 @@ def cuGreenCtxStreamCreate(greenCtx: int, flags: int, priority: int) -> int:
     made = Stream(context, flags, priority)
     context.streams.append(made)
     return made.handle
+
+
+@provides("driver")
+def cuStreamGetDevResource(hStream: int, typename: int) -> CUdevResource:
+    of_type(typename)
+    return cuCtxGetDevResource(stream(hStream).context.handle, typename)
 
 
 def _green_of(on: Stream) -> GreenContext | None:

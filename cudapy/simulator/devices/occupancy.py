@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
+from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUdevice_attribute as OfDevice
 from ..._types.driver.enums import CUfunction_attribute
 from ..._types.driver.enums import CUlaunchAttributeID as Attribute
-from ..addresses import require
+from ..addresses import Pointer, require
 from ..code.function import get, required_cluster
 from ..code.kernel_library import function
 from ..code.module import Function
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from ..streams.operations import needed
 
 BLOCK_TO_SHARED = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)
@@ -26,10 +26,6 @@ NON_PORTABLE_CLUSTER = 16  # and on those of 9.0, for kernels that ask for it
 FLAGS = 1  # CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE
 
 
-def _up(value: int, unit: int) -> int:
-    return -(-value // unit) * unit
-
-
 def blocks_per_multiprocessor(kernel: Function, threads: int, dynamic: int) -> int:
     """The most blocks of `threads` threads and `dynamic` bytes of shared memory that run at once."""
     on = kernel.context.device
@@ -39,16 +35,16 @@ def blocks_per_multiprocessor(kernel: Function, threads: int, dynamic: int) -> i
     room = get(kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
     if threads > most or dynamic > room:
         return 0
-    warps = _up(threads, WARP) // WARP
+    warps = round_up(threads, WARP) // WARP
     by_threads = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR] // WARP // warps
     by_blocks = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR]
-    of_warp = _up(max(kernel.on_device.registers, 16) * WARP, REGISTER_UNIT)
+    of_warp = round_up(max(kernel.on_device.registers, 16) * WARP, REGISTER_UNIT)
     warps_fit = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR] // of_warp
     by_registers = warps_fit // WARP_UNIT * WARP_UNIT // warps
     shared = kernel.kernel.shared_size + dynamic
     if shared > on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN]:
         return 0
-    shared = _up(shared + on[OfDevice.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK], SHARED_UNIT)
+    shared = round_up(shared + on[OfDevice.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK], SHARED_UNIT)
     whole = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR]
     by_shared = whole // shared if shared else by_blocks
     return min(by_threads, by_blocks, by_registers, by_shared)
@@ -87,7 +83,7 @@ def cuOccupancyMaxPotentialBlockSize(
     if blockSizeToDynamicSMemSize:
         shared = BLOCK_TO_SHARED(require(blockSizeToDynamicSMemSize, 1, "blockSizeToDynamicSMemSize"))
     best: tuple[int, int, int] = (0, 0, 0)  # threads at once, of a block, blocks of a multiprocessor
-    size = _up(limit, WARP)
+    size = round_up(limit, WARP)
     while size > 0:
         threads = min(size, limit)
         dynamic = shared(threads) if shared else dynamicSMemSize
@@ -111,7 +107,7 @@ def cuOccupancyMaxPotentialBlockSizeWithFlags(
 
 
 @provides("driver")
-def cuOccupancyMaxPotentialClusterSize(func: int, config: Any) -> int:
+def cuOccupancyMaxPotentialClusterSize(func: int, config: Pointer) -> int:
     kernel, told = function(func), needed(config, "config")
     threads = told.blockDimX * told.blockDimY * told.blockDimZ
     if not blocks_per_multiprocessor(kernel, threads, told.sharedMemBytes):
@@ -120,7 +116,7 @@ def cuOccupancyMaxPotentialClusterSize(func: int, config: Any) -> int:
 
 
 @provides("driver")
-def cuOccupancyMaxActiveClusters(func: int, config: Any) -> int:
+def cuOccupancyMaxActiveClusters(func: int, config: Pointer) -> int:
     kernel, told = function(func), needed(config, "config")
     threads = told.blockDimX * told.blockDimY * told.blockDimZ
     cluster = required_cluster(kernel.on_device)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..._types.driver.enums import CUdevice_P2PAttribute as PeerAttribute
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from .context import current, get
 from .device import device
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from ..library import provides
-from ..log import Refused
+from ..refused import Refused
 from . import device as devices
 from .context import Context, checked_flags, find_or_none
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._types.driver.enums import CUfunc_cache, CUlimit
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from .context import LIMITS, checked_flags, current
 
 UNSUPPORTED_LIMITS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ class Device:
     """What kernels have allocated: sizes by address."""
     conditionals: dict[int, int] = field(default_factory=dict)
     """What `cudaGraphSetConditional` of kernels sets: values of conditional graph nodes, by handle."""
-    origin: Any = None
+    origin: object = None
     """What `Allocation.reach` is asked about."""
     pause: Callable[[], None] | None = None
     """Called between the blocks of kernels: another kernel may run there."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..._ffi.rounding import round_up
 from .ptx.declarations import LARGEST
 from .ptx.syntax import PTXError, Variable
 from .run.services import SERVICES
@@ -29,7 +30,7 @@ class Kernel:
         self.parameters: list[tuple[int, int]] = []
         end = 0
         for variable in self.compiled.text.prototype.parameters:
-            end = -(-end // variable.align) * variable.align
+            end = round_up(end, variable.align)
             self.parameter_offsets[variable.name] = end
             self.parameters.append((end, variable.size))
             end += variable.size
@@ -66,12 +67,12 @@ class Kernel:
         for name, variable in variables.items():
             largest = max(largest, variable.align)
             if variable.count is not None:
-                end = -(-end // variable.align) * variable.align
+                end = round_up(end, variable.align)
                 self.shared_address[name] = np.uint64(end)
                 end += variable.size
         self._limit("shared", end, "shared memory")
         self.shared_size = end
-        dynamic = -(-end // largest) * largest
+        dynamic = round_up(end, largest)
         for name, variable in variables.items():
             if variable.count is None:
                 self.shared_address[name] = np.uint64(dynamic)

@@ -8,11 +8,14 @@ import contextlib
 import ctypes
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import settings
+
+if TYPE_CHECKING:
+    from .aliases import U8, U64, Array, Bools, DType
 
 POISON = 0xCD
 """What every byte of fresh memory is: a program that reads it before writing gets the same nonsense each
@@ -29,18 +32,20 @@ class Allocation:
 
     __slots__ = ("_views", "address", "data", "end", "kind", "reach", "size", "written")
 
-    def __init__(self, address: int, size: int, kind: str, data: Any) -> None:
+    def __init__(self, address: int, size: int, kind: str, data: U8) -> None:
         self.address = address
         self.size = size
         self.end = address + size
         self.kind = kind
         self.data = data  # a uint8 array over the range
-        self.written: Any = None  # a bool for each byte, once reads of unwritten memory are looked for
+        self.written: Bools | None = (
+            None  # a bool for each byte, once reads of unwritten memory are looked for
+        )
         self.reach: Callable[[Any], bool] | None = None
         """Whether kernels of a `Device.origin` may touch it; None: all may."""
-        self._views: dict[Any, Any] = {}
+        self._views: dict[DType, tuple[Array, int]] = {}
 
-    def view(self, dtype: Any) -> tuple[Any, int]:
+    def view(self, dtype: DType) -> tuple[Array, int]:
         """The memory as an array of `dtype`, and the address of its first item (the first multiple of its
         size).
         """
@@ -65,7 +70,7 @@ class Memory:
         self._last: Allocation | None = None
         self._released: collections.deque[Allocation] = collections.deque()
         self._held = 0
-        self._bounds: Any = None
+        self._bounds: tuple[U64, U64] | None = None
         self._runs: set[object] = set()  # one for each kernel that runs
         self._waiting: list[tuple[set[object], Callable[[], object]]] = []
 
@@ -151,14 +156,13 @@ class Memory:
         if found is not None and found.written is not None:
             found.written[address - found.address : address - found.address + size] = True
 
-    def bounds(self) -> tuple[Any, Any]:
+    def bounds(self) -> tuple[U64, U64]:
         """The first and the end address of every allocation, sorted: two uint64 arrays."""
         with self._lock:
             if self._bounds is None:
                 ends = [self._allocations[address].end for address in self._addresses]
                 self._bounds = np.array(self._addresses, np.uint64), np.array(ends, np.uint64)
-            bounds: tuple[Any, Any] = self._bounds
-        return bounds
+            return self._bounds
 
     def nearest(self, address: int) -> Allocation | None:
         """The allocation closest to an address that lies in none."""

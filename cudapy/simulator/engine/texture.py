@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .aliases import Array
 
 
 @dataclass
@@ -15,7 +18,7 @@ class Texture:
     of a channel: int8/16/32, uint8/16/32, float16/32. Linear memory is 1D, pitched memory a strided view.
     """
 
-    data: Any
+    data: Array
     dimensions: int
     """1, 2 or 3: coordinates that are filtered and addressed."""
     is_layered: bool = False
@@ -31,7 +34,7 @@ class Texture:
     """Integers come as integers (CU_TRSF_READ_AS_INTEGER), else as floats from 0 or -1 to 1."""
     is_srgb: bool = False
     border: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
-    levels: tuple[Any, ...] = ()
+    levels: tuple[Array, ...] = ()
     """Views of the mipmap levels after the first, each shaped as `data`."""
     level_bias: float = 0.0
     level_clamp: tuple[float, float] = (0.0, 0.0)
@@ -44,7 +47,7 @@ class Surface:
     an element).
     """
 
-    data: Any
+    data: Array
     dimensions: int
     is_layered: bool = False
     is_cubemap: bool = False

@@ -8,10 +8,11 @@ from typing import Any
 from ..._types.driver.enums import CUgraphInstantiateResult as Instantiated
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.structs import CUgraphEdgeData
+from ..addresses import Pointer
 from ..devices.context import owner
 from ..handles import Object, find
 from ..library import provides
-from ..log import Refused, invalid, unsupported
+from ..refused import Refused, invalid, unsupported
 from ..streams.operations import Operation
 
 TYPE_CHECKING = False
@@ -222,12 +223,12 @@ def _listed(found: list[Node], nodes: Any, count: Any) -> None:
 
 
 @provides("driver")
-def cuGraphGetNodes(hGraph: int, nodes: Any, numNodes: Any) -> None:
+def cuGraphGetNodes(hGraph: int, nodes: Pointer, numNodes: Pointer) -> None:
     _listed(graph(hGraph).nodes, nodes, numNodes)
 
 
 @provides("driver")
-def cuGraphGetRootNodes(hGraph: int, rootNodes: Any, numRootNodes: Any) -> None:
+def cuGraphGetRootNodes(hGraph: int, rootNodes: Pointer, numRootNodes: Pointer) -> None:
     _listed([one for one in graph(hGraph).nodes if not one.after], rootNodes, numRootNodes)
 
 
@@ -238,7 +239,9 @@ def _data(found: list[bytes], data: Any, count: int) -> None:
 
 
 @provides("driver")
-def cuGraphGetEdges_v2(hGraph: int, from_: Any, to: Any, edgeData: Any, numEdges: Any) -> None:
+def cuGraphGetEdges_v2(
+    hGraph: int, from_: Pointer, to: Pointer, edgeData: Pointer | None, numEdges: Pointer
+) -> None:
     edges = [(tail, head, data) for head in graph(hGraph).nodes for tail, data in head.after.items()]
     if not from_:
         numEdges[0] = len(edges)
@@ -250,25 +253,27 @@ def cuGraphGetEdges_v2(hGraph: int, from_: Any, to: Any, edgeData: Any, numEdges
 
 
 @provides("driver")
-def cuGraphGetEdges(hGraph: int, from_: Any, to: Any, numEdges: Any) -> None:
+def cuGraphGetEdges(hGraph: int, from_: Pointer, to: Pointer, numEdges: Pointer) -> None:
     cuGraphGetEdges_v2(hGraph, from_, to, None, numEdges)
 
 
 @provides("driver")
-def cuGraphNodeGetDependencies_v2(hNode: int, dependencies: Any, edgeData: Any, numDependencies: Any) -> None:
+def cuGraphNodeGetDependencies_v2(
+    hNode: int, dependencies: Pointer, edgeData: Pointer | None, numDependencies: Pointer
+) -> None:
     after = node(hNode).after
     _listed(list(after), dependencies, numDependencies)
     _data(list(after.values()), edgeData, numDependencies[0])
 
 
 @provides("driver")
-def cuGraphNodeGetDependencies(hNode: int, dependencies: Any, numDependencies: Any) -> None:
+def cuGraphNodeGetDependencies(hNode: int, dependencies: Pointer, numDependencies: Pointer) -> None:
     cuGraphNodeGetDependencies_v2(hNode, dependencies, None, numDependencies)
 
 
 @provides("driver")
 def cuGraphNodeGetDependentNodes_v2(
-    hNode: int, dependentNodes: Any, edgeData: Any, numDependentNodes: Any
+    hNode: int, dependentNodes: Pointer, edgeData: Pointer | None, numDependentNodes: Pointer
 ) -> None:
     of = node(hNode)
     _listed(of.before, dependentNodes, numDependentNodes)
@@ -276,12 +281,14 @@ def cuGraphNodeGetDependentNodes_v2(
 
 
 @provides("driver")
-def cuGraphNodeGetDependentNodes(hNode: int, dependentNodes: Any, numDependentNodes: Any) -> None:
+def cuGraphNodeGetDependentNodes(hNode: int, dependentNodes: Pointer, numDependentNodes: Pointer) -> None:
     cuGraphNodeGetDependentNodes_v2(hNode, dependentNodes, None, numDependentNodes)
 
 
 @provides("driver")
-def cuGraphAddDependencies_v2(hGraph: int, from_: Any, to: Any, edgeData: Any, numDependencies: int) -> None:
+def cuGraphAddDependencies_v2(
+    hGraph: int, from_: Pointer, to: Pointer, edgeData: Pointer | None, numDependencies: int
+) -> None:
     of = graph(hGraph)
     edges = [(node(from_[i]), node(to[i]), i) for i in range(numDependencies)]
     for tail, head, _ in edges:
@@ -294,13 +301,13 @@ def cuGraphAddDependencies_v2(hGraph: int, from_: Any, to: Any, edgeData: Any, n
 
 
 @provides("driver")
-def cuGraphAddDependencies(hGraph: int, from_: Any, to: Any, numDependencies: int) -> None:
+def cuGraphAddDependencies(hGraph: int, from_: Pointer, to: Pointer, numDependencies: int) -> None:
     cuGraphAddDependencies_v2(hGraph, from_, to, None, numDependencies)
 
 
 @provides("driver")
 def cuGraphRemoveDependencies_v2(
-    hGraph: int, from_: Any, to: Any, edgeData: Any, numDependencies: int
+    hGraph: int, from_: Pointer, to: Pointer, edgeData: Pointer | None, numDependencies: int
 ) -> None:
     of = graph(hGraph)
     if numDependencies and of.allocates:
@@ -313,7 +320,7 @@ def cuGraphRemoveDependencies_v2(
 
 
 @provides("driver")
-def cuGraphRemoveDependencies(hGraph: int, from_: Any, to: Any, numDependencies: int) -> None:
+def cuGraphRemoveDependencies(hGraph: int, from_: Pointer, to: Pointer, numDependencies: int) -> None:
     cuGraphRemoveDependencies_v2(hGraph, from_, to, None, numDependencies)
 
 

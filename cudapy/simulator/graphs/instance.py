@@ -7,9 +7,10 @@ from typing import Any
 
 from ..._types.driver.enums import CUgraphInstantiateResult as Instantiated
 from ..._types.driver.enums import CUgraphNodeType as Type
+from ..addresses import Pointer
 from ..handles import Object, find
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from ..streams.capture import forbid
 from ..streams.operations import Operation, needed
 from ..streams.stream import stream
@@ -82,11 +83,11 @@ class Exec(Object):
             if isinstance(operation, (Alloc, ChildGraph)):
                 memory_of(self.context.device).note()
 
-    def later(self, let_go: Callable[[], Any]) -> None:
-        """Let go of something once no launch under way uses it."""
+    def later(self, release: Callable[[], Any]) -> None:
+        """Have `release` called once no launch under way uses what it releases."""
         with self.lock:
             last = () if self.last is None or self.last.done else (self.last,)
-        Queue(Faults()).submit(let_go, last, soon=True)
+        Queue(Faults()).submit(release, last, soon=True)
 
     def change(self, node: Node, operation: Operation) -> None:
         """New parameters for a node. Raises Refused."""
@@ -108,9 +109,9 @@ class Exec(Object):
 
     def forget(self) -> None:
         super().forget()
-        self.later(self.let_go)
+        self.later(self.release_references)
 
-    def let_go(self) -> None:
+    def release_references(self) -> None:
         """Drop the references to what it kept alive."""
         for operation in self.operations.values():
             operation.forget()
@@ -124,11 +125,11 @@ class Exec(Object):
             thing.retain(count)
         before, self.kept = self.kept, dict(kept)
 
-        def let_go() -> None:
+        def release() -> None:
             for thing, count in before.items():
                 thing.release(count)
 
-        self.later(let_go)
+        self.later(release)
 
     def check(self) -> None:
         """Raise Refused if a launch would allocate what the one before has not freed."""
@@ -167,7 +168,7 @@ def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
 
 @provides("driver", "cuGraphInstantiate", "cuGraphInstantiate_v2")
 def cuGraphInstantiate_v2(
-    phGraphExec: Any, hGraph: int, phErrorNode: Any, logBuffer: int | None, bufferSize: int
+    phGraphExec: Pointer, hGraph: int, phErrorNode: Pointer, logBuffer: int | None, bufferSize: int
 ) -> None:
     if phErrorNode:
         phErrorNode[0] = 0
@@ -175,7 +176,7 @@ def cuGraphInstantiate_v2(
 
 
 @provides("driver")
-def cuGraphInstantiateWithParams(hGraph: int, instantiateParams: Any) -> int:
+def cuGraphInstantiateWithParams(hGraph: int, instantiateParams: Pointer) -> int:
     told = needed(instantiateParams, "instantiateParams")
     told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_ERROR
     try:

@@ -6,13 +6,14 @@ import ctypes
 import threading
 from typing import Any
 
+from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUgraphMem_attribute
 from ..._types.driver.structs import CUmemPoolProps
 from ..devices.device import Device
 from ..library import provides
-from ..log import Refused, invalid
 from ..memory.allocations import Block, blocks
 from ..memory.pool_memory import Alloc, Free, Storage, graph_memory
+from ..refused import Refused, invalid
 from .graph import Graph
 
 
@@ -34,14 +35,14 @@ class GraphMemory:
         on = of.context.device
         if not size or size > on.total_memory - on.used_memory:
             raise Refused("CUDA_ERROR_OUT_OF_MEMORY" if size else "CUDA_ERROR_INVALID_VALUE", f"{size} bytes")
-        storage = Storage(-(-size // 512) * 512)
+        storage = Storage(round_up(size, 512))
         block = Block(storage.address, size, "device", of.context, pool=GraphPool())
 
-        def let_go() -> None:
+        def forget() -> None:
             blocks.remove(block)
             del self.storages[block.address], graph_memory[block.address]
 
-        storage.let_go = let_go
+        storage.on_unused = forget
         with self._lock:
             self.storages[storage.address] = graph_memory[storage.address] = storage
         blocks.add(block)

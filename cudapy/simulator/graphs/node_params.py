@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.structs import CUstreamBatchMemOpParams
@@ -12,16 +12,19 @@ from ..code.launch_parameters import pack
 from ..code.launching import KernelLaunch
 from ..devices.context import given
 from ..handles import find
-from ..log import invalid, unsupported
 from ..memory.copies import boxed
 from ..memory.fills import Fill
 from ..memory.pool_memory import Free
+from ..refused import invalid, unsupported
 from ..streams.event import Event
 from ..streams.operations import Empty, EventRecord, EventWait, HostCall, MemoryOperations, Operation
-from ..streams.words import batch
+from ..streams.stream_mem_ops import batch
 from .conditional import Condition, Conditional
 from .graph import ChildGraph, Graph, copy_of, graph
 from .memory import alloc_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def kernel_of(params: Any) -> KernelLaunch:
@@ -79,29 +82,38 @@ def condition_of(of: Graph, params: Any) -> Condition:
 def any_of(of: Graph, params: Any) -> Operation:
     """The operation that a CUgraphNodeParams describes."""
     kind = Type(int(params.type))
-    if kind == Type.CU_GRAPH_NODE_TYPE_KERNEL:
-        return kernel_of(params.kernel)
-    if kind == Type.CU_GRAPH_NODE_TYPE_MEMCPY:
-        return boxed(params.memcpy.copyParams)
-    if kind == Type.CU_GRAPH_NODE_TYPE_MEMSET:
-        return fill_of(params.memset)
-    if kind == Type.CU_GRAPH_NODE_TYPE_HOST:
-        return host_of(params.host)
-    if kind == Type.CU_GRAPH_NODE_TYPE_GRAPH:
-        child, moved = int(params.graph.graph), int(params.graph.ownership) == 1  # then it may allocate
-        return ChildGraph(graph(child).clone() if moved else copy_of(child))
-    if kind == Type.CU_GRAPH_NODE_TYPE_EMPTY:
-        return Empty()
-    if kind == Type.CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-        return EventWait(find(int(params.eventWait.event), Event))
-    if kind == Type.CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        return EventRecord(find(int(params.eventRecord.event), Event))
-    if kind == Type.CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        return alloc_of(of, params.alloc)
-    if kind == Type.CU_GRAPH_NODE_TYPE_MEM_FREE:
-        return Free(int(params.free.dptr))
-    if kind == Type.CU_GRAPH_NODE_TYPE_BATCH_MEM_OP:
-        return batch_of(params.memOp)
-    if kind == Type.CU_GRAPH_NODE_TYPE_CONDITIONAL:
-        return condition_of(of, params.conditional)
-    raise unsupported(f"the simulator has no graph nodes of the type {kind.name}")
+    read = _READERS.get(kind)
+    if read is None:
+        raise unsupported(f"the simulator has no graph nodes of the type {kind.name}")
+    return read(of, params)
+
+
+def _child(params: Any) -> ChildGraph:
+    """A child graph that moves into its parent may allocate."""
+    handle, is_moved = int(params.graph), int(params.ownership) == 1
+    return ChildGraph(graph(handle).clone() if is_moved else copy_of(handle))
+
+
+def _event(params: Any) -> Event:
+    return find(int(params.event), Event)
+
+
+_READERS: dict[Type, Callable[[Graph, Any], Operation]] = {
+    Type.CU_GRAPH_NODE_TYPE_KERNEL: lambda of, params: kernel_of(params.kernel),
+    Type.CU_GRAPH_NODE_TYPE_MEMCPY: lambda of, params: boxed(params.memcpy.copyParams),
+    Type.CU_GRAPH_NODE_TYPE_MEMSET: lambda of, params: fill_of(params.memset),
+    Type.CU_GRAPH_NODE_TYPE_HOST: lambda of, params: host_of(params.host),
+    Type.CU_GRAPH_NODE_TYPE_GRAPH: lambda of, params: _child(params.graph),
+    Type.CU_GRAPH_NODE_TYPE_EMPTY: lambda of, params: Empty(),
+    Type.CU_GRAPH_NODE_TYPE_WAIT_EVENT: lambda of, params: EventWait(
+        find(int(params.eventWait.event), Event)
+    ),
+    Type.CU_GRAPH_NODE_TYPE_EVENT_RECORD: lambda of, params: EventRecord(
+        find(int(params.eventRecord.event), Event)
+    ),
+    Type.CU_GRAPH_NODE_TYPE_MEM_ALLOC: lambda of, params: alloc_of(of, params.alloc),
+    Type.CU_GRAPH_NODE_TYPE_MEM_FREE: lambda of, params: Free(int(params.free.dptr)),
+    Type.CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: lambda of, params: batch_of(params.memOp),
+    Type.CU_GRAPH_NODE_TYPE_CONDITIONAL: lambda of, params: condition_of(of, params.conditional),
+}
+"""What makes the operation of each type of node that there is, of the graph that it goes into."""

@@ -18,14 +18,15 @@ from ..._types.driver.structs import (
     CUlaunchAttributeValue,
     CUstreamBatchMemOpParams,
 )
+from ..addresses import Pointer, pointed
 from ..code.launching import KernelLaunch
 from ..devices.context import given
 from ..handles import find
 from ..library import provides
-from ..log import Refused, invalid
 from ..memory.copies import Copy, boxed
 from ..memory.fills import Fill
 from ..memory.pool_memory import Alloc, Free
+from ..refused import Refused, invalid
 from ..streams.event import Event
 from ..streams.operations import Empty, EventRecord, EventWait, HostCall, MemoryOperations, Operation, needed
 from .conditional import Conditional
@@ -82,7 +83,11 @@ def put_exec(hGraphExec: int, hNode: int, operation: Operation) -> None:
 
 @provides("driver", "cuGraphAddNode_v2", "cuGraphAddNode_v3")
 def cuGraphAddNode_v2(
-    hGraph: int, dependencies: Any, dependencyData: Any, numDependencies: int, nodeParams: Any
+    hGraph: int,
+    dependencies: Pointer,
+    dependencyData: Pointer | None,
+    numDependencies: int,
+    nodeParams: Pointer,
 ) -> int:
     params = needed(nodeParams, "nodeParams")
     operation = any_of(graph(hGraph), params)
@@ -90,17 +95,17 @@ def cuGraphAddNode_v2(
 
 
 @provides("driver")
-def cuGraphAddNode(hGraph: int, dependencies: Any, numDependencies: int, nodeParams: Any) -> int:
+def cuGraphAddNode(hGraph: int, dependencies: Pointer, numDependencies: int, nodeParams: Pointer) -> int:
     return cuGraphAddNode_v2(hGraph, dependencies, None, numDependencies, nodeParams)
 
 
 @provides("driver", "cuGraphNodeSetParams", "cuGraphNodeSetParams_v2")
-def cuGraphNodeSetParams(hNode: int, nodeParams: Any) -> None:
+def cuGraphNodeSetParams(hNode: int, nodeParams: Pointer) -> None:
     put(hNode, any_of(node(hNode).graph, needed(nodeParams, "nodeParams")))
 
 
 @provides("driver")
-def cuGraphExecNodeSetParams(hGraphExec: int, hNode: int, nodeParams: Any) -> None:
+def cuGraphExecNodeSetParams(hGraphExec: int, hNode: int, nodeParams: Pointer) -> None:
     put_exec(hGraphExec, hNode, any_of(node(hNode).graph, needed(nodeParams, "nodeParams")))
 
 
@@ -108,7 +113,9 @@ def cuGraphExecNodeSetParams(hGraphExec: int, hNode: int, nodeParams: Any) -> No
 
 
 @provides("driver")
-def cuGraphAddKernelNode_v2(hGraph: int, dependencies: Any, numDependencies: int, nodeParams: Any) -> int:
+def cuGraphAddKernelNode_v2(
+    hGraph: int, dependencies: Pointer, numDependencies: int, nodeParams: Pointer
+) -> int:
     return added(hGraph, kernel_of(needed(nodeParams, "nodeParams")), dependencies, numDependencies)
 
 
@@ -118,12 +125,12 @@ def cuGraphKernelNodeGetParams_v2(hNode: int) -> Any:
 
 
 @provides("driver")
-def cuGraphKernelNodeSetParams_v2(hNode: int, nodeParams: Any) -> None:
+def cuGraphKernelNodeSetParams_v2(hNode: int, nodeParams: Pointer) -> None:
     put(hNode, kernel_of(needed(nodeParams, "nodeParams")))
 
 
 @provides("driver")
-def cuGraphExecKernelNodeSetParams_v2(hGraphExec: int, hNode: int, nodeParams: Any) -> None:
+def cuGraphExecKernelNodeSetParams_v2(hGraphExec: int, hNode: int, nodeParams: Pointer) -> None:
     put_exec(hGraphExec, hNode, kernel_of(needed(nodeParams, "nodeParams")))
 
 
@@ -139,7 +146,9 @@ def _newer(params: Any) -> Any:
     prototype="CUresult cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode "
     "*dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)",
 )
-def cuGraphAddKernelNode(hGraph: int, dependencies: Any, numDependencies: int, nodeParams: Any) -> int:
+def cuGraphAddKernelNode(
+    hGraph: int, dependencies: Pointer, numDependencies: int, nodeParams: Pointer
+) -> int:
     needed(nodeParams, "nodeParams")
     return cuGraphAddKernelNode_v2(hGraph, dependencies, numDependencies, _newer(nodeParams))
 
@@ -149,10 +158,10 @@ def cuGraphAddKernelNode(hGraph: int, dependencies: Any, numDependencies: int, n
     prototype="CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1 "
     "*nodeParams)",
 )
-def cuGraphKernelNodeGetParams(hNode: int, nodeParams: Any) -> None:
+def cuGraphKernelNodeGetParams(hNode: int, nodeParams: Pointer) -> None:
     needed(nodeParams, "nodeParams")
     found = cuGraphKernelNodeGetParams_v2(hNode)
-    ctypes.memmove(nodeParams, found.getPtr(), ctypes.sizeof(CUDA_KERNEL_NODE_PARAMS_v1))
+    ctypes.memmove(pointed(nodeParams), found.getPtr(), ctypes.sizeof(CUDA_KERNEL_NODE_PARAMS_v1))
 
 
 @provides(
@@ -160,7 +169,7 @@ def cuGraphKernelNodeGetParams(hNode: int, nodeParams: Any) -> None:
     prototype="CUresult cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1 "
     "*nodeParams)",
 )
-def cuGraphKernelNodeSetParams(hNode: int, nodeParams: Any) -> None:
+def cuGraphKernelNodeSetParams(hNode: int, nodeParams: Pointer) -> None:
     needed(nodeParams, "nodeParams")
     cuGraphKernelNodeSetParams_v2(hNode, _newer(nodeParams))
 
@@ -170,7 +179,7 @@ def cuGraphKernelNodeSetParams(hNode: int, nodeParams: Any) -> None:
     prototype="CUresult cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, const "
     "CUDA_KERNEL_NODE_PARAMS_v1 *nodeParams)",
 )
-def cuGraphExecKernelNodeSetParams(hGraphExec: int, hNode: int, nodeParams: Any) -> None:
+def cuGraphExecKernelNodeSetParams(hGraphExec: int, hNode: int, nodeParams: Pointer) -> None:
     needed(nodeParams, "nodeParams")
     cuGraphExecKernelNodeSetParams_v2(hGraphExec, hNode, _newer(nodeParams))
 
@@ -187,7 +196,7 @@ def cuGraphKernelNodeGetAttribute(hNode: int, attr: int) -> Any:
 
 
 @provides("driver")
-def cuGraphKernelNodeSetAttribute(hNode: int, attr: int, value: Any) -> None:
+def cuGraphKernelNodeSetAttribute(hNode: int, attr: int, value: Pointer) -> None:
     operation = operation_of(hNode, KernelLaunch)
     operation.put(LaunchAttribute(attr), CUlaunchAttributeValue.from_buffer_copy(needed(value, "value")))
 
@@ -197,7 +206,7 @@ def cuGraphKernelNodeSetAttribute(hNode: int, attr: int, value: Any) -> None:
 
 @provides("driver")
 def cuGraphAddMemcpyNode(
-    hGraph: int, dependencies: Any, numDependencies: int, copyParams: Any, ctx: int
+    hGraph: int, dependencies: Pointer, numDependencies: int, copyParams: Pointer, ctx: int
 ) -> int:
     given(ctx)
     return added(hGraph, boxed(needed(copyParams, "copyParams")), dependencies, numDependencies)
@@ -209,19 +218,19 @@ def cuGraphMemcpyNodeGetParams(hNode: int) -> Any:
 
 
 @provides("driver")
-def cuGraphMemcpyNodeSetParams(hNode: int, nodeParams: Any) -> None:
+def cuGraphMemcpyNodeSetParams(hNode: int, nodeParams: Pointer) -> None:
     put(hNode, boxed(needed(nodeParams, "nodeParams")))
 
 
 @provides("driver")
-def cuGraphExecMemcpyNodeSetParams(hGraphExec: int, hNode: int, copyParams: Any, ctx: int) -> None:
+def cuGraphExecMemcpyNodeSetParams(hGraphExec: int, hNode: int, copyParams: Pointer, ctx: int) -> None:
     given(ctx)
     put_exec(hGraphExec, hNode, boxed(needed(copyParams, "copyParams")))
 
 
 @provides("driver")
 def cuGraphAddMemsetNode(
-    hGraph: int, dependencies: Any, numDependencies: int, memsetParams: Any, ctx: int
+    hGraph: int, dependencies: Pointer, numDependencies: int, memsetParams: Pointer, ctx: int
 ) -> int:
     given(ctx)
     return added(hGraph, fill_of(needed(memsetParams, "memsetParams")), dependencies, numDependencies)
@@ -241,12 +250,12 @@ def cuGraphMemsetNodeGetParams(hNode: int) -> CUDA_MEMSET_NODE_PARAMS:
 
 
 @provides("driver")
-def cuGraphMemsetNodeSetParams(hNode: int, nodeParams: Any) -> None:
+def cuGraphMemsetNodeSetParams(hNode: int, nodeParams: Pointer) -> None:
     put(hNode, fill_of(needed(nodeParams, "nodeParams")))
 
 
 @provides("driver")
-def cuGraphExecMemsetNodeSetParams(hGraphExec: int, hNode: int, memsetParams: Any, ctx: int) -> None:
+def cuGraphExecMemsetNodeSetParams(hGraphExec: int, hNode: int, memsetParams: Pointer, ctx: int) -> None:
     given(ctx)
     put_exec(hGraphExec, hNode, fill_of(needed(memsetParams, "memsetParams")))
 
@@ -255,7 +264,7 @@ def cuGraphExecMemsetNodeSetParams(hGraphExec: int, hNode: int, memsetParams: An
 
 
 @provides("driver")
-def cuGraphAddHostNode(hGraph: int, dependencies: Any, numDependencies: int, nodeParams: Any) -> int:
+def cuGraphAddHostNode(hGraph: int, dependencies: Pointer, numDependencies: int, nodeParams: Pointer) -> int:
     return added(hGraph, host_of(needed(nodeParams, "nodeParams")), dependencies, numDependencies)
 
 
@@ -266,12 +275,12 @@ def cuGraphHostNodeGetParams(hNode: int) -> CUDA_HOST_NODE_PARAMS:
 
 
 @provides("driver")
-def cuGraphHostNodeSetParams(hNode: int, nodeParams: Any) -> None:
+def cuGraphHostNodeSetParams(hNode: int, nodeParams: Pointer) -> None:
     put(hNode, host_of(needed(nodeParams, "nodeParams")))
 
 
 @provides("driver")
-def cuGraphExecHostNodeSetParams(hGraphExec: int, hNode: int, nodeParams: Any) -> None:
+def cuGraphExecHostNodeSetParams(hGraphExec: int, hNode: int, nodeParams: Pointer) -> None:
     put_exec(hGraphExec, hNode, host_of(needed(nodeParams, "nodeParams")))
 
 
@@ -279,12 +288,14 @@ def cuGraphExecHostNodeSetParams(hGraphExec: int, hNode: int, nodeParams: Any) -
 
 
 @provides("driver")
-def cuGraphAddEmptyNode(hGraph: int, dependencies: Any, numDependencies: int) -> int:
+def cuGraphAddEmptyNode(hGraph: int, dependencies: Pointer, numDependencies: int) -> int:
     return added(hGraph, Empty(), dependencies, numDependencies)
 
 
 @provides("driver")
-def cuGraphAddChildGraphNode(hGraph: int, dependencies: Any, numDependencies: int, childGraph: int) -> int:
+def cuGraphAddChildGraphNode(
+    hGraph: int, dependencies: Pointer, numDependencies: int, childGraph: int
+) -> int:
     return added(hGraph, ChildGraph(copy_of(childGraph)), dependencies, numDependencies)
 
 
@@ -310,7 +321,7 @@ def cuGraphConditionalHandleCreate(hGraph: int, ctx: int, defaultLaunchValue: in
 
 
 @provides("driver")
-def cuGraphAddEventRecordNode(hGraph: int, dependencies: Any, numDependencies: int, event: int) -> int:
+def cuGraphAddEventRecordNode(hGraph: int, dependencies: Pointer, numDependencies: int, event: int) -> int:
     return added(hGraph, EventRecord(find(event, Event)), dependencies, numDependencies)
 
 
@@ -330,7 +341,7 @@ def cuGraphExecEventRecordNodeSetEvent(hGraphExec: int, hNode: int, event: int) 
 
 
 @provides("driver")
-def cuGraphAddEventWaitNode(hGraph: int, dependencies: Any, numDependencies: int, event: int) -> int:
+def cuGraphAddEventWaitNode(hGraph: int, dependencies: Pointer, numDependencies: int, event: int) -> int:
     return added(hGraph, EventWait(find(event, Event)), dependencies, numDependencies)
 
 
@@ -353,7 +364,9 @@ def cuGraphExecEventWaitNodeSetEvent(hGraphExec: int, hNode: int, event: int) ->
 
 
 @provides("driver")
-def cuGraphAddBatchMemOpNode(hGraph: int, dependencies: Any, numDependencies: int, nodeParams: Any) -> int:
+def cuGraphAddBatchMemOpNode(
+    hGraph: int, dependencies: Pointer, numDependencies: int, nodeParams: Pointer
+) -> int:
     return added(hGraph, batch_of(needed(nodeParams, "nodeParams")), dependencies, numDependencies)
 
 
@@ -368,12 +381,12 @@ def cuGraphBatchMemOpNodeGetParams(hNode: int) -> CUDA_BATCH_MEM_OP_NODE_PARAMS:
 
 
 @provides("driver")
-def cuGraphBatchMemOpNodeSetParams(hNode: int, nodeParams: Any) -> None:
+def cuGraphBatchMemOpNodeSetParams(hNode: int, nodeParams: Pointer) -> None:
     put(hNode, batch_of(needed(nodeParams, "nodeParams")))
 
 
 @provides("driver")
-def cuGraphExecBatchMemOpNodeSetParams(hGraphExec: int, hNode: int, nodeParams: Any) -> None:
+def cuGraphExecBatchMemOpNodeSetParams(hGraphExec: int, hNode: int, nodeParams: Pointer) -> None:
     put_exec(hGraphExec, hNode, batch_of(needed(nodeParams, "nodeParams")))
 
 
@@ -381,7 +394,9 @@ def cuGraphExecBatchMemOpNodeSetParams(hGraphExec: int, hNode: int, nodeParams: 
 
 
 @provides("driver")
-def cuGraphAddMemAllocNode(hGraph: int, dependencies: Any, numDependencies: int, nodeParams: Any) -> int:
+def cuGraphAddMemAllocNode(
+    hGraph: int, dependencies: Pointer, numDependencies: int, nodeParams: Pointer
+) -> int:
     return added(
         hGraph, alloc_of(graph(hGraph), needed(nodeParams, "nodeParams")), dependencies, numDependencies
     )
@@ -397,7 +412,7 @@ def cuGraphMemAllocNodeGetParams(hNode: int) -> CUDA_MEM_ALLOC_NODE_PARAMS:
 
 
 @provides("driver")
-def cuGraphAddMemFreeNode(hGraph: int, dependencies: Any, numDependencies: int, dptr: int) -> int:
+def cuGraphAddMemFreeNode(hGraph: int, dependencies: Pointer, numDependencies: int, dptr: int) -> int:
     return added(hGraph, Free(dptr), dependencies, numDependencies)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..._types.driver.enums import CUgraphExecUpdateResult as Updated
 from ..._types.driver.structs import CUgraphExecUpdateResultInfo
+from ..addresses import Pointer
 from ..library import provides
-from ..log import Refused
+from ..refused import Refused
 from ..streams.operations import Operation, needed
 from .conditional import Condition
 from .graph import ChildGraph, Graph, Node, graph
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @provides("driver")
-def cuGraphExecUpdate_v2(hGraphExec: int, hGraph: int, resultInfo: Any) -> None:
+def cuGraphExecUpdate_v2(hGraphExec: int, hGraph: int, resultInfo: Pointer) -> None:
     of, new = executable(hGraphExec), graph(hGraph)
     told = needed(resultInfo, "resultInfo")
     try:
@@ -40,7 +39,9 @@ def cuGraphExecUpdate_v2(hGraphExec: int, hGraph: int, resultInfo: Any) -> None:
     prototype="CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode "
     "*hErrorNode_out, CUgraphExecUpdateResult *updateResult_out)",
 )
-def cuGraphExecUpdate(hGraphExec: int, hGraph: int, hErrorNode_out: Any, updateResult_out: Any) -> None:
+def cuGraphExecUpdate(
+    hGraphExec: int, hGraph: int, hErrorNode_out: Pointer, updateResult_out: Pointer
+) -> None:
     told = CUgraphExecUpdateResultInfo()
     try:
         cuGraphExecUpdate_v2(hGraphExec, hGraph, [told])

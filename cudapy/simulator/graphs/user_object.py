@@ -7,7 +7,7 @@ import threading
 from ..addresses import require
 from ..handles import Object, find
 from ..library import provides
-from ..log import invalid
+from ..refused import invalid
 from ..streams.operations import HOST_FUNCTION
 from ..streams.work import beside
 from .graph import Graph

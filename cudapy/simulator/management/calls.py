@@ -33,12 +33,13 @@ from ..._types.nvml.structs import (
     nvmlProcessInfo_t,
     nvmlUtilization_t,
 )
+from ..addresses import Pointer
 from ..devices.context import Context
 from ..devices.device import NAME, Device, existing
 from ..entry_points import Release
 from ..handles import every
 from ..library import fill_text, provides, text
-from ..log import Refused
+from ..refused import Refused
 
 DRIVER_VERSION = b"580.0"  # the first that has CUDA 13
 NVML_VERSION = b"13.580.0"
@@ -159,7 +160,7 @@ def _address(device: Device) -> bytes:
 @provides("nvml", "nvmlDeviceGetHandleByUUID")
 def nvmlDeviceGetHandleByUUID(uuid: bytes | None) -> int:
     for device in existing():
-        if uuid == _uuid(device):
+        if uuid in (_uuid(device), _uuid(device).removeprefix(b"GPU-")):  # cuda.core asks without it
             return FIRST_HANDLE + device.ordinal
     raise Refused("NVML_ERROR_NOT_FOUND" if uuid else "NVML_ERROR_INVALID_ARGUMENT")
 
@@ -195,7 +196,7 @@ def nvmlDeviceGetPciInfo_v3(device: int) -> nvmlPciInfo_t:
 
 
 @provides("nvml")
-def nvmlDeviceGetPciInfoExt(device: int, pci: Any) -> None:
+def nvmlDeviceGetPciInfoExt(device: int, pci: Pointer) -> None:
     on = _device(device)
     _versioned(pci, nvmlPciInfoExt_t)
     pci[0] = nvmlPciInfoExt_t(domain=0xFFFF, bus=on.ordinal, busId=_address(on))
@@ -216,7 +217,7 @@ def nvmlDeviceGetMemoryInfo(device: int) -> nvmlMemory_t:
 
 
 @provides("nvml")
-def nvmlDeviceGetMemoryInfo_v2(device: int, memory: Any) -> None:
+def nvmlDeviceGetMemoryInfo_v2(device: int, memory: Pointer) -> None:
     on = _device(device)
     _versioned(memory, nvmlMemory_v2_t)
     free = on.total_memory - on.used_memory
@@ -267,7 +268,7 @@ def nvmlDeviceIsMigDeviceHandle(device: int) -> int:
 
 
 @provides("nvml")
-def nvmlDeviceGetComputeRunningProcesses_v3(device: int, infoCount: Any, infos: Any) -> None:
+def nvmlDeviceGetComputeRunningProcesses_v3(device: int, infoCount: Pointer, infos: Pointer) -> None:
     on = _device(device)
     contexts = [context for context in every(Context) if context.device is on]
     _list(infoCount, infos, [nvmlProcessInfo_t(
@@ -276,7 +277,7 @@ def nvmlDeviceGetComputeRunningProcesses_v3(device: int, infoCount: Any, infos: 
 
 
 @provides("nvml")
-def nvmlDeviceGetGraphicsRunningProcesses_v3(device: int, infoCount: Any, infos: Any) -> None:
+def nvmlDeviceGetGraphicsRunningProcesses_v3(device: int, infoCount: Pointer, infos: Pointer) -> None:
     _device(device)
     _list(infoCount, infos, [])
 

@@ -12,11 +12,12 @@ import itertools
 import threading
 from typing import Any
 
+from ..._ffi.rounding import round_up
 from ..devices.context import Context, owner, top
 from ..devices.device import devices
 from ..engine.memory import POISON, Memory
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from ..streams.work import guard
 from .pages import IS_SUPPORTED, File
 
@@ -58,6 +59,11 @@ class Block:
     @property
     def end(self) -> int:
         return self.address + self.size
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether it is memory of all devices and of the host."""
+        return self.kind in ("managed", "managed variable")
 
     @property
     def is_host(self) -> bool:
@@ -139,7 +145,7 @@ _files: list[File] = []
 
 
 def _file() -> File:
-    """The file whose parts are the memory that cuMemAlloc gives, so that other processes can open it."""
+    """The file whose regions are the memory that cuMemAlloc gives, so that other processes can open it."""
     with _lock:
         if not _files:
             _files.append(File("cudapy simulator"))
@@ -157,21 +163,21 @@ def allocate(size: int, kind: str, context: Context, flags: int = 0) -> int:
     if counted:
         device.claim(size)
     try:
-        part = _file().take(size) if kind == "device" and IS_SUPPORTED else None
+        region = _file().take(size) if kind == "device" and IS_SUPPORTED else None
         with guard:
-            if part is None:
+            if region is None:
                 address = table.allocate(size, kind, align=512)
             else:
-                address = part.address
+                address = region.address
                 fresh(address, size, kind, reach_of(context))
             if kind == "host":
                 table.written(address, size)
     except BaseException:
         if counted:
-            device.give_back(size)
+            device.unclaim(size)
         raise
     block = Block(address, size, kind, context, flags)
-    block.extra = part
+    block.extra = region
     blocks.add(block)
     return address
 
@@ -200,7 +206,7 @@ def release(block: Block) -> None:
     if block.extra is not None:
         table.when_unused(block.extra.release)
     if block.kind not in UNCOUNTED:
-        block.device.give_back(block.size)
+        block.device.unclaim(block.size)
 
 
 def release_all(context: Context) -> None:
@@ -239,7 +245,7 @@ def cuMemAllocPitch_v2(WidthInBytes: int, Height: int, ElementSizeBytes: int) ->
     not_in_capture()
     if ElementSizeBytes not in (4, 8, 16):
         raise invalid(f"elements have 4, 8 or 16 bytes, not {ElementSizeBytes}")
-    pitch = -(-WidthInBytes // PITCH) * PITCH
+    pitch = round_up(WidthInBytes, PITCH)
     return allocate(pitch * Height, "device", context), pitch
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..._types.driver.enums import CUmemcpy3DOperandType
+from ..addresses import Pointer
 from ..library import provides
-from ..log import invalid
+from ..refused import invalid
 from ..streams.stream import Stream, stream
 from .copies import ARRAY, UNIFIED, Copy, Side, line
 
@@ -21,7 +22,14 @@ def _add(copies: list[Copy], on: Stream) -> None:
 
 @provides("driver")
 def cuMemcpyBatchAsync_v2(
-    dsts: Any, srcs: Any, sizes: Any, count: int, attrs: Any, attrsIdxs: Any, numAttrs: int, hStream: int
+    dsts: Pointer,
+    srcs: Pointer,
+    sizes: Pointer,
+    count: int,
+    attrs: Pointer,
+    attrsIdxs: Pointer,
+    numAttrs: int,
+    hStream: int,
 ) -> None:
     on = stream(hStream)
     if on.is_legacy:
@@ -33,14 +41,14 @@ def cuMemcpyBatchAsync_v2(
 
 @provides("driver")
 def cuMemcpyBatchAsync(
-    dsts: Any,
-    srcs: Any,
-    sizes: Any,
+    dsts: Pointer,
+    srcs: Pointer,
+    sizes: Pointer,
     count: int,
-    attrs: Any,
-    attrsIdxs: Any,
+    attrs: Pointer,
+    attrsIdxs: Pointer,
     numAttrs: int,
-    failIdx: Any,
+    failIdx: Pointer,
     hStream: int,
 ) -> None:
     if failIdx:
@@ -72,7 +80,7 @@ def _box(op: Any) -> Copy:
 
 
 @provides("driver")
-def cuMemcpy3DBatchAsync_v2(numOps: int, opList: Any, flags: int, hStream: int) -> None:
+def cuMemcpy3DBatchAsync_v2(numOps: int, opList: Pointer, flags: int, hStream: int) -> None:
     on = stream(hStream)
     if flags or on.is_legacy:
         raise invalid("flags must be 0, and a batch is not for the legacy default stream")
@@ -80,5 +88,5 @@ def cuMemcpy3DBatchAsync_v2(numOps: int, opList: Any, flags: int, hStream: int) 
 
 
 @provides("driver")
-def cuMemcpy3DBatchAsync(numOps: int, opList: Any, failIdx: Any, flags: int, hStream: int) -> None:
+def cuMemcpy3DBatchAsync(numOps: int, opList: Pointer, failIdx: Pointer, flags: int, hStream: int) -> None:
     cuMemcpy3DBatchAsync_v2(numOps, opList, flags, hStream)

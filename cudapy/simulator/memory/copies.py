@@ -11,10 +11,10 @@ import numpy as np
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.enums import CUmemorytype
 from ..._types.driver.structs import CUDA_MEMCPY3D
-from ..addresses import require
+from ..addresses import Pointer, require
 from ..devices.context import current, get
 from ..library import provides
-from ..log import invalid
+from ..refused import invalid
 from ..streams.operations import Operation, needed
 from ..streams.stream import Stream, stream
 from ..streams.work import may_wait
@@ -288,13 +288,13 @@ def cuMemcpyAtoA_v2(dstArray: int, dstOffset: int, srcArray: int, srcOffset: int
 
 
 @provides("driver", "cuMemcpy2D_v2", "cuMemcpy2DUnaligned_v2", "cuMemcpy3D_v2", "cuMemcpy3DPeer")
-def cuMemcpy3D_v2(pCopy: Any) -> None:
+def cuMemcpy3D_v2(pCopy: Pointer) -> None:
     current()
     now(boxed(needed(pCopy, "pCopy")))
 
 
 @provides("driver", "cuMemcpy2DAsync_v2", "cuMemcpy3DAsync_v2", "cuMemcpy3DPeerAsync")
-def cuMemcpy3DAsync_v2(pCopy: Any, hStream: int) -> None:
+def cuMemcpy3DAsync_v2(pCopy: Pointer, hStream: int) -> None:
     later(boxed(needed(pCopy, "pCopy")), hStream)
 
 

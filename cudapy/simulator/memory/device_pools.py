@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
+from ..addresses import Pointer
 from ..devices.device import Device, device
 from ..handles import find
 from ..library import provides
-from ..log import invalid
+from ..refused import invalid
 from ..streams.operations import needed
 from ..streams.stream import stream
 from .pool import Pool, asked
@@ -60,7 +60,7 @@ _chosen: dict[tuple[str, int], Pool] = {}
 
 
 @provides("driver")
-def cuMemGetDefaultMemPool(location: Any, typename: int) -> int:
+def cuMemGetDefaultMemPool(location: Pointer, typename: int) -> int:
     on, kind = asked(needed(location, "location"), typename)
     if kind == "device":
         return default_pool(on).handle
@@ -71,7 +71,7 @@ def cuMemGetDefaultMemPool(location: Any, typename: int) -> int:
 
 
 @provides("driver")
-def cuMemGetMemPool(location: Any, typename: int) -> int:
+def cuMemGetMemPool(location: Pointer, typename: int) -> int:
     on, kind = asked(needed(location, "location"), typename)
     if kind == "device":
         return pool_of(on).handle
@@ -80,7 +80,7 @@ def cuMemGetMemPool(location: Any, typename: int) -> int:
 
 
 @provides("driver")
-def cuMemSetMemPool(location: Any, typename: int, pool: int) -> None:
+def cuMemSetMemPool(location: Pointer, typename: int, pool: int) -> None:
     on, kind = asked(needed(location, "location"), typename)
     if kind == "device":
         cuDeviceSetMemPool(on.ordinal, pool)

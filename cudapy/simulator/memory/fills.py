@@ -6,7 +6,7 @@ import ctypes
 
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..library import provides
-from ..log import invalid
+from ..refused import invalid
 from ..streams.operations import Operation
 from .allocations import check_range, table
 from .copies import bytes_at, later, now

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..addresses import require
 from ..devices.context import owner
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from ..streams.work import guard
 from .allocations import Block, allocate, allocated, blocks, freed_before, not_in_capture, release, table
 

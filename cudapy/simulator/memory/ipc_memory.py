@@ -10,10 +10,10 @@ from ..._types.driver.structs import CUipcMemHandle
 from ..devices.context import Context, owner
 from ..devices.device import devices
 from ..library import provides
-from ..log import Refused, invalid, unsupported
+from ..refused import Refused, invalid, unsupported
 from ..streams.work import guard
 from .allocations import Block, blocks, find, release, table
-from .pages import IS_SUPPORTED, Ticket
+from .pages import IS_SUPPORTED, IpcHandle
 
 KIND = b"cudapyM"
 LAZY_ENABLE_PEER_ACCESS = 1
@@ -33,8 +33,8 @@ def cuIpcGetMemHandle(dptr: int) -> CUipcMemHandle:
             f"{dptr:#x} lies in memory that cuMemAlloc did not make: pools and physical allocations have"
             " handles of their own"
         )
-    ticket = block.extra.ticket(KIND, block.size, block.device.ordinal)
-    return CUipcMemHandle(reserved=ticket)
+    ipc_handle = block.extra.ipc_handle(KIND, block.size, block.device.ordinal)
+    return CUipcMemHandle(reserved=ipc_handle)
 
 
 @provides("driver", "cuIpcOpenMemHandle", "cuIpcOpenMemHandle_v2")
@@ -43,8 +43,8 @@ def cuIpcOpenMemHandle_v2(handle: Any, Flags: int) -> int:
     if Flags & ~LAZY_ENABLE_PEER_ACCESS:
         raise invalid(f"unknown flags {Flags & ~LAZY_ENABLE_PEER_ACCESS:#x}")
     data = bytes(handle.reserved)
-    ticket = Ticket(data, KIND)
-    if ticket.process == os.getpid():
+    ipc_handle = IpcHandle(data, KIND)
+    if ipc_handle.process == os.getpid():
         raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the handle is of this process's own memory")
     with _lock:
         if data in _opened:
@@ -52,23 +52,23 @@ def cuIpcOpenMemHandle_v2(handle: Any, Flags: int) -> int:
             if block.context is not context:
                 raise Refused("CUDA_ERROR_INVALID_CONTEXT", "another context has opened the handle")
         else:
-            block, count = _open(ticket, context), 0
+            block, count = _open(ipc_handle, context), 0
         _opened[data] = block, count + 1
     return block.address
 
 
-def _open(ticket: Ticket, context: Context) -> Block:
-    file = ticket.open()
+def _open(ipc_handle: IpcHandle, context: Context) -> Block:
+    file = ipc_handle.open()
     try:
-        shown = ticket.show(file)
+        mapping = ipc_handle.map(file)
     finally:
         os.close(file)
     with guard:
-        table.adopt(shown.address, ticket.size, "imported")
-    block = Block(shown.address, ticket.size, "imported", context)
-    if 0 <= ticket.device < len(devices):
-        block.device = devices[ticket.device]
-    block.extra = shown
+        table.adopt(mapping.address, ipc_handle.size, "imported")
+    block = Block(mapping.address, ipc_handle.size, "imported", context)
+    if 0 <= ipc_handle.device < len(devices):
+        block.device = devices[ipc_handle.device]
+    block.extra = mapping
     blocks.add(block)
     return block
 

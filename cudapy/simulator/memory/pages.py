@@ -15,7 +15,8 @@ import threading
 from collections import deque
 from typing import Any
 
-from ..log import Refused, invalid
+from ..._ffi.rounding import round_up
+from ..refused import Refused, invalid
 
 IS_SUPPORTED = sys.platform == "linux"
 PAGE = mmap.PAGESIZE
@@ -23,11 +24,11 @@ MAP_FIXED, MAP_NORESERVE = 0x10, 0x4000
 NO_ACCESS = 0
 PUNCH_HOLE = 3  # FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE
 QUARANTINE = 1024
-"""How many parts that were given back keep their addresses, so that a late use of them is found."""
+"""How many regions that were given back keep their addresses, so that a late use of them is found."""
 
-TICKET = struct.Struct("<8sIIQQQQQi")
-"""A part in the eyes of another process: what it is, the process and the descriptor of its file, the file's
-inode, the part's offset, its size without and with what fills the last page, its tag, and the number of a
+IPC_HANDLE = struct.Struct("<8sIIQQQQQi")
+"""A region in the eyes of another process: what it is, the process and the descriptor of its file, the file's
+inode, the region's offset, its size without and with what fills the last page, its tag, and the number of a
 device.
 """
 HANDLE_SIZE = 64
@@ -68,7 +69,7 @@ def blank(address: int, size: int) -> int:
     return _mapped(address, size, NO_ACCESS, flags, -1)
 
 
-def show(file: int, size: int, offset: int = 0, address: int = 0) -> int:
+def map_file(file: int, size: int, offset: int = 0, address: int = 0) -> int:
     """Map `size` bytes of a file, at `address` or, for 0, where there is room. Raises Refused."""
     flags = mmap.MAP_SHARED | (MAP_FIXED if address else 0)
     return _mapped(address, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, file, offset)
@@ -80,47 +81,47 @@ def hide(address: int, size: int) -> None:
 
 
 class File:
-    """A file of memory; its `parts` are whole pages, with a tag behind what was asked for."""
+    """A file of memory; its `regions` are whole pages, with a tag behind what was asked for."""
 
     def __init__(self, name: str) -> None:
         self.descriptor = os.memfd_create(name)
         self.inode = os.fstat(self.descriptor).st_ino
-        self._end = self._parts = 0
+        self._end = self._regions = 0
         self._is_closing = self._is_closed = False
         self._lock = threading.Lock()
         self._gone: deque[tuple[int, int]] = deque()
 
-    def take(self, size: int) -> Part:
+    def take(self, size: int) -> Region:
         """`size` bytes of it. Raises Refused."""
-        whole = -(-(size + TAG.size) // PAGE) * PAGE
+        whole = round_up(size + TAG.size, PAGE)
         with self._lock:
             offset, self._end = self._end, self._end + whole
             os.ftruncate(self.descriptor, self._end)
-            address = show(self.descriptor, whole, offset)
-            self._parts += 1
-        part = Part(self, offset, size, whole, address)
-        TAG.pack_into(part.view, whole - TAG.size, part.tag)
-        return part
+            address = map_file(self.descriptor, whole, offset)
+            self._regions += 1
+        region = Region(self, offset, size, whole, address)
+        TAG.pack_into(region.view, whole - TAG.size, region.tag)
+        return region
 
-    def give_back(self, part: Part) -> None:
-        """The end of a part: its memory goes at once, its addresses later."""
-        _system().fallocate(self.descriptor, PUNCH_HOLE, part.offset, part.whole)
+    def release(self, region: Region) -> None:
+        """The end of a region: its memory goes at once, its addresses later."""
+        _system().fallocate(self.descriptor, PUNCH_HOLE, region.offset, region.whole)
         with self._lock:
-            self._parts -= 1
-            self._gone.append((part.address, part.whole))
+            self._regions -= 1
+            self._gone.append((region.address, region.whole))
             gone = self._gone.popleft() if len(self._gone) > QUARANTINE else None
         if gone is not None:
             hide(*gone)
         self._end_if_unused()
 
     def close(self) -> None:
-        """Close it, once it has no parts."""
+        """Close it, once it has no regions."""
         self._is_closing = True
         self._end_if_unused()
 
     def _end_if_unused(self) -> None:
         with self._lock:
-            if self._parts or not self._is_closing or self._is_closed:
+            if self._regions or not self._is_closing or self._is_closed:
                 return
             self._is_closed = True
             gone, self._gone = self._gone, deque()
@@ -129,7 +130,7 @@ class File:
             hide(address, whole)
 
 
-class Part:
+class Region:
     """Pages of a file, mapped: `size` bytes from `address`, `whole` with what fills the last page."""
 
     def __init__(self, file: File, offset: int, size: int, whole: int, address: int) -> None:
@@ -145,22 +146,24 @@ class Part:
         """Its bytes."""
         return (ctypes.c_uint8 * self.whole).from_address(self.address)
 
-    def ticket(self, kind: bytes, size: int, device: int) -> bytes:
+    def ipc_handle(self, kind: bytes, size: int, device: int) -> bytes:
         """The handle by which another process finds the first `size` bytes of it."""
         file = self.file
         who = kind, os.getpid(), file.descriptor, file.inode
-        return TICKET.pack(*who, self.offset, size, self.whole, self.tag, device).ljust(HANDLE_SIZE, b"\0")
+        return IPC_HANDLE.pack(*who, self.offset, size, self.whole, self.tag, device).ljust(
+            HANDLE_SIZE, b"\0"
+        )
 
     def release(self) -> None:
         """Give it back to its file."""
-        self.file.give_back(self)
+        self.file.release(self)
 
 
-class Ticket:
-    """What `Part.ticket` made, read in another process. Raises Refused for what is none of this `kind`."""
+class IpcHandle:
+    """What `Region.ipc_handle` made, read in another process. Raises Refused for another `kind`."""
 
     def __init__(self, data: bytes, kind: bytes) -> None:
-        found, self.process, self.descriptor, self.inode, *place = TICKET.unpack_from(data)
+        found, self.process, self.descriptor, self.inode, *place = IPC_HANDLE.unpack_from(data)
         self.offset, self.size, self.whole, self.tag, self.device = place
         if found.rstrip(b"\0") != kind:
             raise invalid("the handle is of nothing that the simulator shares")
@@ -180,20 +183,20 @@ class Ticket:
             raise invalid(f"process {self.process} has given back what the handle is of")
         return file
 
-    def show(self, file: int) -> Shown:
-        """Map the part. Raises Refused if it was given back."""
+    def map(self, file: int) -> Mapping:
+        """Map the region. Raises Refused if it was given back."""
         state = os.fstat(file)
         if state.st_ino != self.inode or self.offset % PAGE or self.offset + self.whole > state.st_size:
             raise invalid("the handle is of another file")
-        shown = Shown(show(file, self.whole, self.offset), self.whole)
-        if TAG.unpack_from(shown.view, self.whole - TAG.size)[0] != self.tag:
-            shown.release()
+        mapping = Mapping(map_file(file, self.whole, self.offset), self.whole)
+        if TAG.unpack_from(mapping.view, self.whole - TAG.size)[0] != self.tag:
+            mapping.release()
             raise invalid(f"process {self.process} has given back what the handle is of")
-        return shown
+        return mapping
 
 
-class Shown:
-    """A part of a file of another process, mapped here."""
+class Mapping:
+    """A region of a file of another process, mapped here."""
 
     def __init__(self, address: int, whole: int) -> None:
         self.address = address

@@ -6,15 +6,16 @@ import ctypes
 from typing import Any
 
 from ..._ffi.results import storage
+from ..._types.driver import structs
 from ..._types.driver.attributes import POINTER_ATTRIBUTES
 from ..._types.driver.enums import CUmem_advise, CUmemAllocationHandleType, CUmemLocationType, CUmemorytype
 from ..._types.driver.enums import CUmem_range_attribute as RangeAttribute
 from ..._types.driver.enums import CUpointer_attribute as Attribute
-from ..addresses import require
+from ..addresses import Pointer, require
 from ..devices.context import current, top
 from ..devices.device import device
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from ..streams.stream import stream
 from .allocations import Block, blocks
 from .pages import IS_SUPPORTED
@@ -40,7 +41,7 @@ def attribute(block: Block, name: Attribute, address: int) -> int:
         Attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER: address,
         Attribute.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: int(block.is_synchronous),
         Attribute.CU_POINTER_ATTRIBUTE_BUFFER_ID: block.id,
-        Attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED: int(block.kind == "managed"),
+        Attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED: int(block.is_managed),
         Attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: block.device.ordinal,
         Attribute.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: int(
             IS_SUPPORTED and block.kind == "device" and block.pool is None
@@ -57,7 +58,7 @@ def attribute(block: Block, name: Attribute, address: int) -> int:
         Attribute.CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: block.id,
         Attribute.CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: 0,
     }
-    if block.is_host or block.kind == "managed":
+    if block.is_host or block.is_managed:
         values[Attribute.CU_POINTER_ATTRIBUTE_HOST_POINTER] = address
     if name not in values:
         raise invalid(f"{block.kind} memory has no {name.name}")
@@ -75,6 +76,8 @@ def _write(place: int | None, name: Attribute, value: int) -> None:
     cls = POINTER_ATTRIBUTES.get(name)
     if cls is None:
         raise invalid(f"{int(name)} is no attribute of a pointer here")
+    if isinstance(cls, str):
+        cls = getattr(structs, cls)
     made: Any = ctypes.c_bool if cls is bool else storage(cls)
     target = made.from_address(require(place, ctypes.sizeof(made), "the place for an attribute"))
     if hasattr(target, "value"):
@@ -105,7 +108,7 @@ def _is_to_come(block: Block) -> bool:
 
 
 @provides("driver")
-def cuPointerGetAttributes(numAttributes: int, attributes: Any, data: Any, ptr: int) -> None:
+def cuPointerGetAttributes(numAttributes: int, attributes: Pointer, data: Pointer, ptr: int) -> None:
     block = blocks.find(ptr)
     for i in range(numAttributes):
         name = Attribute(attributes[i])
@@ -132,7 +135,7 @@ def cuPointerSetAttribute(value: int | None, attribute: int, ptr: int) -> None:
 def _managed(pointer: int, count: int) -> Block:
     current()
     block = blocks.find(pointer)
-    if block is None or block.kind != "managed" or not count or pointer + count > block.end:
+    if block is None or not block.is_managed or not count or pointer + count > block.end:
         raise invalid(f"{count} bytes from {pointer:#x} are no managed memory")
     return block
 
@@ -204,11 +207,11 @@ def cuMemPrefetchAsync_v2(devPtr: int, count: int, location: Any, flags: int, hS
 
 @provides("driver")
 def cuMemPrefetchBatchAsync(
-    dptrs: Any,
-    sizes: Any,
+    dptrs: Pointer,
+    sizes: Pointer,
     count: int,
-    prefetchLocs: Any,
-    prefetchLocIdxs: Any,
+    prefetchLocs: Pointer,
+    prefetchLocIdxs: Pointer,
     numPrefetchLocs: int,
     flags: int,
     hStream: int,
@@ -221,7 +224,7 @@ def cuMemPrefetchBatchAsync(
 
 
 @provides("driver")
-def cuMemDiscardBatchAsync(dptrs: Any, sizes: Any, count: int, flags: int, hStream: int) -> None:
+def cuMemDiscardBatchAsync(dptrs: Pointer, sizes: Pointer, count: int, flags: int, hStream: int) -> None:
     if flags:
         raise invalid(f"flags must be 0, not {flags}")
     for i in range(count):
@@ -231,11 +234,11 @@ def cuMemDiscardBatchAsync(dptrs: Any, sizes: Any, count: int, flags: int, hStre
 
 @provides("driver")
 def cuMemDiscardAndPrefetchBatchAsync(
-    dptrs: Any,
-    sizes: Any,
+    dptrs: Pointer,
+    sizes: Pointer,
     count: int,
-    prefetchLocs: Any,
-    prefetchLocIdxs: Any,
+    prefetchLocs: Pointer,
+    prefetchLocIdxs: Pointer,
     numPrefetchLocs: int,
     flags: int,
     hStream: int,
@@ -285,7 +288,7 @@ def cuMemRangeGetAttribute(data: int | None, dataSize: int, attribute: int, devP
 
 @provides("driver")
 def cuMemRangeGetAttributes(
-    data: Any, dataSizes: Any, attributes: Any, numAttributes: int, devPtr: int, count: int
+    data: Pointer, dataSizes: Pointer, attributes: Pointer, numAttributes: int, devPtr: int, count: int
 ) -> None:
     for i in range(numAttributes):
         cuMemRangeGetAttribute(data[i], dataSizes[i], attributes[i], devPtr, count)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUmemAllocationType, CUmemLocationType
 from ..._types.driver.enums import CUmemPool_attribute as Attribute
+from ..addresses import Pointer
 from ..devices.device import Device, device, devices
 from ..handles import Object, every, find
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from ..streams.operations import needed
 from ..streams.stream import Stream, stream
 from ..streams.work import guard
@@ -52,7 +54,7 @@ class Pool(Object):
 
     def take(self, size: int, on: Stream) -> Storage:
         """Memory for `size` bytes: what the stream itself has freed, what nothing uses any more, or fresh."""
-        whole = -(-size // GRANULARITY) * GRANULARITY
+        whole = round_up(size, GRANULARITY)
         with guard:
             for storage in self._cached:
                 idle = storage.work is None or storage.work.done
@@ -112,7 +114,7 @@ class Pool(Object):
                 if storage.work is None or storage.work.done:
                     self._cached.remove(storage)
                     self.reserved -= storage.size
-                    self.device.give_back(storage.size)
+                    self.device.unclaim(storage.size)
                     storage.release()
             if self.is_leaving and not self.reserved:
                 _leaving.discard(self)
@@ -204,7 +206,7 @@ def cuMemFreeAsync(dptr: int, hStream: int) -> None:
 
 
 @provides("driver")
-def cuMemPoolCreate(poolProps: Any) -> int:
+def cuMemPoolCreate(poolProps: Pointer) -> int:
     props = needed(poolProps, "poolProps")
     not_in_capture()
     from .shared_pool import file_for
@@ -275,7 +277,7 @@ def _who(location: Any) -> int:
 
 
 @provides("driver")
-def cuMemPoolSetAccess(pool: int, map: Any, count: int) -> None:  # noqa: A002
+def cuMemPoolSetAccess(pool: int, map: Pointer, count: int) -> None:  # noqa: A002
     found = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
     for i in range(count):
         who, flags = _who(map[i].location), int(map[i].flags)
@@ -285,6 +287,6 @@ def cuMemPoolSetAccess(pool: int, map: Any, count: int) -> None:  # noqa: A002
 
 
 @provides("driver")
-def cuMemPoolGetAccess(memPool: int, location: Any) -> int:
+def cuMemPoolGetAccess(memPool: int, location: Pointer) -> int:
     found = find(memPool, Pool, "CUDA_ERROR_INVALID_VALUE")
     return found.access.get(_who(needed(location, "location")), 0 if found.kind == "device" else 3)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._types.driver.enums import CUgraphNodeType as Type
-from ..log import invalid
+from ..refused import invalid
 from ..streams.operations import Operation
 from ..streams.stream import Stream
 from ..streams.work import Work, guard
@@ -21,9 +21,9 @@ class Storage:
 
     def __init__(self, size: int, file: File | None = None) -> None:
         self.size = size
-        self.part = file.take(size) if file is not None else None
-        if self.part is not None:
-            self.address = self.part.address
+        self.region = file.take(size) if file is not None else None
+        if self.region is not None:
+            self.address = self.region.address
         else:
             self._block = np.empty(size + 1024, np.uint8)
             self.address = int(self._block.ctypes.data) + 512 - self._block.ctypes.data % 512
@@ -31,21 +31,21 @@ class Storage:
         self.work: Work | None = None
         self.is_live = False  # of a graph: a launch has allocated it and nothing has freed it
         self.users = 0  # operations that allocate it
-        self.let_go: Callable[[], Any] | None = None  # of a graph: what is left once it has no use
+        self.on_unused: Callable[[], Any] | None = None  # of a graph: what is left once it has no use
 
     def release(self) -> None:
         """Give it back to the system, once no kernel runs that may touch it."""
-        table.when_unused(self._give_back)  # which keeps this, and so the memory
+        table.when_unused(self._release)  # which keeps this, and so the memory
 
-    def _give_back(self) -> None:
-        if self.part is not None:
-            self.part.release()
+    def _release(self) -> None:
+        if self.region is not None:
+            self.region.release()
 
-    def settle(self) -> None:
-        """Let go of it if no graph can allocate it again and nothing has it."""
-        if self.let_go is not None and not self.users and not self.is_live:
-            self.let_go()
-            self.let_go = None
+    def release_if_unused(self) -> None:
+        """Release it if no graph can allocate it again and nothing has it."""
+        if self.on_unused is not None and not self.users and not self.is_live:
+            self.on_unused()
+            self.on_unused = None
             self.release()
 
 
@@ -73,7 +73,7 @@ class Alloc(Operation):
     def forget(self) -> None:
         with guard:
             self.storage.users -= 1
-            self.storage.settle()
+            self.storage.release_if_unused()
             del self.storage  # nodes refer to their graph, which only a collection frees
 
     def run(self) -> None:
@@ -99,7 +99,7 @@ class Free(Operation):
             storage.is_live = False
             self._storage = storage
             with guard:
-                storage.settle()
+                storage.release_if_unused()
 
     def run(self) -> None:
         with guard:

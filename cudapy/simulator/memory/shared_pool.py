@@ -5,19 +5,19 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-from typing import Any
 
 from ..._types.driver.enums import CUmemAllocationHandleType as HandleType
 from ..._types.driver.structs import CUmemPoolPtrExportData
+from ..addresses import Pointer
 from ..devices.context import owner
 from ..devices.device import Device, devices
 from ..handles import find
 from ..library import provides
-from ..log import invalid, unsupported
+from ..refused import invalid, unsupported
 from ..streams.stream import Stream
 from ..streams.work import guard
 from .allocations import Block, blocks, table
-from .pages import IS_SUPPORTED, File, Shown, Ticket
+from .pages import IS_SUPPORTED, File, IpcHandle, Mapping
 from .pool import Pool
 from .pool_memory import Free
 
@@ -56,14 +56,14 @@ class ImportedPool(Pool):
 
     def open(self, data: bytes) -> int:
         """The address of memory that the other process allocated. Raises Refused."""
-        ticket = Ticket(data, KIND)
-        shown = ticket.show(self._descriptor)
+        ipc_handle = IpcHandle(data, KIND)
+        mapping = ipc_handle.map(self._descriptor)
         with guard:
-            table.adopt(shown.address, ticket.size, self.kind, self.reach())
-        block = Block(shown.address, ticket.size, self.kind, owner(), 1, pool=self)
-        block.extra = shown
+            table.adopt(mapping.address, ipc_handle.size, self.kind, self.reach())
+        block = Block(mapping.address, ipc_handle.size, self.kind, owner(), 1, pool=self)
+        block.extra = mapping
         blocks.add(block)
-        return shown.address
+        return mapping.address
 
     def free(self, block: Block, on: Stream) -> None:
         blocks.remove(block)
@@ -77,13 +77,13 @@ class ImportedPool(Pool):
 class Close(Free):
     """From here on memory of another process is not mapped here."""
 
-    def __init__(self, address: int, shown: Shown) -> None:
+    def __init__(self, address: int, mapping: Mapping) -> None:
         super().__init__(address)
-        self._shown = shown
+        self._mapping = mapping
 
     def run(self) -> None:
         super().run()
-        self._shown.release()
+        self._mapping.release()
 
 
 def _pool(handle: int) -> Pool:
@@ -110,12 +110,12 @@ def cuMemPoolExportPointer(ptr: int) -> CUmemPoolPtrExportData:
     block = blocks.at(ptr)
     if block is None or not isinstance(block.pool, Pool) or block.pool.file is None:
         raise invalid(f"no memory of a pool that is shared starts at {ptr:#x}")
-    ticket = block.extra.part.ticket(KIND, block.size, block.device.ordinal)
-    return CUmemPoolPtrExportData(reserved=ticket)
+    ipc_handle = block.extra.region.ipc_handle(KIND, block.size, block.device.ordinal)
+    return CUmemPoolPtrExportData(reserved=ipc_handle)
 
 
 @provides("driver")
-def cuMemPoolImportPointer(pool: int, shareData: Any) -> int:
+def cuMemPoolImportPointer(pool: int, shareData: Pointer) -> int:
     found = _pool(pool)
     if not isinstance(found, ImportedPool):
         raise invalid("the pool is one of this process")

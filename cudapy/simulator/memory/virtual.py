@@ -11,18 +11,20 @@ import os
 import threading
 from typing import Any
 
+from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUmemAllocationHandleType as HandleType
 from ..._types.driver.enums import CUmemAllocationType, CUmemLocationType
 from ..._types.driver.structs import CUmemAllocationProp
+from ..addresses import Pointer
 from ..devices.context import owner
 from ..devices.device import device, devices
 from ..handles import Object, find, relist
 from ..library import provides
-from ..log import Refused, invalid, unsupported
+from ..refused import Refused, invalid, unsupported
 from ..streams.operations import needed
 from ..streams.work import guard
 from .allocations import LARGEST, Block, blocks, table
-from .pages import IS_SUPPORTED, blank, show
+from .pages import IS_SUPPORTED, blank, map_file
 
 GRANULARITY = 2 << 20
 FILE = int(HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
@@ -75,7 +77,7 @@ class Physical(Object):
     def _end_if_unused(self) -> None:
         if not self.references and not self.mappings:
             os.close(self.file)
-            self.device.give_back(self.counted)
+            self.device.unclaim(self.counted)
 
 
 def _properties(prop: Any) -> CUmemAllocationProp:
@@ -93,7 +95,7 @@ def _properties(prop: Any) -> CUmemAllocationProp:
 
 
 @provides("driver")
-def cuMemGetAllocationGranularity(prop: Any, option: int) -> int:
+def cuMemGetAllocationGranularity(prop: Pointer, option: int) -> int:
     _properties(prop)
     return GRANULARITY
 
@@ -108,7 +110,7 @@ def cuMemAddressReserve(size: int, alignment: int, addr: int, flags: int) -> int
         )
     align = max(alignment, GRANULARITY)
     whole = blank(0, size + align)
-    start = -(-whole // align) * align
+    start = round_up(whole, align)
     reserved[start] = size
     return start
 
@@ -129,7 +131,7 @@ def mapped() -> list[Block]:
 
 
 @provides("driver")
-def cuMemCreate(size: int, prop: Any, flags: int) -> int:
+def cuMemCreate(size: int, prop: Pointer, flags: int) -> int:
     properties = _properties(prop)
     if not size or size % GRANULARITY or flags:
         raise invalid(f"{size} is no multiple of {GRANULARITY}, or flags is not 0")
@@ -177,7 +179,7 @@ def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
         raise invalid("the addresses must be reserved and the whole allocation be mapped, at an offset of 0")
     if blocks.find(ptr) is not None:
         raise invalid(f"something is mapped at {ptr:#x} already")
-    show(physical.file, size, address=ptr)
+    map_file(physical.file, size, address=ptr)
     physical.map()
     context = owner()
     block = Block(ptr, size, "mapped", context)
@@ -213,7 +215,7 @@ def _reach(access: dict[int, int]) -> Any:
 
 
 @provides("driver")
-def cuMemSetAccess(ptr: int, size: int, desc: Any, count: int) -> None:
+def cuMemSetAccess(ptr: int, size: int, desc: Pointer, count: int) -> None:
     wanted = {device(desc[i].location.id).ordinal: int(desc[i].flags) for i in range(count)}
     for block in _whole_mappings(ptr, size):
         access = block.advice.setdefault("access", {})
@@ -227,7 +229,7 @@ def cuMemSetAccess(ptr: int, size: int, desc: Any, count: int) -> None:
 
 
 @provides("driver")
-def cuMemGetAccess(location: Any, ptr: int) -> int:
+def cuMemGetAccess(location: Pointer, ptr: int) -> int:
     block = blocks.find(ptr)
     if block is None or block.kind != "mapped":
         raise invalid(f"nothing is mapped at {ptr:#x}")

@@ -13,11 +13,12 @@ from ..._types.runtime.structs import (
     cudaResourceViewDesc,
     cudaTextureDesc,
 )
+from ..addresses import Pointer
 from ..devices.context import current
 from ..devices.device import device as find_device
 from ..handles import find
 from ..library import provides
-from ..log import invalid, unsupported
+from ..refused import invalid, unsupported
 from ..streams.operations import needed
 from ..textures.array import Array, MipmappedArray, checked, element_size, find_array
 from ..textures.texture import NORMALIZED, READ_AS_INTEGER, SRGB, SurfaceObject, TextureObject
@@ -63,17 +64,17 @@ def _shape(desc: Any, width: int, height: int, depth: int, flags: int) -> CUDA_A
 
 
 @provides("runtime")
-def cudaMallocArray(desc: Any, width: int, height: int, flags: int) -> int:
+def cudaMallocArray(desc: Pointer, width: int, height: int, flags: int) -> int:
     return Array(_shape(desc, width, height, 0, flags)).handle
 
 
 @provides("runtime")
-def cudaMalloc3DArray(desc: Any, extent: Any, flags: int) -> int:
+def cudaMalloc3DArray(desc: Pointer, extent: Any, flags: int) -> int:
     return Array(_shape(desc, extent.width, extent.height, extent.depth, flags)).handle
 
 
 @provides("runtime")
-def cudaMallocMipmappedArray(desc: Any, extent: Any, numLevels: int, flags: int) -> int:
+def cudaMallocMipmappedArray(desc: Pointer, extent: Any, numLevels: int, flags: int) -> int:
     shape = _shape(desc, extent.width, extent.height, extent.depth, flags)
     most = max(shape.Width, shape.Height, shape.Depth).bit_length()
     return MipmappedArray(shape, max(1, min(numLevels, most))).handle
@@ -97,7 +98,7 @@ def cudaCreateChannelDesc(x: int, y: int, z: int, w: int, f: int) -> cudaChannel
 
 
 @provides("runtime")
-def cudaDeviceGetTexture1DLinearMaxWidth(fmtDesc: Any, device: int) -> int:
+def cudaDeviceGetTexture1DLinearMaxWidth(fmtDesc: Pointer, device: int) -> int:
     kind, count = channels(needed(fmtDesc, "fmtDesc"))
     return (1 << 28) // element_size(int(kind), count) if find_device(device) else 0
 
@@ -140,7 +141,7 @@ def _rules(desc: Any) -> CUDA_TEXTURE_DESC:
 
 
 @provides("runtime")
-def cudaCreateTextureObject(pResDesc: Any, pTexDesc: Any, pResViewDesc: Any) -> int:
+def cudaCreateTextureObject(pResDesc: Pointer, pTexDesc: Pointer, pResViewDesc: Pointer) -> int:
     current()
     resource, rules = needed(pResDesc, "pResDesc"), needed(pTexDesc, "pTexDesc")
     view = cudaResourceViewDesc.from_buffer_copy(pResViewDesc[0]) if pResViewDesc else None
@@ -175,7 +176,7 @@ def cudaGetTextureObjectResourceViewDesc(texObject: int) -> Any:
 
 
 @provides("runtime")
-def cudaCreateSurfaceObject(pResDesc: Any) -> int:
+def cudaCreateSurfaceObject(pResDesc: Pointer) -> int:
     current()
     resource = needed(pResDesc, "pResDesc")
     made = SurfaceObject(_resource(resource))

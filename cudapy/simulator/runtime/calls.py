@@ -13,12 +13,13 @@ from typing import Any
 from ..._ffi.prototypes import Prototype
 from ..._types.meanings import CUDAERROR
 from ..._types.runtime.enums import cudaError_t
+from ..addresses import Pointer
 from ..devices import context as contexts
 from ..devices import device as devices
 from ..devices.primary import retained
 from ..entry_points import Release
 from ..library import Table, provided, provides, text
-from ..log import Refused
+from ..refused import Refused
 
 TWINS = {
     "cudaDestroySurfaceObject": "cuSurfObjectDestroy",
@@ -198,7 +199,7 @@ def cudaEventCreate() -> int:
 
 @provides("runtime")
 def cudaGetDriverEntryPointByVersion(
-    symbol: bytes | None, funcPtr: Any, cudaVersion: int, flags: int, driverStatus: Any
+    symbol: bytes | None, funcPtr: Pointer, cudaVersion: int, flags: int, driverStatus: Pointer
 ) -> None:
     from ..devices.errors import cuGetProcAddress_v2
 
@@ -206,5 +207,7 @@ def cudaGetDriverEntryPointByVersion(
 
 
 @provides("runtime")
-def cudaGetDriverEntryPoint(symbol: bytes | None, funcPtr: Any, flags: int, driverStatus: Any) -> None:
+def cudaGetDriverEntryPoint(
+    symbol: bytes | None, funcPtr: Pointer, flags: int, driverStatus: Pointer
+) -> None:
     cudaGetDriverEntryPointByVersion(symbol, funcPtr, Release.number, flags, driverStatus)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from ..._types.driver.enums import CUdevice_attribute as Attribute
 from ..._types.runtime.structs import cudaDeviceProp
+from ..addresses import Pointer
 from ..devices import context as contexts
 from ..devices import device as devices
 from ..devices.peers import cuCtxDisablePeerAccess, cuCtxEnablePeerAccess
@@ -17,7 +17,7 @@ from ..devices.primary import (
     retained,
 )
 from ..library import provides
-from ..log import invalid
+from ..refused import invalid
 from .calls import of_thread
 
 
@@ -39,13 +39,13 @@ def cudaGetDevice() -> int:
 
 
 @provides("runtime")
-def cudaSetValidDevices(device_arr: Any, length: int) -> None:
+def cudaSetValidDevices(device_arr: Pointer, length: int) -> None:
     for i in range(length):
         devices.device(device_arr[i])
 
 
 @provides("runtime")
-def cudaChooseDevice(prop: Any) -> int:
+def cudaChooseDevice(prop: Pointer) -> int:
     if not prop:
         raise invalid("prop is NULL")
     return 0  # they are all alike

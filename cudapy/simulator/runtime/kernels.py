@@ -17,16 +17,18 @@ from ..._types.runtime.structs import (
     cudaPitchedPtr,
     cudaPos,
 )
+from ..addresses import Pointer
 from ..code.function import get, put
 from ..code.kernel_library import function
 from ..code.launch_parameters import pack
-from ..code.launching import KernelLaunch, attributes_of, submit
+from ..code.launching import ImpossibleConfiguration, KernelLaunch, attributes_of, submit
 from ..devices.context import current
 from ..graphs import nodes
 from ..graphs.conditional import Conditional
 from ..graphs.node_params import any_of, fill_of, pointers
 from ..library import provides
 from ..memory.copies import ARRAY, HOST, Copy
+from ..refused import Refused
 from ..streams.operations import Operation, needed
 from ..textures.array import find_array
 from .memory import box, line
@@ -36,36 +38,31 @@ def _launch(
     func: int | None, grid: Any, block: Any, args: Any, shared: int, stream: int, attributes: Any
 ) -> None:
     kernel = function(func or 0)
-    submit(
-        stream,
-        KernelLaunch(
-            kernel,
-            (grid.x, grid.y, grid.z),
-            (block.x, block.y, block.z),
-            shared,
-            pack(kernel, args, None),
-            attributes,
-        ),
-    )
+    arguments = pack(kernel, args, None)
+    sizes = (grid.x, grid.y, grid.z), (block.x, block.y, block.z)
+    try:
+        submit(stream, KernelLaunch(kernel, *sizes, shared, arguments, attributes))
+    except ImpossibleConfiguration as refused:
+        raise Refused("cudaErrorInvalidConfiguration", refused.reason) from None
 
 
 @provides("runtime")
 def cudaLaunchKernel(
-    func: int | None, gridDim: Any, blockDim: Any, args: Any, sharedMem: int, stream: int
+    func: int | None, gridDim: Any, blockDim: Any, args: Pointer, sharedMem: int, stream: int
 ) -> None:
     _launch(func, gridDim, blockDim, args, sharedMem, stream, None)
 
 
 @provides("runtime")
 def cudaLaunchCooperativeKernel(
-    func: int | None, gridDim: Any, blockDim: Any, args: Any, sharedMem: int, stream: int
+    func: int | None, gridDim: Any, blockDim: Any, args: Pointer, sharedMem: int, stream: int
 ) -> None:
     together = {LaunchAttribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE: CUlaunchAttributeValue(cooperative=1)}
     _launch(func, gridDim, blockDim, args, sharedMem, stream, together)
 
 
 @provides("runtime")
-def cudaLaunchKernelExC(config: Any, func: int | None, args: Any) -> None:
+def cudaLaunchKernelExC(config: Pointer, func: int | None, args: Pointer) -> None:
     told = needed(config, "config")
     _launch(
         func,
@@ -127,7 +124,9 @@ def _kernel(params: Any) -> KernelLaunch:
 
 
 @provides("runtime")
-def cudaGraphAddKernelNode(graph: int, pDependencies: Any, numDependencies: int, pNodeParams: Any) -> int:
+def cudaGraphAddKernelNode(
+    graph: int, pDependencies: Pointer, numDependencies: int, pNodeParams: Pointer
+) -> int:
     return nodes.added(graph, _kernel(needed(pNodeParams, "pNodeParams")), pDependencies, numDependencies)
 
 
@@ -144,24 +143,26 @@ def cudaGraphKernelNodeGetParams(node: int) -> cudaKernelNodeParams:
 
 
 @provides("runtime")
-def cudaGraphKernelNodeSetParams(node: int, pNodeParams: Any) -> None:
+def cudaGraphKernelNodeSetParams(node: int, pNodeParams: Pointer) -> None:
     nodes.put(node, _kernel(needed(pNodeParams, "pNodeParams")))
 
 
 @provides("runtime")
-def cudaGraphExecKernelNodeSetParams(hGraphExec: int, node: int, pNodeParams: Any) -> None:
+def cudaGraphExecKernelNodeSetParams(hGraphExec: int, node: int, pNodeParams: Pointer) -> None:
     nodes.put_exec(hGraphExec, node, _kernel(needed(pNodeParams, "pNodeParams")))
 
 
 @provides("runtime")
-def cudaGraphAddMemcpyNode(graph: int, pDependencies: Any, numDependencies: int, pCopyParams: Any) -> int:
+def cudaGraphAddMemcpyNode(
+    graph: int, pDependencies: Pointer, numDependencies: int, pCopyParams: Pointer
+) -> int:
     return nodes.added(graph, box(needed(pCopyParams, "pCopyParams")), pDependencies, numDependencies)
 
 
 @provides("runtime")
 def cudaGraphAddMemcpyNode1D(
     graph: int,
-    pDependencies: Any,
+    pDependencies: Pointer,
     numDependencies: int,
     dst: int | None,
     src: int | None,
@@ -191,7 +192,7 @@ def cudaGraphMemcpyNodeGetParams(node: int) -> cudaMemcpy3DParms:
 
 
 @provides("runtime")
-def cudaGraphMemcpyNodeSetParams(node: int, pNodeParams: Any) -> None:
+def cudaGraphMemcpyNodeSetParams(node: int, pNodeParams: Pointer) -> None:
     nodes.put(node, box(needed(pNodeParams, "pNodeParams")))
 
 
@@ -203,7 +204,7 @@ def cudaGraphMemcpyNodeSetParams1D(
 
 
 @provides("runtime")
-def cudaGraphExecMemcpyNodeSetParams(hGraphExec: int, node: int, pNodeParams: Any) -> None:
+def cudaGraphExecMemcpyNodeSetParams(hGraphExec: int, node: int, pNodeParams: Pointer) -> None:
     nodes.put_exec(hGraphExec, node, box(needed(pNodeParams, "pNodeParams")))
 
 
@@ -215,13 +216,15 @@ def cudaGraphExecMemcpyNodeSetParams1D(
 
 
 @provides("runtime")
-def cudaGraphAddMemsetNode(graph: int, pDependencies: Any, numDependencies: int, pMemsetParams: Any) -> int:
+def cudaGraphAddMemsetNode(
+    graph: int, pDependencies: Pointer, numDependencies: int, pMemsetParams: Pointer
+) -> int:
     fill = fill_of(needed(pMemsetParams, "pMemsetParams"))
     return nodes.added(graph, fill, pDependencies, numDependencies)
 
 
 @provides("runtime")
-def cudaGraphExecMemsetNodeSetParams(hGraphExec: int, node: int, pNodeParams: Any) -> None:
+def cudaGraphExecMemsetNodeSetParams(hGraphExec: int, node: int, pNodeParams: Pointer) -> None:
     nodes.put_exec(hGraphExec, node, fill_of(needed(pNodeParams, "pNodeParams")))
 
 
@@ -244,7 +247,7 @@ def _any(of: Any, params: Any) -> Operation:
 
 @provides("runtime")
 def cudaGraphAddNode(
-    graph: int, pDependencies: Any, dependencyData: Any, numDependencies: int, nodeParams: Any
+    graph: int, pDependencies: Pointer, dependencyData: Pointer, numDependencies: int, nodeParams: Pointer
 ) -> int:
     from ..graphs.graph import graph as find_graph
 
@@ -253,14 +256,14 @@ def cudaGraphAddNode(
 
 
 @provides("runtime")
-def cudaGraphNodeSetParams(node: int, nodeParams: Any) -> None:
+def cudaGraphNodeSetParams(node: int, nodeParams: Pointer) -> None:
     from ..graphs.graph import node as find_node
 
     nodes.put(node, _any(find_node(node).graph, needed(nodeParams, "nodeParams")))
 
 
 @provides("runtime")
-def cudaGraphExecNodeSetParams(graphExec: int, node: int, nodeParams: Any) -> None:
+def cudaGraphExecNodeSetParams(graphExec: int, node: int, nodeParams: Pointer) -> None:
     from ..graphs.graph import node as find_node
 
     nodes.put_exec(graphExec, node, _any(find_node(node).graph, needed(nodeParams, "nodeParams")))

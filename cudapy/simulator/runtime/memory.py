@@ -7,13 +7,14 @@ from typing import Any
 from ..._types.driver.enums import CUmemorytype
 from ..._types.runtime.enums import cudaMemcpyKind
 from ..._types.runtime.structs import cudaPitchedPtr, cudaPointerAttributes
+from ..addresses import Pointer
 from ..devices.context import current
 from ..devices.primary import retained
 from ..library import provides
-from ..log import Refused, invalid
 from ..memory import allocations as memory
 from ..memory.copies import ARRAY, DEVICE, HOST, UNIFIED, Copy, Side, later, now
 from ..memory.shared_pool import cuMemPoolExportToShareableHandle
+from ..refused import Refused, invalid
 from ..streams.operations import needed
 from .registered import variable
 
@@ -234,22 +235,22 @@ def box(params: Any, kind: int | None = None) -> Copy:
 
 
 @provides("runtime")
-def cudaMemcpy3D(p: Any) -> None:
+def cudaMemcpy3D(p: Pointer) -> None:
     now(box(needed(p, "p")))
 
 
 @provides("runtime")
-def cudaMemcpy3DAsync(p: Any, stream: int) -> None:
+def cudaMemcpy3DAsync(p: Pointer, stream: int) -> None:
     later(box(needed(p, "p")), stream)
 
 
 @provides("runtime")
-def cudaMemcpy3DPeer(p: Any) -> None:
+def cudaMemcpy3DPeer(p: Pointer) -> None:
     now(box(needed(p, "p"), DEVICE))
 
 
 @provides("runtime")
-def cudaMemcpy3DPeerAsync(p: Any, stream: int) -> None:
+def cudaMemcpy3DPeerAsync(p: Pointer, stream: int) -> None:
     later(box(needed(p, "p"), DEVICE), stream)
 
 
@@ -278,7 +279,7 @@ def cudaPointerGetAttributes(ptr: int | None) -> cudaPointerAttributes:
     block = memory.blocks.find(ptr or 0)
     if block is None:
         return cudaPointerAttributes(type=0, device=-2, hostPointer=ptr or 0)
-    kind = 3 if block.kind == "managed" else CUmemorytype.CU_MEMORYTYPE_HOST if block.is_host else 2
+    kind = 3 if block.is_managed else CUmemorytype.CU_MEMORYTYPE_HOST if block.is_host else 2
     both = kind != 2
     return cudaPointerAttributes(
         type=int(kind),

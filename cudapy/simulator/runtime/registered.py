@@ -13,10 +13,13 @@ import ctypes
 import threading
 from typing import Any
 
-from ..code import kernel_library
+from ..addresses import Pointer, pointed
+from ..code import images, kernel_library
+from ..code.linker import together
+from ..code.module import load
 from ..devices.context import owner
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 
 _lock = threading.RLock()
 _binaries: dict[int, Binary] = {}
@@ -40,8 +43,10 @@ class Binary:
         """The handle of the library that it is. Raises Refused."""
         with _lock:
             if self._library is None:
-                load = kernel_library.cuLibraryLoadData
-                self._library = load(self.cell.value, None, None, 0, None, None, 0)
+                address = self.cell.value
+                units = images.prelinked(address) if address else []
+                code = linked(units) if units else images.at(address)
+                self._library = load(code, images.Options(0, None, None), kernel_library.Library)
             return self._library
 
     def place_managed(self) -> None:
@@ -59,6 +64,14 @@ class Binary:
             del _variables[host]
         if self._library is not None:
             kernel_library.cuLibraryUnload(self._library)
+
+
+def linked(addresses: list[int]) -> bytes:
+    """The PTX of the fat binaries of a program with relocatable device code, as one. Raises Refused.
+
+    nvcc links such a program with libcudadevrt, which has no PTX.
+    """
+    return together([(images.at(address), f"unit {i}") for i, address in enumerate(addresses, 1)], True)
 
 
 def _binary(handle: int | None) -> Binary:
@@ -213,12 +226,14 @@ def __cudaPushCallConfiguration(gridDim: Any, blockDim: Any, sharedMem: int, str
         " void *stream)"
     ),
 )
-def __cudaPopCallConfiguration(gridDim: Any, blockDim: Any, sharedMem: Any, stream: int | None) -> None:
+def __cudaPopCallConfiguration(
+    gridDim: Pointer, blockDim: Pointer, sharedMem: Pointer, stream: int | None
+) -> None:
     if not _pushed.configurations:
         raise Refused("cudaErrorMissingConfiguration", "no launch has been configured on this thread")
     grid, block, size, queue = _pushed.configurations.pop()
     for place, data in ((gridDim, grid), (blockDim, block)):
-        ctypes.memmove(place, data, len(data))
+        ctypes.memmove(pointed(place), data, len(data))
     sharedMem[0] = size
     ctypes.c_uint64.from_address(stream or 0).value = queue
 
@@ -242,7 +257,7 @@ def __cudaGetKernel(func: int | None) -> int:
     ),
 )
 def __cudaLaunchKernel(
-    kernel: int, gridDim: Any, blockDim: Any, args: Any, sharedMem: int, stream: int
+    kernel: int, gridDim: Any, blockDim: Any, args: Pointer, sharedMem: int, stream: int
 ) -> None:
     from .kernels import cudaLaunchKernel
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
 
 from ..._pathfinder.libraries import MAJORS
-from .. import driver_version, is_enabled, tables
+from .. import driver_version, is_enabled, runtime_of, tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from ..library import Table
@@ -25,6 +27,7 @@ _compilers: list[Compiler] = []
 def install() -> None:
     """Open the libraries in this process. Does nothing the second time. Raises RuntimeError."""
     from . import nvml
+    from .bindings import Finder
     from .compilers import open_compilers
     from .driver import SONAME
     from .library_file import SLOTS
@@ -32,6 +35,8 @@ def install() -> None:
     from .runtime import open_runtime
 
     with _lock:
+        if not any(isinstance(finder, Finder) for finder in sys.meta_path):
+            sys.meta_path.insert(0, Finder(_runtime_entries))
         if "driver" not in _libraries:
             there = opened(SONAME)
             _take("driver", there if hasattr(there, SLOTS) else None)
@@ -39,7 +44,7 @@ def install() -> None:
             _compilers.extend(open_compilers())
             for major in MAJORS:
                 if opened(f"libcudart.so.{major}") is None:
-                    _libraries[f"runtime {major}"] = open_runtime(major)
+                    _libraries[f"runtime {major}"] = open_runtime(major, _runtime)
             if opened(nvml.SONAME) is None:
                 _libraries["nvml"] = nvml.open_nvml()
 
@@ -47,7 +52,8 @@ def install() -> None:
 def adopt(path: str) -> None:
     """Be what a library calls that was written to a file and that this process has opened.
 
-    The process is no Python's, and ends without Python's end: what that prints is printed at the process'.
+    If the process is no Python's, which then has no command line, it ends without Python's end: what that
+    prints is printed at the process'.
     """
     from .driver import SONAME
     from .loaded import opened
@@ -58,12 +64,12 @@ def adopt(path: str) -> None:
         majors = {soname(major): major for major in MAJORS}
         major = majors.get(os.path.basename(path))
         if major is not None:
-            _libraries[f"runtime {major}"] = open_runtime(major, handle)
+            _libraries[f"runtime {major}"] = open_runtime(major, _runtime, handle)
         else:
             first = opened(SONAME)
             is_first = first is not None and first._handle == handle._handle
             _take("driver" if is_first else path, handle)
-        if not _at_exit:
+        if not sys.orig_argv and not _at_exit:
             _at_exit.append(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_end))
             ctypes.CDLL(None)["__cxa_atexit"](_at_exit[0], None, None)
     install()
@@ -102,3 +108,15 @@ def _driver() -> Table:
             keep_states(library.thread_end())
             table.entries = library.entries
         return table
+
+
+def _runtime(major: int) -> Table:
+    """The simulated runtime of a major, on the driver that C finds: threads keep their state for both."""
+    _driver()
+    return runtime_of(major)
+
+
+def _runtime_entries(major: int) -> Mapping[str, int]:
+    """The addresses of the functions of a libcudart of this process; none if it is not the simulator's."""
+    found = _libraries.get(f"runtime {major}")
+    return {} if found is None else found.entries

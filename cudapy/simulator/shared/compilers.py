@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ... import pathfinder
 from ..._ffi import elf
 from ..._pathfinder.libraries import MAJORS
+from . import library_file
 from .loaded import SharedLibrary, opened
 
 NAMES = {"nvrtc": 11, "nvJitLink": 6}
@@ -31,12 +32,14 @@ class Exported(NamedTuple):
 
     soname: str
     functions: tuple[str, ...]
+    version: str = ""
+    """That of its symbols, which what is linked with it asks for; "" if they have none."""
 
 
 def exported(data: Any) -> Exported:
     """What the bytes of an ELF file say of it. Raises DamagedError."""
     sections = elf.sections(data)
-    soname, functions = "", []
+    soname, version, functions = "", "", []
 
     def name(section: elf.Section, place: int) -> str:
         start = sections[section.link].offset + place
@@ -47,10 +50,22 @@ def exported(data: Any) -> Exported:
         if section.kind == _DYNAMIC:
             tags = dict(struct.iter_unpack("<qQ", body))
             soname = name(section, tags[_SONAME]) if _SONAME in tags else ""
+        elif section.kind == library_file.VERSIONS_DEFINED:
+            version = name(section, _last_version(body))
         elif section.kind == elf.DYNAMIC_SYMBOLS:
             found = elf.SYMBOL.iter_unpack(body)
             functions = [name(section, s[0]) for s in found if s[1] & 15 == _FUNCTION and s[3] and s[1] >> 4]
-    return Exported(soname, tuple(functions))
+    return Exported(soname, tuple(functions), version)
+
+
+def _last_version(definitions: bytes) -> int:
+    """Where the name of the last version in a section .gnu.version_d is: the first is the library itself."""
+    place = 0
+    while following := struct.unpack_from("<I", definitions, place + 16)[0]:
+        place += following
+    (entry,) = struct.unpack_from("<I", definitions, place + 12)
+    found: int = struct.unpack_from("<I", definitions, place + entry)[0]
+    return found
 
 
 def exported_by(path: str) -> Exported:
@@ -69,7 +84,7 @@ class Compiler:
         self._watched: Any = None
         code = NAMES[name]
         functions = {symbol: 0 if symbol in TEXTS else code for symbol in exports.functions}
-        self.library = SharedLibrary(exports.soname, functions, self._resolve, code)
+        self.library = SharedLibrary(exports.soname, functions, self._resolve, code, version=exports.version)
 
     def _resolve(self, symbol: str) -> int:
         """The address of the real function, or of the one that watches it."""
@@ -78,8 +93,7 @@ class Compiler:
 
             library, host = pathfinder.LIBRARIES[self._name], pathfinder.this_host()
             real = pathfinder.open_candidate(library, self._candidate, host)
-            path, found_by, major = self._candidate.path, self._candidate.found_by, self._candidate.major
-            self._watched = watched(pathfinder.Loaded(self._name, real, path, found_by, major)).handle
+            self._watched = watched(self._name, real)
             self._real = real
         own = self._watched.watched(symbol)
         return own or ctypes.cast(self._real[symbol], ctypes.c_void_p).value or 0

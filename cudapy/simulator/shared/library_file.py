@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..._ffi import elf
+from ..._ffi.rounding import round_up
 from .machine_code import NULL, X86_64, AArch64, Boot
 
 ENTRIES, SLOTS, RESOLVER, RETURN = "cudapy_entries", "cudapy_slots", "cudapy_resolver", "cudapy_return_"
@@ -116,15 +117,15 @@ def build(
     at_symbols = 64 + elf.SEGMENT.size * 4
     at_hash = at_symbols + elf.SYMBOL.size * (1 + len(symbols))
     at_strings = at_hash + len(hashes)
-    at_versions = _aligned(at_strings + len(strings.data), 8)
-    at_defined = _aligned(at_versions + len(versions), 8)
-    at_relocations = _aligned(at_defined + len(defined), 8)
+    at_versions = round_up(at_strings + len(strings.data), 8)
+    at_defined = round_up(at_versions + len(versions), 8)
+    at_relocations = round_up(at_defined + len(defined), 8)
     at_program = at_relocations + 24 * relocations
-    at_text = _aligned(at_program + len(program), 16)
+    at_text = round_up(at_program + len(program), 16)
     at_lazy = at_text + machine.ENTRY * len(names)
     steps = [at_text + machine.ENTRY * names.index(name) for name in THREAD_STEPS] if ends else []
     tail, *_ = _tail(machine, at_lazy, numbers, steps, interpreter, _NOWHERE, 0, 0)
-    at_data = _aligned(tail.here, PAGE)
+    at_data = round_up(tail.here, PAGE)
     if version:
         tags += [(DT_VERSYM, at_versions), (DT_VERDEF, at_defined), (DT_VERDEFNUM, 2)]
     dynamic = 16 * (len(tags) + 9)
@@ -249,7 +250,7 @@ def _file(
         )
     place = names.place(".shstrtab")
     table += elf.SECTION.pack(place, elf.STRINGS, 0, 0, end, len(names.data), 0, 0, 1, 0)
-    at_table = _aligned(end + len(names.data), 8)
+    at_table = round_up(end + len(names.data), 8)
     data = bytearray(at_table) + table
     data[end : end + len(names.data)] = names.data
     header = elf.MAGIC + bytes([2, 1, 1]) + bytes(9)
@@ -293,7 +294,3 @@ def symbol_hash(name: bytes) -> int:
         high = value & 0xF0000000
         value = (value ^ high >> 24) & ~high & 0xFFFFFFFF
     return value
-
-
-def _aligned(number: int, to: int) -> int:
-    return -(-number // to) * to

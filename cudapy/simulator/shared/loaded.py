@@ -30,7 +30,7 @@ class SharedLibrary:
     resolve: called at the first call of a function with its name; returns the address of the C function that
         it is, good for as long as the process runs.
     failed: what a function returns if `resolve` raises; that is printed.
-    structs: see `library_file.build`.
+    structs, version: see `library_file.build`.
     handle: such a library that was written to a file and is open, instead of a new one.
     aliases: other names that the library is opened by, such as "libcuda.so".
 
@@ -46,10 +46,12 @@ class SharedLibrary:
         aliases: tuple[str, ...] = (),
         structs: Mapping[str, int] | None = None,
         handle: ctypes.CDLL | None = None,
+        version: str = "",
     ) -> None:
         self.soname = soname
         self._functions = dict(functions)
         self._structs = structs
+        self._version = version
         self._resolve = resolve
         self._failed = failed
         self._lock = threading.RLock()
@@ -72,7 +74,9 @@ class SharedLibrary:
         """The library itself."""
         if any(map(opened, (self.soname, *aliases))):
             raise RuntimeError(f"the simulator comes too late: this process has opened another {self.soname}")
-        data = library_file.build(self._machine, self.soname, self._functions, structs=self._structs)
+        data = library_file.build(
+            self._machine, self.soname, self._functions, structs=self._structs, version=self._version
+        )
         handle = open_bytes(data, self.soname)
         for alias in aliases:
             open_bytes(alias_of(self.soname, alias), alias)

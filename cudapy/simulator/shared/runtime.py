@@ -13,9 +13,14 @@ from typing import Any
 
 from ... import runtime
 from ..._ffi.prototypes import symbol_of
-from .. import runtime_of
 from ..entry_points import Release
 from .loaded import SharedLibrary
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..library import Table
 
 UNLOADING, UNKNOWN = 4, 999  # cudaErrorCudartUnloading, cudaErrorUnknown
 STRUCTS = {"cudaCreateChannelDesc": 5}
@@ -71,23 +76,29 @@ def soname(major: int) -> str:
     return f"libcudart.so.{major}"
 
 
-def open_runtime(major: int, handle: ctypes.CDLL | None = None) -> SharedLibrary:
+def open_runtime(
+    major: int, table: Callable[[int], Table], handle: ctypes.CDLL | None = None
+) -> SharedLibrary:
     """Open it, or take the one with this handle, which was written to a file.
 
-    Raises RuntimeError as SharedLibrary does.
+    table: makes, or finds, the simulated runtime of a major, at the first call of a function. Raises
+    RuntimeError as SharedLibrary does.
     """
-    resolver = partial(resolve, major)
-    return SharedLibrary(soname(major), functions(major), resolver, UNKNOWN, structs=STRUCTS, handle=handle)
+    resolver = partial(resolve, table, major)
+    name, structs = soname(major), STRUCTS
+    return SharedLibrary(
+        name, functions(major), resolver, UNKNOWN, structs=structs, handle=handle, version=name
+    )
 
 
 _kept: list[Any] = []
 
 
-def resolve(major: int, symbol: str) -> int:
+def resolve(table: Callable[[int], Table], major: int, symbol: str) -> int:
     """The address of a function."""
     from ..library import ByValue
 
-    callback = runtime_of(major).callback(symbol)
+    callback = table(major).callback(symbol)
     if isinstance(callback, ByValue):
         callback = _returning(callback)
     elif symbol == "cudaRuntimeGetVersion":

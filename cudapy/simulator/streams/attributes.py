@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..._types.driver.enums import CUlaunchAttributeID as Attribute
 from ..._types.driver.structs import CUstreamAttrValue
+from ..addresses import Pointer
 from ..library import provides
-from ..log import invalid
+from ..refused import invalid
 from .stream import GREATEST, LEAST, stream
 
 ATTRIBUTES = (
@@ -44,7 +43,7 @@ def cuStreamGetAttribute(hStream: int, attr: int) -> CUstreamAttrValue:
 
 
 @provides("driver")
-def cuStreamSetAttribute(hStream: int, attr: int, value: Any) -> None:
+def cuStreamSetAttribute(hStream: int, attr: int, value: Pointer) -> None:
     on = stream(hStream)
     name = _attribute(attr)
     if name == Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY:

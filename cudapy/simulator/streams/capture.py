@@ -10,10 +10,11 @@ from typing import Any
 from ..._types.driver.enums import CUstreamCaptureMode as Mode
 from ..._types.driver.enums import CUstreamCaptureStatus as Status
 from ..._types.driver.structs import CUgraphEdgeData, CUmemPoolProps
+from ..addresses import Pointer
 from ..devices.context import Context
 from ..graphs.graph import Graph, Node, graph, list_of
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from .operations import Operation
 from .stream import Stream, stream
 
@@ -93,6 +94,13 @@ class Capture:
         """No stream takes part any more."""
         _active.remove(self)
         for on in self.follows:
+            on.capture = None
+
+    def lose(self, on: Stream) -> None:
+        """A stream is destroyed: with the first the capture ends; the work of another has to be joined."""
+        if on is self.origin:
+            self.leave()
+        else:
             on.capture = None
 
     def fail(self, status: str, reason: str) -> Refused:
@@ -200,14 +208,19 @@ def cuStreamBeginCapture(hStream: int) -> None:
 
 @provides("driver")
 def cuStreamBeginCaptureToGraph(
-    hStream: int, hGraph: int, dependencies: Any, dependencyData: Any, numDependencies: int, mode: int
+    hStream: int,
+    hGraph: int,
+    dependencies: Pointer,
+    dependencyData: Pointer | None,
+    numDependencies: int,
+    mode: int,
 ) -> None:
     into = graph(hGraph)
     _begin(stream(hStream), into, mode, list_of(dependencies, dependencyData, numDependencies, into))
 
 
 @provides("driver")
-def cuStreamEndCapture(hStream: int, phGraph: Any) -> None:
+def cuStreamEndCapture(hStream: int, phGraph: Pointer) -> None:
     on = stream(hStream)
     if on.capture is None:
         raise Refused("CUDA_ERROR_ILLEGAL_STATE", "the stream is not being captured")
@@ -264,7 +277,7 @@ def cuStreamGetCaptureInfo(hStream: int) -> tuple[int, int]:
 
 @provides("driver")
 def cuStreamUpdateCaptureDependencies_v2(
-    hStream: int, dependencies: Any, dependencyData: Any, numDependencies: int, flags: int
+    hStream: int, dependencies: Pointer, dependencyData: Pointer | None, numDependencies: int, flags: int
 ) -> None:
     on = stream(hStream)
     if on.capture is None:
@@ -279,13 +292,13 @@ def cuStreamUpdateCaptureDependencies_v2(
 
 @provides("driver")
 def cuStreamUpdateCaptureDependencies(
-    hStream: int, dependencies: Any, numDependencies: int, flags: int
+    hStream: int, dependencies: Pointer, numDependencies: int, flags: int
 ) -> None:
     cuStreamUpdateCaptureDependencies_v2(hStream, dependencies, None, numDependencies, flags)
 
 
 @provides("driver")
-def cuThreadExchangeStreamCaptureMode(mode: Any) -> None:
+def cuThreadExchangeStreamCaptureMode(mode: Pointer) -> None:
     if not any(mode[0] == known for known in Mode):
         raise invalid(f"{mode[0]} is no CUstreamCaptureMode")
     before, _thread.mode = _thread.mode, Mode(mode[0])

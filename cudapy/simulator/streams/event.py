@@ -9,8 +9,8 @@ from ..._types.driver.enums import CUevent_flags
 from ..devices.context import owner
 from ..handles import Object, find
 from ..library import provides
-from ..log import Refused, invalid, unsupported
 from ..memory.pages import IS_SUPPORTED
+from ..refused import Refused, invalid, unsupported
 from .work import Work
 
 EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL

@@ -15,7 +15,7 @@ from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.enums import CUstreamBatchMemOpType as MemOp
 from ..addresses import require
 from ..devices.context import Context
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from .event import Event
 
 HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

@@ -19,8 +19,8 @@ from ..._types.driver.structs import CUipcEventHandle
 from ..devices.context import current
 from ..handles import find
 from ..library import provides
-from ..log import invalid
-from ..memory.pages import File, Part, Shown, Ticket
+from ..memory.pages import File, IpcHandle, Mapping, Region
+from ..refused import invalid
 from .event import Event, Record
 from .work import Faults, Queue
 
@@ -42,7 +42,7 @@ def _file() -> File:
 class State:
     """What processes know of an event together."""
 
-    def __init__(self, place: Part | Shown, descriptor: int) -> None:
+    def __init__(self, place: Region | Mapping, descriptor: int) -> None:
         self._place = place
         self._descriptor = descriptor
 
@@ -70,9 +70,9 @@ class State:
 class SharedEvent(Event):
     """An event of several processes; `record` is the newest one of any of them."""
 
-    def __init__(self, flags: int, state: State, part: Part | None = None) -> None:
+    def __init__(self, flags: int, state: State, region: Region | None = None) -> None:
         self._state = state
-        self._part = part  # where this process made it
+        self._region = region  # where this process made it
         self._known: tuple[int, Record | None] = (0, None)
         super().__init__(flags)
 
@@ -103,11 +103,11 @@ class SharedEvent(Event):
         while self._state.read()[2] < number and not has_ended(process):
             time.sleep(PATIENCE)
 
-    def ticket(self) -> bytes:
+    def ipc_handle(self) -> bytes:
         """The handle by which another process opens it. Raises Refused."""
-        if self._part is None:
+        if self._region is None:
             raise invalid("the event is one of another process")
-        return self._part.ticket(KIND, self._part.size, self.context.device.ordinal)
+        return self._region.ipc_handle(KIND, self._region.size, self.context.device.ordinal)
 
     def forget(self) -> None:
         super().forget()
@@ -137,8 +137,8 @@ def has_ended(process: int) -> bool:
 def made(flags: int) -> SharedEvent:
     """A new event that other processes can open."""
     file = _file()
-    part = file.take(STATE.size)
-    return SharedEvent(flags, State(part, file.descriptor), part)
+    region = file.take(STATE.size)
+    return SharedEvent(flags, State(region, file.descriptor), region)
 
 
 @provides("driver")
@@ -146,21 +146,21 @@ def cuIpcGetEventHandle(event: int) -> CUipcEventHandle:
     found = find(event, Event)
     if not isinstance(found, SharedEvent):
         raise invalid("the event was created without CU_EVENT_INTERPROCESS")
-    return CUipcEventHandle(reserved=found.ticket())
+    return CUipcEventHandle(reserved=found.ipc_handle())
 
 
 @provides("driver")
 def cuIpcOpenEventHandle(handle: Any) -> int:
     current()
-    ticket = Ticket(bytes(handle.reserved), KIND)
-    file = ticket.open()
+    ipc_handle = IpcHandle(bytes(handle.reserved), KIND)
+    file = ipc_handle.open()
     try:
-        shown = ticket.show(file)
+        mapping = ipc_handle.map(file)
     except BaseException:
         os.close(file)
         raise
     flags = CUevent_flags.CU_EVENT_INTERPROCESS | CUevent_flags.CU_EVENT_DISABLE_TIMING
-    return SharedEvent(int(flags), _Opened(shown, file)).handle
+    return SharedEvent(int(flags), _Opened(mapping, file)).handle
 
 
 class _Opened(State):

@@ -12,7 +12,7 @@ from ..addresses import require
 from ..devices.context import Context, current, default_stream
 from ..handles import Object, find
 from ..library import provides
-from ..log import Refused, invalid
+from ..refused import Refused, invalid
 from .operations import STREAM_CALLBACK, HostCall, Operation
 from .work import Queue, Work
 
@@ -140,7 +140,7 @@ def cuStreamDestroy_v2(hStream: int) -> None:
         raise Refused("CUDA_ERROR_INVALID_HANDLE", "a default stream cannot be destroyed")
     gone = find(hStream, Stream)
     if gone.capture is not None:
-        gone.capture.leave()
+        gone.capture.lose(gone)
     gone.forget()  # what is queued still runs
 
 
@@ -220,6 +220,6 @@ def cuStreamAttachMemAsync(hStream: int, dptr: int, length: int, flags: int) -> 
     from ..memory.allocations import find as find_block
 
     on = stream(hStream)
-    if find_block(dptr).kind not in ("managed", "registered", "host"):
+    if not (find_block(dptr).is_managed or find_block(dptr).is_host):
         raise invalid(f"{dptr:#x} is no managed memory")
     on.submit(None, soon=True)  # the host may touch managed memory at any time here

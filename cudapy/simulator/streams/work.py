@@ -21,9 +21,10 @@ from functools import partial
 from typing import Any
 
 from .. import findings
-from ..collection import at_work
+from ..gc_pause import gc_pause
 from ..interrupts import leave
-from ..log import Refused, log
+from ..log import log
+from ..refused import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class Queue:
     ) -> Work:
         """Queue one thing to do. `soon`: it ends soon, and may as well run at once."""
         work = Work(action)
-        with at_work:
+        with gc_pause:
             with guard:
                 work.after = tuple(other for other in after if not other.done)
                 self._last = work
@@ -176,10 +177,10 @@ class Queue:
 
     def _start(self) -> None:
         """Have a thread do what is pending. It counts as at work from here on, until it says otherwise."""
-        at_work.__enter__()
+        gc_pause.__enter__()
         self._has_thread = beside(self._work)
         if not self._has_thread:
-            at_work.__exit__()
+            gc_pause.__exit__()
 
     def _work_here(self) -> None:
         """Do what is pending, unless something runs: whoever runs that goes on with the rest."""
@@ -201,7 +202,7 @@ class Queue:
                     work = self._next()
                 self._run(work)
         finally:
-            at_work.__exit__()
+            gc_pause.__exit__()
 
     def _next(self) -> Work:
         work = self._running = self._pending.popleft()

@@ -6,11 +6,12 @@ from typing import Any
 
 from ..._types.driver.enums import CUarray_format as Format
 from ..._types.driver.structs import CUDA_ARRAY3D_DESCRIPTOR, CUDA_ARRAY_DESCRIPTOR
+from ..addresses import Pointer
 from ..devices.context import current, owner
 from ..handles import Object, find
 from ..library import provides
-from ..log import Refused, invalid, unsupported
 from ..memory.allocations import allocate, blocks, not_in_capture, release
+from ..refused import Refused, invalid, unsupported
 from ..streams.operations import needed
 
 LAYERED, SURFACE, CUBEMAP, GATHER = 1, 2, 4, 8  # CUDA_ARRAY3D_*
@@ -115,7 +116,7 @@ def checked(shape: Any) -> Any:
 
 
 @provides("driver")
-def cuArrayCreate_v2(pAllocateArray: Any) -> int:
+def cuArrayCreate_v2(pAllocateArray: Pointer) -> int:
     owner()
     not_in_capture()
     flat = needed(pAllocateArray, "pAllocateArray")
@@ -126,7 +127,7 @@ def cuArrayCreate_v2(pAllocateArray: Any) -> int:
 
 
 @provides("driver")
-def cuArray3DCreate_v2(pAllocateArray: Any) -> int:
+def cuArray3DCreate_v2(pAllocateArray: Pointer) -> int:
     owner()
     not_in_capture()
     return Array(checked(needed(pAllocateArray, "pAllocateArray"))).handle
@@ -163,7 +164,7 @@ def cuArrayDestroy(hArray: int) -> None:
 
 
 @provides("driver")
-def cuMipmappedArrayCreate(pMipmappedArrayDesc: Any, numMipmapLevels: int) -> int:
+def cuMipmappedArrayCreate(pMipmappedArrayDesc: Pointer, numMipmapLevels: int) -> int:
     owner()
     not_in_capture()
     shape = checked(needed(pMipmappedArrayDesc, "pMipmappedArrayDesc"))

@@ -14,10 +14,11 @@ from ..._types.driver.enums import CUtensorMapInterleave as Interleave
 from ..._types.driver.enums import CUtensorMapL2promotion as Promotion
 from ..._types.driver.enums import CUtensorMapSwizzle as Swizzle
 from ..._types.driver.structs import CUtensorMap
+from ..addresses import Pointer, pointed
 from ..engine.ptx.types import TYPES
 from ..engine.tensor_map import KINDS, TensorMap, unpack
 from ..library import provides
-from ..log import invalid, unsupported
+from ..refused import invalid, unsupported
 
 _ALIGN = 16  # bytes, of addresses, strides, and rows of boxes
 _LONGEST = 1 << 32  # elements of a dimension
@@ -131,10 +132,10 @@ def cuTensorMapEncodeTiled(
     tensorDataType: int,
     tensorRank: int,
     globalAddress: int | None,
-    globalDim: Any,
-    globalStrides: Any,
-    boxDim: Any,
-    elementStrides: Any,
+    globalDim: Pointer,
+    globalStrides: Pointer,
+    boxDim: Pointer,
+    elementStrides: Pointer,
     interleave: int,
     swizzle: int,
     l2Promotion: int,
@@ -163,13 +164,13 @@ def cuTensorMapEncodeIm2col(
     tensorDataType: int,
     tensorRank: int,
     globalAddress: int | None,
-    globalDim: Any,
-    globalStrides: Any,
-    pixelBoxLowerCorner: Any,
-    pixelBoxUpperCorner: Any,
+    globalDim: Pointer,
+    globalStrides: Pointer,
+    pixelBoxLowerCorner: Pointer,
+    pixelBoxUpperCorner: Pointer,
     channelsPerPixel: int,
     pixelsPerColumn: int,
-    elementStrides: Any,
+    elementStrides: Pointer,
     interleave: int,
     swizzle: int,
     l2Promotion: int,
@@ -204,8 +205,8 @@ def cuTensorMapEncodeIm2col(
 
 
 @provides("driver")
-def cuTensorMapReplaceAddress(tensorMap: Any, globalAddress: int | None) -> None:
-    data = ctypes.string_at(tensorMap, ctypes.sizeof(CUtensorMap))
+def cuTensorMapReplaceAddress(tensorMap: Pointer, globalAddress: int | None) -> None:
+    data = ctypes.string_at(pointed(tensorMap), ctypes.sizeof(CUtensorMap))
     try:
         old = unpack(data)
     except ValueError as error:

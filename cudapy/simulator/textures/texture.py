@@ -8,13 +8,14 @@ import numpy as np
 
 from ..._types.driver.enums import CUfilter_mode, CUresourcetype
 from ..._types.driver.structs import CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC
+from ..addresses import Pointer
 from ..devices.context import owner
 from ..engine.texture import Surface, Texture
 from ..handles import Object, find
 from ..library import provides
-from ..log import invalid
 from ..memory.allocations import check_range
 from ..memory.copies import bytes_at
+from ..refused import invalid
 from ..streams.operations import needed
 from .array import CUBEMAP, LAYERED, Array, MipmappedArray, channel, element_size, find_array
 
@@ -156,7 +157,7 @@ def _texture(resource: Any, rules: Any, view: Any) -> Texture:
 
 
 @provides("driver")
-def cuTexObjectCreate(pResDesc: Any, pTexDesc: Any, pResViewDesc: Any) -> int:
+def cuTexObjectCreate(pResDesc: Pointer, pTexDesc: Pointer, pResViewDesc: Pointer) -> int:
     owner()
     resource = CUDA_RESOURCE_DESC.from_buffer_copy(needed(pResDesc, "pResDesc"))
     rules = CUDA_TEXTURE_DESC.from_buffer_copy(needed(pTexDesc, "pTexDesc"))
@@ -195,7 +196,7 @@ def cuTexObjectGetResourceViewDesc(texObject: int) -> Any:
 
 
 @provides("driver")
-def cuSurfObjectCreate(pResDesc: Any) -> int:
+def cuSurfObjectCreate(pResDesc: Pointer) -> int:
     owner()
     return SurfaceObject(CUDA_RESOURCE_DESC.from_buffer_copy(needed(pResDesc, "pResDesc"))).handle
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..._types.driver.enums import CUaddress_mode, CUarray_format, CUfilter_mode
+from ..addresses import Pointer
 from ..handles import Object, find
 from ..library import provides
-from ..log import invalid
 from ..memory.allocations import check_range
+from ..refused import invalid
 from ..streams.operations import needed
 from .array import MipmappedArray, element_size, find_array
 
@@ -111,7 +112,7 @@ def cuTexRefSetAddress_v2(hTexRef: int, dptr: int, numbytes: int) -> int:
 
 
 @provides("driver", "cuTexRefSetAddress2D_v3", "cuTexRefSetAddress2D_v2")
-def cuTexRefSetAddress2D_v3(hTexRef: int, desc: Any, dptr: int, Pitch: int) -> None:
+def cuTexRefSetAddress2D_v3(hTexRef: int, desc: Pointer, dptr: int, Pitch: int) -> None:
     reference, shape = _reference(hTexRef), needed(desc, "desc")
     width = shape.Width * element_size(int(shape.Format), shape.NumChannels)
     if dptr % ALIGNMENT or Pitch % PITCH_ALIGNMENT or Pitch < width:
@@ -202,14 +203,14 @@ def cuTexRefGetMaxAnisotropy(hTexRef: int) -> int:
 
 
 @provides("driver")
-def cuTexRefSetBorderColor(hTexRef: int, pBorderColor: Any) -> None:
+def cuTexRefSetBorderColor(hTexRef: int, pBorderColor: Pointer) -> None:
     reference = _reference(hTexRef)
     needed(pBorderColor, "pBorderColor")
     reference.border = [pBorderColor[i] for i in range(4)]
 
 
 @provides("driver")
-def cuTexRefGetBorderColor(pBorderColor: Any, hTexRef: int) -> None:
+def cuTexRefGetBorderColor(pBorderColor: Pointer, hTexRef: int) -> None:
     border = _reference(hTexRef).border
     needed(pBorderColor, "pBorderColor")
     for i in range(4):

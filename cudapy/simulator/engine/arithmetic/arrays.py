@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 u1, u2, u4, u8 = (np.dtype(f"u{size}") for size in (1, 2, 4, 8))
 i1, i2, i4, i8 = (np.dtype(f"i{size}") for size in (1, 2, 4, 8))
 f2, f4, f8 = (np.dtype(f"f{size}") for size in (2, 4, 8))
@@ -20,10 +22,12 @@ SIGNED = {1: i1, 2: i2, 4: i4, 8: i8}
 FLOATS = {2: f2, 4: f4, 8: f8}
 
 
-def arrays(function: Callable[..., Any]) -> Callable[..., Any]:
+def arrays(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Give `function` arrays of one length, whatever mixture of arrays and scalars comes; scalars give a
     scalar.
     """
+
+    call: Callable[..., Any] = function
 
     @functools.wraps(function)
     def wrapped(*operands: Any, **options: Any) -> Any:
@@ -33,10 +37,10 @@ def arrays(function: Callable[..., Any]) -> Callable[..., Any]:
                 length = len(operand)
                 break
         if length:
-            return function(
+            return call(
                 *[one if one.ndim else np.broadcast_to(one, (length,)) for one in operands], **options
             )
-        result = function(*[one.reshape(1) for one in operands], **options)
+        result = call(*[one.reshape(1) for one in operands], **options)
         return tuple(one[0] for one in result) if isinstance(result, tuple) else result[0]
 
     return wrapped

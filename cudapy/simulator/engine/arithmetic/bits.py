@@ -5,25 +5,28 @@ Source: PTX ISA, "Logic and Shift Instructions", "Integer Arithmetic Instruction
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .arrays import UNSIGNED, arrays, i4, i8, u1, u4, u8
 from .integer import unsigned, width_of
 
+if TYPE_CHECKING:
+    from ..aliases import Array, DType
+
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _HALF = np.uint64(32)
 
 
-def shift_left(a: Any, n: Any) -> Any:
+def shift_left(a: Array, n: Array) -> Array:
     width = np.uint32(width_of(a))
     if not n.ndim:
         return a << a.dtype.type(n) if n < width else a ^ a
     return np.where(n < width, a << np.minimum(n, width - np.uint32(1)).astype(a.dtype), a.dtype.type(0))[()]
 
 
-def shift_right(a: Any, n: Any) -> Any:
+def shift_right(a: Array, n: Array) -> Array:
     width = np.uint32(width_of(a))
     shifted = a >> np.minimum(n, width - np.uint32(1)).astype(a.dtype)
     if a.dtype.kind == "i" or (not n.ndim and n < width):
@@ -31,23 +34,23 @@ def shift_right(a: Any, n: Any) -> Any:
     return np.where(n < width, shifted, a.dtype.type(0))[()]
 
 
-def funnel_left(a: Any, b: Any, n: Any) -> Any:
+def funnel_left(a: Array, b: Array, n: Array) -> Array:
     """The upper word of (b, a) << n, n from 0 to 32."""
     pair = a.astype(u8) | b.astype(u8) << _HALF
     return ((pair << n.astype(u8)) >> _HALF).astype(u4)
 
 
-def funnel_right(a: Any, b: Any, n: Any) -> Any:
+def funnel_right(a: Array, b: Array, n: Array) -> Array:
     """The lower word of (b, a) >> n, n from 0 to 32."""
     pair = a.astype(u8) | b.astype(u8) << _HALF
     return (pair >> n.astype(u8)).astype(u4)
 
 
-def count_ones(a: Any) -> Any:
+def count_ones(a: Array) -> Array:
     return np.bitwise_count(a).astype(u4)
 
 
-def leading_zeros(a: Any) -> Any:
+def leading_zeros(a: Array) -> Array:
     step = 1
     width = width_of(a)
     while step < width:
@@ -56,7 +59,7 @@ def leading_zeros(a: Any) -> Any:
     return np.uint32(width) - np.bitwise_count(a).astype(u4)
 
 
-def find_leading(a: Any, from_top: bool) -> Any:
+def find_leading(a: Array, from_top: bool) -> Array:
     """The place of the leading one, of negative numbers the leading zero; -1 where there is none."""
     if a.dtype.kind == "i":
         a = unsigned(np.where(a < 0, ~a, a)[()])
@@ -67,24 +70,24 @@ def find_leading(a: Any, from_top: bool) -> Any:
 
 
 @arrays
-def reverse_bits(a: Any) -> Any:
+def reverse_bits(a: Array) -> Array:
     octets = np.ascontiguousarray(a).view(u1).reshape(-1, a.dtype.itemsize)[:, ::-1]
     turned = octets.astype(u8) * np.uint64(0x0202020202) & np.uint64(0x010884422010)
     return np.ascontiguousarray((turned % np.uint64(1023)).astype(u1)).view(a.dtype).reshape(-1)
 
 
-def _mask(length: Any, dtype: Any) -> Any:
+def _mask(length: Array, dtype: DType) -> Array:
     """The lowest `length` bits; all of them from the width on."""
     low = (np.uint64(1) << np.minimum(length, np.uint32(63)).astype(u8)) - np.uint64(1)
     return np.where(length > np.uint32(63), _ALL, low)[()].astype(dtype)
 
 
-def _place(number: Any, width: int) -> Any:
+def _place(number: Array, width: int) -> Array:
     """A position or length: of words the lowest 8 bits count, of double words all, clamped."""
     return number & np.uint32(0xFF) if width == 32 else np.minimum(number, np.uint32(0xFF))
 
 
-def extract_field(a: Any, position: Any, length: Any) -> Any:
+def extract_field(a: Array, position: Array, length: Array) -> Array:
     """`length` bits from `position`, extended by the field's sign if `a` is signed (the top bit past the
     end).
     """
@@ -103,7 +106,7 @@ def extract_field(a: Any, position: Any, length: Any) -> Any:
     return np.where(length == 0, dtype.type(0), filled)[()].view(a.dtype)
 
 
-def insert_field(a: Any, b: Any, position: Any, length: Any) -> Any:
+def insert_field(a: Array, b: Array, position: Array, length: Array) -> Array:
     """`b` with `length` bits from `position` on taken from `a`."""
     width = width_of(a)
     position, length = _place(position, width), _place(length, width)
@@ -111,14 +114,14 @@ def insert_field(a: Any, b: Any, position: Any, length: Any) -> Any:
     return (b & ~mask) | (shift_left(a, position) & mask)
 
 
-def bit_mask(position: Any, length: Any, wraps: bool) -> Any:
+def bit_mask(position: Array, length: Array, wraps: bool) -> Array:
     """`length` ones from `position` on. Clamped, or counted modulo 32."""
     if wraps:
         position, length = position & np.uint32(31), length & np.uint32(31)
     return shift_left(_mask(length, u4), position)
 
 
-def extend_field(a: Any, length: Any, wraps: bool) -> Any:
+def extend_field(a: Array, length: Array, wraps: bool) -> Array:
     """The lowest `length` bits of a word, extended to 32 by zero or by its sign."""
     length = length & np.uint32(31) if wraps else np.minimum(length, np.uint32(32))
     dtype = a.dtype
@@ -130,10 +133,10 @@ def extend_field(a: Any, length: Any, wraps: bool) -> Any:
     return np.where(length == 0, np.uint32(0), filled)[()].view(dtype)
 
 
-def permute(a: Any, b: Any, selector: Any) -> Any:
+def permute(a: Array, b: Array, selector: Array) -> Array:
     """Each byte of the result is one of the eight of (b, a), or its sign, as a nibble of `selector` says."""
     pair = a.astype(u8) | b.astype(u8) << _HALF
-    result = np.uint32(0)
+    result = a ^ a
     for place in range(4):
         choice = (selector >> np.uint32(4 * place)) & np.uint32(15)
         octet = (pair >> ((choice & np.uint32(7)) * np.uint32(8)).astype(u8)) & np.uint64(0xFF)
@@ -153,13 +156,13 @@ _PERMUTATIONS = {
 }
 
 
-def permute_mode(a: Any, b: Any, c: Any, mode: str) -> Any:
+def permute_mode(a: Array, b: Array, c: Array, mode: str) -> Array:
     """`permute` with one of the named selections, chosen by the two lowest bits of `c`."""
     return permute(a, b, np.array(_PERMUTATIONS[mode], u4)[c & np.uint32(3)])
 
 
-def logic3(a: Any, b: Any, c: Any, table: Any) -> Any:
-    """Any function of three bits: bit 4a + 2b + c of `table`."""
+def logic3(a: Array, b: Array, c: Array, table: Array) -> Array:
+    """Array function of three bits: bit 4a + 2b + c of `table`."""
     lookup = int(table)
     result = a ^ a
     for row in range(8):
@@ -170,7 +173,7 @@ def logic3(a: Any, b: Any, c: Any, table: Any) -> Any:
 
 
 @arrays
-def find_nth(mask: Any, base: Any, offset: Any) -> Any:
+def find_nth(mask: Array, base: Array, offset: Array) -> Array:
     """The place of the n-th bit set from `base` on, up (n > 0) or down (n < 0); base itself for n = 0."""
     bits = (mask[:, None] >> np.arange(32, dtype=u4) & np.uint32(1)).astype(i4)
     place = np.arange(32)

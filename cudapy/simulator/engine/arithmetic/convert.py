@@ -5,24 +5,27 @@ Source: PTX ISA, "Data Movement and Conversion Instructions: cvt".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .arrays import arrays, f2, f4, f8, u2, u4, u8
-from .double import quiet64
+from .double import canonicalize_nan64
 from .rounding import narrow, single_to_bfloat, step, to_bfloat, to_odd, two_sum
+
+if TYPE_CHECKING:
+    from ..aliases import Array, DType
 
 _TO_INTEGER = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
 
 
-def round_to_integer(x: Any, mode: str) -> Any:
+def round_to_integer(x: Array, mode: str) -> Array:
     """A float as the float of a whole number, rounded as `mode` (rni, rzi, rmi, rpi) says."""
     return _TO_INTEGER[mode](x)
 
 
 @arrays
-def float_to_integer(x: Any, mode: str, dtype: Any) -> Any:
+def float_to_integer(x: Array, mode: str, dtype: DType) -> Array:
     """Clamped to the range of `dtype`."""
     whole = _TO_INTEGER[mode](x.astype(f8))
     limits = np.iinfo(dtype)
@@ -35,7 +38,7 @@ def float_to_integer(x: Any, mode: str, dtype: Any) -> Any:
     return result
 
 
-def integer_to_float(x: Any, dtype: Any, rnd: str) -> Any:
+def integer_to_float(x: Array, dtype: DType, rnd: str) -> Array:
     """Rounded once, in any mode."""
     if x.dtype.itemsize < 8:
         wide = x.astype(f8)
@@ -46,7 +49,7 @@ def integer_to_float(x: Any, dtype: Any, rnd: str) -> Any:
     return step(s, error, rnd) if dtype is f8 else narrow(to_odd(s, error), dtype, rnd)
 
 
-def integer_to_bfloat(x: Any, rnd: str) -> Any:
+def integer_to_bfloat(x: Array, rnd: str) -> Array:
     if x.dtype.itemsize < 8:
         return to_bfloat(x.astype(f8), rnd)
     high = (x >> x.dtype.type(32)).astype(f8) * 2.0**32
@@ -54,9 +57,9 @@ def integer_to_bfloat(x: Any, rnd: str) -> Any:
     return to_bfloat(to_odd(*two_sum(high, low)), rnd)
 
 
-def float_to_float(x: Any, dtype: Any, rnd: str | None) -> Any:
+def float_to_float(x: Array, dtype: DType, rnd: str | None) -> Array:
     if dtype.itemsize >= x.dtype.itemsize:
-        return quiet64(x.astype(dtype)) if dtype == f8 else x.astype(dtype)
+        return canonicalize_nan64(x.astype(dtype)) if dtype == f8 else x.astype(dtype)
     result = x.astype(dtype) if rnd in (None, "rn") else narrow(x.astype(f8), dtype, rnd)
     if x.dtype != f8:
         return result
@@ -71,7 +74,7 @@ def float_to_float(x: Any, dtype: Any, rnd: str | None) -> Any:
     return np.where(np.isnan(x), payload.astype(u2), result.view(u2))[()].view(f2)
 
 
-def to_bfloat16(x: Any, rnd: str | None, relu: bool = False) -> Any:
+def to_bfloat16(x: Array, rnd: str | None, relu: bool = False) -> Array:
     if relu:
         x = positive(x)
     if x.dtype == f4:
@@ -80,7 +83,7 @@ def to_bfloat16(x: Any, rnd: str | None, relu: bool = False) -> Any:
     return np.where(np.isnan(x), payload, to_bfloat(x.astype(f8), rnd))[()]
 
 
-def to_half(x: Any, rnd: str | None, relu: bool = False) -> Any:
+def to_half(x: Array, rnd: str | None, relu: bool = False) -> Array:
     """As the bits of an f16; NaN becomes 0x7fff."""
     if relu:
         x = positive(x)
@@ -88,12 +91,12 @@ def to_half(x: Any, rnd: str | None, relu: bool = False) -> Any:
     return np.where(np.isnan(x), np.uint16(0x7FFF), half.view(u2))[()]
 
 
-def positive(x: Any) -> Any:
+def positive(x: Array) -> Array:
     """.relu: negative numbers become 0; NaN stays."""
     return np.where(x < 0, x.dtype.type(0), np.where(x == 0, x.dtype.type(0), x))[()]
 
 
-def to_tf32(x: Any, rnd: str) -> Any:
+def to_tf32(x: Array, rnd: str) -> Array:
     """Binary32 with 10 bits behind the point; ties away from zero (rna), to even (rn), or cut (rz)."""
     bits = x.view(u4)
     if rnd == "rna":

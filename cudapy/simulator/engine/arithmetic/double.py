@@ -5,7 +5,7 @@ Source: PTX ISA, "Floating Point Instructions".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,26 +14,31 @@ from .arrays import arrays, f8, u8
 from .floating import all_positive, maximum, minimum, zero_of_sum
 from .rounding import step, to_odd, two_sum
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..aliases import F64, Bools
+
 _QUIET = np.uint64(1 << 51)
 _SPLIT = np.float64(134217729.0)
 
 
-def chosen_nan(r: Any, *operands: Any) -> Any:
+def chosen_nan(r: F64, *operands: F64) -> F64:
     """The result `r` of binary64 operands; if it is NaN, the last of these that is one, quiet."""
     bad = r != r
     if not (bad.any() if r.ndim else bad):
         return r
     for operand in operands:
-        r = np.where(bad & (operand != operand), quiet64(operand), r)[()]
+        r = np.where(bad & (operand != operand), canonicalize_nan64(operand), r)[()]
     return r
 
 
-def quiet64(x: Any) -> Any:
+def canonicalize_nan64(x: F64) -> F64:
     """Binary64 with every NaN quiet, its other bits kept."""
     return np.where(x != x, x.view(u8) | _QUIET, x.view(u8))[()].view(f8)
 
 
-def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
+def _two_product(a: F64, b: F64) -> tuple[F64, F64]:
     """The rounded product and its exact error. Source: T. Dekker, Numer. Math. 18 (1971)."""
     t = a * _SPLIT
     ah = t - (t - a)
@@ -45,7 +50,7 @@ def _two_product(a: Any, b: Any) -> tuple[Any, Any]:
     return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
 
 
-def _ordinary(product: Any, *factors: Any) -> Any:
+def _ordinary(product: F64, *factors: F64) -> Bools:
     """Where neither a product nor its error leaves the range of normal numbers."""
     size = np.abs(product)
     result = (size > 2.0**-900) & (size < 2.0**1000)
@@ -54,7 +59,7 @@ def _ordinary(product: Any, *factors: Any) -> Any:
     return result
 
 
-def _patched(r: Any, ordinary: Any, function: Any, rnd: str | None, *operands: Any) -> Any:
+def _patched(r: F64, ordinary: Bools, function: Callable[..., float], rnd: str | None, *operands: F64) -> F64:
     """`r`, with what is out of the ordinary but finite computed by `function` of exact.py."""
     if not ordinary.all():
         odd = ~ordinary
@@ -65,12 +70,12 @@ def _patched(r: Any, ordinary: Any, function: Any, rnd: str | None, *operands: A
     return r
 
 
-def add64(a: Any, b: Any, rnd: str | None = None) -> Any:
+def add64(a: F64, b: F64, rnd: str | None = None) -> F64:
     return chosen_nan(a + b if rnd in (None, "rn") else _add64(a, b, rnd=rnd), a, b)
 
 
 @arrays
-def _add64(a: Any, b: Any, rnd: str) -> Any:
+def _add64(a: F64, b: F64, rnd: str) -> F64:
     s, error = two_sum(a, b)
     fits = np.abs(s) < 2.0**1000
     r = np.where(fits, step(s, error, rnd), s)
@@ -78,27 +83,27 @@ def _add64(a: Any, b: Any, rnd: str) -> Any:
     return zero_of_sum(r, s, all_positive(a, b)) if rnd == "rm" else r
 
 
-def subtract64(a: Any, b: Any, rnd: str | None = None) -> Any:
+def subtract64(a: F64, b: F64, rnd: str | None = None) -> F64:
     return chosen_nan(a - b if rnd in (None, "rn") else _add64(a, -b, rnd=rnd), a, b)
 
 
-def multiply64(a: Any, b: Any, rnd: str | None = None) -> Any:
+def multiply64(a: F64, b: F64, rnd: str | None = None) -> F64:
     return chosen_nan(a * b if rnd in (None, "rn") else _multiply64(a, b, rnd=rnd), a, b)
 
 
 @arrays
-def _multiply64(a: Any, b: Any, rnd: str) -> Any:
+def _multiply64(a: F64, b: F64, rnd: str) -> F64:
     p, error = _two_product(a, b)
     ordinary = _ordinary(p, a, b)
     return _patched(np.where(ordinary, step(p, error, rnd), p), ordinary, exact.multiply, rnd, a, b)
 
 
-def divide64(a: Any, b: Any, rnd: str | None = None) -> Any:
+def divide64(a: F64, b: F64, rnd: str | None = None) -> F64:
     return a / b if rnd in (None, "rn") else _divide64(a, b, rnd=rnd)
 
 
 @arrays
-def _divide64(a: Any, b: Any, rnd: str) -> Any:
+def _divide64(a: F64, b: F64, rnd: str) -> F64:
     q = a / b
     p, error = _two_product(q, b)
     rest = ((a - p) - error) * np.where(b < 0, -1.0, 1.0)
@@ -106,12 +111,12 @@ def _divide64(a: Any, b: Any, rnd: str) -> Any:
     return _patched(np.where(ordinary, step(q, rest, rnd), q), ordinary, exact.divide, rnd, a, b)
 
 
-def root64(a: Any, rnd: str | None = None) -> Any:
+def root64(a: F64, rnd: str | None = None) -> F64:
     return np.sqrt(a) if rnd in (None, "rn") else _root64(a, rnd=rnd)
 
 
 @arrays
-def _root64(a: Any, rnd: str) -> Any:
+def _root64(a: F64, rnd: str) -> F64:
     q = np.sqrt(a)
     p, error = _two_product(q, q)
     ordinary = _ordinary(p, q)
@@ -119,7 +124,7 @@ def _root64(a: Any, rnd: str) -> Any:
 
 
 @arrays
-def fma64(a: Any, b: Any, c: Any, mode: str | None = None) -> Any:
+def fma64(a: F64, b: F64, c: F64, mode: str | None = None) -> F64:
     """a * b + c, rounded once. Source: as in rounding.py, algorithm 5."""
     product, low = _two_product(a, b)
     ordinary = _ordinary(product, a, b) & (np.abs(c) < 2.0**1000)
@@ -139,9 +144,9 @@ def fma64(a: Any, b: Any, c: Any, mode: str | None = None) -> Any:
     return chosen_nan(r, a, c, b)
 
 
-def minimum64(a: Any, b: Any) -> Any:
+def minimum64(a: F64, b: F64) -> F64:
     return chosen_nan(minimum(a, b), a, b)
 
 
-def maximum64(a: Any, b: Any) -> Any:
+def maximum64(a: F64, b: F64) -> F64:
     return chosen_nan(maximum(a, b), a, b)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ..aliases import Array
 
 _LEAST = -1074
 """The exponent of the last bit of the smallest numbers."""
@@ -78,7 +80,7 @@ def root(a: float, rnd: str | None) -> float:
     return rounded(result << 1 | (result * result != whole), (exponent - shift) // 2 - 1, rnd)
 
 
-def each(function: Callable[..., float], rnd: str | None, *operands: Any) -> Any:
+def each(function: Callable[..., float], rnd: str | None, *operands: Array) -> Array:
     """`function` of each row of finite operands."""
     return np.array(
         [function(*row, rnd) for row in zip(*[one.tolist() for one in operands], strict=True)], "f8"

@@ -5,20 +5,23 @@ Source: PTX ISA, "Floating Point Instructions".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .arrays import f4, f8, u2, u4, u8
 from .rounding import narrow, to_odd, two_sum
 
+if TYPE_CHECKING:
+    from ..aliases import Array, Bools, Function
+
 _SMALLEST = np.float32(1.1754943508222875e-38)
 _LOW_BITS = np.uint64(0x1FFFFFFF)
 _HALFWAY = np.uint64(0x10000000)
-_NAN = {2: np.uint16(0x7FFF), 4: np.uint32(0x7FFFFFFF)}
+_NAN: dict[int, np.unsignedinteger[Any]] = {2: np.uint16(0x7FFF), 4: np.uint32(0x7FFFFFFF)}
 
 
-def quiet(x: Any) -> Any:
+def canonicalize_nan(x: Array) -> Array:
     """Every NaN as the hardware makes it: one pattern for each format, whatever went in. Not for binary64."""
     bad = x != x
     if x.ndim:
@@ -29,7 +32,7 @@ def quiet(x: Any) -> Any:
     return _NAN[x.dtype.itemsize].view(x.dtype) if bad else x
 
 
-def flush(x: Any) -> Any:
+def flush(x: Array) -> Array:
     """.ftz: subnormal numbers become zeros of their sign."""
     small = np.abs(x) < _SMALLEST
     if not (small.any() if x.ndim else small):
@@ -37,25 +40,25 @@ def flush(x: Any) -> Any:
     return np.where(small, np.copysign(np.float32(0), x), x)[()]
 
 
-def flush16(x: Any) -> Any:
+def flush16(x: Array) -> Array:
     """.ftz of f16."""
     return np.where(np.abs(x) < np.float16(2.0**-14), np.copysign(np.float16(0), x), x)[()]
 
 
-def saturate(x: Any) -> Any:
+def saturate(x: Array) -> Array:
     """.sat: into 0 to 1; NaN becomes +0."""
     one, zero = x.dtype.type(1), x.dtype.type(0)
     return np.where(x > zero, np.where(x < one, x, one), zero)[()]
 
 
-def all_positive(*terms: Any) -> Any:
+def all_positive(*terms: Array) -> Bools:
     result = ~np.signbit(terms[0])
     for term in terms[1:]:
         result = result & ~np.signbit(term)
     return result
 
 
-def add32(a: Any, b: Any, rnd: str | None = None) -> Any:
+def add32(a: Array, b: Array, rnd: str | None = None) -> Array:
     if rnd in (None, "rn"):
         return a + b
     s, error = two_sum(a.astype(f8), b.astype(f8))
@@ -63,16 +66,16 @@ def add32(a: Any, b: Any, rnd: str | None = None) -> Any:
     return zero_of_sum(r, s, all_positive(a, b)) if rnd == "rm" else r
 
 
-def subtract32(a: Any, b: Any, rnd: str | None = None) -> Any:
+def subtract32(a: Array, b: Array, rnd: str | None = None) -> Array:
     return add32(a, -b, rnd)
 
 
-def zero_of_sum(r: Any, s: Any, all_positive: Any) -> Any:
+def zero_of_sum(r: Array, s: Array, all_positive: Bools) -> Array:
     """Rounding down, a sum that is exactly zero is -0, unless all its terms are +0."""
     return np.where((s == 0) & ~all_positive, -r.dtype.type(0), r)[()]
 
 
-def _settled(r: Any, exact: Any, rnd: str | None) -> Any:
+def _settled(r: Array, exact: Array, rnd: str | None) -> Array:
     """.ftz of a result that was rounded up to the smallest normal number: 0 if it had stayed below with any
     exponent."""
     doubtful = np.abs(r) == _SMALLEST
@@ -82,7 +85,7 @@ def _settled(r: Any, exact: Any, rnd: str | None) -> Any:
     return np.where(doubtful & tiny, np.copysign(np.float32(0), r), r)[()]
 
 
-def multiply32(a: Any, b: Any, rnd: str | None = None, ftz: bool = False) -> Any:
+def multiply32(a: Array, b: Array | np.float32, rnd: str | None = None, ftz: bool = False) -> Array:
     if rnd in (None, "rn"):
         r = a * b
         return _settled(r, a.astype(f8) * b.astype(f8), rnd) if ftz else r
@@ -91,7 +94,7 @@ def multiply32(a: Any, b: Any, rnd: str | None = None, ftz: bool = False) -> Any
     return _settled(r, product, rnd) if ftz else r
 
 
-def divide32(a: Any, b: Any, rnd: str | None = None, ftz: bool = False) -> Any:
+def divide32(a: Array, b: Array, rnd: str | None = None, ftz: bool = False) -> Array:
     if rnd in (None, "rn"):
         return a / b
     quotient = a.astype(f8) / b.astype(f8)
@@ -99,11 +102,11 @@ def divide32(a: Any, b: Any, rnd: str | None = None, ftz: bool = False) -> Any:
     return _settled(r, quotient, rnd) if ftz else r
 
 
-def root32(a: Any, rnd: str | None = None) -> Any:
+def root32(a: Array, rnd: str | None = None) -> Array:
     return np.sqrt(a) if rnd in (None, "rn") else narrow(np.sqrt(a.astype(f8)), f4, rnd)
 
 
-def fma32(a: Any, b: Any, c: Any, rnd: str | None = None, ftz: bool = False) -> Any:
+def fma32(a: Array, b: Array, c: Array, rnd: str | None = None, ftz: bool = False) -> Array:
     """a * b + c, rounded once. The product is exact in binary64; the sum may be rounded there first, which
     matters where it then lies halfway between two results, or the result is subnormal.
     """
@@ -129,39 +132,39 @@ def fma32(a: Any, b: Any, c: Any, rnd: str | None = None, ftz: bool = False) -> 
     return r
 
 
-def _doubtful32(product: Any, wide: Any, ftz: bool) -> Any:
+def _doubtful32(product: Array, wide: Array, ftz: bool) -> Array:
     odd = to_odd(*two_sum(product, wide))
     r = narrow(odd, f4)
     return _settled(r, odd, "rn") if ftz else r
 
 
-def minimum(a: Any, b: Any, nan: bool = False) -> Any:
+def minimum(a: Array, b: Array, nan: bool = False) -> Array:
     """The smaller one, -0 before +0; of a number and NaN the number, unless `nan`."""
     lower = np.where(a == b, np.where(np.signbit(a), a, b), np.fmin(a, b))[()]
     return np.where((a != a) | (b != b), a + b, lower)[()] if nan else lower
 
 
-def maximum(a: Any, b: Any, nan: bool = False) -> Any:
+def maximum(a: Array, b: Array, nan: bool = False) -> Array:
     """The larger one, +0 before -0; of a number and NaN the number, unless `nan`."""
     upper = np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))[()]
     return np.where((a != a) | (b != b), a + b, upper)[()] if nan else upper
 
 
-def of_three(choose: Any, a: Any, b: Any, c: Any, spreads: bool, is_size: bool) -> Any:
+def of_three(choose: Function, a: Array, b: Array, c: Array, spreads: bool, is_size: bool) -> Array:
     """minimum or maximum of three numbers, or of their sizes."""
     if is_size:
         a, b, c = np.abs(a), np.abs(b), np.abs(c)
     return choose(choose(a, b, spreads), c, spreads)
 
 
-def with_sign(a: Any, b: Any, changed: bool = False) -> Any:
+def with_sign(a: Array, b: Array, changed: bool = False) -> Array:
     """The magnitude of `b` with the sign of `a`. Of NaN too."""
     bits = u4 if a.dtype.itemsize == 4 else u8
     sign = bits.type(1 << (8 * bits.itemsize - 1))
     return ((b.view(bits) & ~sign) | (a.view(bits) & sign)).view(b.dtype)
 
 
-def is_kind(a: Any, kind: str) -> Any:
+def is_kind(a: Array, kind: str) -> Bools:
     """testp: is it finite, infinite, number, notanumber, normal, subnormal?"""
     if kind == "finite":
         return np.isfinite(a)
@@ -176,7 +179,7 @@ def is_kind(a: Any, kind: str) -> Any:
     return np.isfinite(a) & ((size >= least) | (a == 0)) if kind == "normal" else (size < least) & (size > 0)
 
 
-def compare(a: Any, b: Any, relation: str) -> Any:
+def compare(a: Array, b: Array, relation: str) -> Bools:
     """An ordered relation (eq, lt ...), an unordered one (equ, ltu ...), num or nan."""
     unordered = (a != a) | (b != b)
     if relation == "nan":
@@ -195,7 +198,7 @@ def compare(a: Any, b: Any, relation: str) -> Any:
 _INVERSE = {"ltu": np.greater_equal, "leu": np.greater, "gtu": np.less_equal, "geu": np.less}
 
 
-def of_singles(function: Any, *pairs: Any, mode: str, flushes: bool) -> Any:
+def of_singles(function: Function, *pairs: Array, mode: str, flushes: bool) -> Array:
     """What `function` makes of each of the two binary32 numbers in words of 64 bits."""
     more = (flushes,) if function in (multiply32, fma32) else ()
     results = []
@@ -203,6 +206,6 @@ def of_singles(function: Any, *pairs: Any, mode: str, flushes: bool) -> Any:
         numbers = [(one >> np.uint64(shift)).astype(u4).view(f4) for one in pairs]
         if flushes:
             numbers = [flush(one) for one in numbers]
-        result = quiet(function(*numbers, mode, *more))
+        result = canonicalize_nan(function(*numbers, mode, *more))
         results.append((flush(result) if flushes else result).view(u4).astype(u8))
     return results[0] | results[1] << np.uint64(32)

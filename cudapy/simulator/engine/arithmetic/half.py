@@ -7,7 +7,7 @@ Source: PTX ISA, "Half Precision Floating Point Instructions".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,19 +17,21 @@ from .rounding import bfloat_to_single, to_bfloat, to_odd, two_sum
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..aliases import Array
+
 _NAN = np.uint16(0x7FFF)
 
 
 class Format(NamedTuple):
     """How a 16-bit format becomes binary64 and comes back; values are uint16."""
 
-    widen: Callable[[Any], Any]
-    narrow: Callable[[Any], Any]
+    widen: Callable[[Array], Array]
+    narrow: Callable[[Array], Array]
     least: float
     """The smallest normal number."""
 
 
-def _narrow16(x: Any) -> Any:
+def _narrow16(x: Array) -> Array:
     return np.where(np.isnan(x), _NAN, x.astype(f2).view(u2))[()]
 
 
@@ -38,19 +40,19 @@ BF16 = Format(lambda a: bfloat_to_single(a).astype(f8), to_bfloat, 2.0**-126)
 FORMATS = {"f16": F16, "f16x2": F16, "bf16": BF16, "bf16x2": BF16}
 
 
-def _add(a: Any, b: Any) -> Any:
+def _add(a: Array, b: Array) -> Array:
     return to_odd(*two_sum(a, b))
 
 
-def _minimum(a: Any, b: Any) -> Any:
+def _minimum(a: Array, b: Array) -> Array:
     return np.where(a == b, np.where(np.signbit(a), a, b), np.fmin(a, b))
 
 
-def _maximum(a: Any, b: Any) -> Any:
+def _maximum(a: Array, b: Array) -> Array:
     return np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))
 
 
-OPERATIONS: dict[str, Callable[..., Any]] = {
+OPERATIONS: dict[str, Callable[..., Array]] = {
     "add": _add,
     "sub": lambda a, b: _add(a, -b),
     "mul": np.multiply,
@@ -64,7 +66,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def pairs(a: Any) -> Any:
+def pairs(a: Array) -> Array:
     """The two halves of each word, one row a word."""
     return np.ascontiguousarray(a).reshape(-1, 1).view(u2)
 
@@ -72,13 +74,13 @@ def pairs(a: Any) -> Any:
 def compute(
     name: str,
     kind: str,
-    *operands: Any,
+    *operands: Array,
     ftz: bool = False,
     sat: bool = False,
     relu: bool = False,
     nan: bool = False,
     xorsign: bool = False,
-) -> Any:
+) -> Array:
     """The operation `name` on values of type `kind` ("f16", "bf16x2" ...) kept as uint16, or uint32 for
     pairs.
     """
@@ -108,6 +110,6 @@ def compute(
     return words if any(one.ndim for one in operands) else words[0]
 
 
-def join(low: Any, high: Any) -> Any:
+def join(low: Array, high: Array) -> Array:
     """Two halves in a word."""
     return low.astype(u4) | high.astype(u4) << np.uint32(16)

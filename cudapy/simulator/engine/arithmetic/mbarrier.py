@@ -8,11 +8,14 @@ Source: PTX ISA, "mbarrier", "Contents of the mbarrier object", "Phase of the mb
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .arrays import u4
+
+if TYPE_CHECKING:
+    from ..aliases import Array
 
 MOST = (1 << 20) - 1
 """Arrivals of a phase, and bytes that may be missing, or come too early."""
@@ -42,12 +45,12 @@ CHANGES = {
 }
 
 
-def phase(word: Any) -> Any:
+def phase(word: Array) -> Array:
     """0 or 1."""
     return (word >> _PHASE).astype(u4)
 
 
-def pending(word: Any) -> Any:
+def pending(word: Array) -> Array:
     """The arrivals that were missing."""
     return (word & _COUNT).astype(u4)
 

@@ -8,23 +8,26 @@ Source: S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums", I
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .arrays import f4, f8, u2, u4, u8
 
+if TYPE_CHECKING:
+    from ..aliases import Array, DType
+
 _ONE = np.uint64(1)
 
 
-def two_sum(a: Any, b: Any) -> tuple[Any, Any]:
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
     """The rounded sum and its exact error. Source: D. Knuth, TAOCP 2, 4.2.2."""
     s = a + b
     bb = s - a
     return s, (a - (s - bb)) + (b - bb)
 
 
-def to_odd(s: Any, error: Any) -> Any:
+def to_odd(s: Array, error: Array) -> Array:
     """s + error rounded to odd; s is that sum rounded to nearest."""
     bits = s.view(u8)
     inexact = (error != 0) & np.isfinite(s) & (bits & _ONE == 0)
@@ -32,7 +35,7 @@ def to_odd(s: Any, error: Any) -> Any:
     return np.where(inexact, np.where(away, bits + _ONE, bits - _ONE), bits)[()].view(f8)
 
 
-def step(r: Any, error: Any, rnd: str | None) -> Any:
+def step(r: Array, error: Array, rnd: str | None) -> Array:
     """The result `r` to nearest, whose exact value lies on the side of `error`, in another mode."""
     infinity = r.dtype.type(np.inf)
     if rnd in (None, "rn"):
@@ -45,7 +48,7 @@ def step(r: Any, error: Any, rnd: str | None) -> Any:
     return np.where(inward, np.nextafter(r, r.dtype.type(0)), r)[()]
 
 
-def narrow(x: Any, dtype: Any, rnd: str | None = "rn") -> Any:
+def narrow(x: Array, dtype: DType, rnd: str | None = "rn") -> Array:
     """A binary64 value, exact or rounded to odd, in a narrower format."""
     r = x.astype(dtype)
     if rnd in (None, "rn"):
@@ -54,18 +57,18 @@ def narrow(x: Any, dtype: Any, rnd: str | None = "rn") -> Any:
     return step(r, np.where(wide == x, 0.0, np.where(wide > x, -1.0, 1.0)), rnd)
 
 
-def bfloat_to_single(a: Any) -> Any:
+def bfloat_to_single(a: Array) -> Array:
     return (a.astype(u4) << np.uint32(16)).view(f4)
 
 
-def single_to_odd(x: Any) -> Any:
+def single_to_odd(x: Array) -> Array:
     """A binary64 value, exact or rounded to odd, as binary32 rounded to odd."""
     toward_zero = narrow(x, f4, "rz")
     lost = (toward_zero.astype(f8) != x) & ~np.isnan(x)
     return np.where(lost, toward_zero.view(u4) | np.uint32(1), toward_zero.view(u4))[()].view(f4)
 
 
-def single_to_bfloat(x: Any, rnd: str | None = "rn") -> Any:
+def single_to_bfloat(x: Array, rnd: str | None = "rn") -> Array:
     """Binary32 (exact, or rounded to odd) as bfloat16; NaN becomes 0x7fff."""
     bits = x.view(u4)
     if rnd in (None, "rn"):
@@ -78,6 +81,6 @@ def single_to_bfloat(x: Any, rnd: str | None = "rn") -> Any:
     return np.where(np.isnan(x), np.uint16(0x7FFF), rounded)[()]
 
 
-def to_bfloat(x: Any, rnd: str | None = "rn") -> Any:
+def to_bfloat(x: Array, rnd: str | None = "rn") -> Array:
     """A binary64 value, exact or rounded to odd, as bfloat16."""
     return single_to_bfloat(single_to_odd(x), rnd)

@@ -5,11 +5,12 @@ Source: CUDA C++ Programming Guide, "Texture Fetching", "Cubemap Textures".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from ..aliases import Array
     from ..texture import Texture
 
 WRAP, CLAMP, MIRROR, BORDER = range(4)
@@ -17,7 +18,7 @@ _WEIGHTS = 256.0
 """A linear filter's weights have 8 bits behind the point."""
 
 
-def texels(texture: Texture, data: Any) -> Any:
+def texels(texture: Texture, data: Array) -> Array:
     """A view of the texture's memory as float64 of four channels, as kernels read them; integers stay what
     they are where they are read as integers.
     """
@@ -32,7 +33,7 @@ def texels(texture: Texture, data: Any) -> Any:
     return wide
 
 
-def face(x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
+def face(x: Array, y: Array, z: Array) -> tuple[Array, Array, Array]:
     """The face of a cube that a direction meets, and where: from 0 to 1."""
     ax, ay, az = np.abs(x), np.abs(y), np.abs(z)
     on_x, on_y = (ax >= ay) & (ax >= az), (ay >= az) & (ay > ax)
@@ -46,7 +47,7 @@ def face(x: Any, y: Any, z: Any) -> tuple[Any, Any, Any]:
         return number, (s / m + 1) / 2, (t / m + 1) / 2
 
 
-def _address(index: Any, size: int, mode: int) -> tuple[Any, Any]:
+def _address(index: Array, size: int, mode: int) -> tuple[Array, Array]:
     """Whole places into 0 ... size - 1, and which of them are outside of a border."""
     inside = (index >= 0) & (index < size)
     if mode == WRAP:
@@ -57,11 +58,11 @@ def _address(index: Any, size: int, mode: int) -> tuple[Any, Any]:
     return np.clip(index, 0, size - 1), inside if mode == BORDER else np.ones_like(inside)
 
 
-def _whole(x: Any) -> Any:
+def _whole(x: Array) -> Array:
     return np.clip(np.nan_to_num(np.floor(x), nan=0.0), -(2.0**40), 2.0**40).astype(np.int64)
 
 
-def _scaled(texture: Texture, coordinate: Any, size: int, axis: int) -> tuple[Any, int]:
+def _scaled(texture: Texture, coordinate: Array, size: int, axis: int) -> tuple[Array, int]:
     """A coordinate in texels, and how what is outside is addressed."""
     mode = texture.address_modes[axis]
     if texture.is_normalized:
@@ -69,20 +70,20 @@ def _scaled(texture: Texture, coordinate: Any, size: int, axis: int) -> tuple[An
     return coordinate, mode if mode in (CLAMP, BORDER) else CLAMP
 
 
-def sample(texture: Texture, level: Any, layer: Any, coordinates: list[Any]) -> Any:
+def sample(texture: Texture, level: Array, layer: Array | None, coordinates: list[Array]) -> Array:
     """The four channels at some places of a mipmap level: x, y, z of its dimensions, and layers."""
     sizes = (level.shape[2], level.shape[1], level.shape[0])
     axes = [_scaled(texture, x, sizes[axis], axis) for axis, x in enumerate(coordinates)]
     if not texture.has_linear_filter:
         return _fetch(texture, level, layer, [(_whole(x), mode) for x, mode in axes])
-    corners: list[tuple[Any, Any]] = []
+    corners: list[tuple[Array, Array]] = []
     for x, _ in axes:
         start = _whole(x - 0.5)
         fraction = np.floor((x - 0.5 - start) * _WEIGHTS + 0.5) / _WEIGHTS
         corners.append((start, np.nan_to_num(fraction)))
-    total: Any = 0.0
+    total: Array = np.zeros(4)
     for corner in range(1 << len(axes)):
-        weight: Any = 1.0
+        weight: Array = np.ones(())
         places = []
         for axis, (start, fraction) in enumerate(corners):
             upper = corner >> axis & 1
@@ -95,7 +96,9 @@ def sample(texture: Texture, level: Any, layer: Any, coordinates: list[Any]) -> 
     return total
 
 
-def gather(texture: Texture, level: Any, layer: Any, coordinates: list[Any], channel: int) -> Any:
+def gather(
+    texture: Texture, level: Array, layer: Array | None, coordinates: list[Array], channel: int
+) -> Array:
     """One channel of the four texels around a place, from the lower left against the clock."""
     sizes = (level.shape[2], level.shape[1])
     (x, x_mode), (y, y_mode) = (
@@ -110,10 +113,11 @@ def gather(texture: Texture, level: Any, layer: Any, coordinates: list[Any], cha
     return np.stack(found, 1)
 
 
-def _fetch(texture: Texture, level: Any, layer: Any, places: list[tuple[Any, int]]) -> Any:
+def _fetch(texture: Texture, level: Array, layer: Array | None, places: list[tuple[Array, int]]) -> Array:
     """The texels at whole places."""
     sizes = (level.shape[2], level.shape[1], level.shape[0])
-    index, inside = [], np.True_
+    index: list[Array] = []
+    inside: Array = np.ones((), bool)
     for axis, (place, mode) in enumerate(places):
         where, fits = _address(place, sizes[axis], mode)
         index.append(where)
@@ -131,7 +135,7 @@ def _fetch(texture: Texture, level: Any, layer: Any, places: list[tuple[Any, int
     return np.where(np.broadcast_to(inside, (len(values),))[:, None], values, _border(texture, level))
 
 
-def _border(texture: Texture, level: Any) -> Any:
+def _border(texture: Texture, level: Array) -> Array:
     """The colour of what is outside, with the steps that the texels have."""
     border = np.array(texture.border)
     if level.dtype.kind in "ui" and not texture.reads_integers and level.dtype.itemsize < 4:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,15 +11,18 @@ from .floating import compare, with_sign
 from .half import FORMATS, join, pairs
 from .integer import saturated
 
+if TYPE_CHECKING:
+    from ..aliases import Array, DType, Function
 
-def choose(condition: Any, a: Any, b: Any) -> Any:
+
+def choose(condition: Array, a: Array, b: Array) -> Array:
     """`a` where the condition holds, else `b`, bit for bit."""
     if not condition.ndim:
         return a if condition else b
     return np.where(condition, a, b)
 
 
-def clamp(x: Any, dtype: Any) -> Any:
+def clamp(x: Array, dtype: DType) -> Array:
     """An integer clamped to the range of `dtype`, in its own type."""
     limits, own = np.iinfo(dtype), np.iinfo(x.dtype)
     low, high = max(limits.min, own.min), min(limits.max, own.max)
@@ -30,12 +33,12 @@ def clamp(x: Any, dtype: Any) -> Any:
     )
 
 
-def xor_sign(function: Any, a: Any, b: Any, nan: bool) -> Any:
+def xor_sign(function: Function, a: Array, b: Array, nan: bool) -> Array:
     """min or max of the magnitudes, with the product of the signs."""
     return with_sign((a.view(u4) ^ b.view(u4)).view(a.dtype), function(np.abs(a), np.abs(b), nan))
 
 
-def compare_pairs(a: Any, b: Any, relation: str, kind: str, ftz: bool) -> tuple[Any, Any]:
+def compare_pairs(a: Array, b: Array, relation: str, kind: str, ftz: bool) -> tuple[Array, Array]:
     """The relation of the lower and of the upper halves."""
     form = FORMATS[kind]
     x, y = form.widen(pairs(a)), form.widen(pairs(b))
@@ -50,12 +53,12 @@ def compare_pairs(a: Any, b: Any, relation: str, kind: str, ftz: bool) -> tuple[
 _ORDERED = {"eq": np.equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
 
 
-def relate(x: Any, y: Any, relation: str) -> Any:
-    """Any relation of floats."""
+def relate(x: Array, y: Array, relation: str) -> Array:
+    """Array relation of floats."""
     return _ORDERED[relation](x, y) if relation in _ORDERED else compare(x, y, relation)
 
 
-def join_truth(low: Any, high: Any, kind: str) -> Any:
+def join_truth(low: Array, high: Array, kind: str) -> Array:
     """set of pairs: 1.0 or all ones in each half, or all ones in the word if both hold."""
     if kind == "f16x2":
         return join(low.astype(u4) * np.uint32(0x3C00), high.astype(u4) * np.uint32(0x3C00))

@@ -7,19 +7,22 @@ OCP Microscaling Formats 1.0.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .arrays import arrays, f4, f8, u1, u2, u4
 from .half import FORMATS, pairs
 
+if TYPE_CHECKING:
+    from ..aliases import Array
+
 
 class Small(NamedTuple):
     """A format: `numbers` has what each code stands for, `midpoints` what lies between the positive ones."""
 
-    numbers: Any
-    midpoints: Any
+    numbers: Array
+    midpoints: Array
     sign: int
     """The bit of the sign."""
     nan: int
@@ -51,7 +54,7 @@ FLOATS = {
 }
 
 
-def _narrow(x: Any, name: str, clips: bool) -> Any:
+def _narrow(x: Array, name: str, clips: bool) -> Array:
     """Binary64 as codes of a format, to nearest even, clamped to what is finite."""
     form = FLOATS[name]
     size = np.abs(x)
@@ -61,7 +64,7 @@ def _narrow(x: Any, name: str, clips: bool) -> Any:
     return np.where(np.isnan(x), form.nan, code)
 
 
-def _joined(low: Any, high: Any, name: str) -> Any:
+def _joined(low: Array, high: Array, name: str) -> Array:
     """Two codes beside each other: in a byte if both have room there."""
     if name == "e2m1":
         return (low | high << 4).astype(u1)
@@ -69,20 +72,20 @@ def _joined(low: Any, high: Any, name: str) -> Any:
 
 
 @arrays
-def to_small(high: Any, low: Any, name: str, clips: bool = False) -> Any:
+def to_small(high: Array, low: Array, name: str, clips: bool = False) -> Array:
     """Two binary32 numbers in a pair."""
     return _joined(_narrow(low.astype(f8), name, clips), _narrow(high.astype(f8), name, clips), name)
 
 
 @arrays
-def pair_to_small(pair: Any, name: str, source: str, clips: bool = False) -> Any:
+def pair_to_small(pair: Array, name: str, source: str, clips: bool = False) -> Array:
     """A pair of f16 or bf16 in a pair."""
     wide = FORMATS[source].widen(pairs(pair))
     return _joined(_narrow(wide[:, 0], name, clips), _narrow(wide[:, 1], name, clips), name)
 
 
 @arrays
-def from_small(pair: Any, name: str, target: str, clips: bool = False) -> Any:
+def from_small(pair: Array, name: str, target: str, clips: bool = False) -> Array:
     """A pair as a pair of f16 or bf16; each of its numbers is one of them."""
     width, mask = (4, 15) if name == "e2m1" else (8, 255)
     codes = np.stack([pair & pair.dtype.type(mask), pair >> pair.dtype.type(width)], 1)
@@ -93,7 +96,7 @@ def from_small(pair: Any, name: str, target: str, clips: bool = False) -> Any:
     return np.ascontiguousarray(FORMATS[target].narrow(wide)).view(u4)[:, 0]
 
 
-def _power(x: Any, up: bool, finite: bool) -> Any:
+def _power(x: Array, up: bool, finite: bool) -> Array:
     """The code of the power of two that the size of a binary32 number is, or that is next to it."""
     bits = x.view(u4) & np.uint32(0x7FFFFFFF)
     exponent, fraction = bits >> np.uint32(23), bits & np.uint32(0x7FFFFF)
@@ -105,13 +108,13 @@ def _power(x: Any, up: bool, finite: bool) -> Any:
 
 
 @arrays
-def to_powers(high: Any, low: Any, mode: str, finite: bool) -> Any:
+def to_powers(high: Array, low: Array, mode: str, finite: bool) -> Array:
     """Two binary32 numbers as a pair of ue8m0; the sign is lost, NaN stays."""
     return _joined(_power(low, mode == "rp", finite), _power(high, mode == "rp", finite), "ue8m0")
 
 
 @arrays
-def pair_to_powers(pair: Any, mode: str, finite: bool) -> Any:
+def pair_to_powers(pair: Array, mode: str, finite: bool) -> Array:
     """A pair of bf16 as a pair of ue8m0."""
     wide = (pairs(pair).astype(u4) << np.uint32(16)).view(f4)
     return to_powers(
@@ -120,7 +123,7 @@ def pair_to_powers(pair: Any, mode: str, finite: bool) -> Any:
 
 
 @arrays
-def from_powers(pair: Any) -> Any:
+def from_powers(pair: Array) -> Array:
     """A pair of ue8m0 as a pair of bf16."""
     codes = np.stack([pair & np.uint16(255), pair >> np.uint16(8)], 1)
     bits = np.where(codes == 255, 0x7FFF, np.where(codes == 0, 0x0040, codes.astype(np.int64) << 7))

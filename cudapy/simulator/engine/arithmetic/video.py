@@ -5,24 +5,27 @@ Source: PTX ISA, "Scalar Video Instructions", "SIMD Video Instructions".
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .arrays import arrays, i8, u1, u2, u4, u8
+
+if TYPE_CHECKING:
+    from ..aliases import Array, Function
 
 _ORDERS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater}
 _ORDERS["ge"] = np.greater_equal
 _MINIMA = {"min": np.minimum, "max": np.maximum}
 
 
-def _average(a: Any, b: Any) -> Any:
+def _average(a: Array, b: Array) -> Array:
     """Halves are rounded away from zero."""
     total = a + b
     return total + (total >= 0) >> 1
 
 
-_OPERATIONS: dict[str, Any] = {
+_OPERATIONS: dict[str, Function] = {
     "add": np.add,
     "sub": np.subtract,
     "absdiff": lambda a, b: np.abs(a - b),
@@ -31,7 +34,7 @@ _OPERATIONS: dict[str, Any] = {
 }
 
 
-def _extended(a: Any, bits: int, signed: bool) -> Any:
+def _extended(a: Array, bits: int, signed: bool) -> Array:
     """The lowest `bits` of a number, with its sign or zeros in front."""
     a = a & ((1 << bits) - 1)
     return (a ^ 1 << bits - 1) - (1 << bits - 1) if signed else a
@@ -45,16 +48,16 @@ def _place(part: str) -> tuple[int, int]:
     return bits * int(part[1]), bits
 
 
-def _clamped(x: Any, bits: int, signed: bool) -> Any:
+def _clamped(x: Array, bits: int, signed: bool) -> Array:
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     return np.clip(x, low, high)
 
 
-def _word(x: Any) -> Any:
+def _word(x: Array) -> Array:
     return x.astype(u8).astype(u4)
 
 
-def _finish(x: Any, c: Any, part: str, signed: bool, saturates: bool, then: str) -> Any:
+def _finish(x: Array, c: Array, part: str, signed: bool, saturates: bool, then: str) -> Array:
     """Clamp a result, and combine it with the third operand: by `then`, or put a part of it there."""
     start, bits = _place(part)
     if saturates:
@@ -70,8 +73,15 @@ def _finish(x: Any, c: Any, part: str, signed: bool, saturates: bool, then: str)
 
 @arrays
 def video(
-    a: Any, b: Any, c: Any, name: str, signs: str, parts: tuple[str, str, str], saturates: bool, then: str
-) -> Any:
+    a: Array,
+    b: Array,
+    c: Array,
+    name: str,
+    signs: str,
+    parts: tuple[str, str, str],
+    saturates: bool,
+    then: str,
+) -> Array:
     """vadd, vsub, vabsdiff, vmin, vmax, vset: `signs` of result and operands ("u" or "s"), their parts."""
     x, y = (
         _extended(one.astype(i8) >> _place(part)[0], _place(part)[1], sign == "s")
@@ -83,16 +93,16 @@ def video(
 
 @arrays
 def video_shift(
-    a: Any,
-    b: Any,
-    c: Any,
+    a: Array,
+    b: Array,
+    c: Array,
     name: str,
     signs: str,
     parts: tuple[str, str, str],
     saturates: bool,
     wraps: bool,
     then: str,
-) -> Any:
+) -> Array:
     """vshl and vshr: by at most 32, or modulo 32."""
     x, n = (
         _extended(one.astype(i8) >> _place(part)[0], _place(part)[1], sign == "s")
@@ -105,8 +115,15 @@ def video_shift(
 
 @arrays
 def video_multiply_add(
-    a: Any, b: Any, c: Any, signs: str, parts: tuple[str, str, str], saturates: bool, shift: int, more: int
-) -> Any:
+    a: Array,
+    b: Array,
+    c: Array,
+    signs: str,
+    parts: tuple[str, str, str],
+    saturates: bool,
+    shift: int,
+    more: int,
+) -> Array:
     """vmad: a * b + c (+ 1), shifted right; 64 bits hold it, 128 are not needed."""
     x, y = (
         _extended(one.astype(i8) >> _place(part)[0], _place(part)[1], sign == "s")
@@ -119,22 +136,22 @@ def video_multiply_add(
     return _finish(total >> shift, c, "", signs[0] == "s", saturates, "")
 
 
-def _unsigned_end(total: Any, saturates: bool) -> Any:
+def _unsigned_end(total: Array, saturates: bool) -> Array:
     return (np.minimum(total, np.uint64(0xFFFFFFFF)) if saturates else total).astype(u4)
 
 
 @arrays
 def video_lanes(
-    a: Any,
-    b: Any,
-    c: Any,
+    a: Array,
+    b: Array,
+    c: Array,
     name: str,
     signs: str,
     count: int,
     chosen: tuple[str, str, str],
     saturates: bool,
     adds: bool,
-) -> Any:
+) -> Array:
     """vadd2, vset4 ...: `count` lanes; `chosen` are those that are written, and those of (b, a) that
     each of the two operands is made of, from the last to the first.
     """

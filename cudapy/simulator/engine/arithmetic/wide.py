@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .arrays import u8
 
+if TYPE_CHECKING:
+    from ..aliases import Array
+
 c16 = np.dtype("c16")
 
 
-def join128(low: Any, high: Any) -> Any:
+def join128(low: Array, high: Array) -> Array:
     words = np.stack(np.broadcast_arrays(low, high), -1)
     return words.view(c16)[..., 0][()]
 
 
-def halves128(x: Any) -> tuple[Any, Any]:
+def halves128(x: Array) -> tuple[Array, Array]:
     """The lower and the upper word."""
     words = np.ascontiguousarray(x).reshape(-1).view(u8).reshape(-1, 2)
     return (words[:, 0], words[:, 1]) if x.ndim else (words[0, 0], words[0, 1])

@@ -30,7 +30,7 @@ class BlockWriter(ValueReader):
     def line(self, text: str) -> None:
         self._lines.append(text)
 
-    def write(self, operand: Operand, expression: str, kind: Type, noisy: bool = False) -> None:
+    def write(self, operand: Operand, expression: str, kind: Type, unspecified_nan: bool = False) -> None:
         """Give a register the value of an expression of type `kind`."""
         if isinstance(operand, Sink):
             self._lines.append(expression)
@@ -44,12 +44,12 @@ class BlockWriter(ValueReader):
             raise PTXError(f"{operand.name} is .{target.name}, which cannot hold .{kind.name}")
         name, code = self.let(expression), kind.code
         if target.size > kind.size:
-            if noisy:
-                name = self.let(f"quiet({name})")
+            if unspecified_nan:
+                name = self.let(f"canonicalize_nan({name})")
             code = ("i" if kind.kind == "s" else "u") + str(target.size)
             bits = name if kind.code[0] in "ui" else f"{name}.view(u{kind.size})"
-            name, noisy = self.let(f"{bits}.astype({code})"), False
-        self._set(operand.name, Value(name, code, noisy))
+            name, unspecified_nan = self.let(f"{bits}.astype({code})"), False
+        self._set(operand.name, Value(name, code, unspecified_nan))
 
     def move(self, operand: Operand, source: Operand, kind: Type) -> None:
         """mov: no code at all where one register gets the bits of another."""
@@ -115,15 +115,19 @@ class BlockWriter(ValueReader):
         for name in sorted(self.block.live_out & self.block.defines):
             value = self._values[name]
             code = self.function.home(name)
-            if value.is_noisy and code in value.names and not self.function.is_noisy(name):
-                value = Value(self.let(f"quiet({value.names[code]})"), code)
+            if (
+                value.has_unspecified_nan
+                and code in value.names
+                and not self.function.has_unspecified_nan(name)
+            ):
+                value = Value(self.let(f"canonicalize_nan({value.names[code]})"), code)
             kept = self._as(
                 value, Type(name, value.size, code, code[0].replace("i", "s").replace("?", "p")), name
             )
             out.append((self.slot(name), kept))
         lines = [f"def block{self.block.index}(L, F, I):"]
         ins = [(local, f"F[{self.slot(name)}]") for name, local in self._live_in.items()]
-        ins += [(local, f"L.special({name!r})") for name, local in self._specials.items()]
+        ins += [(local, f"L.special.read({name!r})") for name, local in self._specials.items()]
         if ins:
             lines += [" if I is None:", *(f"  {local} = {what}" for local, what in ins)]
             lines += [" else:", *(f"  {local} = part({what}, I)" for local, what in ins)]
@@ -140,7 +144,7 @@ class BlockWriter(ValueReader):
             old = self._value(register)
             code = next((one for one in value.names if one in old.names), None) or next(iter(value.names))
             kind = Type(register, value.size, code, "p" if code == "?" else "b")
-            noisy = value.is_noisy or old.is_noisy
+            unspecified_nan = value.has_unspecified_nan or old.has_unspecified_nan
             name = self.let(f"choose({self._guard}, {value.names[code]}, {self._as(old, kind, register)})")
-            value = Value(name, code, noisy)
+            value = Value(name, code, unspecified_nan)
         self._values[register] = value

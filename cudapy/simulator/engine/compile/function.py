@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...._ffi.codegen import functions
+from ...._ffi.rounding import round_up
 from ..ptx.declarations import LARGEST
 from ..ptx.syntax import (
     Address,
@@ -23,12 +25,15 @@ from ..ptx.syntax import (
 from ..ptx.types import TYPES, Type
 from . import scope
 from .block import BlockWriter
-from .graph import Block, cut, find_live
-from .parameters import Pieces, find_pieces
+from .graph import Block, liveness, split_basic_blocks
+from .parameters import ParamSlots, find_param_slots
 from .values import CARRY, FRAME, SITE, STACK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
+
+    from ..aliases import Array
+    from ..instructions import Match
 
 _modules = itertools.count()
 
@@ -40,11 +45,11 @@ class CompiledFunction:
         self.text = text
         self.name = text.name
         self.blocks: list[Block] = []
-        self.initial: list[Any] = []
+        self.initial: list[Array] = []
         """What a new frame holds."""
         self.instructions: list[Instruction] = []
         self.local_size = 0
-        self.pieces: dict[str, Pieces] = {}
+        self.param_slots: dict[str, ParamSlots] = {}
         """The parts that the parameters of functions and calls are kept in."""
         self.stack_slot: int | None = None
         """Where it is kept how much `alloca` took, if it is there."""
@@ -72,24 +77,25 @@ class FunctionCompiler:
         self.compiled = CompiledFunction(text)
         self._resolve_global = resolve_global
         self._constants: dict[tuple[int, str], str] = {}
+        self._objects: dict[Hashable, str] = {}
         self._scope: dict[str, Any] = dict(scope.NAMES)
         self._numbers: dict[int, int] = {}
-        self._homes: dict[str, str] = {}
-        self._noisy: set[str] = set()
+        self._register_dtypes: dict[str, str] = {}
+        self._unspecified_nans: set[str] = set()
         for name in (FRAME, SITE):  # the first two slots, as the scheduler expects
             self.slot(name)
         if any(one.name in ("alloca", "stacksave", "stackrestore") for one in text.instructions):
             self.compiled.stack_slot = self.slot(STACK)
         self._read = {name for instruction in text.instructions for name in _read_registers(instruction)}
-        self.compiled.pieces = find_pieces(text)
-        for name, pieces in self.compiled.pieces.items():
-            for offset, size in pieces.items():
+        self.compiled.param_slots = find_param_slots(text)
+        for name, param_slots in self.compiled.param_slots.items():
+            for offset, size in param_slots.items():
                 self.registers[f"{name}+{offset}"] = TYPES[f"b{8 * size}"]
         self._locals: dict[str, int] = {}
         size = 0
         for variable in text.variables.values():
             if variable.space == "local":
-                size = -(-size // variable.align) * variable.align
+                size = round_up(size, variable.align)
                 self._locals[variable.name] = size
                 size += variable.size
         if size > LARGEST["local"]:
@@ -97,26 +103,26 @@ class FunctionCompiler:
             raise PTXError(
                 f"line {text.line}: {text.name} has {size} bytes of local memory, {most} are the most"
             )
-        self.compiled.local_size = -(-size // 16) * 16
+        self.compiled.local_size = round_up(size, 16)
 
     specials = scope.SPECIALS
 
     def compile(self) -> CompiledFunction:
         """Raises PTXError."""
-        blocks = cut(self.text)
+        blocks = split_basic_blocks(self.text)
         self._find_homes(blocks)
         writers = []
         for block in blocks:
             writer = BlockWriter(self, block)
             writer.compile()
             writers.append(writer)
-            self._gate(block)
-        find_live(blocks, self._results())
+            self._reconverge(block)
+        liveness(blocks, self._results())
         texts = [writer.text() for writer in writers]
         filename = f"<ptx {next(_modules)}: {self.text.name}>"
-        exec(compile("\n".join(texts), filename, "exec"), self._scope)
+        defined = functions("\n".join(texts), filename, self._scope, own_scope=True)
         for block in blocks:
-            block.run = self._scope[f"block{block.index}"]
+            block.run = defined[f"block{block.index}"]
         self.compiled.blocks = blocks
         self.compiled.initial = [np.zeros((), self.home(name))[()] for name in self.compiled.slots]
         return self.compiled
@@ -131,11 +137,19 @@ class FunctionCompiler:
             self._scope[name] = np.frombuffer(key[0].to_bytes(int(code[1]), "little"), code)[0]
         return name
 
-    def constant_of(self, value: Any) -> str:
+    def constant_of(self, value: Array | np.generic) -> str:
         """The name of a NumPy scalar."""
         return self.constant(
             int.from_bytes(value.tobytes(), "little"), f"{value.dtype.kind}{value.dtype.itemsize}"
         )
+
+    def constant_object(self, value: Hashable) -> str:
+        """The name of an object that blocks use as it is."""
+        name = self._objects.get(value)
+        if name is None:
+            name = self._objects[value] = f"O{len(self._objects)}"
+            self._scope[name] = value
+        return name
 
     def slot(self, name: str) -> int:
         return self.compiled.slots.setdefault(name, len(self.compiled.slots))
@@ -145,10 +159,10 @@ class FunctionCompiler:
         kind = self.registers.get(name)
         if kind is None:
             raise PTXError(f"{name} is not declared")
-        return self._homes.get(name) or kind.code
+        return self._register_dtypes.get(name) or kind.code
 
-    def is_noisy(self, name: str) -> bool:
-        return name in self._noisy
+    def has_unspecified_nan(self, name: str) -> bool:
+        return name in self._unspecified_nans
 
     def special_code(self, name: str) -> str:
         return scope.special_code(name)
@@ -190,27 +204,27 @@ class FunctionCompiler:
         return {
             f"{variable.name}+{offset}"
             for variable in self.text.prototype.results
-            for offset in self.compiled.pieces.get(variable.name, ())
+            for offset in self.compiled.param_slots.get(variable.name, ())
         }
 
-    def _gate(self, block: Block) -> None:
+    def _reconverge(self, block: Block) -> None:
         """Where the mask of a warp operation that a block begins with stands."""
-        if not block.steps or not block.steps[0].match.rule.gate:
+        if not block.steps or not block.steps[0].match.rule.convergence_mask:
             return
         step = block.steps[0]
-        operand = step.match.rule.gate
+        operand = step.match.rule.convergence_mask
         if operand == "all":
-            block.gate = 0xFFFFFFFF
+            block.convergence_mask = 0xFFFFFFFF
             return
         if operand == "present":
-            block.gate = None
+            block.convergence_mask = None
             return
         mask = step.instruction.operands[int(operand)]
         value = getattr(mask, "value", None)
         if isinstance(value, int):
-            block.gate = value & 0xFFFFFFFF
+            block.convergence_mask = value & 0xFFFFFFFF
         elif isinstance(mask, Register):
-            block.gate = ("slot", self.slot(mask.name))
+            block.convergence_mask = ("slot", self.slot(mask.name))
             block.uses.add(mask.name)
         else:
             raise PTXError(f"line {block.line}: {step.instruction.text}: the mask is not supported")
@@ -233,16 +247,16 @@ class FunctionCompiler:
             declared = self.registers.get(register)
             code = found.pop() if len(found) == 1 else ""
             if declared is not None and code and int(code[1:] or 1) == declared.size and code != "?":
-                self._homes[register] = code
+                self._register_dtypes[register] = code
                 if code in ("f4", "f2") and register not in copied:
-                    self._noisy.add(register)
+                    self._unspecified_nans.add(register)
 
-    def _written_type(self, match: Any, register: str) -> Type | None:
+    def _written_type(self, match: Match, register: str) -> Type | None:
         groups = match.groups
         if match.rule.slots:
             slot = match.rule.slots[0]
             try:
-                return match.rule.slot_type(slot, groups)  # type: ignore[no-any-return]
+                return match.rule.slot_type(slot, groups)
             except KeyError:
                 return None
         return TYPES.get(groups.get("T", ""))

@@ -11,7 +11,12 @@ from ..instructions import Match, find
 from ..ptx.syntax import Instruction, PTXError, Special, Symbol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..aliases import Lanes
     from ..ptx.syntax import FunctionText
+    from ..run.batch import Batch
+    from ..run.frame import Frame
 
 CLOCKS = ("%clock", "%globaltimer")
 """Registers that change by themselves."""
@@ -39,9 +44,9 @@ class Block:
     """The branch, return or exit is not guarded."""
     info: Any = None
     """What the scheduler needs for the end: see `run/`."""
-    run: Any = None
+    run: Callable[[Batch, Frame, Lanes], Any] = field(init=False)
     """The compiled function."""
-    gate: Any = None
+    convergence_mask: int | tuple[str, int] | None = None
     """None, or the mask of those of its warp that wait for each other before it: a number, or a register's
     slot.
     """
@@ -65,7 +70,7 @@ class Block:
         return [self.index + 1]
 
 
-def cut(function: FunctionText) -> list[Block]:
+def split_basic_blocks(function: FunctionText) -> list[Block]:
     """The blocks of a function, in the order of its text; the last one returns. Raises PTXError."""
     steps, labels = _without_guards(function)
     count = len(steps)
@@ -73,7 +78,7 @@ def cut(function: FunctionText) -> list[Block]:
     for place, step in enumerate(steps):
         if step.match.rule.ends_block:
             leaders.add(place + 1)
-        if step.match.rule.gate:
+        if step.match.rule.convergence_mask:
             leaders.add(place)
     cuts = sorted(leaders)
     numbers = {place: number for number, place in enumerate(cuts)}
@@ -154,7 +159,7 @@ def _without_guards(function: FunctionText) -> tuple[list[Step], dict[str, int]]
     return steps, labels
 
 
-def find_live(blocks: list[Block], at_return: set[str]) -> None:
+def liveness(blocks: list[Block], at_return: set[str]) -> None:
     """Set `live_out` of each block: the registers that somebody reads later."""
     live_in = [set(block.uses) for block in blocks]
     changed = True

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
     from ..ptx.syntax import Instruction
 
-Pieces = dict[int, int]
+ParamSlots = dict[int, int]
 """The size of the part at each offset, in bytes."""
 
 
-def find_pieces(function: FunctionText) -> dict[str, Pieces]:
+def find_param_slots(function: FunctionText) -> dict[str, ParamSlots]:
     """The parts of the parameters, results and `.param` variables of a function; not of a kernel's own."""
     names = {
         variable.name: variable.size for variable in function.variables.values() if variable.space == "param"
@@ -26,17 +26,17 @@ def find_pieces(function: FunctionText) -> dict[str, Pieces]:
     names.update({variable.name: variable.size for variable in function.prototype.results})
     if not function.is_entry:
         names.update({variable.name: variable.size for variable in function.prototype.parameters})
-    accesses: dict[str, Pieces] = {name: {} for name in names}
+    accesses: dict[str, ParamSlots] = {name: {} for name in names}
     mixed: set[str] = set()
     for instruction in function.instructions:
         for name, offset, size in _accesses(instruction):
             if name in accesses and accesses[name].setdefault(offset, size) != size:
                 mixed.add(name)
-    for name, pieces in accesses.items():
-        ordered = sorted(pieces.items())
+    for name, param_slots in accesses.items():
+        ordered = sorted(param_slots.items())
         overlap = any(offset + size > after for (offset, size), (after, _) in itertools.pairwise(ordered))
         if overlap or name in mixed:
-            step = math.gcd(8, *pieces, *pieces.values())
+            step = math.gcd(8, *param_slots, *param_slots.values())
             whole = range(0, max(offset + size for offset, size in ordered), step)
             accesses[name] = dict.fromkeys(whole, step)
     return accesses

@@ -36,12 +36,14 @@ STACK = "%stack"
 class Value:
     """What a register holds: the names of the same bits, by NumPy type."""
 
-    __slots__ = ("is_noisy", "names", "size")
+    __slots__ = ("has_unspecified_nan", "names", "size")
 
-    def __init__(self, name: str, code: str, is_noisy: bool = False) -> None:
+    def __init__(self, name: str, code: str, has_unspecified_nan: bool = False) -> None:
         self.names = {code: name}
         self.size = 1 if code == "?" else int(code[1:])
-        self.is_noisy = is_noisy  # a NaN in it may not have the bits that the hardware gives it
+        self.has_unspecified_nan = (
+            has_unspecified_nan  # a NaN in it may not have the bits that the hardware gives it
+        )
 
 
 class ValueReader:
@@ -91,9 +93,9 @@ class ValueReader:
             raise PTXError(f"{operand.base.name} cannot be added to")
         raise PTXError(f"an operand of type {kind.name} is expected")
 
-    def is_noisy(self, operand: Operand) -> bool:
+    def has_unspecified_nan(self, operand: Operand) -> bool:
         value = self._values.get(operand.name) if isinstance(operand, Register) else None
-        return value is not None and value.is_noisy
+        return value is not None and value.has_unspecified_nan
 
     def items(self, operand: Operand) -> tuple[Operand, ...]:
         """The parts of a vector operand, or the operand alone."""
@@ -142,7 +144,7 @@ class ValueReader:
             slot = self.slot(register)
             self._live_in[register] = f"r{slot}"
             value = self._values[register] = Value(f"r{slot}", self.function.home(register))
-            value.is_noisy = self.function.is_noisy(register)
+            value.has_unspecified_nan = self.function.has_unspecified_nan(register)
         return value
 
     def _special(self, name: str) -> Value:
@@ -150,7 +152,7 @@ class ValueReader:
             raise PTXError(f"{name} is no register, or the simulator does not have it")
         code = "u8" if name.endswith(("64", "globaltimer")) else self.function.special_code(name)
         if name.startswith(CLOCKS):
-            return Value(self.let(f"L.special({name!r})"), code)
+            return Value(self.let(f"L.special.read({name!r})"), code)
         local = self._specials.setdefault(name, "s_" + "".join(c if c.isalnum() else "_" for c in name[1:]))
         return Value(local, code)
 
@@ -165,9 +167,9 @@ class ValueReader:
         name = value.names[have]
         if value.size < kind.size:
             raise PTXError(f"{register} has {8 * value.size} bits, .{kind.name} needs {8 * kind.size}")
-        if value.is_noisy and have in ("f4", "f2"):
-            name = self.let(f"quiet({name})")
-            value.names[have], value.is_noisy = name, False
+        if value.has_unspecified_nan and have in ("f4", "f2"):
+            name = self.let(f"canonicalize_nan({name})")
+            value.names[have], value.has_unspecified_nan = name, False
         if value.size > kind.size:
             if have[0] not in "ui":
                 name = self.let(f"{name}.view(u{value.size})")
@@ -176,14 +178,14 @@ class ValueReader:
         name = value.names[code] = self.let(f"{name}.view({code})")
         return name
 
-    def quieted(self, operand: Operand, kind: Type) -> str:
+    def canonicalized(self, operand: Operand, kind: Type) -> str:
         """As `read`, for what goes to memory: every NaN with the bits that the hardware gives it."""
         name = self.read(operand, kind)
-        if self.is_noisy(operand) and isinstance(operand, Register):
+        if self.has_unspecified_nan(operand) and isinstance(operand, Register):
             value = self._values[operand.name]
-            name = value.names[kind.code] = self.let(f"quiet({name})")
+            name = value.names[kind.code] = self.let(f"canonicalize_nan({name})")
             value.names = {kind.code: name}
-            value.is_noisy = False
+            value.has_unspecified_nan = False
         return name
 
     def _integer(self, value: int, kind: Type) -> str:

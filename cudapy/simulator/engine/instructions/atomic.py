@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..ptx.syntax import PTXError, Register
 from ..ptx.types import TYPES
-from .data import ATOMIC, SHARED, place, space_of
+from ..run.access import ATOMIC
+from .data import SHARED, place, space_of
 from .rule import Rule, rule
 
 if TYPE_CHECKING:
@@ -29,11 +30,12 @@ def _atomic(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
     if groups.get("vector"):
         _vector(writer, groups, target, address, sources[0])
         return
-    values = [writer.quieted(source, kind) for source in sources[: 2 if groups["op"] == "cas" else 1]]
+    values = [writer.canonicalized(source, kind) for source in sources[: 2 if groups["op"] == "cas" else 1]]
     array, index = place(writer, address, space_of(groups), kind, 1, ATOMIC)
     is_used = isinstance(target, Register) and writer.function.is_read(target.name)
     swap = values[1] if len(values) == 2 else "None"
-    call = f"L.atomic({groups['op']!r}, {groups['T']!r}, {array}, {index}, {values[0]}, {swap}, I, {is_used})"
+    arguments = f"{array}, {index}, {values[0]}, {swap}, I, {is_used}"
+    call = f"L.atomics.apply({groups['op']!r}, {groups['T']!r}, {arguments})"
     if is_used and target is not None:
         writer.write(target, call, kind)
     else:
@@ -49,11 +51,11 @@ def _vector(
     targets = writer.items(target) if target is not None else (None,) * len(items)
     if not len(targets) == len(items) == int(groups["vector"][1]):
         raise PTXError(f"{groups['vector'][1]} registers are expected")
-    values = [writer.quieted(item, kind) for item in items]
+    values = [writer.canonicalized(item, kind) for item in items]
     array, index = place(writer, address, space_of(groups), kind, len(items), ATOMIC)
     for number, (one, value) in enumerate(zip(targets, values, strict=True)):
         arguments = f"{array}, {index} + {number}, {value}, None, I, {one is not None}"
-        call = f"L.atomic({groups['op']!r}, {groups['T']!r}, {arguments})"
+        call = f"L.atomics.apply({groups['op']!r}, {groups['T']!r}, {arguments})"
         if one is None:
             writer.line(call)
         else:

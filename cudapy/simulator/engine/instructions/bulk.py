@@ -46,7 +46,7 @@ def _copy(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
     mask = _rest(writer, more, groups)
     reduction = (groups["op"], groups["T"]) if "op" in groups else None
     arguments = f"{way!r}, {target}, {source}, {count}, {barrier}, {mask}, {reduction!r}, I, {writer.number}"
-    writer.line(f"L.copy_bulk({arguments})")
+    writer.line(f"L.bulk.copy({arguments})")
 
 
 def _place(writer: BlockWriter, operand: Operand) -> str:
@@ -87,7 +87,7 @@ def _tensor(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
             offsets = f"({', '.join([writer.constant(0, 'u2')] * (rank - 2))},)"
     mask = _rest(writer, operands, groups)
     writer.line(
-        f"L.copy_tensor({way!r}, {at}, {coordinates}, {shared}, {barrier}, {mask}, {offsets}, "
+        f"L.tensors.copy({way!r}, {at}, {coordinates}, {shared}, {barrier}, {mask}, {offsets}, "
         f"{groups.get('op', '')!r}, I, {writer.number})"
     )
 
@@ -96,7 +96,7 @@ def _prefetch(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     """A prefetch of part of a tensor: the map must be one."""
     tensor = instruction.operands[0]
     where = tensor.items[0] if isinstance(tensor, Bracket) else tensor
-    writer.line(f"L.check_tensor_map({_place(writer, where)}, I, {writer.number})")
+    writer.line(f"L.tensors.check_map({_place(writer, where)}, I, {writer.number})")
 
 
 def _store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -104,22 +104,22 @@ def _store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]
     to, source, barrier = instruction.operands
     kind = TYPES[groups["T"]]
     address = writer.address(to)
-    values = ", ".join(writer.quieted(item, kind) for item in writer.items(source))
+    values = ", ".join(writer.canonicalized(item, kind) for item in writer.items(source))
     writer.line(
-        f"L.store_async({address}, ({values},), {groups.get('op', '')!r}, {groups['T']!r}, "
+        f"L.bulk.store_async({address}, ({values},), {groups.get('op', '')!r}, {groups['T']!r}, "
         f"{writer.address(barrier)}, I, {writer.number})"
     )
 
 
 def _commit(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    writer.line("L.commit_bulk(I)")
+    writer.line("L.bulk.commit(I)")
 
 
 def _wait(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     left = instruction.operands[0]
     if not isinstance(left, Integer):
         raise PTXError("a number of groups is expected")
-    writer.line(f"L.wait_bulk({left.value}, I)")
+    writer.line(f"L.bulk.wait({left.value}, I)")
 
 
 _COPIES: dict[str, Any] = {"emit": _copy, "has_effect": True}

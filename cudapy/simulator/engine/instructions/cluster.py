@@ -26,13 +26,13 @@ def _map(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
     kind = TYPES[groups["T"]]
     address = writer.read(instruction.operands[1], kind)
     rank = writer.read(instruction.operands[2], TYPES["u32"])
-    call = f"L.map_to_rank({address}, {rank}, {not groups.get('space')}, I, {writer.number})"
+    call = f"L.shared.map_to_rank({address}, {rank}, {not groups.get('space')}, I, {writer.number})"
     writer.write(instruction.operands[0], call, kind)
 
 
 def _rank(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     address = writer.read(instruction.operands[1], TYPES[groups["A"]])
-    call = f"L.rank_of({address}, {not groups.get('space')}, I, {writer.number})"
+    call = f"L.shared.rank_of({address}, {not groups.get('space')}, I, {writer.number})"
     writer.write(instruction.operands[0], call, TYPES["u32"])
 
 

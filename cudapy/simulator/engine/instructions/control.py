@@ -81,9 +81,9 @@ def _call(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
         writer.result = writer.read(target, TYPES["u64"])
     writer.keep_stack()
     for name in arguments:
-        block.uses_at_end |= {f"{name}+{offset}" for offset in compiled.pieces.get(name, ())}
+        block.uses_at_end |= {f"{name}+{offset}" for offset in compiled.param_slots.get(name, ())}
     for name in (*arguments, *results):
-        for offset in compiled.pieces.get(name, ()):
+        for offset in compiled.param_slots.get(name, ()):
             writer.slot(f"{name}+{offset}")
 
 
@@ -123,7 +123,7 @@ def _alloca(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
     mask = writer.constant(-align, "u8")
     free = f"{base} + {writer.stack()} + {writer.constant(align - 1, 'u8')}"
     start = writer.let(f"({free}) & {mask}")
-    end = writer.let(f"L.grown_stack({start}, {size}.astype(u8), I, {writer.number})")
+    end = writer.let(f"L.local.grow({start}, {size}.astype(u8), I, {writer.number})")
     writer.set_stack(f"{end} - {base}")
     writer.write(target, start if kind.size == 8 else f"{start}.astype({kind.code})", kind)
 

@@ -13,6 +13,7 @@ from .rule import Rule, rule
 if TYPE_CHECKING:
     from ..compile.block import BlockWriter
     from ..ptx.syntax import Instruction
+    from ..ptx.types import Type
 
 _WHOLE = "u8|s8|u16|s16|u32|s32|u64|s64"
 _FLOATS = "f16|f32|f64"
@@ -20,43 +21,58 @@ _FLOATS = "f16|f32|f64"
 
 def _convert(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """From S to D. `way` is how to round: rni ... to whole numbers, rn ... to what the format has."""
-    source, target, way = TYPES[groups["S"]], TYPES[groups["D"]], groups.get("way") or None
+    source, target = TYPES[groups["S"]], TYPES[groups["D"]]
+    is_rounded, flushes = bool(groups.get("way")), bool(groups.get("ftz"))
     x = writer.read(instruction.operands[1], source)
-    noisy = source.name in ("f16", "f32") and (groups["S"] + groups["D"] != "f32f32" or bool(way))
-    noisy = noisy or (bool(groups.get("ftz")) and source.name != "f64")
-    if groups.get("ftz") and source.name == "f32" and target.name != "f16":
-        x = writer.let(f"quiet(flush({x}))")
-    from_float, to_float = source.kind in "fx", target.kind in "fx"
+    unspecified_nan = source.name in ("f16", "f32") and (groups["S"] + groups["D"] != "f32f32" or is_rounded)
+    unspecified_nan = unspecified_nan or (flushes and source.name != "f64")
+    if flushes and source.name == "f32" and target.name != "f16":
+        x = writer.let(f"canonicalize_nan(flush({x}))")
     if source.name == "bf16":
         x = writer.let(f"bfloat_to_single({x})")
-    if not from_float and not to_float:
-        if groups.get("sat"):
-            x = writer.let(f"clamp({x}, {target.code})")
-        x = f"{x}.astype({target.code})"
-    elif not to_float:
-        x = f"float_to_integer({x}, mode={way!r}, dtype={target.code})"
-    elif not from_float:
-        if target.name == "bf16":
-            x = f"integer_to_bfloat({x}, {way!r})"
-        else:
-            x = f"integer_to_float({x}, {target.code}, {way!r})"
-            if groups.get("sat"):
-                x = f"saturate({x})"
+    if target.kind not in "fx":
+        expression = _to_integer(writer, x, source, target, groups)
+    elif source.kind not in "fx":
+        expression = _integer_to_float(x, target, groups)
     else:
-        if way in ("rni", "rzi", "rmi", "rpi"):
-            x, way = writer.let(f"round_to_integer({x}, {way!r})"), None
-        if groups.get("sat"):
-            x = writer.let(f"saturate({x})")
-        if target.name == "bf16":
-            x = f"to_bfloat16({x}, {way!r}, {bool(groups.get('relu'))})"
-        else:
-            if groups.get("relu"):
-                x = writer.let(f"positive({x})")
-            if target.code != source.code:
-                x = f"float_to_float({x}, {target.code}, {way!r})"
-        if groups.get("ftz") and target.name == "f32":
-            x = f"flush({x})"
-    writer.write(instruction.operands[0], x, target, noisy=noisy and target.code in ("f4", "f2"))
+        expression = _float_to_float(writer, x, source, target, groups)
+    writer.write(
+        instruction.operands[0],
+        expression,
+        target,
+        unspecified_nan=unspecified_nan and target.code in ("f4", "f2"),
+    )
+
+
+def _to_integer(writer: BlockWriter, x: str, source: Type, target: Type, groups: dict[str, str]) -> str:
+    if source.kind in "fx":
+        return f"float_to_integer({x}, mode={groups.get('way') or None!r}, dtype={target.code})"
+    if groups.get("sat"):
+        x = writer.let(f"clamp({x}, {target.code})")
+    return f"{x}.astype({target.code})"
+
+
+def _integer_to_float(x: str, target: Type, groups: dict[str, str]) -> str:
+    way = groups.get("way") or None
+    if target.name == "bf16":
+        return f"integer_to_bfloat({x}, {way!r})"
+    x = f"integer_to_float({x}, {target.code}, {way!r})"
+    return f"saturate({x})" if groups.get("sat") else x
+
+
+def _float_to_float(writer: BlockWriter, x: str, source: Type, target: Type, groups: dict[str, str]) -> str:
+    way, relu = groups.get("way") or None, bool(groups.get("relu"))
+    if way in ("rni", "rzi", "rmi", "rpi"):
+        x, way = writer.let(f"round_to_integer({x}, {way!r})"), None
+    if groups.get("sat"):
+        x = writer.let(f"saturate({x})")
+    if target.name == "bf16":
+        return f"to_bfloat16({x}, {way!r}, {relu})"
+    if relu:
+        x = writer.let(f"positive({x})")
+    if target.code != source.code:
+        x = f"float_to_float({x}, {target.code}, {way!r})"
+    return f"flush({x})" if groups.get("ftz") and target.name == "f32" else x
 
 
 def _pack_floats(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..ptx.syntax import Address, Integer, PTXError, Register, Symbol, Vector
 from ..ptx.types import BITS, TYPES
+from ..run.access import READ, WRITE, accessed
 from ..run.layout import SPACES
 from .rule import rule
 
@@ -17,8 +20,14 @@ if TYPE_CHECKING:
     from ..ptx.syntax import Instruction, Operand
     from ..ptx.types import Type
 
-READ, WRITE, ATOMIC = 0, 1, 2
-
+_METHODS = {
+    "global": "global_memory.at",
+    "shared": "shared.at",
+    "cluster": "shared.at_cluster",
+    "local": "local.at",
+    "generic": "spaces.at_generic",
+}
+"""What finds the places of addresses: see `run.spaces`."""
 _SCOPE = "[.order:weak|relaxed|acquire|release|volatile|mmio][.scope:cta|cluster|gpu|sys]"
 _FETCH = "[.hint:L2::cache_hint][.prefetch:L2::64B|L2::128B|L2::256B]"
 _POLICIES = "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"
@@ -86,8 +95,9 @@ def place(
 ) -> tuple[str, str]:
     """The names of an array and of the items in it that an address means."""
     where = writer.address(address)
-    method = f"at_{'global' if space in ('const', 'param') else space}"
-    return writer.let_pair(f"L.{method}({where}, {kind.code}, {count}, I, {writer.number}, {mode})")
+    access = writer.function.constant_object(accessed(np.dtype(kind.code), count, writer.number, mode))
+    method = _METHODS["global" if space in ("const", "param") else space]
+    return writer.let_pair(f"L.{method}({where}, {access}, I)")
 
 
 def _parameter(writer: BlockWriter, address: Operand) -> tuple[str, int] | None:
@@ -113,11 +123,11 @@ def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
 
 
 def _load_parameter(writer: BlockWriter, target: Operand, name: str, offset: int, kind: Type) -> None:
-    pieces = writer.function.compiled.pieces.get(name)
-    if pieces is None:
+    param_slots = writer.function.compiled.param_slots.get(name)
+    if param_slots is None:
         writer.write(target, f"L.parameter({name!r}, {offset}, {kind.code})", kind)
         return
-    size = pieces[offset]
+    size = param_slots[offset]
     part = TYPES[BITS[size]]
     if size == kind.size:
         if isinstance(target, Register) and writer.function.registers[target.name].size == size:
@@ -144,7 +154,7 @@ def store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
         for number, item in enumerate(items):
             _store_parameter(writer, item, name, offset + number * kind.size, kind)
         return
-    values = [writer.quieted(item, kind) for item in items]
+    values = [writer.canonicalized(item, kind) for item in items]
     array, index = place(writer, instruction.operands[0], space, kind, len(items), WRITE)
     for number, value in enumerate(values):
         writer.line(
@@ -153,10 +163,10 @@ def store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
 
 
 def _store_parameter(writer: BlockWriter, source: Operand, name: str, offset: int, kind: Type) -> None:
-    pieces = writer.function.compiled.pieces.get(name)
-    if pieces is None:
+    param_slots = writer.function.compiled.param_slots.get(name)
+    if param_slots is None:
         raise PTXError(f"{name} is no .param variable that can be written")
-    size = pieces[offset]
+    size = param_slots[offset]
     whole, part = TYPES[BITS[kind.size]], TYPES[BITS[size]]
     value = writer.read(source, whole)
     if size == kind.size:
@@ -182,7 +192,7 @@ def _convert_address(writer: BlockWriter, instruction: Instruction, groups: dict
 def _is_in_space(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """isspacep."""
     address = writer.read(instruction.operands[1], TYPES["u64"])
-    call = f"L.is_in_space({address}, {space_of(groups)!r}, I)"
+    call = f"L.spaces.is_in({address}, {space_of(groups)!r}, I)"
     writer.write(instruction.operands[0], call, TYPES["pred"])
 
 
@@ -201,7 +211,7 @@ def _copy_async(writer: BlockWriter, instruction: Instruction, groups: dict[str,
             amount = writer.let(f"np.where({writer.read(operand, TYPES['pred'])}, 0, {size.value})[()]")
         else:
             amount = writer.read(operand, TYPES["u32"])
-    writer.line(f"L.copy_async({target}, {source}, {size.value}, {amount}, I, {writer.number})")
+    writer.line(f"L.spaces.copy_async({target}, {source}, {size.value}, {amount}, I, {writer.number})")
 
 
 def _whole_line(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:

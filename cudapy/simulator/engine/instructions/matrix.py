@@ -25,7 +25,7 @@ _WIDE = {"f16": "m16n16k16|m32n8k16|m8n32k16", "tf32": "m16n16k8", "f64": "m8n8k
 
 def registers(writer: BlockWriter, operand: Operand, kind: str) -> str:
     held = TYPES[_HELD.get(kind, "b32")]
-    names = [writer.quieted(item, held) for item in writer.items(operand)]
+    names = [writer.canonicalized(item, held) for item in writer.items(operand)]
     return f"({', '.join(names)},)"
 
 
@@ -53,7 +53,7 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     count = len(writer.items(d))
     arguments = f"{is_tiled}, ({shape(groups)}), {kinds!r}, ({', '.join(parts)}), {count}, {clamps}"
     bits = groups.get("bits", "")
-    give(writer, d, f"L.multiply({arguments}, {bits!r}, I, {writer.number})", groups["D"])
+    give(writer, d, f"L.matrices.multiply({arguments}, {bits!r}, I, {writer.number})", groups["D"])
 
 
 def _load_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -62,7 +62,9 @@ def _load_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, 
     if len(writer.items(instruction.operands[0])) != int(groups["count"]):
         raise PTXError(f"{groups['count']} registers are expected")
     more = f"{space_of(groups)!r}, {bool(groups.get('trans'))}, I, {writer.number}"
-    give(writer, instruction.operands[0], f"L.load_rows({address}, {groups['count']}, {more})", "b32")
+    give(
+        writer, instruction.operands[0], f"L.matrices.load_rows({address}, {groups['count']}, {more})", "b32"
+    )
 
 
 def _store_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -73,7 +75,7 @@ def _store_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str,
     values = ", ".join(writer.read(item, TYPES["b32"]) for item in items)
     address = writer.address(instruction.operands[0])
     more = f"{space_of(groups)!r}, {bool(groups.get('trans'))}, I, {writer.number}"
-    writer.line(f"L.store_rows({address}, ({values},), {more})")
+    writer.line(f"L.matrices.store_rows({address}, ({values},), {more})")
 
 
 def _tile(writer: BlockWriter, groups: dict[str, str], address: Operand, more: tuple[Operand, ...]) -> str:
@@ -89,18 +91,18 @@ def _load_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, 
     operands = instruction.operands
     tile = _tile(writer, groups, operands[1], operands[2:])
     count = len(writer.items(operands[0]))
-    give(writer, operands[0], f"L.load_tile({tile}, {count}, I, {writer.number})", groups["T"])
+    give(writer, operands[0], f"L.matrices.load_tile({tile}, {count}, I, {writer.number})", groups["T"])
 
 
 def _store_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     operands = instruction.operands
     values = registers(writer, operands[1], groups["T"])
     tile = _tile(writer, groups, operands[0], operands[2:])
-    writer.line(f"L.store_tile({tile}, {values}, I, {writer.number})")
+    writer.line(f"L.matrices.store_tile({tile}, {values}, I, {writer.number})")
 
 
 def _rules() -> list[Rule]:
-    more: dict[str, Any] = {"has_effect": True, "copies": True, "gate": "all"}
+    more: dict[str, Any] = {"has_effect": True, "copies": True, "convergence_mask": "all"}
     mma = "mma.sync.aligned.<shape:{}>.row.col"
     wmma = "wmma.mma.sync.aligned.<a:row|col>.<b:row|col>.<shape:{}>"
     load = "wmma.load.<which:{}>.sync.aligned.<layout:row|col>.<shape:{}>" + _SPACE + ".<T:{}>"

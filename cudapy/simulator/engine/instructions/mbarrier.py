@@ -25,18 +25,18 @@ _WAIT_TAIL = f"[.order:acquire|relaxed][.scope:cta|cluster]{_OWN}"
 def mbarrier_at(writer: BlockWriter, address: Operand, space: str, initializes: bool = False) -> str:
     """The name of the places of barriers."""
     where = writer.address(address)
-    return writer.let(f"L.mbarrier_at({where}, {space!r}, I, {writer.number}, {initializes})")
+    return writer.let(f"L.mbarriers.at({where}, {space!r}, I, {writer.number}, {initializes})")
 
 
 def _initialize(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     count = writer.read(instruction.operands[1], TYPES["u32"])
     index = mbarrier_at(writer, instruction.operands[0], space_of(groups), initializes=True)
-    writer.line(f"L.initialize_mbarriers({index}, {count}, I, {writer.number})")
+    writer.line(f"L.mbarriers.initialize({index}, {count}, I, {writer.number})")
 
 
 def _end(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     index = mbarrier_at(writer, instruction.operands[0], space_of(groups))
-    writer.line(f"L.end_mbarriers({index})")
+    writer.line(f"L.mbarriers.end({index})")
 
 
 def _change(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -49,7 +49,7 @@ def _change(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
     count = writer.read(operands[1], TYPES["u32"]) if len(operands) > 1 else writer.constant(1, "u4")
     operation = f"{groups['action']} {groups.get('expect', '')}".strip()
     arguments = f"{operation!r}, {index}, {count}, {not groups.get('never')}, I, {writer.number}"
-    writer.write(target, f"L.change_mbarriers({arguments})", _WORD)
+    writer.write(target, f"L.mbarriers.change({arguments})", _WORD)
 
 
 def _copied(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -57,7 +57,7 @@ def _copied(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
     index = mbarrier_at(writer, instruction.operands[0], space_of(groups))
     if groups.get("noinc"):
         writer.line(
-            f"L.change_mbarriers('arrive', {index}, {writer.constant(1, 'u4')}, True, I, {writer.number})"
+            f"L.mbarriers.change('arrive', {index}, {writer.constant(1, 'u4')}, True, I, {writer.number})"
         )
 
 
@@ -68,7 +68,7 @@ def _wait(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
         phase = writer.let(f"{writer.read(instruction.operands[2], TYPES['u32'])} & np.uint32(1)")
     else:
         phase = writer.let(f"mbarrier.phase({writer.read(instruction.operands[2], _WORD)})")
-    over = f"L.is_over({index}, {phase}, I, {writer.number})"
+    over = f"L.mbarriers.is_over({index}, {phase}, I, {writer.number})"
     writer.write(instruction.operands[0], over, TYPES["pred"])
 
 

@@ -64,7 +64,7 @@ class Rule:
     """Loops that wait for others contain it: others go first afterwards."""
     since: int = 0
     """The first architecture that has it, as in sm_89, of those that came after sm_75."""
-    gate: str = ""
+    convergence_mask: str = ""
     """Its warp comes together before it: where the mask of those that take part stands."""
 
     @property
@@ -118,11 +118,11 @@ class Rule:
             name: repr(value or _DEFAULTS.get(name, "")) for name, value in groups.items()
         }
         has_ftz = bool(groups.get("ftz"))
-        noisy = not self.copies
+        unspecified_nan = not self.copies
         for slot, operand in zip(self.slots[1:], instruction.operands[1:], strict=True):
             kind = self.slot_type(slot, groups)
             names[slot.name] = writer.read(operand, kind)
-            noisy = noisy or writer.is_noisy(operand)
+            unspecified_nan = unspecified_nan or writer.has_unspecified_nan(operand)
             if has_ftz and kind.name == "f32" and not self.copies:
                 names[slot.name] = writer.let(f"flush({names[slot.name]})")
         kind = self.slot_type(self.slots[0], groups)
@@ -135,7 +135,12 @@ class Rule:
                 expression = f"flush({expression})"
             if groups.get("sat"):
                 expression = f"saturate({expression})"
-        writer.write(instruction.operands[0], expression, kind, noisy=noisy and kind.code in ("f4", "f2"))
+        writer.write(
+            instruction.operands[0],
+            expression,
+            kind,
+            unspecified_nan=unspecified_nan and kind.code in ("f4", "f2"),
+        )
 
 
 def _choices(text: str) -> str:

@@ -61,7 +61,7 @@ def _texture(writer: BlockWriter, instruction: Instruction, groups: dict[str, st
         ] or [writer.read(operand, TYPES["f32"]) for operand in operands[2:4]]
         more = f", slopes=({', '.join(slopes)},)"
     arguments = f"{handle}, {shape!r}, ({', '.join(coordinates)},), {groups['D']!r}, I, {writer.number}{more}"
-    _give(writer, operands[0], f"L.texture({arguments})", groups["D"])
+    _give(writer, operands[0], f"L.textures.sample({arguments})", groups["D"])
 
 
 def _gather(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -70,14 +70,14 @@ def _gather(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
     handle, coordinates = _place(writer, instruction.operands[1], shape, "f32")
     channel = "rgba".index(groups["channel"])
     place = f"{handle}, {shape!r}, ({', '.join(coordinates)},)"
-    call = f"L.gather({place}, {channel}, {groups['D']!r}, I, {writer.number})"
+    call = f"L.textures.gather({place}, {channel}, {groups['D']!r}, I, {writer.number})"
     _give(writer, instruction.operands[0], call, groups["D"])
 
 
 def _query(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     operand = instruction.operands[1]
     handle = writer.read(getattr(operand, "base", operand), TYPES["u64"])
-    call = f"L.query({instruction.name!r}, {handle}, {groups['what']!r}, I, {writer.number})"
+    call = f"L.textures.query({instruction.name!r}, {handle}, {groups['what']!r}, I, {writer.number})"
     writer.write(instruction.operands[0], call, TYPES["u32"])
 
 
@@ -86,10 +86,9 @@ def _load_surface(writer: BlockWriter, instruction: Instruction, groups: dict[st
     shape = groups["shape"]
     handle, coordinates = _place(writer, instruction.operands[1], shape, "s32")
     items = writer.items(instruction.operands[0])
-    call = (
-        f"L.load_surface({handle}, {shape!r}, ({', '.join(coordinates)},), {kind.code}, {len(items)}, "
-        f"{groups['outside']!r}, I, {writer.number})"
-    )
+    where = f"{handle}, {shape!r}, ({', '.join(coordinates)},)"
+    what = f"{kind.code}, {len(items)}, {groups['outside']!r}"
+    call = f"L.textures.load_surface({where}, {what}, I, {writer.number})"
     values = writer.let(call)
     for place, item in enumerate(items):
         writer.write(item, f"{values}[{place}]", kind)
@@ -99,10 +98,10 @@ def _store_surface(writer: BlockWriter, instruction: Instruction, groups: dict[s
     kind = TYPES[groups["T"]]
     shape = groups["shape"]
     handle, coordinates = _place(writer, instruction.operands[0], shape, "s32")
-    values = [writer.quieted(item, kind) for item in writer.items(instruction.operands[1])]
+    values = [writer.canonicalized(item, kind) for item in writer.items(instruction.operands[1])]
     place = f"{handle}, {shape!r}, ({', '.join(coordinates)},)"
     what = f"{kind.code}, ({', '.join(values)},), {groups['outside']!r}"
-    writer.line(f"L.store_surface({place}, {what}, I, {writer.number})")
+    writer.line(f"L.textures.store_surface({place}, {what}, I, {writer.number})")
 
 
 _ELEMENT = "[.vector:v2|v4].<T:b8|b16|b32|b64>.<outside:trap|clamp|zero>"

@@ -17,6 +17,8 @@ _TURNED = ("f16", "bf16")
 """Types whose matrices may be stored the other way round."""
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..compile.block import BlockWriter
     from ..ptx.syntax import Instruction, Operand
 
@@ -50,7 +52,7 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
         raise PTXError("more operands than expected")
     kinds = groups["D"], groups["A"], groups["B"]
     call = (
-        f"L.multiply_by_warpgroups(({shape(groups)}), {kinds!r}, {registers(writer, d, groups['D'])}, "
+        f"L.warpgroups.multiply(({shape(groups)}), {kinds!r}, {registers(writer, d, groups['D'])}, "
         f"{left}, {right}, {keeps}, {tuple(signs)!r}, {tuple(turned)!r}, {bool(groups.get('satfinite'))}, "
         f"I, {writer.number})"
     )
@@ -61,11 +63,11 @@ _WIDTHS = range(8, 257, 8)
 _INTEGER_WIDTHS = (8, 16, 24, *range(32, 257, 16))
 
 
-def _shapes(depth: int, widths: Any = _WIDTHS) -> str:
+def _shapes(depth: int, widths: Iterable[int] = _WIDTHS) -> str:
     return f"wgmma.mma_async.sync.aligned.<shape:{'|'.join(f'm64n{n}k{depth}' for n in widths)}>"
 
 
-_MORE: dict[str, Any] = {"emit": _multiply, "has_effect": True, "copies": True, "gate": "all"}
+_MORE: dict[str, Any] = {"emit": _multiply, "has_effect": True, "copies": True, "convergence_mask": "all"}
 
 RULES = [
     rule(f"{_shapes(16)}.<D:f16|f32>.<A:f16>.<B:f16>", **_MORE),

@@ -106,36 +106,43 @@ class OperandReader:
         first = text[:1]
         if not text:
             raise PTXError("an operand is missing")
-        if first in "[{(" and "}|" in text.replace(" ", ""):
-            one, _, two = text.rpartition("|")
-            return Pair(self.read(one.strip()), self.read(two.strip()))
-        if first == "[" and text[-1] != "]":
-            raise PTXError(f"{text[:60]!r} is no address")
+        if "|" in text and first != "!" and (first not in "[{(" or "}|" in text.replace(" ", "")):
+            return self._pair(text)
         if first == "[":
-            return self._bracket(text[1:-1])
+            return self._bracket(text)
         if first in ("{", "("):
-            parts = split(text[1:-1].strip())
-            if text[-1] != {"{": "}", "(": ")"}[first] or any(part[:1] in ("{", "(", "[") for part in parts):
-                raise PTXError(f"what is the operand {text[:60]!r}?")
-            return Vector(tuple(self.read(part) for part in parts))
+            return self._vector(text)
         if first == "!":
-            operand = self._name(text[1:].strip())
-            if not isinstance(operand, Register):
-                raise PTXError(f"{text} is no predicate")
-            return Negation(operand)
+            return self._negation(text)
         if text == "_":
             return Sink()
-        if "|" in text:
-            one, _, two = text.partition("|")
-            if "|" in two:
-                raise PTXError(f"what is the operand {text[:60]!r}?")
-            return Pair(self.read(one.strip()), self.read(two.strip()))
         number = literal(text)
-        if number is not None:
-            return number
-        return self._sum(text)
+        return self._sum(text) if number is None else number
+
+    def _pair(self, text: str) -> Pair:
+        """One operand | another; either may be a vector."""
+        one, _, two = text.rpartition("|") if text[0] in "[{(" else text.partition("|")
+        if text[0] not in "[{(" and "|" in two:
+            raise PTXError(f"what is the operand {text[:60]!r}?")
+        return Pair(self.read(one.strip()), self.read(two.strip()))
+
+    def _vector(self, text: str) -> Vector:
+        parts = split(text[1:-1].strip())
+        end = {"{": "}", "(": ")"}[text[0]]
+        if text[-1] != end or any(part[:1] in ("{", "(", "[") for part in parts):
+            raise PTXError(f"what is the operand {text[:60]!r}?")
+        return Vector(tuple(self.read(part) for part in parts))
+
+    def _negation(self, text: str) -> Negation:
+        operand = self._name(text[1:].strip())
+        if not isinstance(operand, Register):
+            raise PTXError(f"{text} is no predicate")
+        return Negation(operand)
 
     def _bracket(self, text: str) -> Address | Bracket:
+        if text[-1] != "]":
+            raise PTXError(f"{text[:60]!r} is no address")
+        text = text[1:-1]
         parts = split(text.strip())
         if not parts or any(part[:1] == "[" for part in parts):
             raise PTXError(f"[{text[:60]}] is no address")

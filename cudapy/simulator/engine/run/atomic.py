@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ..arithmetic.double import add64
-from ..arithmetic.floating import flush, quiet
+from ..arithmetic.floating import canonicalize_nan, flush
 from ..arithmetic.half import compute
 from ..ptx.types import TYPES
-from .access import Access, Scattered
+from .access import Scattered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_UFUNCS = {
+    from ..aliases import I64, Array, Index, Lanes
+    from .shared import SharedMemory
+    from .threads import Threads
+
+    Combiner: TypeAlias = Callable[[Array, Array], Array]
+    """What makes of old values and new ones those that stay."""
+
+_UFUNCS: dict[str, np.ufunc] = {
     "add": np.add,
     "and": np.bitwise_and,
     "or": np.bitwise_or,
@@ -27,27 +34,27 @@ _MANY = 32
 """From so many lanes on, one place is treated by itself."""
 
 
-def _increment(old: Any, bound: Any) -> Any:
+def _increment(old: Array, bound: Array) -> Array:
     return np.where(old >= bound, old.dtype.type(0), old + old.dtype.type(1))
 
 
-def _decrement(old: Any, bound: Any) -> Any:
+def _decrement(old: Array, bound: Array) -> Array:
     return np.where((old == 0) | (old > bound), bound, old - old.dtype.type(1))
 
 
-def _add32(old: Any, b: Any) -> Any:
-    return quiet(old + b)
+def _add32(old: Array, b: Array) -> Array:
+    return canonicalize_nan(old + b)
 
 
-def _add64(old: Any, b: Any) -> Any:
+def _add64(old: Array, b: Array) -> Array:
     """In global memory a NaN stays what it is, signaling or not, the new value's first."""
     total = old + b
     return np.where(b != b, b, np.where(old != old, old, total))
 
 
-def _add_flushed(old: Any, b: Any) -> Any:
+def _add_flushed(old: Array, b: Array) -> Array:
     """Global memory adds no subnormal binary32 numbers."""
-    return quiet(flush(flush(old) + flush(b)))
+    return canonicalize_nan(flush(flush(old) + flush(b)))
 
 
 _FLOAT_ADD = {
@@ -58,15 +65,15 @@ _FLOAT_ADD = {
 }
 
 
-def combiner(op: str, kind: str) -> Callable[[Any, Any], Any]:
-    """What makes of old values and new ones those that stay."""
+def combiner(op: str, kind: str) -> Combiner:
+    """The function for an operation."""
     if op in ("add", "min", "max") and kind in ("f16", "f16x2", "bf16", "bf16x2"):
         code = TYPES[kind].code
         bits = f"u{code[1]}"
         return lambda old, b: compute(op, kind, old.view(bits), b.view(bits)).view(code)
     if op == "add" and kind in _FLOAT_ADD:
         return _FLOAT_ADD[kind]
-    others: dict[str, Callable[[Any, Any], Any]] = {
+    others: dict[str, Combiner] = {
         "inc": _increment,
         "dec": _decrement,
         "exch": lambda old, b: b,
@@ -74,25 +81,36 @@ def combiner(op: str, kind: str) -> Callable[[Any, Any], Any]:
     return others.get(op) or _UFUNCS[op]
 
 
-class Atomics(Access):
-    """The part of a batch that does atomics."""
+class Atomics:
+    """The atomics of a batch."""
 
-    def atomic(
-        self, op: str, kind: str, array: Any, index: Any, b: Any, c: Any, lanes: Any, is_used: bool
-    ) -> Any:
+    def __init__(self, threads: Threads, shared: SharedMemory) -> None:
+        self._threads, self._shared = threads, shared
+
+    def apply(
+        self,
+        op: str,
+        kind: str,
+        array: Array | Scattered,
+        index: Index,
+        b: Array,
+        c: Array | None,
+        lanes: Lanes,
+        is_used: bool,
+    ) -> Array | None:
         """Do it for all lanes; returns what each found, if anybody reads that."""
-        count = self.count if lanes is None else len(lanes)
+        count = self._threads.count if lanes is None else len(lanes)
         if isinstance(array, Scattered):
             old = np.empty(count, array.dtype)
             for inner, places, positions in array.parts:
                 own_b = np.broadcast_to(b, (count,))[positions]
                 own_c = None if c is None else np.broadcast_to(c, (count,))[positions]
-                numbers = self.numbers(lanes)[positions]
-                result = self.atomic(op, kind, inner, places + index, own_b, own_c, numbers, is_used)
+                numbers = self._threads.numbers(lanes)[positions]
+                result = self.apply(op, kind, inner, places + index, own_b, own_c, numbers, is_used)
                 if is_used:
                     old[positions] = result
             return old
-        if op == "add" and kind in ("f32", "f64") and array is not self.shared_view(array.dtype):
+        if op == "add" and kind in ("f32", "f64") and array is not self._shared.view(array.dtype):
             kind = f"global {kind}"
         plain = op in _UFUNCS and kind[0] in "usb" and kind[1] != "f"
         if plain and not is_used:
@@ -104,11 +122,11 @@ class Atomics(Access):
             return None
         index = np.broadcast_to(index, (count,))
         b = np.broadcast_to(b, (count,))
-        c = None if c is None else np.broadcast_to(c, (count,))
-        return _in_turn(op, kind, array, index, b, c)
+        desired = b if c is None else np.broadcast_to(c, (count,))
+        return _in_turn(op, kind, array, index, b, desired)
 
 
-def _in_turn(op: str, kind: str, array: Any, index: Any, b: Any, c: Any) -> Any:
+def _in_turn(op: str, kind: str, array: Array, index: I64, b: Array, c: Array) -> Array:
     count = len(index)
     if kind == "b128":
         return _wide_in_turn(op, array, index, b, c)
@@ -150,7 +168,7 @@ def _in_turn(op: str, kind: str, array: Any, index: Any, b: Any, c: Any) -> Any:
     return old
 
 
-def _wide_in_turn(op: str, array: Any, index: Any, b: Any, c: Any) -> Any:
+def _wide_in_turn(op: str, array: Array, index: I64, b: Array, c: Array) -> Array:
     """exch and cas of 128 bits, one lane after the other."""
     old = np.empty(len(index), array.dtype)
     words = array.view(np.uint64).reshape(-1, 2)
@@ -163,11 +181,11 @@ def _wide_in_turn(op: str, array: Any, index: Any, b: Any, c: Any) -> Any:
     return old
 
 
-def _bits(x: Any) -> str:
+def _bits(x: Array) -> str:
     return f"u{x.dtype.itemsize}"
 
 
-def _swap_one(value: Any, expected: Any, desired: Any) -> tuple[Any, Any]:
+def _swap_one(value: Array, expected: Array, desired: Array) -> tuple[Array, Array]:
     """cas on one place by many lanes: what each finds, and what stays."""
     old = np.empty(len(expected), desired.dtype)
     start = 0

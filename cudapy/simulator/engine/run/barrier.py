@@ -5,30 +5,32 @@ Source: PTX ISA, "bar, barrier".
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from ..aliases import I64, Array, Bools
     from ..compile.function import CompiledFunction
     from ..instructions.control import BarrierInfo
+    from .calls import Key
 
 
 class Waiting(NamedTuple):
     """Lanes that wait for the same barrier at the same place."""
 
     info: BarrierInfo
-    key: Any
+    key: Key
     """The group that they will be in afterwards."""
-    lanes: Any
-    predicate: Any
+    lanes: I64
+    predicate: Bools | None
     function: CompiledFunction
 
 
 class Released(NamedTuple):
-    key: Any
-    lanes: Any
-    result: Any
+    key: Key
+    lanes: I64
+    result: Array | None
     """What a reduction gives each of them; None without one."""
     slot: int | None
 
@@ -36,12 +38,12 @@ class Released(NamedTuple):
 class Barriers:
     """The sixteen barriers of each block of a batch."""
 
-    def __init__(self, blocks: Any, live: Any) -> None:
+    def __init__(self, blocks: I64, live: I64) -> None:
         self._blocks = blocks  # the block of each lane
         self._live = live  # threads of each block that have not exited
         self._waiting: dict[int, list[Waiting]] = {}
-        self._arrived: dict[int, Any] = {}
-        self._expected: dict[int, Any] = {}
+        self._arrived: dict[int, I64] = {}
+        self._expected: dict[int, I64] = {}
 
     @property
     def is_idle(self) -> bool:
@@ -61,7 +63,7 @@ class Barriers:
         if waiting.info.action != "arrive":
             self._waiting.setdefault(number, []).append(waiting)
 
-    def release(self) -> tuple[list[Released], Any]:
+    def release(self) -> tuple[list[Released], Bools]:
         """Let those go whose barrier is complete; also says in which blocks one was."""
         released: list[Released] = []
         finished = np.zeros(len(self._live), bool)
@@ -78,7 +80,7 @@ class Barriers:
             released += self._let_go(number, done)
         return released, finished
 
-    def _let_go(self, number: int, done: Any) -> list[Released]:
+    def _let_go(self, number: int, done: Bools) -> list[Released]:
         groups = self._waiting.pop(number, [])
         totals = self._totals(groups, done)
         released, rest = [], []
@@ -100,7 +102,7 @@ class Barriers:
             self._waiting[number] = rest
         return released
 
-    def _totals(self, groups: list[Waiting], done: Any) -> tuple[Any, Any]:
+    def _totals(self, groups: list[Waiting], done: Bools) -> tuple[I64, I64]:
         """For each block: how many of a reduction's predicates hold, and how many there are."""
         yes, every = np.zeros(len(self._live), np.int64), np.zeros(len(self._live), np.int64)
         for one in groups:

@@ -7,18 +7,27 @@ Source: PTX ISA, "cp.async.bulk", "cp.reduce.async.bulk", "st.async", "red.async
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .. import fault
 from ..ptx.types import TYPES
-from .access import ATOMIC, READ, VERBS, WRITE
-from .atomic import Atomics, combiner
-from .mbarrier import Mbarriers
+from .access import ATOMIC, READ, VERBS, WRITE, accessed, mark_or_check
+from .atomic import combiner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..aliases import I64, U8, U32, U64, Array, Lanes
+    from .mbarrier import Mbarriers
+    from .race_detector import RaceDetector
+    from .report import Reporter
+    from .spaces import Spaces
+    from .threads import Threads
 
 _ALIGN = 16
-_WORD = np.dtype("u8")
+_WORD, _BYTE = np.dtype("u8"), np.dtype("u1")
 
 
 class Target(NamedTuple):
@@ -28,19 +37,31 @@ class Target(NamedTuple):
     barrier: int
 
 
-class Bulk(Mbarriers, Atomics):
-    """The part of a batch that copies in bulk."""
+class Bulk:
+    """The bulk copies of a batch, and what those of tensors have in common with them."""
 
-    def copy_bulk(
+    def __init__(
+        self,
+        threads: Threads,
+        report: Reporter,
+        spaces: Spaces,
+        mbarriers: Mbarriers,
+        races: RaceDetector | None,
+    ) -> None:
+        self._threads, self._report = threads, report
+        self._global, self._shared = spaces.global_memory, spaces.shared
+        self._mbarriers, self._races = mbarriers, races
+
+    def copy(
         self,
         way: tuple[str, str],
-        target: Any,
-        source: Any,
-        size: Any,
-        barrier: Any,
-        mask: Any,
+        target: U64,
+        source: U64,
+        size: U32,
+        barrier: U64 | None,
+        mask: Array | None,
         reduction: tuple[str, str] | None,
-        lanes: Any,
+        lanes: Lanes,
         number: int,
     ) -> None:
         """cp.async.bulk and cp.reduce.async.bulk, lane after lane.
@@ -50,18 +71,18 @@ class Bulk(Mbarriers, Atomics):
         mask: the ranks of the blocks that get it; None for that of the target alone.
         reduction: an operation, and the type of an element.
         """
-        for lane, *one in self._each(lanes, target, source, size, barrier, mask):
+        for lane, *one in self.each(lanes, target, source, size, barrier, mask):
             to, start, count, word, ranks = one
             if count % _ALIGN:
                 text = f"A bulk copy of {count} bytes: these must be a multiple of {_ALIGN}"
-                self.fail(fault.MISALIGNED_ADDRESS, text, number, np.array([lane]), True)
+                self._report.fail(fault.MISALIGNED_ADDRESS, text, number, np.array([lane]), True)
             if not count:
                 continue
             if way[1] == "global":
                 data = self._global_bytes(lane, start, count, number, READ)
             else:
                 first = self.shared_start(lane, start, count, _ALIGN, way[1], number, READ)
-                data = self.shared[first : first + count]
+                data = self._shared.data[first : first + count]
                 self.seen(first + np.arange(count), lane, number)
             if way[0] == "global":
                 _move(self._global_bytes(lane, to, count, number, WRITE), data, reduction, True)
@@ -70,12 +91,12 @@ class Bulk(Mbarriers, Atomics):
             for place in self.targets(lane, to, word, ranks, count, _ALIGN, way[0], number):
                 places = place.start + np.arange(count)
                 self.held(places, lane, number, place.barrier, reduction is not None)
-                _move(self.shared[place.start : place.start + count], data, reduction, False)
+                _move(self._shared.data[place.start : place.start + count], data, reduction, False)
                 self.completed(place.barrier, count, lane, number)
 
-    def _each(self, lanes: Any, *operands: Any) -> Any:
+    def each(self, lanes: Lanes, *operands: Array | None) -> Iterator[tuple[Any, ...]]:
         """Lane after lane with its operands as numbers; None stays None."""
-        numbers = self.numbers(lanes)
+        numbers = self._threads.numbers(lanes)
         columns = [
             [None] * len(numbers) if one is None else np.broadcast_to(one, numbers.shape).tolist()
             for one in operands
@@ -97,19 +118,19 @@ class Bulk(Mbarriers, Atomics):
         start = self.shared_start(lane, address, count, align, space, number, WRITE)
         word = self._barrier_of(lane, barrier, number)
         if ranks is None:
-            if start // self.shared_stride != word * 8 // self.shared_stride:
+            if start // self._shared.stride != word * 8 // self._shared.stride:
                 text = "A bulk copy to one block with an mbarrier of another"
-                self.fail(fault.LAUNCH_FAILED, text, number, np.array([lane]), True)
+                self._report.fail(fault.LAUNCH_FAILED, text, number, np.array([lane]), True)
             return [Target(start, word)]
-        own = int(self.blocks[lane])
-        first = own - own % self.cluster_size
-        if ranks >> self.cluster_size or not ranks:
-            text = f"A copy to the blocks {ranks:#x} of a cluster of {self.cluster_size}"
-            self.fail(fault.ILLEGAL_ADDRESS, text, number, np.array([lane]), True)
+        own = int(self._threads.blocks[lane])
+        first = own - own % self._threads.cluster_size
+        if ranks >> self._threads.cluster_size or not ranks:
+            text = f"A copy to the blocks {ranks:#x} of a cluster of {self._threads.cluster_size}"
+            self._report.fail(fault.ILLEGAL_ADDRESS, text, number, np.array([lane]), True)
         found = []
-        for rank in range(self.cluster_size):
+        for rank in range(self._threads.cluster_size):
             if ranks >> rank & 1:
-                away = (first + rank - own) * self.shared_stride
+                away = (first + rank - own) * self._shared.stride
                 self.check_is_there(first + rank, lane, number)
                 found.append(Target(start + away, word + away // 8))
         for place in found:
@@ -118,39 +139,41 @@ class Bulk(Mbarriers, Atomics):
 
     def check_is_there(self, block: int, lane: int, number: int) -> None:
         """Raises Fault for a block that has exited."""
-        if not self.live[block]:
+        if not self._threads.live[block]:
             text = "A copy to a block that has exited"
-            self.fail(fault.ILLEGAL_ADDRESS, text, number, np.array([lane]), True)
+            self._report.fail(fault.ILLEGAL_ADDRESS, text, number, np.array([lane]), True)
 
     def check_is_barrier(self, word: int, lane: int, number: int) -> None:
         """Raises Fault for a word that is no barrier."""
-        if not self.is_barrier(word):
+        if not self._mbarriers.is_barrier(word):
             text = "A copy to several blocks, of which one has no mbarrier at that place"
-            self.fail(fault.LAUNCH_FAILED, text, number, np.array([lane]), True)
+            self._report.fail(fault.LAUNCH_FAILED, text, number, np.array([lane]), True)
 
     def _barrier_of(self, lane: int, address: int, number: int) -> int:
-        one = np.array([lane])
-        return int(self.mbarrier_at(np.array([address], np.uint64), "cluster", one, number)[0])
+        index = self._mbarriers.at(np.array([address], np.uint64), "cluster", np.array([lane]), number)
+        return int(index.item())
 
     def completed(self, word: int, count: int, lane: int, number: int) -> None:
         """`count` bytes that a barrier waits for came."""
-        self.change_mbarriers("complete_tx", np.array([word]), count, True, np.array([lane]), number)
+        self._mbarriers.change("complete_tx", np.array([word]), count, True, np.array([lane]), number)
 
-    def _global_bytes(self, lane: int, address: int, size: int, number: int, mode: int) -> Any:
+    def _global_bytes(self, lane: int, address: int, size: int, number: int, mode: int) -> U8:
         """A range of global memory as bytes. Raises Fault."""
         one, what = np.array([lane]), f"__global__ bulk {VERBS[mode]}"
         if address % _ALIGN:
             text = f"Misaligned {what}"
-            self.fail(fault.MISALIGNED_ADDRESS, text, number, one, True, np.uint64(address), size)
-        found = self.memory.find(address)
+            self._report.fail(fault.MISALIGNED_ADDRESS, text, number, one, True, np.uint64(address), size)
+        found = self._global.allocations.find(address)
         if found is None or address + size > found.end:
             text = f"Invalid {what}"
-            self.fail(fault.ILLEGAL_ADDRESS, text, number, one, True, np.uint64(address), size)
+            self._report.fail(fault.ILLEGAL_ADDRESS, text, number, one, True, np.uint64(address), size)
         offset = address - found.address
         if found.written is not None:
             what = f"__global__ {found.kind} memory"
-            a = np.uint64(address)
-            self.mark_or_check(found.written, np.array([offset]), a, size, one, number, mode, what)
+            access = accessed(_BYTE, size, number, mode)
+            mark_or_check(
+                self._report, found.written, np.array([offset]), np.uint64(address), access, one, what
+            )
         return found.data[offset : offset + size]
 
     def shared_start(
@@ -158,74 +181,74 @@ class Bulk(Mbarriers, Atomics):
     ) -> int:
         """Where a range starts in the batch's shared memory. Raises Fault."""
         one, a = np.array([lane]), np.array([address], np.uint64)
-        if space == "shared" and not self.is_own(a, one).all():
+        if space == "shared" and not self._shared.is_own(a, one).all():
             text = f"Invalid __shared__ bulk {VERBS[mode]}"
             more = "the address is of another block of the cluster"
-            self.fail(fault.ILLEGAL_ADDRESS, text, number, one, True, a, size, more)
-        return int(self.offsets_in_cluster(a, size, one, number, mode, align)[0])
+            self._report.fail(fault.ILLEGAL_ADDRESS, text, number, one, True, a, size, more)
+        return int(self._shared.offsets(a, one, accessed(_BYTE, size, number, mode), align)[0])
 
-    def seen(self, places: Any, lane: int, number: int) -> None:
+    def seen(self, places: I64, lane: int, number: int) -> None:
         """Tell the checks of the bytes that a copy reads."""
-        if self.watch is not None:
-            self.watch.copied(self, places, lane, number, READ, None)
+        if self._races is not None:
+            self._races.copied(places, lane, number, READ, None)
 
-    def held(self, places: Any, lane: int, number: int, barrier: int, reduces: bool = False) -> None:
+    def held(self, places: I64, lane: int, number: int, barrier: int, reduces: bool = False) -> None:
         """Tell the checks of the bytes that a copy writes: they are there once its phase is over."""
-        if self.watch is not None:
-            odd = int(self.shared_view(_WORD)[barrier] >> np.uint64(63))
+        if self._races is not None:
+            odd = int(self._shared.view(_WORD)[barrier] >> np.uint64(63))
             mode = ATOMIC if reduces else WRITE
-            self.watch.copied(self, places, lane, number, mode, 2 * barrier + odd)
+            self._races.copied(places, lane, number, mode, 2 * barrier + odd)
 
     # Groups of copies out of shared memory.
 
-    def grouped(self, lane: int, places: Any) -> None:
+    def grouped(self, lane: int, places: I64) -> None:
         """A copy out of shared memory was started: it is of the lane's open group."""
-        if self.watch is not None:
-            self.watch.reads(self, lane, places)
+        if self._races is not None:
+            self._races.reads(lane, places)
 
-    def commit_bulk(self, lanes: Any) -> None:
-        if self.watch is not None:
-            self.watch.commit(self.numbers(lanes).tolist())
+    def commit(self, lanes: Lanes) -> None:
+        if self._races is not None:
+            self._races.commit(self._threads.numbers(lanes).tolist())
 
-    def wait_bulk(self, left: int, lanes: Any) -> None:
+    def wait(self, left: int, lanes: Lanes) -> None:
         """cp.async.bulk.wait_group: all but the last `left` groups are over."""
-        if self.watch is not None:
-            self.watch.wait_groups(self.numbers(lanes).tolist(), left)
+        if self._races is not None:
+            self._races.wait_groups(self._threads.numbers(lanes).tolist(), left)
 
     # Stores of single values.
 
     def store_async(
         self,
-        a: Any,
-        values: tuple[Any, ...],
+        a: U64,
+        values: tuple[Array, ...],
         operation: str,
         kind: str,
-        barrier: Any,
-        lanes: Any,
+        barrier: U64,
+        lanes: Lanes,
         number: int,
     ) -> None:
         """st.async and red.async: each lane stores, and its barrier counts the bytes."""
         dtype = np.dtype(TYPES[kind].code)
-        numbers = self.numbers(lanes)
+        numbers = self._threads.numbers(lanes)
         count = dtype.itemsize * len(values)
         a = np.broadcast_to(a, numbers.shape)
-        words = np.broadcast_to(self.mbarrier_at(barrier, "cluster", lanes, number), numbers.shape)
-        starts = self.offsets_in_cluster(a, count, numbers, number, WRITE)
-        apart = starts // self.shared_stride != words * 8 // self.shared_stride
+        words = np.broadcast_to(self._mbarriers.at(barrier, "cluster", lanes, number), numbers.shape)
+        starts = self._shared.offsets(a, numbers, accessed(dtype, len(values), number, WRITE))
+        apart = starts // self._shared.stride != words * 8 // self._shared.stride
         if apart.any():
             text = "A store to one block with an mbarrier of another"
-            self.fail(fault.LAUNCH_FAILED, text, number, numbers, apart)
+            self._report.fail(fault.LAUNCH_FAILED, text, number, numbers, apart)
         for position, (lane, start, word) in enumerate(
             zip(numbers.tolist(), starts.tolist(), words.tolist(), strict=True)
         ):
             own = [np.broadcast_to(value, numbers.shape)[position] for value in values]
             self.held(start + np.arange(count), lane, number, word, bool(operation))
-            place = self.shared[start : start + count]
+            place = self._shared.data[start : start + count]
             _move(place, np.array(own, dtype).view(np.uint8), (operation, kind) if operation else None, False)
             self.completed(word, count, lane, number)
 
 
-def _move(target: Any, data: Any, reduction: tuple[str, str] | None, is_global: bool) -> None:
+def _move(target: U8, data: U8, reduction: tuple[str, str] | None, is_global: bool) -> None:
     """Copy bytes, or combine them with what is there."""
     if reduction is None:
         target[:] = data
@@ -237,7 +260,7 @@ def _move(target: Any, data: Any, reduction: tuple[str, str] | None, is_global: 
     target.view(dtype)[:] = combined
 
 
-def combine(old: Any, new: Any, operation: str, kind: str, is_global: bool) -> Any:
+def combine(old: Array, new: Array, operation: str, kind: str, is_global: bool) -> Array:
     """A reduction of elements, as the atomics do it."""
     if is_global and operation == "add" and kind in ("f32", "f64"):
         kind = f"global {kind}"

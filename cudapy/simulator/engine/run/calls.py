@@ -6,7 +6,7 @@ that come from different places run it together; where each of them returns to i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from .frame import Frame, part
 from .layout import FUNCTIONS
 
 if TYPE_CHECKING:
+    from ..aliases import U64, Array, Lanes
     from ..compile.function import CompiledFunction
     from ..compile.graph import Block
     from ..kernel import Kernel
     from .batch import Batch
+    from .threads import Threads
 
 FRAME_SLOT, SITE_SLOT = 0, 1
 """Of every frame: the address of its local memory, and where it was called."""
@@ -48,6 +50,7 @@ class Calls:
     """The part of a scheduler that calls and returns."""
 
     batch: Batch
+    _threads: Threads
     _kernel: Kernel
     _functions: list[CompiledFunction]
     _sites: list[Site]
@@ -56,25 +59,25 @@ class Calls:
     def _frame(self, key: Key) -> Frame:
         raise NotImplementedError
 
-    def _add(self, key: Key, lanes: Any) -> None:
+    def _add(self, key: Key, lanes: Lanes) -> None:
         raise NotImplementedError
 
-    def _exit(self, lanes: Any) -> None:
+    def _exit(self, lanes: Lanes) -> None:
         raise NotImplementedError
 
     def _call(
-        self, key: Key, function: CompiledFunction, block: Block, frame: Frame, lanes: Any, target: Any
+        self, key: Key, function: CompiledFunction, block: Block, frame: Frame, lanes: Lanes, target: U64
     ) -> None:
         following = Key(key.depth, key.block + 1, key.function)
         if block.info.name is not None:
             self._call_one(key, following, function, block, frame, lanes, block.info.name)
             return
-        numbers = self.batch.numbers(lanes)
+        numbers = self._threads.numbers(lanes)
         for one in np.unique(target):
             name = self._kernel.module.function_at(int(one))
             chosen = lanes if not target.ndim else numbers[target == one]
             if name is None:
-                self.batch.fail(
+                self.batch.report.fail(
                     fault.INVALID_PC,
                     "A call of what is no function",
                     function_number(function, block),
@@ -92,7 +95,7 @@ class Calls:
         function: CompiledFunction,
         block: Block,
         frame: Frame,
-        lanes: Any,
+        lanes: Lanes,
         name: str,
     ) -> None:
         info = block.info
@@ -107,14 +110,14 @@ class Calls:
         parameters = called.text.prototype.parameters
         for variable, argument in zip(parameters, info.arguments):  # noqa: B905 (more may be given)
             carry(function, frame, argument, called, entered, variable.name, lanes)
-        base = part(frame[FRAME_SLOT], self.batch.all_lanes if lanes is None else lanes)
+        base = part(frame[FRAME_SLOT], self._threads.numbers(lanes))
         base = base + np.uint64(function.local_size + _CALL_SIZE)
         if function.stack_slot is not None:
-            taken = part(frame[function.stack_slot], self.batch.all_lanes if lanes is None else lanes)
+            taken = part(frame[function.stack_slot], self._threads.numbers(lanes))
             base = base + (taken + np.uint64(15) & ~np.uint64(15))
         top = int(np.max(base)) + called.local_size
         if top > self.batch.device.stack_size:
-            self.batch.fail(
+            self.batch.report.fail(
                 fault.HARDWARE_STACK_ERROR,
                 "Stack overflow",
                 function_number(function, block),
@@ -122,12 +125,12 @@ class Calls:
                 True,
                 more=f"a stack has {self.batch.device.stack_size} bytes, {-key.depth + 1} calls are open",
             )
-        self.batch.reserve_local(top)
+        self.batch.local.reserve(top)
         if called.stack_slot is not None:
-            entered.merge(called.stack_slot, np.uint64(0), self.batch.all_lanes if lanes is None else lanes)
+            entered.merge(called.stack_slot, np.uint64(0), self._threads.numbers(lanes))
         site = self._site(function, following, info.results)
         if lanes is None:
-            entered[FRAME_SLOT], entered[SITE_SLOT] = base, np.uint32(site)
+            entered[FRAME_SLOT], entered[SITE_SLOT] = base, np.array(site, np.uint32)[()]
             entered.owned.clear()
         else:
             entered.merge(FRAME_SLOT, base, lanes)
@@ -142,11 +145,11 @@ class Calls:
             self._sites.append(Site(function, following.block, results))
         return number
 
-    def _return(self, key: Key, function: CompiledFunction, frame: Frame, lanes: Any) -> None:
+    def _return(self, key: Key, function: CompiledFunction, frame: Frame, lanes: Lanes) -> None:
         if not key.depth:
             self._exit(lanes)
             return
-        numbers = self.batch.numbers(lanes)
+        numbers = self._threads.numbers(lanes)
         sites = part(frame[SITE_SLOT], numbers)
         for one in np.unique(sites):
             site = self._sites[int(one)]
@@ -166,10 +169,10 @@ def carry(
     target: CompiledFunction,
     target_frame: Frame,
     target_name: str,
-    lanes: Any,
+    lanes: Lanes,
 ) -> None:
     """Copy a parameter or result between frames, whose functions may keep it in other parts."""
-    have, want = source.pieces.get(source_name, {}), target.pieces.get(target_name, {})
+    have, want = source.param_slots.get(source_name, {}), target.param_slots.get(target_name, {})
     for offset, size in want.items():
         if have.get(offset) == size:
             value = source_frame[source.slots[f"{source_name}+{offset}"]]
@@ -193,10 +196,10 @@ def _assembled(
     have: dict[int, int],
     offset: int,
     size: int,
-    lanes: Any,
-) -> Any:
+    lanes: Lanes,
+) -> Array:
     """`size` bytes at `offset` of a parameter, put together out of its parts."""
-    total = np.uint64(0)
+    total: Array = np.zeros((), np.uint64)[()]
     for start, length in have.items():
         if start < offset + size and offset < start + length:
             value = frame[function.slots[f"{name}+{start}"]]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arithmetic.rounding import bfloat_to_single, to_bfloat
 from ..arithmetic.small import FLOATS
 from ..ptx.types import TYPES
+
+if TYPE_CHECKING:
+    from ..aliases import I64, U32, Array
 
 HELD = {"f64": "f8", "f32": "f4", "s32": "i4"}
 """The NumPy type of a register that holds one element; others hold several in a word."""
@@ -25,7 +28,7 @@ def elements(kind: str) -> int:
     return 32 // SMALL[kind] if kind in SMALL else max(4 // TYPES[kind].size, 1)
 
 
-def _parts(words: Any, bits: int, signed: bool) -> Any:
+def _parts(words: U32, bits: int, signed: bool) -> I64:
     """The integers of `bits` bits in words (warp, lane, register), from the lowest on."""
     shifts = np.arange(0, 32, bits)
     parts = (words[..., None].astype(np.int64) >> shifts) & (1 << bits) - 1
@@ -34,7 +37,7 @@ def _parts(words: Any, bits: int, signed: bool) -> Any:
     return parts.reshape(*words.shape[:2], -1)
 
 
-def unpacked(kind: str, registers: Any) -> Any:
+def unpacked(kind: str, registers: Array) -> Array:
     """The numbers in registers (warp, lane, register): (warp, lane, register * element)."""
     warps, lanes, _ = registers.shape
     if kind in FLOATS:
@@ -49,7 +52,7 @@ def unpacked(kind: str, registers: Any) -> Any:
     return numbers.astype(np.int64 if TYPES[kind].kind in "us" else np.float64)
 
 
-def packed(kind: str, values: Any) -> Any:
+def packed(kind: str, values: Array) -> Array:
     """The reverse: registers of a type that holds such elements."""
     warps, lanes, _ = values.shape
     with np.errstate(all="ignore"):
@@ -62,7 +65,7 @@ def packed(kind: str, values: Any) -> Any:
     return np.ascontiguousarray(items).view(HELD.get(kind, "u4")).reshape(warps, lanes, -1)
 
 
-def positions(which: str, elements: int, count: int) -> tuple[Any, Any]:
+def positions(which: str, elements: int, count: int) -> tuple[I64, I64]:
     """Row and column, by lane and element, of a part of mma; `elements` of them share a register."""
     number = np.arange(count)
     register, inner = number // elements, number % elements
@@ -74,7 +77,7 @@ def positions(which: str, elements: int, count: int) -> tuple[Any, Any]:
     return group + number // 2 * 8, member * 2 + number % 2
 
 
-def product(whole: list[Any], clamps: bool, bits: str = "") -> Any:
+def product(whole: list[Array], clamps: bool, bits: str = "") -> Array:
     """a * b + c; of bits the number of ones in the sums' terms, which are a and b, or a xor b."""
     a, b, c = whole
     with np.errstate(all="ignore"):
@@ -85,7 +88,7 @@ def product(whole: list[Any], clamps: bool, bits: str = "") -> Any:
     return np.clip(result, -(2**31), 2**31 - 1) if clamps else result
 
 
-def by_register(registers: Any, count: int, held: str | None = None) -> list[Any]:
+def by_register(registers: Array, count: int, held: str | None = None) -> list[Array]:
     """Each register as an array over the lanes; the first ones again for those that are more."""
     flat = registers.reshape(-1, registers.shape[2])
     arrays = [np.ascontiguousarray(flat[:, place % flat.shape[1]]) for place in range(count)]

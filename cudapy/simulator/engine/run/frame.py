@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from ..aliases import I64, Array
 
-def part(value: Any, lanes: Any) -> Any:
+
+def part(value: Array, lanes: I64) -> Array:
     """The values of some lanes; a scalar is that of all of them."""
     return value.take(lanes) if value.ndim else value
 
 
-class Frame(list[Any]):
+class Frame(list["Array"]):
     """A register is an array over all lanes, or a scalar that all lanes share.
 
     Arrays are shared between registers and with caches, so they are changed in place only if they were made
@@ -22,12 +25,12 @@ class Frame(list[Any]):
 
     __slots__ = ("lanes", "owned")
 
-    def __init__(self, initial: list[Any], count: int) -> None:
+    def __init__(self, initial: list[Array], count: int) -> None:
         super().__init__(initial)
         self.lanes = count
         self.owned: set[int] = set()
 
-    def merge(self, slot: int, value: Any, lanes: Any) -> None:
+    def merge(self, slot: int, value: Array | np.generic, lanes: I64) -> None:
         """Set a register of some lanes."""
         if slot not in self.owned:
             old = self[slot]

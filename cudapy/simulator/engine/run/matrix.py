@@ -8,13 +8,13 @@ Products are summed in binary64 (integers exactly) and rounded once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import fault
 from ..ptx.types import TYPES
-from .access import READ, WRITE, Access, put
+from .access import READ, WRITE, accessed, put
 from .fragments import (
     GROUP,
     HELD,
@@ -32,39 +32,48 @@ from .fragments import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..aliases import I64, U32, U64, Array, Lanes
+    from .access import Places
+    from .report import Reporter
+    from .spaces import Spaces
+    from .threads import Threads
+
 _WORD = np.dtype("u4")
 
 
-class Matrices(Access):
-    """The part of a batch that multiplies matrices. `lanes` are whole warps."""
+class Matrices:
+    """The matrices of a batch's warps. `lanes` are whole warps."""
 
-    def by_warp(self, values: tuple[Any, ...], lanes: Any, number: int) -> Any:
+    def __init__(self, threads: Threads, report: Reporter, spaces: Spaces) -> None:
+        self._threads, self._report, self._spaces = threads, report, spaces
+
+    def by_warp(self, values: tuple[Array, ...], lanes: Lanes, number: int) -> Array:
         """Registers as (warp, lane, register)."""
         total = len(self.whole_warps(lanes, number))
         stacked = np.stack([np.broadcast_to(one, (total,)) for one in values], 1)
         return stacked.reshape(-1, 32, len(values))
 
-    def whole_warps(self, lanes: Any, number: int) -> Any:
-        numbers = self.numbers(lanes)
-        if self.threads % 32:
+    def whole_warps(self, lanes: Lanes, number: int) -> I64:
+        numbers = self._threads.numbers(lanes)
+        if self._threads.per_block % 32:
             text = "A matrix instruction in a warp of fewer than 32 threads"
-            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, lanes, True)
+            self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, lanes, True)
         return numbers
 
     def load_rows(
-        self, a: Any, count: int, space: str, transposed: bool, lanes: Any, number: int
-    ) -> list[Any]:
+        self, a: U64, count: int, space: str, transposed: bool, lanes: Lanes, number: int
+    ) -> list[Array]:
         """ldmatrix: `count` arrays of words."""
         array, index = self._rows(a, count, space, lanes, number, READ)
         words = np.stack([array.take(index + step) for step in range(4)], 1)
-        matrices = words.view(np.uint16).reshape(-1, count, 8, 8)
+        matrices: Array = words.view(np.uint16).reshape(-1, count, 8, 8)
         if transposed:
             matrices = matrices.swapaxes(2, 3)
         pairs = np.ascontiguousarray(matrices).view(_WORD)
         return [np.ascontiguousarray(pairs[:, one, GROUP, MEMBER].ravel()) for one in range(count)]
 
     def store_rows(
-        self, a: Any, values: tuple[Any, ...], space: str, transposed: bool, lanes: Any, number: int
+        self, a: U64, values: tuple[Array, ...], space: str, transposed: bool, lanes: Lanes, number: int
     ) -> None:
         """stmatrix: the words of each lane to rows that lanes say."""
         array, index = self._rows(a, len(values), space, lanes, number, WRITE)
@@ -76,31 +85,30 @@ class Matrices(Access):
         for step in range(4):
             put(array, index + step, np.ascontiguousarray(words[:, step]))
 
-    def _rows(self, a: Any, count: int, space: str, lanes: Any, number: int, mode: int) -> tuple[Any, Any]:
+    def _rows(self, a: U64, count: int, space: str, lanes: Lanes, number: int, mode: int) -> Places:
         """Where the rows of `count` matrices lie: eight addresses of each, of the first lanes of a warp."""
         numbers = self.whole_warps(lanes, number).reshape(-1, 32)[:, : 8 * count]
         addresses = np.broadcast_to(a, (numbers.shape[0] * 32,)).reshape(-1, 32)[:, : 8 * count]
-        place = getattr(self, f"at_{space}")
-        found: tuple[Any, Any] = place(addresses.ravel(), _WORD, 4, numbers.ravel(), number, mode)
-        return found
+        access = accessed(_WORD, 4, number, mode)
+        return self._spaces.at(space, addresses.ravel(), access, numbers.ravel())
 
     def multiply(
         self,
         is_tiled: bool,
         shape: tuple[int, int, int],
         kinds: tuple[str, str, str, str],
-        parts: tuple[tuple[Any, ...], ...],
+        parts: tuple[tuple[Array, ...], ...],
         count: int,
         clamps: bool,
         bits: str,
-        lanes: Any,
+        lanes: Lanes,
         number: int,
-    ) -> list[Any]:
+    ) -> list[Array]:
         """mma, and wmma.mma if `is_tiled`: `kinds` of d, a, b and c, `parts` the registers of a, b and c;
         `bits` is what is done with bits, "xor" or "and".
         """
         m, n, k = shape
-        whole = []
+        whole: list[Array] = []
         for which, kind, registers, size in zip(
             "abc", kinds[1:], parts, ((m, k), (k, n), (m, n)), strict=True
         ):
@@ -124,17 +132,17 @@ class Matrices(Access):
 
     def load_tile(
         self,
-        a: Any,
-        stride: Any,
+        a: U64,
+        stride: U32 | None,
         shape: tuple[int, int, int],
         which: str,
         is_row: bool,
         kind: str,
         space: str,
         count: int,
-        lanes: Any,
+        lanes: Lanes,
         number: int,
-    ) -> list[Any]:
+    ) -> list[Array]:
         """wmma.load."""
         if kind in SMALL:  # whole words, along the sum
             each = elements(kind)
@@ -147,15 +155,15 @@ class Matrices(Access):
 
     def store_tile(
         self,
-        a: Any,
-        stride: Any,
+        a: U64,
+        stride: U32 | None,
         shape: tuple[int, int, int],
         which: str,
         is_row: bool,
         kind: str,
         space: str,
-        values: tuple[Any, ...],
-        lanes: Any,
+        values: tuple[Array, ...],
+        lanes: Lanes,
         number: int,
     ) -> None:
         """wmma.store."""
@@ -167,35 +175,36 @@ class Matrices(Access):
 
     def _tile(
         self,
-        a: Any,
-        stride: Any,
+        a: U64,
+        stride: U32 | None,
         shape: tuple[int, int, int],
         which: str,
         is_row: bool,
         kind: str,
         space: str,
-        lanes: Any,
+        lanes: Lanes,
         number: int,
         mode: int,
-    ) -> Iterator[tuple[Any, Any]]:
+    ) -> Iterator[Places]:
         """Where the elements of a tile lie that each lane holds, one after the other."""
         numbers = self.whole_warps(lanes, number)
         offsets = _offsets(shape, which, is_row, kind, stride, numbers)
-        dtype = np.dtype(f"u{TYPES[kind].size}")
+        access = accessed(np.dtype(f"u{TYPES[kind].size}"), 1, number, mode)
         for step in range(offsets.shape[1]):
-            yield getattr(self, f"at_{space}")(a + offsets[:, step], dtype, 1, numbers, number, mode)
+            yield self._spaces.at(space, a + offsets[:, step], access, numbers)
 
 
 def _offsets(
-    shape: tuple[int, int, int], which: str, is_row: bool, kind: str, stride: Any, numbers: Any
-) -> Any:
+    shape: tuple[int, int, int], which: str, is_row: bool, kind: str, stride: U32 | None, numbers: I64
+) -> U64:
     """Where the elements of each lane lie, in bytes from the tile's start."""
     m, n, k = shape
     rows, columns = {"a": (m, k), "b": (k, n)}.get(which, (m, n))
     each = rows * columns // 32
     element = LANES[:, None] * each + np.arange(each)
     row, column = element // columns, element % columns
-    line = np.uint64(columns if is_row else rows) if stride is None else stride.astype(np.uint64)
+    told = (columns if is_row else rows) if stride is None else stride
+    line: U64 = np.asarray(told).astype(np.uint64)
     major, minor = (row, column) if is_row else (column, row)
     repeated = (len(numbers) // 32, 1)
     outer, inner = np.tile(major.astype(np.uint64), repeated), np.tile(minor.astype(np.uint64), repeated)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..aliases import I64, Bools
 
 
 class Pending:
@@ -21,23 +24,23 @@ class Pending:
         self._open: dict[int, int] = {}
         self._next = itertools.count(1)
 
-    def conflicts(self, places: Any, reads: bool, reduces: bool) -> Any:
+    def conflicts(self, places: I64, reads: bool, reduces: bool) -> Bools:
         """Which bytes a copy holds, so that an access now is a race; reductions go well together."""
         held = self._holds[places]
         if reduces:
             return (held != 0) & ~((held > 0) & self._reduces[places])
         return held > 0 if reads else held != 0
 
-    def write(self, places: Any, phase: int, reduces: bool) -> None:
+    def write(self, places: I64, phase: int, reduces: bool) -> None:
         """A copy writes bytes, or combines them; whoever finds the phase over may use them."""
         self._holds[places] = phase + 1
         self._reduces[places] = reduces
 
-    def over(self, phases: Any) -> None:
+    def over(self, phases: I64) -> None:
         """Somebody found phases over."""
         self._holds[np.isin(self._holds, phases + 1)] = 0
 
-    def read(self, lane: int, places: Any) -> None:
+    def read(self, lane: int, places: I64) -> None:
         """A copy of the lane's open group reads bytes."""
         group = self._open.setdefault(lane, next(self._next))
         self._holds[places] = -group

@@ -3,50 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from ..fault import Fault
 
 if TYPE_CHECKING:
+    from ..aliases import U64, Bools, Lanes
     from ..compile.function import CompiledFunction
+    from ..kernel import Kernel
     from ..memory import Memory
-
+    from ..ptx.syntax import Instruction
+    from .threads import Threads
 
 NULL = 1 << 16  # an address below is a null pointer and an offset
 FAR = 1 << 24  # bytes from an allocation at which an address has nothing to do with it
 
 
 class Reporter:
-    """The part of a batch that knows which lane is which thread."""
+    """Raises the faults of a batch's threads."""
 
-    memory: Memory
-    function: CompiledFunction
-    """The function that runs."""
-    kernel_name: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    block_numbers: Any
-    """The number in the grid of each block."""
-    block_count: int
-    threads: int
-    """Threads of a block."""
-    count: int
-    """Lanes."""
-    all_lanes: Any
-
-    def numbers(self, lanes: Any) -> Any:
-        """The numbers of lanes."""
-        return self.all_lanes if lanes is None else lanes
-
-    def thread(self, lane: int) -> str:
-        """Block and thread of a lane."""
-        return f"{self.block_name(lane // self.threads)} thread {_place(lane % self.threads, self.block)}"
-
-    def block_name(self, position: int) -> str:
-        """A block of the batch, as the grid numbers it."""
-        return f"block {_place(int(self.block_numbers[position]), self.grid)}"
+    def __init__(self, threads: Threads, memory: Memory, kernel: Kernel) -> None:
+        self.function = kernel.compiled
+        """The function that runs."""
+        self.kernel_name = kernel.name
+        self._threads, self._memory = threads, memory
 
     def where(self, number: int) -> str:
         """The function and lines of one of the instructions of the function that runs."""
@@ -57,18 +39,18 @@ class Reporter:
         status: int,
         what: str,
         number: int,
-        lanes: Any,
-        bad: Any,
-        address: Any = None,
+        lanes: Lanes,
+        bad: Bools | np.bool_ | bool,
+        address: U64 | np.uint64 | None = None,
         size: int = 0,
         more: str = "",
     ) -> NoReturn:
         """Raise the Fault of an instruction; `bad` says which of `lanes` it is the fault of."""
-        numbers = self.numbers(lanes)
+        numbers = self._threads.numbers(lanes)
         bad = np.broadcast_to(bad, numbers.shape)
         first = int(np.argmax(bad))
         text = [what + (f" of {size} bytes" if size else ""), f"    {self.where(number)}"]
-        guilty = f"    by {self.thread(int(numbers[first]))}"
+        guilty = f"    by {self._threads.name(int(numbers[first]))}"
         others = int(np.count_nonzero(bad)) - 1
         text.append(guilty + (f" and {others} more of {len(numbers)} in this instruction" if others else ""))
         if address is not None:
@@ -84,12 +66,12 @@ class Reporter:
     def _near(self, address: int) -> str:
         if address < NULL:
             return "a null pointer" + (f" and {address} bytes" if address else "")
-        released = self.memory.released(address)
+        released = self._memory.released(address)
         if released is not None:
             return (
                 f"in {released.kind} memory of {released.size} bytes at {released.address:#x} that was freed"
             )
-        near = self.memory.nearest(address)
+        near = self._memory.nearest(address)
         if near is None:
             return f"{_mapped(address)}, and there is no allocation at all"
         if min(abs(address - near.address), abs(address - near.end)) > FAR:
@@ -103,7 +85,7 @@ class Reporter:
         return f"{place} {near.kind} memory of {near.size} bytes at {near.address:#x}"
 
 
-def place_of(kernel_name: str, function: CompiledFunction, instruction: Any) -> str:
+def place_of(kernel_name: str, function: CompiledFunction, instruction: Instruction) -> str:
     """Where an instruction stands: kernel, source line, PTX line and text."""
     text = f"in {kernel_name}"
     if function.name != kernel_name:
@@ -121,8 +103,3 @@ def _mapped(address: int) -> str:
             if int(low, 16) <= address < int(high, 16):
                 return "host memory, such as a NumPy array's, which kernels cannot use"
     return "an address of nothing"
-
-
-def _place(number: int, shape: tuple[int, int, int]) -> str:
-    x, y, _ = shape
-    return f"({number % x},{number // x % y},{number // (x * y)})"

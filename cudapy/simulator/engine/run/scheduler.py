@@ -8,16 +8,17 @@ these join. Now and then another group has its turn: a loop that waits for other
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from .. import coverage, settings
+from .barrier_sync import BarrierSync
 from .calls import FRAME_SLOT, Key, Site
 from .frame import Frame, part
-from .meeting import Meetings
 
 if TYPE_CHECKING:
+    from ..aliases import I64, U32, Bools, Lanes
     from ..compile.function import CompiledFunction
     from ..compile.graph import Block
     from .batch import Batch
@@ -26,15 +27,15 @@ _PATIENCE = 256
 """After so many blocks another group has its turn."""
 
 
-class Scheduler(Meetings):
+class Scheduler(BarrierSync):
     """Runs a batch to its end."""
 
     def __init__(self, batch: Batch) -> None:
-        self.batch = batch
+        self.batch, self._threads = batch, batch.threads
         self._kernel = batch.launch.kernel
         self._functions = self._kernel.functions
-        self._ready: dict[Key, list[Any]] = {Key(0, 0, 0): [None]}
-        self._gated: dict[Key, list[Any]] = {}
+        self._ready: dict[Key, list[Lanes]] = {Key(0, 0, 0): [None]}
+        self._gated: dict[Key, list[I64]] = {}
         self._frames: dict[tuple[int, int], Frame] = {}
         self._sites: list[Site] = []
         self._site_numbers: dict[tuple[int, int], int] = {}
@@ -44,12 +45,14 @@ class Scheduler(Meetings):
         self._steps = 0
         self._resting: set[Key] = set()
         self._counts = coverage.counts(self._kernel) if settings.current.coverage else None
-        self._frame(Key(0, 0, 0))[FRAME_SLOT] = np.uint64(0)
-        batch.reserve_local(self._functions[0].local_size)
+        self._frame(Key(0, 0, 0))[FRAME_SLOT] = np.zeros((), np.uint64)[()]
+        if self._functions[0].local_size:
+            batch.local.reserve(self._functions[0].local_size)
 
     def run(self) -> None:
         """Raises Fault."""
         batch, ready = self.batch, self._ready
+        count, report, polls = self._threads.count, batch.report, batch.polls
         pause = batch.device.pause
         while True:
             if pause is not None:
@@ -59,20 +62,20 @@ class Scheduler(Meetings):
                     return
                 self._deadlock([])
             key = self._choose()
-            lanes = _merged(ready.pop(key), batch.count)
-            function = batch.function = self._functions[key.function]
+            lanes = _merged(ready.pop(key), count)
+            function = report.function = self._functions[key.function]
             block = function.blocks[key.block]
             frame = self._frame(key)
-            if block.gate is not None and lanes is not None:
-                lanes = self._gate(key, block, frame, lanes)
+            if block.convergence_mask is not None and lanes is not None:
+                lanes = self._reconverge(key, block.convergence_mask, frame, lanes)
                 if lanes is not None and not len(lanes):
                     continue
             if block.yields:
                 self._resting.add(key)
             result = block.run(batch, frame, lanes)
             if self._counts is not None:
-                self._counts.ran(key.function, key.block, batch.count if lanes is None else len(lanes))
-            if batch.rounds_in_vain:
+                self._counts.ran(key.function, key.block, count if lanes is None else len(lanes))
+            if polls.unproductive:
                 self._look_for_deadlock(block)
             self._finish(key, function, block, frame, lanes, result)
 
@@ -97,28 +100,35 @@ class Scheduler(Meetings):
         frame = self._frames.get((key.depth, key.function))
         if frame is None:
             initial = self._functions[key.function].initial
-            frame = self._frames[key.depth, key.function] = Frame(initial, self.batch.count)
+            frame = self._frames[key.depth, key.function] = Frame(initial, self._threads.count)
         return frame
 
-    def _add(self, key: Key, lanes: Any) -> None:
+    def _add(self, key: Key, lanes: Lanes) -> None:
         self._ready.setdefault(key, []).append(lanes)
 
-    def _gate(self, key: Key, block: Block, frame: Frame, lanes: Any) -> Any:
+    def _reconverge(
+        self, key: Key, convergence_mask: int | tuple[str, int], frame: Frame, lanes: I64
+    ) -> Lanes:
         """Those of `lanes`, and of those that wait already, that have their warp's mask complete."""
         held = self._gated.pop(key, None)
         if held is not None:
-            lanes = _merged([*held, lanes], self.batch.count)
-            if lanes is None:
+            together = _merged([*held, lanes], self._threads.count)
+            if together is None:
                 return None
-        mask = part(frame[block.gate[1]], lanes) if isinstance(block.gate, tuple) else np.uint32(block.gate)
-        complete = self.batch.gathered(mask, lanes)
+            lanes = together
+        mask = (
+            part(frame[convergence_mask[1]], lanes)
+            if isinstance(convergence_mask, tuple)
+            else np.uint32(convergence_mask)
+        )
+        complete = self.batch.warps.gathered(mask, lanes)
         if complete.all():
             return lanes
         self._gated[key] = [lanes[~complete]]
         return lanes[complete]
 
     def _finish(
-        self, key: Key, function: CompiledFunction, block: Block, frame: Frame, lanes: Any, result: Any
+        self, key: Key, function: CompiledFunction, block: Block, frame: Frame, lanes: Lanes, result: Any
     ) -> None:
         kind = block.end
         following = Key(key.depth, key.block + 1, key.function)
@@ -147,7 +157,7 @@ class Scheduler(Meetings):
         else:
             self._call(key, function, block, frame, lanes, result)
 
-    def _split(self, lanes: Any, condition: Any) -> tuple[Any, Any]:
+    def _split(self, lanes: Lanes, condition: Bools | Literal[True]) -> tuple[Lanes, Lanes]:
         if condition is True or (not condition.ndim and condition):
             return lanes, _NOBODY
         if not condition.ndim:
@@ -157,47 +167,50 @@ class Scheduler(Meetings):
             return lanes, _NOBODY
         if not count:
             return _NOBODY, lanes
-        numbers = self.batch.numbers(lanes)
+        numbers = self._threads.numbers(lanes)
         return numbers[condition], numbers[~condition]
 
-    def _switch(self, key: Key, block: Block, lanes: Any, place: Any) -> None:
+    def _switch(self, key: Key, block: Block, lanes: Lanes, place: U32) -> None:
         if not place.ndim:
             self._add(Key(key.depth, block.targets[int(place)], key.function), lanes)
             return
-        numbers = self.batch.numbers(lanes)
+        numbers = self._threads.numbers(lanes)
         for one in np.unique(place):
             self._add(Key(key.depth, block.targets[int(one)], key.function), numbers[place == one])
 
-    def _exit(self, lanes: Any) -> None:
-        batch = self.batch
-        numbers = batch.numbers(lanes)
-        batch.live -= np.bincount(batch.blocks[numbers], minlength=len(batch.live))
-        batch.alive_mask &= ~batch.bits_of(lanes)
+    def _exit(self, lanes: Lanes) -> None:
+        threads = self._threads
+        numbers = threads.numbers(lanes)
+        threads.live -= np.bincount(threads.blocks[numbers], minlength=len(threads.live))
+        if lanes is not None:  # else there is nobody left in any warp
+            self.batch.warps.exited(lanes)
         self._left(numbers)
         for key in list(self._gated):
             self._ready.setdefault(key, []).extend(self._gated.pop(key))
 
 
-_NOBODY: Any = object()
+_NOBODY: I64 = np.empty(0, np.int64)
+"""Told from other arrays by what it is."""
 _SPARSE = 64
 """Sorting is quicker than a look at every lane where fewer than one in so many are in the groups."""
 
 
-def _merged(groups: list[Any], count: int) -> Any:
+def _merged(groups: list[Lanes], count: int) -> Lanes:
     """The lanes of groups that share none, in order; None if they are all `count` of the batch."""
     if len(groups) == 1:
         lanes = groups[0]
         return None if lanes is None or len(lanes) == count else lanes
-    total = sum(map(len, groups))
+    several = cast("list[I64]", groups)  # the lanes of all are in one group
+    total = sum(map(len, several))
     if total == count:
         return None
     if total * _SPARSE < count:
-        return np.sort(np.concatenate(groups))
+        return np.sort(np.concatenate(several))
     present = np.zeros(count, bool)
-    for lanes in groups:
+    for lanes in several:
         present[lanes] = True
     return np.flatnonzero(present)
 
 
-def _size(lanes: Any, batch: Batch) -> int:
-    return 0 if lanes is _NOBODY else batch.count if lanes is None else len(lanes)
+def _size(lanes: Lanes, batch: Batch) -> int:
+    return 0 if lanes is _NOBODY else batch.threads.count if lanes is None else len(lanes)

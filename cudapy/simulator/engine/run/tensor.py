@@ -5,16 +5,24 @@ Source: PTX ISA, "Tensors", "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import fault
 from ..ptx.types import TYPES
 from ..tensor_map import SIZE, TensorMap, unpack
-from .access import READ, VERBS, WRITE
-from .bulk import Bulk, combine
+from .access import READ, VERBS, WRITE, accessed, mark_or_check
+from .bulk import combine
 
+if TYPE_CHECKING:
+    from ..aliases import I32, I64, U64, Array, Bools, DType, Lanes
+    from ..memory import Allocation
+    from .bulk import Bulk
+    from .report import Reporter
+    from .spaces import Spaces
+
+_BYTE = np.dtype("u1")
 _ALIGN = 128
 _PART = 16
 """Bytes that are moved together."""
@@ -22,20 +30,24 @@ _MAP_ALIGN = 64
 _NAN = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "f64": 0x7FFFFFFFFFFFFFFF}
 
 
-class Tensors(Bulk):
-    """The part of a batch that copies tensors."""
+class Tensors:
+    """The copies of tensors of a batch."""
 
-    def copy_tensor(
+    def __init__(self, report: Reporter, spaces: Spaces, bulk: Bulk) -> None:
+        self._report, self._spaces, self._bulk = report, spaces, bulk
+        self._global, self._shared = spaces.global_memory, spaces.shared
+
+    def copy(
         self,
         way: tuple[str, str],
-        tensor: Any,
-        coordinates: tuple[Any, ...],
-        shared: Any,
-        barrier: Any,
-        mask: Any,
-        offsets: tuple[Any, ...] | None,
+        tensor: U64,
+        coordinates: tuple[I32, ...],
+        shared: U64,
+        barrier: U64 | None,
+        mask: Array | None,
+        offsets: tuple[Array, ...] | None,
         operation: str,
-        lanes: Any,
+        lanes: Lanes,
         number: int,
     ) -> None:
         """cp.async.bulk.tensor and cp.reduce.async.bulk.tensor, lane after lane.
@@ -47,7 +59,7 @@ class Tensors(Bulk):
         signed = [one.view(np.int32) for one in coordinates]
         count = len(signed)
         operands = (tensor, shared, barrier, mask, *signed, *(offsets or ()))
-        for lane, at, place, word, ranks, *where in self._each(lanes, *operands):
+        for lane, at, place, word, ranks, *where in self._bulk.each(lanes, *operands):
             described = self._tensor_map(lane, at, count, offsets is not None, number)
             self._check_alignment(described, where[0], lane, number)
             if offsets is None:
@@ -63,24 +75,24 @@ class Tensors(Bulk):
             if way[1] == "global":
                 values = self._outside(described, places.shape, dtype)
                 values[inside] = self._elements(described, places[inside], dtype, lane, number, READ).take()
-                for target in self.targets(lane, place, word, ranks, moved, _ALIGN, way[0], number):
+                for target in self._bulk.targets(lane, place, word, ranks, moved, _ALIGN, way[0], number):
                     index = self._in_shared(described, target.start, places.shape, size)
                     touched = _bytes_of(index, size)
-                    self.held(touched, lane, number, target.barrier)
-                    self.shared_view(dtype)[index] = values
-                    self.completed(target.barrier, moved, lane, number)
+                    self._bulk.held(touched, lane, number, target.barrier)
+                    self._shared.view(dtype)[index] = values
+                    self._bulk.completed(target.barrier, moved, lane, number)
                 continue
-            start = self.shared_start(lane, place, moved, _ALIGN, way[1], number, READ)
+            start = self._bulk.shared_start(lane, place, moved, _ALIGN, way[1], number, READ)
             index = self._in_shared(described, start, places.shape, size)
             touched = _bytes_of(index, size)
-            self.seen(touched, lane, number)
+            self._bulk.seen(touched, lane, number)
             elements = self._elements(described, places[inside], dtype, lane, number, WRITE)
-            elements.put(self.shared_view(dtype)[index][inside], operation, described.kind)
-            self.grouped(lane, touched)
+            elements.put(self._shared.view(dtype)[index][inside], operation, described.kind)
+            self._bulk.grouped(lane, touched)
 
-    def check_tensor_map(self, tensor: Any, lanes: Any, number: int) -> None:
+    def check_map(self, tensor: U64, lanes: Lanes, number: int) -> None:
         """prefetch.tensormap: nothing but that the map must be one."""
-        for lane, at in self._each(lanes, tensor):
+        for lane, at in self._bulk.each(lanes, tensor):
             self._tensor_map(lane, at, 0, None, number)
 
     def _tensor_map(
@@ -89,18 +101,18 @@ class Tensors(Bulk):
         one = np.array([lane])
         if address % _MAP_ALIGN:
             text = "A tensor map off its alignment"
-            self.fail(fault.MISALIGNED_ADDRESS, text, number, one, True, np.uint64(address), SIZE)
+            self._report.fail(fault.MISALIGNED_ADDRESS, text, number, one, True, np.uint64(address), SIZE)
         try:
-            found = unpack(self.read_bytes(lane, address, SIZE, number))
+            found = unpack(self._spaces.read_bytes(lane, address, SIZE, number))
         except ValueError:
             text = "What is no tensor map that the simulator's cuTensorMapEncode* made"
-            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True, np.uint64(address), SIZE)
+            self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True, np.uint64(address), SIZE)
         if rank and len(found.sizes) != rank:
             text = f"A copy in {rank} dimensions of a tensor of {len(found.sizes)}"
-            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True)
+            self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True)
         if is_windowed is not None and found.is_windowed != is_windowed:
             text = f"A copy of {'windows' if is_windowed else 'boxes'} with a tensor map of the other kind"
-            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True)
+            self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True)
         return found
 
     def _check_alignment(self, tensor: TensorMap, first: int, lane: int, number: int) -> None:
@@ -114,7 +126,7 @@ class Tensors(Bulk):
                 f"A copy that starts {first * size} bytes into the rows of a tensor: its first coordinate, "
                 f"{first}, must be a multiple of {_PART // size} elements, which are {_PART} bytes"
             )
-            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, np.array([lane]), True)
+            self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, np.array([lane]), True)
 
     def _check_corner(self, start: list[int], lane: int, number: int) -> None:
         """Boxes that are written start inside. Source: CUDA Programming Guide, "Using TMA to transfer
@@ -123,7 +135,7 @@ class Tensors(Bulk):
         if min(start) < 0:
             corner = ", ".join(map(str, start))
             text = f"A copy to a tensor that starts at ({corner}): only loads have negative coordinates"
-            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, np.array([lane]), True)
+            self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, np.array([lane]), True)
 
     def _check_swizzle(self, tensor: TensorMap, lane: int, number: int) -> None:
         """The layout of rows narrower than the swizzle is not documented."""
@@ -133,46 +145,49 @@ class Tensors(Bulk):
             text = (
                 f"A swizzle of {tensor.swizzle} bytes of rows of {row}: the simulator has rows as wide as it"
             )
-            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, np.array([lane]), True)
+            self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, np.array([lane]), True)
 
-    def _in_shared(self, tensor: TensorMap, start: int, shape: tuple[int, ...], size: int) -> Any:
+    def _in_shared(self, tensor: TensorMap, start: int, shape: tuple[int, ...], size: int) -> I64:
         """Where the elements of a box lie among all of shared memory, row after row, or swizzled."""
-        places = np.arange(int(np.prod(shape))) * size + start % self.shared_stride
+        places: I64 = np.arange(int(np.prod(shape))) * size + start % self._shared.stride
         if tensor.swizzle:
             turns = places >> 7 & tensor.swizzle // _PART - 1
             places = places ^ turns * _PART
-        return ((places + start // self.shared_stride * self.shared_stride) // size).reshape(shape)
+        return ((places + start // self._shared.stride * self._shared.stride) // size).reshape(shape)
 
-    def _outside(self, tensor: TensorMap, shape: tuple[int, ...], dtype: Any) -> Any:
+    def _outside(self, tensor: TensorMap, shape: tuple[int, ...], dtype: DType) -> Array:
         """What a box holds where the tensor is not."""
         return np.full(shape, _NAN[tensor.kind] if tensor.fills_nan else 0, dtype)
 
     def _elements(
-        self, tensor: TensorMap, places: Any, dtype: Any, lane: int, number: int, mode: int
+        self, tensor: TensorMap, places: I64, dtype: DType, lane: int, number: int, mode: int
     ) -> _Elements:
         """Elements of a tensor, by bytes from its start. Raises Fault."""
         if not len(places):
             return _Elements(np.empty(0, dtype), places)
         low, high = tensor.address + int(places.min()), tensor.address + int(places.max()) + dtype.itemsize
-        found = self.memory.find(low)
+        found = self._global.allocations.find(low)
         if found is None or high > found.end:
             one, what = np.array([lane]), f"Invalid __global__ {VERBS[mode]} of a tensor"
             bad = low if found is None else high - dtype.itemsize
-            self.fail(fault.ILLEGAL_ADDRESS, what, number, one, True, np.uint64(bad), dtype.itemsize)
+            self._report.fail(fault.ILLEGAL_ADDRESS, what, number, one, True, np.uint64(bad), dtype.itemsize)
         offset = places + (tensor.address - found.address)
         if found.written is not None:
-            self._marked(found, offset, dtype.itemsize, lane, number, mode)
+            self._marked(found, found.written, offset, dtype.itemsize, lane, number, mode)
         array, start = found.view(dtype)
         return _Elements(array, (places + (tensor.address - start)) // dtype.itemsize)
 
-    def _marked(self, found: Any, offset: Any, size: int, lane: int, number: int, mode: int) -> None:
+    def _marked(
+        self, found: Allocation, written: Bools, offset: I64, size: int, lane: int, number: int, mode: int
+    ) -> None:
         one, what = np.array([lane]), f"__global__ {found.kind} memory"
-        for first in (offset if mode == WRITE else offset[~found.written[offset]][:1]).reshape(-1, 1):
+        access = accessed(_BYTE, size, number, mode)
+        for first in (offset if mode == WRITE else offset[~written[offset]][:1]).reshape(-1, 1):
             a = np.uint64(found.address + int(first[0]))
-            self.mark_or_check(found.written, first, a, size, one, number, mode, what)
+            mark_or_check(self._report, written, first, a, access, one, what)
 
 
-def _bytes_of(index: Any, size: int) -> Any:
+def _bytes_of(index: I64, size: int) -> I64:
     """The bytes of elements."""
     return (index.reshape(-1, 1) * size + np.arange(size)).ravel()
 
@@ -180,13 +195,13 @@ def _bytes_of(index: Any, size: int) -> Any:
 class _Elements:
     """Some elements of an array."""
 
-    def __init__(self, array: Any, index: Any) -> None:
+    def __init__(self, array: Array, index: I64) -> None:
         self._array, self._index = array, index
 
-    def take(self) -> Any:
+    def take(self) -> Array:
         return self._array[self._index]
 
-    def put(self, values: Any, operation: str, kind: str) -> None:
+    def put(self, values: Array, operation: str, kind: str) -> None:
         if operation:
             code = TYPES[kind].code
             with np.errstate(all="ignore"):
@@ -195,9 +210,10 @@ class _Elements:
         self._array[self._index] = values
 
 
-def box(tensor: TensorMap, start: list[int]) -> tuple[Any, Any]:
+def box(tensor: TensorMap, start: list[int]) -> tuple[I64, Bools]:
     """The elements of a box, slowest dimension first: bytes from the tensor's start, and which are inside."""
-    places, inside = np.zeros((), np.int64), np.ones((), bool)
+    places: I64 = np.zeros((), np.int64)
+    inside: Bools = np.ones((), bool)
     strides = (TYPES[tensor.kind].size, *tensor.strides)
     for axis, first in enumerate(start):
         step = tensor.steps[axis] if axis else 1
@@ -207,7 +223,7 @@ def box(tensor: TensorMap, start: list[int]) -> tuple[Any, Any]:
     return places, inside
 
 
-def windows(tensor: TensorMap, start: list[int], offsets: list[int]) -> tuple[Any, Any]:
+def windows(tensor: TensorMap, start: list[int], offsets: list[int]) -> tuple[I64, Bools]:
     """Pixels with their channels: (pixel, channel). The first pixels go through a box, row after row and
     picture after picture; `offsets` lead from them to those that are moved.
     """

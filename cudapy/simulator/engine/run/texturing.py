@@ -2,43 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from .. import fault
 from ..arithmetic import sampling
-from .report import Reporter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ..aliases import F64, I64, U8, U32, U64, Array, Bools, DType, Lanes
     from ..device import Device
     from ..texture import Surface, Texture
+    from .report import Reporter
+    from .threads import Threads
 
+_Object = TypeVar("_Object")
 _LAYERED = ("a1d", "a2d", "acube")
 _CODES = {"f32": np.dtype("f4"), "u32": np.dtype("u4"), "s32": np.dtype("i4")}
 
 
-class Texturing(Reporter):
-    """The part of a batch that reads textures, and reads and writes surfaces."""
+class Textures:
+    """The textures and surfaces of a batch's device."""
 
-    device: Device
+    def __init__(self, threads: Threads, report: Reporter, device: Device) -> None:
+        self._threads, self._report, self._device = threads, report, device
 
-    def texture(
+    def sample(
         self,
-        handle: Any,
+        handle: U64,
         shape: str,
-        coordinates: tuple[Any, ...],
+        coordinates: tuple[Array, ...],
         kind: str,
-        lanes: Any,
+        lanes: Lanes,
         number: int,
-        level: Any = None,
-        slopes: tuple[Any, ...] = (),
-    ) -> list[Any]:
+        level: Array | None = None,
+        slopes: tuple[Array, ...] = (),
+    ) -> list[Array]:
         """tex: four arrays of type `kind`."""
-        count = len(self.numbers(lanes))
+        count = len(self._threads.numbers(lanes))
         wide = [np.broadcast_to(one, (count,)) for one in coordinates]
         result = np.zeros((count, 4), _CODES[kind])
-        for texture, chosen in self._objects(self.device.textures, handle, lanes, number, "texture"):
+        for texture, chosen in self._objects(self._device.textures, handle, lanes, number, "texture"):
             layer, places = _split(shape, [one[chosen] for one in wide])
             levels = (texture.data, *texture.levels)
             if texture.is_linear:
@@ -54,28 +60,30 @@ class Texturing(Reporter):
 
     def gather(
         self,
-        handle: Any,
+        handle: U64,
         shape: str,
-        coordinates: tuple[Any, ...],
+        coordinates: tuple[Array, ...],
         channel: int,
         kind: str,
-        lanes: Any,
+        lanes: Lanes,
         number: int,
-    ) -> list[Any]:
+    ) -> list[Array]:
         """tld4."""
-        count = len(self.numbers(lanes))
+        count = len(self._threads.numbers(lanes))
         wide = [np.broadcast_to(one, (count,)) for one in coordinates]
         result = np.zeros((count, 4), _CODES[kind])
-        for texture, chosen in self._objects(self.device.textures, handle, lanes, number, "texture"):
+        for texture, chosen in self._objects(self._device.textures, handle, lanes, number, "texture"):
             layer, places = _split(shape, [one[chosen] for one in wide])
             values = sampling.gather(texture, texture.data, layer, places, channel)
             result[chosen] = values if kind == "f32" else values.astype(np.int64).astype(_CODES[kind])
         return [np.ascontiguousarray(result[:, place]) for place in range(4)]
 
-    def query(self, name: str, handle: Any, what: str, lanes: Any, number: int) -> Any:
+    def query(self, name: str, handle: U64, what: str, lanes: Lanes, number: int) -> U32:
         """txq and suq."""
-        known: Any = self.device.textures if name == "txq" else self.device.surfaces
-        result = np.zeros(len(self.numbers(lanes)), np.uint32)
+        known: Mapping[int, Texture | Surface] = (
+            self._device.textures if name == "txq" else self._device.surfaces
+        )
+        result = np.zeros(len(self._threads.numbers(lanes)), np.uint32)
         for one, chosen in self._objects(
             known, handle, lanes, number, "texture" if name == "txq" else "surface"
         ):
@@ -92,22 +100,21 @@ class Texturing(Reporter):
 
     def load_surface(
         self,
-        handle: Any,
+        handle: U64,
         shape: str,
-        coordinates: tuple[Any, ...],
-        dtype: Any,
+        coordinates: tuple[Array, ...],
+        dtype: DType,
         count: int,
         outside: str,
-        lanes: Any,
+        lanes: Lanes,
         number: int,
-    ) -> list[Any]:
+    ) -> list[Array]:
         """suld.b: `count` arrays."""
         size = dtype.itemsize * count
-        octets = np.zeros((len(self.numbers(lanes)), size), np.uint8)
-        for surface, chosen, place in self._surfaces(
+        octets = np.zeros((len(self._threads.numbers(lanes)), size), np.uint8)
+        for surface, chosen, (z, y, x, inside) in self._surfaces(
             handle, shape, coordinates, size, outside, lanes, number
         ):
-            z, y, x, inside = place
             values = np.stack([_octet(surface, z, y, x + step) for step in range(size)], 1)
             octets[chosen] = np.where(inside[:, None], values, 0)
         items = octets.view(dtype)
@@ -115,26 +122,25 @@ class Texturing(Reporter):
 
     def store_surface(
         self,
-        handle: Any,
+        handle: U64,
         shape: str,
-        coordinates: tuple[Any, ...],
-        dtype: Any,
-        values: tuple[Any, ...],
+        coordinates: tuple[Array, ...],
+        dtype: DType,
+        values: tuple[Array, ...],
         outside: str,
-        lanes: Any,
+        lanes: Lanes,
         number: int,
     ) -> None:
         """sust.b."""
         size = dtype.itemsize * len(values)
-        total = len(self.numbers(lanes))
+        total = len(self._threads.numbers(lanes))
         items = np.empty((total, len(values)), dtype)
         for place, value in enumerate(values):
             items[:, place] = value
         octets = items.view(np.uint8).reshape(total, size)
-        for surface, chosen, place in self._surfaces(
+        for surface, chosen, (z, y, x, inside) in self._surfaces(
             handle, shape, coordinates, size, outside, lanes, number
         ):
-            z, y, x, inside = place
             width = surface.data.shape[3]
             for step in range(size):
                 column, octet = divmod(x[inside] + step, width)
@@ -142,20 +148,20 @@ class Texturing(Reporter):
 
     def _surfaces(
         self,
-        handle: Any,
+        handle: U64,
         shape: str,
-        coordinates: tuple[Any, ...],
+        coordinates: tuple[Array, ...],
         size: int,
         outside: str,
-        lanes: Any,
+        lanes: Lanes,
         number: int,
-    ) -> Any:
+    ) -> Iterator[tuple[Surface, I64, tuple[I64, I64, I64, Bools]]]:
         """Each surface, the lanes that mean it, and where: layer or depth, row, byte in the row, and what is
         inside.
         """
-        count = len(self.numbers(lanes))
+        count = len(self._threads.numbers(lanes))
         wide = [np.broadcast_to(one, (count,)).astype(np.int64) for one in coordinates]
-        for surface, chosen in self._objects(self.device.surfaces, handle, lanes, number, "surface"):
+        for surface, chosen in self._objects(self._device.surfaces, handle, lanes, number, "surface"):
             own = [one[chosen] for one in wide]
             layer = own.pop(0) if shape in _LAYERED else None
             zero = np.zeros(len(own[0]), np.int64)
@@ -165,13 +171,15 @@ class Texturing(Reporter):
             inside = (
                 (x >= 0) & (x + size <= width * octets) & (y >= 0) & (y < height) & (z >= 0) & (z < depth)
             )
-            crooked = x % size != 0
-            if crooked.any():
-                self.fail(fault.MISALIGNED_ADDRESS, "Misaligned surface access", number, lanes, chosen_mask(
-                    count, chosen, crooked), size=size)  # fmt: skip
+            misaligned = x % size != 0
+            if misaligned.any():
+                text, bad = "Misaligned surface access", chosen_mask(count, chosen, misaligned)
+                self._report.fail(fault.MISALIGNED_ADDRESS, text, number, lanes, bad, size=size)
             if outside == "trap" and not inside.all():
                 what = f"Surface access outside of {width} x {height} x {depth} elements of {octets} bytes"
-                self.fail(fault.LAUNCH_FAILED, what, number, lanes, chosen_mask(count, chosen, ~inside))
+                self._report.fail(
+                    fault.LAUNCH_FAILED, what, number, lanes, chosen_mask(count, chosen, ~inside)
+                )
             if outside == "clamp":
                 x = np.clip(x, 0, width * octets - size)
                 y, z = np.clip(y, 0, height - 1), np.clip(z, 0, depth - 1)
@@ -179,32 +187,36 @@ class Texturing(Reporter):
             x, y, z = (np.where(inside, one, 0) for one in (x, y, z))
             yield surface, chosen, (z, y, x, inside)
 
-    def _objects(self, known: dict[int, Any], handle: Any, lanes: Any, number: int, what: str) -> Any:
+    def _objects(
+        self, known: Mapping[int, _Object], handle: U64, lanes: Lanes, number: int, what: str
+    ) -> Iterator[tuple[_Object, I64]]:
         """Each object that lanes mean, and the positions of these lanes."""
-        count = len(self.numbers(lanes))
+        count = len(self._threads.numbers(lanes))
         handles = np.broadcast_to(handle, (count,))
         for one in np.unique(handles):
             chosen = np.flatnonzero(handles == one)
             found = known.get(int(one))
             if found is None:
                 text = f"{int(one):#x} is the handle of no {what} object"
-                self.fail(fault.ILLEGAL_ADDRESS, text, number, lanes, chosen_mask(count, chosen, True))
+                self._report.fail(
+                    fault.ILLEGAL_ADDRESS, text, number, lanes, chosen_mask(count, chosen, True)
+                )
             yield found, chosen
 
 
-def chosen_mask(count: int, chosen: Any, bad: Any) -> Any:
+def chosen_mask(count: int, chosen: I64, bad: Bools | bool) -> Bools:
     """Which of `count` lanes are both chosen and bad."""
     mask = np.zeros(count, bool)
     mask[chosen] = bad
     return mask
 
 
-def _octet(surface: Surface, z: Any, y: Any, x: Any) -> Any:
+def _octet(surface: Surface, z: I64, y: I64, x: I64) -> U8:
     column, octet = divmod(x, surface.data.shape[3])
     return surface.data[z, y, column, octet]
 
 
-def _split(shape: str, coordinates: list[Any]) -> tuple[Any, list[Any]]:
+def _split(shape: str, coordinates: list[Array]) -> tuple[I64 | None, list[F64]]:
     """The layer, or None, and the coordinates within it."""
     layer = None
     if shape in _LAYERED:
@@ -217,7 +229,7 @@ def _split(shape: str, coordinates: list[Any]) -> tuple[Any, list[Any]]:
     return layer, places
 
 
-def _linear(texture: Texture, place: Any) -> Any:
+def _linear(texture: Texture, place: F64) -> F64:
     """Linear memory: what is outside is 0."""
     width = texture.data.shape[2]
     inside = (place >= 0) & (place < width)
@@ -229,8 +241,13 @@ def _linear(texture: Texture, place: Any) -> Any:
 
 
 def _mipmapped(
-    texture: Texture, levels: tuple[Any, ...], layer: Any, places: list[Any], depth: Any, slopes: list[Any]
-) -> Any:
+    texture: Texture,
+    levels: tuple[Array, ...],
+    layer: I64 | None,
+    places: list[F64],
+    depth: Array | None,
+    slopes: list[F64],
+) -> F64:
     """tex of a mipmapped texture: by level, by slopes, or the first."""
     count = len(places[0])
     if slopes:

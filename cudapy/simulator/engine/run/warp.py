@@ -2,82 +2,79 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .special import Specials, cached
+from .threads import cached
+
+if TYPE_CHECKING:
+    from ..aliases import I64, U32, Array, Bools, Lanes
+    from .race_detector import RaceDetector
+    from .threads import Threads
 
 _ONE = np.uint32(1)
 _FULL = 0xFFFFFFFF
 
 
-class Warps(Specials):
-    """The part of a batch that knows its warps. A warp is numbered through the batch."""
+class Warps:
+    """The warps of a batch."""
 
-    alive_mask: Any
-    """The lanes of each warp that have not exited, as bits."""
+    def __init__(self, threads: Threads, races: RaceDetector | None) -> None:
+        self._threads, self._races = threads, races
+        key = threads.key
+        places = cached(("places", *key), lambda: threads.all_lanes % threads.per_block % 32)
+        self._places: I64 = places  # of each lane in its warp
+        self._starts: I64 = cached(("starts", *key), lambda: threads.all_lanes - places)
+        self._bits: U32 = cached(("bits", *key), lambda: _ONE << places.astype(np.uint32))
+        self._alive: U32 = cached(("alive", *key), lambda: self.bits_of(None)).copy()
 
-    def set_up_warps(self) -> None:
-        key = (self.block_count, self.threads)
-        per_block = -(-self.threads // 32)
-        self.warp_count = per_block * self.block_count
-        self.lane_bits = cached(("bits", *key), lambda: _ONE << self.special("%laneid"))
-        self.warps = cached(
-            ("warps", *key),
-            lambda: (
-                np.repeat(np.arange(self.block_count) * per_block, self.threads) + self.special("%warpid")
-            ),
-        )
-        self.warp_starts = cached(
-            ("starts", *key), lambda: np.arange(self.count) - self.special("%laneid").astype(np.int64)
-        )
-        self.alive_mask = cached(("alive", *key), lambda: self.bits_of(None)).copy()
+    def exited(self, lanes: Lanes) -> None:
+        """Lanes run no longer."""
+        self._alive &= ~self.bits_of(lanes)
 
-    def bits_of(self, lanes: Any, chosen: Any = None) -> Any:
+    def bits_of(self, lanes: Lanes, chosen: Bools | None = None) -> U32:
         """A mask for each warp: the bits of those `lanes` where `chosen` holds (or all)."""
         if chosen is not None and not chosen.ndim:
             if not chosen:
-                return np.zeros(self.warp_count, np.uint32)
+                return np.zeros(self._threads.warp_count, np.uint32)
             chosen = None
-        if self.threads % 32 == 0:  # each warp has 32 bits of the batch's, in order
+        if self._threads.per_block % 32 == 0:  # each warp has 32 bits of the batch's, in order
             if lanes is None:
-                present = np.ones(self.count, bool) if chosen is None else chosen
+                present = np.ones(self._threads.count, bool) if chosen is None else chosen
             else:
-                present = np.zeros(self.count, bool)
+                present = np.zeros(self._threads.count, bool)
                 present[lanes] = True if chosen is None else chosen
             return np.packbits(present, bitorder="little").view("<u4").astype(np.uint32, copy=False)
-        numbers = self.numbers(lanes) if chosen is None else self.numbers(lanes)[chosen]
-        result = np.zeros(self.warp_count, np.uint32)
-        np.bitwise_or.at(result, self.warps[numbers], self.lane_bits[numbers])
+        numbers = self._threads.numbers(lanes) if chosen is None else self._threads.numbers(lanes)[chosen]
+        result = np.zeros(self._threads.warp_count, np.uint32)
+        np.bitwise_or.at(result, self._threads.warps[numbers], self._bits[numbers])
         return result
 
-    def gathered(self, mask: Any, lanes: Any) -> Any:
+    def gathered(self, mask: U32 | np.uint32, lanes: I64) -> Bools:
         """Which of `lanes` have with them all that their mask names and that still run."""
         present = self.bits_of(lanes)
-        warps = self.warps.take(lanes)
-        return (mask & self.alive_mask[warps] & ~present[warps]) == 0
+        warps = self._threads.warps.take(lanes)
+        return (mask & self._alive[warps] & ~present[warps]) == 0
 
-    def _own_warps(self, lanes: Any) -> Any:
-        return self.warps if lanes is None else self.warps.take(lanes)
+    def _own_warps(self, lanes: Lanes) -> I64:
+        return self._threads.warps if lanes is None else self._threads.warps.take(lanes)
 
-    def _spread(self, value: Any, lanes: Any) -> Any:
+    def _spread(self, value: Array, lanes: Lanes) -> Array:
         """Values of `lanes` as an array over all lanes."""
         if lanes is None and value.ndim:
             return value
-        result = np.zeros(self.count, value.dtype)
+        result = np.zeros(self._threads.count, value.dtype)
         if lanes is None:
             result[:] = value
         else:
             result[lanes] = value
         return result
 
-    def shuffle(self, mode: str, a: Any, b: Any, c: Any, lanes: Any) -> tuple[Any, Any]:
-        lane = self.special("%laneid")
-        starts = self.warp_starts
+    def shuffle(self, mode: str, a: Array, b: U32, c: U32, lanes: Lanes) -> tuple[Array, Bools]:
+        lane, starts = self._places, self._starts
         if lanes is not None:
             lane, starts = lane.take(lanes), starts.take(lanes)
-        lane = lane.astype(np.int64)
         b = (b & np.uint32(31)).astype(np.int64)
         clamp, segment = (
             (c & np.uint32(31)).astype(np.int64),
@@ -98,9 +95,9 @@ class Warps(Specials):
             valid = source <= last
         source = np.where(valid, source, lane)
         values = self._spread(a, lanes)
-        return values.take(np.minimum(starts + source, self.count - 1)), valid
+        return values.take(np.minimum(starts + source, self._threads.count - 1)), valid
 
-    def vote(self, mode: str, p: Any, mask: Any, lanes: Any) -> Any:
+    def vote(self, mode: str, p: Bools, mask: U32, lanes: Lanes) -> U32 | Bools:
         warps = self._own_warps(lanes)
         yes = self.bits_of(lanes, p)[warps] & mask
         if mode == "ballot":
@@ -110,12 +107,12 @@ class Warps(Specials):
         all_of_them = yes == (self.bits_of(lanes)[warps] & mask)
         return all_of_them if mode == "all" else all_of_them | (yes == 0)
 
-    def active_mask(self, lanes: Any) -> Any:
+    def active_mask(self, lanes: Lanes) -> U32:
         return self.bits_of(lanes)[self._own_warps(lanes)]
 
-    def match(self, mode: str, a: Any, mask: Any, lanes: Any) -> tuple[Any, Any]:
+    def match(self, mode: str, a: Array, mask: U32, lanes: Lanes) -> tuple[U32, Bools | np.bool_]:
         """The lanes of the mask with the same value; for `all` that mask, or 0, and whether all have it."""
-        numbers = self.numbers(lanes)
+        numbers = self._threads.numbers(lanes)
         warps = self._own_warps(lanes)
         values = np.broadcast_to(a, numbers.shape)
         order = np.lexsort((values, warps))
@@ -124,7 +121,7 @@ class Warps(Specials):
         group = np.empty(len(order), np.int64)
         group[order] = np.cumsum(fresh) - 1
         found = np.zeros(int(group.max()) + 1, np.uint32)
-        np.bitwise_or.at(found, group, self.lane_bits.take(numbers))
+        np.bitwise_or.at(found, group, self._bits.take(numbers))
         same = found[group] & mask
         if mode == "any":
             return same, np.True_
@@ -132,8 +129,8 @@ class Warps(Specials):
         agree = same == everybody
         return np.where(agree, everybody, np.uint32(0)), agree
 
-    def redux(self, op: str, a: Any, mask: Any, lanes: Any) -> Any:
-        numbers = self.numbers(lanes)
+    def redux(self, op: str, a: Array, mask: U32, lanes: Lanes) -> Array:
+        numbers = self._threads.numbers(lanes)
         key = self._own_warps(lanes).astype(np.int64) << 32 | np.broadcast_to(mask, numbers.shape).astype(
             np.int64
         )
@@ -152,11 +149,11 @@ class Warps(Specials):
         function.at(result, group, np.broadcast_to(a, numbers.shape))
         return result[group]
 
-    def redux_float(self, op: str, a: Any, mask: Any, lanes: Any, is_size: bool, spreads: bool) -> Any:
+    def redux_float(self, op: str, a: Array, mask: U32, lanes: Lanes, is_size: bool, spreads: bool) -> Array:
         """The least or greatest number of a warp's lanes, found as integers in the same order. NaN is none of
         them, unless all are NaN or it spreads.
         """
-        bits = np.broadcast_to(np.abs(a) if is_size else a, self.numbers(lanes).shape).view(np.int32)
+        bits = np.broadcast_to(np.abs(a) if is_size else a, self._threads.numbers(lanes).shape).view(np.int32)
         bad = (bits & 0x7FFFFFFF) > 0x7F800000
         ordered = np.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
         first = (op == "min") != spreads  # a NaN is behind all numbers, or before them
@@ -166,17 +163,13 @@ class Warps(Specials):
         is_nan = (found == 0x7FFFFFFF) | (found == -0x80000000)
         return np.where(is_nan, np.int32(0x7FFFFFFF), result).astype(np.int32).view(np.float32)
 
-    def elect(self, mask: Any, lanes: Any) -> tuple[Any, Any]:
+    def elect(self, mask: U32, lanes: Lanes) -> tuple[U32, Bools]:
         """The lowest lane of the mask, and whether one is it."""
-        mask = np.broadcast_to(mask, self.numbers(lanes).shape)
+        mask = np.broadcast_to(mask, self._threads.numbers(lanes).shape)
         lowest = mask & (~mask + _ONE)
-        bits = self.lane_bits if lanes is None else self.lane_bits.take(lanes)
+        bits = self._bits if lanes is None else self._bits.take(lanes)
         return np.bitwise_count(lowest - _ONE).astype(np.uint32), lowest == bits
 
-    def warp_barrier(self, lanes: Any) -> None:
-        if self.watch is not None:
-            self.watch.synchronized_warps(np.unique(self._own_warps(lanes)))
-
-    watch: Any
-    blocks: Any
-    """The block of each lane, counted from the batch's first."""
+    def synchronize(self, lanes: Lanes) -> None:
+        if self._races is not None:
+            self._races.synchronized_warps(np.unique(self._own_warps(lanes)))

@@ -8,15 +8,21 @@ Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instru
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import fault
 from .access import READ
 from .fragments import by_register, packed, positions, product, unpacked
-from .matrix import Matrices
-from .tensor import Tensors
+
+if TYPE_CHECKING:
+    from ..aliases import I64, U8, U64, Array, Bools, Lanes
+    from .matrix import Matrices
+    from .race_detector import RaceDetector
+    from .report import Reporter
+    from .shared import SharedMemory
+    from .threads import Threads
 
 _PART = 16
 """Bytes that lie together, and that a swizzle moves."""
@@ -26,54 +32,65 @@ _FIELD = np.uint64(0x3FFF)
 _SWIZZLES = np.array([0, 128, 64, 32])
 
 
-class Warpgroups(Matrices, Tensors):
-    """The part of a batch that multiplies by four warps at once."""
+class Warpgroups:
+    """The products of a batch's warpgroups."""
 
-    def multiply_by_warpgroups(
+    def __init__(
+        self,
+        threads: Threads,
+        report: Reporter,
+        matrices: Matrices,
+        shared: SharedMemory,
+        races: RaceDetector | None,
+    ) -> None:
+        self._threads, self._report, self._matrices = threads, report, matrices
+        self._shared, self._races = shared, races
+
+    def multiply(
         self,
         shape: tuple[int, int, int],
         kinds: tuple[str, str, str],
-        d: tuple[Any, ...],
-        a: Any,
-        b: Any,
-        keeps: Any,
+        d: tuple[Array, ...],
+        a: tuple[Array, ...] | U64,
+        b: U64,
+        keeps: Bools,
         signs: tuple[int, int],
         turned: tuple[int, int],
         clamps: bool,
-        lanes: Any,
+        lanes: Lanes,
         number: int,
-    ) -> list[Any]:
+    ) -> list[Array]:
         """wgmma.mma_async. `a` is registers, or a descriptor as `b` is; `keeps`: whether d is added to."""
         _, n, k = shape
-        numbers = self.whole_warps(lanes, number)
-        if self.threads % 128:
+        numbers = self._matrices.whole_warps(lanes, number)
+        if self._threads.per_block % 128:
             text = "A warpgroup instruction in a block of no whole warpgroups"
-            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, lanes, True)
+            self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, lanes, True)
         first = numbers.reshape(-1, 32)[:, 0]
         if isinstance(a, tuple):
-            registers = unpacked(kinds[1], self.by_warp(a, lanes, number))
-            left = np.zeros((len(first), 16, k), registers.dtype)
+            registers = unpacked(kinds[1], self._matrices.by_warp(a, lanes, number))
+            left: Array = np.zeros((len(first), 16, k), registers.dtype)
             rows, across = positions("a", registers.shape[2] // 4, registers.shape[2])
             left[:, rows, across] = registers
         else:
-            quarter = first % self.threads // 32 % 4
+            quarter = first % self._threads.per_block // 32 % 4
             left = self._factor(
                 a, kinds[1], quarter[:, None] * 16 + np.arange(16), k, turned[0], first, number
             )
         right = self._factor(b, kinds[2], np.arange(n)[None, :], k, turned[1], first, number)
-        old = unpacked(kinds[0], self.by_warp(d, lanes, number))
+        old = unpacked(kinds[0], self._matrices.by_warp(d, lanes, number))
         index = np.arange(n // 2)
         row = np.arange(32)[:, None] // 4 + index % 4 // 2 * 8
         column = index // 4 * 8 + np.arange(32)[:, None] % 4 * 2 + index % 2
-        added = np.zeros((len(first), 16, n), old.dtype)
+        added: Array = np.zeros((len(first), 16, n), old.dtype)
         added[:, row, column] = old
         added = np.where(np.broadcast_to(keeps, numbers.shape).reshape(-1, 32)[:, :1, None], added, 0)
         result = product([left * signs[0], right.swapaxes(1, 2) * signs[1], added], clamps)
         return by_register(packed(kinds[0], result[:, row, column]), len(d))
 
     def _factor(
-        self, descriptor: Any, kind: str, lines: Any, depth: int, is_turned: int, first: Any, number: int
-    ) -> Any:
+        self, descriptor: U64, kind: str, lines: I64, depth: int, is_turned: int, first: I64, number: int
+    ) -> Array:
         """A factor by warp, line (row of a, or column of b) and place along the sum."""
         total = len(first)
         word = np.broadcast_to(descriptor, (total * 32,)).reshape(-1, 32)[:, 0]
@@ -81,7 +98,7 @@ class Warpgroups(Matrices, Tensors):
         start, leading, stride = (one[:, None, None] for one in field)
         if (word >> np.uint64(49) & np.uint64(7)).any():
             text = "A matrix descriptor with a base offset, which the simulator does not have"
-            self.fail(fault.ILLEGAL_INSTRUCTION, text, number, first, True)
+            self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, first, True)
         width = _SWIZZLES[(word >> np.uint64(62)).astype(np.int64)][:, None, None]
         size = _ROW // depth
         if is_turned:
@@ -102,18 +119,18 @@ class Warpgroups(Matrices, Tensors):
             items = octets.reshape(total, -1, _ROW).view(f"u{size}")
         return unpacked(kind, np.ascontiguousarray(items))
 
-    def _parts(self, address: Any, first: Any, number: int) -> Any:
+    def _parts(self, address: I64, first: I64, number: int) -> U8:
         """16 bytes at each address of the shared memory of each warp's block. Raises Fault."""
-        outside = (address + _PART > self.shared_size).reshape(len(first), -1)
+        outside = (address + _PART > self._shared.size).reshape(len(first), -1)
         if outside.any():
             bad = address.reshape(len(first), -1).max(1).astype(np.uint64)
-            more = f"the block's __shared__ memory has {self.shared_size} bytes"
+            more = f"the block's __shared__ memory has {self._shared.size} bytes"
             text = "Invalid __shared__ read of a matrix"
-            self.fail(fault.ILLEGAL_ADDRESS, text, number, first, outside.any(1), bad, _PART, more)
-        places = (address + self.blocks[first][:, None, None] * self.shared_stride)[..., None] + np.arange(
-            _PART
-        )
-        if self.watch is not None:
+            self._report.fail(fault.ILLEGAL_ADDRESS, text, number, first, outside.any(1), bad, _PART, more)
+        places = (address + self._threads.blocks[first][:, None, None] * self._shared.stride)[
+            ..., None
+        ] + np.arange(_PART)
+        if self._races is not None:
             for warp, lane in enumerate(first.tolist()):
-                self.watch.copied(self, np.unique(places[warp]), lane, number, READ, None)
-        return self.shared[places]
+                self._races.copied(np.unique(places[warp]), lane, number, READ, None)
+        return self._shared.data[places]

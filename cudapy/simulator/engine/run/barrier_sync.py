@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -14,22 +14,28 @@ from .cluster import ClusterBarriers, Held
 from .report import place_of
 
 if TYPE_CHECKING:
+    from ..aliases import I64, Array, Bools, Lanes
     from ..compile.function import CompiledFunction
     from ..compile.graph import Block
+    from ..ptx.syntax import Instruction
     from .calls import Key
 
 _PATIENCE = 1024
 """After so many questions in vain, and nothing else, everybody is thought to wait for ever."""
 
 
-class Meetings(Calls):
+Arrival: TypeAlias = "tuple[Array, Array | None, Bools | None]"
+"""The number of a barrier, for how many threads it is, and a predicate to be reduced; None: all, and none."""
+
+
+class BarrierSync(Calls):
     """The part of a scheduler that lets threads wait."""
 
-    _gated: dict[Key, list[Any]]
+    _gated: dict[Key, list[I64]]
 
     def _set_up_barriers(self) -> None:
         batch = self.batch
-        self._barriers = Barriers(batch.blocks, batch.live)
+        self._barriers = Barriers(batch.threads.blocks, batch.threads.live)
         self._cluster_barriers: ClusterBarriers | None = None  # once somebody arrives
 
     @property
@@ -42,10 +48,10 @@ class Meetings(Calls):
         """Those that wait for their clusters."""
         return self._cluster_barriers.waiting if self._cluster_barriers is not None else []
 
-    def _left(self, lanes: Any) -> None:
+    def _left(self, lanes: I64) -> None:
         """Lanes have exited: barriers may be complete without them."""
-        if self.batch.rounds_in_vain:
-            self.batch.something_happened()
+        if self.batch.polls.unproductive:
+            self.batch.polls.something_happened()
         if not self._barriers.is_idle:
             self._release()
         if self._cluster_barriers is not None:
@@ -53,16 +59,21 @@ class Meetings(Calls):
             self._release_clusters(self._cluster_barriers)
 
     def _barrier(
-        self, following: Key, function: CompiledFunction, block: Block, lanes: Any, result: Any
+        self,
+        following: Key,
+        function: CompiledFunction,
+        block: Block,
+        lanes: Lanes,
+        result: Arrival,
     ) -> None:
         number, count, predicate = result
         simple = count is None and not number.ndim and predicate is None
         if simple and lanes is None and self._barriers.is_idle and block.info.action == "sync":
-            if self.batch.watch is not None:
-                self.batch.watch.synchronized_blocks(np.arange(self.batch.block_count))
+            if self.batch.races is not None:
+                self.batch.races.synchronized_blocks(np.arange(self._threads.block_count))
             self._add(following, None)
             return
-        numbers = self.batch.numbers(lanes)
+        numbers = self._threads.numbers(lanes)
         which = np.broadcast_to(number, numbers.shape)
         wanted = np.broadcast_to(0 if count is None else count, numbers.shape)
         truth = None if predicate is None else np.broadcast_to(predicate, numbers.shape)
@@ -78,19 +89,21 @@ class Meetings(Calls):
 
     def _release(self) -> None:
         released, finished = self._barriers.release()
-        if self.batch.watch is not None and finished.any():
-            self.batch.watch.synchronized_blocks(np.flatnonzero(finished))
+        if self.batch.races is not None and finished.any():
+            self.batch.races.synchronized_blocks(np.flatnonzero(finished))
         for key, lanes, result, slot in released:
-            if slot is not None:
+            if slot is not None and result is not None:
                 self._frame(key).merge(slot, result, lanes)
             self._add(key, lanes)
 
-    def _cluster_barrier(self, following: Key, function: CompiledFunction, block: Block, lanes: Any) -> None:
-        batch, barriers = self.batch, self._cluster_barriers
+    def _cluster_barrier(
+        self, following: Key, function: CompiledFunction, block: Block, lanes: Lanes
+    ) -> None:
+        threads, barriers = self.batch.threads, self._cluster_barriers
         if barriers is None:
-            barriers = ClusterBarriers(batch.blocks, batch.cluster_size, batch.live)
+            barriers = ClusterBarriers(threads.blocks, threads.cluster_size, threads.live)
             self._cluster_barriers = barriers
-        numbers = batch.numbers(lanes)
+        numbers = threads.numbers(lanes)
         if block.info.action == "arrive":
             bad = barriers.arrive(numbers)
             text = "A second arrival at the barrier of the cluster, with no wait between"
@@ -99,29 +112,30 @@ class Meetings(Calls):
             bad = barriers.wait(held)
             text = "A wait at the barrier of the cluster without an arrival"
         if bad.any():
-            batch.fail(fault.LAUNCH_FAILED, text, function_number(function, block), numbers, bad)
+            number = function_number(function, block)
+            self.batch.report.fail(fault.LAUNCH_FAILED, text, number, numbers, bad)
         if block.info.action == "arrive":
             self._add(following, lanes)
         self._release_clusters(barriers)
 
     def _release_clusters(self, barriers: ClusterBarriers) -> None:
         released, complete = barriers.release()
-        if self.batch.watch is not None and len(complete):
-            self.batch.watch.synchronized_clusters(complete)
+        if self.batch.races is not None and len(complete):
+            self.batch.races.synchronized_clusters(complete)
         for key, lanes in released:
             self._add(key, lanes)
 
     def _look_for_deadlock(self, ran: Block) -> None:
         """After a block that some asked in vain before: does everybody wait?"""
-        batch = self.batch
+        polls = self.batch.polls
         if not ran.is_idle:
-            batch.something_happened()
-        elif batch.rounds_in_vain > _PATIENCE:
+            polls.something_happened()
+        elif polls.unproductive > _PATIENCE:
             held = [waiting.lanes for _, waiting in self._barriers.everybody()]
             held += [one.lanes for one in self._held]
             held += [lanes for groups in self._gated.values() for lanes in groups]
-            if len(np.unique(np.concatenate([batch.asking(), *held]))) == int(batch.live.sum()):
-                self._deadlock(batch.who_asks())
+            if len(np.unique(np.concatenate([polls.lanes(), *held]))) == int(self._threads.live.sum()):
+                self._deadlock(self.batch.mbarriers.who_asks())
 
     def _deadlock(self, more: list[str]) -> NoReturn:
         """Say who waits for what; `more` are those that ask again and again."""
@@ -137,11 +151,14 @@ class Meetings(Calls):
             function = self._functions[key.function]
             first = function.blocks[key.block].steps[0].instruction
             lines.append(self._waits(np.concatenate(groups), function, first, "the rest of its warp's mask"))
+        if self._barriers.everybody():
+            more = [*more, "    each waits for threads that never come: look for a barrier in a branch"]
         text = f"Deadlock in {self._kernel.name}: no thread can run\n" + "\n".join([*lines, *more])
         raise Fault(fault.LAUNCH_TIMEOUT, text)
 
-    def _waits(self, lanes: Any, function: CompiledFunction, instruction: Any, what: str) -> str:
+    def _waits(self, lanes: I64, function: CompiledFunction, instruction: Instruction, what: str) -> str:
+        first = self._threads.name(int(lanes.min()))
         return (
-            f"    {len(lanes)} threads wait for {what}, the first is {self.batch.thread(int(lanes.min()))}\n"
+            f"    {len(lanes)} threads wait for {what}, the first is {first}\n"
             f"        {place_of(self._kernel.name, function, instruction)}"
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..._types.driver.enums import CUstreamBatchMemOpType as MemOp
+from ..addresses import Pointer
 from ..library import provides
-from ..log import invalid
+from ..refused import invalid
 from .operations import MemoryOperations
 from .stream import stream
 
@@ -51,7 +52,7 @@ _WIDE = (MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_64, MemOp.CU_STREAM_MEM_OP_WRITE_VALU
 
 
 @provides("driver", "cuStreamBatchMemOp", "cuStreamBatchMemOp_v2")
-def cuStreamBatchMemOp_v2(stream: int, count: int, paramArray: Any, flags: int) -> None:
+def cuStreamBatchMemOp_v2(stream: int, count: int, paramArray: Pointer, flags: int) -> None:
     from .stream import stream as find_stream
 
     on = find_stream(stream)

@@ -8,16 +8,17 @@ A thread that works for the program, such as that of a stream, is at work as lon
 from __future__ import annotations
 
 import gc
-import os
 import threading
 import time
+
+from .. import _forks
 
 PAUSE = 1e-5  # seconds
 PATIENCE = 0.05  # seconds
 
 
-class AtWork:
-    """`with at_work:` around what the simulator does, in any thread, also within another.
+class GcPause:
+    """`with gc_pause:` around what the simulator does, in any thread, also within another.
 
     Since Python 3.12 the collector may run behind any call, that of `gc.enable` for one, and what it
     finalizes comes by here again. So nothing is called while the lock is held. A thread that enables the
@@ -82,6 +83,5 @@ class AtWork:
             gc.enable()
 
 
-at_work = AtWork()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=at_work.forked)
+gc_pause = GcPause()
+_forks.in_child(gc_pause.forked)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 from .devices.context import Context
+from .devices.green import Description
 from .handles import Object, every
 from .memory.allocations import blocks
 from .memory.pool_memory import graph_memory
 from .memory.virtual import reserved
 
 
-def census() -> dict[str, int]:
+def live_objects() -> dict[str, int]:
     """See `cudapy.simulator.alive`."""
-    found = Counter(thing.noun for thing in every(Object))
+    found = Counter(thing.noun for thing in every(Object) if not isinstance(thing, Description))
     for block in blocks.all():
         storage = graph_memory.get(block.address)
         if storage is None or storage.is_live:  # a graph has its memory for good; a launch allocates it

@@ -11,8 +11,8 @@ SLICE = 0.002  # seconds for a kernel, if others wait
 SWITCH = 0.0005  # seconds for a thread of Python while a kernel runs: the program's own wait less than 5 ms
 
 
-class Turns:
-    """`with turns:` around a kernel. In between, `pause` lets another run that waits."""
+class KernelTimeSlices:
+    """`with time_slices:` around a kernel. In between, `pause` lets another run that waits."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

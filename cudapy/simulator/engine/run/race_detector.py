@@ -8,44 +8,51 @@ that no access has told apart are remembered together.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
 from .. import fault, settings
+from .access import ATOMIC, READ, WRITE
 from .pending import Pending
 
 if TYPE_CHECKING:
-    from .batch import Batch
+    from ..aliases import I32, I64, U64, Bools, Lanes
+    from .access import Access
+    from .report import Reporter
+    from .threads import Threads
 
-READ, WRITE, ATOMIC = 0, 1, 2
 _NOBODY = -1
 _WIDEST = 16
 """Bytes that may be remembered together: the shared memory of a block is a multiple of them."""
 
 
-class Watch:
-    """What was seen of the shared memory of a batch."""
+class RaceDetector:
+    """What was seen of the shared memory of a batch: `size` bytes of each block, `stride` bytes apart."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, threads: Threads, report: Reporter, size: int, stride: int) -> None:
+        self._threads, self._report = threads, report
+        self._shared_size, self._shared_stride = size, stride
         self._grain = _WIDEST  # all accesses so far touched whole grains of so many bytes
-        size = len(batch.shared) // _WIDEST
+        size = threads.block_count * stride // _WIDEST
         self._races = settings.current.check_races
-        self._written: Any = np.zeros(size, bool) if settings.current.check_uninitialized else None
+        self._written: Bools | None = None
+        if settings.current.check_uninitialized:
+            self._written = np.zeros(size, bool)
         if self._races:
-            self._writer = _Seen(size)
-            self._lowest_reader, self._highest_reader = _Seen(size), _Seen(size)
-            self._was_atomic = np.zeros(size, bool)
+            self._writer = _Last(size)
+            self._lowest_reader, self._highest_reader = _Last(size), _Last(size)
+            self._was_atomic: Bools = np.zeros(size, bool)
         self._pending: Pending | None = None  # once a copy was made
-        self._block_time = np.ones(batch.block_count, np.int32)
-        self._cluster_time = np.ones(batch.block_count // batch.cluster_size, np.int32)
-        self._cluster_size, self._shared_size = batch.cluster_size, batch.shared_size
-        self._warp_time = np.ones(batch.warp_count, np.int32)
+        self._cluster_size = threads.cluster_size
+        self._block_time = np.ones(threads.block_count, np.int32)
+        self._cluster_time = np.ones(threads.block_count // threads.cluster_size, np.int32)
+        self._warp_time = np.ones(threads.warp_count, np.int32)
 
-    def synchronized_blocks(self, blocks: Any) -> None:
+    def synchronized_blocks(self, blocks: I64) -> None:
         self._block_time[blocks] += 1
 
-    def waited(self, blocks: Any, phases: Any) -> None:
+    def waited(self, blocks: I64, phases: I64) -> None:
         """Threads of blocks found phases of barriers in shared memory over (2 * place + parity)."""
         self.synchronized_blocks(blocks)
         if self._cluster_size > 1:
@@ -53,37 +60,35 @@ class Watch:
         if self._pending is not None:
             self._pending.over(phases)
 
-    def synchronized_clusters(self, clusters: Any) -> None:
+    def synchronized_clusters(self, clusters: I64) -> None:
         self._cluster_time[clusters] += 1
         self._block_time.reshape(-1, self._cluster_size)[clusters] += 1
 
-    def synchronized_warps(self, warps: Any) -> None:
+    def synchronized_warps(self, warps: I64) -> None:
         self._warp_time[warps] += 1
 
-    def shared(
-        self, batch: Batch, offset: Any, a: Any, size: int, lanes: Any, number: int, mode: int
-    ) -> None:
-        """An access of `size` bytes at `offset` of the batch's shared memory."""
-        self._tell_apart(size)
-        numbers = batch.numbers(lanes)
+    def shared(self, offset: I64, a: U64, access: Access, lanes: Lanes) -> None:
+        """An access at `offset` of the batch's shared memory."""
+        self._tell_apart(access.size)
+        numbers = self._threads.numbers(lanes)
         start = np.broadcast_to(offset, numbers.shape) // self._grain
-        seen, now = _Access(batch, lanes, number, mode, a, size), self._now(batch, numbers)
-        for step in range(size // self._grain):
+        seen, now = _Seen(lanes, access.number, access.mode, a, access.size), self._now(numbers)
+        for step in range(access.size // self._grain):
             self._see(seen, start + step, now)
 
-    def copied(self, batch: Batch, places: Any, lane: int, number: int, mode: int, phase: int | None) -> None:
+    def copied(self, places: I64, lane: int, number: int, mode: int, phase: int | None) -> None:
         """A copy that a lane started touches bytes; `phase` says when those that it writes are there."""
         self._tell_apart(1)
-        a = places[:1].astype(np.uint64) % np.uint64(batch.shared_stride)
-        seen = _Access(batch, np.array([lane]), number, mode, a, len(places), True)
-        self._see(seen, places, self._now(batch, np.full(len(places), lane)))
+        a = places[:1].astype(np.uint64) % np.uint64(self._shared_stride)
+        seen = _Seen(np.array([lane]), number, mode, a, len(places), True)
+        self._see(seen, places, self._now(np.full(len(places), lane)))
         if self._races and phase is not None:
-            self._holding(batch).write(places, phase, mode == ATOMIC)
+            self._holding().write(places, phase, mode == ATOMIC)
 
-    def reads(self, batch: Batch, lane: int, places: Any) -> None:
+    def reads(self, lane: int, places: I64) -> None:
         """A copy of the lane's group reads bytes, until the group was waited for."""
         if self._races:
-            self._holding(batch).read(lane, places)
+            self._holding().read(lane, places)
 
     def commit(self, lanes: list[int]) -> None:
         if self._pending is not None:
@@ -93,10 +98,10 @@ class Watch:
         if self._pending is not None:
             self._pending.wait(lanes, left)
 
-    def _holding(self, batch: Batch) -> Pending:
+    def _holding(self) -> Pending:
         if self._pending is None:
             self._tell_apart(1)
-            self._pending = Pending(len(batch.shared))
+            self._pending = Pending(self._threads.block_count * self._shared_stride)
         return self._pending
 
     def _tell_apart(self, size: int) -> None:
@@ -114,37 +119,38 @@ class Watch:
             for seen in (self._writer, self._lowest_reader, self._highest_reader):
                 seen.repeat(times)
 
-    def _now(self, batch: Batch, lane: Any) -> _Now:
-        block, warp = batch.blocks[lane], batch.warps[lane]
+    def _now(self, lane: I64) -> _Now:
+        threads = self._threads
+        block, warp = threads.blocks[lane], threads.warps[lane]
         alone = self._cluster_size == 1
         return _Now(
             lane,
             warp,
             block,
-            batch.warps,
-            batch.blocks,
+            threads.warps,
+            threads.blocks,
             self._block_time[block],
             self._warp_time[warp],
             None if alone else self._cluster_time[block // self._cluster_size],
         )
 
-    def _see(self, seen: _Access, place: Any, now: _Now) -> None:
+    def _see(self, seen: _Seen, place: I64, now: _Now) -> None:
         """An access to one grain by each lane, or to several by one lane."""
         if self._written is not None:
             if seen.mode == WRITE:
                 self._written[place] = True
             elif not self._written[place].all():
                 text = "Read of __shared__ memory that nobody wrote"
-                seen.fail(text, ~self._written[place], "of the block's shared memory")
+                self._fail(seen, text, ~self._written[place], "of the block's shared memory")
         if self._races:
             if self._pending is not None:
                 held = self._pending.conflicts(place, seen.mode == READ, seen.is_copy and seen.mode == ATOMIC)
                 if held.any():
                     text = "Race in __shared__ memory (with an asynchronous copy)"
-                    seen.fail(text, held, "nobody has waited for the copy")
+                    self._fail(seen, text, held, "nobody has waited for the copy")
             self._race(seen, place, now)
 
-    def _race(self, seen: _Access, place: Any, now: _Now) -> None:
+    def _race(self, seen: _Seen, place: I64, now: _Now) -> None:
         mode = seen.mode
         hazard, other = self._writer.unordered(place, now)
         kind = "read after write" if mode == READ else "write after write"
@@ -163,10 +169,10 @@ class Watch:
                 other = _partner(now.lane, index)
         if hazard.any():
             one = int(np.argmax(hazard))
-            partner = seen.batch.thread(int(other[one]))
+            partner = self._threads.name(int(other[one]))
             text = f"Race in __shared__ memory ({kind})"
             more = f"the other is {partner}; no barrier lies between them"
-            seen.fail(text, hazard, more)
+            self._fail(seen, text, hazard, more)
         if mode == READ:
             self._lowest_reader.see(place, now, np.minimum)
             self._highest_reader.see(place, now, np.maximum)
@@ -174,23 +180,22 @@ class Watch:
             self._writer.see(place, now, None)
             self._was_atomic[place] = mode == ATOMIC
 
+    def _fail(self, seen: _Seen, text: str, bad: Bools, more: str) -> NoReturn:
+        """Raise the Fault; `bad` is for each lane, or for each byte that one lane touches."""
+        whole = len(self._threads.numbers(seen.lanes)) != len(bad)
+        guilty = True if whole else bad
+        self._report.fail(fault.LAUNCH_FAILED, text, seen.number, seen.lanes, guilty, seen.a, seen.size, more)
 
-class _Access(NamedTuple):
+
+class _Seen(NamedTuple):
     """An instruction that accesses shared memory, for reports."""
 
-    batch: Batch
-    lanes: Any
+    lanes: Lanes
     number: int
     mode: int
-    a: Any
+    a: U64
     size: int
     is_copy: bool = False
-
-    def fail(self, text: str, bad: Any, more: str) -> NoReturn:
-        """Raise the Fault; `bad` is for each lane, or for each byte that one lane touches."""
-        whole = len(self.batch.numbers(self.lanes)) != len(bad)
-        guilty = True if whole else bad
-        self.batch.fail(fault.LAUNCH_FAILED, text, self.number, self.lanes, guilty, self.a, self.size, more)
 
 
 class _Now(NamedTuple):
@@ -198,31 +203,31 @@ class _Now(NamedTuple):
     blocks, warps and clusters; no times of clusters where these are single blocks.
     """
 
-    lane: Any
-    warp: Any
-    block: Any
-    warps: Any
-    blocks: Any
-    block_time: Any
-    warp_time: Any
-    cluster_time: Any
+    lane: I64
+    warp: I64
+    block: I64
+    warps: I64
+    blocks: I64
+    block_time: I32
+    warp_time: I32
+    cluster_time: I32 | None
 
 
-class _Seen:
+class _Last:
     """For each grain one lane that accessed it, and when: by the barriers of its block, and of its warp."""
 
     def __init__(self, size: int) -> None:
-        self._lane = np.full(size, _NOBODY, np.int64)
-        self._block_time = np.zeros(size, np.int32)
-        self._warp_time = np.zeros(size, np.int32)
-        self._cluster_time = np.zeros(size, np.int32)
+        self._lane: I64 = np.full(size, _NOBODY, np.int64)
+        self._block_time: I32 = np.zeros(size, np.int32)
+        self._warp_time: I32 = np.zeros(size, np.int32)
+        self._cluster_time: I32 = np.zeros(size, np.int32)
 
     def repeat(self, times: int) -> None:
         """There are `times` as many grains, and what was seen of one was seen of all its parts."""
         self._lane, self._block_time = self._lane.repeat(times), self._block_time.repeat(times)
         self._warp_time, self._cluster_time = self._warp_time.repeat(times), self._cluster_time.repeat(times)
 
-    def unordered(self, place: Any, now: _Now) -> tuple[Any, Any]:
+    def unordered(self, place: I64, now: _Now) -> tuple[Bools, I64]:
         """Which accesses no barrier lies before, since another lane's; and these lanes."""
         other = self._lane[place]
         recent = ~self._is_old(place, now) & (other != _NOBODY) & (other != now.lane)
@@ -231,7 +236,7 @@ class _Seen:
             recent &= ~(same_warp & (self._warp_time[place] != now.warp_time))
         return recent, other
 
-    def _is_old(self, place: Any, now: _Now) -> Any:
+    def _is_old(self, place: I64, now: _Now) -> Bools:
         """Whether a barrier of the block, or of the cluster for lanes of another block, lies between."""
         old_in_block = self._block_time[place] != now.block_time
         if now.cluster_time is None:
@@ -239,11 +244,11 @@ class _Seen:
         same_block = now.blocks[self._lane[place]] == now.block
         return np.where(same_block, old_in_block, self._cluster_time[place] != now.cluster_time)
 
-    def see(self, place: Any, now: _Now, choose: Any) -> None:
+    def see(self, place: I64, now: _Now, choose: np.ufunc | None) -> None:
         """Remember the last lane of each grain, or since its last barrier the one that `choose` takes."""
         if choose is None:
             self._lane[place] = now.lane
-            chosen: Any = slice(None)
+            chosen: Bools | slice = slice(None)
         else:
             old = self._is_old(place, now)
             self._lane[place[old]] = now.lane[old]
@@ -256,7 +261,7 @@ class _Seen:
             self._cluster_time[where] = now.cluster_time[chosen]
 
 
-def _partner(lane: Any, index: Any) -> Any:
+def _partner(lane: I64, index: I64) -> I64:
     """For each lane another one that writes the same byte; `index` numbers the bytes."""
     last = np.zeros(int(index.max()) + 1, lane.dtype)
     first = np.zeros_like(last)

@@ -1,0 +1,298 @@
+"""NCCL's collectives, and what a rank sends and receives."""
+
+from __future__ import annotations
+
+from ..addresses import Pointer
+from ..library import provides
+from . import group, numbers
+from .checks import check_memory, invalid, stream_of, usable
+from .communicator import Communicator
+from .transfers import Call
+
+
+def _call(
+    kind: str,
+    handle: int | None,
+    send: int | None,
+    recv: int | None,
+    count: int,
+    data_type: int,
+    on: int | None,
+    operator: int | None = None,
+    peer: int = -1,
+) -> None:
+    """Make a call of a rank, now or at the end of the group. Raises Refused."""
+    comm = usable(handle)
+    stream = stream_of(comm, on)
+    if data_type not in numbers.SIZES:
+        raise invalid(f"{data_type} is no ncclDataType_t")
+    if not -1 <= peer < comm.size or (peer < 0 and kind in _PEERED):
+        raise invalid(f"{'peer' if kind in ('send', 'recv') else 'root'} = {peer} is no rank of {comm.size}")
+    name, scalar = ("", None) if operator is None else _operator(comm, operator, data_type)
+    call = Call(comm, kind, send or 0, recv or 0, count, data_type, name, peer, scalar)
+    if not count and kind not in ("send", "recv"):
+        return
+    if call.given:
+        check_memory(comm, send, call.given, "sendbuff")
+    if call.taken:
+        check_memory(comm, recv, call.taken, "recvbuff")
+    _check_overlap(call)
+    group.make(call, stream)
+
+
+_PEERED = ("send", "recv", "broadcast", "reduce", "gather", "scatter")
+
+
+def _check_overlap(call: Call) -> None:
+    """Raise Refused for memory that is read and written, but where NCCL allows it: in place."""
+    given, taken = call.given, call.taken
+    if not given or not taken:
+        return
+    if call.send >= call.recv + taken or call.recv >= call.send + given:
+        return
+    mine = call.comm.rank * call.unit
+    places = {
+        "all_gather": call.send == call.recv + mine,
+        "gather": call.send == call.recv + mine,
+        "reduce_scatter": call.recv == call.send + mine,
+        "scatter": call.recv == call.send + mine,
+        "all_to_all": False,
+    }
+    if not places.get(call.kind, call.send == call.recv):
+        raise invalid("sendbuff and recvbuff overlap, and not as what is in place does")
+
+
+def _operator(comm: Communicator, number: int, data_type: int) -> tuple[str, bytes | int | None]:
+    """The name of an operator, and its scalar. Raises Refused."""
+    name = numbers.OPERATORS.get(number)
+    if name is not None:
+        return name, None
+    made = comm.operators.get(number)
+    if made is None:
+        raise invalid(f"{number} is no operator of {comm.name}")
+    if made[0] != data_type:
+        raise invalid(f"the operator is for {numbers.name_of(made[0])}, not {numbers.name_of(data_type)}")
+    return numbers.PREMULTIPLIED, made[1]
+
+
+@provides("nccl")
+def ncclReduce(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    count: int,
+    datatype: int,
+    op: int,
+    root: int,
+    comm: int,
+    stream: int | None,
+) -> None:
+    _call("reduce", comm, sendbuff, recvbuff, count, datatype, stream, op, root)
+
+
+@provides("nccl")
+def ncclBcast(buff: int | None, count: int, datatype: int, root: int, comm: int, stream: int | None) -> None:
+    _call("broadcast", comm, buff, buff, count, datatype, stream, None, root)
+
+
+@provides("nccl")
+def ncclBroadcast(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    count: int,
+    datatype: int,
+    root: int,
+    comm: int,
+    stream: int | None,
+) -> None:
+    _call("broadcast", comm, sendbuff, recvbuff, count, datatype, stream, None, root)
+
+
+@provides("nccl")
+def ncclAllReduce(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    count: int,
+    datatype: int,
+    op: int,
+    comm: int,
+    stream: int | None,
+) -> None:
+    _call("all_reduce", comm, sendbuff, recvbuff, count, datatype, stream, op)
+
+
+@provides("nccl")
+def ncclReduceScatter(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    recvcount: int,
+    datatype: int,
+    op: int,
+    comm: int,
+    stream: int | None,
+) -> None:
+    _call("reduce_scatter", comm, sendbuff, recvbuff, recvcount, datatype, stream, op)
+
+
+@provides("nccl")
+def ncclAllGather(
+    sendbuff: int | None, recvbuff: int | None, sendcount: int, datatype: int, comm: int, stream: int | None
+) -> None:
+    _call("all_gather", comm, sendbuff, recvbuff, sendcount, datatype, stream)
+
+
+@provides("nccl")
+def ncclAlltoAll(
+    sendbuff: int | None, recvbuff: int | None, count: int, datatype: int, comm: int, stream: int | None
+) -> None:
+    _call("all_to_all", comm, sendbuff, recvbuff, count, datatype, stream)
+
+
+@provides("nccl")
+def ncclGather(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    count: int,
+    datatype: int,
+    root: int,
+    comm: int,
+    stream: int | None,
+) -> None:
+    _call("gather", comm, sendbuff, recvbuff, count, datatype, stream, None, root)
+
+
+@provides("nccl")
+def ncclScatter(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    count: int,
+    datatype: int,
+    root: int,
+    comm: int,
+    stream: int | None,
+) -> None:
+    _call("scatter", comm, sendbuff, recvbuff, count, datatype, stream, None, root)
+
+
+@provides("nccl")
+def ncclSend(
+    sendbuff: int | None, count: int, datatype: int, peer: int, comm: int, stream: int | None
+) -> None:
+    _call("send", comm, sendbuff, None, count, datatype, stream, None, peer)
+
+
+@provides("nccl")
+def ncclRecv(
+    recvbuff: int | None, count: int, datatype: int, peer: int, comm: int, stream: int | None
+) -> None:
+    _call("recv", comm, None, recvbuff, count, datatype, stream, None, peer)
+
+
+@provides("nccl")
+def ncclAllReduceConfig(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    count: int,
+    datatype: int,
+    op: int,
+    comm: int,
+    stream: int | None,
+    config: Pointer,
+) -> None:
+    ncclAllReduce(sendbuff, recvbuff, count, datatype, op, comm, stream)
+
+
+@provides("nccl")
+def ncclBroadcastConfig(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    count: int,
+    datatype: int,
+    root: int,
+    comm: int,
+    stream: int | None,
+    config: Pointer,
+) -> None:
+    ncclBroadcast(sendbuff, recvbuff, count, datatype, root, comm, stream)
+
+
+@provides("nccl")
+def ncclReduceConfig(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    count: int,
+    datatype: int,
+    op: int,
+    root: int,
+    comm: int,
+    stream: int | None,
+    config: Pointer,
+) -> None:
+    ncclReduce(sendbuff, recvbuff, count, datatype, op, root, comm, stream)
+
+
+@provides("nccl")
+def ncclAllGatherConfig(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    sendcount: int,
+    datatype: int,
+    comm: int,
+    stream: int | None,
+    config: Pointer,
+) -> None:
+    ncclAllGather(sendbuff, recvbuff, sendcount, datatype, comm, stream)
+
+
+@provides("nccl")
+def ncclReduceScatterConfig(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    recvcount: int,
+    datatype: int,
+    op: int,
+    comm: int,
+    stream: int | None,
+    config: Pointer,
+) -> None:
+    ncclReduceScatter(sendbuff, recvbuff, recvcount, datatype, op, comm, stream)
+
+
+@provides("nccl")
+def ncclAlltoAllConfig(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    count: int,
+    datatype: int,
+    comm: int,
+    stream: int | None,
+    config: Pointer,
+) -> None:
+    ncclAlltoAll(sendbuff, recvbuff, count, datatype, comm, stream)
+
+
+@provides("nccl")
+def ncclGatherConfig(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    count: int,
+    datatype: int,
+    root: int,
+    comm: int,
+    stream: int | None,
+    config: Pointer,
+) -> None:
+    ncclGather(sendbuff, recvbuff, count, datatype, root, comm, stream)
+
+
+@provides("nccl")
+def ncclScatterConfig(
+    sendbuff: int | None,
+    recvbuff: int | None,
+    count: int,
+    datatype: int,
+    root: int,
+    comm: int,
+    stream: int | None,
+    config: Pointer,
+) -> None:
+    ncclScatter(sendbuff, recvbuff, count, datatype, root, comm, stream)

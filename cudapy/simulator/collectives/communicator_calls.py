@@ -1,0 +1,217 @@
+"""NCCL's functions that make communicators, end them, and ask them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..._types.nccl import NCCL_SPLIT_NOCOLOR, ncclResult_t, ncclUniqueId
+from ..addresses import Pointer, pointed, require
+from ..devices.primary import retained
+from ..library import provides
+from ..refused import Refused
+from . import group
+from .board import Header, changed
+from .checks import comm_of, current_context, invalid
+from .communicator import KEY_SIZE, Communicator, join, meeting, unique_id
+from .waiting import Wait
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .waiting import Task
+
+
+@provides("nccl")
+def ncclGetUniqueId() -> ncclUniqueId:
+    return ncclUniqueId(internal=unique_id())
+
+
+def _init(target: Any, size: int, key: bytes, rank: int) -> None:
+    """Make a rank on the current device, and write its handle to `target`."""
+    require(pointed(target), 8, "comm")
+    target[0] = 0
+    comm = join(_key(key), size, rank, current_context())
+    group.set_up(_initialised(comm, target))
+
+
+def _key(internal: bytes) -> bytes:
+    """What there is in an id."""
+    return internal[:KEY_SIZE]
+
+
+def _initialised(comm: Communicator, target: Any) -> Task:
+    try:
+        yield from meeting(comm)
+    except BaseException:
+        comm.end("it was not made")
+        raise
+    target[0] = comm.handle
+
+
+@provides("nccl")
+def ncclCommInitRank(comm: Pointer, nranks: int, commId: Any, rank: int) -> None:
+    _init(comm, nranks, bytes(commId), rank)
+
+
+@provides("nccl")
+def ncclCommInitRankConfig(comm: Pointer, nranks: int, commId: Any, rank: int, config: Pointer) -> None:
+    _init(comm, nranks, bytes(commId), rank)
+
+
+@provides("nccl")
+def ncclCommInitRankScalable(
+    newcomm: Pointer, nranks: int, myrank: int, nId: int, commIds: Pointer, config: Pointer
+) -> None:
+    if nId < 1:
+        raise invalid("there must be an id at least")
+    _init(newcomm, nranks, bytes(commIds[0]), myrank)
+
+
+@provides("nccl")
+def ncclCommInitAll(comm: Pointer, ndev: int, devlist: Pointer) -> None:
+    if ndev < 1:
+        raise invalid(f"ndev = {ndev}: there must be a device at least")
+    require(pointed(comm), 8 * ndev, "comm")
+    devices = [devlist[i] for i in range(ndev)] if devlist else list(range(ndev))
+    key = _key(unique_id())
+    group.start()
+    try:
+        for rank, device in enumerate(devices):
+            made = join(key, ndev, rank, retained(device))
+            group.set_up(_initialised(made, _At(comm, rank)))
+    except Refused as refused:
+        group.note(refused)
+        raise
+    finally:
+        group.end()
+
+
+class _At:
+    """A place in an array, as a pointer has it."""
+
+    def __init__(self, array: Any, place: int) -> None:
+        self._array, self._place = array, place
+
+    def __setitem__(self, _: int, value: int) -> None:
+        self._array[self._place] = value
+
+
+@provides("nccl")
+def ncclCommFinalize(comm: int) -> None:
+    _wait(comm_of(comm))
+
+
+def _wait(comm: Communicator) -> None:
+    """Wait for what is queued."""
+    last = comm.last
+    if last is not None:
+        last.wait()
+
+
+@provides("nccl")
+def ncclCommDestroy(comm: int) -> None:
+    found = comm_of(comm)
+    if not found.is_aborted:
+        _wait(found)
+    found.end("its communicator was destroyed")
+
+
+@provides("nccl")
+def ncclCommAbort(comm: int) -> None:
+    found = comm_of(comm)
+    with changed:
+        found.is_aborted = True
+        changed.notify_all()
+    _wait(found)
+    found.end("its communicator was aborted")
+
+
+@provides("nccl")
+def ncclCommRevoke(comm: int, revokeFlags: int) -> None:
+    found = comm_of(comm)
+    if revokeFlags:
+        raise invalid(f"revokeFlags = {revokeFlags}, which must be 0")
+    with changed:
+        found.is_aborted = True
+        changed.notify_all()
+    _wait(found)
+
+
+@provides("nccl")
+def ncclCommSplit(comm: int, color: int, key: int, newcomm: Pointer, config: Pointer) -> None:
+    parent = comm_of(comm)
+    require(pointed(newcomm), 8, "newcomm")
+    if color < 0 and color != NCCL_SPLIT_NOCOLOR:
+        raise invalid(f"color = {color} is negative")
+    newcomm[0] = 0
+    group.set_up(_split(parent, color, key, range(parent.size), newcomm))
+
+
+@provides("nccl")
+def ncclCommShrink(
+    comm: int,
+    excludeRanksList: Pointer,
+    excludeRanksCount: int,
+    newcomm: Pointer,
+    config: Pointer,
+    shrinkFlags: int,
+) -> None:
+    parent = comm_of(comm)
+    require(pointed(newcomm), 8, "newcomm")
+    gone = {excludeRanksList[i] for i in range(excludeRanksCount)}
+    if not gone or not gone <= set(range(parent.size)) or parent.rank in gone:
+        raise invalid(f"{sorted(gone)} is no list of other ranks of {parent.size}")
+    newcomm[0] = 0
+    left = [rank for rank in range(parent.size) if rank not in gone]
+    group.set_up(_split(parent, 0, parent.rank, left, newcomm))
+
+
+def _split(parent: Communicator, color: int, order: int, ranks: Any, target: Any) -> Task:
+    """Make a communicator of those of `ranks` that have the same color."""
+    board, me = parent.board, parent.rank
+    parent.splits += 1
+    what = f"split {parent.splits}"
+    header = Header(f"ncclCommSplit of ranks {list(ranks)}")
+    board.post(what, me, header, np.array([color, order], np.int32).view(np.uint8))
+    yield Wait(parent, "ncclCommSplit", lambda: board.missing(what, ranks), "split, too")
+    with changed:
+        told = {rank: board.slot(what).posts[rank].data.view(np.int32) for rank in ranks}
+    board.has_read(what, me)
+    members = sorted((rank for rank in ranks if told[rank][0] == color), key=lambda r: (told[r][1], r))
+    yield Wait(parent, "ncclCommSplit", lambda: board.unread(what, ranks), "split, too")
+    board.leave(what, me, ranks)
+    if color == NCCL_SPLIT_NOCOLOR:
+        return
+    leader, its_id = members[0], f"{what}, id of {color}"
+    if me == leader:
+        board.post(its_id, me, header, np.frombuffer(unique_id(), np.uint8), members)
+    yield Wait(parent, "ncclCommSplit", lambda: board.missing(its_id, [leader]), "make the id")
+    with changed:
+        key = bytes(board.slot(its_id).posts[leader].data)
+    board.has_read(its_id, me, members)
+    yield Wait(parent, "ncclCommSplit", lambda: board.unread(its_id, members), "read the id")
+    board.leave(its_id, me, members)
+    made = join(_key(key), len(members), members.index(me), parent.context)
+    yield from _initialised(made, target)
+
+
+@provides("nccl")
+def ncclCommGetAsyncError(comm: int) -> int:
+    error = comm_of(comm).error
+    return 0 if error is None else int(ncclResult_t[error[0]])
+
+
+@provides("nccl")
+def ncclCommCount(comm: int) -> int:
+    return comm_of(comm).size
+
+
+@provides("nccl")
+def ncclCommCuDevice(comm: int) -> int:
+    return comm_of(comm).context.device.ordinal
+
+
+@provides("nccl")
+def ncclCommUserRank(comm: int) -> int:
+    return comm_of(comm).rank

@@ -1,0 +1,90 @@
+"""Local memory: what each thread has for itself, the stack of its calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...._ffi.rounding import round_up
+from .. import fault, settings
+from ..memory import POISON
+from .access import Access, mark_or_check
+
+if TYPE_CHECKING:
+    from ..aliases import U8, U64, Bools, Lanes
+    from .access import Places
+    from .report import Reporter
+    from .threads import Threads
+
+_STEP = 256
+
+
+class LocalMemory:
+    """The local memory of a batch; `limit` is the most bytes that a thread may have."""
+
+    def __init__(self, threads: Threads, report: Reporter, limit: int) -> None:
+        self._threads, self._report, self._limit = threads, report, limit
+        self._data: U8 = np.empty(0, np.uint8)
+        self._stride = 0
+        self._base: U64 = threads.all_lanes.view(np.uint64)
+        """Where the memory of each lane starts."""
+        self._written: Bools | None = None
+        """A bool for each byte, where somebody asked."""
+
+    def reserve(self, size: int) -> None:
+        """Have at least `size` bytes for each thread."""
+        if size <= self._stride:
+            return
+        count, old = self._threads.count, self._stride
+        stride = max(round_up(size, _STEP), 2 * old)
+        grown = np.full((count, stride), POISON, np.uint8)
+        grown[:, :old] = self._data.reshape(count, old)
+        if settings.current.check_uninitialized:
+            written = np.zeros((count, stride), bool)
+            if self._written is not None:
+                written[:, :old] = self._written.reshape(count, old)
+            self._written = written.reshape(-1)
+        self._data, self._stride = grown.reshape(-1), stride
+        self._base = (self._threads.all_lanes * stride).view(np.uint64)
+
+    def grow(self, start: U64, size: U64, lanes: Lanes, number: int) -> U64:
+        """alloca: the end of `size` bytes from `start` on. Raises Fault."""
+        end = start + size
+        bad = (end < start) | (end > np.uint64(self._limit))
+        if bad.any():
+            more = f"a stack has {self._limit} bytes"
+            self._report.fail(
+                fault.HARDWARE_STACK_ERROR, "Stack overflow", number, lanes, bad, size, more=more
+            )
+        self.reserve(int(end.max()))
+        return end
+
+    def at(self, a: U64, access: Access, lanes: Lanes) -> Places:
+        """The places of addresses, which count from the start of each thread's memory. Raises Fault."""
+        size = access.size
+        if not a.ndim:
+            high = bits = int(a)
+        else:
+            high, bits = int(a.max()), int(np.bitwise_or.reduce(a))
+        if high + size > self._stride or bits & (size - 1):
+            refuse(self._report, "thread", "__local__", a, access, self._stride, lanes)
+        offset = a + (self._base if lanes is None else self._base.take(lanes))
+        if self._written is not None:
+            where = offset.view(np.int64)
+            mark_or_check(self._report, self._written, where, a, access, lanes, "__local__ memory")
+        return self._data.view(access.dtype), (offset >> access.shift).view(np.int64)
+
+
+def refuse(
+    report: Reporter, owner: str, space: str, a: U64, access: Access, limit: int, lanes: Lanes, hint: str = ""
+) -> None:
+    """Raise the Fault of addresses outside of their owner's `limit` bytes, or of misaligned ones."""
+    every, size, number = np.atleast_1d(a), access.size, access.number
+    what = f"{space} {access.verb}"
+    outside = (every > np.uint64(limit)) | (every + np.uint64(size) > np.uint64(limit))
+    more = f"the {owner}'s {space} memory has {limit} bytes{hint}"
+    if outside.any():
+        report.fail(fault.ILLEGAL_ADDRESS, f"Invalid {what}", number, lanes, outside, every, size, more)
+    misaligned = every & np.uint64(size - 1) != 0
+    report.fail(fault.MISALIGNED_ADDRESS, f"Misaligned {what}", number, lanes, misaligned, every, size, more)

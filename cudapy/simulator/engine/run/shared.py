@@ -1,0 +1,161 @@
+"""Shared memory: that of a lane's own block, and of the other blocks of its cluster.
+
+Source: PTX ISA, "Cluster of Cooperative Thread Arrays", "mapa", "getctarank".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...._ffi.rounding import round_up
+from .. import fault
+from ..memory import POISON
+from . import layout
+from .access import READ, Access
+from .local import refuse
+from .threads import cached
+
+if TYPE_CHECKING:
+    from ..aliases import I64, U8, U64, Array, Bools, DType, Lanes
+    from .access import Places
+    from .race_detector import RaceDetector
+    from .report import Reporter
+    from .threads import Threads
+
+_ALIGN = 16
+_RANK = np.uint64(layout.RANK)
+_OFFSET = np.uint64((1 << layout.RANK) - 1)
+_RANKS = 255
+"""All ranks that an address may have."""
+
+
+def stride_of(size: int) -> int:
+    """How far apart the shared memories of two blocks of `size` bytes lie."""
+    return round_up(size, _ALIGN)
+
+
+class SharedMemory:
+    """The shared memory of a batch, block after block, of which each has `size` bytes."""
+
+    def __init__(self, threads: Threads, report: Reporter, races: RaceDetector | None, size: int) -> None:
+        self._threads, self._report, self._races = threads, report, races
+        self.size, self.stride = size, stride_of(size)
+        self.data: U8 = np.full(threads.block_count * self.stride, POISON, np.uint8)
+        self._views: dict[DType, Array] = {}
+        self._base: U64 | None = None  # where that of each lane's block starts
+        if threads.block_count > 1:
+            key = ("shared", *threads.key, self.stride)
+            self._base = cached(key, lambda: threads.blocks.astype(np.uint64) * np.uint64(self.stride))
+
+    def view(self, dtype: DType) -> Array:
+        """That of all blocks as an array of `dtype`."""
+        view = self._views.get(dtype)
+        if view is None:
+            view = self._views[dtype] = self.data.view(dtype)
+        return view
+
+    def at(self, a: U64, access: Access, lanes: Lanes) -> Places:
+        """The places of addresses in lanes' own blocks. Raises Fault."""
+        size = access.size
+        if not a.ndim:
+            high = bits = int(a)
+        else:
+            high, bits = int(a.max()), int(np.bitwise_or.reduce(a))
+        # a compiler makes vectors of reads, the last of which may end behind what the block has
+        behind = high if access.items > 1 and access.mode == READ else high + size - 1
+        if behind >= self.size or bits & (size - 1):
+            if high >> layout.RANK and self.is_own(a, lanes).all():
+                return self.at_cluster(a, access, lanes)
+            hint = "; the address is of another block of the cluster, which takes shared::cluster"
+            is_other = (np.atleast_1d(a) >> _RANK).any()
+            refuse(self._report, "block", "__shared__", a, access, self.size, lanes, hint if is_other else "")
+        offset = a
+        if self._base is not None:
+            offset = a + (self._base if lanes is None else self._base.take(lanes))
+        if self._races is not None:
+            self._races.shared(offset.view(np.int64), a, access, lanes)
+        return self.view(access.dtype), (offset >> access.shift).view(np.int64)
+
+    def at_cluster(self, a: U64, access: Access, lanes: Lanes) -> Places:
+        """The places of addresses in any block of lanes' clusters. Raises Fault."""
+        if not int(a.max()) >> layout.RANK:
+            return self.at(a, access, lanes)
+        numbers = self._threads.numbers(lanes)
+        offset = self.offsets(np.broadcast_to(a, numbers.shape), numbers, access)
+        if self._races is not None:
+            self._races.shared(offset, a, access, numbers)
+        return self.view(access.dtype), offset >> access.shift.view(np.int64)
+
+    def is_own(self, a: U64, lanes: Lanes) -> Bools:
+        """Whether addresses are of the lane's own block."""
+        rank = (a >> _RANK & np.uint64(_RANKS)).astype(np.int64)
+        return (rank == 0) | (rank == self._threads.own_ranks(lanes) + 1)
+
+    def offsets(self, a: U64, numbers: I64, access: Access, align: int = 0) -> I64:
+        """Where addresses of any block of the cluster lie in the batch's memory; `align` is the access's size
+        if 0. Raises Fault.
+        """
+        blocks = self._blocks_of(a, numbers, access)
+        inside, size = a & _OFFSET, access.size
+        what = f"__shared__ {access.verb}"
+        outside = inside + np.uint64(size) > np.uint64(self.size)
+        if outside.any():
+            more = f"the block's __shared__ memory has {self.size} bytes"
+            text = f"Invalid {what}"
+            self._report.fail(fault.ILLEGAL_ADDRESS, text, access.number, numbers, outside, a, size, more)
+        misaligned = inside & np.uint64((align or size) - 1) != 0
+        if misaligned.any():
+            text, more = f"Misaligned {what}", "in shared memory"
+            self._report.fail(
+                fault.MISALIGNED_ADDRESS, text, access.number, numbers, misaligned, a, size, more
+            )
+        return inside.view(np.int64) + blocks * self.stride
+
+    def _blocks_of(self, a: U64, numbers: I64, access: Access) -> I64:
+        """The blocks of the batch that addresses are of. Raises Fault for those that do not run."""
+        threads = self._threads
+        rank = (a >> _RANK).astype(np.int64) - 1
+        own = threads.blocks[numbers]
+        missing = rank >= threads.cluster_size
+        what = f"__shared__ {access.verb}"
+        if missing.any():
+            more = f"the cluster has {threads.cluster_size} blocks"
+            text = f"Invalid {what}"
+            self._report.fail(fault.ILLEGAL_ADDRESS, text, access.number, numbers, missing, a, more=more)
+        blocks = np.where(rank < 0, own, own - own % threads.cluster_size + rank)
+        gone = threads.live[blocks] == 0
+        if gone.any():
+            text = f"Invalid {what} in a block that has exited"
+            more = "blocks of a cluster wait for each other before they exit"
+            self._report.fail(fault.ILLEGAL_ADDRESS, text, access.number, numbers, gone, a, more=more)
+        return blocks
+
+    def map_to_rank(self, a: Array, rank: Array, is_generic: bool, lanes: Lanes, number: int) -> Array:
+        """mapa: the address of the same variable in another block of the cluster."""
+        wide = a.astype(np.uint64)
+        size = self._threads.cluster_size
+        bad = rank.astype(np.int64) >= size
+        if np.any(bad):
+            text = f"mapa to a block that is not there: the cluster has {size}"
+            self._report.fail(fault.ILLEGAL_ADDRESS, text, number, lanes, bad)
+        if is_generic:
+            self._check_window(wide, "mapa", lanes, number)
+        window = np.uint64(layout.SHARED if is_generic else 0)
+        mapped = window + ((rank.astype(np.uint64) + np.uint64(1)) << _RANK) + (wide & _OFFSET)
+        return mapped.astype(a.dtype)
+
+    def rank_of(self, a: Array, is_generic: bool, lanes: Lanes, number: int) -> Array:
+        """getctarank: the rank of the block that an address of shared memory is of."""
+        wide = a.astype(np.uint64)
+        if is_generic:
+            self._check_window(wide, "getctarank", lanes, number)
+        rank = (wide >> _RANK & np.uint64(_RANKS)).astype(np.int64)
+        return np.where(rank == 0, self._threads.own_ranks(lanes), rank - 1).astype(np.uint32)
+
+    def _check_window(self, a: U64, name: str, lanes: Lanes, number: int) -> None:
+        outside = (a < np.uint64(layout.SHARED)) | (a >= np.uint64(layout.LOCAL))
+        if np.any(outside):
+            text = f"{name} of an address outside of shared memory"
+            self._report.fail(fault.INVALID_ADDRESS_SPACE, text, number, lanes, outside, a)

@@ -1,0 +1,115 @@
+"""The state spaces that addresses mean, by their names and by generic addresses.
+
+Source: PTX ISA, "State Spaces", "Generic Addressing", "isspacep", "cp.async".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import layout
+from .access import READ, START, WRITE, Access, Scattered, accessed, put
+
+if TYPE_CHECKING:
+    from ..aliases import U64, Array, Bools, Lanes
+    from .access import Places
+    from .global_memory import GlobalMemory
+    from .local import LocalMemory
+    from .shared import SharedMemory
+    from .threads import Threads
+
+_WORD, _BYTE = np.dtype("u4"), np.dtype("u1")
+
+
+class Spaces:
+    """The memories of a batch."""
+
+    def __init__(
+        self, threads: Threads, global_memory: GlobalMemory, shared: SharedMemory, local: LocalMemory
+    ) -> None:
+        self._threads = threads
+        self.global_memory, self.shared, self.local = global_memory, shared, local
+
+    def at(self, space: str, a: U64, access: Access, lanes: Lanes) -> Places:
+        """The places of addresses of a space: "global", "shared", "cluster", "local", "generic". Raises
+        Fault.
+        """
+        if space == "global":
+            return self.global_memory.at(a, access, lanes)
+        if space == "shared":
+            return self.shared.at(a, access, lanes)
+        if space == "cluster":
+            return self.shared.at_cluster(a, access, lanes)
+        if space == "local":
+            return self.local.at(a, access, lanes)
+        return self.at_generic(a, access, lanes)
+
+    def at_generic(self, a: U64, access: Access, lanes: Lanes) -> Places:
+        """The places of generic addresses. Raises Fault."""
+        low, high = (int(a.min()), int(a.max())) if a.ndim else (int(a), int(a))
+        if high < layout.SHARED:
+            return self.global_memory.at(a, access, lanes)
+        if low >= layout.SHARED and high < layout.LOCAL:
+            return self.shared.at_cluster(a - np.uint64(layout.SHARED), access, lanes)
+        if low >= layout.LOCAL and high < layout.FUNCTIONS:
+            return self.local.at(a - np.uint64(layout.LOCAL), access, lanes)
+        if low >= layout.FUNCTIONS or not a.ndim:
+            return self.global_memory.across(a, access, lanes)
+        scattered = Scattered(len(a), access.dtype)
+        numbers = self._threads.numbers(lanes)
+        window = np.digitize(a, np.array([layout.SHARED, layout.LOCAL, layout.FUNCTIONS], np.uint64))
+        for one in np.unique(window):
+            positions = np.flatnonzero(window == one)
+            scattered.add(self.at_generic(a[positions], access, numbers[positions]), positions)
+        return scattered, START
+
+    def is_in(self, a: U64, space: str, lanes: Lanes) -> Bools:
+        """isspacep: whether generic addresses are of a space."""
+        if space in ("shared", "cluster"):
+            inside = (a >= np.uint64(layout.SHARED)) & (a < np.uint64(layout.LOCAL))
+            return inside & self.shared.is_own(a, lanes) if space == "shared" else inside
+        if space == "local":
+            return (a >= np.uint64(layout.LOCAL)) & (a < np.uint64(layout.FUNCTIONS))
+        inside = a < np.uint64(layout.SHARED)
+        return inside if space == "global" else inside & self._is_constant(a, space)
+
+    def _is_constant(self, a: U64, space: str) -> Bools:
+        """Whether addresses lie in `.const` variables or in the kernel's parameters."""
+        kind = {"const": "constant", "param": "parameters"}[space]
+        found = [self.global_memory.allocations.find(int(one)) for one in np.atleast_1d(a)]
+        return np.array([one is not None and one.kind.startswith(kind) for one in found]).reshape(a.shape)
+
+    def copy_async(
+        self, target: U64, source: U64, size: int, amount: Array | None, lanes: Lanes, number: int
+    ) -> None:
+        """cp.async: `size` bytes from global to shared memory, of which those past `amount` are 0."""
+        words = size // 4
+        if amount is None:
+            array, index = self.global_memory.at(source, accessed(_WORD, words, number, READ), lanes)
+            values = [array.take(index + step) for step in range(words)]
+        else:
+            values = self._copy_some(source, size, amount, lanes, number)
+        array, index = self.shared.at(target, accessed(_WORD, words, number, WRITE), lanes)
+        for step, value in enumerate(values):
+            put(array, index + step, value)
+
+    def _copy_some(self, source: U64, size: int, amount: Array, lanes: Lanes, number: int) -> list[Array]:
+        numbers = self._threads.numbers(lanes)
+        source, amount = np.broadcast_to(source, numbers.shape), np.broadcast_to(amount, numbers.shape)
+        octets = np.zeros((len(numbers), size), np.uint8)
+        access = accessed(_BYTE, 1, number, READ)
+        for step in range(size):
+            wanted = np.flatnonzero(amount > step)
+            if len(wanted):
+                address = source[wanted] + np.uint64(step)
+                array, index = self.global_memory.at(address, access, numbers[wanted])
+                octets[wanted, step] = array.take(index)
+        return list(octets.view(_WORD).T)
+
+    def read_bytes(self, lane: int, address: int, size: int, number: int) -> bytes:
+        """Bytes that one lane sees at a generic address. Raises Fault."""
+        a = np.arange(address, address + size, dtype=np.uint64)
+        array, index = self.at_generic(a, accessed(_BYTE, 1, number, READ), np.array([lane]).repeat(size))
+        return bytes(array.take(index).tobytes())

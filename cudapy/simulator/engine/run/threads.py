@@ -1,0 +1,79 @@
+"""The threads of a batch, as lanes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from .cluster import in_clusters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..aliases import I64, Dim3, Lanes
+
+_T = TypeVar("_T")
+_MOST_CACHED = 128
+_cache: dict[object, Any] = {}
+
+
+def cached(key: object, make: Callable[[], _T]) -> _T:
+    """Arrays that depend on the shape of a batch alone; nobody changes them."""
+    found = _cache.get(key)
+    if found is None:
+        if len(_cache) > _MOST_CACHED:
+            _cache.clear()
+        found = _cache[key] = make()
+    return found
+
+
+class Threads:
+    """`block_count` blocks of a grid from `first_block` on. A lane is a thread, numbered through the batch.
+
+    Blocks are counted cluster by cluster, and so are those of a cluster beside each other.
+    """
+
+    def __init__(self, grid: Dim3, block: Dim3, cluster: Dim3, first_block: int, block_count: int) -> None:
+        self.grid, self.block, self.cluster = grid, block, cluster
+        self.cluster_size = cluster[0] * cluster[1] * cluster[2]
+        self.block_count = block_count
+        self.block_numbers = in_clusters(np.arange(first_block, first_block + block_count), grid, cluster)
+        """The number in the grid of each block."""
+        self.per_block = per_block = block[0] * block[1] * block[2]
+        self.count = count = block_count * per_block
+        self.live = np.full(block_count, per_block, np.int64)
+        """The threads of each block that have not exited."""
+        self.key = key = (block_count, per_block)
+        """What arrays of the same shape are cached by."""
+        self.all_lanes: I64 = cached(("lanes", *key), lambda: np.arange(count))
+        self.blocks: I64 = cached(("blocks", *key), lambda: np.repeat(np.arange(block_count), per_block))
+        """The block of each lane, counted from the batch's first."""
+        self.warp_count = -(-per_block // 32) * block_count
+        self.warps: I64 = cached(("warps", *key), self._warps)
+        """The warp of each lane, counted through the batch."""
+
+    def numbers(self, lanes: Lanes) -> I64:
+        """The numbers of lanes."""
+        return self.all_lanes if lanes is None else lanes
+
+    def name(self, lane: int) -> str:
+        """Block and thread of a lane, for reports."""
+        return f"{self.block_name(lane // self.per_block)} thread {_place(lane % self.per_block, self.block)}"
+
+    def block_name(self, position: int) -> str:
+        """A block of the batch, as the grid numbers it."""
+        return f"block {_place(int(self.block_numbers[position]), self.grid)}"
+
+    def own_ranks(self, lanes: Lanes) -> I64:
+        """The rank of each lane's block in its cluster."""
+        return self.blocks[self.numbers(lanes)] % self.cluster_size
+
+    def _warps(self) -> I64:
+        within = np.arange(self.per_block) // 32
+        return (np.arange(self.block_count)[:, None] * (within[-1] + 1) + within).reshape(-1)
+
+
+def _place(number: int, shape: Dim3) -> str:
+    x, y, _ = shape
+    return f"({number % x},{number // x % y},{number // (x * y)})"
