@@ -1,4 +1,4 @@
-"""What C type stands behind the `void *` of an attribute or a shareable handle."""
+"""What C type stands behind the `void *` of an attribute or a shareable handle: structs by their names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from .enums import (
     CUpointer_attribute,
 )
 from .handles import CUcontext, CUdeviceptr, CUmemoryPool
-from .structs import CUDA_POINTER_ATTRIBUTE_P2P_TOKENS, CUlogicalEndpointFabricHandle, CUmemFabricHandle
 
 _POINTER = CUpointer_attribute
 POINTER_ATTRIBUTES = {
@@ -26,7 +25,7 @@ POINTER_ATTRIBUTES = {
     _POINTER.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: CUmemorytype,
     _POINTER.CU_POINTER_ATTRIBUTE_DEVICE_POINTER: CUdeviceptr,
     _POINTER.CU_POINTER_ATTRIBUTE_HOST_POINTER: ctypes.c_size_t,
-    _POINTER.CU_POINTER_ATTRIBUTE_P2P_TOKENS: CUDA_POINTER_ATTRIBUTE_P2P_TOKENS,
+    _POINTER.CU_POINTER_ATTRIBUTE_P2P_TOKENS: "CUDA_POINTER_ATTRIBUTE_P2P_TOKENS",
     _POINTER.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: bool,
     _POINTER.CU_POINTER_ATTRIBUTE_BUFFER_ID: ctypes.c_ulonglong,
     _POINTER.CU_POINTER_ATTRIBUTE_IS_MANAGED: bool,
@@ -84,11 +83,11 @@ SHAREABLE_HANDLES = {
     _HANDLE.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: ctypes.c_int,
     _HANDLE.CU_MEM_HANDLE_TYPE_WIN32: ctypes.c_size_t,
     _HANDLE.CU_MEM_HANDLE_TYPE_WIN32_KMT: ctypes.c_uint,
-    _HANDLE.CU_MEM_HANDLE_TYPE_FABRIC: CUmemFabricHandle,
+    _HANDLE.CU_MEM_HANDLE_TYPE_FABRIC: "CUmemFabricHandle",
 }
 
 RANGE_HANDLES = {CUmemRangeHandleType.CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD: ctypes.c_int}
 
 ENDPOINT_HANDLES = {
-    CUlogicalEndpointIpcHandleType.CU_LOGICAL_ENDPOINT_IPC_HANDLE_TYPE_FABRIC: CUlogicalEndpointFabricHandle
+    CUlogicalEndpointIpcHandleType.CU_LOGICAL_ENDPOINT_IPC_HANDLE_TYPE_FABRIC: "CUlogicalEndpointFabricHandle"
 }

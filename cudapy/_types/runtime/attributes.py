@@ -1,4 +1,4 @@
-"""What C type stands behind the `void *` of an attribute or a shareable handle."""
+"""What C type stands behind the `void *` of an attribute or a shareable handle: structs by their names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from .enums import (
     cudaMemPoolAttr,
     cudaMemRangeAttribute,
 )
-from .structs import cudaMemFabricHandle_t
 
 MEMPOOL_ATTRIBUTES = {
     cudaMemPoolAttr.cudaMemPoolReuseFollowEventDependencies: ctypes.c_int,
@@ -49,5 +48,5 @@ SHAREABLE_HANDLES = {
     cudaMemAllocationHandleType.cudaMemHandleTypePosixFileDescriptor: ctypes.c_int,
     cudaMemAllocationHandleType.cudaMemHandleTypeWin32: ctypes.c_size_t,
     cudaMemAllocationHandleType.cudaMemHandleTypeWin32Kmt: ctypes.c_uint,
-    cudaMemAllocationHandleType.cudaMemHandleTypeFabric: cudaMemFabricHandle_t,
+    cudaMemAllocationHandleType.cudaMemHandleTypeFabric: "cudaMemFabricHandle_t",
 }

@@ -1,0 +1,1 @@
+from ..cudla import *

@@ -1,0 +1,1 @@
+from ..cufile import *
