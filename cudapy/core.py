@@ -18,16 +18,21 @@
     stream.sync()                                   # now `numbers` has the result
 
 Device, Context              GPUs, what they can do (`dev.properties`), and what makes one current
+ContextOptions, SMResource   green contexts: some of the multiprocessors; `dev.create_context` makes them
 Stream, Event                order, waiting and timing: `end - start` is in milliseconds
 Buffer, MemoryResource       memory of devices, page-locked, managed, virtual, of graphs, of several processes
+GraphicsResource             buffers and images of OpenGL and EGL
 Communicator                 collectives of several devices and processes, on NCCL
 utils                        arrays of any library as StridedMemoryView, copies of many buffers at once
 Program, ProgramOptions      from CUDA C++, PTX or NVVM IR to ObjectCode; CompileError has the compiler's log
 Linker, LinkerOptions        several ObjectCodes to one, with link-time optimization; LinkError has the log
 ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
 LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
+TensorMapDescriptor          tensors for the tensor memory accelerator: `StridedMemoryView.as_tensor_map`
 graph                        work recorded or put together once and launched many times: `cudapy.core.graph`
 system                       the devices as NVML has them: memory, clocks, temperatures: `cudapy.core.system`
+texture                      arrays that kernels sample and write: `cudapy.core.texture`
+checkpoint                   save what a process has on its GPUs, and put it back: `cudapy.core.checkpoint`
 typing                       choices by name, such as ObjectCodeFormatType: `cudapy.core.typing`
 
 Everything is given back with its last reference, or earlier by `close()` or a `with` block. What fails raises
@@ -36,6 +41,7 @@ CUDAError, running out of memory a MemoryError too.
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +69,16 @@ from ._core.memory.pinned import PinnedMemoryResource, PinnedMemoryResourceOptio
 from ._core.memory.resource import MemoryResource
 from ._core.memory.virtual import VirtualMemoryResource
 from ._core.memory.virtual_options import VirtualMemoryResourceOptions
-from ._core.modules import graph, system, system_exceptions, system_typing, typing, utils
+from ._core.modules import (
+    checkpoint,
+    graph,
+    system,
+    system_exceptions,
+    system_typing,
+    texture,
+    typing,
+    utils,
+)
 from ._core.streams.event import Event, IPCEventDescriptor
 from ._core.streams.event_options import EventOptions
 from ._core.streams.stream import (
@@ -76,8 +91,27 @@ from ._core.streams.stream import (
 from ._errors import CUDAError, CUDAOutOfMemoryError
 
 if TYPE_CHECKING:
+    from ._core.arrays.tensor_map import TensorMapDescriptor
+    from ._core.arrays.tensor_map_options import (
+        TensorMapDataType,
+        TensorMapDescriptorOptions,
+        TensorMapIm2ColWideMode,
+        TensorMapInterleave,
+        TensorMapL2Promotion,
+        TensorMapOOBFill,
+        TensorMapSwizzle,
+    )
     from ._core.collectives.communicator import Communicator
     from ._core.collectives.failure import CollectiveError
+    from ._core.context.resources import (
+        ContextOptions,
+        DeviceResources,
+        SMResource,
+        SMResourceOptions,
+        WorkqueueResource,
+        WorkqueueResourceOptions,
+    )
+    from ._core.memory.graphics import GraphicsResource
 
 __version__ = "1.2.2"
 """The release of cuda.core whose API this module has."""
@@ -93,14 +127,17 @@ __all__ = [
     "CompileError",
     "ComputeCapability",
     "Context",
+    "ContextOptions",
     "Device",
     "DeviceMemoryResource",
     "DeviceMemoryResourceOptions",
     "DeviceProperties",
+    "DeviceResources",
     "Event",
     "EventOptions",
     "FileStreamProgramCache",
     "GraphMemoryResource",
+    "GraphicsResource",
     "Host",
     "IPCEventDescriptor",
     "InMemoryProgramCache",
@@ -120,33 +157,78 @@ __all__ = [
     "Program",
     "ProgramCacheResource",
     "ProgramOptions",
+    "SMResource",
+    "SMResourceOptions",
     "Stream",
     "StreamOptions",
+    "TensorMapDataType",
+    "TensorMapDescriptor",
+    "TensorMapDescriptorOptions",
+    "TensorMapIm2ColWideMode",
+    "TensorMapInterleave",
+    "TensorMapL2Promotion",
+    "TensorMapOOBFill",
+    "TensorMapSwizzle",
     "VirtualMemoryResource",
     "VirtualMemoryResourceOptions",
+    "WorkqueueResource",
+    "WorkqueueResourceOptions",
+    "checkpoint",
     "default_stream",
     "graph",
     "launch",
     "make_program_cache_key",
     "prepare",
     "system",
+    "texture",
     "utils",
 ]
 
 # So that they can be imported by these names, as os.path can.
+sys.modules[f"{__name__}.checkpoint"] = checkpoint
 sys.modules[f"{__name__}.graph"] = graph
 sys.modules[f"{__name__}.system"] = system
 sys.modules[f"{__name__}.system.exceptions"] = system_exceptions
 sys.modules[f"{__name__}.system.typing"] = system_typing
+sys.modules[f"{__name__}.texture"] = texture
 sys.modules[f"{__name__}.typing"] = typing
 sys.modules[f"{__name__}.utils"] = utils
 
 
-def __getattr__(name: str) -> Any:
-    """What needs NCCL comes when it is asked for."""
-    if name not in ("Communicator", "CollectiveError"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ._core.collectives.communicator import CollectiveError, Communicator
+_LATER = {
+    "Communicator": "collectives.communicator",
+    "CollectiveError": "collectives.failure",
+    "ContextOptions": "context.resources",
+    "DeviceResources": "context.resources",
+    "GraphicsResource": "memory.graphics",
+    "SMResource": "context.resources",
+    "SMResourceOptions": "context.resources",
+    "TensorMapDescriptor": "arrays.tensor_map",
+    "WorkqueueResource": "context.resources",
+    "WorkqueueResourceOptions": "context.resources",
+    **dict.fromkeys(
+        (
+            "TensorMapDataType",
+            "TensorMapDescriptorOptions",
+            "TensorMapIm2ColWideMode",
+            "TensorMapInterleave",
+            "TensorMapL2Promotion",
+            "TensorMapOOBFill",
+            "TensorMapSwizzle",
+        ),
+        "arrays.tensor_map_options",
+    ),
+}
+"""What few programs use, and where it comes from when it is asked for."""
 
-    globals().update(Communicator=Communicator, CollectiveError=CollectiveError)
-    return globals()[name]
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = importlib.import_module(f"._core.{_LATER[name]}", __package__)
+    found = globals()[name] = getattr(module, name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

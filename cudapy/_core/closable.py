@@ -12,7 +12,14 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="Closable")
 
 
-class Closable(NotCopyable):
+class Owner(NotCopyable):
+    """Base of what may have an Ownership."""
+
+    __slots__ = ("_ownership",)
+    _ownership: Ownership | None  # None: what it stands for belongs to somebody else
+
+
+class Closable(Owner):
     """Base of what can be closed. A closed object lacks its `_vital` attribute, and says so when asked.
 
     So an object in use is never tested for being open: that costs nothing until it matters. As in cuda.core,
@@ -20,9 +27,8 @@ class Closable(NotCopyable):
     `_vital`.
     """
 
-    __slots__ = ("_ownership",)
+    __slots__ = ()
     _vital = "_handle"
-    _ownership: Ownership | None  # None: what it stands for belongs to somebody else
 
     def close(self) -> None:
         """Give back what this object owns.

@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar, cast
 
+from .._ffi.shown import type_name
+
 T = TypeVar("T")
 
 
@@ -39,7 +41,7 @@ def accepted(cls: type[T], options: T | Mapping[str, Any]) -> T:
         return options
     if isinstance(options, Mapping):
         return cls(**options)
-    raise TypeError(f"options must be {cls.__name__} or a dict of them, not {type(options).__name__}")
+    raise TypeError(f"options must be {cls.__name__} or a dict of them, not {type_name(options)}")
 
 
 def c_text(value: str | bytes, what: str) -> bytes:

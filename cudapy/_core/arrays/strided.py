@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..._ffi import dlpack as dl
 from ..._ffi.dlpack_table import Exchange, exchange_table
+from ..._ffi.shown import type_name
 from ..memory.array_protocols import device_of, export_device, holder
 from ..memory.buffer import Buffer
 from ..memory.dlpack import capsule
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 
     from ..memory.resource import MemoryResource
     from ..streams.stream import IsStreamType
+    from .tensor_map import TensorMapDescriptor
+    from .tensor_map_options import (
+        TensorMapDescriptorOptions,
+        TensorMapInterleave,
+        TensorMapL2Promotion,
+        TensorMapOOBFill,
+        TensorMapSwizzle,
+    )
 
 
 class StridedMemoryView:
@@ -104,7 +113,7 @@ class StridedMemoryView:
         an element, if there is no dtype. Raises ValueError for what the buffer is too small for.
         """
         if not isinstance(buffer, Buffer):
-            raise TypeError(f"from_buffer() takes a Buffer, not {type(buffer).__name__}")
+            raise TypeError(f"from_buffer() takes a Buffer, not {type_name(buffer)}")
         if dtype is not None:
             import numpy
 
@@ -145,7 +154,7 @@ class StridedMemoryView:
         if layout is None:
             return made
         if not isinstance(layout, StridedLayout):
-            raise TypeError(f"view() takes a layout such as view.layout[...], not {type(layout).__name__}")
+            raise TypeError(f"view() takes a layout such as view.layout[...], not {type_name(layout)}")
         if dtype is None and self._element is not None and layout.itemsize != self._layout.itemsize:
             raise ValueError(f"elements of {layout.itemsize} bytes need a dtype other than {self.dtype}")
         if made._dtype is not None and made._dtype.itemsize != layout.itemsize:
@@ -158,6 +167,37 @@ class StridedMemoryView:
             raise ValueError(f"{layout} reaches outside of the memory of {self!r}")
         made._layout, made.ptr = layout, start + layout.slice_offset_in_bytes
         return made
+
+    def as_tensor_map(
+        self,
+        box_dim: Sequence[int] | None = None,
+        *,
+        options: TensorMapDescriptorOptions | Mapping[str, Any] | None = None,
+        element_strides: Sequence[int] | None = None,
+        data_type: Any = None,
+        interleave: TensorMapInterleave | None = None,
+        swizzle: TensorMapSwizzle | None = None,
+        l2_promotion: TensorMapL2Promotion | None = None,
+        oob_fill: TensorMapOOBFill | None = None,
+    ) -> TensorMapDescriptor:
+        """A tensor map, by which kernels copy boxes of `box_dim` elements to and from shared memory.
+
+        Give the parameters, which TensorMapDescriptorOptions explains, or `options` with all of them. The
+        elements follow each other along the last axis; along the others they are a multiple of 16 bytes
+        apart, and the array begins at one. Raises ValueError for what the hardware cannot do, RuntimeError on
+        a device below compute capability 9.0. Source: cuTensorMapEncodeTiled.
+        """
+        from .tensor_map import tiled
+
+        more = {
+            "element_strides": element_strides,
+            "data_type": data_type,
+            "interleave": interleave,
+            "swizzle": swizzle,
+            "l2_promotion": l2_promotion,
+            "oob_fill": oob_fill,
+        }
+        return tiled(self, box_dim, options, more)
 
     @staticmethod
     def _span(layout: StridedLayout) -> tuple[int, int]:

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...driver import CUDA_MEMCPY3D, CUdeviceptr, CUmemorytype, checked
-from ..streams.order import keep_for, queue
+from ..ownership.keep_alive import keep_alive_for_work
+from ..streams.order import queue
 
 if TYPE_CHECKING:
     from ..streams.stream import Stream
@@ -48,6 +49,8 @@ def copy(dst: StridedMemoryView, src: StridedMemoryView, stream: Stream, blockin
             raise TypeError(
                 f"a {type(each).__name__} is not a StridedMemoryView: from_any_interface() makes one"
             )
+        if each._buffer is not None:
+            each._buffer._address  # noqa: B018  # raises what a closed buffer has to say
     if dst.shape != src.shape:
         raise ValueError(f"an array of shape {src.shape} cannot be copied to one of shape {dst.shape}")
     if dst._layout.itemsize != src._layout.itemsize or not _same_type(dst, src):
@@ -113,7 +116,7 @@ def _enqueue(dst: StridedMemoryView, src: StridedMemoryView, stream: Stream) -> 
             queue(stream, checked.cuMemcpyAsync, to, at, plan.width)
         else:
             queue(stream, checked.cuMemcpy3DAsync, call)
-    keep_for(stream, dst, src)
+    keep_alive_for_work(stream, dst, src)
 
 
 def _call(dst: StridedMemoryView, src: StridedMemoryView, plan: Plan) -> CUDA_MEMCPY3D:

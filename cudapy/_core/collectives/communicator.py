@@ -15,10 +15,11 @@ from ..closable import Closable
 from ..context.context import primary
 from ..context.current import initialise, with_context
 from ..device.device import Device
-from ..ownership.captures import capture_may_be_active, is_capturing, with_relaxed_capture
-from ..ownership.graph_references import keep_for_capture
+from ..ownership.captures import captures, is_capturing
+from ..ownership.keep_alive import keep_alive_for_capture
 from ..ownership.owned import Ownership
 from ..streams.stream import Stream
+from . import checks
 from .element import Kind
 from .failure import CollectiveError, failure
 from .group import Call, group, is_open, issue
@@ -34,14 +35,6 @@ if TYPE_CHECKING:
 owning = Owning(vars(nccl), nccl.libnccl)
 _null = maker(ncclComm_t)
 
-OPERATORS = {
-    "sum": ncclRedOp_t.ncclSum,
-    "prod": ncclRedOp_t.ncclProd,
-    "max": ncclRedOp_t.ncclMax,
-    "min": ncclRedOp_t.ncclMin,
-    "avg": ncclRedOp_t.ncclAvg,
-}
-"""How elements are reduced, by name."""
 _PAUSE = 0.001  # seconds between two looks at a stream and at errors
 
 
@@ -347,16 +340,12 @@ class Communicator(Closable):
         op: "sum", "prod", "max", "min", "avg" or a ReductionOperator. Source: ncclAllReduce.
         """
         on = Stream._accept(stream)
-        source, target = self._pair("all_reduce", send, recv, on, dtype)
-        _same("all_reduce", source, target, source.length)
-        count, kind, number = _reduced("all_reduce", source, op, self)
+        source, target = checks.pair("all_reduce", send, recv, on, dtype)
+        checks.check_length("all_reduce", source, target, source.length)
+        count, kind, number = checks.reduced("all_reduce", source, op, self)
 
-        def do() -> Any:
-            return nccl.ncclAllReduce(
-                source.address, target.address, count, kind, number, self._handle, int(on._handle)
-            )[0]
-
-        self._collective(do, "all_reduce", source, on, "ncclAllReduce", target, op)
+        arguments = source.address, target.address, count, kind, number
+        self._collective(nccl.ncclAllReduce, "all_reduce", source, on, arguments, target, op)
 
     def reduce(
         self,
@@ -376,16 +365,12 @@ class Communicator(Closable):
         self._check_rank("root", root)
         if self.rank != root:
             recv = None
-        source, target = self._pair("reduce", send, recv, on, dtype)
-        _same("reduce", source, target, source.length)
-        count, kind, number = _reduced("reduce", source, op, self)
+        source, target = checks.pair("reduce", send, recv, on, dtype)
+        checks.check_length("reduce", source, target, source.length)
+        count, kind, number = checks.reduced("reduce", source, op, self)
 
-        def do() -> Any:
-            return nccl.ncclReduce(
-                source.address, target.address, count, kind, number, root, self._handle, int(on._handle)
-            )[0]
-
-        self._collective(do, "reduce", source, on, "ncclReduce", target, op, root)
+        arguments = source.address, target.address, count, kind, number, root
+        self._collective(nccl.ncclReduce, "reduce", source, on, arguments, target, op, root)
 
     def broadcast(
         self,
@@ -404,16 +389,12 @@ class Communicator(Closable):
         self._check_rank("root", root)
         if send is None and recv is not None and self.rank != root:
             send = recv
-        source, target = self._pair("broadcast", send, recv, on, dtype)
-        _same("broadcast", source, target, source.length)
+        source, target = checks.pair("broadcast", send, recv, on, dtype)
+        checks.check_length("broadcast", source, target, source.length)
         count, kind = source.counted(source.length)
 
-        def do() -> Any:
-            return nccl.ncclBroadcast(
-                source.address, target.address, count, kind, root, self._handle, int(on._handle)
-            )[0]
-
-        self._collective(do, "broadcast", source, on, "ncclBroadcast", target, peer=root)
+        arguments = source.address, target.address, count, kind, root
+        self._collective(nccl.ncclBroadcast, "broadcast", source, on, arguments, target, peer=root)
 
     def all_gather(
         self,
@@ -431,19 +412,15 @@ class Communicator(Closable):
         on = Stream._accept(stream)
         if recv is None:
             target = operand("all_gather: send", send, on, dtype, written=True)
-            source = self._part("all_gather", target)
+            source = checks.part("all_gather", target, self.rank, self.size)
         else:
-            source, target = self._pair("all_gather", send, recv, on, dtype)
-        _same("all_gather", source, target, source.length * self.size)
-        self._check_overlap("all_gather", target, source)
+            source, target = checks.pair("all_gather", send, recv, on, dtype)
+        checks.check_length("all_gather", source, target, source.length * self.size)
+        checks.check_in_place("all_gather", target, source, self.rank)
         count, kind = source.counted(source.length)
 
-        def do() -> Any:
-            return nccl.ncclAllGather(
-                source.address, target.address, count, kind, self._handle, int(on._handle)
-            )[0]
-
-        self._collective(do, "all_gather", source, on, "ncclAllGather", target)
+        arguments = source.address, target.address, count, kind
+        self._collective(nccl.ncclAllGather, "all_gather", source, on, arguments, target)
 
     def reduce_scatter(
         self,
@@ -461,19 +438,15 @@ class Communicator(Closable):
         on = Stream._accept(stream)
         if recv is None:
             source = operand("reduce_scatter: send", send, on, dtype, written=True)
-            target = self._part("reduce_scatter", source)
+            target = checks.part("reduce_scatter", source, self.rank, self.size)
         else:
-            source, target = self._pair("reduce_scatter", send, recv, on, dtype)
-        _same("reduce_scatter", target, source, target.length * self.size)
-        self._check_overlap("reduce_scatter", source, target)
-        count, kind, number = _reduced("reduce_scatter", target, op, self)
+            source, target = checks.pair("reduce_scatter", send, recv, on, dtype)
+        checks.check_length("reduce_scatter", target, source, target.length * self.size)
+        checks.check_in_place("reduce_scatter", source, target, self.rank)
+        count, kind, number = checks.reduced("reduce_scatter", target, op, self)
 
-        def do() -> Any:
-            return nccl.ncclReduceScatter(
-                source.address, target.address, count, kind, number, self._handle, int(on._handle)
-            )[0]
-
-        self._collective(do, "reduce_scatter", target, on, "ncclReduceScatter", source, op)
+        arguments = source.address, target.address, count, kind, number
+        self._collective(nccl.ncclReduceScatter, "reduce_scatter", target, on, arguments, source, op)
 
     def all_to_all(
         self, send: Any, recv: Any, *, dtype: Any = None, stream: Stream | IsStreamType | None = None
@@ -483,21 +456,16 @@ class Communicator(Closable):
         `recv` must not be `send`. Source: ncclAlltoAll; ncclSend and ncclRecv before NCCL 2.28.
         """
         on = Stream._accept(stream)
-        source, target = self._pair("all_to_all", send, recv, on, dtype)
-        _same("all_to_all", source, target, source.length)
-        part = self._share("all_to_all", source)
-        if _overlap(source, target):
+        source, target = checks.pair("all_to_all", send, recv, on, dtype)
+        checks.check_length("all_to_all", source, target, source.length)
+        part = checks.share("all_to_all", source, self.size)
+        if checks.overlap(source, target):
             raise ValueError("all_to_all: send and recv overlap: NCCL has none in place")
         count, kind = source.counted(part)
         step = part * source.kind.itemsize
         if _has("ncclAlltoAll"):
-
-            def do() -> Any:
-                return nccl.ncclAlltoAll(
-                    source.address, target.address, count, kind, self._handle, int(on._handle)
-                )[0]
-
-            self._collective(do, "all_to_all", source, on, "ncclAlltoAll", target)
+            arguments = source.address, target.address, count, kind
+            self._collective(nccl.ncclAlltoAll, "all_to_all", source, on, arguments, target)
             return
         with group():
             for peer in range(self.size):
@@ -524,8 +492,8 @@ class Communicator(Closable):
             count, kind = source.counted(source.length)
             self._send(source, source.address, count, kind, root, on)
             return
-        source, target = self._pair("gather", send, recv, on, dtype, in_place=False)
-        _same("gather", source, target, source.length * self.size)
+        source, target = checks.pair("gather", send, recv, on, dtype, in_place=False)
+        checks.check_length("gather", source, target, source.length * self.size)
         count, kind = source.counted(source.length)
         with group():
             self._send(source, source.address, count, kind, root, on)
@@ -553,7 +521,7 @@ class Communicator(Closable):
             self._recv(target, target.address, count, kind, root, on)
             return
         source = operand("scatter: send", send, on, dtype)
-        _same("scatter", target, source, target.length * self.size)
+        checks.check_length("scatter", target, source, target.length * self.size)
         with group():
             for peer in range(self.size):
                 self._send(source, source.address + peer * target.size, count, kind, peer, on)
@@ -583,16 +551,12 @@ class Communicator(Closable):
         self._recv(target, target.address, *target.counted(target.length), peer, on)
 
     def _send(self, source: Operand, address: int, count: int, kind: Any, peer: int, on: Stream) -> None:
-        def do() -> Any:
-            return nccl.ncclSend(address, count, kind, peer, self._handle, int(on._handle))[0]
-
-        self._collective(do, f"send to rank {peer}", source, on, "ncclSend", peer=peer)
+        arguments = address, count, kind, peer
+        self._collective(nccl.ncclSend, f"send to rank {peer}", source, on, arguments, peer=peer)
 
     def _recv(self, target: Operand, address: int, count: int, kind: Any, peer: int, on: Stream) -> None:
-        def do() -> Any:
-            return nccl.ncclRecv(address, count, kind, peer, self._handle, int(on._handle))[0]
-
-        self._collective(do, f"recv from rank {peer}", target, on, "ncclRecv", peer=peer)
+        arguments = address, count, kind, peer
+        self._collective(nccl.ncclRecv, f"recv from rank {peer}", target, on, arguments, peer=peer)
 
     # -- operators and memory -----------------------------------------------------------------------------
 
@@ -613,41 +577,9 @@ class Communicator(Closable):
 
     # -- inside -------------------------------------------------------------------------------------------
 
-    def _pair(
-        self, what: str, send: Any, recv: Any, on: Stream, dtype: Any, in_place: bool = True
-    ) -> tuple[Operand, Operand]:
-        """What is read and what is written."""
-        if recv is None and in_place:
-            both = operand(f"{what}: send", send, on, dtype, written=True)
-            return both, both
-        source = operand(f"{what}: send", send, on, dtype)
-        target = operand(f"{what}: recv", recv, on, dtype, written=True)
-        if source.kind != target.kind and source.kind[:3] != target.kind[:3]:
-            raise TypeError(f"{what}: send is of {source.kind.name}, recv of {target.kind.name}")
-        return source, target
-
-    def _share(self, what: str, whole: Operand) -> int:
-        """How many elements a rank has of `whole`. Raises ValueError."""
-        part, rest = divmod(whole.length, self.size)
-        if rest:
-            raise ValueError(f"{what}: {whole.length} elements are not to be divided by {self.size} ranks")
-        return part
-
-    def _part(self, what: str, whole: Operand) -> Operand:
-        """This rank's part of `whole`, for what is in place."""
-        part = self._share(what, whole)
-        return whole._replace(address=whole.address + self.rank * part * whole.kind.itemsize, length=part)
-
     def _check_rank(self, what: str, rank: int) -> None:
         if not 0 <= rank < self.size:
             raise ValueError(f"{what} = {rank} is outside 0 .. {self.size - 1}, the ranks of {self!r}")
-
-    def _check_overlap(self, what: str, whole: Operand, part: Operand) -> None:
-        """Raise ValueError unless the two are apart or the part is this rank's own."""
-        if _overlap(whole, part) and part.address != whole.address + self.rank * part.size:
-            raise ValueError(
-                f"{what}: send and recv overlap, and not so that rank {self.rank}'s part is in its place"
-            )
 
     def _where(self, what: str) -> str:
         """What messages begin with."""
@@ -661,68 +593,34 @@ class Communicator(Closable):
 
     def _collective(
         self,
-        do: Callable[[], Any],
+        function: Callable[..., Any],
         what: str,
         operand: Operand,
         on: Stream,
-        function: str,
+        arguments: tuple[Any, ...],
         other: Operand | None = None,
         op: Any = None,
         peer: int | None = None,
     ) -> None:
-        """Issue a call that uses memory in a stream, and keep with a graph what the graph uses."""
+        """Issue a call of `function` with `arguments`, this rank and a stream, and keep with a graph what it
+        uses.
+        """
         handle = self._handle
         if not handle.value and not is_open():
             self._made()
+
+        def do() -> Any:
+            return function(*arguments, self._handle, int(on._handle))[0]
 
         def where() -> str:
             extra = "" if op is None else f", op {op}"
             extra += "" if peer is None or "rank" in what else f", root {peer}"
             return self._where(f"{what} of {operand.length} {operand.kind.name}{extra}")
 
-        if capture_may_be_active and is_capturing(on):
-            keep_for_capture(on._handle, self, operand.keep, other and other.keep, op)
-        issue(Call(do, where, self._rank, self._size, peer, function))
-
-
-def _same(what: str, source: Operand, target: Operand, count: int) -> None:
-    """Raise ValueError unless `target` has `count` elements."""
-    if target.length != count:
-        raise ValueError(
-            f"{what}: {source.length} elements of {source.kind.name} on the one side need {count} on the "
-            f"other, which has {target.length}"
-        )
-
-
-def _overlap(one: Operand, other: Operand) -> bool:
-    """Whether two operands share memory."""
-    return one.address < other.address + other.size and other.address < one.address + one.size
-
-
-def _reduced(what: str, on: Operand, op: Any, comm: Communicator) -> tuple[int, Any, Any]:
-    """How many numbers of which type are reduced, and the operator. Raises TypeError and ValueError."""
-    kind = on.kind
-    if kind.data_type is None:
-        hint = (
-            "give it a dtype"
-            if kind.name == "bytes"
-            else "view it as uint8, with op 'max' for or and 'min' for and"
-            if kind.name == "bool"
-            else "NCCL reduces integers of 8, 32 and 64 bits and floats"
-        )
-        raise TypeError(f"{what}: NCCL cannot reduce {kind.name}: {hint}")
-    if isinstance(op, ReductionOperator):
-        number = op._for(comm, kind)
-    elif isinstance(op, ncclRedOp_t):
-        number = op
-    else:
-        try:
-            number = OPERATORS[op]
-        except (KeyError, TypeError):
-            raise ValueError(f"{what}: op = {op!r} is none of {', '.join(OPERATORS)}") from None
-    if kind.parts > 1 and number not in (ncclRedOp_t.ncclSum, ncclRedOp_t.ncclAvg):
-        raise TypeError(f"{what}: of {kind.name} there are 'sum' and 'avg' alone, not {op!r}")
-    return on.length * kind.parts, kind.data_type, number
+        if captures.may_be_active and is_capturing(on):
+            keep_alive_for_capture(on._handle, self, operand.keep, other and other.keep, op)
+        kept = operand, other
+        issue(Call(do, where, self._rank, self._size, peer, function.__name__, kept=kept))
 
 
 def _has(function: str) -> bool:
@@ -746,7 +644,7 @@ def _id_bytes(value: Any) -> bytes:
 
 
 def _destroy(handle: ncclComm_t) -> None:
-    with_relaxed_capture(owning.ncclCommDestroy, handle)
+    captures.relaxed(owning.ncclCommDestroy, handle)
 
 
-__all__ = ["OPERATORS", "CollectiveError", "Communicator", "Kind", "group"]
+__all__ = ["CollectiveError", "Communicator", "Kind", "group"]

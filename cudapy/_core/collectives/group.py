@@ -21,7 +21,9 @@ from .failure import failure
 
 
 class Call(NamedTuple):
-    """One call of NCCL. do: makes it, and returns its status; after: does what comes once it is issued."""
+    """One call of NCCL. do: makes it, and returns its status; after: does what comes once it is issued; kept:
+    what has to live until then.
+    """
 
     do: Callable[[], Any]
     where: Callable[[], str]  # which rank does what, for a message
@@ -30,6 +32,7 @@ class Call(NamedTuple):
     peer: int | None
     function: str
     after: Callable[[], None] | None = None
+    kept: object = None
 
     def run(self) -> None:
         """Make it. Raises CollectiveError."""

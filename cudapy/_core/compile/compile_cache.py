@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ... import _forks
 from .build import Built
 from .cache_folder import Folder, Refused, user_cache
 from .program_cache import FileStreamProgramCache, InMemoryProgramCache
@@ -22,8 +23,7 @@ ON_DISK = 1 << 30
 FOLDER = "programs"
 
 _memory = InMemoryProgramCache(max_size_bytes=IN_MEMORY)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_memory._unlock)
+_forks.in_child(_memory._unlock)
 _disks: dict[tuple[str, int], FileStreamProgramCache | None] = {}
 _OFF = ("0", "off", "no", "false")
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ... import driver, pathfinder
+from ..._ffi.shown import type_name
 from ..._pathfinder.libraries import LIBRARIES
 from ..closable import Closable
 from ..kernels.code_types import CompilerBackendType
@@ -50,7 +51,7 @@ class Linker(Closable):
             raise ValueError("Linker: there is nothing to link: give it one ObjectCode or more")
         for code in object_codes:
             if not isinstance(code, ObjectCode):
-                raise TypeError(f"Linker: an input must be an ObjectCode, not {type(code).__name__}")
+                raise TypeError(f"Linker: an input must be an ObjectCode, not {type_name(code)}")
         if (
             any(code.code_type == "ltoir" for code in object_codes)
             and not self._options.link_time_optimization

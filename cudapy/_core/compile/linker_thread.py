@@ -15,6 +15,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ... import _forks
+
 T = TypeVar("T")
 
 Task = tuple[Callable[..., Any], tuple[Any, ...], "_Result | None"]
@@ -44,13 +46,10 @@ _line: _Line = vars(sys).setdefault("_cudapy_nvjitlink", _Line())
 """One for the process, whatever libraries have copies of this package in it."""
 
 
+@_forks.in_child
 def _unlock() -> None:
     """In a process that was forked while another thread held it."""
     _line.lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock)
 
 
 def call(function: Callable[..., T], *args: Any) -> T:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...driver import CUcontext, checked
+from ..._ffi.library import SymbolNotFound
+from ...driver import CU_STREAM_LEGACY, CUcontext, checked
 from ..closable import Closable
 from .current import initialise, owning, with_context
+from .green import green_owner, kept_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..device.device import Device
     from ..streams.stream import Stream, StreamOptions
+    from .resources import DeviceResources
 
 primaries: dict[int, Context] = {}
 """The primary contexts that were retained, by device."""
@@ -23,10 +26,13 @@ retained_contexts: set[int] = set()
 
 
 class Context(Closable):
-    """A context of the driver. `Device.context` gives one; this class makes none.
+    """A context of the driver: `Device.context` gives one, `Device.create_context` makes a green one.
 
     The primary context of a device is shared by all of the process, other libraries included, and stays
     retained until the process ends, also when a Context of it is closed.
+
+    A green context has some of the device's multiprocessors, and the memory of the primary context. It is
+    destroyed once nothing uses it any more: no open Context, no stream, event, buffer or graph made in it.
     """
 
     __slots__ = ("_handle",)
@@ -34,6 +40,13 @@ class Context(Closable):
     def __init__(self, handle: CUcontext) -> None:
         self._handle = handle
         self._ownership = None
+
+    @classmethod
+    def _of(cls, context: int) -> Context:
+        """The context with this number, kept if it is a green one."""
+        made = cls(CUcontext(context))
+        made._ownership = green_owner(context)
+        return made
 
     @property
     def handle(self) -> CUcontext | None:
@@ -52,11 +65,23 @@ class Context(Closable):
 
     @property
     def is_green(self) -> bool:
-        """False: it has all of the device."""
-        return False
+        """Whether it has some of the device's multiprocessors. Source: cuStreamGetCtx_v2 (CUDA 12.5)."""
+        context = int(self._handle)
+        try:
+            _, green = with_context(context, checked.cuStreamGetCtx_v2, CU_STREAM_LEGACY)
+        except SymbolNotFound:
+            return green_owner(context) is not None
+        return bool(green)
+
+    @property
+    def resources(self) -> DeviceResources:
+        """What of the device it may use: a green one what it was made of, the others everything."""
+        from .resources import context_resources
+
+        return context_resources(int(self.device), kept_number(int(self._handle)))
 
     def create_stream(self, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
-        """A new stream in this context."""
+        """A new stream in this context, which keeps it. One of a green context has to be nonblocking."""
         from ..streams.stream import Stream
 
         context = int(self._handle)

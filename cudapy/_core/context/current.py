@@ -12,18 +12,25 @@ from ..._errors import CUDAError
 from ..._ffi.convert import word
 from ..._ffi.interrupts import entered
 from ..._ffi.owning import Owning
-from ..._ffi.results import cells, storage
+from ..._ffi.results import filling, output_slots, storage
 from ...driver import CUcontext, CUresult, CUstreamCaptureMode, checked
 
 T = TypeVar("T")
 
 RELAXED = int(CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
-_take, _give, _new = cells(CUstreamCaptureMode, storage(CUstreamCaptureMode))
-_, _popped = cells(CUcontext, CUcontext)[2]()  # where contexts go that nobody asks for
+_take, _give, _new = output_slots(CUstreamCaptureMode, storage(CUstreamCaptureMode))
+_, _popped = output_slots(CUcontext, CUcontext)[2]()  # where contexts go that nobody asks for
 owning = Owning(vars(driver), driver.libcuda)
 """The functions of the driver that make something for an owner that is there before, or give it back."""
 c_function = cache(driver.libcuda.symbol)
 """A C function of the driver itself, where what the driver's Python functions check costs too much."""
+
+
+@cache
+def filling_function(symbol: str, cls: type) -> Any:
+    """The same for one that fills a `cls`, which it takes first, as itself."""
+    return filling(driver.libcuda.symbol(symbol), cls)
+
 
 _process = 0  # the one in which cuInit succeeded; 0: none yet
 
@@ -95,8 +102,11 @@ class _Pushed:
             raise driver.libcuda.error("cuCtxPopCurrent", CUresult(status), {})
 
 
+_EXCHANGE = "cuThreadExchangeStreamCaptureMode"
+
+
 class RelaxedCaptureMode:
-    """`with Uncaptured():` lets this thread make calls that would otherwise spoil a capture under way.
+    """`with RelaxedCaptureMode():` lets this thread make calls that else would spoil a capture under way.
 
     For what is freed whenever the garbage collector runs. Source: cuThreadExchangeStreamCaptureMode.
     """
@@ -111,23 +121,25 @@ class RelaxedCaptureMode:
             self._mode, self._reference = _new()
         self._mode.value = RELAXED
         try:
-            self._exchange()
+            status = c_function(_EXCHANGE)(self._reference)
         except BaseException:
             self.__exit__()
             raise
+        if status:
+            self.__exit__()
+            raise driver.libcuda.error(_EXCHANGE, CUresult(status), {})
 
     @entered
     def __exit__(self, *exception: object) -> None:
         try:
+            status = 0
             if self._mode.value != RELAXED:  # the mode that was there before
-                self._exchange()
+                status = c_function(_EXCHANGE)(self._reference)
         except Exception:
             raise
         except BaseException:  # Ctrl-C, before or after
             self.__exit__()
             raise
+        if status:
+            raise driver.libcuda.error(_EXCHANGE, CUresult(status), {})
         _give((self._mode, self._reference))
-
-    def _exchange(self) -> None:
-        if status := c_function("cuThreadExchangeStreamCaptureMode")(self._reference):
-            raise driver.libcuda.error("cuThreadExchangeStreamCaptureMode", CUresult(status), {})

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ... import driver
 from ..._ffi.integers import exact_int
+from ..._ffi.interrupts import entered
 from ..._ffi.library import SymbolNotFound
-from ..._ffi.shown import shown
-from ...driver import CUcontext, checked
+from ..._ffi.shown import shown, type_name
+from ...driver import checked
 from ..context.context import Context, primaries, primary
 from ..context.current import initialise, with_context
 from ..memory.buffer import Buffer
@@ -24,14 +25,22 @@ from ..streams.event_options import EventOptions
 from ..streams.stream import IsStreamType, Stream, StreamOptions, default_stream
 from ..streams.waiting import wait
 from .properties import DeviceProperties
+from .scope import Block, leave
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ..context.resources import ContextOptions, DeviceResources
     from ..graph.builder import GraphBuilder
     from ..modules import system
+    from ..textures.array import OpaqueArray, OpaqueArrayOptions
+    from ..textures.mipmapped_array import MipmappedArray, MipmappedArrayOptions
+    from ..textures.resource import ResourceDescriptor
+    from ..textures.surface import SurfaceObject
+    from ..textures.texture import TextureObject, TextureObjectOptions
 
 T = TypeVar("T")
+Self = TypeVar("Self", bound="Device")
 
 __all__ = ["ComputeCapability", "Device", "DeviceProperties"]
 
@@ -58,6 +67,7 @@ class Device:
 
     In one thread there is one Device for each ordinal: `Device(0) is Device(0)`. Making it starts CUDA but
     makes no context; `set_current()` does, and has to be called in each thread before kernels are launched.
+    `with Device(1):` makes it current for a block, and restores what was current before.
 
     Raises ValueError for an ordinal that does not exist, pathfinder.LibraryNotFound without a driver,
     CUDAError in a process forked from one that has used CUDA.
@@ -161,24 +171,69 @@ class Device:
         Source: cuDevicePrimaryCtxRetain, cuCtxSetCurrent.
         """
         if ctx is None:
-            self._context = primary(self._device_id)
-            checked.cuCtxSetCurrent(self._context._handle)
+            self._make_current(primary(self._device_id))
             return None
         if not isinstance(ctx, Context):
-            raise TypeError(f"set_current() takes a Context, not {type(ctx).__name__}")
+            raise TypeError(f"set_current() takes a Context, not {type_name(ctx)}")
         if ctx.device != self:
             raise ValueError(f"set_current: {ctx!r} is a context of {ctx.device!r}, not of {self!r}")
-        before = checked.cuCtxGetCurrent()
-        checked.cuCtxSetCurrent(ctx._handle)
-        self._context = Context(ctx._handle)  # which nobody else closes
-        return Context(before) if int(before) else None
+        before = checked.cuCtxGetCurrent().value
+        previous = Context._of(before) if before else None
+        self._make_current(Context._of(ctx._handle.value))  # which nobody else closes
+        return previous
+
+    def _make_current(self, context: Context) -> None:
+        """Keep a green context while it is current, whenever Ctrl-C comes."""
+        before, self._context = self._context, context
+        try:
+            checked.cuCtxSetCurrent(context._handle)
+        except BaseException:
+            if checked.cuCtxGetCurrent() != context._handle:
+                self._context = before
+            raise
+
+    def __enter__(self: Self) -> Self:
+        """Make the device current as `set_current()` does; the end of the block restores what was before."""
+        context, block = primary(self._device_id), Block(self._device_id)
+        try:
+            block.begin(int(context._handle))
+            self._context = context
+            return self
+        except BaseException:  # Ctrl-C, before or after; or the driver refused
+            leave(self._device_id, block)
+            raise
+
+    @entered
+    def __exit__(self, *exception: object) -> None:
+        try:
+            leave(self._device_id)
+        except BaseException:  # the `try` is what `entered` needs
+            raise
 
     @property
     def context(self) -> Context:
         """The context that the calling thread uses of this device: the current one, if it is of this device;
         else that of the last `set_current`, or the primary context.
         """
-        return Context(CUcontext(self._in_context(_context)))
+        return Context._of(self._in_context(_context))
+
+    @property
+    def resources(self) -> DeviceResources:
+        """What the device has to make green contexts of: multiprocessors, queues of work."""
+        from ..context.resources import device_resources
+
+        return device_resources(self._device_id)
+
+    def create_context(self, options: ContextOptions | Mapping[str, Any] | None = None) -> Context:
+        """A green context, with no more of the device than `options.resources`. It is not made current.
+
+        Its streams (`context.create_stream()`) run beside the work of contexts with other multiprocessors.
+        ValueError without options, and for resources of another device. Source: cuDevResourceGenerateDesc,
+        cuGreenCtxCreate (CUDA 12.4).
+        """
+        from .green_context import create_green_context
+
+        return create_green_context(self._device_id, options)
 
     def _in_context(self, function: Callable[..., T], *args: Any) -> T:
         """`function(context, *args)` with a context of this device current, the caller's one if it is one."""
@@ -229,10 +284,49 @@ class Device:
         """A builder of a graph, in a stream of its own."""
         return self.create_stream().create_graph_builder()
 
+    def create_opaque_array(self, options: OpaqueArrayOptions | Mapping[str, Any]) -> OpaqueArray:
+        """A new array for textures and surfaces. Source: cuArray3DCreate."""
+        from ..textures.array import OpaqueArray
+
+        return self._in_context(OpaqueArray._new, options)
+
+    def create_mipmapped_array(self, options: MipmappedArrayOptions | Mapping[str, Any]) -> MipmappedArray:
+        """A new array in several sizes. Source: cuMipmappedArrayCreate."""
+        from ..textures.mipmapped_array import MipmappedArray
+
+        return self._in_context(MipmappedArray._new, options)
+
+    def create_texture_object(
+        self,
+        *,
+        resource: ResourceDescriptor,
+        options: TextureObjectOptions | Mapping[str, Any] | None = None,
+    ) -> TextureObject:
+        """A texture of an array or a Buffer, for kernels to sample. options: how; None: the defaults.
+
+        Raises ValueError for what the elements do not allow, such as a linear filter of integers.
+        Source: cuTexObjectCreate.
+        """
+        from ..textures.texture import TextureObject
+
+        return self._in_context(TextureObject._new, resource, options)
+
+    def create_surface_object(self, *, resource: ResourceDescriptor) -> SurfaceObject:
+        """A surface of an OpaqueArray, for kernels to read and write.
+
+        Raises ValueError for an array that was made without `is_surface_load_store`.
+        Source: cuSurfObjectCreate.
+        """
+        from ..textures.surface import SurfaceObject
+
+        return self._in_context(SurfaceObject._new, resource)
+
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes on the device, for later work in `stream` (None: the default stream)."""
         if stream is None:  # which is the device's own: that of a context of it
-            return self._in_context(self._allocate, size)
+            current, mine = checked.cuCtxGetCurrent().value, self._context
+            if mine is None or mine._handle.value != current:
+                return self._in_context(self._allocate, size)
         return (self._memory_resource or self.memory_resource).allocate(size, stream=stream)
 
     def _allocate(self, context: int, size: int) -> Buffer:
@@ -253,7 +347,7 @@ class Device:
     @memory_resource.setter
     def memory_resource(self, resource: MemoryResource) -> None:
         if not isinstance(resource, MemoryResource):
-            raise TypeError(f"memory_resource must be a MemoryResource, not {type(resource).__name__}")
+            raise TypeError(f"memory_resource must be a MemoryResource, not {type_name(resource)}")
         self._memory_resource = resource
 
     @property

@@ -150,9 +150,9 @@ class GraphBuilder(Closable, Drawn, Recorder):
     def _refuse(self, why: str) -> NoReturn:
         raise RuntimeError(f"{self!r} cannot do that: {why}")
 
-    def _keep(self, *things: object) -> None:
+    def _keep_alive(self, *things: object) -> None:
         """Keep alive what the graph uses."""
-        self._building().tree.kept.add(things)
+        self._building().tree.kept.keep_alive_for_good(things)
 
     # -- several at a time ------------------------------------------------------------------------
 
@@ -199,7 +199,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
     def callback(self, fn: Any, *, user_data: Any = None) -> None:
         """Call `fn` on the host at this point, as `GraphDefinition.callback` does."""
         function, capture = HostFunction(fn, user_data), self._building()
-        self._keep(*function.things)
+        self._keep_alive(*function.things)
         node = capture.insert(self._stream, checked.cuGraphAddHostNode, function.parameters)
         capture.tree.record(node).callback = function.callback
 
@@ -210,7 +210,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
         """
         definition = definition_of(child, "embed")
         capture = self._building()
-        self._keep(*definition._tree.kept.share().values())
+        self._keep_alive(*definition._tree.kept.share().values())
         capture.insert(self._stream, checked.cuGraphAddChildGraphNode, definition._checked())
 
     def create_condition(self, default_value: int | None = None) -> GraphCondition:

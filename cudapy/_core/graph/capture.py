@@ -18,7 +18,7 @@ from ...driver import (
     checked,
 )
 from ..context.current import RelaxedCaptureMode, owning, with_context
-from ..ownership import captures
+from ..ownership.captures import captures
 from ..ownership.deferred import deferred
 from ..ownership.graph_references import destroy_graph
 from ..ownership.owned import Ownership

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ... import driver
 from ..context.current import RelaxedCaptureMode
 from ..ownership.captures import is_capturing
-from ..streams.order import keep_for
+from ..ownership.keep_alive import keep_alive_for_work
 
 if TYPE_CHECKING:
     from ...driver import CUgraphExec
@@ -38,7 +38,7 @@ class Given:
             self.last = deallocation_stream  # no Ctrl-C comes between
         return status
 
-    def put(self, node: int, things: Things, change: Callable[..., object], *args: Any) -> None:
+    def keep_alive(self, node: int, things: Things, change: Callable[..., object], *args: Any) -> None:
         """Keep alive what a node uses from the next launch on, which `change(*args)` sees to."""
         self.replace({**self.things, node: things}, change, *args)
 
@@ -68,4 +68,4 @@ class Given:
         with RelaxedCaptureMode():
             if not is_capturing(self.last) and not driver.cuStreamQuery(self.last._handle)[0]:
                 return
-        keep_for(self.last, *things)
+        keep_alive_for_work(self.last, *things)

@@ -10,7 +10,6 @@ from ..._errors import CUDAError
 from ..._ffi.convert import word
 from ...driver import (
     CUDA_GRAPH_INSTANTIATE_PARAMS,
-    CUcontext,
     CUgraph,
     CUgraphExec,
     CUgraphExecUpdateResult,
@@ -119,7 +118,7 @@ class Graph(Closable):
         """The exception for a launch, which says so if the stream is of another context than the graph."""
         arguments = {"hGraphExec": self._handle, "hStream": stream._handle}
         error = driver.libcuda.error("cuGraphLaunch", CUresult(status), arguments)
-        here = Context(CUcontext(self._context))
+        here = Context._of(self._context)
         try:
             where = stream.context
         except CUDAError:  # what it takes to explain the failure failed itself

@@ -51,7 +51,7 @@ class ExecutableGraphNode:
     def _change(self, things: Iterable[object], function: Callable[..., object], *args: Any) -> None:
         """Have `function(handles, *args)` make the change, after which the node uses `things`."""
         given, node = self._exec._given, int(self._node._handle)
-        given.put(node, with_owners(things), function, *self._handles, *args)
+        given.keep_alive(node, with_owners(things), function, *self._handles, *args)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._exec!r}, {self._node!r}>"

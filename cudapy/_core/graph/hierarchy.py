@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode
+from ..context.green import kept_number
 from ..ownership.graph_references import GraphReferences, with_owners
 from ..ownership.owned import Ownership
 
@@ -47,7 +48,7 @@ class Tree:
 
     def __init__(self, root: CUgraph, context: int) -> None:
         self.root = root
-        self.context = context
+        self.context = kept_number(context)
         self.kept = GraphReferences(root)
         self.records: dict[int, Record] = {}
         self.allocations: dict[int, int] = {}  # sizes, by address
@@ -69,20 +70,20 @@ class Tree:
         self.forget(node)
         return self.record(node)
 
-    def keep(self, node: CUgraphNode, record: Record, **things: Any) -> None:
+    def keep_alive(self, node: CUgraphNode, record: Record, **things: Any) -> None:
         """Keep alive what a node uses; what is not named stays as it was."""
         if not things and not record.things:
             return
         for role, used in things.items():
             record.things[role] = with_owners(used if isinstance(used, tuple) else (used,))
-        self.kept.put(int(node), *(thing for used in record.things.values() for thing in used))
+        self.kept.keep_alive(int(node), *(thing for used in record.things.values() for thing in used))
 
     def forget(self, node: CUgraphNode) -> None:
         """A node was destroyed."""
         record = self.records.pop(int(node), None)
         if record is not None:
             record.end()
-        self.kept.put(int(node))
+        self.kept.keep_alive(int(node))
 
     def allocated(self, address: int) -> bool:
         """Whether a node of this graph allocates the memory at `address`."""

@@ -125,7 +125,7 @@ class MemsetNode(GraphNode, kind="MEMSET"):
         )
         things = {} if dst is None else {"dst": parameters.owned("dst", dst, dst_owner)}
         checked.cuGraphMemsetNodeSetParams(handle, wanted)
-        self._tree.keep(handle, self._record, **things)
+        self._tree.keep_alive(handle, self._record, **things)
 
 
 class MemcpyNode(GraphNode, kind="MEMCPY"):
@@ -182,4 +182,4 @@ class MemcpyNode(GraphNode, kind="MEMCPY"):
             found.WidthInBytes if size is None else size,
         )
         checked.cuGraphMemcpyNodeSetParams(handle, wanted)
-        self._tree.keep(handle, self._record, **things)
+        self._tree.keep_alive(handle, self._record, **things)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import driver
+from ..._ffi.shown import type_name
 from ...driver import (
     CUdeviceptr,
     CUgraph,
@@ -16,6 +17,7 @@ from ...driver import (
     checked,
 )
 from ..context.current import with_context
+from ..context.green import green_contexts, green_number
 from ..kernels import node_parameters
 from ..kernels.kernel import Kernel
 from ..kernels.launch_config import LaunchConfig
@@ -109,8 +111,10 @@ class Adding(NotCopyable):
         node = function(graph, before or None, len(before), *args)
         record = tree.added(node)
         record.context = context
+        if green_contexts and (green := green_number(context)):
+            things["context"] = green
         try:
-            tree.keep(node, record, **things)
+            tree.keep_alive(node, record, **things)
         except BaseException:  # it must not run without what it uses
             driver.cuGraphDestroyNode(node)
             tree.records.pop(int(node), None)
@@ -253,7 +257,7 @@ class Adding(NotCopyable):
 
     def _of_event(self, kind: CUgraphNodeType, add: Callable[..., Any], event: Event) -> Any:
         if not isinstance(event, Event):
-            raise TypeError(f"record() and wait() of a graph take an Event, not {type(event).__name__}")
+            raise TypeError(f"record() and wait() of a graph take an Event, not {type_name(event)}")
         node, record = self._add(kind, add, event._handle, event=event)
         record.event = event
         return node

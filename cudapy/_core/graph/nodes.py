@@ -15,6 +15,7 @@ from ...driver import (
 from ..kernels import node_parameters
 from ..kernels.kernel import Kernel
 from ..kernels.launch_config import LaunchConfig
+from ..ownership.owned import NOWHERE
 from ..streams.event import Event
 from ..streams.event_options import EventOptions
 from .host_function import HostFunction
@@ -90,7 +91,7 @@ class KernelNode(GraphNode, kind="KERNEL"):
             node_parameters.set_attributes(handle, config)
         self._record.kernel = used
         things = {} if args is None else {"args": tuple(args)}
-        self._tree.keep(handle, self._record, kernel=used, **things)
+        self._tree.keep_alive(handle, self._record, kernel=used, **things)
 
 
 class ChildGraphNode(GraphNode, kind="GRAPH"):
@@ -126,7 +127,7 @@ class ChildGraphNode(GraphNode, kind="GRAPH"):
         for node in lost:
             self._tree.forget(node._handle)
         things = tuple(child._tree.kept.share().values())
-        self._tree.keep(handle, self._record, child=things)
+        self._tree.keep_alive(handle, self._record, child=things)
 
 
 class _EventNode(GraphNode):
@@ -146,14 +147,14 @@ class _EventNode(GraphNode):
 
     def _changed(self, event: Event) -> None:
         self._record.event = event
-        self._tree.keep(self._handle, self._record, event=event)
+        self._tree.keep_alive(self._handle, self._record, event=event)
 
 
 def _foreign(handle: CUevent) -> Event:
     """The event of somebody else."""
     event = object.__new__(Event)
     event._handle, event._context = handle, int(checked.cuCtxGetCurrent())
-    event._options, event._process = EventOptions(), None
+    event._options, event._ownership, event._process = EventOptions(), None, NOWHERE
     return event
 
 
@@ -203,4 +204,4 @@ class HostCallbackNode(GraphNode, kind="HOST"):
         function = HostFunction(fn, user_data)
         checked.cuGraphHostNodeSetParams(self._checked(), function.parameters)
         self._record.callback = function.callback
-        self._tree.keep(self._handle, self._record, fn=function.things)
+        self._tree.keep_alive(self._handle, self._record, fn=function.things)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from ..._ffi.shown import type_name
 from ...driver import (
     CUDA_MEMCPY3D,
     CUDA_MEMSET_NODE_PARAMS,
@@ -98,7 +99,7 @@ def _address(side: str, operand: Any) -> int:
     try:
         return int(operator.index(operand))
     except TypeError:
-        raise TypeError(f"{side} must be a Buffer or an address, not {type(operand).__name__}") from None
+        raise TypeError(f"{side} must be a Buffer or an address, not {type_name(operand)}") from None
 
 
 def end_of_copy(found: CUDA_MEMCPY3D, side: str) -> int:

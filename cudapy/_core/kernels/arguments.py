@@ -13,8 +13,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..._ffi.codes import SIGNED, UNSIGNED, code_of
+from ..._ffi.rounding import round_up
 from ..._ffi.shown import shown
 from ..arrays.array_interface import address_and_flag
+from ..kernel_argument import KernelArgument
 from ..memory.buffer import Buffer
 from .parameter_kinds import BITS, FLOAT, INTEGER, Parameter
 
@@ -61,6 +63,8 @@ def _encoding(value: Any, parameter: Parameter) -> Encoding:
         return Encoding(FLOATS[width], width)
     if isinstance(value, Buffer):
         return Encoding("Q", 8, ("{0}._address",))
+    if isinstance(value, KernelArgument):
+        return Encoding(*value._encoded)
     if isinstance(value, int):
         if parameter.kind == BITS and size is not None and size < 4:
             raise TypeError(
@@ -215,7 +219,7 @@ def layout(encodings: list[Encoding], parameters: Sequence[tuple[int, int]] | No
     offsets, end = [], 0
     for made in encodings:
         offsets.append(end)
-        end += -(-made.size // SLOT) * SLOT
+        end += round_up(made.size, SLOT)
     return offsets
 
 

@@ -13,8 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import driver
-from ..._ffi.generated import function_of_object as generated
-from ..ownership.graph_references import is_builder, keep_for
+from ..._ffi.codegen import function_of_object as generated
+from ..._ffi.rounding import round_up
+from ..._ffi.shown import type_name
+from ..kernel_argument import KernelArgument
+from ..ownership.graph_references import is_builder
+from ..ownership.keep_alive import keep_alive_for_graph
 from ..streams.stream import IsStreamType, Stream
 from .arguments import HELPERS, encode, encoding, layout, packed_format
 from .launch_config import STREAM, LaunchConfig
@@ -35,7 +39,8 @@ def launch(stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, 
     args: one for each parameter of the kernel. Buffers and objects with `__cuda_array_interface__` pass their
     device address; int, float, bool and complex take the parameter's own size, and int and bool become floats
     where the kernel takes one; NumPy and ctypes scalars, ctypes structs and structured NumPy scalars pass
-    their bytes; None is a null pointer. Which parameters are floats is known for code made from PTX.
+    their bytes, and so do a TextureObject, a SurfaceObject and a TensorMapDescriptor; None is a null pointer.
+    Which parameters are floats is known for code made from PTX.
 
     Raises TypeError for a wrong number, type, kind or size of arguments, OverflowError for a number that does
     not fit, CUDAError when the driver refuses the launch. `prepare` makes a loop of launches faster.
@@ -44,14 +49,14 @@ def launch(stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, 
     try:
         run = kernel._launch
     except AttributeError:
-        raise TypeError(f"launch takes a Kernel third, not {type(kernel).__name__}") from None
+        raise TypeError(f"launch takes a Kernel third, not {type_name(kernel)}") from None
     run(kernel, stream, config, args)
 
 
 def check(config: Any) -> None:
     """Raise TypeError for what is no LaunchConfig."""
     if not isinstance(config, LaunchConfig):
-        raise TypeError(f"launch takes a LaunchConfig second, not {type(config).__name__}")
+        raise TypeError(f"launch takes a LaunchConfig second, not {type_name(config)}")
 
 
 def dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) -> None:
@@ -99,9 +104,14 @@ class Writer:
             for i, (arg, parameter) in enumerate(zip(args, self.parameters, strict=True))
         ]
         self.offsets = layout(self.encodings, kernel._parameters)
-        self.base = -(-8 * len(args) // 16) * 16
+        self.base = round_up(8 * len(args), 16)
         self.struct = struct.Struct(packed_format(self.encodings, self.offsets))
         self.names = [f"a{i}" for i in range(len(args))]
+        self.noted = [
+            name
+            for name, arg in zip(self.names, args, strict=True)
+            if isinstance(arg, KernelArgument) and arg._is_noted
+        ]
         self.free: list[tuple[Any, int]] = []  # tables that nodes of graphs are done with
         # Values that are packed as they are need no names: they stay the tuple that they came in.
         self.is_plain = bool(args) and all(made.is_plain for made in self.encodings)
@@ -115,7 +125,7 @@ class Writer:
             "failed": failed,
             "fill": self.fill,
             "function": self.function,
-            "keep_for": keep_for,
+            "keep_alive_for_graph": keep_alive_for_graph,
             "launch_ex": driver.libcuda.symbol("cuLaunchKernelEx"),
             "make": self.make,
             "pack": self.struct.pack,
@@ -212,7 +222,7 @@ class Writer:
                 "    elif config._shape is not known:",
                 "        reference = config._shape + tail + config._more",
                 "except AttributeError:",
-                "    keep_for(stream, kernel, *args)",
+                "    keep_alive_for_graph(stream, kernel, *args)",
                 "    reference = recorded(stream, config)",
             ],
             "args",
@@ -228,6 +238,7 @@ class Writer:
             *(["try:", f"    {call.slot} = slot = pop()"] if call.slot else []),
             *(["except IndexError:", f"    {call.slot} = slot = make()"] if call.slot else []),
             *(self.packing(args) if self.names else []),
+            *(f"{name}._launched_in(stream)" for name in self.noted),
             f"err = {call.status}",
             *(["push(slot)"] if call.slot else []),
             "if err:",

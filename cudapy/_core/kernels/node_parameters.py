@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._ffi import memory
 from ..._ffi.interrupts import finalizer
+from ..._ffi.shown import type_name
 from ...driver import (
     CUDA_KERNEL_NODE_PARAMS,
     CUgraphNode,
@@ -33,7 +34,7 @@ def kernel_parameters(
 ) -> CUDA_KERNEL_NODE_PARAMS:
     """The launch of `kernel` with arguments of which pointers are at `table`, for the driver to copy."""
     if not isinstance(config, LaunchConfig):
-        raise TypeError(f"launch takes a LaunchConfig first, not {type(config).__name__}")
+        raise TypeError(f"launch takes a LaunchConfig first, not {type_name(config)}")
     if config.programmatic_stream_serialization:
         raise ValueError(
             "a kernel node has no programmatic_stream_serialization, which is between two kernels in a "
@@ -67,7 +68,7 @@ class Packed:
 def arguments(kernel: Kernel, args: Any) -> Packed:
     """`args` as C takes them. Raises as `launch` does."""
     if not isinstance(kernel, Kernel):
-        raise TypeError(f"launch takes a Kernel second, not {type(kernel).__name__}")
+        raise TypeError(f"launch takes a Kernel second, not {type_name(kernel)}")
     args = tuple(args)
     key = arguments, *map(type, args)
     writer = kernel._packers.get(key)

@@ -11,13 +11,16 @@ from weakref import ref
 from ..._errors import CUDAError
 from ..._ffi.elf import DamagedError
 from ..._ffi.fatbin import check_object
-from ...driver import CUjit_option, CUlibrary, CUmodule, CUresult, checked
+from ...driver import CUdeviceptr, CUjit_option, CUlibrary, CUmodule, CUresult, checked
 from ..context.current import RelaxedCaptureMode, initialise, owning
+from ..memory.buffer import Buffer
+from ..memory.managed_buffer import ManagedBuffer
 from ..options import c_text, suggestion
 from ..ownership.owned import Ownership
 from .code_types import ObjectCodeFormatType
 from .kernel import Kernel, kernel_names, loaded
 from .parameter_kinds import Kernels, declared, noted
+from .variables import variable_names
 
 __all__ = ["Kernel", "ObjectCode"]
 
@@ -128,29 +131,67 @@ class ObjectCode:
 
     def get_kernel(self, name: str | bytes) -> Kernel:
         """The kernel `name`: as in `symbol_mapping` or in the code itself. Source: cuLibraryGetKernel."""
-        if not isinstance(name, (str, bytes)):
-            raise TypeError(f"get_kernel: name must be str or bytes, not {type(name).__name__}")
-        asked, encoded = (name.decode(), name) if isinstance(name, bytes) else (name, name.encode())
-        known = self._symbol_mapping
-        symbol = c_text(
-            known.get(name) or known.get(asked) or known.get(encoded) or name, "get_kernel: the name"
-        )
+        symbol = self._symbol(name, "get_kernel")
         library = self._loaded()
         try:
             return Kernel(self._logged(checked.cuLibraryGetKernel, library, symbol), symbol.decode(), self)
         except CUDAError as error:
             if error.code != CUresult.CUDA_ERROR_NOT_FOUND:
                 raise
-            raise CUDAError(self._not_found(asked, library), error.code, error.function) from None
+            hint = (
+                'the names of C++ functions are mangled: declare the kernel extern "C", or name it in '
+                "name_expressions when you compile"
+            )
+            raise self._not_found(error, "kernel", name, kernel_names(library), hint) from None
 
-    def _not_found(self, name: str, library: CUlibrary) -> str:
-        given = (name.decode() if isinstance(name, bytes) else name for name in self._symbol_mapping)
-        there = [*dict.fromkeys(given), *kernel_names(library)]
-        return (
-            f"cuLibraryGetKernel: CUDA_ERROR_NOT_FOUND (500): {self!r} has no kernel {name!r}. "
-            + (f"It has: {', '.join(there)}.{suggestion(str(name), there)} " if there else "")
-            + 'Hint: the names of C++ functions are mangled: declare the kernel extern "C", or name it in '
-            "name_expressions when you compile."
+    def get_global(self, name: str | bytes) -> Buffer:
+        """The `__device__`, `__constant__` or `__managed__` variable `name` in the current context, a Buffer.
+
+        It is named as in the code or in `symbol_mapping`, with or without the `&` of its name expression. The
+        memory belongs to the code, which stays loaded as long as the Buffer is open and referred to; closing
+        it frees nothing. A managed variable is a ManagedBuffer. Raises CUDAError.
+        Source: cuLibraryGetGlobal, cuLibraryGetManaged.
+        """
+        symbol = self._symbol(name, "get_global", "&")
+        library = self._loaded()
+        try:
+            address, size = self._logged(_variable, library, symbol)
+        except CUDAError as error:
+            names = variable_names(self._code)
+            if error.code not in _NO_VARIABLE or _text(symbol) in names:
+                raise
+            hint = (
+                "the names in C++ namespaces and those of templates are mangled: name the variable in "
+                'name_expressions when you compile, as in "&limits::factor"'
+            )
+            raise self._not_found(error, "variable", name, names, hint) from None
+        buffer = Buffer.from_handle(address, size, owner=self)
+        return ManagedBuffer.from_handle(address, size, owner=self) if buffer.is_managed else buffer
+
+    def _symbol(self, name: str | bytes, function: str, prefix: str = "") -> bytes:
+        """The name in the code that `name` stands for; `prefix`: what name expressions may begin with."""
+        if not isinstance(name, (str, bytes)):
+            raise TypeError(f"{function}: name must be str or bytes, not {type(name).__name__}")
+        asked = _text(name)
+        for known in (asked, prefix + asked):
+            symbol = self._symbol_mapping.get(known) or self._symbol_mapping.get(known.encode())
+            if symbol:
+                return c_text(symbol, f"{function}: the name")
+        return c_text(asked, f"{function}: the name")
+
+    def _not_found(
+        self, error: CUDAError, what: str, name: str | bytes, names: list[str], hint: str
+    ) -> CUDAError:
+        """`error`, of a kernel or variable that is not there, with the names of those that are."""
+        name = _text(name)
+        mapped = [_text(known) for known, symbol in self._symbol_mapping.items() if _text(symbol) in names]
+        there = list(dict.fromkeys([*mapped, *names]))
+        return CUDAError(
+            f"{error.function}: CUDA_ERROR_NOT_FOUND (500): {self!r} has no {what} {name!r}. "
+            + (f"It has: {', '.join(there)}.{suggestion(name, there)} " if there else "")
+            + f"Hint: {hint}.",
+            CUresult.CUDA_ERROR_NOT_FOUND,
+            error.function,
         )
 
     def _kernels(self) -> Kernels:
@@ -240,6 +281,24 @@ class ObjectCode:
 
     def __repr__(self) -> str:
         return f"<ObjectCode {self._name!r}, {self._code_type}, {len(self._code)} bytes>"
+
+
+def _variable(library: CUlibrary, symbol: bytes) -> tuple[CUdeviceptr, int]:
+    """The address and size of a variable."""
+    try:
+        return checked.cuLibraryGetGlobal(library, symbol)
+    except CUDAError as error:
+        if error.code != CUresult.CUDA_ERROR_NOT_FOUND:
+            raise
+    return checked.cuLibraryGetManaged(library, symbol)
+
+
+_NO_VARIABLE = CUresult.CUDA_ERROR_NOT_FOUND, CUresult.CUDA_ERROR_INVALID_VALUE
+"""What drivers say of a variable that is not there: the latter, driver 580."""
+
+
+def _text(name: Symbol) -> str:
+    return name.decode() if isinstance(name, bytes) else name
 
 
 def _read(module: Code) -> bytes:

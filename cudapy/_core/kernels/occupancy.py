@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import driver
+from ..._ffi.shown import type_name
 from ...driver import CUfunction, checked
 from ..not_copyable import NotCopyable
 from ..streams.stream import IsStreamType, Stream
@@ -96,5 +97,5 @@ class KernelOccupancy(NotCopyable):
 
 def _c_launch(config: LaunchConfig, stream: Stream | IsStreamType | None) -> driver.CUlaunchConfig:
     if not isinstance(config, LaunchConfig):
-        raise TypeError(f"the occupancy of clusters is that of a LaunchConfig, not {type(config).__name__}")
+        raise TypeError(f"the occupancy of clusters is that of a LaunchConfig, not {type_name(config)}")
     return driver.CUlaunchConfig.from_buffer_copy(c_config(config, int(Stream._accept(stream)._handle)))

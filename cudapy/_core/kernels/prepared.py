@@ -12,14 +12,15 @@ from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ... import driver
+from ... import _libraries, driver
 from ..._errors import CUDAError
 from ..._ffi.convert import word
 from ..._ffi.library import SymbolNotFound
-from ..._ffi.results import cells, storage
+from ..._ffi.results import output_slots, storage
+from ..._ffi.shown import type_name
 from ...driver import CUcontext, CUgraph, CUgraphExec, CUstreamCaptureStatus, checked
 from ..context.current import RelaxedCaptureMode, owning, with_context
-from ..ownership.captures import capture_may_be_active, with_relaxed_capture
+from ..ownership.captures import captures
 from ..ownership.graph_references import destroy_graph, is_builder
 from ..ownership.owned import Ownership
 from ..streams.stream import DEFAULT_ADDRESSES, IsStreamType, Stream
@@ -49,7 +50,7 @@ def prepare(
     each thread's own, with `programmatic_stream_serialization`, and with CUDA_LAUNCH_BLOCKING=1.
     """
     if not isinstance(kernel, Kernel):
-        raise TypeError(f"prepare takes a Kernel third, not {type(kernel).__name__}")
+        raise TypeError(f"prepare takes a Kernel third, not {type_name(kernel)}")
     check(config)
     config = copy(config)
     writer = Writer(kernel, args)
@@ -72,13 +73,13 @@ def _can_be_a_graph(stream: Stream, config: LaunchConfig) -> bool:
     them. And whoever lets launches wait, to find the one with a fault, wants launches.
     """
     at = int(stream._handle)
-    is_of_each_thread = at == 2 or (at == 0 and driver._PER_THREAD_DEFAULT_STREAM)
+    is_of_each_thread = at == 2 or (at == 0 and _libraries.PER_THREAD_DEFAULT_STREAM)
     is_waited_for = os.environ.get("CUDA_LAUNCH_BLOCKING", "0") not in ("", "0")
     return not (is_of_each_thread or is_waited_for or config.programmatic_stream_serialization)
 
 
-_new_status = cells(CUstreamCaptureStatus, storage(CUstreamCaptureStatus))[2]
-_new_context = cells(CUcontext, storage(CUcontext))[2]
+_new_status = output_slots(CUstreamCaptureStatus, storage(CUstreamCaptureStatus))[2]
+_new_context = output_slots(CUcontext, storage(CUcontext))[2]
 
 
 class _Graphs:
@@ -96,7 +97,7 @@ class _Graphs:
 
     def make(self) -> tuple[Any, ...]:
         """A slot: the room for the values, what C takes, and what it answers."""
-        return with_context(self.context, with_relaxed_capture, self._make)
+        return with_context(self.context, captures.relaxed, self._make)
 
     def _make(self) -> tuple[Any, ...]:
         room, table = self.writer.table()
@@ -120,7 +121,7 @@ class _Graphs:
             "context": self.context,
             "kernel": self.kernel,
             "make": self.make,
-            "possible": capture_may_be_active,
+            "possible": captures.may_be_active,
             "stream": stream,
             "where": word(int(stream._handle)),
         }

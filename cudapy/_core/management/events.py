@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ... import nvml
+from ..._ffi.owning import Owning
 from ..ownership.owned import Ownership
 from .choices import EventType, SystemEventType, known, mask
 from .initialise import initialise
@@ -14,6 +15,7 @@ from .readings import Listed, Reading
 
 T = TypeVar("T")
 
+_owning = Owning(vars(nvml), nvml.libnvml)
 _SLICE_MS = 200
 """How long one wait inside NVML is, so that Ctrl-C ends it."""
 
@@ -35,9 +37,11 @@ class DeviceEvents:
 
     def __init__(self, device_handle: int, events: EventType | str | list[EventType | str]) -> None:
         wanted = mask(EventType, events)
-        self._set = event_set = nvml.event_set_create()
-        self._ownership = Ownership(nvml.event_set_free, event_set)
-        nvml.device_register_events(device_handle, wanted, event_set)
+        event_set = nvml.nvmlEventSet_t()
+        self._ownership = Ownership(_owning.nvmlEventSetFree, event_set)
+        _owning.nvmlEventSetCreate(event_set)
+        self._set = int(event_set)
+        nvml.device_register_events(device_handle, wanted, self._set)
 
     def wait(self, timeout_ms: int = 0) -> EventData:
         """The next event. Raises TimeoutError, that of NVML, after `timeout_ms` milliseconds, 0 for no end.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-from ... import nvml
+from ... import _forks, nvml
 
 _lock = threading.Lock()
 _process = 0
@@ -24,11 +24,8 @@ def initialise() -> None:
                 _process = os.getpid()
 
 
+@_forks.in_child
 def _unlock() -> None:
     """In a process that was forked while another thread held it."""
     global _lock
     _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock)

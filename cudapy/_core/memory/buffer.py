@@ -2,37 +2,47 @@
 
 from __future__ import annotations
 
-import threading
+import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..._ffi.convert import word
+from ..._errors import CUDAError
+from ..._ffi import dlpack as dl
+from ..._ffi import memory
+from ..._ffi.buffers import start_of
 from ..._ffi.handles import maker
-from ..._ffi.interrupts import finalizer
 from ...driver import CUdeviceptr, checked
+from ..closable import Closable
+from ..context.green import green_contexts, kept_number
 from ..ownership import owned
-from ..ownership.captures import capture_may_be_active, capture_of, free_outside_capture
-from ..ownership.owned import Ownership, finalize, release
-from ..streams.order import deallocate, deallocate_in_context
-from ..streams.stream import (
-    DEFAULT_ADDRESSES,
-    LEGACY_DEFAULT_STREAM,
-    PER_THREAD_DEFAULT_STREAM,
-    IsStreamType,
-    Stream,
-)
-from .array_protocols import exporting
-from .ipc_buffer import Shared
-from .pointer import Address, byte_count
+from ..ownership.captures import capture_of, captures
+from ..ownership.keep_alive import keep_alive_for_graph, keep_alive_for_work
+from ..ownership.owned import NOWHERE, Owned, Ownership
+from ..streams.order import queue
+from ..streams.stream import DEFAULT_ADDRESSES, IsStreamType, Stream, deallocation_stream
+from . import copies
+from .array_protocols import device_of, export_device, exporting, holder, host_bytes
+from .deallocation import deallocate_in_context
+from .dlpack import capsule
+from .ipc_buffer import IPCBufferDescriptor, describe, open_buffer, reopen
+from .pointer import Address, Location, byte_count, locate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import SupportsIndex
 
+    from numpy.typing import DTypeLike
+
+    from ..arrays.strided import StridedMemoryView
+    from .copies import CopyOptions
+    from .pool import MemoryPool
     from .resource import MemoryResource
 
     Self = TypeVar("Self", bound="Buffer")
 
+_null = maker(Address)
 
-class Buffer(Shared):
+
+class Buffer(Closable, Owned):
     """`size` bytes at an address: allocated by a MemoryResource, or those of another library (`from_handle`).
 
     Freed in the stream it was allocated in, after the work that is in it by then: with the last reference, by
@@ -46,21 +56,26 @@ class Buffer(Shared):
     __slots__ = (
         "_address",
         "_capture",
+        "_context",
+        "_descriptor",
+        "_exports",
+        "_location",
         "_owner",
-        "_process",
         "_resource",
         "_size",
         "_stream",
     )
     _vital = "_address"
-    # A slot that was not filled reads as None (see __getattr__): most are needed seldom.
     _address: int
-    _capture: int | None  # the number of the one that allocates it, or is to free it
+    _context: int  # in which it is freed; 0: that of the stream
+    _capture: int  # the number of the one that allocates it, or is to free it; 0: none
+    _descriptor: IPCBufferDescriptor | None  # once it was asked for
+    _exports: list[weakref.ref[Any]] | None  # what shows the memory to the host
+    _location: Location | None  # once the driver was asked, of memory that has no resource
     _owner: object
-    _process: owned.Process | None  # of a buffer that its __del__ frees; the others have an Ownership
     _resource: Any  # MemoryResource | None
     _size: int
-    _stream: Any  # to free it in: Stream | None
+    _stream: Stream | None  # to free it in
 
     def __init__(self) -> None:
         raise TypeError("a Buffer comes from dev.allocate(), a MemoryResource or Buffer.from_handle()")
@@ -90,7 +105,8 @@ class Buffer(Shared):
         buffer._owner = owner
         if mr is not None and buffer._address:
             buffer._note(in_stream)
-            buffer._own(in_stream)
+            buffer._owed = Address(buffer._address)
+            buffer._process = owned.process
         return buffer
 
     @classmethod
@@ -99,7 +115,9 @@ class Buffer(Shared):
         buffer = cls.__new__(cls)
         buffer._address, buffer._size = address, size
         buffer._resource, buffer._stream = resource, stream
-        buffer._process = buffer._ownership = None
+        buffer._process = NOWHERE
+        buffer._capture = 0
+        buffer._owner = buffer._ownership = buffer._exports = buffer._location = buffer._descriptor = None
         return buffer
 
     @classmethod
@@ -114,76 +132,66 @@ class Buffer(Shared):
         """A buffer that owns the `size` bytes whose address `make(cell)` writes to its cell."""
         buffer = cls._view(0, size, resource, stream)
         if size:
-            buffer._note(stream)
+            buffer._note(stream, context)
             cell = _null()
-            buffer._stream = deallocation_stream = _to_free_in(stream)
-            buffer._ownership = buffer._owner_of(cell, context, size)
+            buffer._owed, buffer._process = cell, owned.process
             make(cell)
             buffer._address = cell.value
-            if buffer._is_quick(deallocation_stream):
-                process = owned.process
-                cell.value = 0  # from here on the buffer itself owes it: Ctrl-C does not come between
-                buffer._process = process
-                buffer._ownership = None
         return buffer
 
-    def _note(self, stream: Stream | None) -> None:
-        """Note which capture allocates it: it alone can free the memory while it goes on."""
-        if capture_may_be_active and stream is not None:
+    def _note(self, stream: Stream | None, context: int = 0) -> None:
+        """Note how memory is freed that is allocated in `stream`, and by which capture, if by any."""
+        if captures.may_be_active and stream is not None:
             self._capture = capture_of(stream._handle)
+        self._free_in(deallocation_stream(stream), context)
 
-    def _is_quick(self, stream: Stream | None) -> bool:
-        """Whether to free it in `stream` takes one call of cuMemFreeAsync, whatever is current."""
-        plain = getattr(self._resource, "_free_async", None) is not None
-        return plain and stream is not None and stream._address not in DEFAULT_ADDRESSES
-
-    def _own(self, stream: Stream | None) -> None:
-        """Free it in `stream` when the time comes."""
-        deallocation_stream, ownership = _to_free_in(stream), self._ownership
-        if ownership is not None:
-            ownership.change(*self._recipe(deallocation_stream))
-        elif self._is_quick(deallocation_stream):
-            self._process = owned.process
-        else:
-            rest = self._recipe(deallocation_stream)
-            Ownership.take_over(self, deallocate_in_context, Address(self._address), *rest)
-        self._stream = deallocation_stream
-
-    def _owner_of(self, cell: Address, context: int, size: int) -> Ownership:
-        """What frees what is allocated in `cell`, as this buffer would be freed."""
-        return Ownership(deallocate_in_context, cell, *self._recipe(self._stream, context, size))
-
-    def _recipe(self, stream: Any, context: int = 0, size: int | None = None) -> tuple[Any, ...]:
-        """How memory is freed, behind its address: what `deallocate_in_context` takes.
+    def _free_in(self, stream: Stream | None, context: int = 0) -> None:
+        """Free it in `stream`: by one C call, if that is all its resource would do.
 
         Which stream a default stream is, and what a resource of the user's does, is up to the context.
         """
-        context = context or (stream._context if stream is not None else 0)
-        if not context and self._is_quick(stream):
-            context = int(checked.cuStreamGetCtx(stream._handle))
-        context = context or int(checked.cuCtxGetCurrent())
-        return context, self._resource, self._size if size is None else size, stream, self._capture or 0
+        quick, argument = getattr(self._resource, "_free_async", None), None
+        if quick is None or stream is None or stream._address in DEFAULT_ADDRESSES:
+            quick = None
+            context = context or (0 if stream is None else stream._context) or checked.cuCtxGetCurrent().value
+            if green_contexts:
+                context = kept_number(context)
+        else:
+            argument, context = stream._handle, 0
+        self._stream, self._context = stream, context
+        self._quick, self._argument, self._spare = quick, argument, None  # no Ctrl-C comes between
+
+    def _how(self) -> tuple[Any, ...]:
+        return (
+            0,
+            deallocate_in_context,
+            self._context,
+            self._resource,
+            self._size,
+            self._stream,
+            self._capture,
+        )
+
+    def _owning(self, cell: Address, context: int, size: int) -> Ownership:
+        """What frees `size` bytes whose address comes to `cell`, as this buffer is freed."""
+        return Ownership(
+            deallocate_in_context, cell, context, self._resource, size, self._stream, self._capture
+        )
 
     def _retain(self) -> object:
         """What the memory belongs to from now on, with this buffer: it is freed once both are gone."""
-        address = self._address
-        with _sharing:
-            ownership: Ownership | None = self._ownership
-            if ownership is None or not ownership.is_shared:
-                if self._capture and getattr(self._resource, "_is_ordered", False):
-                    return None  # a node of a graph frees it, not whoever lets go of it last
-                if self._process is not None:
-                    rest = self._recipe(self._stream)
-                    Ownership.take_over(self, deallocate_in_context, Address(address), *rest)
-                    ownership = self._ownership
-            if ownership is not None:
-                ownership.share()
-                return ownership
-        owner = self._owner
+        self._address  # noqa: B018  # raises what a closed buffer has to say
+        ownership = self._ownership
+        is_shared = ownership is not None and ownership.is_shared
+        if self._capture and not is_shared and getattr(self._resource, "_is_ordered", False):
+            return None  # a node of a graph frees it, not whoever lets go of it last
+        owner = self._shared() or self._owner
         return owner._retain() or owner if isinstance(owner, Buffer) and not owner.is_closed else owner
 
     def _move(self, ownership: Ownership, address: int, size: int) -> None:
         """Be at another address, where its memory resource has put it; what was at the old one is freed."""
+        if self._process.alive:
+            self._hand_over()
         before, self._ownership = self._ownership, ownership
         self._address, self._size = address, size  # no Ctrl-C comes between
         if before is not None:
@@ -196,10 +204,12 @@ class Buffer(Shared):
         _, in_stream = self._address, Stream._accept(stream)
         if self._capture:  # memory of a graph may be freed by another one
             self._capture = capture_of(in_stream._handle) or self._capture
-        if self._ownership is None and self._process is None:
+        if self._ownership is None and not self._process.alive:
             self._stream = in_stream
-        else:
-            self._own(in_stream)
+            return
+        self._free_in(deallocation_stream(in_stream))
+        if self._ownership is not None:
+            self._ownership.change(self._how(), self._quick, self._argument)
 
     def close(self, stream: Stream | IsStreamType | None = None) -> None:
         """Free the memory in `stream`, or in the one it was allocated in; closing again does nothing.
@@ -210,51 +220,41 @@ class Buffer(Shared):
             self._require_no_views()
         if stream is not None and not self.is_closed:
             self.set_deallocation_stream(stream)
-        if self._process is not None:
-            self._free()
-            return
         try:
-            del self._address  # of two threads one gets past here
-        except (AttributeError, RuntimeError):
-            return
-        ownership, self._ownership, self._owner = self._ownership, None, None
+            del self._address
+        except AttributeError:  # it was closed before
+            if not self._process.alive:
+                return
+        self._release(True)
+        ownership, self._owner = self._ownership, None
         if ownership is not None:
+            self._ownership = None
             ownership.close()
 
-    def _free(self) -> None:
-        """Give the memory back, unless an Ownership does. If interrupted, it is still to be done."""
-        process = self._process
-        if process is None or not process.alive:
-            return
-        free, handle = self._resource._free_async, self._stream._handle
-        try:
-            address = self._address
-            box, cell = word(address), Address(address) if capture_may_be_active else None
-            del self._address  # of two threads one gets past here, and no Ctrl-C comes from here to the call
-        except (AttributeError, RuntimeError):
-            return
-        self._process = None
-        try:
-            if cell is None:
-                if not free(box, handle):
-                    return
-                cell = Address(address)
-            elif not free_outside_capture(free, cell, handle):
-                return
-            self._release(cell)
-        except Exception:
-            raise
-        except BaseException:
-            if cell is not None and cell.value:
-                self._address, self._process = address, process
-            raise
+    def view(self, dtype: DTypeLike, shape: SupportsIndex | Sequence[int] | None = None) -> StridedMemoryView:
+        """The memory as an array of `dtype` in C order, which DLPack hands to other libraries as such.
 
-    __del__ = finalizer(_free, finalize)
+        dtype: what `numpy.dtype` takes, but for Python objects. shape: the extents of the axes, or an int for
+        one axis; the view may be smaller than the buffer. None: one axis, all of the buffer. The view keeps
+        the buffer alive, and cannot be used once that is closed. Raises ValueError for a shape that the
+        buffer is too small for, and for a buffer that is no whole number of elements.
+        """
+        import numpy
 
-    def _release(self, cell: Address) -> None:
-        """Free the memory in the way of all other things: cuMemFreeAsync refused, or a capture may go on."""
-        context, *rest = self._recipe(self._stream)
-        release(context, deallocate, (cell, *rest))
+        from ..arrays.strided import StridedMemoryView
+
+        self._address  # noqa: B018  # raises what a closed buffer has to say
+        element, size = numpy.dtype(dtype), self._size
+        if element.hasobject:
+            raise TypeError(f"view: elements of {element} are Python objects, which no device can use")
+        if shape is None:
+            if not element.itemsize or size % element.itemsize:
+                raise ValueError(
+                    f"view: the Buffer has {size} bytes, no multiple of the {element.itemsize} of {element}"
+                )
+            shape = size // element.itemsize
+        extents = (int(shape),) if hasattr(shape, "__index__") else shape
+        return StridedMemoryView.from_buffer(self, extents, dtype=element)
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -274,6 +274,36 @@ class Buffer(Shared):
         except RuntimeError:
             return 0
         return self._size
+
+    @property
+    def device_id(self) -> int:
+        """The ordinal of the device that has the memory; -1 for host memory."""
+        address, mr = self._address, self._resource
+        ordinal: int = self._located(address).device_id if mr is None else mr.device_id
+        return ordinal
+
+    @property
+    def is_device_accessible(self) -> bool:
+        """Whether kernels can use it."""
+        address, mr = self._address, self._resource
+        return bool(self._located(address).device if mr is None else mr.is_device_accessible)
+
+    @property
+    def is_host_accessible(self) -> bool:
+        """Whether Python can."""
+        address, mr = self._address, self._resource
+        return bool(self._located(address).host if mr is None else mr.is_host_accessible)
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether it moves between host and device by itself; the resource or the driver says so."""
+        address, mr = self._address, self._resource
+        return (mr is not None and bool(mr.is_managed)) or self._located(address).managed
+
+    def _located(self, address: int) -> Location:
+        if self._location is None:
+            self._location = locate(address)
+        return self._location
 
     @property
     def memory_resource(self) -> MemoryResource | None:
@@ -320,26 +350,219 @@ class Buffer(Shared):
         )
         return html_table(name, rows)
 
-    if not TYPE_CHECKING:
+    # -- copies and fills ----------------------------------------------------------------------------
 
-        def __getattr__(self, name: str) -> Any:
-            return None if name in _UNFILLED else super().__getattr__(name)
+    def copy_to(
+        self,
+        dst: Any = None,
+        *,
+        stream: Stream | IsStreamType | None = None,
+        options: CopyOptions | None = None,
+    ) -> Any:
+        """Copy into `dst` in `stream`, and return `dst`.
 
+        dst: a Buffer of this size; a writable host array (numpy, bytearray: contiguous), which gets as many
+        bytes as it has, and may be read after `stream.sync()`; or None for a new Buffer from the same memory
+        resource. options: hints for a copy between buffers. Source: cuMemcpyAsync.
+        """
+        source, in_stream = self._address, Stream._accept(stream)
+        if dst is None:
+            if self._resource is None:
+                raise ValueError("copy_to() needs a dst: this Buffer has no memory resource to allocate one")
+            dst = self._resource.allocate(self._size, stream=in_stream)
+        if isinstance(dst, Buffer):
+            dst.copy_from(self, stream=in_stream, options=options)
+            return dst
+        self._without(options)
+        host = host_bytes(dst, "copy_to: dst")
+        size = self._fitting(host.nbytes, "copy_to")
+        if size:
+            address = start_of(host, False, "copy_to: dst")
+            if self.is_host_accessible:  # cuMemcpyDtoHAsync takes memory of the device alone
+                queue(in_stream, checked.cuMemcpyAsync, address, source, size)
+            else:
+                queue(in_stream, checked.cuMemcpyDtoHAsync, address, source, size)
+            self._keep_alive_for(in_stream, dst)
+        return dst
 
-def _to_free_in(stream: Stream | None) -> Stream | None:
-    """The stream in which memory of `stream` is freed."""
-    if stream is PER_THREAD_DEFAULT_STREAM:
-        # Whichever thread frees the memory has a stream of its own of that name; this one waits for all.
-        return LEGACY_DEFAULT_STREAM
-    return None if stream is None else stream._for_deallocation()
+    def copy_from(
+        self,
+        src: Any,
+        *,
+        stream: Stream | IsStreamType | None = None,
+        options: CopyOptions | None = None,
+    ) -> None:
+        """Copy `src` into this buffer in `stream`.
 
+        src: a Buffer of this size, or a host array (numpy, bytes: contiguous) of at most this size. It is
+        kept alive until the copy is done; a host array in page-locked memory must not be changed before.
+        options: hints for a copy between buffers. Source: cuMemcpyAsync.
+        """
+        target, in_stream = self._address, Stream._accept(stream)
+        if isinstance(src, Buffer):
+            if src._size != self._size:
+                raise ValueError(
+                    f"a Buffer of {src._size} bytes cannot be copied to one of {self._size} bytes"
+                )
+            if options is not None:
+                copies.copy_batch(in_stream, [src], [self], options=options)
+            elif self._size:
+                try:
+                    queue(in_stream, checked.cuMemcpyAsync, target, src._address, self._size)
+                except CUDAError as error:
+                    raise copies.explained(error, src, self) from None
+                self._keep_alive_for(in_stream, src)
+            return
+        self._without(options)
+        host = host_bytes(src, "copy_from: src")
+        size = self._fitting(host.nbytes, "copy_from")
+        if size:
+            address = start_of(host, True, "copy_from: src")
+            if self.is_host_accessible:
+                queue(in_stream, checked.cuMemcpyAsync, target, address, size)
+            else:
+                queue(in_stream, checked.cuMemcpyHtoDAsync, target, address, size)
+            self._keep_alive_for(in_stream, src)
 
-_null = maker(Address)
-_sharing = threading.Lock()  # two graphs may be the first to use a buffer at the same time
+    def _fitting(self, size: int, what: str) -> int:
+        if size > self._size:
+            raise ValueError(f"{what}: the host array has {size} bytes, this Buffer has {self._size}")
+        return size
 
-_UNFILLED = frozenset(Buffer.__slots__) - {"_address"} | {
-    "_attributes",
-    "_descriptor",
-    "_exports",
-    "_ownership",
-}
+    def _without(self, options: CopyOptions | None) -> None:
+        if options is not None:
+            raise ValueError("options are for a copy between buffers, not for one with a host array")
+
+    def _keep_alive_for(self, stream: Stream, other: Any) -> None:
+        """Keep alive what a copy in `stream` uses, except for buffers that are freed in stream order.
+
+        In a GraphBuilder that is all of it.
+        """
+        if stream._owner is not None and keep_alive_for_graph(stream._owner, self, other):
+            return
+        kept = [x for x in (self, other) if not isinstance(x, Buffer) or x.is_host_accessible]
+        if kept:
+            keep_alive_for_work(stream, *kept)
+
+    def fill(self, value: Any, *, stream: Stream | IsStreamType | None = None) -> None:
+        """Fill the buffer in `stream` with a byte, or a pattern of 1, 2 or 4 bytes that divides its size.
+
+        value: an int from 0 to 255, or bytes, a numpy scalar, anything of 1, 2 or 4 bytes.
+        Source: cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async.
+        """
+        address, in_stream = self._address, Stream._accept(stream)
+        function, pattern, count = copies.fill_of(value, self._size)
+        if count:
+            queue(in_stream, function, address, pattern, count)
+            keep_alive_for_graph(in_stream._owner, self)
+
+    # -- other libraries -----------------------------------------------------------------------------
+
+    def _export(self) -> Any:
+        """The memory for a library of the host to hold: `close` is refused as long as it does."""
+        shown = memory.exported(self._address, self._size, self)
+        if not exporting:
+            exporting.append(True)
+        self._exports = [*self._views(), weakref.ref(shown)]
+        return shown
+
+    def _views(self) -> list[weakref.ref[Any]]:
+        """What `_export` returned and is still held."""
+        return [view for view in self._exports or () if view() is not None]
+
+    def _require_no_views(self) -> None:
+        """Raise BufferError while somebody holds what `_export` returned."""
+        views = self._views()
+        if views:
+            raise BufferError(
+                f"{self!r} cannot be closed or moved while arrays or memoryviews show its memory: "
+                f"there are {len(views)}"
+            )
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        address = self._address
+        device = export_device(self, stream, dl_device, copy)
+        array = dl.Described(address, *device, (self._size,), (1,), dl.INT, 8, 1, False)
+        return capsule(holder(self, device, stream), array, max_version)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return device_of(self)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        address, stream = self._address, self._stream
+        if not self.is_device_accessible:
+            raise AttributeError(f"{self!r} is memory that no kernel can use")
+        return {
+            "data": (address, False),
+            "shape": (self._size,),
+            "typestr": "|u1",
+            "strides": None,
+            "version": 3,
+            "stream": None if stream is None else int(stream._handle),
+        }
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        self._address  # noqa: B018  # raises what a closed buffer has to say
+        if not self.is_host_accessible:
+            raise AttributeError(f"{self!r} is not in host memory")
+        return {"data": self._export(), "shape": (self._size,), "typestr": "|u1", "version": 3}
+
+    def __array__(self, *arguments: Any, **keywords: Any) -> Any:
+        raise TypeError(f"NumPy cannot read {self!r}, which is not in host memory: copy_to() a host array")
+
+    def __buffer__(self, flags: int) -> memoryview:
+        self._address  # noqa: B018  # raises what a closed buffer has to say
+        if not self.is_host_accessible:
+            raise BufferError(f"{self!r} is not in host memory: copy_to() a host array")
+        return memoryview(self._export()).cast("B")
+
+    def __release_buffer__(self, view: memoryview) -> None:
+        """Give a view back. NumPy keeps what it shows only of objects that have this method."""
+        view.release()
+
+    # -- other processes -----------------------------------------------------------------------------
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether another process allocated it."""
+        return not self.is_closed and getattr(self._resource, "is_mapped", False)
+
+    @property
+    def ipc_descriptor(self) -> IPCBufferDescriptor:
+        """What another process opens this buffer with, once it has the memory resource.
+
+        Needs a memory resource with `ipc_enabled`. Source: cuMemPoolExportPointer.
+        """
+        if self._descriptor is None:
+            self._descriptor = describe(self)
+        return self._descriptor
+
+    def get_ipc_descriptor(self) -> IPCBufferDescriptor:
+        """The same as `ipc_descriptor`."""
+        return self.ipc_descriptor
+
+    @classmethod
+    def from_ipc_descriptor(
+        cls,
+        mr: MemoryPool,
+        ipc_descriptor: IPCBufferDescriptor,
+        stream: Stream | IsStreamType | None = None,
+    ) -> Buffer:
+        """The buffer of another process, here; given back in `stream`, before the other process frees it.
+
+        mr: the memory resource as it is in this process, see `DeviceMemoryResource.from_allocation_handle`.
+        Source: cuMemPoolImportPointer.
+        """
+        return open_buffer(cls, mr, ipc_descriptor, Stream._accept(stream))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reopen, (self._resource, self.ipc_descriptor)

@@ -1,17 +1,19 @@
-"""Copies of many buffers by one call, and the hints that a copy can be given."""
+"""Copies of many buffers by one call, the hints that a copy can be given, and what fills memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..._errors import CUDAError
 from ..._ffi.library import SymbolNotFound
-from ...driver import CUmemcpyAttributes, CUmemcpyFlags, CUmemcpySrcAccessOrder, checked
+from ...driver import CUmemcpyAttributes, CUmemcpyFlags, CUmemcpySrcAccessOrder, CUresult, checked
 from ..choices import Choice
 from ..ownership.captures import is_capturing
 from ..streams.order import queue
 from ..streams.stream import LEGACY_DEFAULT_STREAM, Stream
+from .array_protocols import host_bytes
 
 if TYPE_CHECKING:
     from ..device.device import Device
@@ -111,7 +113,7 @@ def copy_batch(
         for to, at, size in zip(targets, sources, sizes, strict=True):
             queue(in_stream, checked.cuMemcpyAsync, to, at, size)
     for (source, target), _ in wanted:
-        target._keep_for(in_stream, source)
+        target._keep_alive_for(in_stream, source)
 
 
 def _pairs(srcs: Any, dsts: Any) -> list[tuple[Buffer, Buffer]]:
@@ -143,3 +145,41 @@ def _each(options: Any, count: int) -> list[CopyOptions]:
     if len(options) != count:
         raise ValueError(f"copy_batch: {len(options)} options for {count} copies")
     return list(options)
+
+
+def explained(error: CUDAError, src: Buffer, dst: Buffer) -> CUDAError:
+    """`error` of a copy, and what to do if it went from one device to another."""
+    if error.code != CUresult.CUDA_ERROR_INVALID_VALUE:
+        return error
+    try:
+        here, there = (each._located(each._address).device_id for each in (dst, src))
+    except CUDAError:  # what it takes to explain the failure failed itself
+        return error
+    if here == there or min(here, there) < 0:
+        return error
+    return type(error)(
+        f"{error} The buffers are on devices {there} and {here}: who copies needs access to the pools of "
+        "both, by `peer_accessible_by` of the other's memory resource.",
+        error.code,
+        error.function,
+    )
+
+
+_MEMSET = {1: "cuMemsetD8Async", 2: "cuMemsetD16Async", 4: "cuMemsetD32Async"}
+
+
+def fill_of(value: Any, size: int) -> tuple[Callable[..., object], int, int]:
+    """The function that fills `size` bytes with `value`, its pattern as a number, and how often that fits."""
+    if isinstance(value, int):
+        if not 0 <= value <= 255:
+            raise OverflowError(f"fill: {value} is not a byte; give a pattern of 2 or 4 bytes as bytes")
+        pattern = bytes((value,))
+    else:
+        pattern = host_bytes(value, "fill: value").tobytes()
+    width = len(pattern)
+    if width not in _MEMSET:
+        raise ValueError(f"fill: the pattern has {width} bytes, not 1, 2 or 4")
+    count, rest = divmod(size, width)
+    if rest:
+        raise ValueError(f"fill: {size} bytes are no multiple of the {width} of the pattern")
+    return getattr(checked, _MEMSET[width]), int.from_bytes(pattern, "little"), count

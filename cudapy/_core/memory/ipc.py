@@ -13,12 +13,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID, uuid4
 from weakref import ref
 
-from ...driver import CUmemAllocationHandleType, CUmemPoolPtrExportData, checked
+from ...driver import (
+    CUmemAllocationHandleType,
+    CUmemGenericAllocationHandle,
+    CUmemPoolPtrExportData,
+    checked,
+)
 from ..context.context import context_of
 from ..context.current import owning, with_context
 from ..ownership.owned import Ownership
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...driver import CUmemLocation, CUmemoryPool
     from .pointer import Address
     from .pool import MemoryPool
@@ -26,6 +33,15 @@ if TYPE_CHECKING:
     P = TypeVar("P", bound=MemoryPool)
 
 FILE = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+
+
+class Descriptor(CUmemGenericAllocationHandle):
+    """A file descriptor as its owner has it: C writes it, and 0 stays once it is closed."""
+
+
+def _close(cell: Descriptor) -> None:
+    (_,) = map(os.close, (cell.value,))  # behind which no Ctrl-C comes before the next line
+    cell.value = 0
 
 
 class IPCAllocationHandle:
@@ -40,10 +56,15 @@ class IPCAllocationHandle:
         raise TypeError("an IPCAllocationHandle comes from the allocation_handle of a memory resource")
 
     @classmethod
-    def _of(cls, handle: int, uuid: UUID) -> IPCAllocationHandle:
-        made = cls.__new__(cls)
-        made._handle, made._uuid = handle, uuid
-        made._ownership = Ownership(os.close, handle)
+    def _made(cls, make: Callable[[Descriptor], object], uuid: UUID) -> IPCAllocationHandle:
+        """What owns the descriptor that `make(cell)` writes to its cell."""
+        made, cell = cls.__new__(cls), Descriptor()
+        made._ownership, made._uuid = Ownership(_close, cell), uuid
+        make(cell)
+        if not cell.value:  # a program that has closed its standard input: here 0 stands for none
+            cell.value = os.dup(0)
+            os.close(0)
+        made._handle = cell.value
         return made
 
     def close(self) -> None:
@@ -168,8 +189,8 @@ def export(resource: MemoryPool) -> IPCAllocationHandle:
     if sharing.is_mapped:
         raise RuntimeError(f"{resource!r} is the pool of another process, which alone can export it")
     if sharing.handle is None or sharing.handle.is_closed:
-        descriptor = checked.cuMemPoolExportToShareableHandle(pool, FILE, 0)
-        sharing.handle = IPCAllocationHandle._of(int(descriptor), sharing.uuid)
+        export = owning.cuMemPoolExportToShareableHandle
+        sharing.handle = IPCAllocationHandle._made(lambda cell: export(cell, pool, FILE, 0), sharing.uuid)
         _known_or(sharing.uuid, resource)
     return sharing.handle
 
@@ -224,7 +245,7 @@ def _reduce_handle(handle: IPCAllocationHandle) -> tuple[Any, ...]:
 
 
 def _receive_handle(duplicate: Any, uuid: UUID) -> IPCAllocationHandle:
-    return IPCAllocationHandle._of(duplicate.detach(), uuid)
+    return IPCAllocationHandle._made(lambda cell: setattr(cell, "value", duplicate.detach()), uuid)
 
 
 def _reduce_pool(resource: Any) -> tuple[Any, ...]:

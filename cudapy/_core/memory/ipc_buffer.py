@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ...driver import checked
 from ..context.context import context_of
 from ..context.current import with_context
-from ..streams.stream import IsStreamType, Stream, default_stream
-from .buffer_copies import Bytes
+from ..streams.stream import Stream, default_stream
 from .ipc import export, sharing_of
 
 if TYPE_CHECKING:
@@ -87,46 +86,3 @@ def reopen(resource: MemoryPool, descriptor: IPCBufferDescriptor) -> Buffer:
     from .buffer import Buffer
 
     return open_buffer(Buffer, resource, descriptor, default_stream())
-
-
-class Shared(Bytes):
-    """The part of a Buffer that other processes use."""
-
-    __slots__ = ("_descriptor",)
-    _descriptor: IPCBufferDescriptor | None
-
-    @property
-    def is_mapped(self) -> bool:
-        """Whether another process allocated it."""
-        return not self.is_closed and getattr(self._resource, "is_mapped", False)
-
-    @property
-    def ipc_descriptor(self) -> IPCBufferDescriptor:
-        """What another process opens this buffer with, once it has the memory resource.
-
-        Needs a memory resource with `ipc_enabled`. Source: cuMemPoolExportPointer.
-        """
-        if self._descriptor is None:
-            self._descriptor = describe(cast("Buffer", self))
-        return self._descriptor
-
-    def get_ipc_descriptor(self) -> IPCBufferDescriptor:
-        """The same as `ipc_descriptor`."""
-        return self.ipc_descriptor
-
-    @classmethod
-    def from_ipc_descriptor(
-        cls,
-        mr: MemoryPool,
-        ipc_descriptor: IPCBufferDescriptor,
-        stream: Stream | IsStreamType | None = None,
-    ) -> Buffer:
-        """The buffer of another process, here; given back in `stream`, before the other process frees it.
-
-        mr: the memory resource as it is in this process, see `DeviceMemoryResource.from_allocation_handle`.
-        Source: cuMemPoolImportPointer.
-        """
-        return open_buffer(cls, mr, ipc_descriptor, Stream._accept(stream))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return reopen, (self._resource, self.ipc_descriptor)

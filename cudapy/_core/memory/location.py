@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..._ffi.shown import type_name
 from ...driver import CUdevice_attribute, CUmemAccess_flags, CUmemAccessDesc, CUmemLocation, CUmemLocationType
 from ...driver import checked as driver
 
@@ -88,7 +89,7 @@ def location(place: Device | Host | int) -> CUmemLocation:
         )
     if isinstance(place, (Device, int)):
         return on_device(int(Device(place)))
-    raise TypeError(f"a place for memory is a Device or a Host, not {type(place).__name__}")
+    raise TypeError(f"a place for memory is a Device or a Host, not {type_name(place)}")
 
 
 def place(kind: int, number: int) -> Device | Host | None:

@@ -10,7 +10,7 @@ from uuid import UUID
 from ... import driver
 from ..._errors import CUDAError
 from ..._ffi.convert import word
-from ..._ffi.results import cells
+from ..._ffi.handles import maker
 from ...driver import (
     CUdeviceptr,
     CUmemAllocationHandleType,
@@ -21,12 +21,13 @@ from ...driver import (
     checked,
 )
 from ..closable import Closable
-from ..context.current import RelaxedCaptureMode, owning
+from ..context.current import RelaxedCaptureMode, c_function, filling_function, owning
+from ..context.green import green_contexts, kept_number
 from ..ownership import owned
-from ..ownership.captures import capture_may_be_active, state, with_relaxed_capture
+from ..ownership.captures import captures, state
 from ..ownership.deferred import deferred
 from ..ownership.owned import Prerequisite
-from ..streams.stream import Stream
+from ..streams.stream import LEGACY_DEFAULT_STREAM, Stream, default_stream
 from . import ipc
 from .buffer import Buffer
 from .pointer import Address, byte_count
@@ -46,7 +47,7 @@ KEEP_ALL = 2**64 - 1
 QUICK = 2**30 - 1  # bytes: what Python compares fastest
 
 _after_capture = deferred.after_capture
-_pop, _push, _make = cells("address", CUdeviceptr)
+_null = maker(Address)
 _new = Buffer.__new__
 
 
@@ -62,8 +63,8 @@ class MemoryPool(Closable, MemoryResource):
     _buffer: type[Buffer] = Buffer
     _pool: CUmemoryPool
     # Only where `deallocate` is nothing but cuMemFreeAsync:
-    _quick: tuple[Any, Any]  # cuMemAllocFromPoolAsync itself and its argument, the pool, while that is open
-    _free_async: Any  # cuMemFreeAsync itself
+    _quick: tuple[Any, Any, Any]  # cuMemAllocFromPoolAsync, cuMemFreeAsync and, while it is open, the pool
+    _free_async: Any  # cuMemFreeAsync
     _ipc: ipc.Sharing | None
 
     def _make(
@@ -85,8 +86,9 @@ class MemoryPool(Closable, MemoryResource):
         self._ownership = ownership
         self._is_owned = ownership is not None
         if type(self).deallocate is MemoryPool.deallocate and not self.is_mapped:
-            self._quick = driver.libcuda.symbol("cuMemAllocFromPoolAsync"), word(int(pool))
-            self._free_async = driver.libcuda.symbol("cuMemFreeAsync")
+            self._free_async = c_function("cuMemFreeAsync")
+            alloc_async = filling_function("cuMemAllocFromPoolAsync", Address)
+            self._quick = alloc_async, self._free_async, word(int(pool))
         if not self.is_mapped:
             threshold = CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
             with RelaxedCaptureMode():  # the driver refuses both during a capture
@@ -105,39 +107,39 @@ class MemoryPool(Closable, MemoryResource):
 
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes for later work in `stream`, and in others that wait for it."""
-        # What a Stream that was used before takes: plain C calls, since the driver's functions cost more than
-        # all the rest of this.
+        # What a Stream that was used before takes, or the default stream: plain C calls, since the driver's
+        # functions cost more than all the rest of this.
+        if stream is None:
+            stream = default_stream()
         try:
-            alloc_async, pool = self._quick
-            deallocation_stream, handle = stream._twin, stream._handle  # type: ignore[union-attr]
+            alloc_async, free_async, pool = self._quick
+            deallocation_stream, handle = stream._twin, stream._handle  # type: ignore[attr-defined]
         except AttributeError:
             return self._allocate(size, stream)
-        try:
-            address, reference = slot = _pop()
-        except IndexError:
-            address, reference = slot = _make()
         if type(size) is not int or not 0 < size < QUICK or deallocation_stream is None or _after_capture:
-            _push(slot)
             return self._allocate(size, stream)
-        if capture_may_be_active and state(handle):  # then it is the memory of a graph
-            _push(slot)
+        if captures.may_be_active and state(handle):  # then it is the memory of a graph
             return self._allocate(size, stream)
-        buffer = _new(self._buffer)  # before the call, which Ctrl-C may cut off from what comes behind it
+        buffer = _new(self._buffer)
         buffer._size, buffer._resource, buffer._stream = size, self, deallocation_stream
-        address.value = 0
-        try:
-            err = alloc_async(reference, word(size), pool, handle)
-        except BaseException:
-            buffer._address = address.value
-            buffer._process = owned.process if buffer._address else None
-            raise
-        buffer._address = address.value
+        buffer._capture = 0
+        buffer._owner = buffer._ownership = buffer._spare = None
+        buffer._exports = buffer._location = buffer._descriptor = None
+        if deallocation_stream is LEGACY_DEFAULT_STREAM:
+            context = checked.cuCtxGetCurrent().value
+            buffer._context = kept_number(context) if green_contexts else context
+            buffer._quick = buffer._argument = None
+        else:
+            buffer._context, buffer._quick = 0, free_async
+            buffer._argument = deallocation_stream._handle
+        cell = buffer._owed = _null()  # owed is what C writes there, whenever Ctrl-C comes
         buffer._process = owned.process
-        _push(slot)
+        err = alloc_async(cell, word(size), pool, handle)
         if err:
-            buffer._process = None
+            cell.value = 0
             arguments = {"bytesize": size, "pool": self._pool, "hStream": handle}
             raise driver.libcuda.error("cuMemAllocFromPoolAsync", driver.CUresult(err), arguments)
+        buffer._address = cell.value
         return buffer
 
     def _allocate(self, size: int, stream: Stream | IsStreamType | None) -> Buffer:
@@ -164,7 +166,7 @@ class MemoryPool(Closable, MemoryResource):
         if self._ipc is None or self._ipc.gives_up(cell):
             owning.cuMemFreeAsync(cell, in_stream._handle)
             if self.is_mapped:  # of such a pool the driver does not say whether it is idle
-                deferred.keep_until(_Freed(in_stream.record()), self._ownership)
+                deferred.keep_alive_until(_Freed(in_stream.record()), self._ownership)
 
     @property
     def handle(self) -> CUmemoryPool:
@@ -250,11 +252,11 @@ def _destroy(pool: CUmemoryPool) -> None:
     cuMemPoolTrimTo is in use, or was not seen to be free: a program sees it by waiting.
     Source: cuMemPoolTrimTo, cuMemPoolDestroy.
     """
-    with_relaxed_capture(_destroy_idle, pool)
+    captures.relaxed(_destroy_idle, pool)
 
 
 def _destroy_mapped(pool: CUmemoryPool) -> None:
-    with_relaxed_capture(owning.cuMemPoolDestroy, pool)
+    captures.relaxed(owning.cuMemPoolDestroy, pool)
 
 
 def _destroy_idle(pool: CUmemoryPool) -> None:

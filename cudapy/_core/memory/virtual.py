@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ... import driver
 from ..._errors import CUDAError
 from ..._ffi.convert import word
+from ..._ffi.rounding import round_up
 from ...driver import CUmemAllocationProp, CUmemGenericAllocationHandle, CUresult, checked
 from ..context.context import primary
 from ..context.current import RelaxedCaptureMode, c_function, owning, with_context
@@ -134,7 +135,7 @@ class VirtualMemoryResource(MemoryResource):
         unit = config._unit(properties)
         undo = _Undo()
         try:
-            room = -(-size // unit) * unit
+            room = round_up(size, unit)
             reserved = _reserve(undo, room, config.addr_align or unit, config.addr_hint or 0)
             piece = self._fill(undo, reserved.value, room, properties, config)
             mapping = Mapping([(reserved, room)], [(piece, room)])
@@ -163,7 +164,7 @@ class VirtualMemoryResource(MemoryResource):
 
     def _grow(self, buf: Buffer, wanted: int, config: VirtualMemoryResourceOptions) -> None:
         address, cell = buf._address, Address()
-        ownership = buf._owner_of(cell, self._context, wanted)
+        ownership = buf._owning(cell, self._context, wanted)
         if not address:
             self._map(cell, wanted, config)
             buf._move(ownership, cell.value, wanted)
@@ -175,7 +176,7 @@ class VirtualMemoryResource(MemoryResource):
             return
         properties = config._properties(self._device_id)
         unit = max(config._unit(properties), self._config._unit(self._config._properties(self._device_id)))
-        more = -(-(wanted - has) // unit) * unit
+        more = round_up(wanted - has, unit)
         undo = _Undo()
         try:
             behind = _reserve(undo, more, unit, address + has)

@@ -6,6 +6,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..management.choices import *
 else:
-    from ..._ffi.demand import on_demand
+    from ..._ffi.lazy_types import on_demand
 
     __getattr__, __dir__ = on_demand(globals(), "..management", "choices")

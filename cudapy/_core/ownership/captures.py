@@ -5,7 +5,7 @@ invalidates captures by the mere attempt: those of the same thread, and in the m
 threads. In a stream that captures, memory can be freed that the capture allocates, and no other. Finalizers
 cannot choose when they run, so they ask here first.
 
-To ask costs as much as to free. So that is done while `capture_may_be_active` is not empty: while core
+To ask the driver costs as much as to free. So that is done while `captures.may_be_active`: while core
 captures; for good, once others asked for a function that begins captures, or for a stream's handle; and while
 the garbage collector is at work, which interrupts any thread.
 """
@@ -13,17 +13,16 @@ the garbage collector is at work, which interrupts any thread.
 from __future__ import annotations
 
 import gc
-import os
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ... import driver
+from ... import _forks, driver
 from ..._errors import CUDAError
 from ..._ffi.interrupts import entered
 from ..._ffi.library import Checked, Library, settled
-from ..._ffi.results import cells, storage
+from ..._ffi.results import output_slots, storage
 from ...driver import CUgraph, CUresult, CUstreamCaptureStatus
 from ..context.current import RelaxedCaptureMode, c_function, owning
 
@@ -36,11 +35,25 @@ T = TypeVar("T")
 
 _INVALIDATED = int(CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_INVALIDATED)
 _IMPLICIT = int(CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT)
-_take, _give, _new = cells(CUstreamCaptureStatus, storage(CUstreamCaptureStatus))
+_take, _give, _new = output_slots(CUstreamCaptureStatus, storage(CUstreamCaptureStatus))
 
 
-class _Possible(set[object]):
-    """Why a capture may be under way. Only whether it is empty counts.
+_BEGINNINGS = (
+    "cuStreamBeginCapture_v2",
+    "cuStreamBeginCaptureToGraph",
+    "cuStreamBeginRecaptureToGraph",
+    "cudaStreamBeginCapture",
+    "cudaStreamBeginCaptureToGraph",
+    "cudaStreamBeginRecaptureToGraph",
+)
+_SHARED = "a stream is known to others"
+
+checked = Checked(vars(driver), driver.libcuda)
+"""The functions of the driver for core's own captures, whose end is known: not the face that others use."""
+
+
+class Reasons(set[object]):
+    """Why a capture may be under way: true unless it is empty.
 
     The garbage collector sets its attributes `start` and `stop` to what it tells of a collection: names and
     numbers, of which the names are in here meanwhile. All of that is C: of what Python raises there, such as
@@ -51,104 +64,103 @@ class _Possible(set[object]):
     stop = property(None, set.difference_update)
 
 
-capture_may_be_active = _Possible()
-if hasattr(gc, "callbacks"):  # PyPy interrupts nobody in order to finalize
-    gc.callbacks.append(partial(setattr, capture_may_be_active))
+class Captures:
+    """What core knows of the captures in this process.
 
-for _symbol in (
-    "cuStreamBeginCapture_v2",
-    "cuStreamBeginCaptureToGraph",
-    "cuStreamBeginRecaptureToGraph",
-    "cudaStreamBeginCapture",
-    "cudaStreamBeginCaptureToGraph",
-    "cudaStreamBeginRecaptureToGraph",
-):
-    capture_may_be_active |= Library.asked.get(_symbol, set())
-    Library.asked[_symbol] = capture_may_be_active
-
-_SHARED = "a stream is known to others"
-
-checked = Checked(vars(driver), driver.libcuda)
-"""The functions of the driver for core's own captures, whose end is known: not the face that others use."""
-
-freeing: list[object] = []
-"""Not empty between asking about a stream and freeing in it: no capture of core's begins meanwhile."""
-beginning: list[object] = []
-"""Not empty while a capture of core's begins: nothing is freed then, but put off.
-
-No lock, for which a finalizer would wait: it may have interrupted whoever holds what the other needs.
-"""
-
-
-def _forked() -> None:
-    """In a process that was forked while other threads were at it."""
-    freeing.clear()
-    beginning.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
-
-
-def begin(capture: object, function: str, *args: Any) -> None:
-    """Begin a capture by this function of the driver; it is known to be under way until `end(capture)`."""
-    try:
-        beginning.append(capture)  # in here, as Ctrl-C may come right after it
-        while freeing:
-            time.sleep(0)
-        known = capture_may_be_active.copy()
-        begins = settled(getattr(checked, function))
-        for name in capture_may_be_active - known:
-            if str(name).startswith(function):
-                capture_may_be_active.discard(name)  # this has just been asked for, by core alone
-        stream, graph, was_capturing = args[0], CUgraph(), state(args[0])
-        try:
-            capture_may_be_active.add(capture)
-            begins(*args)
-        except BaseException:
-            _give_up(stream, graph, capture, was_capturing, function == "cuStreamBeginCapture")
-            raise
-    finally:
-        beginning.pop()
-
-
-@entered
-def _give_up(stream: CUstream, graph: CUgraph, capture: object, was_capturing: int, owns: bool) -> None:
-    """End a capture that did not begin, or as whose beginning returned Ctrl-C came: to the end, should it
-    come again. graph: where the unfinished graph goes, which is destroyed if the capture `owns` it.
+    There is no lock, for which a finalizer would wait: it may have interrupted whoever holds what the other
+    needs.
     """
-    try:
+
+    def __init__(self) -> None:
+        self.may_be_active = Reasons()
+        self.freeing: list[object] = []
+        """Not empty between asking about a stream and freeing in it: no capture of core's begins then."""
+        self.beginning: list[object] = []
+        """Not empty while a capture of core's begins: nothing is freed then, but put off."""
+        if hasattr(gc, "callbacks"):  # PyPy interrupts nobody in order to finalize
+            gc.callbacks.append(partial(setattr, self.may_be_active))
+        for symbol in _BEGINNINGS:
+            Library.observe(symbol, self.may_be_active)
+        for list_ in (self.freeing, self.beginning):  # other threads were at it, which a child has not
+            _forks.in_child(list_.clear)
+
+    def begin(self, capture: object, function: str, *args: Any) -> None:
+        """Begin a capture by this function of the driver; it may be active until `end(capture)`."""
         try:
-            if not was_capturing and state(stream):
-                owning.cuStreamEndCapture(graph, stream)
-        except CUDAError:  # the capture was invalidated, and has ended
-            pass
-        if owns and graph.value:
-            owning.cuGraphDestroy(graph)
-        end(capture)
-    except Exception:
-        raise
-    except BaseException:
-        _give_up(stream, graph, capture, was_capturing, owns)
-        raise
+            self.beginning.append(capture)  # in here, as Ctrl-C may come right after it
+            while self.freeing:
+                time.sleep(0)
+            known = self.may_be_active.copy()
+            begins = settled(getattr(checked, function))
+            for name in self.may_be_active - known:
+                if str(name).startswith(function):
+                    self.may_be_active.discard(name)  # this has just been asked for, by core alone
+            stream, graph, was_capturing = args[0], CUgraph(), state(args[0])
+            try:
+                self.may_be_active.add(capture)
+                begins(*args)
+            except BaseException:
+                self._give_up(stream, graph, capture, was_capturing, function == "cuStreamBeginCapture")
+                raise
+        finally:
+            self.beginning.pop()
 
+    @entered
+    def _give_up(
+        self, stream: CUstream, graph: CUgraph, capture: object, was_capturing: int, owns: bool
+    ) -> None:
+        """End a capture that did not begin, or as whose beginning returned Ctrl-C came: to the end, should it
+        come again. graph: where the unfinished graph goes, which is destroyed if the capture `owns` it.
+        """
+        try:
+            try:
+                if not was_capturing and state(stream):
+                    owning.cuStreamEndCapture(graph, stream)
+            except CUDAError:  # the capture was invalidated, and has ended
+                pass
+            if owns and graph.value:
+                owning.cuGraphDestroy(graph)
+            self.end(capture)
+        except Exception:
+            raise
+        except BaseException:
+            self._give_up(stream, graph, capture, was_capturing, owns)
+            raise
 
-def end(capture: object) -> None:
-    """It is over."""
-    capture_may_be_active.discard(capture)
+    def end(self, capture: object) -> None:
+        """It is over."""
+        self.may_be_active.discard(capture)
 
+    def share(self) -> None:
+        """A stream is known to others, who may capture it."""
+        self.may_be_active.add(_SHARED)
 
-def share() -> None:
-    """A stream is known to others, who may capture it."""
-    capture_may_be_active.add(_SHARED)
+    def relaxed(self, function: Callable[..., T], *args: Any) -> T:
+        """`function(*args)`, without harm to a capture under way."""
+        if not self.may_be_active:
+            return function(*args)
+        with RelaxedCaptureMode():
+            return function(*args)
 
+    @entered
+    def free_outside(self, free: Callable[..., int], cell: Address, handle: CUstream) -> int:
+        """`free(cell, handle)`, a C function, without harm to any capture; its status. With 0, `cell` is 0.
 
-def with_relaxed_capture(function: Callable[..., T], *args: Any) -> T:
-    """`function(*args)`, without harm to a capture under way."""
-    if not capture_may_be_active:
-        return function(*args)
-    with RelaxedCaptureMode():
-        return function(*args)
+        Another status than 0 as well if it has to be done in another way, as the stream captures.
+        """
+        try:
+            self.freeing.append(handle)  # in here, as Ctrl-C may come right after it
+            if self.beginning or state(handle):
+                return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+            with RelaxedCaptureMode():
+                (status,) = map(free, (cell,), (handle,))  # no Ctrl-C comes before the next line
+                if not status:
+                    cell.value = 0
+                return status
+        except CUDAError as error:
+            return int(error.code) if cell.value else 0  # it is freed, whatever failed afterwards
+        finally:
+            self.freeing.pop()
 
 
 def is_capturing(stream: Stream) -> bool:
@@ -188,29 +200,11 @@ def capture_of(handle: CUstream) -> int:
     return int(number)
 
 
-@entered
-def free_outside_capture(free: Callable[..., int], cell: Address, handle: CUstream) -> int:
-    """`free(cell, handle)`, a C function, without harm to any capture; its status. With 0, `cell` is 0.
-
-    Another status than 0 as well if it has to be done in another way, as the stream captures.
-    """
-    try:
-        freeing.append(handle)  # in here, as Ctrl-C may come right after it
-        if beginning or state(handle):
-            return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-        with RelaxedCaptureMode():
-            (status,) = map(free, (cell,), (handle,))  # behind which no Ctrl-C comes before the next line
-            if not status:
-                cell.value = 0
-            return status
-    except CUDAError as error:
-        return int(error.code) if cell.value else 0  # it is freed, whatever failed afterwards
-    finally:
-        freeing.pop()
-
-
 def too_early(what: str) -> CUDAError:
     """What is raised for what has to wait for the end of a capture."""
     return CUDAError(
         f"{what} in a stream that is being captured", CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
     )
+
+
+captures = Captures()

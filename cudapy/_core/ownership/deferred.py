@@ -45,7 +45,7 @@ class DeferredReleases:
             except IndexError:  # another thread was here
                 return
 
-    def keep_until(self, done: Finishing, *objects: object) -> None:
+    def keep_alive_until(self, done: Finishing, *objects: object) -> None:
         """Keep `objects` alive until `done.is_done`, for work that CUDA has yet to do with their memory."""
         self.drain()
         self._in_use.append((done, objects))

@@ -9,9 +9,10 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ... import driver
-from ...driver import CUgraph, CUresult, CUstream, CUuserObject, CUuserObjectRetain_flags, checked
+from ...driver import CUgraph, CUresult, CUuserObject, CUuserObjectRetain_flags, checked
 from ..closable import Closable
 from ..context.current import RelaxedCaptureMode, c_function, owning
+from ..kernel_argument import KernelArgument
 from .owned import Ownership
 from .user_objects import UserObjects, create_user_objects, sweep
 
@@ -39,7 +40,7 @@ class GraphReferences:
         self._object: UserObjects | None = None
         self._is_shared = self._is_exposed = False
 
-    def put(self, key: Hashable, *things: object) -> None:
+    def keep_alive(self, key: Hashable, *things: object) -> None:
         """Keep `things` alive, in place of those that were kept for `key`."""
         used = tuple(filter(_is_needed, things))
         if not used and key not in self._things:
@@ -50,7 +51,7 @@ class GraphReferences:
         else:
             del self._things[key]
 
-    def add(self, things: Iterable[object]) -> None:
+    def keep_alive_for_good(self, things: Iterable[object]) -> None:
         """Keep `things` alive for good, each once however often it is added."""
         for thing in things:
             if type(thing) in _PLAIN:
@@ -89,9 +90,12 @@ def _is_needed(thing: object) -> bool:
 
 
 def with_owners(things: Iterable[object]) -> Things:
-    """`things`, and what the memory and the events among them belong to, which closing them does not end."""
+    """`things`, and what the memory, the events and the textures among them belong to, which closing them
+    does not end.
+    """
     found = tuple(things)
-    owners = (thing._retain() for thing in found if isinstance(thing, Closable) and _is_needed(thing))
+    kinds = Closable, KernelArgument
+    owners = (thing._retain() for thing in found if isinstance(thing, kinds) and _is_needed(thing))
     return *found, *(owner for owner in owners if owner is not None)
 
 
@@ -125,21 +129,6 @@ def destroy_graph(graph: CUgraph) -> None:
     with RelaxedCaptureMode():
         owning.cuGraphDestroy(graph)
     sweep()
-
-
-def keep_for_capture(stream: CUstream, *things: object) -> None:
-    """Let the graph that `stream` is captured into keep `things` alive, whoever began the capture."""
-    graph = checked.cuStreamGetCaptureInfo(stream)[2]
-    if int(graph):
-        retain_in_graph(graph, with_owners(things))
-
-
-def keep_for(stream: object, *things: object) -> bool:
-    """Keep `things` alive that work in `stream` uses, if it is a GraphBuilder, whose graph runs again."""
-    if not is_builder(stream):
-        return False
-    stream._keep(*things)
-    return True
 
 
 class Recorder:

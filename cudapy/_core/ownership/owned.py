@@ -1,8 +1,9 @@
 """Who releases what, and when: the one mechanism of every class that owns something of CUDA's.
 
-An `Ownership` holds a plain function and the handles it takes, and calls it once: at `close`, or when nothing
-refers to the ownership any more, in whatever thread that happens. Buffers and events, of which there are
-many, are their own owners and keep the same rules.
+What is `Owned` has the handle of one thing and knows how to release it. That is done once: at `close`, or
+when nothing refers to the owner any more, in whatever thread that happens. Buffers and events, of which there
+are many, are their own owners. Other classes have an `Ownership`, and so has what several share, such as the
+program and a graph.
 
 - The context in which the thing was made is entered for the call, if the driver asks for one, and the
   caller's is left as found.
@@ -28,16 +29,18 @@ to be given back is noted where it is until it was.
 from __future__ import annotations
 
 import atexit
-import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
+from ... import _forks
 from ..._errors import CUDAError
 from ..._ffi.handles import Handle
-from ..._ffi.interrupts import finalizer
+from ..._ffi.interrupts import entered, finalizer, finish, later
 from ...driver import CUresult
+from ..closable import Owner
 from ..context.current import with_context
-from ..not_copyable import NotCopyable
+from .captures import captures
 from .deferred import CONTEXT_LOST, deferred
 
 RETRY_LATER = {CUresult.CUDA_ERROR_NOT_PERMITTED, *range(900, 909)}
@@ -71,129 +74,230 @@ def finalize(error: Exception) -> None:
         raise error
 
 
-class Ownership(NotCopyable):
-    """One thing of CUDA's, given back once by `release(*handles)` in `context` (0: it needs none).
+class Owned(Owner):
+    """What owns one thing of CUDA's, and releases it once: an `Ownership`, or a class of which there is much.
 
-    Where the first handle is a `Handle`, that is what says whether anything is owed: C writes into it as it
-    makes the thing, which may be after the ownership was made, and `release` leaves 0 there once it has given
-    the thing back. So whatever moment Ctrl-C comes at, it is given back, and once.
+    Where the handle is a `Handle`, that is what says whether anything is owed: C writes into it as it makes
+    the thing, which may be after its owner was made, and whoever releases the thing leaves 0 there. So
+    whatever moment Ctrl-C comes at, it is released, and once.
     """
 
-    __slots__ = ("_process", "_what", "is_shared")
+    __slots__ = ("_argument", "_owed", "_process", "_quick", "_spare")
+    _owed: Any  # the handle
+    _process: Process  # where it is owed; NOWHERE: nothing is owed, or no more
+    # The fast path, if there is one:
+    _quick: Callable[..., int] | None  # the C function to try first,
+    _argument: (
+        Any  # and the stream that it takes behind the handle; None: it takes none, and harms no capture
+    )
+    _spare: Spare | None  # where the handle goes instead, if there is room
 
-    def __init__(self, release: Callable[..., object], *handles: object, context: int = 0) -> None:
+    def _how(self) -> tuple[Any, ...]:
+        """How it is released otherwise: (context or 0, function, *what it takes behind the handle)."""
+        raise NotImplementedError
+
+    @entered
+    def _release(self, raises: bool = False) -> None:
+        """Release it, unless that was done; if interrupted, it is yet to be done.
+
+        raises: whether what comes meanwhile is raised, as `close` does, and not as a `__del__` has to.
+        """
+        try:
+            owed = None
+            try:
+                owed, self._process = self._process, NOWHERE  # of two threads one gets it
+            except AttributeError:  # it was interrupted before it owned anything
+                return
+            if not owed.alive:
+                return
+            handle, quick, spare = self._owed, self._quick, self._spare
+            if spare is not None and handle and len(spare) < SPARE:
+                spare.given = handle  # no Ctrl-C comes between that and the return
+                return
+            if quick is not None and handle:
+                argument, process = self._argument, owed
+                if argument is None:
+                    owed = None  # what Ctrl-C comes behind is done
+                    if not quick(handle):
+                        handle.value = 0  # which a program may have
+                        return
+                elif captures.may_be_active:
+                    if not captures.free_outside(quick, handle, argument):
+                        return
+                else:
+                    owed = None
+                    if not quick(handle, argument):
+                        return
+                owed = process
+            release(handle, self._how())
+        except BaseException as error:
+            try:
+                self._failed(error, owed, raises)
+            finally:
+                if not raises:
+                    later.armed  # noqa: B018  # here, as nothing is called after it
+
+    __del__ = _release
+
+    @entered
+    def _failed(self, error: BaseException, owed: Process | None, raises: bool) -> None:
+        """Raise `error`, which came while this was released, or tell of it as a `__del__` can.
+
+        owed: where it is yet to be done, if it is: then an interrupted release is.
+        """
+        try:
+            if owed is not None:
+                self._process = owed  # first of all: Ctrl-C may come again
+            if isinstance(error, Exception) or not isinstance(self._owed, Handle):
+                self._process = NOWHERE
+            if raises:
+                raise error
+            if not isinstance(error, Exception):
+                finish(_finish, self, error)
+            else:
+                finalize(error)
+        except Exception as another:
+            if raises or another is error:
+                raise
+            finalize(another)
+        finally:
+            del error  # which has this frame
+
+    def _hand_over(self) -> None:
+        """Have `self._ownership` own it from now on."""
+        heir = _new(Ownership)
+        heir.is_shared, heir.how = False, self._how()
+        heir._quick, heir._argument, heir._spare = self._quick, self._argument, self._spare
+        self._ownership = heir
+        heir._owed = self._owed
+        heir._process, self._process = self._process, NOWHERE  # no Ctrl-C comes between
+
+    def _shared(self) -> Ownership | None:
+        """What owns it from now on, for this object and others: it is released once all of them are gone."""
+        with _sharing:
+            if self._process.alive:
+                self._hand_over()
+        if self._ownership is not None:
+            self._ownership.share()
+        return self._ownership
+
+
+_sharing = threading.Lock()  # two graphs may be the first to use an object at the same time
+
+
+def _finish(owner: Owned) -> None:
+    owner._release(True)
+
+
+class Ownership(Owned):
+    """One thing of CUDA's, released by `function(handle, *rest)` in `context` (0: it needs none)."""
+
+    __slots__ = ("how", "is_shared")
+    how: tuple[Any, ...]
+
+    def __init__(
+        self, function: Callable[..., object], handle: object, *rest: object, context: int = 0
+    ) -> None:
         self.is_shared = False
-        self._process = process
-        self._what = (context, release, handles)
+        self.how = context, function, *rest
+        self._quick = self._argument = self._spare = None
+        self._owed, self._process = handle, process
         if _after_capture:
             deferred.retry()
 
+    def _how(self) -> tuple[Any, ...]:
+        return self.how
+
     def close(self) -> None:
-        """Give it back now, unless that was done or others share it. Raises CUDAError."""
+        """Release it now, unless that was done or others share it. Raises CUDAError."""
         if not self.is_shared:
-            self._release()
+            self._release(True)
 
     def share(self) -> None:
-        """Let several have it: it is given back when the last of them lets go of it."""
+        """Let several have it: it is released when the last of them lets go of it."""
         self.is_shared = True
 
-    @staticmethod
-    def take_over(owner: Any, release: Callable[..., object], *handles: object) -> None:
-        """Give `owner`, a Buffer or an Event, an Ownership of what it owes itself, or is to owe."""
-        since = owner._process or process
-        owner._ownership = ownership = _new(Ownership)
-        ownership.is_shared = False
-        ownership._what = (0, release, handles)
-        ownership._process, owner._process = since, None  # no Ctrl-C comes between
-
-    def _release(self) -> None:
-        """If interrupted, it is yet to be done."""
-        try:
-            if not self._process.alive:
-                return
-            what = self._what
-            del self._what  # of two threads one gets past here
-        except AttributeError:  # or it was interrupted before it owned anything
-            return
-        try:
-            release(*what)
-        except Exception:
-            raise
-        except BaseException:
-            if isinstance(what[2][0], Handle):
-                self._what = what
-            raise
-
-    def change(self, *rest: object) -> None:
-        """Have the same first handle released with other ones behind it."""
-        context, release, (first, *_) = self._what
-        self._what = (context, release, (first, *rest))
+    def change(self, how: tuple[Any, ...], quick: Callable[..., int] | None, argument: object) -> None:
+        """Have the same handle released in another way."""
+        self.how, self._quick, self._argument = how, quick, argument  # no Ctrl-C comes between
 
     def forget(self) -> bool:
-        """Leave it to somebody else; False if it was given back already."""
-        try:
-            del self._what
-        except AttributeError:
-            return False
-        return True
-
-    __del__ = finalizer(_release, finalize)
+        """Leave it to somebody else; False if it was released already."""
+        process, self._process = self._process, NOWHERE
+        return process is not NOWHERE
 
 
 class Prerequisite(Ownership):
     """An Ownership of what other things need for their release: a stream, a pool.
 
-    The garbage collector finalizes in any order. So this is given back when it is done: `_rest` does so,
-    which goes with the memory of this object, and that is kept by what still needs the stream or the pool.
+    The garbage collector finalizes in any order. So this is released when it is done: by an heir, which goes
+    with the memory of this object, and that is kept by what still needs the stream or the pool.
     """
 
-    __slots__ = ("_rest",)
-    _rest: Ownership
+    __slots__ = ()
 
-    @finalizer
-    def __del__(self) -> None:
+    def quickly(self, function: Callable[..., int]) -> Prerequisite:
+        """This, with a C function to try first."""
+        self._quick = function
+        return self
+
+    def _let_go(self) -> None:
+        """If interrupted, it is yet to be done."""
         try:
             if not self._process.alive:
                 return
-            rest = _new(Ownership)
-            rest._process = self._process
-            what = self._what
-            del self._what
-        except AttributeError:  # it was given back, or never was an owner
+            if captures.may_be_active:
+                self._quick = None  # it may be in a capture
+            self._hand_over()
+        except AttributeError:  # it never was an owner
             return
-        rest._what = what  # no call since: Ctrl-C does not come between
-        self._rest = rest
 
+    __del__ = finalizer(_let_go, finalize)  # type: ignore[assignment]
+
+
+class Spare(list[Any]):
+    """Handles to use again. To get `taken` is to pop, to set `given` to append: no Ctrl-C comes behind."""
+
+    taken = property(list.pop)
+    given = property(None, list.append)
+
+
+SPARE = 32
+"""How many handles of a kind are kept to be used again."""
 
 _new = object.__new__
+NOWHERE = Process()
+NOWHERE.alive = False
 
 
-def release(context: int, function: Callable[..., object], handles: tuple[object, ...]) -> None:
-    """`function(*handles)`, in `context` if need be, or later. Raises CUDAError, unless all is lost."""
-    if isinstance(handles[0], Handle) and not handles[0].value:
+def release(handle: object, how: tuple[Any, ...]) -> None:
+    """Do so as `how` says, in the context if need be, or later. Raises CUDAError, unless all is lost."""
+    if isinstance(handle, Handle) and not handle.value:
         return
+    context, function, *rest = how
     try:
         try:
-            function(*handles)
+            function(handle, *rest)
         except CUDAError as error:
             if error.code != CUresult.CUDA_ERROR_INVALID_CONTEXT or not context:
                 raise
-            with_context(context, function, *handles)
+            with_context(context, function, handle, *rest)
     except CUDAError as error:
         ours = type(error.code) is CUresult  # the numbers of other libraries mean other things
         if ours and error.code in RETRY_LATER:
-            deferred.after_capture.append(_again(context, function, handles))
+            deferred.after_capture.append(_again(handle, how))
         elif ours and error.code == CUresult.CUDA_ERROR_NOT_READY:
-            deferred.after_work.append(_again(context, function, handles))
+            deferred.after_work.append(_again(handle, how))
         elif not ours or error.code not in CONTEXT_LOST:
             raise
 
 
-def _again(context: int, release: Callable[..., object], handles: tuple[object, ...]) -> Ownership:
+def _again(handle: object, how: tuple[Any, ...]) -> Ownership:
     """An Ownership, without another try."""
     ownership = _new(Ownership)
-    ownership._process = process
-    ownership._what = (context, release, handles)
+    ownership.is_shared, ownership.how = False, how
+    ownership._quick = ownership._argument = ownership._spare = None
+    ownership._owed, ownership._process = handle, process
     return ownership
 
 
@@ -203,6 +307,7 @@ def _end() -> None:
     deferred.clear()
 
 
+@_forks.in_child
 def _begin_again() -> None:
     """Give nothing back of what there is now: it is the parent's."""
     global process
@@ -211,5 +316,3 @@ def _begin_again() -> None:
 
 
 atexit.register(_end)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_again)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from ..._ffi.semaphores import Signal
 from . import owned
-from .captures import capture_may_be_active
+from .captures import captures
 
 _HERE = "what graphs held is dropped in a thread that knows of no capture"
 _PAUSES = 0, 0.001, 0.01, 0.1  # seconds: the driver posts the two of a pair one after the other
@@ -37,7 +37,7 @@ class Sweeper:
     def _run(self) -> None:
         while self.signal.wait() and not self._is_over:
             self.expected += 1
-            capture_may_be_active.add(_HERE)
+            captures.may_be_active.add(_HERE)
             try:
                 for pause in _PAUSES:
                     time.sleep(pause)
@@ -45,7 +45,7 @@ class Sweeper:
                     if self.dropped >= self.expected:
                         break
             finally:
-                capture_may_be_active.remove(_HERE)
+                captures.may_be_active.remove(_HERE)
 
     def _stop(self) -> None:
         if self.process is owned.process:

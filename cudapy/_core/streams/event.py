@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ... import driver
 from ..._errors import CUDAError
 from ..._ffi.handles import maker
-from ..._ffi.interrupts import finalizer
 from ...driver import CUevent, CUipcEventHandle, CUresult, checked
 from ..closable import Closable
 from ..context.context import Context, context_of, retained_contexts
-from ..context.current import c_function, owning, with_context
+from ..context.current import c_function, filling_function, owning, with_context
+from ..context.green import green_contexts, green_number, kept_number
 from ..options import accepted
 from ..ownership import owned
-from ..ownership.captures import capture_may_be_active, with_relaxed_capture
 from ..ownership.deferred import deferred
-from ..ownership.owned import Ownership, finalize, release
+from ..ownership.owned import Owned, Spare
 from .event_options import EventOptions
 from .waiting import SPIN, wait
 
@@ -50,35 +48,22 @@ class IPCEventDescriptor:
     is_blocking_sync: bool
 
 
-SPARE = 32
-"""How many events of a kind are kept to be recorded again."""
-
-
-class _Spare(list[CUevent]):
-    """A list. To get `taken` is to pop, to set `given` to append: steps behind which no Ctrl-C comes."""
-
-    taken = property(list.pop)
-    given = property(None, list.append)
-
-
-_spare: dict[tuple[int, int], _Spare] = {}
+_spare: dict[tuple[int, int], Spare] = {}
 """Events that nobody has any more, by context and flags; for contexts that last."""
 
 
-class Event(Closable):
+class Event(Closable, Owned):
     """A point in the work of a stream: `stream.record()` makes one, `Device.create_event` one for later.
 
     `Event(options)` is made on the current device. `end - start` is the time between two events in
     milliseconds. Closed with its last reference or by `close`. Source: cuEventCreate.
     """
 
-    __slots__ = ("_context", "_descriptor", "_handle", "_options", "_process", "_spare")
+    __slots__ = ("_context", "_descriptor", "_handle", "_options")
     _context: int
     _descriptor: IPCEventDescriptor  # once it was asked for, or of an event of another process
     _handle: CUevent  # C writes it, and who destroys the event leaves 0 there
     _options: EventOptions
-    _process: owned.Process | None  # that which gives it back; None: it is closed, or another's
-    _spare: _Spare | None  # where the handle goes in the end; None: it is destroyed
 
     def __new__(cls, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
         context = checked.cuCtxGetCurrent().value
@@ -94,12 +79,12 @@ class Event(Closable):
         if _after_capture:
             deferred.retry()
         if options is None:
-            event = Event._of(context, _DEFAULT)
-            owning.cuEventCreate(event._handle, _DEFAULT_FLAGS)
-            return event
-        options = accepted(EventOptions, options)
+            options, flags = _DEFAULT, _DEFAULT_FLAGS
+        else:
+            options = accepted(EventOptions, options)
+            flags = options.flags
         event = Event._of(context, options)
-        owning.cuEventCreate(event._handle, options.flags)
+        _create(event._handle, flags)
         return event
 
     @staticmethod
@@ -113,31 +98,37 @@ class Event(Closable):
         else:
             options = accepted(EventOptions, options)
             flags = options.flags
-        event = _object(Event)
-        event._context = context
-        event._options = options
         try:
-            event._spare = spare = _spare[context, flags]
-            event._handle = spare.taken
-        except LookupError:
-            event._process = None
+            spare = _spare[context, flags]
+        except KeyError:
             if context not in retained_contexts or options.ipc_enabled:
                 return with_context(context, Event._new, context, options)
-            event = Event._of(context, options)
-            with_context(context, owning.cuEventCreate, event._handle, flags)
-            event._spare = _spare.setdefault((context, flags), _Spare())
+            spare = _spare.setdefault((context, flags), Spare())
+        event = _object(Event)
+        event._context, event._options = context, options
+        event._ownership = event._argument = None
+        event._quick = _destroys or _destroyer()
+        event._spare = spare
+        try:
+            event._owed = handle = spare.taken
+        except IndexError:
+            event._handle = event._owed = _null()
+            event._process = owned.process
+            with_context(context, _create, event._handle, flags)
             return event
         event._process = owned.process  # no Ctrl-C comes between
+        event._handle = handle
         return event
 
     @staticmethod
     def _of(context: int, options: EventOptions) -> Event:
         """An event that owns what is made in its handle."""
         event = _object(Event)
-        event._spare = None
-        event._handle = _null()
-        event._context = context
+        event._context = kept_number(context) if green_contexts else context
         event._options = options
+        event._ownership = event._argument = event._spare = None
+        event._quick = _destroys or _destroyer()
+        event._handle = event._owed = _null()
         event._process = owned.process
         return event
 
@@ -146,60 +137,21 @@ class Event(Closable):
 
         Using it afterwards is a RuntimeError, its handle is a null one, closing it again does nothing.
         """
-        process = self._process
-        if process is not None and process.alive:
-            self._release()
-            return
         try:
             del self._handle
         except AttributeError:  # it was closed before
-            return
+            if not self._process.alive:
+                return
+        self._release(True)
         self._ownership = None
 
-    def _release(self) -> None:
-        """Give the event back, unless an Ownership does. If interrupted, it is still to be done."""
-        try:
-            process = self._process
-        except AttributeError:  # it was interrupted before it was an event
-            return
-        if process is None or not process.alive:
-            return
-        try:
-            handle, spare = self._handle, self._spare
-            is_spare = spare is not None and len(spare) < SPARE
-            del self._handle  # of two threads one gets past here; and no Ctrl-C comes before what is done
-        except (AttributeError, RuntimeError):
-            return
-        self._process = None
-        try:
-            if is_spare:
-                spare.given = handle  # type: ignore[union-attr]
-                return
-            if handle.value and not capture_may_be_active:
-                (status,) = map(c_function("cuEventDestroy_v2"), (handle,))
-                if not status:
-                    handle.value = 0  # no Ctrl-C comes between
-                    return
-            release(0, _destroy, (handle,))
-        except Exception:
-            raise
-        except BaseException:
-            if handle.value:
-                self._handle, self._process = handle, process
-            raise
-
-    __del__ = finalizer(_release, finalize)
+    def _how(self) -> tuple[Any, ...]:
+        return green_number(self._context) if green_contexts else 0, _destroy
 
     def _retain(self) -> object:
-        """What the event belongs to from now on, with this object: it is given back once both are gone."""
-        handle = self._handle
-        with _sharing:
-            if self._process is not None:
-                Ownership.take_over(self, _keep_or_destroy, handle, self._spare)
-            ownership: Ownership | None = getattr(self, "_ownership", None)
-            if ownership is not None:
-                ownership.share()
-            return ownership
+        """What the event belongs to from now on, with this object: it is destroyed once both are gone."""
+        self._handle  # noqa: B018  # raises what a closed event has to say
+        return self._shared()
 
     @property
     def handle(self) -> CUevent:
@@ -300,7 +252,7 @@ class Event(Closable):
     def context(self) -> Context:
         """The context it was made in."""
         self._handle  # noqa: B018  # raises what a closed event has to say
-        return Context(driver.CUcontext(self._context))
+        return Context._of(self._context)
 
     @property
     def device(self) -> Device:
@@ -317,21 +269,28 @@ class Event(Closable):
         return "<Event, closed>" if self.is_closed else f"<Event {int(self._handle):#x}>"
 
 
-_sharing = threading.Lock()
-
-
-def _keep_or_destroy(handle: CUevent, spare: _Spare | None) -> None:
-    """Keep an event that nobody has any more to be recorded again, or destroy it."""
-    if spare is not None and len(spare) < SPARE:
-        kept = CUevent(handle.value)
-        spare.given = kept
-        handle.value = 0  # no Ctrl-C comes between
-    else:
-        _destroy(handle)
-
-
 def _destroy(handle: CUevent) -> None:
-    with_relaxed_capture(owning.cuEventDestroy, handle)
+    owning.cuEventDestroy(handle)  # which harms no capture
+
+
+_destroys: Any = None  # cuEventDestroy, once it was asked for
+_creates: Any = None  # cuEventCreate
+
+
+def _destroyer() -> Any:
+    global _destroys
+    _destroys = c_function("cuEventDestroy_v2")
+    return _destroys
+
+
+def _create(handle: CUevent, flags: int) -> None:
+    """Source: cuEventCreate, without what the driver's Python function checks."""
+    global _creates
+    if _creates is None:
+        _creates = filling_function("cuEventCreate", CUevent)
+    if status := _creates(handle, flags):
+        handle.value = 0
+        raise driver.libcuda.error("cuEventCreate", CUresult(status), {"Flags": flags})
 
 
 def _reopen(descriptor: IPCEventDescriptor, device_id: int) -> Event:

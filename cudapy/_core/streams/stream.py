@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from ... import driver
+from ... import _libraries, driver
 from ..._ffi.handles import maker
 from ..._ffi.integers import exact_int
-from ...driver import CUcontext, CUstream, CUstream_flags, checked
+from ..._ffi.shown import type_name
+from ...driver import CUstream, CUstream_flags, checked
 from ..closable import Closable
 from ..context.context import Context
-from ..context.current import RelaxedCaptureMode, c_function, owning
+from ..context.current import c_function, filling_function, owning
+from ..context.green import green_contexts, green_number, kept_number
 from ..options import accepted
-from ..ownership.captures import capture_may_be_active, capture_of, share, too_early
+from ..ownership.captures import capture_of, captures, too_early
 from ..ownership.graph_references import is_builder
 from ..ownership.owned import Ownership, Prerequisite
 from .event import Event
@@ -23,6 +25,7 @@ from .waiting import wait
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..context.resources import DeviceResources
     from ..device.device import Device
     from ..graph.builder import GraphBuilder
 
@@ -91,10 +94,15 @@ class Stream(Closable):
     @staticmethod
     def _made(context: int, flags: int, priority: int) -> Stream:
         cell, handle = _null(), _null()
-        ownership = Prerequisite(_destroy, cell)
-        owning.cuStreamCreateWithPriority(cell, flags, priority)
+        green = green_number(context) if green_contexts else 0
+        ownership = Prerequisite(_destroy, cell, context=green).quickly(c_function("cuStreamDestroy_v2"))
+        create = filling_function("cuStreamCreateWithPriority", CUstream)
+        if status := create(cell, flags, priority):
+            cell.value = 0
+            arguments = {"flags": flags, "priority": priority}
+            raise driver.libcuda.error("cuStreamCreateWithPriority", driver.CUresult(status), arguments)
         handle.value = cell.value
-        return Stream._of(handle, context, ownership)
+        return Stream._of(handle, green or context, ownership)
 
     @staticmethod
     def _of(
@@ -113,7 +121,7 @@ class Stream(Closable):
     def from_handle(handle: int | CUstream) -> Stream:
         """The stream at this address. It stays its maker's, who must not destroy it while it is used here."""
         stream = Stream._of(CUstream(exact_int(handle, "Stream.from_handle: handle")))
-        share()
+        captures.share()
         return stream
 
     @staticmethod
@@ -136,7 +144,11 @@ class Stream(Closable):
             raise TypeError(f"{name}.__cuda_stream__ must say (0, the stream's address), not {said!r}")
         accepted = Stream._of(CUstream(exact_int(said[1], "the address in __cuda_stream__")), owner=stream)
         if not is_builder(stream):
-            share()
+            captures.share()
+            return accepted
+        within = stream.stream._for_deallocation()
+        accepted._twin = twin = Stream._of(accepted._handle, within._context, within._ownership, stream)
+        twin._twin = within  # what is to be freed in it keeps it, whether the builder is closed or not
         return accepted
 
     def _for_deallocation(self) -> Stream:
@@ -160,6 +172,7 @@ class Stream(Closable):
         except AttributeError:
             return
         self._address = CLOSED
+        self._context = 0
         self._ownership = self._owner = self._twin = None
 
     @property
@@ -171,11 +184,11 @@ class Stream(Closable):
             handle = self._handle
         except RuntimeError:
             return CUstream()
-        share()
+        captures.share()
         return handle
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        share()
+        captures.share()
         return 0, int(self._handle)
 
     @property
@@ -205,7 +218,7 @@ class Stream(Closable):
         try:
             err = (_record or _recording())(event._handle, handle)  # itself, without a layer between
         except AttributeError:
-            raise TypeError(f"record() takes an Event, not {type(event).__name__}") from None
+            raise TypeError(f"record() takes an Event, not {type_name(event)}") from None
         if err:
             arguments = {"hEvent": event._handle, "hStream": handle}
             raise driver.libcuda.error("cuEventRecord", driver.CUresult(err), arguments)
@@ -232,14 +245,19 @@ class Stream(Closable):
     def _asked_context(self) -> int:
         context = checked.cuStreamGetCtx(self._handle).value
         if self._address not in DEFAULT_ADDRESSES:
-            self._context = context
+            self._context = context = kept_number(context)
         return context
 
     @property
     def context(self) -> Context:
         """The context it was made in; for a default stream, the current one. Source: cuStreamGetCtx."""
         self._handle  # noqa: B018  # raises what a closed stream has to say
-        return Context(CUcontext(self._context or self._asked_context()))
+        return Context._of(self._context or self._asked_context())
+
+    @property
+    def resources(self) -> DeviceResources:
+        """What of the device its work may use: what its context may."""
+        return self.context.resources
 
     @property
     def device(self) -> Device:
@@ -270,13 +288,9 @@ def _recording() -> Any:
 
 
 def _destroy(handle: CUstream) -> None:
-    if capture_may_be_active:
-        if capture_of(handle):
-            raise too_early("a Stream cannot be destroyed, which is what its last reference does,")
-        with RelaxedCaptureMode():
-            owning.cuStreamDestroy(handle)
-    else:
-        owning.cuStreamDestroy(handle)
+    if captures.may_be_active and capture_of(handle):
+        raise too_early("a Stream cannot be destroyed, which is what its last reference does,")
+    owning.cuStreamDestroy(handle)  # of no capture, so it harms none
 
 
 LEGACY_DEFAULT_STREAM = Stream._of(CUstream(1))
@@ -288,6 +302,8 @@ CU_STREAM_LEGACY.
 PER_THREAD_DEFAULT_STREAM = Stream._of(CUstream(2))
 """The default stream that the calling thread has to itself. CU_STREAM_PER_THREAD."""
 
+LEGACY_DEFAULT_STREAM._twin = LEGACY_DEFAULT_STREAM  # it is there for good
+
 DEFAULT_ADDRESSES = (0, 1, 2)
 """What default streams have for an address: 0 is one of the two, as the caller's build has it."""
 
@@ -298,4 +314,12 @@ CLOSED = -1
 
 def default_stream() -> Stream:
     """LEGACY_DEFAULT_STREAM; with CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=1 PER_THREAD_DEFAULT_STREAM."""
-    return PER_THREAD_DEFAULT_STREAM if driver._PER_THREAD_DEFAULT_STREAM else LEGACY_DEFAULT_STREAM
+    return PER_THREAD_DEFAULT_STREAM if _libraries.PER_THREAD_DEFAULT_STREAM else LEGACY_DEFAULT_STREAM
+
+
+def deallocation_stream(stream: Stream | None) -> Stream | None:
+    """The stream in which memory of `stream` is freed."""
+    if stream is PER_THREAD_DEFAULT_STREAM:
+        # Whichever thread frees the memory has a stream of its own of that name; this one waits for all.
+        return LEGACY_DEFAULT_STREAM
+    return None if stream is None else stream._for_deallocation()
