@@ -3,6 +3,7 @@
 driver, runtime                       the Driver and the Runtime API, function by function
 nvrtc, nvjitlink, nvvm, nvfatbin      the compilers and linkers, likewise
 nccl                                  collectives of several devices, likewise
+cufile, cudla                         files to and from device memory; the accelerators of Jetson, likewise
 core                                  devices, streams, memory, programs and launches as Python objects
 pathfinder                            where NVIDIA's libraries are on this machine
 utils                                 helpers for handles, PTX versions and NVVM options
@@ -15,4 +16,6 @@ Importing this package imports none of them: `from cudapy import driver`, `from 
 __version__ = "0.1.0"
 
 bindings_version = "13.5.0"
-"""The release of cuda.bindings whose API driver, runtime, nvrtc, nvvm, nvjitlink, nvfatbin and utils have."""
+"""The release of cuda.bindings whose API driver, runtime, nvrtc, nvvm, nvjitlink, nvfatbin, nvml, cufile,
+cudla and utils have.
+"""

@@ -1,4 +1,4 @@
-"""`python -m cudapy`: what was found on this machine, and what is wrong with it."""
+"""`python -m cudapy`: what was found on this machine, and what is wrong with it; `top`, `vendor`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,22 @@ from ._vendor import main as vendor
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the report; 0 if a kernel was compiled and run on a device, 1 if not. `vendor` makes a copy."""
+    """Print the report; 0 if a kernel was compiled and run on a device, 1 if not.
+
+    `top` shows the devices and their processes; `vendor` makes a copy of the package.
+    """
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["vendor"]:
         return vendor(given[1:])
+    if given[:1] == ["top"]:
+        from ._top.command import main as top
+
+        return top(given[1:], f"python -m {__package__}")
     parser = argparse.ArgumentParser(
         prog=f"python -m {__package__}",
         description="Says what CUDA has on this machine, and what is wrong with it. Exit code 0: a kernel "
-        "was compiled and run on a device; 1: it was not. `vendor --help`: copies for other projects.",
+        "was compiled and run on a device; 1: it was not. `top`: the devices and their processes, again and "
+        "again. `vendor --help`: copies for other projects.",
     )
     parser.add_argument("--json", action="store_true", help="the report as JSON, for bug reports")
     parser.add_argument("--version", action="version", version=f"{__package__} {__version__}")

@@ -23,16 +23,18 @@ class CUDAError(RuntimeError):
     """A CUDA function failed.
 
     code: the status, an enum member (an int). name: its C name. function: the C function that returned it.
+    cuda_code: the status of the driver, where another library returns it beside its own; else None.
     """
 
-    def __init__(self, message: str, code: Any = None, function: str = "") -> None:
+    def __init__(self, message: str, code: Any = None, function: str = "", cuda_code: Any = None) -> None:
         super().__init__(message)
         self.code = code
         self.name = getattr(code, "name", "")
         self.function = function
+        self.cuda_code = cuda_code
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (str(self), self.code, self.function)
+        return type(self), (str(self), self.code, self.function, self.cuda_code)
 
 
 class CUDAOutOfMemoryError(CUDAError, MemoryError):
@@ -56,14 +58,32 @@ class Raiser:
         self.log = log
         self.forget = forget
 
-    def __call__(self, function: str, status: Any, arguments: Mapping[str, Any]) -> CUDAError:
-        """The exception for `function`, called with `arguments`, having returned `status`."""
-        sentence, hint = self.meanings().get(
+    def __call__(
+        self,
+        function: str,
+        status: Any,
+        arguments: Mapping[str, Any],
+        meaning: tuple[str, str] | None = None,
+        cuda_code: Any = None,
+    ) -> CUDAError:
+        """The exception for `function`, called with `arguments`, having returned `status`.
+
+        meaning: what the status means, where `meanings` does not have it. cuda_code: the status of the driver
+        that `function` returned, too.
+        """
+        sentence, hint = meaning or self.meanings().get(
             status.name, ("an error that this version of cudapy does not know.", "")
         )
         parts = [f"{function}: {status.name} ({int(status)}): {sentence}"]
         if arguments:
             parts.append("Called with " + ", ".join(f"{k}={shown(v)}" for k, v in arguments.items()) + ".")
+        if cuda_code:
+            from ._types.meanings import CURESULT
+
+            because, _ = CURESULT.get(
+                cuda_code.name, ("an error that this version of cudapy does not know.", "")
+            )
+            parts.append(f"The driver's status is {cuda_code.name} ({int(cuda_code)}): {because}")
         said = self.log() if self.log else ""
         if self.forget:
             self.forget(function, status)
@@ -82,7 +102,7 @@ class Raiser:
         cls = (
             CUDAOutOfMemoryError if status.name.endswith(("OUT_OF_MEMORY", "MemoryAllocation")) else CUDAError
         )
-        return cls(_joined(parts), status, function)
+        return cls(_joined(parts), status, function, cuda_code)
 
 
 def _joined(parts: list[str]) -> str:

@@ -23,7 +23,7 @@ from . import __version__
 HERE = Path(__file__).parent
 RECORD = "vendored.json"
 COMPILERS = ("nvrtc", "nvjitlink", "nvvm", "nvfatbin")
-MODULES = ("core", "driver", "runtime", *COMPILERS, "nvml", "nccl", "pathfinder", "utils")
+MODULES = ("core", "driver", "runtime", *COMPILERS, "nvml", "nccl", "cufile", "cudla", "pathfinder", "utils")
 SIMULATOR = "simulator"
 """What a copy has only if it is asked for: what imports it does so in a function, and can do without."""
 NOT_COPIED = ("__main__.py", "_doctor/", "_vendor.py", "alias.py", "_alias/")

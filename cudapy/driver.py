@@ -11,13 +11,14 @@ that of 12 as well where the arguments tell them apart.
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 
 from ._errors import DriverLog, Raiser
-from ._ffi.demand import on_demand
+from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, padded, renamed, two_forms
 from ._ffi.sizes import sizeof as sizeof
+from ._libraries import loader, meanings, suffixes
+from ._repeated_launch import with_repeated_launches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,25 +26,16 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._checked import driver as _checked
-    from ._ffi.convert import pointers as _pointers
     from ._ffi.scalars import void_p, void_pp
     from ._types.driver.attributes import *
     from ._types.driver.constants import *
     from ._types.driver.enums import *
     from ._types.driver.handles import *
     from ._types.driver.structs import *
-
-    _CUresult_only = (CUresult.CUDA_SUCCESS,)  # this and _pointers are here once a function was called
 else:
     __getattr__, __dir__ = on_demand(
-        globals(), "._types.driver", "constants", "enums", "handles", "structs", "attributes"
+        globals(), "._types.driver", "constants", "enums", "handles", "attributes", "structs"
     )
-
-
-def _load() -> ctypes.CDLL:
-    from . import pathfinder
-
-    return pathfinder.load("cuda").handle
 
 
 def _describe() -> str:
@@ -53,19 +45,8 @@ def _describe() -> str:
     return f"this driver, which has CUDA {version // 1000}.{version % 1000 // 10}"
 
 
-def _meanings() -> dict[str, tuple[str, str]]:
-    from ._types.meanings import CURESULT
-
-    return CURESULT
-
-
-def _suffixes() -> tuple[str, ...]:
-    return ("_ptsz", "_ptds") if _PER_THREAD_DEFAULT_STREAM else ()
-
-
-_PER_THREAD_DEFAULT_STREAM = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM") == "1"
-_raiser = Raiser(_meanings)
-libcuda = Library(_load, "CUresult", _describe, _raiser, _suffixes)
+_raiser = Raiser(meanings("CURESULT"))
+libcuda = Library(loader("cuda"), "CUresult", _describe, _raiser, suffixes)
 _raiser.log = DriverLog(libcuda)
 if TYPE_CHECKING:
     checked = _checked
@@ -2556,7 +2537,7 @@ def cuMemGetLocationInfo(
 ) -> tuple[CUresult]:
     """Fill `location_out` with where most of each `summaryGranularity` bytes of the `size` bytes at `ptr`
     reside, sampled every `samplingGranularity` bytes (0: driver choice)."""
-    from ._ffi.by_hand import fill
+    from ._ffi.manual import fill
     from ._types.driver.structs import CUmemLocation
 
     def call(filled: Any) -> tuple[CUresult]:
@@ -2581,7 +2562,7 @@ def cuMemRangeGetAttribute(
     """Return `attribute` of the `count` bytes of managed memory at `devPtr`; `dataSize` is 4, or 4 for each
     device that CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY is to list.
     """
-    from ._ffi.by_hand import range_storage
+    from ._ffi.manual import range_storage
 
     data = range_storage(dataSize, "cuMemRangeGetAttribute: dataSize")
     (err,) = _cuMemRangeGetAttribute(data, dataSize, attribute, devPtr, count)
@@ -2613,7 +2594,7 @@ def cuMemRangeGetAttributes(
     """Return `numAttributes` attributes of the `count` bytes of managed memory at `devPtr`, with `dataSizes`
     as `cuMemRangeGetAttribute` has it.
     """
-    from ._ffi.by_hand import listed, range_storage
+    from ._ffi.manual import listed, range_storage
 
     what = "cuMemRangeGetAttributes"
     attributes = listed(attributes, f"{what}: attributes")
@@ -2668,13 +2649,14 @@ def cuPointerGetAttributes(
     numAttributes: int, attributes: Sequence[CUpointer_attribute | int], ptr: CUdeviceptr | int
 ) -> tuple[CUresult, list[Any]]:
     """Return the values of `numAttributes` attributes of the memory at `ptr`, each of the type it has."""
-    from ._ffi.by_hand import listed
+    from ._ffi.manual import listed
     from ._ffi.results import Variants
     from ._types.driver.attributes import POINTER_ATTRIBUTES
 
     what = "cuPointerGetAttributes: attributes"
     attributes = listed(attributes, what)
-    variants = [Variants(POINTER_ATTRIBUTES, f"{what}[{i}]")[item] for i, item in enumerate(attributes)]
+    named = [Variants(POINTER_ATTRIBUTES, f"{what}[{i}]", globals()) for i in range(len(attributes))]
+    variants = [of[attribute] for of, attribute in zip(named, attributes, strict=True)]
     data = [new()[0] for _, _, new, *_ in variants]
     (err,) = _cuPointerGetAttributes(numAttributes, attributes, [ctypes.addressof(d) for d in data], ptr)
     if err:
@@ -3274,82 +3256,16 @@ def _cuLaunchKernel(
     hStream: CUstream | int | None,
     kernelParams: void_pp,
     extra: void_pp,
-) -> tuple[CUresult]: ...
-
-
-def cuLaunchKernel(
-    f: CUfunction | int | None,
-    gridDimX: int,
-    gridDimY: int,
-    gridDimZ: int,
-    blockDimX: int,
-    blockDimY: int,
-    blockDimZ: int,
-    sharedMemBytes: int,
-    hStream: CUstream | int | None,
-    kernelParams: void_pp,
-    extra: void_pp,
 ) -> tuple[CUresult]:
     """Launch kernel `f` on `hStream` with a grid in blocks, a block in threads and `sharedMemBytes` of
     dynamic shared memory; pass arguments in `kernelParams` or packed in `extra`.
 
-    A launch that repeats the last but for its arguments goes through cuLaunchKernelEx: less to pass.
+    A launch that repeats the last but for its arguments goes through cuLaunchKernelEx: less to pass. With
+    CUDAPY_REPEATED_LAUNCH=0 in the environment at import none does.
     """
-    kernel, gx, gy, gz, bx, by, bz, shared, queue, no_extra, held, then, config, address, table, launch_ex = (
-        _last_launch
-    )
-    if (
-        f is kernel
-        and hStream is queue
-        and gridDimX is gx
-        and blockDimX is bx
-        and sharedMemBytes is shared
-        and gridDimY is gy
-        and gridDimZ is gz
-        and blockDimY is by
-        and blockDimZ is bz
-        and extra is no_extra
-        and held == then
-    ):
-        if kernelParams is not address:
-            table = _pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
-        err = launch_ex(config, f, table, None)
-        return (CUresult(err),) if err else _CUresult_only
-    shape = (gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes)
-    result = _cuLaunchKernel(f, *shape, hStream, kernelParams, extra)
-    if not result[0]:
-        _remember_launch((f, *shape, hStream, extra), kernelParams)
-    return result
 
 
-_NO_LAUNCH: tuple[Any, ...] = (object(), *[None] * 15)  # no argument is this object
-_last_launch = _launch_before = _NO_LAUNCH
-
-
-def _remember_launch(now: tuple[Any, ...], kernelParams: Any) -> None:
-    """Make ready for a launch like this one, once there were two in a row."""
-    global _last_launch, _launch_before
-    from ._ffi.convert import word
-    from ._types.driver.handles import CUfunction, CUstream
-
-    f, *shape, hStream, extra = now
-    if any(a is not b for a, b in zip(now, _launch_before, strict=False)):
-        _launch_before = now
-    elif (
-        type(f) is CUfunction
-        and type(hStream) is CUstream
-        and (extra is None or (type(extra) is int and not extra))
-    ):
-        from ._types.driver.structs import CUlaunchConfig
-
-        names = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ", "sharedMemBytes")
-        config = CUlaunchConfig(hStream=hStream, **dict(zip(names, shape, strict=True)))
-        address = kernelParams if type(kernelParams) is int else object()
-        table = word(kernelParams) if type(kernelParams) is int else None
-        launch_ex = libcuda.symbol("cuLaunchKernelEx")
-        held = memoryview(hStream).cast("B").cast("Q")  # what the object holds, and held then: no int to make
-        then = memoryview(bytes(held)).cast("Q")
-        _last_launch = (*now, held, then, ctypes.byref(config), address, table, launch_ex)
+cuLaunchKernel = with_repeated_launches(libcuda, _cuLaunchKernel)
 
 
 @libcuda(

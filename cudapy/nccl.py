@@ -16,12 +16,11 @@ The pnccl functions are the same ones under a second name, for profilers, and ar
 
 from __future__ import annotations
 
-import ctypes
-
 from ._errors import Raiser
-from ._ffi.demand import on_demand
-from ._ffi.faces import Face, FaceError
+from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
+from ._ffi.snake_case import Face, FaceError
+from ._libraries import loader, meanings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,12 +33,6 @@ else:
     __getattr__, __dir__ = on_demand(globals(), "._types", "nccl")
 
 
-def _load() -> ctypes.CDLL:
-    from . import pathfinder
-
-    return pathfinder.load("nccl").handle
-
-
 def _describe() -> str:
     from . import pathfinder
 
@@ -50,20 +43,14 @@ def _describe() -> str:
     return f"{path}, which is NCCL {number // 10000}.{number // 100 % 100}.{number % 100}"
 
 
-def _meanings() -> dict[str, tuple[str, str]]:
-    from ._types.meanings import NCCLRESULT
-
-    return NCCLRESULT
-
-
 def _last_error() -> str:
     """What NCCL noted of the last failure in this process, in one line."""
     _, text = ncclGetLastError(None)
     return "; ".join(text.decode(errors="replace").split("\n")) if text else ""
 
 
-_raiser = Raiser(_meanings, _last_error, speaker="NCCL")
-libnccl = Library(_load, "ncclResult_t", _describe, _raiser, pending=7, counted_as="NCCL")
+_raiser = Raiser(meanings("NCCLRESULT"), _last_error, speaker="NCCL")
+libnccl = Library(loader("nccl"), "ncclResult_t", _describe, _raiser, pending=7, counted_as="NCCL")
 if TYPE_CHECKING:
     checked = _checked
 else:

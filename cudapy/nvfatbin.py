@@ -12,12 +12,11 @@ that is as long as nvFatbinSize says, and fills it in place. The library came wi
 
 from __future__ import annotations
 
-import ctypes
-
 from ._errors import Raiser
-from ._ffi.demand import on_demand
-from ._ffi.faces import Face, FaceError
+from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
+from ._ffi.snake_case import Face, FaceError
+from ._libraries import loader, meanings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,12 +29,6 @@ else:
     __getattr__, __dir__ = on_demand(globals(), "._types", "nvfatbin")
 
 
-def _load() -> ctypes.CDLL:
-    from . import pathfinder
-
-    return pathfinder.load("nvfatbin").handle
-
-
 def _describe() -> str:
     from . import pathfinder
 
@@ -43,14 +36,8 @@ def _describe() -> str:
     return f"{pathfinder.load('nvfatbin').path}, which is nvFatbin {major}.{minor}"
 
 
-def _meanings() -> dict[str, tuple[str, str]]:
-    from ._types.meanings import NVFATBINRESULT
-
-    return NVFATBINRESULT
-
-
-_raiser = Raiser(_meanings)
-libnvfatbin = Library(_load, "nvFatbinResult", _describe, _raiser)
+_raiser = Raiser(meanings("NVFATBINRESULT"))
+libnvfatbin = Library(loader("nvfatbin"), "nvFatbinResult", _describe, _raiser)
 if TYPE_CHECKING:
     checked = _checked
 else:

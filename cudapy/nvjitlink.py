@@ -15,12 +15,11 @@ they all lead to the same code. CUDA 12.0 to 12.2 have no other name than the fi
 
 from __future__ import annotations
 
-import ctypes
-
 from ._errors import Raiser
-from ._ffi.demand import on_demand
-from ._ffi.faces import Face, FaceError
+from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
+from ._ffi.snake_case import Face, FaceError
+from ._libraries import loader, meanings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,12 +33,6 @@ else:
     __getattr__, __dir__ = on_demand(globals(), "._types", "nvjitlink")
 
 
-def _load() -> ctypes.CDLL:
-    from . import pathfinder
-
-    return pathfinder.load("nvJitLink").handle
-
-
 def _describe() -> str:
     from . import pathfinder
 
@@ -50,14 +43,8 @@ def _describe() -> str:
     return f"{loaded.path}, which is nvJitLink {major}.{minor}"
 
 
-def _meanings() -> dict[str, tuple[str, str]]:
-    from ._types.meanings import NVJITLINKRESULT
-
-    return NVJITLINKRESULT
-
-
-_raiser = Raiser(_meanings)
-libnvjitlink = Library(_load, "nvJitLinkResult", _describe, _raiser)
+_raiser = Raiser(meanings("NVJITLINKRESULT"))
+libnvjitlink = Library(loader("nvJitLink"), "nvJitLinkResult", _describe, _raiser)
 if TYPE_CHECKING:
     checked = _checked
 else:

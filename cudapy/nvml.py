@@ -20,10 +20,11 @@ import builtins
 import ctypes
 
 from ._errors import Raiser
-from ._ffi.demand import on_demand
-from ._ffi.faces import Face, FaceError
+from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
 from ._ffi.sizes import sizeof as sizeof
+from ._ffi.snake_case import Face, FaceError
+from ._libraries import loader, meanings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,12 +43,6 @@ else:
     )
 
 
-def _load() -> ctypes.CDLL:
-    from . import pathfinder
-
-    return pathfinder.load("nvml").handle
-
-
 def _describe() -> str:
     from . import pathfinder
 
@@ -57,20 +52,14 @@ def _describe() -> str:
     return f"{loaded.path} of driver {release.decode()}" if release else loaded.path
 
 
-def _meanings() -> dict[str, tuple[str, str]]:
-    from ._types.meanings import NVMLRETURN
-
-    return NVMLRETURN
-
-
 def _twins() -> Mapping[type, Any]:
     from ._types.nvml.twins import TWINS
 
     return TWINS
 
 
-_raiser = Raiser(_meanings)
-libnvml = Library(_load, "nvmlReturn_t", _describe, _raiser, short=7)
+_raiser = Raiser(meanings("NVMLRETURN"))
+libnvml = Library(loader("nvml"), "nvmlReturn_t", _describe, _raiser, short=7)
 if TYPE_CHECKING:
     checked = _checked
 else:
@@ -2434,7 +2423,7 @@ def nvmlDeviceGetFieldValues(
     device: nvmlDevice_t | int | None, valuesCount: int, values: Sequence[nvmlFieldValue_t] | nvmlFieldValue_t
 ) -> tuple[nvmlReturn_t]:
     """Fill `values`, whose fieldId and scopeId say what is asked, in place; each has a status of its own."""
-    from ._ffi.by_hand import fill
+    from ._ffi.manual import fill
     from ._types.nvml.structs import nvmlFieldValue_t
 
     def call(filled: Any) -> tuple[nvmlReturn_t]:
@@ -2456,7 +2445,7 @@ def nvmlDeviceClearFieldValues(
     device: nvmlDevice_t | int | None, valuesCount: int, values: Sequence[nvmlFieldValue_t] | nvmlFieldValue_t
 ) -> tuple[nvmlReturn_t]:
     """Set what `values` name back to zero, and give each a status of its own, in place."""
-    from ._ffi.by_hand import fill
+    from ._ffi.manual import fill
     from ._types.nvml.structs import nvmlFieldValue_t
 
     def call(filled: Any) -> tuple[nvmlReturn_t]:

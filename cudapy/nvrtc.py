@@ -9,13 +9,13 @@ the number of bytes, and return them.
 
 from __future__ import annotations
 
-import ctypes
 import sys
 
 from ._errors import Raiser
-from ._ffi.demand import on_demand
+from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
 from ._ffi.sizes import sizeof as sizeof
+from ._libraries import loader, meanings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,12 +31,6 @@ else:
     __getattr__, __dir__ = on_demand(globals(), "._types", "nvrtc")
 
 
-def _load() -> ctypes.CDLL:
-    from . import pathfinder
-
-    return pathfinder.load("nvrtc").handle
-
-
 def _describe() -> str:
     from . import pathfinder
 
@@ -44,14 +38,8 @@ def _describe() -> str:
     return f"{pathfinder.load('nvrtc').path}, which is NVRTC {major}.{minor}"
 
 
-def _meanings() -> dict[str, tuple[str, str]]:
-    from ._types.meanings import NVRTCRESULT
-
-    return NVRTCRESULT
-
-
-_raiser = Raiser(_meanings)
-libnvrtc = Library(_load, "nvrtcResult", _describe, _raiser)
+_raiser = Raiser(meanings("NVRTCRESULT"))
+libnvrtc = Library(loader("nvrtc"), "nvrtcResult", _describe, _raiser)
 if TYPE_CHECKING:
     checked = _checked
 else:

@@ -12,12 +12,11 @@ beside them says, and fill it in place. The math functions of CUDA are in libdev
 
 from __future__ import annotations
 
-import ctypes
-
 from ._errors import Raiser
-from ._ffi.demand import on_demand
-from ._ffi.faces import Face, FaceError
+from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library
+from ._ffi.snake_case import Face, FaceError
+from ._libraries import loader, meanings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,12 +29,6 @@ else:
     __getattr__, __dir__ = on_demand(globals(), "._types", "nvvm")
 
 
-def _load() -> ctypes.CDLL:
-    from . import pathfinder
-
-    return pathfinder.load("nvvm").handle
-
-
 def _describe() -> str:
     from . import pathfinder
 
@@ -45,14 +38,8 @@ def _describe() -> str:
     return f"{loaded.path}, which is libNVVM {major}.{minor}{of}"
 
 
-def _meanings() -> dict[str, tuple[str, str]]:
-    from ._types.meanings import NVVMRESULT
-
-    return NVVMRESULT
-
-
-_raiser = Raiser(_meanings)
-libnvvm = Library(_load, "nvvmResult", _describe, _raiser)
+_raiser = Raiser(meanings("NVVMRESULT"))
+libnvvm = Library(loader("nvvm"), "nvvmResult", _describe, _raiser)
 if TYPE_CHECKING:
     checked = _checked
 else:

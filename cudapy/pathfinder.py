@@ -7,17 +7,23 @@ the working directory, and neither takes a link-time stub for a library.
 The names of `cuda.pathfinder` look in the same places: `load_nvidia_dynamic_lib("cublas")`,
 `find_nvidia_header_directory("cudart")`, `find_bitcode_lib("device")`, `find_static_lib("cudadevrt")`,
 `find_nvidia_binary_utility("nvdisasm")`.
+
+`register("nvrtc", provider)` has another library stand for one of them, or changes what its functions do. The
+environment variable CUDAPY_DRIVER names a module that does so: before the first library is loaded, it is
+imported and its function `provide()` is called. A name with dots is that of any module, one without that of a
+module of cudapy: `CUDAPY_DRIVER=simulator`.
 """
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
+from . import _forks
 from ._pathfinder.errors import (
     BitcodeLibNotFoundError,
     DynamicLibNotAvailableError,
@@ -79,6 +85,7 @@ __all__ = [
     "LocatedBitcodeLib",
     "LocatedHeaderDir",
     "LocatedStaticLib",
+    "Provider",
     "StaticLibNotFoundError",
     "UnsupportedArchError",
     "UnsupportedBinaryError",
@@ -95,8 +102,11 @@ __all__ = [
     "locate_bitcode_lib",
     "locate_nvidia_header_directory",
     "locate_static_lib",
+    "opened",
+    "register",
     "stamp",
     "this_host",
+    "unregister",
 ]
 
 
@@ -109,6 +119,10 @@ class Loaded(NamedTuple):
     found_by: str  # as in Candidate
     major: int | None  # as in Candidate
     stamp: str = ""  # which file it was when it was opened; see `stamp`
+
+
+Provider = Callable[["int | None", Callable[[], Loaded]], Loaded]
+"""What `register` takes."""
 
 
 def load(name: str, major: int | None = None) -> Loaded:
@@ -125,13 +139,92 @@ def load(name: str, major: int | None = None) -> Loaded:
     _choose_driver()
     with _lock:
         if (name, major) not in _loaded:
-            for dependency in library.dependencies:
-                load(dependency, major)
-            new = on_load(_load(library, major, this_host(), beside(library, major)))
-            # Whether asked for with a major or without, one file is one object.
-            same = (old for old in _loaded.values() if (old.name, old.path) == (new.name, new.path))
-            _loaded[name, major] = next(same, new)
+            new = _provided(_registered.get(name), library, major)
+            _loaded[name, major] = _same(new, _loaded.values())
         return _loaded[name, major]
+
+
+def register(name: str, provider: Provider, *, variant: str = "") -> None:
+    """Have `load(name, major)` return what `provider(major, below)` returns, until `unregister(name)`.
+
+    provider: called once for each `major`, None among them: now for the libraries that are open, for others
+        when they are loaded. `below()` returns what `load` would without this provider: the library's file,
+        or what the provider before it returns; it raises as `load` does. A provider that changes some
+        functions returns that with another `handle`; one that takes the place of the library does not call
+        it. A handle is used as a ctypes.CDLL: `handle["symbol"]` and `handle.symbol` are a ctypes function,
+        or raise AttributeError. The provider runs while a lock is held: it must not wait for another thread
+        that loads a library.
+    variant: a text that distinguishes the results of the library from those of the same file without the
+        provider; `stamp(name)` has it, and with that the keys of the cache of compiled programs.
+
+    C functions that were called already stay those of the library that was loaded then, until they are looked
+    up again: `nvrtc.libnvrtc.rebind()`, and likewise in the other modules. Raises ValueError if cudapy does
+    not know `name`.
+    """
+    library = _library(name, None)
+    with _lock:
+        below = _registered.get(name)
+        results = {key[1]: known for key, known in _loaded.items() if key[0] == name}
+        new = _Registered(provider, (below.variant if below else "") + variant, below, results)
+        provided: dict[int | None, Loaded] = {}
+        for major in tuple(results):
+            provided[major] = _same(new.provide(library, major), provided.values())
+        _registered[name] = new
+        _replace(name, provided)
+
+
+def unregister(name: str) -> None:
+    """Undo the last `register` of the library `name`. Raises ValueError if it has no provider."""
+    _library(name, None)
+    with _lock:
+        last = _registered.pop(name, None)
+        if last is None:
+            raise ValueError(f"no provider is registered for {name!r}")
+        if last.below is not None:
+            _registered[name] = last.below
+        _replace(name, last.results)
+
+
+class _Registered(NamedTuple):
+    """A provider, what it is on top of, and what that returned: by major, so far as it was asked for."""
+
+    provider: Provider
+    variant: str  # its own, behind those below
+    below: _Registered | None
+    results: dict[int | None, Loaded]
+
+    def provide(self, library: Library, major: int | None) -> Loaded:
+        """The library that is loaded."""
+        return self.provider(major, partial(self._below, library, major))
+
+    def _below(self, library: Library, major: int | None) -> Loaded:
+        if major not in self.results:
+            self.results[major] = _same(_provided(self.below, library, major), self.results.values())
+        return self.results[major]
+
+
+def _provided(registered: _Registered | None, library: Library, major: int | None) -> Loaded:
+    """The library of a provider; of none, its file."""
+    return registered.provide(library, major) if registered else _open(library, major)
+
+
+def _open(library: Library, major: int | None) -> Loaded:
+    """The library's file, and those that it needs before it, open."""
+    for dependency in library.dependencies:
+        load(dependency, major)
+    return _load(library, major, this_host(), beside(library, major))
+
+
+def _same(new: Loaded, known: Iterable[Loaded]) -> Loaded:
+    """`new`, or that of `known` which is the same file: whatever the major, one file is one object."""
+    return next((old for old in known if (old.name, old.path) == (new.name, new.path)), new)
+
+
+def _replace(name: str, libraries: dict[int | None, Loaded]) -> None:
+    """Have `libraries`, by major, and no others of that name, be those that are loaded."""
+    for key in [key for key in _loaded if key[0] == name and key[1] not in libraries]:
+        del _loaded[key]
+    _loaded.update({(name, major): loaded for major, loaded in libraries.items()})
 
 
 def beside(library: Library, major: int | None) -> int | None:
@@ -147,41 +240,43 @@ def beside(library: Library, major: int | None) -> int | None:
 
 
 _loaded: dict[tuple[str, int | None], Loaded] = {}
+_registered: dict[str, _Registered] = {}
 _lock = threading.RLock()  # a finalizer may come by that needs a library, too
 
 
+@_forks.in_child
 def _unlock() -> None:
     """In a process that was forked while another thread held it."""
     global _lock
     _lock = threading.RLock()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock)
-
-
-variant = ""
-"""What tells results of the libraries apart from those of the same files: the simulator's cubins have PTX."""
-
-
-def on_load(loaded: Loaded) -> Loaded:
-    """What a library that was opened is replaced with: itself, unless the simulator is on."""
-    return loaded
+_chosen = ""  # the module of CUDAPY_DRIVER that has registered its libraries
 
 
 def _choose_driver() -> None:
-    """Switch on the driver that CUDAPY_DRIVER names, if it names one that is not on. Raises ValueError."""
+    """Have the module that CUDAPY_DRIVER names register its libraries. Raises ValueError if there is none."""
+    global _chosen
     name = os.environ.get("CUDAPY_DRIVER")
-    if not name:
+    if not name or name == _chosen:
         return
-    if name != "simulator":
-        raise ValueError(f"CUDAPY_DRIVER is {name!r}: there is 'simulator' to choose, or it is not set")
-    if not os.path.isdir(os.path.join(os.path.dirname(__file__), "simulator")):
-        raise RuntimeError("CUDAPY_DRIVER is 'simulator': this copy was made without it")
-    from . import simulator  # which nothing else imports
+    from importlib import import_module
+    from importlib.util import resolve_name
 
-    if not simulator.is_enabled():
-        simulator.enable()
+    module = resolve_name(name if "." in name else f".{name}", __package__)
+    try:
+        provide = getattr(import_module(module), "provide", None)
+    except ModuleNotFoundError as error:
+        if not f"{module}.".startswith(f"{error.name}."):  # it is there, and imports one that is not
+            raise
+        provide = None
+    if provide is None:
+        raise ValueError(
+            f"CUDAPY_DRIVER is {name!r}, but there is no module {module} with a function provide(): "
+            "it must be 'simulator', the name of such a module, or unset"
+        )
+    provide()
+    _chosen = name
 
 
 def find(name: str, major: int | None = None) -> tuple[Candidate, ...]:
@@ -196,7 +291,12 @@ def find(name: str, major: int | None = None) -> tuple[Candidate, ...]:
 def is_open(name: str) -> bool:
     """Whether `load` has opened the library `name`, of any major, or the simulator stands for it."""
     _choose_driver()
-    return any(known.name == name for known in tuple(_loaded.values()))
+    return bool(opened(name))
+
+
+def opened(name: str) -> tuple[Loaded, ...]:
+    """What `load` has returned for `name`, one for each major that was asked for; nothing is opened."""
+    return tuple(known for known in tuple(_loaded.values()) if known.name == name)
 
 
 def loader_is_safe() -> bool:
@@ -219,18 +319,22 @@ def locate(name: str) -> Loaded | Candidate:
 def stamp(name: str) -> str:
     """Which file the library `name` is: its path, size, time of change and first bytes, in one line.
 
-    That of `locate`; of an open library as it was when it was opened. And what is done to its results.
+    That of `locate`; of an open library as it was when it was opened. And the `variant` of its provider.
     """
     _choose_driver()
     found = locate(name)
-    return (found.stamp if isinstance(found, Loaded) else _stamp(found.path)) + variant
+    registered = _registered.get(name)
+    own = found.stamp if isinstance(found, Loaded) else _stamp(found.path)
+    return own + (registered.variant if registered else "")
 
 
 def _stamp(path: str) -> str:
+    from hashlib import sha256
+
     try:
         status = os.stat(path)
         with open(path, "rb") as file:
-            head = hashlib.sha256(file.read(4096)).hexdigest()  # the ELF header, and often a build ID
+            head = sha256(file.read(4096)).hexdigest()  # the ELF header, and often a build ID
     except OSError:  # the loader did not say where it is
         return path
     return f"{path} {status.st_size} {status.st_mtime_ns} {head}"

@@ -14,12 +14,12 @@ kernel (`func`) is an address, a cudaKernel_t, a cudaFunction_t or one of their 
 from __future__ import annotations
 
 import ctypes
-import os
 
 from ._errors import DriverLog, Raiser
-from ._ffi.demand import on_demand
+from ._ffi.lazy_types import on_demand
 from ._ffi.library import Checked, Library, SymbolNotFound, either, padded, two_forms
 from ._ffi.sizes import sizeof as sizeof
+from ._libraries import loader, meanings, suffixes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,20 +35,8 @@ if TYPE_CHECKING:
     from ._types.runtime.structs import *
 else:
     __getattr__, __dir__ = on_demand(
-        globals(), "._types.runtime", "constants", "enums", "handles", "structs", "attributes"
+        globals(), "._types.runtime", "constants", "enums", "handles", "attributes", "structs"
     )
-
-
-def _load() -> ctypes.CDLL:
-    from . import pathfinder
-
-    return pathfinder.load("cudart").handle
-
-
-def _load_driver() -> ctypes.CDLL:
-    from . import pathfinder
-
-    return pathfinder.load("cuda").handle
 
 
 def _version() -> int:
@@ -69,12 +57,6 @@ def _describe() -> str:
     return f"{pathfinder.load('cudart').path}, which is CUDA {version // 1000}.{version % 1000 // 10}"
 
 
-def _meanings() -> dict[str, tuple[str, str]]:
-    from ._types.meanings import CUDAERROR
-
-    return CUDAERROR
-
-
 def _forget(function: str, status: int) -> None:
     """Take what is raised from the last error: PyTorch, on the same library, would raise it again."""
     library = libcudart.load()
@@ -82,14 +64,9 @@ def _forget(function: str, status: int) -> None:
         library.cudaGetLastError()
 
 
-def _suffixes() -> tuple[str, ...]:
-    return ("_ptsz", "_ptds") if _PER_THREAD_DEFAULT_STREAM else ()
-
-
-_PER_THREAD_DEFAULT_STREAM = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM") == "1"
-_raiser = Raiser(_meanings, forget=_forget)
-libcudart = Library(_load, "cudaError_t", _describe, _raiser, _suffixes, _major)
-_raiser.log = DriverLog(Library(_load_driver, "cudaError_t", _describe, _raiser))
+_raiser = Raiser(meanings("CUDAERROR"), forget=_forget)
+libcudart = Library(loader("cudart"), "cudaError_t", _describe, _raiser, suffixes, _major)
+_raiser.log = DriverLog(Library(loader("cuda"), "cudaError_t", _describe, _raiser))
 if TYPE_CHECKING:
     checked = _checked
 else:
@@ -1987,7 +1964,7 @@ def cudaMemGetLocationInfo(
     """Set the entries of `location_out` to the commonest location in each `summaryGranularity` bytes of the
     `size` bytes at `devPtr`, looked at every `samplingGranularity` bytes.
     """
-    from ._ffi.by_hand import fill
+    from ._ffi.manual import fill
     from ._types.runtime.structs import cudaMemLocation
 
     def call(filled: Any) -> tuple[cudaError_t]:
@@ -2055,7 +2032,7 @@ def cudaMemRangeGetAttribute(
     """Return `attribute` of the `count` bytes of managed or pageable memory at `devPtr`: one value
     (`dataSize` 4), or the list of devices that access it, as many as fit `dataSize` bytes.
     """
-    from ._ffi.by_hand import range_storage
+    from ._ffi.manual import range_storage
 
     data = range_storage(dataSize, "cudaMemRangeGetAttribute: dataSize")
     (err,) = _cudaMemRangeGetAttribute(data, dataSize, attribute, devPtr, count)
@@ -2087,7 +2064,7 @@ def cudaMemRangeGetAttributes(
     """Return a list of the values that `cudaMemRangeGetAttribute` returns one at a time, for the first
     `numAttributes` of `attributes`, whose sizes in bytes are `dataSizes`.
     """
-    from ._ffi.by_hand import listed, range_storage
+    from ._ffi.manual import listed, range_storage
 
     what = "cudaMemRangeGetAttributes"
     attributes = listed(attributes, f"{what}: attributes")

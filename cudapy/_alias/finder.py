@@ -27,7 +27,18 @@ class Package(NamedTuple):
     folders: dict[str, tuple[str, ...]]  # its packages, by full name, and the modules whose names each has
 
 
-_BINDINGS = ("driver", "runtime", "nvrtc", "nvvm", "nvjitlink", "nvfatbin", "nvml", "utils")
+_BINDINGS = (
+    "driver",
+    "runtime",
+    "nvrtc",
+    "nvvm",
+    "nvjitlink",
+    "nvfatbin",
+    "nvml",
+    "cufile",
+    "cudla",
+    "utils",
+)
 _OLD_NAMES = {"cuda.cuda": ".driver", "cuda.cudart": ".runtime", "cuda.nvrtc": ".nvrtc"}
 
 PACKAGES = {

@@ -111,6 +111,7 @@ class Facts:
     compiler: CompilerFacts = field(default_factory=CompilerFacts)
     job: JobFacts = field(default_factory=JobFacts)
     cache: CacheFacts = field(default_factory=CacheFacts)
+    nvidia_fs: str = ""  # the version of the driver of GPUDirect Storage; "": it is not loaded
     headers: tuple[str, ...] = ()  # the folders that go with NVRTC
     toolkits: tuple[ToolkitFacts, ...] = ()
     wheels: dict[str, str] = field(default_factory=dict)  # those of NVIDIA that cudapy uses, with versions

@@ -59,6 +59,7 @@ def this_machine(ask: Ask = ask_in_a_process) -> Facts:
         compiler=compiler,
         job=job,
         cache=CacheFacts(*compile_cache.state()),
+        nvidia_fs=nvidia_fs(),
         headers=matching(nvrtc.version, nvrtc.path, host).folders if nvrtc.version else (),
         toolkits=tuple(ToolkitFacts(d.found_by, d.path, d.release) for d in found if not d.refused),
         wheels=_wheels(),
@@ -79,6 +80,17 @@ def _library(name: str, answer: dict[str, Any]) -> LibraryFacts:
     path, found_by, major = answer.get("path", ""), answer.get("found_by", ""), answer.get("major")
     version = tuple(answer.get("version") or ()) or None
     return LibraryFacts(name, path, found_by, version, major, broken)
+
+
+def nvidia_fs(path: str = "/proc/driver/nvidia-fs/version") -> str:
+    """The version of the nvidia-fs driver, as the kernel tells it; "" if it is not loaded."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except OSError:
+        return ""
+    number = re.search(r"\d+(\.\d+)+", text)
+    return number[0] if number else "of an unknown version"
 
 
 def _driver(answer: dict[str, Any]) -> DriverFacts:

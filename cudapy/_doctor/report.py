@@ -36,6 +36,9 @@ def _machine(facts: Facts) -> Iterator[str]:
                 yield f"  {library.name:<10} {_library(library)}"
         if driver and facts.driver.package:
             yield f"  {'release':<10} {facts.driver.package}"
+    if facts.library("cufile").path:
+        yield "\nFiles to device memory"
+        yield f"  {_storage(facts.nvidia_fs)}"
     yield "\nHeaders for NVRTC"
     yield from (f"  {folder}" for folder in facts.headers or ("none",))
     yield "\nDevices"
@@ -47,6 +50,12 @@ def _machine(facts: Facts) -> Iterator[str]:
         yield "  none"
     yield "\nCompiled programs"
     yield f"  {_cache(facts.cache)}"
+
+
+def _storage(nvidia_fs: str) -> str:
+    if nvidia_fs:
+        return f"GPUDirect Storage: the nvidia-fs driver {nvidia_fs} is loaded"
+    return "compatibility mode: there is no nvidia-fs driver; cufile.json may switch PCI P2PDMA on"
 
 
 def _cache(cache: CacheFacts) -> str:

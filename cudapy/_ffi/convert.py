@@ -15,14 +15,13 @@ from .enums import Enum
 from .handles import Callback, Handle
 from .integers import as_int
 from .pointers import pack_pointers
+from .scalars import AGGREGATES, SimpleData
 from .shown import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SimpleData: Any = ctypes.c_int.__base__  # what every ctypes scalar derives from
-AGGREGATES = (ctypes.Structure, ctypes.Union)
 DESTINATIONS = frozenset({"dst", "dstHost"})  # what the headers call memory of the caller that a copy fills
 word = ctypes.c_void_p.from_param  # how ctypes takes a pointer or a 64-bit number fastest
 
@@ -228,6 +227,8 @@ def measure(what: str, have: int, need: int | None, unit: str = "byte") -> None:
 
 def limits(cls: Any) -> tuple[int, int]:
     """The smallest and the largest value of a ctypes integer type."""
+    if cls is ctypes.c_bool:
+        return 0, 1
     bits = 8 * ctypes.sizeof(cls)
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if cls(-1).value < 0 else (0, (1 << bits) - 1)
 

@@ -11,7 +11,7 @@ import ctypes
 from . import convert
 from .enums import Enum
 from .handles import Handle
-from .scalars import SCALARS, char_p, void_p, void_pp
+from .scalars import AGGREGATES, SCALARS, SimpleData, char_p, void_p, void_pp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def copies(array: Any, owner: Any) -> list[Any]:
     cls = array._type_
     if issubclass(cls, Handle):
         return [cls(item.value) for item in array]
-    if not issubclass(cls, convert.AGGREGATES):
+    if not issubclass(cls, AGGREGATES):
         return list(array)
     items = [cls.from_buffer_copy(item) for item in array]
     for item in items:
@@ -242,7 +242,7 @@ class Structs(Field):
 
     def text(self, owner: Any) -> str:
         address = self.raw.__get__(owner)
-        if not address and self.cls.__base__ is convert.SimpleData:
+        if not address and self.cls.__base__ is SimpleData:
             return "0"
         return repr(self.read(owner)) if not address or self.own(owner) is not None else f"{address:#x}"
 

@@ -19,6 +19,7 @@ one number, handle or enum that is named all the same is both: given by value, r
 `sizes` says how many items an array has (bytes, for a `void *` or `char *`): a parameter, a number, or an
 expression like "tensorRank - 1". `variants` says which attribute decides the type behind a `void *`.
 `in_place` names handles that C takes by address and may change: those of the caller, not returned.
+`later` names pointers to one number that C follows after the call, too: they are given by their address.
 `keeps` names arguments that C uses as long as the handle it returns lives: until a function `frees` that
 one. `whole` names the count of an array, the last parameter; None asks how many there are, for all of them.
 """
@@ -26,15 +27,17 @@ one. `whole` names the count of an array, the last parameter; None asks how many
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import convert, results
-from .demand import find
 from .enums import Enum
 from .handles import Callback, Handle, maker
+from .lazy_types import find
 from .prototypes import FUNCTION_POINTER, CParameter, parse
-from .scalars import SCALARS
+from .scalars import AGGREGATES, SCALARS
+
+if TYPE_CHECKING:
+    from .library import Declaration
 
 HELPERS: dict[str, Any] = {
     "_address": convert.address,
@@ -65,34 +68,24 @@ HELPERS: dict[str, Any] = {
 
 
 class Writer:
-    """Writes one function. `scope` is the module's namespace, which gets the helpers that the body needs."""
+    """Writes the function of a Declaration; the module's namespace gets the helpers that the body needs."""
 
-    def __init__(
-        self,
-        name: str,
-        inputs: tuple[str, ...],
-        prototype: str,
-        scope: dict[str, Any],
-        sizes: Mapping[str, str | int],
-        variants: Mapping[str, tuple[str, str]],
-        in_place: tuple[str, ...],
-        keeps: tuple[str, ...] = (),
-        frees: str = "",
-        whole: str = "",
-        pending: int | None = None,
-    ) -> None:
-        self.name = name
-        self.inputs = inputs
-        self.prototype = parse(prototype)
-        self.scope = scope
+    def __init__(self, declaration: Declaration) -> None:
+        self.name: str = declaration.stub.__name__
+        self.inputs = declaration.inputs
+        self.prototype = parse(declaration.prototype)
+        self.scope: dict[str, Any] = declaration.stub.__globals__
         by_c_name = {p.c_name: p for p in self.prototype.parameters}
-        self.sizes: dict[str, Any] = {by_c_name[k].name: by_c_name.get(str(v), v) for k, v in sizes.items()}
-        self.variants = variants
-        self.in_place = in_place
-        self.keeps = keeps
-        self.frees = frees
-        self.whole = whole
-        self.pending = pending
+        self.sizes: dict[str, Any] = {
+            by_c_name[k].name: by_c_name.get(str(v), v) for k, v in declaration.sizes.items()
+        }
+        self.variants = declaration.variants
+        self.in_place = declaration.in_place
+        self.keeps = declaration.keeps
+        self.frees = declaration.frees
+        self.whole = declaration.whole
+        self.pending = declaration.library.pending
+        self.later = declaration.later
         self.before: list[str] = []  # numbers first: they measure what follows
         self.lines: list[str] = []
         self.after: list[str] = []  # the call, if it succeeds
@@ -100,14 +93,15 @@ class Writer:
         self.argtypes: list[Any] = []  # of the first arguments, as far as they are outputs that are objects
         self.results: list[str] = []
         self.prefix = "_c_"
-        self.outputs = sum(p.name not in inputs or self.is_in_out(p) for p in self.prototype.parameters)
-        missing = set(inputs) - {p.name for p in self.prototype.parameters}
+        self.outputs = sum(p.name not in self.inputs or self.is_in_out(p) for p in self.prototype.parameters)
+        missing = set(self.inputs) - {p.name for p in self.prototype.parameters}
         if missing:
-            raise TypeError(f"{name}: the prototype has no parameter {', '.join(sorted(missing))}")
+            raise TypeError(f"{self.name}: the prototype has no parameter {', '.join(sorted(missing))}")
 
-    def source(self, status: str, raising: bool, short: int | None = None) -> str:
+    def source(self, status: str, raising: bool, short: int | None = None, by_value: bool = False) -> str:
         """The text of the function. `status` is the enum of the library's status codes; `short` is the one
-        that says that an array has too little room, and leaves how much it needs in its count.
+        that says that an array has too little room, and leaves how much it needs in its count. `by_value`:
+        the status is a struct, which is true after a failure.
         """
         for parameter in self.prototype.parameters:
             if parameter.name not in self.inputs:
@@ -119,8 +113,16 @@ class Writer:
         returns = self.prototype.returns
         call = f"{self.c_name}({', '.join(self.arguments)})"
         body = self.in_whole(status, raising) + self.combined() + self.lines
+        values = ", ".join(f"{name!r}: {name}" for name in self.inputs)
+        failed, ok = (f"{status}(err)", f"_{status}_ok") if not by_value else ("err", "err")
         if returns != status:
+            ok = f"{status}()" if by_value else ok
+            if self.frees:
+                body.append(f"_released({self.frees})")
             body.append(f"value = {call}" if returns != "void" else call)
+            if returns == "ssize_t":
+                fail = f"raise _failed({self.public_name!r}, _negative(value), {{{values}}})"
+                body.append(f"if value < 0: {fail if raising else 'return _negative(value), None'}")
             results = [*self.results, *(["value"] if returns != "void" else [])]
         else:
             if self.frees:
@@ -129,16 +131,15 @@ class Writer:
             if self.frees:
                 body.append(f"    if kept: _keep({self.frees}, *kept)")
             if raising:
-                values = ", ".join(f"{name!r}: {name}" for name in self.inputs)
-                body.append(f"    raise _failed({self.public_name!r}, {status}(err), {{{values}}})")
+                body.append(f"    raise _failed({self.public_name!r}, {failed}, {{{values}}})")
             else:
                 counts = [self.counted(p) for p in self.returned]
                 if short is not None and any(counts):
                     needed = [
                         value if count else "None" for value, count in zip(self.results, counts, strict=True)
                     ]
-                    body.append(f"    if err == {short}: return {tuple_text([f'{status}(err)', *needed])}")
-                body.append("    return " + tuple_text([f"{status}(err)"] + ["None"] * len(self.results)))
+                    body.append(f"    if err == {short}: return {tuple_text([failed, *needed])}")
+                body.append("    return " + tuple_text([failed] + ["None"] * len(self.results)))
             results = self.results
         body += self.after
         if self.keeps:
@@ -147,11 +148,11 @@ class Writer:
         if raising:
             body.append("return " + (", ".join(results) or "None"))
         elif self.pending is not None and returns == status:
-            body.append(f"return {tuple_text([f'{status}(err) if err else _{status}_ok', *results])}")
+            body.append(f"return {tuple_text([f'{failed} if err else {ok}', *results])}")
+        elif results or by_value:
+            body.append(f"return {tuple_text([ok, *results])}")
         else:
-            body.append(
-                "return " + (tuple_text([f"_{status}_ok", *results]) if results else f"_{status}_only")
-            )
+            body.append(f"return _{status}_only")
         return f"def {self.name}({', '.join(self.inputs)}):\n    " + "\n    ".join(body) + "\n"
 
     def owning(self, status: str) -> str:
@@ -272,10 +273,11 @@ class Writer:
         return f"{name}.value" if typedef else name
 
     def is_in_out(self, parameter: CParameter) -> bool:
-        if parameter.stars != 1 or parameter.const or parameter.name in (*self.sizes, *self.in_place):
+        by_address = (*self.sizes, *self.in_place, *self.later)
+        if parameter.stars != 1 or parameter.const or parameter.name in by_address:
             return False
         cls = self.type_of(parameter)
-        return cls is not None and cls is not ctypes.c_char and not issubclass(cls, convert.AGGREGATES)
+        return cls is not None and cls is not ctypes.c_char and not issubclass(cls, AGGREGATES)
 
     # -- inputs -----------------------------------------------------------------------------------
 
@@ -290,7 +292,7 @@ class Writer:
         elif parameter.stars:
             self.arguments.append(name)
             self.lines += self.pointer_input(parameter, cls)
-        elif issubclass(cls, convert.AGGREGATES):
+        elif issubclass(cls, AGGREGATES):
             self.arguments.append(name)
             self.lines.append(f"{name} = _by_value({name}, {self.put(cls)}, {what})")
         elif issubclass(cls, Handle):
@@ -316,10 +318,17 @@ class Writer:
                 f"{name} = _integer({name}, -2147483648, 4294967295, {what})"
             )
         low, high = convert.limits(cls)
-        wrong = f"{name} >> {8 * ctypes.sizeof(cls)}" if low == 0 else f"not {low} <= {name} <= {high}"
-        if low and any(c.name == name for c in self.sizes.values() if isinstance(c, CParameter)):
+        wrong = f"{name} >> {high.bit_length()}" if low == 0 else f"not {low} <= {name} <= {high}"
+        if low and self.measures(name):
             low, wrong = 0, f"not 0 <= {name} <= {high}"
         return f"if type({name}) is not int or {wrong}: {name} = _integer({name}, {low}, {high}, {what})"
+
+    def measures(self, name: str) -> bool:
+        """Whether a parameter is a size, or part of the expression of one."""
+        return any(
+            size.name == name if isinstance(size, CParameter) else name in str(size).split()
+            for size in self.sizes.values()
+        )
 
     def combined(self) -> list[str]:
         """The number checks; many of one width are tested at once, as a launch's are."""
@@ -347,6 +356,8 @@ class Writer:
             if cls is ctypes.c_char:
                 return [f"{name} = _texts({name}, {size}, {what})"]
             return [address, f"else: {name} = _pointers({name}, {size}, {what})"]
+        if name in self.later:
+            return [address, f"else: {name} = _pointer({name}, {ctypes.sizeof(cls)}, False, {what})"]
         if cls is None and self.public_name.endswith("ImportFromShareableHandle"):
             return [f"{name} = _os_handle({name}, {what})"]
         if cls is None and not parameter.const and parameter.c_name in convert.DESTINATIONS:
@@ -357,7 +368,7 @@ class Writer:
             if parameter.const and name not in self.sizes:
                 return [f"if type({name}) is not bytes: {name} = _text({name}, {what})"]
             return [f"{name} = _pointer({name}, {size}, {parameter.const}, {what})"]
-        if issubclass(cls, convert.AGGREGATES) and name not in self.sizes:
+        if issubclass(cls, AGGREGATES) and name not in self.sizes:
             cls_name = self.put(cls)
             self.arguments[-1] = f"{name}_at"
             return [
@@ -413,10 +424,11 @@ class Writer:
                 self.results.append(f"{name}.raw{part} if {name} else b''")
             else:
                 self.results.append(f"_items({name}, {have}, {self.put(cls)})")
-        elif stars == 2 and cls in (None, ctypes.c_char):
-            value = self.cell(name, ctypes.c_char_p if cls else ctypes.c_void_p)
-            self.results.append(value if cls else f"{value} or 0")
-        elif stars == 1 and cls is not None and issubclass(cls, convert.AGGREGATES):
+        elif stars == 2 and (parameter.type == "void" or parameter.type in SCALARS):
+            is_text = cls is ctypes.c_char
+            value = self.cell(name, ctypes.c_char_p if is_text else ctypes.c_void_p)
+            self.results.append(value if is_text else f"{value} or 0")
+        elif stars == 1 and cls is not None and issubclass(cls, AGGREGATES):
             slow = issubclass(cls, ctypes.Union) or cls._alignment_ or cls._version_
             self.lines.append(
                 f"{name} = {self.put(cls)}()" if slow else f"{name} = _new_struct({self.put(cls)})"
@@ -456,7 +468,7 @@ class Writer:
             self.arguments.append(name)
             return f"{name}[0]"
         take, give, new = (f"_{verb}_{storage.__name__}" for verb in ("take", "give", "new"))
-        self.scope.update(zip((take, give, new), results.cells(storage, storage), strict=True))
+        self.scope.update(zip((take, give, new), results.output_slots(storage, storage), strict=True))
         return self.take(name, take, give, new, f"{name}.value")
 
     def take(self, name: str, take: str, give: str, new: str, value: str) -> str:
@@ -481,7 +493,7 @@ class Writer:
         key, table = self.variants[parameter.name]
         what = f"{self.public_name}: {parameter.name}"
         name = f"_{self.public_name}_types"
-        self.scope[name] = results.Variants(find(self.scope, table), what)
+        self.scope[name] = results.Variants(find(self.scope, table), what, self.scope)
         return f"{name}[{key}]"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 
-from .demand import find
+from .lazy_types import find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     R = TypeVar("R")
 
 _Function: Any = type(lambda: None)
+_NOTHING: dict[Any, Any] = {}  # nobody writes to it
 _RESTYPES = {"void": None, "char*": ctypes.c_char_p}
 
 
@@ -44,9 +45,10 @@ class Library:
     short: the status of a function whose array has too little room, which says how much it needs.
     pending: the status of a function whose work goes on: no failure, and the results are there.
     counted_as: whose releases `since` has.
+    negative: makes the status of a negative number from a function that returns how many bytes there were.
     """
 
-    asked: ClassVar[dict[str, set[Any]]] = {}  # by symbol, the names it was found by; of all libraries
+    _observed: ClassVar[dict[str, set[Any]]] = {}  # by symbol, the names it was found by; of all libraries
 
     def __init__(
         self,
@@ -59,6 +61,7 @@ class Library:
         short: int | None = None,
         pending: int | None = None,
         counted_as: str = "CUDA",
+        negative: Callable[[int], Any] | None = None,
     ) -> None:
         self.load = load
         self.status = status
@@ -69,35 +72,12 @@ class Library:
         self.short = short
         self.pending = pending
         self.counted_as = counted_as
+        self.negative = negative
         self._bound: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {}  # by name in the namespace
 
-    def __call__(
-        self,
-        prototype: str,
-        *,
-        sizes: Mapping[str, str | int] | None = None,
-        variants: Mapping[str, tuple[str, str]] | None = None,
-        in_place: tuple[str, ...] = (),
-        keeps: tuple[str, ...] = (),
-        frees: str = "",
-        since: str | None = None,
-        before: str | None = None,
-        symbols: Mapping[int, str | None] | None = None,
-    ) -> Declaration:
-        """Declare the function below by its C prototype, letter for letter as the header has it.
-
-        sizes: C names of arrays to that of their count (of bytes, for `void *` and `char *`), or to a number.
-        variants: `void *` parameters to (attribute parameter, name of the table of its types).
-        in_place: handles that C takes by address and may change where they are, as a destructor does.
-        keeps: arguments that C uses as long as the handle it returns lives.
-        frees: the handle that is no more after the call, and with it what was kept for it.
-        since: the first version that has the symbol, of CUDA where 12.0 lacks it.
-        before: the symbol that older libraries have in its place, with the same parameters.
-        symbols: CUDA majors to the symbol there, where it is another one; to None, where there is none.
-        """
-        return Declaration(
-            self, prototype, sizes or {}, variants or {}, in_place, keeps, frees, since, before, symbols or {}
-        )
+    def __call__(self, prototype: str, **options: Any) -> Declaration:
+        """Declare the function below by its C prototype. `options` are those of Declaration."""
+        return Declaration(self, prototype, **options)
 
     def symbol(
         self,
@@ -115,12 +95,21 @@ class Library:
                     found = library[symbol + suffix]
                 except AttributeError:
                     continue
-                self.asked.setdefault(symbol, set()).add(symbol + suffix)
+                self._observed.setdefault(symbol, set()).add(symbol + suffix)
                 return found
         needs = f": it needs {self.counted_as} {since} or newer" if since else ""
         if here is None:
             needs = ", where that name has other parameters"
         raise SymbolNotFound(name, f'Function "{name}" not found in {self.describe()}{needs}')
+
+    @classmethod
+    def observe(cls, symbol: str, names: set[Any]) -> None:
+        """Have `names` get the name by which a C function is found, with its suffix and in any library.
+
+        If it was found before, `names` gets that now.
+        """
+        names |= cls._observed.get(symbol, set())
+        cls._observed[symbol] = names
 
     def bind(self, function: Any, name: str, scope: dict[str, Any], *symbol: Any) -> None:
         """Have generated code, whose namespace is `scope`, call `function`: what `symbol(*symbol)` found."""
@@ -138,42 +127,44 @@ class Library:
 class Declaration:
     """A prototype and the Python function that stands for it until, and after, the first call.
 
-    It decorates that function; the other attributes are the options of the decorator.
+    It decorates that function.
+
+    prototype: letter for letter as the header has it.
+    sizes: C names of arrays to that of their count (of bytes, for `void *` and `char *`), or to a number.
+    variants: `void *` parameters to (attribute parameter, name of the table of its types).
+    in_place: handles that C takes by address and may change where they are, as a destructor does.
+    later: pointers to one number that C follows after the call, too: given by their address.
+    later: pointers to one number that C follows after the call, too: given by their address.
+    keeps: arguments that C uses as long as the handle it returns lives.
+    frees: the handle that is no more after the call, and with it what was kept for it.
+    since: the first version that has the symbol, of CUDA where 12.0 lacks it.
+    before: the symbol that older libraries have in its place, with the same parameters.
+    symbols: CUDA majors to the symbol there, where it is another one; to None, where there is none.
     """
 
-    __slots__ = (
-        "before",
-        "frees",
-        "in_place",
-        "keeps",
-        "library",
-        "prototype",
-        "since",
-        "sizes",
-        "stub",
-        "symbols",
-        "variants",
-    )
     stub: Any
 
     def __init__(
         self,
         library: Library,
         prototype: str,
-        sizes: Mapping[str, str | int],
-        variants: Mapping[str, tuple[str, str]],
-        in_place: tuple[str, ...],
-        keeps: tuple[str, ...],
-        frees: str,
-        since: str | None,
-        before: str | None,
-        symbols: Mapping[int, str | None],
+        *,
+        sizes: Mapping[str, str | int] = _NOTHING,
+        variants: Mapping[str, tuple[str, str]] = _NOTHING,
+        in_place: tuple[str, ...] = (),
+        later: tuple[str, ...] = (),
+        keeps: tuple[str, ...] = (),
+        frees: str = "",
+        since: str | None = None,
+        before: str | None = None,
+        symbols: Mapping[int, str | None] = _NOTHING,
     ) -> None:
         self.library = library
         self.prototype = prototype
         self.sizes = sizes
         self.variants = variants
         self.in_place = in_place
+        self.later = later
         self.keeps = keeps
         self.frees = frees
         self.since = since
@@ -210,54 +201,55 @@ class Declaration:
         """What writes the Python text of the function."""
         from .functions import Writer  # not before it is needed: most functions never are
 
-        return Writer(
-            self.stub.__name__,
-            self.inputs,
-            self.prototype,
-            self.stub.__globals__,
-            self.sizes,
-            self.variants,
-            self.in_place,
-            self.keeps,
-            self.frees,
-            next((name for name, default in self.optional.items() if default is None), ""),
-            self.library.pending,
-        )
+        return Writer(self)
+
+    @property
+    def whole(self) -> str:
+        """The count whose default is None, for which the whole array is returned; "" if there is none."""
+        return next((name for name, default in self.optional.items() if default is None), "")
 
     def write(self, raising: bool = False, owning: bool = False) -> Any:
         """The function itself, its C symbol found, its text where tracebacks look for it."""
+        from .codegen import function as generated
         from .functions import HELPERS
-        from .generated import function as generated
+        from .scalars import SCALARS
 
         scope = self.stub.__globals__
         scope.update(HELPERS)
         status = self.library.status
-        success = find(scope, status)(0)
-        scope[f"_{status}_ok"], scope[f"_{status}_only"] = success, (success,)
-        scope["_failed"] = self.library.error
+        kind = find(scope, status)
+        by_value = issubclass(kind, ctypes.Structure)  # several statuses: C returns a new one each time
+        if not by_value:
+            scope[f"_{status}_ok"], scope[f"_{status}_only"] = kind(0), (kind(0),)
+        scope["_failed"], scope["_negative"] = self.library.error, self.library.negative
         writer = self.writer()
         returns, symbol, _ = writer.prototype
         found_by = symbol, self.since, self.before, self.symbols
         function = self.library.symbol(*found_by)
         if returns != status:
-            struct = None if returns in _RESTYPES else find(scope, returns)
-            function.restype = struct or _RESTYPES[returns]
-        source = writer.owning(status) if owning else writer.source(status, raising, self.library.short)
+            known = {**SCALARS, **_RESTYPES}
+            function.restype = known[returns] if returns in known else find(scope, returns)
+        elif by_value:
+            function.restype = kind
+        if owning:
+            source = writer.owning(status)
+        else:
+            source = writer.source(status, raising, self.library.short, by_value)
         if writer.argtypes:
             function.argtypes = writer.argtypes
         self.library.bind(function, writer.c_name, scope, *found_by)
         filename = f"<cudapy {'owning ' if owning else 'checked ' if raising else ''}{symbol}>"
         return generated(self.stub.__name__, source, filename, scope)
 
-    def settle(self) -> None:
+    def install(self) -> None:
         """Write the function, and have the stub be it from now on."""
-        from .generated import settle
+        from .codegen import install_code
 
-        settle(self.stub, self.write().__code__, _first_call.__code__)
+        install_code(self.stub, self.write().__code__, _first_call.__code__)
 
 
 def _first_call(*args: Any, declaration: Declaration, **kwargs: Any) -> Any:
-    declaration.settle()
+    declaration.install()
     return declaration.stub(*args, **kwargs)
 
 
@@ -329,12 +321,12 @@ class _Raising:
         self.stub.__declaration__ = self
         self.stub.__wrapped__ = results_alone(function)  # for `inspect`
 
-    def settle(self) -> None:
+    def install(self) -> None:
         """Write the function, and have the stub be it from now on."""
-        from .generated import settle
+        from .codegen import install_code
 
         if self.stub.__code__ is _first_call.__code__:
-            settle(self.stub, self.declaration.write(raising=True).__code__, _first_call.__code__)
+            install_code(self.stub, self.declaration.write(raising=True).__code__, _first_call.__code__)
 
 
 def settled(raising: F) -> F:
@@ -344,7 +336,7 @@ def settled(raising: F) -> F:
     """
     declaration = getattr(raising, "__declaration__", None)
     if declaration:
-        declaration.settle()
+        declaration.install()
     return raising
 
 

@@ -5,25 +5,21 @@ from __future__ import annotations
 import ctypes
 import struct
 
+from .codegen import function_of_object
+from .codes import struct_code
+from .scalars import AGGREGATES, SimpleData
 from .shown import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_ScalarData: Any = ctypes.c_int.__mro__[1]  # what every ctypes scalar derives from
 _packers: dict[tuple[Any, ...], Any] = {}
 
 SLOT = 8
 """Bytes of each value, with zeros behind it: what C reads if the parameter is wider than the value's type."""
-_LONG = ("i", "I") if ctypes.sizeof(ctypes.c_long) == 4 else ("q", "Q")
-_FORMATS = {
-    "P": "Q",
-    "z": "Q",
-    "l": _LONG[0],
-    "L": _LONG[1],
-    "u": "I" if ctypes.sizeof(ctypes.c_wchar) == 4 else "H",
-}  # ctypes' codes as `struct` has them in any width
+_KINDS = "?cubBhHiIlLqQfdPz"
+"""What ctypes calls the scalars that may be arguments."""
 
 
 def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
@@ -59,9 +55,9 @@ def _packer(types: tuple[Any, ...], what: str) -> Any:
     layout, end, offsets = f"={len(types)}Q", 8 * len(types), []  # "=": a float that is too large is an error
     for i, cls in enumerate(types):
         kind = "i" if cls is None else getattr(cls, "_type_", None)
-        code = _FORMATS.get(kind, kind)  # type: ignore[arg-type]
-        if not isinstance(code, str) or code not in "?cbBhHiIqQfd":
+        if not isinstance(kind, str) or kind not in _KINDS:
             raise TypeError(f"{what}[{i}]: {cls!r} is not the ctypes type of a kernel argument")
+        code = "i" if cls is None else struct_code(cls)
         layout += f"{code}{SLOT - struct.calcsize('=' + code)}x"
         offsets.append(end)
         end += SLOT
@@ -82,8 +78,7 @@ def _packer(types: tuple[Any, ...], what: str) -> Any:
         "as_it_is": _as_it_is,
         "pack_into": struct.Struct(layout).pack_into,
     }
-    exec("\n".join(body), scope)
-    return scope["pack"]
+    return function_of_object("pack", "\n".join(body), "cudapy kernelParams", scope)
 
 
 def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
@@ -93,7 +88,7 @@ def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
     get_ptr = getattr(value, "getPtr", None)
     if get_ptr is not None:
         return get_ptr(), 0, value
-    if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array, _ScalarData)):
+    if isinstance(value, (*AGGREGATES, ctypes.Array, SimpleData)):
         return ctypes.addressof(value), 0, value
     wrong = f"the type None takes an object with getPtr(), a ctypes.Structure or an enum, not {shown(value)}"
     if hasattr(type(value), "handle"):
@@ -108,7 +103,7 @@ def _address(value: Any) -> Any:
     get_ptr = getattr(value, "getPtr", None)
     if get_ptr is not None:
         return int(value) if hasattr(type(value), "__int__") else get_ptr()  # a handle is its value
-    if isinstance(value, (ctypes.Structure, ctypes.Union, ctypes.Array)):
+    if isinstance(value, (*AGGREGATES, ctypes.Array)):
         return ctypes.addressof(value)
     return value
 
@@ -123,7 +118,7 @@ def _plain(value: Any, cls: Any, what: str) -> Any:
         if not isinstance(value, int):
             return value
         cls = ctypes.c_int
-    if isinstance(value, _ScalarData) and not hasattr(value, "getPtr"):
+    if isinstance(value, SimpleData) and not hasattr(value, "getPtr"):
         value = 0 if value.value is None else value.value
     kind, fits = cls._type_, value
     if kind in "Pz":
@@ -133,7 +128,7 @@ def _plain(value: Any, cls: Any, what: str) -> Any:
     elif kind == "u":
         fits = ord(value) if isinstance(value, str) and len(value) == 1 else None
     try:
-        struct.pack("=" + _FORMATS.get(kind, kind), fits)
+        struct.pack("=" + struct_code(cls), fits)
     except (struct.error, TypeError, OverflowError) as error:
         a_number = isinstance(value, int) if kind in "cu" else hasattr(value, "__index__")
         too_large = isinstance(error, OverflowError) or (a_number and kind != "u")

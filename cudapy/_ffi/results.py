@@ -8,6 +8,8 @@ import operator
 from . import convert
 from .enums import Enum
 from .handles import Handle, maker
+from .lazy_types import find
+from .scalars import SimpleData
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,10 +31,10 @@ def one(cls: Any) -> Any:
     return _ones[cls]
 
 
-_cells: dict[Any, Any] = {}
+_output_slots: dict[Any, Any] = {}
 
 
-def cells(cls: Any, kind: Any) -> Any:
+def output_slots(cls: Any, kind: Any) -> Any:
     """Storage for one `cls`, a `kind` of ctypes, that calls reuse: (take, give, new).
 
     take() is a cell, (the ctypes object, what C takes for its address), or an IndexError when all are in use,
@@ -44,7 +46,16 @@ def cells(cls: Any, kind: Any) -> Any:
         item = kind()
         return item, ctypes.byref(item)
 
-    return _cells.setdefault(cls, (free.pop, free.append, new))
+    return _output_slots.setdefault(cls, (free.pop, free.append, new))
+
+
+def filling(function: Any, cls: Any) -> Any:
+    """A new C function object, which takes a `cls` itself for the address of one, and first.
+
+    ctypes finds the address faster than `byref` does.
+    """
+    function.argtypes = [ctypes.POINTER(cls)]
+    return function
 
 
 _kept: dict[tuple[str, int], Any] = {}
@@ -102,23 +113,27 @@ def whole(function: Callable[..., tuple[Any, ...]], arguments: tuple[Any, ...], 
 class Variants(dict):  # type: ignore[type-arg]
     """The types behind a `void *`, by attribute; each is a tuple of functions (take, give, new, get, put).
 
-    The first three are as `cells` has them, for zeroed storage; get(storage) is the Python value in it;
+    The first three are those of `output_slots`, for zeroed storage; get(storage) is the Python value in it;
     put(value, what) is storage that holds `value`.
-    `table` has the types: a ctypes scalar, an enum, a handle, a struct; or bool, of any width.
+    `table` has the types: a ctypes scalar, an enum, a handle; bool, of any width; a struct by its name in the
+    module with namespace `scope`, so that structs are made for nobody who asks for numbers.
     Raises ValueError for an attribute that is not in the table.
     """
 
-    def __init__(self, table: Mapping[Any, Any], what: str) -> None:
-        super().__init__({attribute: _variant(cls) for attribute, cls in table.items()})
-        self.what = what
+    def __init__(self, table: Mapping[Any, Any], what: str, scope: dict[str, Any]) -> None:
+        self.table, self.what, self.scope = table, what, scope
 
     def __missing__(self, attribute: Any) -> Any:
-        raise ValueError(f"{self.what}: the type of attribute {attribute!r} is not known")
+        try:
+            cls = self.table[attribute]
+        except KeyError:
+            raise ValueError(f"{self.what}: the type of attribute {attribute!r} is not known") from None
+        return self.setdefault(attribute, _variant(find(self.scope, cls) if type(cls) is str else cls))
 
 
 def _variant(cls: Any) -> tuple[Callable[..., Any], ...]:
     kind = ctypes.c_uint64 if cls is bool else storage(cls)
-    if kind.__base__ is not convert.SimpleData:  # the result is the storage
+    if kind.__base__ is not SimpleData:  # the result is the storage
         make = maker(kind) if issubclass(kind, Handle) else kind
 
         def new() -> tuple[Any, Any]:
@@ -139,7 +154,7 @@ def _variant(cls: Any) -> tuple[Callable[..., Any], ...]:
         def get(item: Any) -> Any:
             return members[item.value]
 
-    return *cells(cls, kind), get, lambda value, what: kind(convert.element(value, kind, what))
+    return *output_slots(cls, kind), get, lambda value, what: kind(convert.element(value, kind, what))
 
 
 def _let_be(storage: Any) -> Any:

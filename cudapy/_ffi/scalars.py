@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     c_char: TypeAlias = int
     c_short: TypeAlias = int
     c_int: TypeAlias = int
+    c_long: TypeAlias = int
     c_longlong: TypeAlias = int
     c_uchar: TypeAlias = int
     c_ushort: TypeAlias = int
@@ -35,6 +36,7 @@ else:
         c_double,
         c_float,
         c_int,
+        c_long,
         c_longlong,
         c_short,
         c_uint,
@@ -52,6 +54,10 @@ else:
     class void_pp(void_p):
         """`void **` as a field: an address, or the values and types of kernel arguments."""
 
+
+SimpleData: Any = ctypes.c_int.__base__
+"""What every scalar of ctypes derives from."""
+AGGREGATES = (ctypes.Structure, ctypes.Union)
 
 SCALARS = {
     "bool": ctypes.c_bool,
@@ -91,6 +97,7 @@ __all__ = [
     "c_double",
     "c_float",
     "c_int",
+    "c_long",
     "c_longlong",
     "c_short",
     "c_uchar",

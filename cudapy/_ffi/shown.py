@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,3 +52,39 @@ def _summary(value: Any) -> str:
     if cls.__module__.partition(".")[0] == _PACKAGE.partition(".")[0]:
         return repr(value)
     return f"<{cls.__name__}>"
+
+
+def type_name(value: Any) -> str:
+    """The name of the class of `value`, for a message that ends with it.
+
+    Of a class of another copy of this package in the process, which has the same name, it says so, and what
+    to do.
+    """
+    cls = type(value)
+    found = _namesake(cls)
+    if found is None:
+        return cls.__name__
+    copy, ours = found
+    expected = _public(_PACKAGE, ours)
+    way = (
+        f", which {expected}.from_handle makes of the other's handle" if hasattr(ours, "from_handle") else ""
+    )
+    return f"{_public(copy, cls)}, where {expected} is expected: take one of the same copy of cudapy{way}"
+
+
+def _namesake(cls: type[Any]) -> tuple[str, type[Any]] | None:
+    """The name of the other copy of this package that `cls` is of, and the class of that name here."""
+    parts = cls.__module__.split(".")
+    for i in range(1, len(parts)):
+        copy, here = ".".join(parts[:i]), ".".join((_PACKAGE, *parts[i:]))
+        ours = getattr(sys.modules.get(here), cls.__name__, None)
+        if copy != _PACKAGE and isinstance(ours, type) and ours.__module__ == here:
+            return copy, ours
+    return None
+
+
+def _public(package: str, cls: type[Any]) -> str:
+    """Where programs find a class of this package, or of the copy that is called `package`."""
+    inside = cls.__module__.removeprefix(f"{package}.").split(".")
+    module = "core" if inside[0] == "_core" else inside[1] if inside[0] == "_types" else inside[0]
+    return f"{package}.{module}.{cls.__name__}"

@@ -105,7 +105,7 @@ class Face:
 
     def write(self, function: Any, name: str, names: tuple[str, ...]) -> Any:
         """The function itself, its text where tracebacks look for it."""
-        from .generated import function as generated
+        from .codegen import function as generated
 
         texts, structs = texts_of(function), structs_of(function) if self.twins else ()
         calls = {**dict.fromkeys(structs, "_face.original({})"), **dict.fromkeys(texts, "_encoded({})")}
@@ -168,11 +168,11 @@ class Face:
             named = dict(zip(inputs_of(function), arguments, strict=False))
             raise self.failure(function.__name__, status, named)
 
-    def settle(self, function: Any, stub: Any, names: tuple[str, ...]) -> None:
+    def install(self, function: Any, stub: Any, names: tuple[str, ...]) -> None:
         """Write the function, and have the stub be it from now on."""
-        from .generated import settle
+        from .codegen import install_code
 
-        settle(stub, self.write(function, stub.__name__, names).__code__, _first_call.__code__)
+        install_code(stub, self.write(function, stub.__name__, names).__code__, _first_call.__code__)
 
     def failure(
         self, function: str, status: Any, arguments: dict[str, Any], null_buffer: bool = False
@@ -201,7 +201,7 @@ _Function: Any = type(lambda: None)
 
 
 def _first_call(*args: Any, face: Face, stub: Any, function: Any, names: Any, **kwargs: Any) -> Any:
-    face.settle(function, stub, names)
+    face.install(function, stub, names)
     return stub(*args, **kwargs)
 
 

@@ -1,0 +1,41 @@
+"""What the modules of functions begin with: each declares the functions of one library."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ctypes
+    from collections.abc import Callable
+
+PER_THREAD_DEFAULT_STREAM = os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM") == "1"
+"""Whether the default stream is one for each thread."""
+
+
+def loader(name: str) -> Callable[[], ctypes.CDLL]:
+    """What loads the library that `pathfinder` knows by this name, and returns its handle."""
+
+    def load() -> ctypes.CDLL:
+        from . import pathfinder
+
+        return pathfinder.load(name).handle
+
+    return load
+
+
+def meanings(table: str) -> Callable[[], dict[str, tuple[str, str]]]:
+    """What returns a table of `_types.meanings`, such as "CURESULT": of each status a sentence and a hint."""
+
+    def read() -> dict[str, tuple[str, str]]:
+        from ._types import meanings
+
+        found: dict[str, tuple[str, str]] = getattr(meanings, table)
+        return found
+
+    return read
+
+
+def suffixes() -> tuple[str, ...]:
+    """What is tried before the bare name of a function that has a form for the default stream of a thread."""
+    return ("_ptsz", "_ptds") if PER_THREAD_DEFAULT_STREAM else ()
