@@ -135,10 +135,10 @@ _SMALL = {
 """Masks that make powers of two near 1 of any bits: how exact products and sums are rounded is no matter."""
 _VIDEO = """
 vabsdiff4.u32.u32.u32 vabsdiff4.u32.u32.u32.add vadd.u32.u32.u32.add vadd.s32.s32.s32.sat.min
-vsub.u32.s32.s32.sat.max vabsdiff.u32.s32.u32.add vmin.s32.u32.s32.add vmax.s32.s32.s32.min
-vset.s32.u32.lt.add vset.u32.u32.ge.max vshl.s32.s32.u32.sat.clamp.add vshl.u32.u32.u32.wrap.add
-vshr.s32.s32.u32.wrap.add vshr.u32.u32.u32.sat.clamp.min vmad.u32.u32.u32 vmad.u32.u32.u32.sat.shr7
-vmad.s32.s32.s32.shr15 vmad.s32.s32.s32.sat vmad.s32.u32.s32.po.sat.shr7 vadd2.u32.u32.u32
+vsub.s32.s32.s32.sat.max vabsdiff.u32.s32.u32.add vmin.s32.u32.s32.add vmax.s32.s32.s32.min
+vset.s32.u32.lt.add vset.u32.u32.ge.max vshl.s32.s32.u32.clamp.add vshl.u32.u32.u32.wrap.add
+vshr.s32.s32.u32.wrap.add vshr.u32.u32.u32.clamp.add vmad.u32.u32.u32 vmad.s32.s32.s32.sat.shr7
+vmad.s32.s32.s32.shr15 vmad.s32.s32.s32.sat vmad.s32.s32.s32.po.shr7 vadd2.u32.u32.u32
 vadd2.s32.s32.s32.sat vadd4.u32.s32.u32.sat vadd4.s32.s32.s32.add vsub2.s32.u32.s32.sat
 vsub4.u32.u32.u32.sat vsub4.s32.s32.s32.add vavrg2.u32.u32.u32 vavrg2.s32.s32.s32 vavrg2.u32.s32.s32.sat
 vavrg4.u32.u32.u32 vavrg4.s32.s32.s32 vavrg4.s32.s32.u32 vavrg4.s32.s32.s32.add vabsdiff2.s32.s32.s32

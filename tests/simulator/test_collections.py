@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cudapy.simulator.collection import AtWork
+from cudapy.simulator.gc_pause import GcPause
 
 from .test_device import output
 
@@ -126,21 +126,21 @@ def test_who_is_late_does_not_enable_the_collector_while_others_are_at_work() ->
 
         def __exit__(self, *exception: object) -> None:
             self.lock.release()
-            if at_work._enabling == threading.get_ident():
+            if gc_pause._enabling == threading.get_ident():
                 leaves.set()
                 assert enters.wait(60)
 
-    at_work, seen = AtWork(), []
-    at_work._lock = Lock()  # type: ignore[assignment]
+    gc_pause, seen = GcPause(), []
+    gc_pause._lock = Lock()  # type: ignore[assignment]
 
     def leave() -> None:
-        with at_work:
+        with gc_pause:
             pass
 
     late = threading.Thread(target=leave)
     late.start()
     assert leaves.wait(60)
-    with at_work:
+    with gc_pause:
         enters.set()
         late.join(60)
         seen.append(gc.isenabled())

@@ -159,6 +159,29 @@ for c in comms: c.close()
     assert ranks(code) == ["[[8.0, 8.0, 8.0, 8.0], [8.0, 8.0, 8.0, 8.0]]"]
 
 
+def test_a_group_keeps_what_its_calls_read_and_write() -> None:
+    code = """
+import gc, weakref
+class Array:
+    def __init__(self, comm, values):
+        view, self.stream = on(comm, values)
+        self.buffer, self.__cuda_array_interface__ = view.exporting_obj, {
+            "shape": (4,), "typestr": "<f4", "version": 3, "data": (view.ptr, False)}
+there = []
+with comms[0].group():
+    for c in comms:
+        send, recv = Array(c, np.ones(4)), Array(c, np.zeros(4))
+        c.all_reduce(send, recv, stream=send.stream)
+        there += [weakref.ref(send), weakref.ref(recv)]
+        del send, recv
+    gc.collect()
+    print([one() is not None for one in there])
+gc.collect()
+print([one() is not None for one in there])
+"""
+    assert ranks(code) == ["[True, True, True, True]", "[False, False, False, False]"]
+
+
 def test_splits_operators_and_registrations() -> None:
     code = """
 with comms[0].group():

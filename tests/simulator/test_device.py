@@ -59,7 +59,9 @@ class TestSwitch:
     def test_another_name_is_an_error(self) -> None:
         done = run(self.NAME, CUDAPY_DRIVER="simulater")
         assert done.returncode == 1
-        assert "CUDAPY_DRIVER is 'simulater': there is 'simulator'" in done.stderr
+        assert (
+            "ValueError: CUDAPY_DRIVER is 'simulater', but there is no module cudapy.simulater" in done.stderr
+        )
 
     def test_the_library_does_not_switch_by_itself(self) -> None:
         code = """
@@ -78,7 +80,8 @@ print(any("simulator" in name for name in sys.modules))
 import ctypes
 from cudapy import pathfinder, simulator
 real = pathfinder.Loaded("cuda", ctypes.CDLL(None), "/lib/real.so", "system", None)
-pathfinder._loaded["cuda", None] = real
+pathfinder.register("cuda", lambda major, below: real)
+pathfinder.load("cuda")
 try:
     simulator.enable()
 except RuntimeError as error:
@@ -179,9 +182,9 @@ print(simulator.stand_in(), simulator.is_enabled())
 
     def test_without_a_driver(self) -> None:
         fake = """
-def load(name, major=None):
-    raise pathfinder.LibraryNotFound(name, (), "none")
-pathfinder.load = load
+def provide(major, below):
+    raise pathfinder.LibraryNotFound("cuda", (), "none")
+pathfinder.register("cuda", provide)
 """
         assert self.run(fake) == self.LINE + "True True\n"
 
@@ -189,7 +192,8 @@ pathfinder.load = load
 class Library:
     def cuInit(self, flags): return STATUS
     def cuDeviceGetCount(self, count): count._obj.value = COUNT; return 0
-pathfinder._loaded["cuda", None] = pathfinder.Loaded("cuda", Library(), "/lib/real.so", "system", None)
+real = pathfinder.Loaded("cuda", Library(), "/lib/real.so", "system", None)
+pathfinder.register("cuda", lambda major, below: real)
 """
 
     @pytest.mark.parametrize(("status", "count"), [(100, 1), (0, 0)])
@@ -648,22 +652,22 @@ class TestQueues:
 
 COLLECTING = """
 import gc, sys, threading
-from cudapy.simulator.collection import AtWork
+from cudapy.simulator.gc_pause import GcPause
 
-at_work, seen, turn = AtWork(), [], threading.RLock()
+gc_pause, seen, turn = GcPause(), [], threading.RLock()
 
 class Finalized:
     def __del__(self):
-        with turn, at_work:
+        with turn, gc_pause:
             seen.append(gc.isenabled())
 
 def work():
     for _ in range(1000):
         cycle = [Finalized()]
         cycle.append(cycle)
-        with at_work:
+        with gc_pause:
             seen.append(gc.isenabled())
-        with turn, at_work:
+        with turn, gc_pause:
             seen.append(gc.isenabled())
 
 gc.set_threshold(5)
@@ -733,7 +737,7 @@ print(driver.cuCtxSynchronize()[0].name)
 
 def test_nothing_comes_between_the_collector_and_those_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     """What runs after `gc.enable` may collect, and wait for what a thread holds that waits here."""
-    from cudapy.simulator import collection
+    from cudapy.simulator import gc_pause as module
 
     happened = []
 
@@ -744,15 +748,15 @@ def test_nothing_comes_between_the_collector_and_those_that_wait(monkeypatch: py
         def __exit__(self, *exception: object) -> None:
             pass
 
-    monkeypatch.setattr(collection.gc, "enable", lambda: happened.append(f"enable by {at_work._enabling}"))
-    monkeypatch.setattr(collection.gc, "disable", lambda: happened.append("disable"))
-    monkeypatch.setattr(collection.gc, "isenabled", lambda: True)
-    at_work = collection.AtWork()
-    at_work._lock = Lock()
-    with at_work:
+    monkeypatch.setattr(module.gc, "enable", lambda: happened.append(f"enable by {gc_pause._enabling}"))
+    monkeypatch.setattr(module.gc, "disable", lambda: happened.append("disable"))
+    monkeypatch.setattr(module.gc, "isenabled", lambda: True)
+    gc_pause = module.GcPause()
+    gc_pause._lock = Lock()
+    with gc_pause:
         pass
     assert happened == ["lock", "disable", "lock", f"enable by {threading.get_ident()}"]
-    assert at_work._enabling == 0
+    assert gc_pause._enabling == 0
 
 
 ENDED_MEANWHILE = """
@@ -774,6 +778,32 @@ print(*map(int, driver.checked.cuStreamGetCaptureInfo(stream.handle)[:2]))
 
 def test_a_capture_that_another_thread_ends_while_it_is_asked_about() -> None:
     assert output(ENDED_MEANWHILE) == "1 1\n"
+
+
+SIDE_STREAM = """
+from cudapy import driver
+from cudapy.core import Device
+cu = driver.checked
+Device(0).set_current()
+memory = cu.cuMemAlloc(4)
+for is_joined in (True, False):
+    first, side = cu.cuStreamCreate(1), cu.cuStreamCreate(1)
+    event = cu.cuEventCreate(0)
+    cu.cuStreamBeginCapture(first, 1)
+    cu.cuEventRecord(event, first)
+    cu.cuStreamWaitEvent(side, event, 0)
+    cu.cuMemsetD32Async(memory, 1, 1, side)
+    cu.cuEventRecord(event, side)
+    if is_joined:
+        cu.cuStreamWaitEvent(first, event, 0)
+    cu.cuStreamDestroy(side)
+    print(int(cu.cuStreamIsCapturing(first)), driver.cuStreamEndCapture(first)[0].name)
+"""
+
+
+def test_a_stream_that_took_part_in_a_capture_may_be_destroyed() -> None:
+    """As cuda.core's GraphBuilder does once it is joined; its work is missed if it is not."""
+    assert output(SIDE_STREAM) == "1 CUDA_SUCCESS\n1 CUDA_ERROR_STREAM_CAPTURE_UNJOINED\n"
 
 
 FORKED = """

@@ -18,7 +18,7 @@ pytest.importorskip("numpy")
 fatbin = import_module("cudapy._ffi.fatbin")
 unpacking = import_module("cudapy.simulator.code.fatbin")
 code = import_module("cudapy.simulator.code.images")
-log = import_module("cudapy.simulator.log")
+refused = import_module("cudapy.simulator.refused")
 
 BODY = "".join(f"add.s32 %r1, %r1, {i % 7};\n" for i in range(300))
 PTX = (
@@ -88,27 +88,27 @@ def test_blocks_of_lz4(block: bytes, text: bytes) -> None:
     "block", [b"\x10a\x02\x00\x00", b"\x10a\x00\x00\x00", b"\x50hell", b"\xf0", b"\x50hello\x01"]
 )
 def test_damaged_blocks_of_lz4(block: bytes) -> None:
-    with pytest.raises(log.Refused, match="damaged"):
+    with pytest.raises(refused.Refused, match="damaged"):
         unpacking.unpacked_lz4(block, 5)
 
 
 def test_the_newest_that_the_device_can_run_is_taken() -> None:
     image = made("-compress=false", architectures=(75, 90, 80, 100))
     assert kernels(code.of_fatbin(image)) == [b"k90()"]  # of a device of compute capability 9.0
-    with pytest.raises(log.Refused, match=r"no PTX .* 9.0 or less.*it has PTX for 100"):
+    with pytest.raises(refused.Refused, match=r"no PTX .* 9.0 or less.*it has PTX for 100"):
         code.of_fatbin(made("-compress=false", architectures=(100,)))
 
 
 def test_what_ends_too_soon_is_refused() -> None:
     image = made("-compress=false")
-    with pytest.raises(log.Refused, match="middle of an entry"):
+    with pytest.raises(refused.Refused, match="middle of an entry"):
         code.of_image(image[:-64])
 
 
 def test_packing_of_old_is_refused_by_name() -> None:
     (entry,) = fatbin.entries(made("-compress=false"))
     entry.flags |= fatbin.OLD
-    with pytest.raises(log.Refused, match=r"packed as before CUDA 12.*-compress=false"):
+    with pytest.raises(refused.Refused, match=r"packed as before CUDA 12.*-compress=false"):
         unpacking.unpacked(entry)
 
 

@@ -46,7 +46,7 @@ extern "C" __global__ void fill(int *x, int n)
     if (i <= n)
         x[i] = i;  // one too many
 }
-extern "C" __global__ void crooked(char *x) { *(int *)(x + threadIdx.x) = 1; }
+extern "C" __global__ void misaligned(char *x) { *(int *)(x + threadIdx.x) = 1; }
 extern "C" __global__ void past_shared(int *x)
 {
     extern __shared__ int s[];
@@ -82,10 +82,10 @@ def test_out_of_bounds_by_one(machine: Machine) -> None:
 def test_misaligned(machine: Machine) -> None:
     x = machine.zeros(100, i32)
     with pytest.raises(Fault, match="Misaligned __global__ write of 4 bytes") as found:
-        machine.run(machine.load(BOUNDS), "crooked", 1, 8, x)
+        machine.run(machine.load(BOUNDS), "misaligned", 1, 8, x)
     assert found.value.status == fault.MISALIGNED_ADDRESS
     assert "thread (1,0,0) and 5 more of 8" in found.value.report
-    machine.run(machine.load(BOUNDS), "crooked", 1, 1, x)
+    machine.run(machine.load(BOUNDS), "misaligned", 1, 1, x)
 
 
 def test_past_the_end_of_shared_memory(machine: Machine) -> None:
@@ -411,6 +411,7 @@ def test_barrier_deadlock_says_who_waits(machine: Machine) -> None:
     assert "31 threads wait for barrier 0, the first is block (0,0,0) thread (0,0,0)" in report
     assert "1 threads wait for barrier 1, the first is block (0,0,0) thread (3,0,0)" in report
     assert f"program.cu:{line_of(STOPS, 'nobody else comes')}" in report
+    assert report.endswith("    each waits for threads that never come: look for a barrier in a branch")
 
 
 def test_a_warp_that_never_comes_together(machine: Machine) -> None:

@@ -119,6 +119,34 @@ def test_variables_are_found_by_their_twins(runtime: Any, binary: ctypes.c_void_
     assert list(back) == [0, 0, 3, 4]
 
 
+HEAD = b".version 7.0\n.target sm_70\n.address_size 64\n"
+UNITS = (
+    HEAD + b".visible .func (.param .u32 r) five() { .reg .u32 %r<2>; mov.u32 %r1, 5; "
+    b"st.param.u32 [r], %r1; ret; }\n.visible .global .u32 there;\n\0",
+    HEAD + b".extern .func (.param .u32 r) five();\n.extern .global .u32 there;\n"
+    b".visible .entry put() { .reg .u32 %r<2>; { .param .u32 got; call (got), five, (); "
+    b"ld.param.u32 %r1, [got]; } st.global.u32 [there], %r1; ret; }\n\0",
+)
+
+
+def test_relocatable_units_are_linked(runtime: Any) -> None:
+    """The wrapper of such a program has machine code, and behind that a list of what it was linked of."""
+    call = runtime.callback
+    codes = [ctypes.create_string_buffer(unit) for unit in UNITS]
+    units = (ctypes.c_void_p * 3)(*map(ctypes.addressof, codes), None)
+    empty = ctypes.create_string_buffer(64)
+    wrapper = Wrapper(WRAPPER_MAGIC, 2, ctypes.addressof(empty), ctypes.addressof(units))
+    handle = ctypes.c_void_p(call("__cudaRegisterFatBinary")(ctypes.addressof(wrapper)))
+    stub, twin = ctypes.c_char(), ctypes.c_char()
+    place, symbol = ctypes.addressof(stub), ctypes.addressof(twin)
+    assert call("__cudaRegisterFunction")(handle, place, place, b"put", -1, *[None] * 5) == 0
+    assert call("__cudaRegisterVar")(handle, symbol, symbol, b"there", 0, 4, 0, 0) == 0
+    assert call("cudaLaunchKernel")(place, dim3(1, 1, 1), dim3(1, 1, 1), None, 0, 0) == 0
+    back = ctypes.c_int()
+    assert call("cudaMemcpyFromSymbol")(ctypes.addressof(back), symbol, 4, 0, 2) == 0 and back.value == 5
+    assert call("__cudaUnregisterFatBinary")(handle) == 0
+
+
 def native(program: Path, *options: str, arguments: tuple[str, ...] = ()) -> tuple[int, str, str]:
     command = [sys.executable, "-m", "cudapy.simulator", *options, "--native", str(program), *arguments]
     given = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
@@ -138,8 +166,20 @@ def test_a_native_program_has_to_be_there(tmp_path: Path) -> None:
     assert done.returncode == 2 and "--native needs a program" in done.stderr
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+SOURCES = Path(__file__).with_name("native")
+PROGRAMS = {
+    "kernels": ["kernels.cu"],
+    "streams": ["streams.cu"],
+    "textures": ["textures.cu"],
+    "relocatable": ["-rdc=true", "relocatable_main.cu", "relocatable_part.cu"],
+}
+"""What nvcc is told of each program in tests/simulator/native, whose last line is "ok"."""
+SAID = {"kernels": "thread 0 of say:  4.50\nthread 1 of say:  4.50\n"}
+"""What else they print."""
+
+
+def compiled(made: Path, *arguments: str) -> Path:
+    """A program that nvcc makes with a shared libcudart, in tests/simulator/native."""
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("there is no nvcc")
@@ -149,12 +189,24 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
         libpython()
     except RuntimeError as error:
         pytest.skip(str(error))
-    made = tmp_path_factory.mktemp("native") / "program"
-    source = Path(__file__).with_name("native_program.cu")
-    command = [nvcc, "-cudart", "shared", "-lineinfo", str(source), "-o", str(made)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [nvcc, "-cudart", "shared", "-lineinfo", *arguments, "-o", str(made)]
+    done = subprocess.run(command, cwd=SOURCES, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return made
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compiled(tmp_path_factory.mktemp("native") / "program", "program.cu")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_that_check_themselves(name: str, tmp_path: Path) -> None:
+    made = compiled(tmp_path / name, *PROGRAMS[name])
+    code, out, err = native(made, "--check=races,uninitialized")
+    expected = "cudapy simulator: no errors (checked: faults, races, uninitialized)\n"
+    assert (code, out, err) == (0, f"{SAID.get(name, '')}ok\n", expected)
 
 
 @pytest.mark.thorough
@@ -167,7 +219,7 @@ def test_what_is_found_in_a_native_program(program: Path, tmp_path: Path) -> Non
     found = tmp_path / "found.json"
     code, out, err = native(program, "--check", "all", "--json", str(found), arguments=("outside",))
     assert (code, out.splitlines()[-1]) == (1, "cudaErrorIllegalAddress")
-    assert "native_program.cu:29" in err and err.endswith(
+    assert "program.cu:29" in err and err.endswith(
         "cudapy simulator: 1 fault (checked: faults, races, uninitialized, leaks)\n"
     )
     assert [one["kind"] for one in json.loads(found.read_text())["findings"]] == ["fault"]

@@ -334,6 +334,17 @@ def test_threads_that_python_did_not_make_leave_nothing() -> None:
     assert output(FOREIGN_THREADS) == "True 0\n"
 
 
+def test_threads_that_call_the_runtime_alone_keep_their_state() -> None:
+    """What a thread pushes, and its last error, is there at its next call."""
+    code = """
+import ctypes
+assert ctypes.CDLL("libcudart.so.13").cudaFree(None) == 0
+from cudapy.simulator import library
+print(library.keep_thread.__qualname__)
+"""
+    assert output(code) == "_Key.keep\n"
+
+
 # -- Names and versions ------------------------------------------------------------------------------------
 
 ENTRIES = """
@@ -659,6 +670,35 @@ def test_the_compilers_of_other_packages_make_cubins_that_run(nvrtc: Any) -> Non
     assert (done.stdout, done.stderr) == ("b'NVRTC_ERROR_INVALID_OPTION' b'\\x7fELF'\nFalse\n", "")
 
 
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+@pytest.mark.parametrize("version", ["", "libx.so.1"])
+def test_the_version_of_a_librarys_symbols_is_found(machine: str, version: str) -> None:
+    data = library_file.build(ARCHITECTURES[machine], "liby.so.1", FUNCTIONS, version=version)
+    assert exported(data).version == version
+
+
+VERSIONED = """
+import ctypes, sys
+system = ctypes.CDLL(None)
+system.dlvsym.restype = ctypes.c_void_p
+for name, symbol in (pair.split() for pair in sys.argv[1:]):
+    library = ctypes.c_void_p(ctypes.CDLL(name)._handle)
+    found = [system.dlvsym(library, symbol.encode(), version.encode()) for version in (name, "other")]
+    print(bool(found[0]), bool(found[1]))
+"""
+
+
+@pytest.mark.thorough
+def test_what_is_linked_with_a_library_finds_its_versions(nvrtc: Any) -> None:
+    """The loader gives up a process that asks a library without versions for one."""
+    from cudapy import pathfinder
+
+    major = pathfinder.load("nvrtc").major
+    pairs = [f"libnvrtc.so.{major} nvrtcVersion", *(f"libcudart.so.{m} cudaMalloc" for m in (12, 13))]
+    done = run("-m", "cudapy.simulator", "-c", VERSIONED, *pairs)
+    assert (done.stdout, done.stderr) == (3 * "True False\n", "")
+
+
 NVML = """
 import ctypes
 library, text, number = ctypes.CDLL("libnvidia-ml.so.1"), ctypes.create_string_buffer(96), ctypes.c_int()
@@ -675,6 +715,7 @@ uuid = (ctypes.c_ubyte * 16)()
 driver = ctypes.CDLL("libcuda.so.1"); driver.cuInit(0); driver.cuDeviceGetUuid_v2(uuid, 1)
 print(text.value.decode()[4:].replace("-", "") == bytes(uuid).hex())
 print(library.nvmlDeviceGetHandleByUUID(text, ctypes.byref(other)), other.value == device.value)
+print(library.nvmlDeviceGetHandleByUUID(text.value[4:], ctypes.byref(other)), other.value == device.value)
 print(library.nvmlDeviceGetMemoryInfo(device, memory), memory[0] == memory[1] + memory[2] > 0)
 print(library.nvmlDeviceGetTemperature(device, 0, ctypes.byref(number)))
 library.nvmlErrorString.restype = ctypes.c_char_p
@@ -683,9 +724,24 @@ print(library.nvmlErrorString(3), library.nvmlShutdown(), library.nvmlDeviceGetC
 
 
 def test_nvml_has_the_simulated_devices() -> None:
-    expected = ["1 0", "0 2", "2", "0", "0 b'cudapy simulator'", "7 2", "True", "0 True", "0 True", "3"]
+    expected = ["1 0", "0 2", "2", "0", "0 b'cudapy simulator'", "7 2", "True"]
+    expected += ["0 True", "0 True", "0 True", "3"]
     expected.append("b'The device or the system does not support what was asked' 0 1")
     assert output("simulator.enable(devices=2)\n" + NVML).splitlines() == expected
+
+
+def test_a_python_program_may_open_a_written_library_by_its_path(tmp_path: Path) -> None:
+    """The process ends as Python does: no code of Python's runs behind that."""
+    from cudapy import simulator
+
+    try:
+        simulator.write_libraries(tmp_path)
+    except RuntimeError as error:
+        pytest.skip(str(error))
+    code = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).cuInit(0))"
+    for command in ((), ("-m", "cudapy.simulator")):
+        done = run(*command, "-c", code, str(tmp_path / "libcuda.so.1"))
+        assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
 
 
 # -- C -----------------------------------------------------------------------------------------------------

@@ -52,13 +52,13 @@ print(found[0], sys.getswitchinterval() == interval)
 
 
 def test_one_kernel_at_a_time_and_all_in_turn() -> None:
-    turns = import_module("cudapy.simulator.streams.turns").Turns()
+    time_slices = import_module("cudapy.simulator.streams.kernel_time_slices").KernelTimeSlices()
     inside, most, rounds = [], [], []
     together = threading.Barrier(4)
 
     def kernel(name: int) -> None:
         together.wait(60)
-        with turns:
+        with time_slices:
             inside.append(name)
             for number in range(5):
                 until = time.perf_counter() + 0.003  # longer than a slice
@@ -66,7 +66,7 @@ def test_one_kernel_at_a_time_and_all_in_turn() -> None:
                     most.append(len(inside))
                 rounds.append((number, name))
                 inside.remove(name)
-                turns.pause()
+                time_slices.pause()
                 inside.append(name)
             inside.remove(name)
 
