@@ -15,10 +15,10 @@ from types import ModuleType
 from typing import Any
 
 import cudapy
-from cudapy import driver, nccl, nvfatbin, nvjitlink, nvml, nvrtc, nvvm, runtime
+from cudapy import cudla, cufile, driver, nccl, nvfatbin, nvjitlink, nvml, nvrtc, nvvm, runtime
 from cudapy._ffi.library import forms, results_alone
 
-MODULES = (driver, runtime, nvrtc, nvvm, nvfatbin, nvjitlink, nvml, nccl)
+MODULES = (driver, runtime, nvrtc, nvvm, nvfatbin, nvjitlink, nvml, nccl, cufile, cudla)
 FOLDER = Path(cudapy.__file__).parent / "_checked"
 
 START = '''\

@@ -46,8 +46,8 @@ GONE = {
     "cuMemUnmap": "mapping",
     "cuMemAddressFree": "addresses",
 }
-UNSAFE = {  # what invalidates a capture by the attempt, as a driver has it
-    *GONE,
+UNSAFE = {  # what invalidates a capture by the attempt, as a driver has it: see gpu_tier/capture_rules.py
+    *GONE.keys() - {"cuEventDestroy_v2", "cuStreamDestroy_v2"},
     "cuEventQuery",
     "cuGraphExecDestroy",
     "cuGraphInstantiateWithFlags",

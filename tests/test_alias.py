@@ -55,7 +55,7 @@ def site(tmp_path: Path) -> Path:
     files = {
         "cuda/tile/__init__.py": "name = 'tile'",
         "cuda/bindings/__init__.py": "__version__ = '11.8.0'",
-        "cuda/bindings/cufile.py": "",
+        "cuda/bindings/nothing.py": "",
         "cuda/bindings/driver.py": "real = True",
         "cuda/core/__init__.py": "from cuda.bindings import driver\nreal = True",
     }
@@ -72,18 +72,21 @@ SAME = """
 import json
 import cuda.bindings.driver, cuda.bindings.runtime, cuda.bindings.nvrtc, cuda.bindings.nvvm
 import cuda.bindings.nvjitlink, cuda.bindings.nvfatbin, cuda.bindings.utils, cuda.core.graph, cuda.core.typing
-import cuda.core.utils, cuda.core.experimental.utils as old_utils, cuda.pathfinder
+import cuda.bindings.cufile
+import cuda.core.utils, cuda.core.experimental.utils as old_utils, cuda.core.texture, cuda.pathfinder
 from cuda import cuda as old_driver, cudart as old_runtime, nvrtc as old_nvrtc
 from cuda.core.experimental import Device, GraphBuilder
 from cuda.bindings.driver import CUstream
 import cudapy.alias
-from cudapy import core, driver, nvfatbin, nvjitlink, nvrtc, nvvm, pathfinder, runtime, utils
+from cudapy import core, cufile, driver, nvfatbin, nvjitlink, nvrtc, nvvm, pathfinder, runtime, utils
 pairs = [
     (cuda.bindings.driver, driver), (cuda.bindings.runtime, runtime), (cuda.bindings.nvrtc, nvrtc),
     (cuda.bindings.nvvm, nvvm), (cuda.bindings.nvjitlink, nvjitlink), (cuda.bindings.nvfatbin, nvfatbin),
+    (cuda.bindings.cufile, cufile),
     (cuda.bindings.utils, utils), (cuda.core.graph, core.graph), (cuda.core.typing, core.typing),
     (cuda.core.utils, core.utils), (old_utils, core.utils), (old_driver, driver), (old_runtime, runtime),
     (old_nvrtc, nvrtc), (Device, core.Device), (cuda.core.Device, core.Device), (CUstream, driver.CUstream),
+    (cuda.core.texture.OpaqueArray, core.texture.OpaqueArray), (cuda.core.texture, core.texture),
     (cuda.core.Program, core.Program), (GraphBuilder, core.graph.GraphBuilder),
     (cuda.core.graph.GraphBuilder, core.graph.GraphBuilder), (cuda.pathfinder.load, pathfinder.load),
     (driver.__spec__.name, "cudapy.driver"), (driver.__name__, "cudapy.driver"),
@@ -137,8 +140,8 @@ MISSING = {
     "from cuda.core._utils.cuda_utils import CUDAError": "cuda.core._utils is private to NVIDIA's cuda.core",
     "from cuda.core.experimental import _device": "cuda.core.experimental._device is private",
     "import cuda.pathfinder._dynamic_libs": "cuda.pathfinder._dynamic_libs is private",
-    "import cuda.bindings.cufile": "No module named 'cuda.bindings.cufile'",
-    "from cuda.bindings import cufile": "cannot import name 'cufile' from 'cuda.bindings'",
+    "import cuda.bindings.nothing": "No module named 'cuda.bindings.nothing'",
+    "from cuda.bindings import nothing": "cannot import name 'nothing' from 'cuda.bindings'",
     "import cuda.core.nothing": "No module named 'cuda.core.nothing'",
     "import cuda.nothing": "No module named 'cuda.nothing'",
     "import cuda.bindings; cuda.bindings.nothing": "module 'cuda.bindings', which is cudapy's, has no",

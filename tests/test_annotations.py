@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from .stub import module
-from .stub.build import Parameter, declared, is_aggregate, parameters, returns_text
+from .stub.build import Parameter, declared, is_aggregate, number_of, parameters, returns_text
 from .stub.values import enums, handles
 
-SOURCES = [module("driver"), module("nvml"), module("nccl")]
+SOURCES = [module("driver"), module("nvml"), module("nccl"), module("cufile"), module("cudla")]
 CASES = [
     pytest.param(function, id=f"{source.__name__.partition('.')[2]}-{symbol}")
     for source in SOURCES
@@ -18,12 +18,18 @@ CASES = [
 ]
 
 
+PLAIN = {"float": "float", "double": "float", "bool": "bool"}
+"""What numbers are in Python that are no int."""
+
+
 def annotated(p: Parameter) -> str:
     """The annotation that a parameter must have, by its C type."""
     name, cls = p.c.type, p.cls
-    number = "float" if name in ("float", "double") else "int"
+    number = PLAIN.get(name, "int")
     if p.variants or (cls and issubclass(cls, handles.Callback) and p.role != "in place"):
         return "Any"
+    if p.role == "address":
+        return "void_p"
     if cls is None:
         return "void_p" if p.c.stars == 1 else "void_pp"
     if name == "char":
@@ -50,7 +56,7 @@ def annotated_result(p: Parameter) -> str:
     typed = is_aggregate(p.cls) or issubclass(p.cls, (enums.Enum, handles.Handle))
     if p.c.stars == 3:
         return "list[bytes]"
-    item = p.c.type if typed else "float" if p.c.type in ("float", "double") else "int"
+    item = p.c.type if typed else PLAIN.get(p.c.type, "int")
     return f"list[{item}]" if p.count else item
 
 
@@ -61,6 +67,6 @@ def test_annotations(function: Any) -> None:
     optional = [name for name, default in function.__declaration__.optional.items() if default is None]
     expected |= {name: f"{expected[name]} | None" for name in optional}
     results = [annotated_result(p) for p in found if p.role in ("output", "in out")]
-    results += ["bytes"] * returns_text(function)
+    results += ["bytes"] * returns_text(function) + ["int"] * (number_of(function) is not None)
     expected["return"] = f"tuple[{', '.join([function.__declaration__.library.status, *results])}]"
     assert function.__annotations__ == expected

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import random
 from pathlib import Path
 
 import pytest
 
-from benchmark import baseline
+from benchmark import baseline, experiments
 from benchmark.document import Document, merged
 from benchmark.record import CUDAPY, Record
 
@@ -23,44 +25,83 @@ def saved(*ratios: float) -> baseline.Baseline:
     return baseline.of([document(ratio) for ratio in ratios])
 
 
+BEFORE = (1.20, 1.22, 1.21, 1.23, 1.19)
+ROW = "launch: a row"
+
+
 @pytest.mark.parametrize(
-    ("before", "now", "is_worse"),
+    ("now", "slower", "faster"),
     [
-        ((1.20, 1.22, 1.24), (1.20, 1.22, 1.24), False),
-        ((1.20, 1.22, 1.24), (1.25, 1.26, 1.26), False),  # within the margin
-        ((1.20, 1.22, 1.24), (1.32, 1.34, 1.36), True),
-        ((1.20, 1.38, 1.40), (1.32, 1.34, 1.36), True),  # what disturbed the baseline hides nothing
-        ((1.20, 1.22, 1.24), (1.24, 1.50, 1.90), False),  # nor does it seem slower if disturbed itself
-        ((1.20, 1.22, 1.24), (0.90, 0.90, 0.90), False),
+        (BEFORE, False, False),
+        ((1.22, 1.24, 1.20, 1.23, 1.25), False, False),  # two per cent, in that noise
+        ((1.32, 1.34, 1.33, 1.35, 1.31), True, False),
+        ((1.32, 1.19, 1.60, 1.22, 1.31), False, False),  # as far from before, and from each other
+        ((1.10, 1.09, 1.11, 1.10, 1.12), False, True),
     ],
 )
-def test_what_is_worse(before: tuple[float, ...], now: tuple[float, ...], is_worse: bool) -> None:
-    assert saved(*before).worse(saved(*now)) == ({"launch: a row"} if is_worse else set())
+def test_what_has_changed(now: tuple[float, ...], slower: bool, faster: bool) -> None:
+    """By Student's t-test of the logarithms: the probabilities are those of R's t.test(var.equal = TRUE)."""
+    changes = saved(*BEFORE).changes(saved(*now))
+    assert baseline.slower(changes) == ({ROW} if slower else set())
+    assert baseline.faster(changes) == ({ROW} if faster else set())
 
 
-def test_a_row_is_worse_if_it_is_so_for_all_that_it_is_compared_with() -> None:
-    def run(to_cpp: float, to_ctypes: float) -> Document:
-        times = {CUDAPY: [1e-6] * 3, "C++": [1e-6 / to_cpp] * 3, "plain ctypes": [1e-6 / to_ctypes] * 3}
-        return Document(MACHINE, [Record("launch", "a row", times)], {})
-
-    before = baseline.of([run(1.3, 1.1)] * 3)
-    assert before.worse(baseline.of([run(1.5, 1.1)] * 3)) == set()
-    assert before.worse(baseline.of([run(1.3, 1.3)] * 3)) == set()
-    now = baseline.of([run(1.43, 1.21)] * 3)
-    assert before.worse(now) == {"launch: a row"}
-    assert "/ C++: 1.300 (to 1.300) became 1.430" in before.text(now, {"launch: a row"})
+def test_a_change_has_bounds() -> None:
+    """Those of 95 %, by hand: a pooled deviation of 0.01, 2.306 of which times sqrt(2 / 5)."""
+    before = [math.exp(x) for x in (-0.01, -0.01, 0.0, 0.01, 0.01)]
+    now = [math.exp(x + 0.05) for x in (-0.01, -0.01, 0.0, 0.01, 0.01)]
+    change = saved(*before).changes(saved(*now))[ROW]
+    half = 2.306 * 0.01 * math.sqrt(2 / 5)
+    found = [math.log(x) for x in (change.factor, change.low, change.high)]
+    assert found == pytest.approx([0.05, 0.05 - half, 0.05 + half], abs=2e-4)
 
 
-def test_what_was_not_compared_with_the_same_is_not_worse() -> None:
-    by_hand = baseline.of([document(9.0, rival="plain ctypes")])
-    assert saved(1.0).worse(by_hand) == set()
+def test_what_is_rare_in_one_row_is_not_in_many() -> None:
+    """The rate of false alarms is one of all rows together."""
+    chance = baseline.Change(1.04, 1.0, 1.08, 0.004, 0.996)
+    assert baseline.slower({"a": chance}) == {"a"}
+    assert baseline.slower({"a": chance, "b": chance, "c": chance}) == set()
+    assert baseline.suspects({"a": chance}) == {"a"}
+
+
+def test_the_ratio_that_varies_least_decides() -> None:
+    """What disturbs one rival alone, another one shows to be no change; but not one of another version."""
+
+    def side(slower: float, noise: float, **machine: str) -> baseline.Baseline:
+        def run(number: int) -> Document:
+            mine, disturbed = 1e-6 * slower * 1.001**number, 1e-6 * noise**number
+            times = {CUDAPY: [mine] * 3, "C++": [disturbed] * 3, "cuda.core": [1e-6] * 3}
+            return Document(MACHINE | machine, [Record("launch", "a row", times)], {})
+
+        return baseline.of([run(number) for number in range(5)])
+
+    before = side(1.0, 1.2)
+    assert baseline.slower(before.changes(side(1.0, 0.9))) == set()
+    changes = before.changes(side(1.05, 1.2))
+    assert baseline.slower(changes) == {ROW}
+    assert "1 slower" in (text := before.text(side(1.05, 1.2), changes)) and "1.050 of what it was" in text
+    newer = side(1.05, 1.2, **{"cuda-core": "9.9"})
+    assert baseline.slower(before.changes(newer)) == set()
+
+
+def test_sizes_have_no_noise() -> None:
+    """A byte more is more."""
+    assert baseline.slower(saved(2.0, 2.0).changes(saved(2.1, 2.1))) == {ROW}
+    assert baseline.faster(saved(2.0, 2.0).changes(saved(1.9, 1.9))) == {ROW}
+    same = saved(2.0, 2.0).changes(saved(2.0, 2.0))
+    assert baseline.slower(same) == baseline.faster(same) == baseline.suspects(same) == set()
+
+
+def test_what_was_not_compared_with_the_same_has_not_changed() -> None:
+    by_hand = baseline.of([document(9.0, rival="plain ctypes")] * 2)
+    assert saved(1.0, 1.0).changes(by_hand) == {}
     other = baseline.of([document(1.0, "another row")])
-    assert "not measured this time: launch: a row" in saved(1.0).text(other, ())
+    assert "not measured this time: launch: a row" in saved(1.0).text(other, {})
 
 
 def test_another_machine_is_no_comparison() -> None:
     with pytest.raises(baseline.Unfit, match="another GPU: NVIDIA H200, not NVIDIA H100"):
-        saved(1.0).worse(baseline.of([document(1.0, GPU="NVIDIA H100")]))
+        saved(1.0).changes(baseline.of([document(1.0, GPU="NVIDIA H100")]))
 
 
 def test_save_and_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,3 +127,11 @@ def test_runs_are_joined(tmp_path: Path) -> None:
     assert [(r.name, len(r.times[CUDAPY])) for r in joined.records] == [("a row", 6), ("other", 3)]
     assert joined.records[0].ratios()["C++"].median == pytest.approx(3.0)
     assert baseline.tests(runs, {"launch: other"}) == ["t::other"]
+
+
+def test_experiments_find_what_is_planted() -> None:
+    """In 60 processes of a row that varies by one per cent; and nothing where nothing is."""
+    draw = random.Random(1)
+    processes = [document(1.2 * draw.gauss(1, 0.01)) for _ in range(60)]
+    assert experiments.verdict(processes, ROW, 0.1, draw) == {ROW}
+    assert experiments.verdict(processes, ROW, 0.0, draw) == set()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cudapy import driver, nccl, nvfatbin, nvjitlink, nvml, nvrtc, nvvm, runtime
+from cudapy import cudla, cufile, driver, nccl, nvfatbin, nvjitlink, nvml, nvrtc, nvvm, runtime
 
 from .checked_stubs import FOLDER, MODULES, stub
 from .stub.record import Stub
@@ -26,6 +26,8 @@ PREFIXES = {
     nvjitlink: "nvJitLink",
     nvml: "nvml",
     nccl: "nccl",
+    cufile: "cuFile",
+    cudla: "cudla",
 }
 """What the names of a header's functions begin with."""
 
@@ -129,7 +131,7 @@ def test_editors_find_the_functions_of_a_stub(module: ModuleType) -> None:
 USER = """
 from typing_extensions import assert_type
 
-from cudapy import driver, nccl, nvfatbin, nvjitlink, nvml, nvrtc, nvvm, runtime
+from cudapy import cufile, driver, nccl, nvfatbin, nvjitlink, nvml, nvrtc, nvvm, runtime
 from cudapy.driver import checked
 
 assert_type(checked.cuInit(0), None)
@@ -151,6 +153,9 @@ assert_type(nvvm.checked.nvvmCreateProgram(), nvvm.nvvmProgram)
 assert_type(nvfatbin.checked.nvFatbinCreate([b"-64"], 1), nvfatbin.nvFatbinHandle)
 assert_type(nvml.checked.nvmlDeviceGetCount_v2(), int)
 assert_type(nccl.checked.ncclCommInitAll(2, None), list[nccl.ncclComm_t])
+assert_type(cufile.checked.cuFileRead(1, 2, 3, 0, 0), int)
+assert_type(cufile.checked.cuFileHandleRegister(None), cufile.CUfileHandle_t)
+assert_type(cufile.cuFileGetVersion(), tuple[cufile.CUfileError_t, int])
 assert_type(driver.CUDA_MEMCPY2D(Height=1), driver.CUDA_MEMCPY2D)
 assert_type(runtime.dim3(1, 2), runtime.dim3)
 assert_type(driver.cuCtxCreate(0, 0), tuple[driver.CUresult, driver.CUcontext])

@@ -32,7 +32,7 @@ def world(copy: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Si
     monkeypatch.setattr(sys, "unraisablehook", lambda args: unraised.append(args.exc_value))
     copy.fake.reset()
     copy.fake.contexts[:] = [0xC0]
-    copy.captures.capture_may_be_active.clear()
+    copy.captures.captures.may_be_active.clear()
     copy.core.Device(0).set_current()
     yield copy
     copy.fake.captures.clear()
@@ -141,7 +141,7 @@ def test_what_the_collector_finds_during_the_capture_of_another_library(
     del cycle
     gc.collect()
     assert capture.spoiled == ""
-    assert world.captures.capture_may_be_active == set(), "and it is over"
+    assert world.captures.captures.may_be_active == set(), "and it is over"
 
 
 @pytest.mark.parametrize("how", ["close", "drop"])
@@ -232,7 +232,7 @@ def test_what_waited_goes_when_something_is_waited_for(world: SimpleNamespace, f
 def test_captures_of_core_are_known_while_they_last(
     world: SimpleNamespace, fake: FakeDriver, mode: str
 ) -> None:
-    core, possible = world.core, world.captures.capture_may_be_active
+    core, possible = world.core, world.captures.captures.may_be_active
     stream = core.Device(0).create_stream()
     buffer = core.Device(0).allocate(64, stream)
     builder = stream.create_graph_builder().begin_building(mode)
@@ -257,12 +257,12 @@ def test_a_capture_that_does_not_begin_is_not_under_way(
     monkeypatch.setattr(FakeDriver, "cuStreamBeginCapture_v2", lambda *_: 1)
     with pytest.raises(world.core.CUDAError):
         builder.begin_building()
-    assert world.captures.capture_may_be_active == set()
+    assert world.captures.captures.may_be_active == set()
 
 
 def test_captures_that_others_may_begin(world: SimpleNamespace) -> None:
     """By each face of the driver, by the runtime, and in a stream that another library was given."""
-    possible, core = world.captures.capture_may_be_active, world.core
+    possible, core = world.captures.captures.may_be_active, world.core
     core.Device(0).create_stream().create_graph_builder().begin_building().end_building()
     assert possible == set(), "that was core itself"
     for library, symbol in (
@@ -326,7 +326,7 @@ def test_no_capture_of_core_begins_between_the_question_and_the_free(
     core = world.core
     stream = core.Device(0).create_stream()
     buffer = core.Device(0).allocate(64, stream)
-    world.captures.share()
+    world.captures.captures.share()
     builder = stream.create_graph_builder()
     threads: list[threading.Thread] = []
     asked = FakeDriver.cuStreamIsCapturing
@@ -387,7 +387,7 @@ def test_a_finalizer_waits_for_nobody(
     core = world.core
     stream = core.Device(0).create_stream()
     first, others = core.Device(0).allocate(64, stream), [core.Device(0).allocate(64, stream)]
-    world.captures.share()
+    world.captures.captures.share()
     really = getattr(FakeDriver, symbol)
     waits: list[bool] = []
 

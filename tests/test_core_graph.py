@@ -160,7 +160,7 @@ def test_a_thread_drops_what_the_driver_let_go(stub: Stub, first: int) -> None:
 
     class Last:
         def __del__(self) -> None:
-            seen.append((threading.current_thread(), list(captures.capture_may_be_active)))
+            seen.append((threading.current_thread(), list(captures.captures.may_be_active)))
             gone.set()
 
     held.create_user_objects(cells(), Last())
@@ -229,27 +229,27 @@ def test_copies_share_until_one_changes(stub: Stub) -> None:
         module("driver"),
         module("_core.ownership.graph_references").GraphReferences(module("driver").CUgraph(5)),
     )
-    kept.put(1, "plain", 5, None)
+    kept.keep_alive(1, "plain", 5, None)
     assert symbols(stub) == []  # nothing worth keeping
     first, second = Thing(), Thing()
-    kept.put(1, first)
-    kept.put(2, second)
+    kept.keep_alive(1, first)
+    kept.keep_alive(2, second)
     once = ["cuUserObjectCreate"] * 2 + ["cuGraphRetainUserObject"] * 2
     assert symbols(stub) == once
     shared = kept.share()
-    kept.put(1, second)
+    kept.keep_alive(1, second)
     assert symbols(stub) == once + ["cuGraphReleaseUserObject"] * 2
     assert shared == {1: (first,), 2: (second,)} and kept.share() == {1: (second,), 2: (second,)}
-    kept.put(1)
-    kept.put(3, first)
+    kept.keep_alive(1)
+    kept.keep_alive(3, first)
     assert symbols(stub).count("cuUserObjectCreate") == 2
     assert kept.share() == {2: (second,), 3: (first,)}
     for _ in range(3):
-        kept.add([second, 5, first])
+        kept.keep_alive_for_good([second, 5, first])
     assert len(kept.share()) == 4 and symbols(stub).count("cuUserObjectCreate") == 2
     kept.expose()
     for _ in range(3):
-        kept.put(4, first)
+        kept.keep_alive(4, first)
         assert "cuUserObjectCreate" in symbols(stub)  # somebody may have made a copy since
     assert driver.CUuserObjectRetain_flags.CU_GRAPH_USER_OBJECT_MOVE == 1
 

@@ -6,8 +6,9 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from types import SimpleNamespace
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def world() -> Iterator[SimpleNamespace]:
 
         gc.collect()
         gc.freeze()
-        begun = of("_core.ownership.captures").capture_may_be_active
+        begun = of("_core.ownership.captures").captures.may_be_active
         yield SimpleNamespace(fake=fake, core=core, owned=owned, begun=begun, settle=settle)
         gc.unfreeze()
         gc.collect()
@@ -704,7 +705,7 @@ def test_an_older_driver_gets_many_calls_for_one() -> None:
             utils.copy_batch(stream, buffers[:2], buffers[2:], options=utils.CopyOptions("during_api_call"))
         managed = [core.ManagedBuffer.from_handle(4096, 64) for _ in range(2)]
         for each in managed:
-            each._attributes = of("_core.memory.pointer").Location(0, True, True, True)
+            each._location = of("_core.memory.pointer").Location(0, True, True, True)
         utils.prefetch_batch(stream, managed, [device, core.Host()])
         assert fake.calls.count("cuMemPrefetchAsync_v2") == 2
         with pytest.raises(RuntimeError, match="cuMemDiscardBatchAsync"):
@@ -766,3 +767,49 @@ def test_nothing_is_freed_into_a_capture(core: Any, fake: FakeDriver, how: str) 
     assert driver.cuStreamEndCapture(stream.handle)[0] == 0
     core.Device(0).create_event()
     assert alive(fake, "memory") == []
+
+
+def calls_of_core(function: Callable[[], object]) -> list[str]:
+    """The Python functions of cudapy that a call of `function` calls, in order, but for the fake driver's."""
+    found: list[str] = []
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        name = frame.f_code.co_filename
+        if event == "call" and ("_core" in Path(name).parts or name.startswith("<cudapy")):
+            found.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+FEW_CALLS = {
+    "a buffer in a stream": (2, 1),
+    "a buffer in the default stream": (5, 12),
+    "an event": (5, 1),
+    "a stream": (7, 4),
+}
+"""How many Python functions of core it takes to make and to drop something: the interpreter's calls are most
+of what core costs. In the default stream the context and captures are looked at as well."""
+
+
+@pytest.mark.parametrize("what", FEW_CALLS)
+def test_what_there_is_much_of_takes_few_calls(core: Any, world: SimpleNamespace, what: str) -> None:
+    device = core.Device(0)
+    stream = device.create_stream()
+    makes: dict[str, Callable[[], object]] = {
+        "a buffer in a stream": lambda: device.allocate(64, stream=stream),
+        "a buffer in the default stream": lambda: device.allocate(64),
+        "an event": device.create_event,
+        "a stream": device.create_stream,
+    }
+    made = [makes[what]()]  # the first one looks for C functions
+    made.clear()
+    created = calls_of_core(lambda: made.append(makes[what]()))
+    dropped = calls_of_core(made.clear)
+    most = FEW_CALLS[what]
+    assert 0 < len(created) <= most[0], created
+    assert 0 < len(dropped) <= most[1], dropped

@@ -137,7 +137,7 @@ class Programs(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        begun = self.w.module("_core.ownership.captures").capture_may_be_active
+        begun = self.w.module("_core.ownership.captures").captures.may_be_active
         begun.clear()  # as no earlier program had told of a stream
         self.w.settle()
         self.w.owned._reported.clear()

@@ -351,6 +351,23 @@ def test_the_text_has_it_all() -> None:
     assert "simulator" not in text
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("version: 2.25.7\n", "GPUDirect Storage: the nvidia-fs driver 2.25.7 is loaded"),
+        ("?\n", "GPUDirect Storage: the nvidia-fs driver of an unknown version is loaded"),
+        (None, "compatibility mode: there is no nvidia-fs driver"),
+    ],
+)
+def test_how_files_come_to_device_memory(text: str | None, expected: str, tmp_path: Path) -> None:
+    version = tmp_path / "version"
+    if text is not None:
+        version.write_text(text)
+    there = facts(library("cufile", (1, 15)), nvidia_fs=machine.nvidia_fs(str(version)))
+    assert f"\nFiles to device memory\n  {expected}" in as_text(there, [])
+    assert "Files to device memory" not in as_text(facts(LibraryFacts("cufile")), [])
+
+
 def test_a_fix_is_on_one_line_to_be_copied() -> None:
     wheels = {name: "13.0" for lib in USED.values() for name in lib.packages}
     found = facts(wheels=wheels)

@@ -583,7 +583,17 @@ def test_kernel_parameters_that_do_not_fit(
 
 
 def test_a_symbol_that_is_asked_for_again_costs_no_memory(d: ModuleType) -> None:
-    asked = d.libcuda.asked.setdefault("cuInit", set())
+    names: set[str] = set()
+    d.libcuda.observe("cuInit", names)
     for _ in range(3):
         d.libcuda.symbol("cuInit")
-    assert asked == {"cuInit"}
+    assert names == {"cuInit"}
+
+
+def test_an_observer_of_a_symbol_gets_what_was_found_before_too(d: ModuleType) -> None:
+    names: set[str] = {"mine"}
+    d.libcuda.symbol("cuInit")
+    d.libcuda.observe("cuInit", names)
+    assert names == {"mine", "cuInit"}
+    d.libcuda.symbol("cuDriverGetVersion")
+    assert names == {"mine", "cuInit"}

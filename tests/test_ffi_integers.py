@@ -12,6 +12,8 @@ from typing import Any
 import numpy
 import pytest
 
+from cudapy._ffi.rounding import round_up
+
 from .stub import module
 from .stub.record import Stub
 
@@ -158,3 +160,8 @@ def test_no_pointer_has_a_fraction(stub: Stub) -> None:
     with pytest.raises(TypeError, match="cuMemcpyHtoD: srcHost must be an address or a buffer, not float"):
         driver.cuMemcpyHtoD(1, 4.5, 1)
     assert stub.calls() == []
+
+
+@pytest.mark.parametrize(("value", "rounded"), [(0, 0), (1, 12), (12, 12), (13, 24)])
+def test_rounding_up(value: int, rounded: int) -> None:
+    assert round_up(value, 12) == rounded

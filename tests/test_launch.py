@@ -310,7 +310,7 @@ def test_what_is_assigned_to_a_configuration_is_seen(launches, stream, builds) -
     k, config, where = kernel(launches, 4), LaunchConfig(grid=1, block=1), stream
     if builds:
         where = GraphBuilder._in(stream)
-        tree = SimpleNamespace(kept=SimpleNamespace(add=list))
+        tree = SimpleNamespace(kept=SimpleNamespace(keep_alive_for_good=list))
         where._capture = SimpleNamespace(is_over=False, tree=tree, abandon=int)
     launch(where, config, k, 1)
     for name, value, field, expected in (
@@ -357,7 +357,7 @@ def test_builders_take_turns(launches, stream) -> None:
     k, kept = kernel(launches, 4, 8), []
     builders = [GraphBuilder._in(one) for one in (stream, Stream.from_handle(0x60))]
     for builder in builders:
-        tree = SimpleNamespace(kept=SimpleNamespace(add=kept.append))
+        tree = SimpleNamespace(kept=SimpleNamespace(keep_alive_for_good=kept.append))
         builder._capture = SimpleNamespace(is_over=False, tree=tree, abandon=int)
     more = LaunchConfig(grid=9, block=1)
     memory = buffer()

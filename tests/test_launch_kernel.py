@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import struct
+import sys
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from .stub.record import Stub
 from .test_echo_by_hand import received
 
 driver = module("driver")
+repeated_launch = sys.modules[driver.with_repeated_launches.__module__]  # of the same copy
 OK, FAILED = driver.CUresult.CUDA_SUCCESS, driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY
 BIG = 0x1122334455667788
 
@@ -69,3 +72,26 @@ def test_a_stream_object_that_got_another_value_is_another_stream(stub: Stub) ->
     driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, None, None)
     called, seen = received(stub)
     assert (called, seen["hStream"]) == ("cuLaunchKernel", b"\x55" * 8)
+
+
+@pytest.mark.parametrize(("switch", "repeated"), [(None, "cuLaunchKernelEx"), ("0", "cuLaunchKernel")])
+def test_the_environment_keeps_repeated_launches_in_cuLaunchKernel(
+    switch: str | None, repeated: str, stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For tracers and interposers, which see another function else."""
+    if switch is None:
+        monkeypatch.delenv("CUDAPY_REPEATED_LAUNCH", raising=False)
+    else:
+        monkeypatch.setenv("CUDAPY_REPEATED_LAUNCH", switch)
+    launch_kernel = repeated_launch.with_repeated_launches(driver.libcuda, driver._cuLaunchKernel)
+    kernel, stream = driver.CUfunction(BIG), driver.CUstream(0x99)
+    called = []
+    for _ in range(4):
+        assert launch_kernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, None, None) == (OK,)
+        called.append(received(stub)[0])
+    assert called == ["cuLaunchKernel", "cuLaunchKernel", repeated, repeated]
+    assert (launch_kernel.__name__, launch_kernel.__doc__) == (
+        "cuLaunchKernel",
+        driver.cuLaunchKernel.__doc__,
+    )
+    assert inspect.signature(launch_kernel) == inspect.signature(driver._cuLaunchKernel)

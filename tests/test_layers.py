@@ -20,24 +20,45 @@ PACKAGE = Path(__file__).parents[1] / "cudapy"
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
 
 ALLOWED = {
-    "_ffi": {"_ffi"},
+    "_ffi": {"_ffi", "_forks"},
     "_types": {"_types", "_ffi"},
     "_errors": {"_ffi", "_types"},
-    "pathfinder": {"pathfinder"},
-    "functions": {"_types", "_ffi", "_errors", "pathfinder"},
+    "_forks": set(),
+    "pathfinder": {"pathfinder", "_forks"},
+    "_repeated_launch": {"_types", "_ffi"},
+    "_libraries": {"_types", "pathfinder"},
+    "functions": {"_types", "_ffi", "_errors", "_libraries", "_repeated_launch", "pathfinder"},
     "_checked": {"functions"},
-    "_core": {"_core", "__init__", "functions", "_types", "_ffi", "_errors", "pathfinder"},
+    "_core": {
+        "_core",
+        "__init__",
+        "functions",
+        "_libraries",
+        "_types",
+        "_ffi",
+        "_errors",
+        "_forks",
+        "pathfinder",
+    },
     "core": {"_core", "functions", "_errors"},
-    "simulator": {"simulator", "_launcher", "functions", "_types", "_ffi", "_errors", "pathfinder"},
+    "simulator": {"simulator", "__init__", "_launcher", "functions", "_types", "_ffi", "_errors"}
+    | {"_forks", "pathfinder"},
     "__init__": set(),
     "_vendor": {"__init__"},
-    "doctor": {"doctor", "_vendor", "__init__", "_core", "core", "functions", "_types", "pathfinder"},
+    "doctor": {"doctor", "top", "_vendor", "__init__", "_core", "core", "functions", "_types", "pathfinder"},
+    "top": {"top", "core", "functions", "pathfinder"},
     "alias": {"alias", "_launcher"},
     "_launcher": {"_launcher"},
     "utils": {"functions", "_ffi", "pathfinder"},
 }
 """Each layer, and those it may import. "functions" are the modules that mirror a header."""
-SAME = {"_pathfinder": "pathfinder", "_doctor": "doctor", "__main__": "doctor", "_alias": "alias"}
+SAME = {
+    "_pathfinder": "pathfinder",
+    "_doctor": "doctor",
+    "_top": "top",
+    "__main__": "doctor",
+    "_alias": "alias",
+}
 """Folders and files that belong to a layer of another name."""
 
 
@@ -112,8 +133,6 @@ def test_arrows(path: Path) -> None:
     for found in imports(path):
         if found.level:
             reached = set(targets(path, found)) - ALLOWED[layer(path)]
-            if (layer(path), found.at_import) == ("pathfinder", False):
-                reached.discard("simulator")  # where CUDAPY_DRIVER asks for it
             if (layer(path), found.at_import) == ("functions", False):
                 reached.discard("_checked")  # which type checkers alone read
             wrong += [f"line {found.line}: {layer(path)} imports {name}" for name in sorted(reached)]
@@ -129,14 +148,16 @@ def test_arrows(path: Path) -> None:
 
 
 PACKAGES = (
-    "", "context", "ownership", "streams", "memory", "arrays", "kernels", "compile", "graph", "device",
-    "management", "modules", "collectives",
+    "", "context", "ownership", "streams", "memory", "arrays", "textures", "kernels", "compile", "graph",
+    "device", "management", "modules", "collectives",
 )  # fmt: skip
 """The packages of core, each above those before it; "": the files beside them."""
 LATER = {
-    *((name, "device") for name in ("context", "streams", "memory", "kernels", "compile", "graph")),
+    *((name, "device") for name in ("context", "streams", "memory", "arrays", "textures")),
+    *((name, "device") for name in ("kernels", "compile", "graph")),
     ("context", "streams"),
     ("streams", "graph"),
+    ("memory", "arrays"),
     ("device", "management"),
 }
 """Where an import inside a function goes up: docs/design.md says why."""
@@ -201,6 +222,17 @@ def test_core_leaves_c_to_the_layers_below(path: Path) -> None:
     assert names_ctypes(path.read_text()) == (path.stem == "launch")
 
 
+def test_source_is_compiled_where_tracebacks_find_it() -> None:
+    """By one function, which keeps the text; but for programs, which have files."""
+    calls = {
+        str(path.relative_to(PACKAGE))
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Name) and node.id == "exec"
+    }
+    assert calls == {"_ffi/codegen.py", "_launcher/program.py"}
+
+
 def python(code: str, *arguments: Any, **environment: str) -> Any:
     """What Python code prints, as JSON."""
     environ = {**os.environ, **environment}
@@ -232,6 +264,8 @@ STATUS = {
     "nvvm": "nvvmResult",
     "nvfatbin": "nvFatbinResult",
     "nccl": "ncclResult_t",
+    "cufile": "CUfileOpError",
+    "cudla": "cudlaStatus",
 }
 """The modules that mirror a header, and a type of each."""
 
@@ -281,12 +315,8 @@ print(json.dumps(missing))
 
 @pytest.mark.parametrize("module", STATUS)
 def test_functions_by_hand_bring_in_what_they_name(module: str) -> None:
-    """A type that comes on demand is no global of a function: it has to import it.
-
-    cuLaunchKernel has no time for that, and needs it only when a function that was declared has run.
-    """
-    expected = {"cuLaunchKernel": ["CUresult", "_CUresult_only", "_pointers"]} if module == "driver" else {}
-    assert python(GLOBALS, f"cudapy.{module}", PYTHONPATH=str(PACKAGE.parent)) == expected
+    """A type that comes on demand is no global of a function: it has to import it."""
+    assert python(GLOBALS, f"cudapy.{module}", PYTHONPATH=str(PACKAGE.parent)) == {}
 
 
 def test_core_does_not_import_numpy() -> None:

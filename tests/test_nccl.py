@@ -17,6 +17,7 @@ from cudapy._types.meanings import NCCLRESULT
 from cudapy.pathfinder import Host
 
 from .headers.nccl_releases import recorded
+from .loader import forget_libraries
 from .stub import source
 from .stub.build import declared
 from .stub.record import Stub
@@ -195,7 +196,7 @@ def test_it_is_found_in_wheels_of_either_major(tmp_path: Path) -> None:
 def test_what_is_missing_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     host = Host((str(tmp_path),), {"LD_LIBRARY_PATH": ""}, "linux", "x86_64", str(tmp_path))
     monkeypatch.setattr(pathfinder, "this_host", lambda: host)
-    monkeypatch.setattr(pathfinder, "_loaded", {})
+    forget_libraries(monkeypatch)
     monkeypatch.setattr(pathfinder, "open_candidate", lambda *arguments: _refuse())
     with pytest.raises(pathfinder.LibraryNotFound, match="pip install nvidia-nccl-cu13 for CUDA 13"):
         pathfinder.load("nccl")

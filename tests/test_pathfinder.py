@@ -20,6 +20,8 @@ import pytest
 from cudapy import pathfinder
 from cudapy.pathfinder import LIBRARIES, Host, LibraryNotFound
 
+from .loader import forget_libraries
+
 REPOSITORY = Path(pathfinder.__file__).parents[1]
 Build = Callable[..., Path]
 Here = Callable[[Host], None]
@@ -95,7 +97,7 @@ def no_system(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return library
 
     monkeypatch.setattr(ctypes, "CDLL", cdll)
-    monkeypatch.setattr(pathfinder, "_loaded", {})
+    forget_libraries(monkeypatch)
     return opened
 
 
@@ -501,7 +503,7 @@ def test_planted_libraries_never_run(
             except pathfinder.LibraryNotFound:
                 pass
         from cudapy.simulator.code import fatbin
-        from cudapy.simulator.log import Refused
+        from cudapy.simulator.refused import Refused
         try:
             fatbin._by_library(b"", 0)
         except Refused:
@@ -544,7 +546,7 @@ def test_load_opens_the_file_and_says_which(
 def test_this_machine_is_the_default(tree: Tree, build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     file = build(tree.site / "nvidia/cu13/lib/libnvrtc.so.13")
     other = build(tree.base / "toolkit/lib64/libnvfatbin.so.12")
-    monkeypatch.setattr(pathfinder, "_loaded", {})
+    forget_libraries(monkeypatch)
     monkeypatch.setattr(sys, "path", [str(tree.site), *sys.path])
     monkeypatch.setenv("CUDA_HOME", str(tree.base / "toolkit"))
     assert next(c.path for c in pathfinder.find("nvrtc") if not c.refused) == str(file)
@@ -719,6 +721,138 @@ def test_real_nvrtc_compiles(tmp_path: Path) -> None:
     assert run.stdout == "pip 0\n"
 
 
+# ---- Providers ----
+
+
+def other(loaded: pathfinder.Loaded) -> pathfinder.Loaded:
+    """What a provider makes of a file."""
+    return loaded._replace(handle=object())
+
+
+def test_a_provider_replaces_what_is_loaded_and_what_is_loaded_later(
+    tree: Tree, build: Build, no_system: list[str], here: Here
+) -> None:
+    old = build(tree.site / "nvidia/cuda_nvrtc/lib/libnvrtc.so.12")
+    new = build(tree.site / "nvidia/cu13/lib/libnvrtc.so.13")
+    here(tree.host())
+    file = pathfinder.load("nvrtc")
+    asked = []
+
+    def provide(major: int | None, below: Callable[[], pathfinder.Loaded]) -> pathfinder.Loaded:
+        asked.append(major)
+        return other(below())
+
+    pathfinder.register("nvrtc", provide)
+    assert asked == [None]
+    provided = pathfinder.load("nvrtc")
+    assert provided.path == file.path and provided.handle is not file.handle
+    assert pathfinder.load("nvrtc", 13) is provided  # one file is one object
+    assert pathfinder.load("nvrtc", 12).path == str(old)
+    assert asked == [None, 13, 12]
+    pathfinder.unregister("nvrtc")
+    assert pathfinder.load("nvrtc") is pathfinder.load("nvrtc", 13) is file
+    assert pathfinder.load("nvrtc", 12).handle.answer() == 42
+    assert no_system == [str(new), str(new), str(old)]  # by 13 alone, as by none, leads to the same file
+
+
+def test_a_provider_needs_no_file(tree: Tree, no_system: list[str], here: Here) -> None:
+    here(tree.host())
+    stand_in = pathfinder.Loaded("cuda", object(), "nowhere", "test", None)  # type: ignore[arg-type]
+    pathfinder.register("cuda", lambda major, below: stand_in)
+    assert not pathfinder.is_open("cuda") and pathfinder.opened("cuda") == ()
+    assert pathfinder.load("cuda") is pathfinder.load("cuda", 12) is stand_in
+    assert pathfinder.is_open("cuda") and pathfinder.opened("cuda") == (stand_in, stand_in)
+    pathfinder.unregister("cuda")
+    assert pathfinder.opened("cuda") == ()
+    with pytest.raises(LibraryNotFound):
+        pathfinder.load("cuda")
+
+
+def test_providers_lie_on_top_of_one_another(
+    tree: Tree, build: Build, no_system: list[str], here: Here
+) -> None:
+    build(tree.site / "nvidia/cu13/lib/libnvrtc.so.13")
+    here(tree.host())
+    pathfinder.register("nvrtc", lambda major, below: other(below()), variant=" one")
+    first, seen = pathfinder.load("nvrtc"), []
+
+    def provide(major: int | None, below: Callable[[], pathfinder.Loaded]) -> pathfinder.Loaded:
+        seen.append(below())
+        return other(seen[-1])
+
+    pathfinder.register("nvrtc", provide, variant=" two")
+    assert seen == [first] and pathfinder.load("nvrtc").handle is not first.handle
+    assert pathfinder.load("nvrtc", 13) is pathfinder.load("nvrtc")
+    assert pathfinder.stamp("nvrtc").endswith(" one two")
+    pathfinder.unregister("nvrtc")
+    assert pathfinder.load("nvrtc") is pathfinder.load("nvrtc", 13) is first
+    assert pathfinder.stamp("nvrtc").endswith(" one")
+    pathfinder.unregister("nvrtc")
+    assert pathfinder.load("nvrtc").handle.answer() == 42
+
+
+def test_a_provider_that_fails_changes_nothing(
+    tree: Tree, build: Build, no_system: list[str], here: Here
+) -> None:
+    build(tree.site / "nvidia/cu13/lib/libnvrtc.so.13")
+    here(tree.host())
+    file = pathfinder.load("nvrtc")
+
+    def provide(major: int | None, below: Callable[[], pathfinder.Loaded]) -> pathfinder.Loaded:
+        raise OSError("no")
+
+    with pytest.raises(OSError, match="no"):
+        pathfinder.register("nvrtc", provide)
+    assert pathfinder.load("nvrtc") is file
+    with pytest.raises(ValueError, match="no provider is registered for 'nvrtc'"):
+        pathfinder.unregister("nvrtc")
+
+
+def test_results_of_a_provider_have_another_stamp(
+    tree: Tree, build: Build, no_system: list[str], here: Here
+) -> None:
+    build(tree.site / "nvidia/cu13/lib/libnvrtc.so.13")
+    here(tree.host())
+    stamp = pathfinder.stamp("nvrtc")
+    pathfinder.register("nvrtc", lambda major, below: other(below()), variant=" changed")
+    assert pathfinder.stamp("nvrtc") == f"{stamp} changed" and no_system == []
+    pathfinder.load("nvrtc")
+    assert pathfinder.stamp("nvrtc") == f"{stamp} changed"
+    pathfinder.unregister("nvrtc")
+    assert pathfinder.stamp("nvrtc") == stamp
+
+
+PROVIDER = """
+from cudapy import pathfinder
+def provide():
+    print("asked")
+    mine = pathfinder.Loaded("cuda", None, "here", "mine", None)
+    pathfinder.register("cuda", lambda major, below: mine)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mine.driver", "asked\nTrue here"),
+        ("mine.nothing", "ValueError: CUDAPY_DRIVER is 'mine.nothing', but there is no module mine.nothing"),
+        ("mine.broken", "ModuleNotFoundError: No module named 'whatever'"),
+        ("driver", "ValueError: CUDAPY_DRIVER is 'driver', but there is no module cudapy.driver with a"),
+    ],
+)
+def test_the_environment_names_a_module_that_provides(tmp_path: Path, name: str, said: str) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/driver.py").write_text(PROVIDER)
+    (tmp_path / "mine/broken.py").write_text("import whatever")
+    code = "from cudapy import pathfinder as p; print(p.is_open('cuda') is False, p.load('cuda').path)"
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(REPOSITORY)])}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environ, "CUDAPY_DRIVER": name}, cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert said in done.stdout + done.stderr
+
+
 # ---- Errors ----
 
 
@@ -785,7 +919,7 @@ def test_nor_is_one_that_the_loader_found(
         raise OSError(reason)
 
     monkeypatch.setattr(ctypes, "CDLL", cdll)
-    monkeypatch.setattr(pathfinder, "_loaded", {})
+    forget_libraries(monkeypatch)
     here(tree.host())
     with pytest.raises(LibraryNotFound, match="cuda was found but cannot be loaded") as caught:
         pathfinder.load("cuda")
@@ -802,6 +936,9 @@ def test_the_error_can_be_pickled(protocol: int) -> None:
 
 @pytest.mark.parametrize("function", [pathfinder.load, pathfinder.find])
 def test_unknown_names_and_majors(function: Callable[..., object]) -> None:
+    for unknown in (lambda: pathfinder.register("nvRTC", None), lambda: pathfinder.unregister("nvRTC")):
+        with pytest.raises(ValueError, match="no library 'nvRTC'"):
+            unknown()
     with pytest.raises(ValueError, match=r"no library 'nvRTC'.*nvrtc.*cufile"):
         function("nvRTC")
     with pytest.raises(ValueError, match="no CUDA 11: cudapy knows 13 and 12"):

@@ -24,6 +24,8 @@ from cudapy._pathfinder import nvidia
 from cudapy._pathfinder.libraries import LIBRARIES
 from cudapy.pathfinder import Host
 
+from .loader import forget_libraries
+
 CUDA13 = "nvidia/cu13"
 LIBRARY_WHEELS = {  # of CUDA 12; those of CUDA 13 share a folder
     "cudart": ("nvidia/cuda_runtime/lib", "13 12"),
@@ -102,7 +104,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         variables = {name: str(base / folder) for name, folder in environ.items()}
         host = Host((str(base / "site"),), variables, platform, "x86_64", str(base / "root"))
         monkeypatch.setattr(pathfinder, "this_host", lambda: host)
-        monkeypatch.setattr(pathfinder, "_loaded", {})
+        forget_libraries(monkeypatch)
         monkeypatch.setattr(nvidia, "_from_elsewhere", {})
         return base
 

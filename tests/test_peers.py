@@ -18,16 +18,13 @@ from .stub.record import Stub
 
 PEERS = Path(__file__).parent / "peers"
 RELEASES = ("12.9.10", "13.0.3", "13.5.0")
-MODULES = ("driver", "nvfatbin", "nvjitlink", "nvml", "nvrtc", "nvvm", "runtime")
-CASES = [
-    (release, name)
-    for release in RELEASES
-    for name in MODULES
-    if (release, name) not in (("13.0.3", "nvfatbin"), ("13.0.3", "nvml"))  # it has none
-]
+MODULES = ("cudla", "cufile", "driver", "nvfatbin", "nvjitlink", "nvml", "nvrtc", "nvvm", "runtime")
+HAS_NONE = (("12.9.10", "cudla"), ("13.0.3", "cudla"), ("13.0.3", "nvfatbin"), ("13.0.3", "nvml"))
+CASES = [(release, name) for release in RELEASES for name in MODULES if (release, name) not in HAS_NONE]
 
 OLD_PARAMETERS = {
     "cuDevSmResourceSplitByCount": "nbGroups input_ useFlags minCount",
+    "get_bar_size_in_kb": "gpu_ind_ex",
     "cudaGraphKernelNodeCopyAttributes": "hSrc hDst",
 }
 """Functions whose parameters had other names before; by position they take the same."""
@@ -126,24 +123,30 @@ OTHER_FIELD_IDS = re.compile(r"PWR_SMOOTHING_|DEV_POWER_SYNC_BALANCING_|DEV_CLOC
 """FieldIds that nvml.h counted in another way in 12.9 alone; and what only counts members moves, too."""
 
 
-@pytest.mark.parametrize("release", ["12.9.10", "13.5.0"])
-def test_enums_of_nvml(release: str) -> None:
+WITH_TYPES = [case for case in CASES if case[1] in ("cudla", "cufile", "nvml")]
+"""Modules whose enums and structs have names of their own there."""
+
+
+@pytest.mark.parametrize(("release", "module"), WITH_TYPES)
+def test_enums(release: str, module: str) -> None:
     differ = []
-    for enum, members in peer(release, "nvml")["enums"].items():
-        have = getattr(ours("nvml"), enum).__members__
+    for enum, members in peer(release, module)["enums"].items():
+        have = getattr(ours(module), enum).__members__
         for member in members.split():
             name, _, value = member.partition("=")
-            moves = release == "12.9.10" and (OTHER_FIELD_IDS.match(name) or re.search("COUNT$|MAX$", name))
+            moves = re.fullmatch("MAX_TARGET_TYPES|IO_MAX_ERROR", name) or (
+                release == "12.9.10" and (OTHER_FIELD_IDS.match(name) or re.search("COUNT$|MAX$", name))
+            )
             if name not in have or (int(have[name]) != int(value) and not moves):
                 differ.append(f"{enum}.{member} is {have.get(name)!r}")
     assert not differ, "\n".join(differ)
 
 
-@pytest.mark.parametrize("release", ["12.9.10", "13.5.0"])
-def test_fields_of_nvml(release: str) -> None:
+@pytest.mark.parametrize(("release", "module"), WITH_TYPES)
+def test_fields(release: str, module: str) -> None:
     differ = {}
-    for struct, fields in peer(release, "nvml")["fields"].items():
-        have = getattr(ours("nvml"), struct, None)
+    for struct, fields in peer(release, module)["fields"].items():
+        have = getattr(ours(module), struct, None)
         missing = [field for field in fields.split() if not hasattr(have, field)]
         if missing:
             differ[struct] = missing
@@ -198,7 +201,7 @@ def test_the_stub_for_the_peer(gcc: str, tmp_path: Path) -> None:
         assert found.value == ctypes.cast(library[symbol], ctypes.c_void_p).value
 
 
-def test_fields() -> None:
+def test_values_of_fields() -> None:
     """What the fields of structs take there, they take here: the same bytes, and the same is read.
 
     `python -m tests.peers.structs` has recorded it, and shows the differences.

@@ -133,7 +133,7 @@ def world(copy: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Si
     fake.reset()
     fake.contexts[:] = [CONTEXT]
     core.Device(0).set_current()
-    copy.captures.capture_may_be_active.clear()
+    copy.captures.captures.may_be_active.clear()
     made = SimpleNamespace(fake=fake, core=core, driver=Driver(fake), captures=copy.captures)
 
     def kernel(*sizes: int) -> Any:
@@ -270,7 +270,7 @@ def test_a_stream_that_is_captured(world) -> None:
     world.fake.calls.clear()
     run(2)
     assert world.fake.calls == ["cuGraphExecKernelNodeSetParams_v2", "cuGraphLaunch"]
-    world.captures.capture_may_be_active.add("one")
+    world.captures.captures.may_be_active.add("one")
     run(3)
     world.fake.capturing.add(int(world.stream.handle))
     run(4)
@@ -296,7 +296,7 @@ def test_a_stream_that_others_know_is_asked(world, known) -> None:
 def test_a_capture_elsewhere_is_not_spoiled(world) -> None:
     """Neither by preparing nor by letting go, which both use what captures forbid."""
     capture = world.fake.captures[0x9999] = Capture(1, GLOBAL)
-    world.captures.capture_may_be_active.add("it")
+    world.captures.captures.may_be_active.add("it")
     run = world.prepare(world.kernel(4), 1)
     run(2)
     assert alive(world) == ["executable", "graph"]

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from cudapy import driver
 from cudapy._errors import Raiser
-from cudapy._ffi.shown import shown
+from cudapy._ffi.shown import shown, type_name
+from cudapy.core import LaunchConfig
+from cudapy.driver import CUresult
 
 from .budget import budget
 
@@ -97,3 +99,26 @@ ANYTHING = st.recursive(
 def test_anything_is_one_short_line(value: Any) -> None:
     text = shown(value)
     assert len(text) <= 60 and "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "expected"),
+    [
+        ("_core.kernels.launch_config", "LaunchConfig", "cudapy.core.LaunchConfig"),
+        ("_types.driver.enums", "CUresult", "cudapy.driver.CUresult"),
+    ],
+)
+def test_a_class_of_another_copy_is_named_in_full(module: str, name: str, expected: str) -> None:
+    assert CUresult and LaunchConfig  # their modules are there
+    theirs = type(name, (), {"__module__": f"mylib._cuda.{module}"})
+    where = f", where {expected} is expected: take one of the same copy of cudapy"
+    assert type_name(theirs()) == expected.replace("cudapy", "mylib._cuda") + where
+
+
+def test_a_class_of_this_copy_or_of_a_stranger_is_named_as_it_is() -> None:
+    strangers = [
+        type("Event", (), {"__module__": module})()
+        for module in ("mylib.core", "core", "mylib._core.streams", "_core.streams.event_options")
+    ]
+    for value in (LaunchConfig(grid=1, block=1), 5, *strangers):
+        assert type_name(value) == type(value).__name__

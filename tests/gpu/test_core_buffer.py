@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import weakref
 
 import numpy as np
 import pytest
 from cudapy.core.graph import GraphDefinition
-from cudapy.core.utils import CopyOptions, copy_batch
+from cudapy.core.utils import CopyOptions, StridedMemoryView, copy_batch
 
 from cudapy import driver
 from cudapy.core import (
@@ -370,3 +371,72 @@ def test_what_makes_no_buffer(device, stream) -> None:
         Buffer()
     with pytest.raises(TypeError, match="takes a stream, not None"):
         device.allocate(16, stream).set_deallocation_stream(None)
+
+
+def test_a_typed_view(device, stream) -> None:
+    buffer = device.allocate(48, stream)
+    buffer.copy_from(np.arange(12, dtype=np.float32), stream=stream)
+    whole, matrix = buffer.view(np.float32), buffer.view("f4", (3, 4))
+    assert isinstance(whole, StridedMemoryView) and whole.exporting_obj is buffer
+    assert (whole.shape, matrix.shape, matrix.dtype) == ((12,), (3, 4), np.float32)
+    assert whole.ptr == matrix.ptr == buffer.handle and matrix.__dlpack_device__() == (2, 0)
+    assert buffer.view(np.int16, np.int64(20)).shape == (20,), "smaller than the buffer"
+    assert buffer.view(np.float64, ()).size == 1
+    host = np.zeros((3, 4), np.float32)
+    matrix.copy_to(StridedMemoryView.from_any_interface(host), stream)
+    assert host.tolist() == np.arange(12.0).reshape(3, 4).tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (("f4", (3, 5)), ValueError, "needs 60 bytes, the Buffer has 48"),
+        (("f8", 7), ValueError, "needs 56 bytes, the Buffer has 48"),
+        (("V7",), ValueError, r"has 48 bytes, no multiple of the 7 of \|V7"),
+        (("V0",), ValueError, "no multiple of the 0"),
+        (("f4", (-1, 4)), ValueError, "no extent can be negative"),
+        (("f4", (1.5,)), TypeError, "float"),
+        (("O", 3), TypeError, "Python objects"),
+        (("nonsense",), TypeError, "nonsense"),
+    ],
+)
+def test_what_is_no_view(device, stream, arguments, error, message) -> None:
+    with pytest.raises(error, match=message):
+        device.allocate(48, stream).view(*arguments)
+
+
+def test_a_typed_view_of_host_memory(device) -> None:
+    buffer = LegacyPinnedMemoryResource().allocate(48)
+    view = buffer.view(np.float32, (3, 4))
+    array = np.from_dlpack(view)
+    array[:] = 3
+    assert (array.dtype, array.shape) == (np.float32, (3, 4))
+    with pytest.raises(BufferError, match="cannot be closed"):
+        buffer.close()
+    del array
+    buffer.close()
+
+
+def test_a_view_of_what_is_closed(device, stream) -> None:
+    buffer, other = device.allocate(48, stream), device.allocate(48, stream).view("f4")
+    view = buffer.view("f4")
+    buffer.close()
+    for use in (
+        lambda: buffer.view("f4", 100),
+        lambda: view.__dlpack__(stream=-1),
+        lambda: view.copy_from(other, stream),
+        lambda: view.copy_to(other, stream),
+    ):
+        with pytest.raises(RuntimeError, match="this Buffer is closed"):
+            use()
+
+
+def test_a_view_keeps_its_buffer(device, stream) -> None:
+    buffer = device.allocate(48, stream)
+    gone, view = weakref.ref(buffer), buffer.view("f4")
+    del buffer
+    gc.collect()
+    assert gone() is not None
+    del view
+    gc.collect()
+    assert gone() is None

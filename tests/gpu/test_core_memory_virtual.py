@@ -266,6 +266,29 @@ def test_memory_that_outlives_its_graph(device, stream, resource) -> None:
     GraphMemoryResource(0).trim()
 
 
+@pytest.mark.parametrize("resource", ["graph", "pool"])
+@pytest.mark.parametrize("launched", [False, True])
+def test_memory_outlives_the_builder_that_allocates_it(device, stream, resource, launched) -> None:
+    """The stream that the builder had to itself is there until the memory was freed in it."""
+    mr = GraphMemoryResource(0) if resource == "graph" else DeviceMemoryResource(0)
+    builder = device.create_graph_builder().begin_building()
+    made = mr.allocate(4096, stream=builder)
+    made.fill(3, stream=builder)
+    graph = None
+    if launched:
+        graph = builder.end_building().complete()
+        graph.launch(stream)
+        assert (content(made, np.uint8, stream) == 3).all()
+    builder.close()
+    address = made.handle
+    made.close()
+    device.sync()
+    if graph is not None:
+        graph.launch(stream)  # only possible since it was freed
+        driver.checked.cuMemFreeAsync(address, stream.handle)
+        stream.sync()
+
+
 def test_the_memory_of_graphs_is_that_of_a_device(device) -> None:
     resource = GraphMemoryResource(device)
     assert pickle.loads(pickle.dumps(resource)) == resource

@@ -113,7 +113,7 @@ def test_a_stream_of_somebody_else_is_no_graph_builder(device, stream, code) -> 
         def __cuda_stream__(self):
             return stream.__cuda_stream__()
 
-        def _keep(self, *things):
+        def _keep_alive(self, *things):
             raise AssertionError("it was taken for a GraphBuilder")
 
     with device.allocate(64, stream) as buffer:

@@ -23,7 +23,7 @@ def of_core(scale: Scale) -> Iterator[Figure]:
 
 
 def of_driver_and_runtime(scale: Scale) -> Iterator[Figure]:
-    """What core has no class for: contexts, arrays, textures; and the Runtime API."""
+    """The same by functions alone: contexts, arrays, textures; and the Runtime API."""
     yield from _all(things.of_driver, scale)
     yield from _all(things.of_runtime, scale)
 

@@ -40,6 +40,7 @@ PLAN = (
     Task("peers", f"{__package__}.peers:ordered_pairs", 60),
     Task("nccl", f"{__package__}.nccl:in_one_process", 300, cores=2),
     Task("nccl-processes", f"{__package__}.nccl:in_processes", 300, cores=4),
+    Task("cufile", f"{__package__}.cufile:round_trip", 120),
     Task("threads", f"{__package__}.threads:exact_launches", 90, cores=16, alone=True),
     Task("interrupt", f"{__package__}.interrupts:during_a_long_kernel", 90, alone=True),
     Task("cycles", f"{__package__}.cycles:of_core", 200, alone=True),

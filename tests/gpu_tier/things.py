@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from cudapy.core.texture import MipmappedArrayOptions, OpaqueArrayOptions, ResourceDescriptor
+
 from cudapy import driver, nvrtc, pathfinder, runtime
 from cudapy._errors import CUDAError
 from cudapy.core import (
@@ -56,7 +58,7 @@ def of_core(bench: Bench) -> list[Thing]:
     """Streams, events, memory, graphs, kernels."""
     device, stream = bench.device, bench.stream
     one, kernel, cubin = LaunchConfig(grid=1, block=1), bench.kernel("nothing"), bench.code.code
-    words = bench.words(32)
+    words, texels = bench.words(32), bench.words(256)
 
     def stream_of_its_own() -> None:
         with device.create_stream() as made:
@@ -116,6 +118,17 @@ def of_core(bench: Bench) -> list[Thing]:
         with device.allocate(4096, stream) as buffer:
             buffer.__dlpack__(stream=int(stream.handle))
 
+    def texture() -> None:
+        array = device.create_opaque_array(OpaqueArrayOptions((16, 16), "float32", 1, True))
+        resource = ResourceDescriptor.from_opaque_array(array)
+        array.copy_from(texels, stream=stream)
+        with device.create_texture_object(resource=resource):
+            device.create_surface_object(resource=resource).close()
+
+    def levels() -> None:
+        with device.create_mipmapped_array(MipmappedArrayOptions((16, 16), "uint8", 1, 3)) as made:
+            made.get_level(1).copy_from(texels, stream=stream)
+
     def abandoned() -> None:
         cycle: list[Any] = [device.create_stream(), device.allocate(64, stream), Event()]
         cycle.append(cycle)
@@ -126,6 +139,8 @@ def of_core(bench: Bench) -> list[Thing]:
         Thing("Event, recorded and timed", recorded_event),
         Thing("Buffer", lambda: device.allocate(1 << 20, stream).close()),
         Thing("Buffer, kept by DLPack", capsule),
+        Thing("OpaqueArray, TextureObject, SurfaceObject", texture),
+        Thing("MipmappedArray", levels),
         Thing("garbage in a cycle", abandoned),
         *_memory(bench),
         Thing("DeviceMemoryResource with a pool", own_pool),

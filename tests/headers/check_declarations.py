@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import cudapy.cudla
+import cudapy.cufile
 import cudapy.driver
 import cudapy.nvfatbin
 import cudapy.nvjitlink
@@ -70,6 +72,8 @@ APIS = {
     "nvvm": Api(cudapy.nvvm, ("nvvm",), ("nvvm.h",), LARGE),
     "nvfatbin": Api(cudapy.nvfatbin, ("nvfatbin",), ("nvFatbin.h",), wheels.RELEASES[1:]),
     "nvml": Api(cudapy.nvml, ("nvml",), ("nvml.h",)),
+    "cufile": Api(cudapy.cufile, ("cufile", "runtime", "crt"), ("cufile.h",), wheels.RELEASES[2:]),
+    "cudla": Api(cudapy.cudla, ("cudla",), ("cudla.h",), wheels.RELEASES[5:]),
 }
 
 CASES = [
@@ -80,7 +84,7 @@ CASES = [
 
 NOT_DECLARED = re.compile(
     r"cuGL(CtxCreate|Init|RegisterBuffer|MapBuffer|UnmapBuffer|UnregisterBuffer|SetBuffer)"
-    r"|cuDeviceGetUuid$|cuEventElapsedTime$|nvmlDeviceGetDriverModel$"
+    r"|cuDeviceGetUuid$|cuEventElapsedTime$|nvmlDeviceGetDriverModel$|cuFileDriverClose$"
 )
 """Replaced by cuGraphicsGL* and cuDeviceGetUuid_v2 before CUDA 12, or the `before` of a declaration."""
 
@@ -97,6 +101,7 @@ OLD_SPELLING = {
 MOVING = re.compile(
     r"_MAX$|_MAX_ENUM$|_NUM_OPTIONS$|_FLAGS_MASK$|^CU_COREDUMP_LIGHTWEIGHT_FLAGS$|^CUDA(RT)?_VERSION$"
     r"|^cuda.*(Max|Count)$|^cudaDeviceMask$"
+    r"|^CUDLA_VER_|^CU_FILE_IO_MAX_ERROR$|^CU_FILE_MAX_TARGET_TYPES$"
     r"|^NVML_\w+_COUNT$|^NVML_API_VERSION$|^NVML_NVLINK_MAX_LINKS$|^nvml\w+All$|_NUM_PROFILE_PARAMS$"
 )
 """Members that change their value with every release; ours is that of the newest."""
@@ -243,7 +248,7 @@ def test_enums(name: str, release: str) -> None:
 
 @pytest.mark.parametrize(("name", "release"), CASES)
 def test_constants(name: str, release: str) -> None:
-    prefix = ("CU_", "CUDA_", "MAX_", "NVRTC_", "NVML_", "nvml", "INVALID_")
+    prefix = ("CU_", "CUDA_", "MAX_", "NVRTC_", "NVML_", "nvml", "INVALID_", "CUDLA_")
     wrong = [
         f"{macro} is {value}, not {getattr(APIS[name].module, macro, None)}"
         for macro, value in header(name, release).macros.items()
@@ -289,6 +294,9 @@ def test_layouts(name: str, release: str, tmp_path: Path) -> None:
                 missing.append(struct)
             continue
         c_name = f"{declared.kind} {struct}" if struct in tagged else struct
+        if re.fullmatch("CUfileStatsLevel[23](_t)?", struct) and number(release) < (13, 4):
+            lines += asserts_moved(c_name, cls, declared)
+            continue
         reference = newest if ours == struct else header(name, "12.9")  # whose layout is ours
         known = reference.structs.get(struct)
         same = known is None or members(declared, real) == members(known, reference)
@@ -362,6 +370,18 @@ def asserts(c_name: str, cls: Any, declared: Struct, exact: bool) -> list[str]:
                 f'_Static_assert(sizeof((({c_name} *)0)->{path}) == {width}, "size of {c_name}.{path}");'
             )
     return lines
+
+
+def asserts_moved(c_name: str, cls: Any, declared: Struct) -> list[str]:
+    """The assertions about statistics of cuFile before CUDA 13.4, which cudapy moves: their first member ends
+    where the counts of cuFileReadv begin.
+    """
+    level1 = cudapy.cufile.CUfileStatsLevel1_t
+    shorter = ctypes.sizeof(level1) - level1.readv_ops.raw.offset
+    return [
+        f'_Static_assert(offsetof({c_name}, {path}) == {offset - shorter}, "{c_name}.{path}");'
+        for path, offset, _ in offsets(cls, declared, exact=False)[1:]
+    ] + [f'_Static_assert(sizeof({c_name}) == {ctypes.sizeof(cls) - shorter}, "size of {c_name}");']
 
 
 def offsets(

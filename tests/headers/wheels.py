@@ -60,12 +60,16 @@ PACKAGES = {
         ("nvidia-cufile-cu12", "nvidia-cufile"),
         "- - 1.13.1.3 1.14.1.1 1.15.1.6 1.17.1.22 1.19.1.55 1.20.0.107",
     ),
+    "cudla": (
+        ("nvidia-cudla-cu12", "nvidia-cudla"),
+        "- - - - - 13.2.86 13.4.92 13.5.25",
+    ),
     "nvml": (
         ("nvidia-nvml-dev-cu12", "nvidia-nvml-dev"),
         "12.0.140 12.4.127 12.8.90 12.9.79 13.0.87 13.2.86 13.4.92 13.5.37",
     ),
 }
-# The headers are the same on every host: always those of the Linux x86-64 wheels.
+# The headers are the same on every host: those of the Linux x86-64 wheels, of cuDLA those of aarch64.
 TAGS = ("1", "2010", "2014", "_2_5", "_2_12", "_2_17", "_2_27", "_2_28")
 
 
@@ -125,7 +129,8 @@ def _cache() -> Path:
 
 
 def _download(wanted: str, folder: Path) -> Path:
-    platforms = [f"--platform=manylinux{tag}_x86_64" for tag in TAGS]
+    machine = "aarch64" if wanted.startswith("nvidia-cudla") else "x86_64"
+    platforms = [f"--platform=manylinux{tag}_{machine}" for tag in TAGS]
     if sys.stderr.isatty():
         print(f"downloading {wanted}", file=sys.stderr, flush=True)
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "-q"]

@@ -3,7 +3,7 @@
     pip install cuda-bindings==13.5.0 && python tests/peers/record.py >tests/peers/bindings-13.5.0.json
 
 For each module that it has: functions as "parameters -> number of results", the status not counted, -1 where
-it is not documented; the names of types; of nvml also the values of enums and the names of fields.
+it is not documented; the names of types; of WITH_TYPES also the values of enums and the names of fields.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import re
 import sys
 from typing import Any
 
-MODULES = ("driver", "nvfatbin", "nvjitlink", "nvml", "nvrtc", "nvvm", "runtime")
-FACES = ("nvfatbin", "nvjitlink", "nvml", "nvvm")  # functions return results alone
+MODULES = ("cudla", "cufile", "driver", "nvfatbin", "nvjitlink", "nvml", "nvrtc", "nvvm", "runtime")
+FACES = ("cudla", "cufile", "nvfatbin", "nvjitlink", "nvml", "nvvm")  # functions return results alone
+WITH_TYPES = ("cudla", "cufile", "nvml")  # enums and structs have names of their own
 OF_ALL_STRUCTS = {"from_buffer", "from_data", "from_ptr", "ptr"}
 
 
@@ -34,7 +35,9 @@ def results_alone(function: Any) -> int:
     if returns == "tuple":
         count = re.search(r"A (\d+)-tuple", text)
         return int(count[1]) if count else -1
-    if not returns and function.__module__.endswith("nvml"):
+    if returns == "void":
+        return 0
+    if not returns and function.__module__.endswith(WITH_TYPES):
         return -1  # nothing, or a struct
     return 1 if returns else 0
 
@@ -48,9 +51,9 @@ def module(name: str) -> dict[str, Any]:
             continue
         if isinstance(value, type):
             types.append(key)
-            if name == "nvml" and hasattr(value, "__members__"):
+            if name in WITH_TYPES and hasattr(value, "__members__"):
                 enums[key] = " ".join(f"{m}={int(v)}" for m, v in value.__members__.items())
-            elif name == "nvml" and not issubclass(value, Exception):
+            elif name in WITH_TYPES and not issubclass(value, Exception):
                 names = {field for field in dir(value) if not field.startswith("_")}
                 fields[key] = " ".join(sorted(names - OF_ALL_STRUCTS))
         elif callable(value) and key != "sizeof":

@@ -26,6 +26,18 @@ def definition(w: World) -> Any:
     return made
 
 
+def resource(w: World) -> Any:
+    options = {"shape": (4,), "format": "int8", "num_channels": 1, "is_surface_load_store": True}
+    return w.texture.ResourceDescriptor.from_opaque_array(w.device.create_opaque_array(options))
+
+
+def tensor_map(w: World) -> Any:
+    buffer = w.device.allocate(1024, w.device.create_stream())
+    return w.utils.StridedMemoryView.from_buffer(buffer, (32, 32), itemsize=1).as_tensor_map(
+        (8, 16), data_type="uint8"
+    )
+
+
 MADE: dict[str, Callable[[World], Any]] = {
     "Buffer": lambda w: w.device.allocate(64, w.device.create_stream()),
     "Buffer of the default stream": lambda w: w.device.allocate(64),
@@ -39,8 +51,16 @@ MADE: dict[str, Callable[[World], Any]] = {
     "KernelAttributes": lambda w: w.nothing.attributes,
     "KernelOccupancy": lambda w: w.nothing.occupancy,
     "ManagedMemoryResource": lambda w: w.core.ManagedMemoryResource(),
+    "MipmappedArray": lambda w: w.device.create_mipmapped_array(
+        {"shape": (4,), "format": "int8", "num_channels": 1, "num_levels": 2}
+    ),
+    "OpaqueArray": lambda w: resource(w).source,
     "Program": lambda w: w.core.Program("", "c++"),
+    "ResourceDescriptor": resource,
     "Stream": lambda w: w.device.create_stream(),
+    "SurfaceObject": lambda w: w.device.create_surface_object(resource=resource(w)),
+    "TensorMapDescriptor": tensor_map,
+    "TextureObject": lambda w: w.device.create_texture_object(resource=resource(w)),
 }
 COPIED: dict[str, Callable[[Any], object]] = {
     "copied": copy.copy,

@@ -47,6 +47,7 @@ UNHEARD = {
     "nvrtcGetPCHCreateStatus": "what became of a precompiled header is 'failed' then",
     "cuStreamEndCapture": "what was recorded is dropped, and no matter if it was no graph",
     "cuStreamGetCaptureInfo": "a capture of which nothing is known is taken for one of somebody else",
+    "cuStreamDestroy": "it is tried again, where that does no harm to a capture",
     "cuStreamIsCapturing": "no answer means no",
     "cuKernelGetLibrary": "a kernel whose library nobody tells is its owner's to keep",
     "cuKernelGetName": "a name is for messages; it may be empty",
@@ -55,15 +56,22 @@ UNHEARD = {
     "cuMemFreeAsync": "it is tried again in the context of the stream",
     "cuThreadExchangeStreamCaptureMode": "a pool that cannot be asked goes with its last buffer",
     "cuPointerGetAttribute": "memory of which nothing is known is taken for some that is there",
+    "devices.green: cuMemsetD8Async": "it is tried again in the context of the stream",
     "devices.stream_elsewhere: cuMemsetD8Async": "it is tried again in the context of the stream",
     **{f"kernels.prepared: {name}": "what has no graph is launched" for name in FOR_A_GRAPH},
+    **{f"textures.prepared: {name}": "what has no graph is launched" for name in FOR_A_GRAPH},
     "sharing.device_pool: cuEventSynchronize": "whether the driver has seen a free is asked again",
     "sharing.pinned_pool: cuEventSynchronize": "whether the driver has seen a free is asked again",
 }
 """Functions whose failure no exception need follow, in one scenario or in all, and why that is right."""
 ANSWERS = {"cuDeviceGetAttribute", "cuKernelGetParamInfo", "cuMemRangeGetAttribute", "cuPointerGetAttribute"}
 """Functions that say CUDA_ERROR_INVALID_VALUE of what there is not, which is no failure."""
-EXPLAINED = {"kernels.a_launch_that_is_too_large", "kernels.object_code", "graph_builders.updated"}
+EXPLAINED = {
+    "kernels.a_launch_that_is_too_large",
+    "kernels.object_code",
+    "kernels.variables",  # drivers call a name that is not there an invalid value
+    "graph_builders.updated",
+}
 """Scenarios that fail by themselves: what it takes to explain a failure is left out if it fails itself."""
 
 
@@ -135,7 +143,8 @@ def test_whatever_call_fails_nothing_is_lost(w: World, reports: list[Any], name:
         is_release = any(part in failed for part in RELEASES)
         if failed:
             told(w, error, reports, failed, status, where, name)
-        assert w.stack() == stack or "CtxPop" in failed, where
+        is_of_a_block = (name, failed) == ("devices.block", "cuCtxSetCurrent")
+        assert w.stack() == stack or "CtxPop" in failed or is_of_a_block, where
         w.restore(stack)
         is_release |= failed in ASKED and error is None
         lost = is_release or any(map(is_of_a_release, [error, *reports]))
@@ -196,7 +205,7 @@ def told(
         said = said.__context__
     assert said.name == status and status in str(said) and said.function in str(said), where
     if status != LAUNCH_FAILED:  # which comes up wherever the next call is made
-        assert said.function == failed, where
+        assert said.function.removesuffix("_v2") == failed, where
 
 
 # -- every method -------------------------------------------------------------------------------------------
@@ -221,6 +230,8 @@ OF_BUFFERS = {"GraphMemoryResource.deallocate", "VirtualMemoryResource.deallocat
 """What buffers call: it takes the address of one, which frees it itself in the end."""
 OF_NVML = {"Device.to_system_device"}
 """What asks NVML, which is no part of these scenarios."""
+OF_GRAPHICS = {"GraphicsResource"}
+"""What needs OpenGL: `tests/test_core_graphics.py` has its failures."""
 OF_NCCL = {"Communicator", "ReductionOperator", "Registration", "CollectiveError", "group"}
 """What calls NCCL: `tests/simulator/test_collectives.py` has its failures."""
 
@@ -230,8 +241,9 @@ def test_every_public_method_is_in_a_scenario(w: World) -> None:
     with watched() as called:
         for scenario in SCENARIOS.values():
             calls_of(w, scenario)
-    found = dict(public(w.core, w.graph, w.utils))
+    found = dict(public(w.core, w.graph, w.texture, w.utils))
     assert len(found) > 400
     missing = {name for name, code in found.items() if code not in called} - OF_BUFFERS - OF_NVML
-    missing = {name for name in missing if name.partition(".")[0] not in WITHOUT_CUDA.keys() | OF_NCCL}
+    elsewhere = WITHOUT_CUDA.keys() | OF_NCCL | OF_GRAPHICS
+    missing = {name for name in missing if name.partition(".")[0] not in elsewhere}
     assert sorted(missing) == []

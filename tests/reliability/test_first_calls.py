@@ -28,7 +28,7 @@ def test_a_function_is_written_into_its_place_once(d: ModuleType, monkeypatch: p
     monkeypatch.setattr(type(declaration), "write", together)
 
     def work(number: int) -> None:
-        declaration.settle()
+        declaration.install()
         seen.append(d.cuMemAlloc.__code__)
 
     at_once(work)
@@ -50,7 +50,7 @@ def test_a_face_is_written_into_its_place_once(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(type(face), "write", together)
 
     def work(number: int) -> None:
-        face.settle(how["function"], nvvm.version, how["names"])
+        face.install(how["function"], nvvm.version, how["names"])
         seen.append(nvvm.version.__code__)
 
     at_once(work)
@@ -66,7 +66,7 @@ def test_a_finalizer_that_comes_by_does_not_wait_for_itself(d: ModuleType, what:
 
     code = part("core").ObjectCode.from_cubin(b"code")
     first_use = {
-        "function": (part("_ffi.generated")._settling, lambda: d.cuMemAlloc(16)),
+        "function": (part("_ffi.codegen")._installing, lambda: d.cuMemAlloc(16)),
         "library": (part("pathfinder")._lock, lambda: part("pathfinder").load("nvrtc")),
         "kernel": (part("_core.kernels.object_code")._loading, lambda: code.handle),
     }

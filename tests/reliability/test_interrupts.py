@@ -130,21 +130,19 @@ class InterruptedSet(Interrupted, set[object]):
         self.put(super().add, thing)
 
 
-@pytest.mark.parametrize("name", ["beginning", "freeing", "capture_may_be_active"])
+@pytest.mark.parametrize("name", ["beginning", "freeing", "may_be_active"])
 def test_what_is_noted_for_a_while_does_not_stay_noted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else captures wait for ever, nothing is freed, or whatever is freed takes longer."""
     with world() as w:
-        captures = w.module("_core.ownership.captures")
+        captures = w.module("_core.ownership.captures").captures
         stream = w.device.create_stream()
         pool = w.core.DeviceMemoryResource(0, w.core.DeviceMemoryResourceOptions())
         kept = w.device.create_graph_builder().begin_building()
         for free in (pool.allocate(64, stream).close, pool.allocate(64).close):
             begin = w.device.create_graph_builder().begin_building
             before = getattr(captures, name).copy()
-            noted = InterruptedSet(before) if name == "capture_may_be_active" else InterruptedList(before)
-            for module in (captures, w.module("_core.streams.order"), w.module("_core.memory.buffer")):
-                if hasattr(module, name):
-                    monkeypatch.setattr(module, name, noted)
+            noted = InterruptedSet(before) if name == "may_be_active" else InterruptedList(before)
+            monkeypatch.setattr(captures, name, noted)
             with pytest.raises(KeyboardInterrupt):
                 (free if name == "freeing" else begin)()
             assert noted == before
@@ -187,26 +185,26 @@ def test_a_capture_is_given_up_though_ctrl_c_comes_again(again: str, monkeypatch
         monkeypatch.undo()
         del builder
         assert interrupted == [again] and len(begun) == 1
-        assert not captures.is_capturing(stream) and not captures.beginning
+        assert not captures.is_capturing(stream) and not captures.captures.beginning
         assert not w.leak(before)
 
 
-def test_memory_is_given_back_once_though_its_owner_is_never_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_is_given_back_once_though_its_owner_is_never_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     reports: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda args: reports.append(args.exc_value))
     with world() as w:
-        buffer = w.module("_core.memory.buffer")
-        made = buffer.Ownership
+        stream = w.module("_core.streams.stream")
+        made = stream.Prerequisite
 
         def interrupt(*args: object, **named: object) -> None:
             made(*args, **named)
             raise KeyboardInterrupt
 
-        w.device.allocate(64)
+        w.device.create_stream()
         w.settle()
         before = w.alive()
-        monkeypatch.setattr(buffer, "Ownership", interrupt)
+        monkeypatch.setattr(stream, "Prerequisite", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            w.device.allocate(64)
-        monkeypatch.setattr(buffer, "Ownership", made)
+            w.device.create_stream()
+        monkeypatch.setattr(stream, "Prerequisite", made)
         assert not w.leak(before) and reports == []

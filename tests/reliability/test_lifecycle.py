@@ -208,10 +208,10 @@ LOCKED = """
 import signal
 from cudapy import driver, pathfinder
 from cudapy._core.compile import compile_cache, linker_thread
-from cudapy._ffi import generated
+from cudapy._ffi import codegen
 ready = threading.Event()
 def hold():
-    with pathfinder._lock, generated._settling, compile_cache._memory._lock, linker_thread._line.lock:
+    with pathfinder._lock, codegen._installing, compile_cache._memory._lock, linker_thread._line.lock:
         ready.set()
         threading.Event().wait()
 threading.Thread(target=hold, daemon=True).start(); ready.wait(60)

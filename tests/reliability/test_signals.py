@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import traceback
@@ -94,7 +95,7 @@ def test_nothing_is_lost_as_any_c_function_returns(w: World, reports: list[Any],
     number, came = 0, 1
     while came:
         number += 1
-        before, stack, came = w.alive(), w.stack(), 0
+        before, stack, came, files = w.alive(), w.stack(), 0, open_files()
         try:
             with Interrupting(w, number) as calls:
                 scenario(w)
@@ -107,8 +108,14 @@ def test_nothing_is_lost_as_any_c_function_returns(w: World, reports: list[Any],
         assert w.stack() == stack and mode(w) == 0, where
         more = w.leak(before)
         assert not more, where
+        assert open_files() == files, where
         assert reports == [], where
     scenario(w)
+
+
+def open_files() -> int:
+    """How many file descriptors the process has, where that can be seen."""
+    return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
 
 
 COLLECTED = """
@@ -125,14 +132,14 @@ def garbage():
     things = device.allocate(64, stream), device.allocate(64), device.create_event(), device.create_stream()
     for thing in things:
         cycle = [thing]; cycle.append(cycle)
-from cudapy._core.ownership.captures import capture_may_be_active
+from cudapy._core.ownership.captures import captures
 before, heard = simulator.alive(), 0
 gc.disable()
 for number in range(COUNT):
     garbage()
     stop = False
     def send():
-        while not (capture_may_be_active or stop): pass  # the collector is at work
+        while not (captures.may_be_active or stop): pass  # the collector is at work
         time.sleep(number * 5e-4)
         os.kill(os.getpid(), signal.SIGINT)
     sender = threading.Thread(target=send)

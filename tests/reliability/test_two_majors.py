@@ -15,6 +15,7 @@ from cudapy import pathfinder
 from cudapy._core.compile import linker_nvjitlink
 from cudapy.core import Linker, LinkerOptions, LinkError, ObjectCode
 from cudapy.pathfinder import Candidate, Host, Loaded
+from tests.loader import forget_libraries
 
 FILES = {
     ("nvrtc", 12): "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
@@ -43,7 +44,7 @@ class Machine:
 
         monkeypatch.setattr(ctypes, "CDLL", cdll)
         monkeypatch.setattr(pathfinder, "this_host", lambda: host)
-        monkeypatch.setattr(pathfinder, "_loaded", {})
+        forget_libraries(monkeypatch)
 
     def wheel(self, name: str, major: int) -> str:
         return self.add(f"site/{FILES[name, major]}")

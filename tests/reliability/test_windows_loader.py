@@ -13,6 +13,7 @@ import pytest
 from cudapy import pathfinder
 from cudapy._pathfinder import files, headers, nvidia, opened, places, toolkit_files
 from cudapy.pathfinder import LIBRARIES, Host, LibraryNotFound
+from tests.loader import forget_libraries
 
 SITE = "C:\\venv\\Lib\\site-packages"
 SYSTEM = "C:\\Windows"
@@ -42,7 +43,7 @@ class Windows:
         for module in (places, files, pathfinder):
             monkeypatch.setattr(module, "newest", self.newest)
         monkeypatch.setattr(pathfinder, "this_host", self.host)
-        monkeypatch.setattr(pathfinder, "_loaded", {})
+        forget_libraries(monkeypatch)
         monkeypatch.setattr(pathfinder, "ctypes", SimpleNamespace(CDLL=self.open, RTLD_GLOBAL=0))
 
     def host(self) -> Host:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from tests.stub import vendored
 
 from .compilers import Compiler
@@ -21,6 +23,7 @@ PTX = b"""
 .version 7.0
 .target sm_75
 .address_size 64
+.visible .global .align 4 .u32 counter = 5;
 .visible .entry add(.param .u64 x, .param .u32 value)
 {
     .reg .b32 %r<5>;
@@ -40,23 +43,41 @@ PTX = b"""
 {
     ret;
 }
+.visible .entry sample(.param .u64 texture)
+{
+    ret;
+}
+.visible .entry load(.param .align 64 .b8 map[128])
+{
+    ret;
+}
 """
 Alive = Counter[str]
+
+
+@contextmanager
+def of_its_own() -> Iterator[None]:
+    """What starts here is no copy's that shares the simulator of this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(vars(sys), "_cudapy_simulator", raising=False)
+        yield
+        vars(sys).pop("_cudapy_simulator")
 
 
 class World:
     """The copy, with two simulated devices, the first of them current in this thread.
 
-    Scenarios find here what they need: device, code, add, nothing.
+    Scenarios find here what they need: device, code, and its kernels.
     """
 
     def __init__(self) -> None:
         vendored(NAME)
         self.simulator = self.module("simulator")
-        self.simulator.enable(devices=2, reports=False)
+        with of_its_own():
+            self.simulator.enable(devices=2, reports=False)
         self.driver: Any = self.module("driver")
         self.core: Any = self.module("core")
-        self.graph, self.utils = self.core.graph, self.core.utils
+        self.graph, self.texture, self.utils = self.core.graph, self.core.texture, self.core.utils
         self.owned = self.module("_core.ownership.owned")
         self.module("_core.streams.waiting")._main_thread = 0  # to wait is one call, not as many as it takes
         sweeper: Any = self.module("_core.ownership.sweeper").Sweeper
@@ -67,7 +88,9 @@ class World:
         self.device = self.core.Device(0)
         self.device.set_current()
         self.code = self.core.ObjectCode.from_ptx(PTX)
-        self.add, self.nothing = map(self.code.get_kernel, ("add", "nothing"))
+        self.add, self.nothing, self.sample, self.load = map(
+            self.code.get_kernel, ("add", "nothing", "sample", "load")
+        )
         self.one = self.core.LaunchConfig(grid=1, block=32)
 
     def module(self, name: str) -> Any:
@@ -77,7 +100,7 @@ class World:
     def _watch(self, library: Any) -> None:
         """Let calls of a compiler fail as those of the driver do."""
         load = library.load
-        check, refusal = self.module("simulator.failures").check, self.module("simulator.log").Refused
+        check, refusal = self.module("simulator.failures").check, self.module("simulator.refused").Refused
         library.load = lambda: Compiler(load(), self.compilers, check, refusal)
 
     @contextmanager

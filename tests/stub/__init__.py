@@ -60,6 +60,8 @@ APIS = {
     "nvvm": Api("nvvm", "nvvm"),
     "nvfatbin": Api("nvfatbin", "nvFatbin"),
     "nccl": Api("nccl", "nccl"),
+    "cufile": Api("cufile", "cuFile"),
+    "cudla": Api("cudla", "cudla"),
 }
 
 

@@ -25,6 +25,10 @@ symbol_of = module("_ffi.prototypes").symbol_of
 
 COPIED = 4
 """How many items there are in an array of the library's own (`CUgraphNode **`)."""
+RETURNED = 1234567
+"""What a function returns whose result is a number, unless it fails: then less the status."""
+BENEATH = 3
+"""The second number of a status that is a struct of two, after a failure."""
 REMEMBERED = 4096
 """How many bytes of the memory behind a pointer are recorded."""
 
@@ -48,9 +52,11 @@ _IN_C = {
 """Sizes that Python and C do not spell alike."""
 
 _PREAMBLE = """
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/types.h>
 
 int stub_status, stub_peek = 1, stub_wide_counts, stub_overrun;
 char stub_log[1 << 22];
@@ -122,7 +128,7 @@ class Parameter(NamedTuple):
 
     index: int
     c: Any  # the CParameter of cudapy._ffi.prototypes
-    role: str  # "input", "output", "in out", "in place"
+    role: str  # "input", "output", "in out", "in place", "address" of a number that is not followed
     cls: Any  # the ctypes class of the base type; None for void
     count: str  # the C name or expression of how many items there are; "" for one
     counts: str  # "" or the role of the array that this parameter counts; "own" for the library's array
@@ -166,6 +172,8 @@ def parameters(function: Any) -> list[Parameter]:
             role = "output"
         elif c.name in declaration.in_place:
             role = "in place"
+        elif c.name in declaration.later:
+            role = "address"
         else:
             role = "in out" if scalar and not c.const and not count and not variants else "input"
         found.append(Parameter(index, c, role, cls, count, "", variants))
@@ -196,19 +204,41 @@ def returns_nothing(function: Any) -> bool:
     return bool(module("_ffi.prototypes").parse(function.__declaration__.prototype).returns == "void")
 
 
+def number_of(function: Any) -> Any:
+    """The class of the number that a function returns instead of a status; None for most."""
+    returns = module("_ffi.prototypes").parse(function.__declaration__.prototype).returns
+    return module("_ffi.scalars").SCALARS.get(returns)
+
+
+def never_fails(function: Any) -> bool:
+    """Whether a function returns what is neither a status nor a number of bytes, negative for one."""
+    declaration = function.__declaration__
+    returns = module("_ffi.prototypes").parse(declaration.prototype).returns
+    return returns not in (declaration.library.status, "ssize_t")
+
+
 def struct_of(function: Any) -> Any:
     """The struct that a function returns by value instead of a status; None for most."""
     declaration = function.__declaration__
     returns = module("_ffi.prototypes").parse(declaration.prototype).returns
     if returns == declaration.library.status or returns_text(function) or returns_nothing(function):
         return None
+    if returns in module("_ffi.scalars").SCALARS:
+        return None
     return getattr(sys.modules[function.__module__], returns)
+
+
+def status_of(function: Any) -> Any:
+    """The class of the status codes that a function returns: an enum, or a struct of two."""
+    return getattr(sys.modules[function.__module__], function.__declaration__.library.status)
 
 
 def attribute_types(function: Any) -> tuple[str, Mapping[int, Any]] | None:
     """Which parameter decides the type behind a `void *`, and the type for each of its values."""
-    for key, table in function.__declaration__.variants.values():
-        return key, getattr(sys.modules[function.__module__], table)
+    scope = sys.modules[function.__module__]
+    for key, name in function.__declaration__.variants.values():
+        table: dict[int, Any] = getattr(scope, name)  # which has structs by their names
+        return key, {k: getattr(scope, cls) if isinstance(cls, str) else cls for k, cls in table.items()}
     return None
 
 
@@ -282,8 +312,12 @@ def _types(functions: Iterable[Any]) -> Iterator[str]:
             named.add(returned.__name__)
             yield from _struct(returned, made)
             yield f"typedef {made[returned]} {returned.__name__};"
-    for status in {f.__declaration__.library.status for f in functions} - named:
-        yield f"typedef int {status};"
+    for status, cls in {status_of(function).__name__: status_of(function) for function in functions}.items():
+        if is_aggregate(cls):
+            yield from _struct(cls, made)
+            yield f"typedef {made[cls]} {status};"
+        elif status not in named:
+            yield f"typedef int {status};"
 
 
 def _struct(cls: Any, made: dict[Any, str]) -> Iterator[str]:
@@ -332,6 +366,15 @@ def _function(function: Any, symbol: str, name: str) -> Iterator[str]:
         yield '    return "returned as text";'
     elif returns_nothing(function):
         yield "    stub_end();"
+    elif number_of(function) is not None:
+        yield "    int status = stub_end();"
+        failed = RETURNED if never_fails(function) else "-status"
+        yield f"    return status ? {failed} : {RETURNED};"
+    elif is_aggregate(status_of(function)):
+        (first, *_), (second, *_) = status_of(function)._fields_
+        status = function.__declaration__.library.status
+        yield "    int status = stub_end();"
+        yield f"    return ({status}){{.{first} = status, .{second} = status ? {BENEATH} : 0}};"
     else:
         yield "    return stub_end();"
     yield "}"
@@ -366,7 +409,7 @@ def is_writable(p: Parameter) -> bool:
 def memory_in_c(p: Parameter, found: list[Parameter]) -> str:
     """The C expression of how many bytes a pointer points to; "" for no pointer, or nobody knows."""
     name = p.c.c_name
-    if not p.c.stars:
+    if not p.c.stars or p.role == "address":
         return ""
     if p.variants:
         return f"size_of_{name}"

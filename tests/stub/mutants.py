@@ -67,6 +67,8 @@ def mutants(function: Any, symbol: str, table: dict[str, str]) -> Iterator[Mutan
 
 def _other(p: Parameter, table: dict[str, str]) -> str | None:
     """The type that takes the place of a parameter's own; None for what has no width to change."""
+    if p.role == "address":  # the number behind it is not followed
+        return None
     if p.c.type in table or is_aggregate(p.cls):
         return table.get(p.c.type)
     narrow = table is NARROWER
@@ -87,7 +89,7 @@ def survives(stub: Stub, function: Any, mutant: Mutant) -> bool:
     changed: Any = FunctionType(
         function.__wrapped__.__code__, function.__globals__, function.__name__, function.__defaults__
     )
-    names = ("sizes", "variants", "in_place", "before", "symbols")
+    names = ("sizes", "variants", "in_place", "later", "before", "symbols")
     options = {name: getattr(declaration, name) for name in names}
     declaration.library(mutant.prototype, **options)(changed)
     try:

@@ -88,8 +88,9 @@ def refused(p: Parameter) -> dict[str, type[Exception]]:
         return wrong
     if p.c.stars == 1 and p.cls is ctypes.c_char and p.c.const:
         return always | dict.fromkeys(("float", "1e300", *A_NUMBER), TypeError)
-    if p.c.stars and p.role == "input":
-        return always | {"float": TypeError, "2**64": OverflowError, "True": TypeError}
+    if p.c.stars and p.role in ("input", "address"):
+        wrong = always | {"float": TypeError, "2**64": OverflowError, "True": TypeError}
+        return wrong | ({"short": ValueError} if p.role == "address" else {})
     if issubclass(p.cls, (ctypes.c_float, ctypes.c_double)):
         wrong = dict.fromkeys(("None", "str", "bytes", "short", "object", "empty"), TypeError)
         return wrong | {"1e300": OverflowError}
@@ -107,6 +108,8 @@ def refused(p: Parameter) -> dict[str, type[Exception]]:
         wrong["-1"] = OverflowError
     if code in "iIhHbB":
         wrong |= {"2**32": OverflowError, "2**63": OverflowError}
+    if code == "?":
+        wrong |= dict.fromkeys(A_NUMBER[1:], OverflowError)
     if code == "i":
         wrong["2**31"] = OverflowError
     return wrong
@@ -231,6 +234,8 @@ BY_HAND: dict[str, dict[str, Any]] = {
         "nbGroups": 1, "input_": driver.CUdevResource(), "flags": 0, "minCount": 1,
     },
     "ncclRedOpCreatePreMulSum": {"scalar": 1, "datatype": 1, "residence": 1, "comm": 1},
+    "cuFileGetStatsL2": {},
+    "cuFileGetStatsL3": {},
     "cuCoredumpGetAttribute": {"attrib": 1},
     "cuCoredumpGetAttributeGlobal": {"attrib": 1},
     "cuCoredumpSetAttribute": {"attrib": 1, "value": 1},

@@ -40,9 +40,10 @@ def enable(api: str) -> None:
     """Put the simulator behind the functions."""
     simulator = module("simulator")
     simulator.enable(reports=False)
-    loaded = simulator.load("cuda" if api == "driver" else "cudart").handle
+    load = module("pathfinder").load
+    loaded = load("cuda" if api == "driver" else "cudart").handle
     library_of(source(api)).load = lambda: loaded
-    module("driver").libcuda.load = lambda: simulator.load("cuda").handle
+    module("driver").libcuda.load = lambda: load("cuda").handle
 
 
 def begin() -> Any:

@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 from . import module
 from .build import (
     COPIED,
+    RETURNED,
     Parameter,
     is_aggregate,
+    number_of,
     parameters,
     pattern,
     returns_text,
@@ -32,7 +34,8 @@ BIG = 70_000
 _FORMATS = {
     "char": "b", "signed char": "b", "unsigned char": "B", "short": "h", "unsigned short": "H", "int": "i",
     "unsigned int": "I", "unsigned": "I", "long": "l", "unsigned long": "L", "long long": "q",
-    "unsigned long long": "Q", "size_t": "Q", "float": "f", "double": "d",
+    "unsigned long long": "Q", "size_t": "Q", "ssize_t": "q", "off_t": "l", "bool": "?", "float": "f",
+    "double": "d",
 }  # fmt: skip
 
 enums, handles = module("_ffi.enums"), module("_ffi.handles")
@@ -87,12 +90,20 @@ def format_of(p: Parameter, cls: Any = None) -> str:
             if issubclass(cls, base):
                 return code
         return "Q"
-    by_class = {ctypes.c_int: "i", ctypes.c_size_t: "Q", ctypes.c_ulonglong: "Q", ctypes.c_uint: "I"}
+    by_class = {
+        ctypes.c_int: "i",
+        ctypes.c_size_t: "Q",
+        ctypes.c_ulonglong: "Q",
+        ctypes.c_uint: "I",
+        ctypes.c_ubyte: "B",
+    }
     return _FORMATS.get(p.c.type) or by_class[cls]
 
 
 def number(name: str, code: str, style: str) -> Any:
     """A value of a scalar type."""
+    if code == "?":
+        return int(style != "zero")
     size, floating = struct.calcsize(code), code in "fd"
     if style == "typical":
         data = distinct(name, size)
@@ -291,6 +302,8 @@ def results(made: Case, wide: bool) -> list[Any]:
     struct = struct_of(made.function)
     if struct is not None:
         found.append(Typed(struct, pattern(len(made.found), ctypes.sizeof(struct))))
+    if number_of(made.function) is not None:
+        found.append(RETURNED)
     return [*found, b"returned as text"] if returns_text(made.function) else found
 
 
@@ -338,7 +351,7 @@ def same(have: Any, expected: Any) -> bool:
     if not isinstance(expected, Typed):
         return type(have) is type(expected) and have == expected
     cls, data = expected
-    if cls is bool:
+    if cls in (bool, ctypes.c_bool):
         return have is True
     if is_aggregate(cls):
         return type(have) is cls and bytes(have) == data

@@ -20,6 +20,7 @@ FILES = (
     "memory",
     "pools",
     "sharing",
+    "textures",
 )
 
 SCENARIOS: dict[str, Scenario] = {

@@ -48,6 +48,39 @@ def current(w: World) -> None:
         assert stream.context == before and int(before.handle)
 
 
+def block(w: World) -> None:
+    second = w.core.Device(1)
+    with second as inside, w.device, second:
+        assert inside is second and w.core.Device() is second
+    assert w.core.Device() is w.device
+
+
+def green(w: World) -> None:
+    core = w.core
+    everything = w.device.resources.sm
+    assert everything.sm_count >= everything.min_partition_size and everything.coscheduled_alignment
+    assert everything.handle and not everything.flags
+    (part,), _ = everything.split(core.SMResourceOptions(count=2))
+    queue = w.device.resources.workqueue
+    queue.configure(core.WorkqueueResourceOptions(queue.sharing_scope, queue.concurrency_limit))
+    assert queue.device is w.device and queue.handle
+    context = w.device.create_context(core.ContextOptions([part, queue]))
+    stream = context.create_stream()
+    assert context.is_green and stream.resources.sm.sm_count == context.resources.sm.sm_count == part.sm_count
+    w.driver.checked.cuCtxPushCurrent(context.handle)
+    try:
+        buffer = w.device.allocate(64)
+        event = core.default_stream().record()
+    finally:
+        w.driver.checked.cuCtxPopCurrent()
+    context.close()
+    buffer.fill(7, stream=stream)
+    stream.wait(event)
+    stream.sync()
+    buffer.close()
+    stream.close()
+
+
 def stream(w: World) -> None:
     with w.core.Stream() as first, w.core.Stream({"nonblocking": False, "priority": -1}) as second:
         assert first.is_nonblocking and not second.is_nonblocking and second.priority == -1

@@ -31,6 +31,20 @@ def object_code(w: World) -> None:
     w.driver.checked.cuLibraryUnload(code.handle)  # for whoever reads it to do
 
 
+def variables(w: World) -> None:
+    code = w.core.ObjectCode.from_ptx(PTX, symbol_mapping={"&count": "counter"})
+    counter = code.get_global("count")
+    assert counter == code.get_global(b"counter") and counter.owner is code
+    view = counter.view("i4")
+    assert view.shape == (1,)
+    counter.close()
+    try:
+        code.get_global("absent")
+    except w.core.CUDAError as error:
+        if error.name != "CUDA_ERROR_NOT_FOUND" or "a test wants" in str(error):
+            raise
+
+
 def object_code_of_bytes(w: World) -> None:
     of = w.core.ObjectCode
     for make in (of.from_cubin, of.from_fatbin, of.from_library, of.from_ltoir, of.from_object):
