@@ -29,11 +29,15 @@ BINDINGS = {
     "nvfatbin": "nvFatbin",
     "nvml": "NVML, the management library",
     "nccl": "NCCL, collectives of several devices",
+    "cudla": "cuDLA, deep learning accelerators",
+    "cufile": "cuFile, files to and from device memory",
 }
 OBJECTS = {
     "core": "Devices, streams, memory, programs, launches",
     "core.graph": "Graphs",
+    "core.checkpoint": "Processes that leave their GPUs and come back",
     "core.system": "Devices as NVML has them",
+    "core.texture": "Textures and surfaces",
     "core.utils": "Arrays, copies, caches",
     "core.typing": "Choices by name",
     "core.system.typing": "Choices by name, of core.system",

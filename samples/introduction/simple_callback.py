@@ -40,13 +40,14 @@ def main() -> int:
     pinned = LegacyPinnedMemoryResource()
     results = [pinned.allocate(4 * N) for _ in range(STREAMS)]
     buffers = [device.allocate(4 * N, stream=stream) for stream in streams]
+    arrays = [np.from_dlpack(result).view(np.float32) for result in results]  # a callback may not ask CUDA
     sums: dict[int, float] = {}
     threads: set[int] = set()
 
     def finished(data: int | None) -> None:
         """Called when the stream gets here: `data` is what cuLaunchHostFunc was given."""
         i = data or 0
-        sums[i] = float(np.from_dlpack(results[i]).view(np.float32).sum(dtype=np.float64))
+        sums[i] = float(arrays[i].sum(dtype=np.float64))
         threads.add(threading.get_ident())
 
     callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(finished)

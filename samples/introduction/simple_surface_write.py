@@ -8,24 +8,12 @@ bytes. A texture then reads the same array, here with its rows from the bottom t
 
 from __future__ import annotations
 
-import ctypes
 import sys
 
 import numpy as np
 
 from cudapy import simulator
-from cudapy.core import Device, LaunchConfig, Program, launch
-from cudapy.driver import (
-    CUDA_ARRAY3D_DESCRIPTOR,
-    CUDA_ARRAY3D_SURFACE_LDST,
-    CUDA_RESOURCE_DESC,
-    CUDA_TEXTURE_DESC,
-    CUaddress_mode,
-    CUarray_format,
-    CUfilter_mode,
-    CUresourcetype,
-)
-from cudapy.driver import checked as cu
+from cudapy.core import Device, LaunchConfig, Program, launch, texture
 
 KERNEL = """
 extern "C" __global__ void write(const float *image, cudaSurfaceObject_t surface, int width, int height)
@@ -52,36 +40,20 @@ def main() -> int:
     stream = device.create_stream()
     code = Program(KERNEL, "c++").compile("cubin")
 
-    shape = CUDA_ARRAY3D_DESCRIPTOR(
-        Width=WIDTH,
-        Height=HEIGHT,
-        Format=CUarray_format.CU_AD_FORMAT_FLOAT,
-        NumChannels=1,
-        Flags=CUDA_ARRAY3D_SURFACE_LDST,
-    )
-    array = cu.cuArray3DCreate(shape)
-    resource = CUDA_RESOURCE_DESC(resType=CUresourcetype.CU_RESOURCE_TYPE_ARRAY)
-    resource.res.array.hArray = array
-    surface = cu.cuSurfObjectCreate(resource)
-    sampling = CUDA_TEXTURE_DESC(
-        addressMode=[CUaddress_mode.CU_TR_ADDRESS_MODE_CLAMP] * 3,
-        filterMode=CUfilter_mode.CU_TR_FILTER_MODE_POINT,
-    )
-    texture = cu.cuTexObjectCreate(resource, sampling, None)
+    options = texture.OpaqueArrayOptions((WIDTH, HEIGHT), "float32", 1, is_surface_load_store=True)
+    resource = texture.ResourceDescriptor.from_opaque_array(device.create_opaque_array(options))
+    surface = device.create_surface_object(resource=resource)
+    sampled = device.create_texture_object(resource=resource)
 
     image = np.random.default_rng(0).random((HEIGHT, WIDTH), dtype=np.float32)
     d_image, d_found = (device.allocate(image.nbytes, stream=stream) for _ in range(2))
     d_image.copy_from(image, stream=stream)
     config = LaunchConfig(grid=((WIDTH + 15) // 16, (HEIGHT + 15) // 16), block=(16, 16))
-    written, read = ctypes.c_ulonglong(int(surface)), ctypes.c_ulonglong(int(texture))
-    launch(stream, config, code.get_kernel("write"), d_image, written, WIDTH, HEIGHT)
-    launch(stream, config, code.get_kernel("read"), read, d_found, WIDTH, HEIGHT)
+    launch(stream, config, code.get_kernel("write"), d_image, surface, WIDTH, HEIGHT)
+    launch(stream, config, code.get_kernel("read"), sampled, d_found, WIDTH, HEIGHT)
     found = np.empty_like(image)
     d_found.copy_to(found, stream=stream)
     stream.sync()
-    cu.cuTexObjectDestroy(texture)
-    cu.cuSurfObjectDestroy(surface)
-    cu.cuArrayDestroy(array)
 
     right = np.array_equal(found, image[::-1])
     print(f"{WIDTH} x {HEIGHT} pixels through a surface and a texture")

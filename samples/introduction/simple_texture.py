@@ -10,27 +10,13 @@ part of the difference between neighbours.
 from __future__ import annotations
 
 import argparse
-import ctypes
 import importlib.util
 import sys
 
 import numpy as np
 
 from cudapy import simulator
-from cudapy.core import Device, LaunchConfig, Program, launch
-from cudapy.driver import (
-    CU_TRSF_NORMALIZED_COORDINATES,
-    CUDA_ARRAY_DESCRIPTOR,
-    CUDA_MEMCPY2D,
-    CUDA_RESOURCE_DESC,
-    CUDA_TEXTURE_DESC,
-    CUaddress_mode,
-    CUarray_format,
-    CUfilter_mode,
-    CUmemorytype,
-    CUresourcetype,
-)
-from cudapy.driver import checked as cu
+from cudapy.core import Device, LaunchConfig, Program, launch, texture
 
 KERNEL = """
 extern "C" __global__ void turn(float *output, int width, int height, float angle, cudaTextureObject_t image)
@@ -84,35 +70,19 @@ def main() -> int:
     kernel = Program(KERNEL, "c++").compile("cubin").get_kernel("turn")
 
     image = picture()
-    form = CUarray_format.CU_AD_FORMAT_FLOAT
-    array = cu.cuArrayCreate(CUDA_ARRAY_DESCRIPTOR(Width=WIDTH, Height=HEIGHT, Format=form, NumChannels=1))
-    copy = CUDA_MEMCPY2D(
-        srcMemoryType=CUmemorytype.CU_MEMORYTYPE_HOST,
-        srcHost=image,
-        srcPitch=4 * WIDTH,
-        dstMemoryType=CUmemorytype.CU_MEMORYTYPE_ARRAY,
-        dstArray=array,
-        WidthInBytes=4 * WIDTH,
-        Height=HEIGHT,
+    array = device.create_opaque_array(texture.OpaqueArrayOptions((WIDTH, HEIGHT), "float32", 1))
+    array.copy_from(image, stream=stream)
+    wrapped = device.create_texture_object(
+        resource=texture.ResourceDescriptor.from_opaque_array(array),
+        options=texture.TextureObjectOptions("wrap", filter_mode="linear", normalized_coords=True),
     )
-    cu.cuMemcpy2D(copy)
-    resource = CUDA_RESOURCE_DESC(resType=CUresourcetype.CU_RESOURCE_TYPE_ARRAY)
-    resource.res.array.hArray = array
-    sampling = CUDA_TEXTURE_DESC(
-        addressMode=[CUaddress_mode.CU_TR_ADDRESS_MODE_WRAP] * 3,
-        filterMode=CUfilter_mode.CU_TR_FILTER_MODE_LINEAR,
-        flags=CU_TRSF_NORMALIZED_COORDINATES,
-    )
-    texture = cu.cuTexObjectCreate(resource, sampling, None)
 
     output = device.allocate(image.nbytes, stream=stream)
     config = LaunchConfig(grid=(WIDTH // 16, HEIGHT // 16), block=(16, 16))
-    launch(stream, config, kernel, output, WIDTH, HEIGHT, ANGLE, ctypes.c_ulonglong(int(texture)))
+    launch(stream, config, kernel, output, WIDTH, HEIGHT, ANGLE, wrapped)
     turned = np.empty_like(image)
     output.copy_to(turned, stream=stream)
     stream.sync()
-    cu.cuTexObjectDestroy(texture)
-    cu.cuArrayDestroy(array)
 
     if chosen.save:
         from PIL import Image
