@@ -562,3 +562,56 @@ print(found.tolist())
     assert "CollectiveError" in out[2] and "rank 0 will not come: its communicator was aborted" in out[2], out
     assert out[3] == "[1.0, 1.0, 1.0, 1.0]"
     assert "rank 1 of 2 (device 1) waits in all_reduce" in err
+
+
+AFTERWARDS = """
+CODE = CODE.split("n = 5000")[0] + '''
+import time
+from pathlib import Path
+gone = Path(os.environ["GONE"])
+if comm.rank == 0:
+    comm.close()
+    os._exit(0)
+while not gone.exists(): time.sleep(0.01)
+a = comm.device.allocate(8000, s); a.copy_from(np.full(2000, comm.rank, np.float32), stream=s)
+comm.send(a, 3 - comm.rank, dtype="float32", stream=s) if comm.rank == 1 else comm.recv(
+    a, 3 - comm.rank, dtype="float32", stream=s)
+found = np.empty(2000, np.float32); a.copy_to(found, stream=s); comm.sync(s)
+print(found.mean())
+'''
+folder = tempfile.mkdtemp()
+processes = start(3, RANK="{}", WORLD_SIZE="3", ID_FILE=folder + "/id", GONE=folder + "/gone")
+processes[0].wait()
+open(folder + "/gone", "w").close()
+print(ends(processes))
+"""
+
+
+def test_two_ranks_need_no_third() -> None:
+    """Where the process that made the id has ended, the others go on."""
+    assert output(PROCESSES + AFTERWARDS).splitlines() == [str(["", "1.0", "1.0"])]
+
+
+def test_a_process_that_ended_before_the_last_came_is_told() -> None:
+    """The last to come need not wait for it. The process that made the id has no rank."""
+    code = """
+import os, subprocess, sys
+from cudapy import simulator
+from cudapy.core import Communicator
+simulator.enable()
+CODE = '''
+import os, sys
+from cudapy import simulator
+from cudapy.core import Communicator
+simulator.enable()
+try: Communicator.from_unique_id(int(sys.argv[1]), 3, bytes.fromhex(sys.argv[2]))
+except Exception as error: print(os.getpid(), error)
+'''
+id = Communicator.unique_id().hex()
+for rank, timeout in enumerate(("0.1", "30")):
+    print(subprocess.run([sys.executable, "-c", CODE, str(rank), id], stdout=subprocess.PIPE, text=True,
+          env={**os.environ, "CUDAPY_SIMULATOR_COLLECTIVE_TIMEOUT": timeout}).stdout.replace("\\n", " "))
+"""
+    first, second = output(code).splitlines()
+    assert "for ranks 1, 2 to be made" in first
+    assert f"process {first.split()[0]}, which came first, has ended" in second

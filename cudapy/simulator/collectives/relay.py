@@ -1,7 +1,9 @@
-"""Ranks in other processes of this machine: a socket for what they post, shared memory for the data.
+"""Ranks in other processes of this machine: sockets for what they post, shared memory for the data.
 
-Whoever made the id listens, and passes on what each process posts to all others; the secret in the id lets
-them in. Data of more than a page goes through a file of memory, as that of simulated IPC does. A process
+Each process has an address of its own, and a connection to every other. Who made the id introduces them: a
+process that comes says its address there, is told those of the processes that came before, and connects to
+them; the secret in the id lets it in. What two ranks tell each other concerns no third process, which may
+have ended. Data of more than a page goes through a file of memory, as that of simulated IPC does. A process
 whose connection ends has ended, or is done with the communicator. On Linux only: elsewhere all ranks are in
 one process.
 """
@@ -24,14 +26,17 @@ from .board import Header, Post, changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from multiprocessing.connection import Connection
+
     from .communicator import Clique
 
 KIND = b"cudapyN"
 INLINE = 4096  # bytes that go with a message
-NAME, SECRET = slice(12, 28), slice(28, 44)
-"""Where the two are in an id, behind the magic word and the number of the process."""
+PROCESS, NAME, SECRET = slice(8, 12), slice(12, 28), slice(28, 44)
+"""Where the three are in an id, behind the magic word."""
 _lock = threading.Lock()
-_hubs: dict[bytes, Hub] = {}
+_introductions: dict[bytes, Introductions] = {}
 _links: dict[bytes, Link] = {}
 _files: list[File] = []
 
@@ -39,9 +44,9 @@ _files: list[File] = []
 def listen(key: bytes) -> None:
     """Let other processes meet by an id that is made here."""
     if IS_SUPPORTED:
-        hub = Hub(key)
+        introductions = Introductions(key)
         with _lock:
-            _hubs[key] = hub
+            _introductions[key] = introductions
 
 
 def connect(clique: Clique) -> None:
@@ -49,13 +54,10 @@ def connect(clique: Clique) -> None:
     with changed:
         is_whole = len(clique.ranks) == clique.size
     if is_whole:
-        _close_hub(clique.key)
+        _introduce_no_more(clique.key)
         return
     with _lock:
-        if clique.key in _links:
-            return
-        hub = _hubs.get(clique.key)
-        link = _links[clique.key] = Link(clique) if hub is None else HubLink(clique, hub)
+        link = _links.setdefault(clique.key, Link(clique))
     link.open()
 
 
@@ -65,28 +67,47 @@ def close(clique: Clique) -> None:
         link = _links.pop(clique.key, None)
     if link is not None:
         link.close()
-    _close_hub(clique.key)
+    _introduce_no_more(clique.key)
 
 
-def _close_hub(key: bytes) -> None:
+def _introduce_no_more(key: bytes) -> None:
     with _lock:
-        hub = _hubs.pop(key, None)
-    if hub is not None:
-        hub.close()
+        introductions = _introductions.pop(key, None)
+    if introductions is not None:
+        introductions.door.close()
 
 
 @_forks.in_child
 def _forked() -> None:
-    """In a child: what there is is the parent's."""
+    """In a child: what there is is the parent's, whose connections end when the parent's do."""
     global _lock
     _lock = threading.Lock()
-    _hubs.clear()
+    for introductions in _introductions.values():
+        introductions.door.drop()
+    for link in _links.values():
+        link.drop()
+    _introductions.clear()
     _links.clear()
     _files.clear()
 
 
-def _address(key: bytes) -> str:
-    return f"\0cudapy-nccl-{key[NAME].hex()}"  # a name that is in no folder, and goes with the socket
+def _address(process: int, name: bytes) -> str:
+    return f"\0cudapy-nccl-{process}-{name.hex()}"  # in no folder: it goes with the socket
+
+
+def _address_of(key: bytes) -> str:
+    return _address(int.from_bytes(key[PROCESS], "little"), key[NAME])
+
+
+def _called(address: str, secret: bytes) -> Connection[Any, Any]:
+    """A connection to an address. Raises OSError."""
+    from multiprocessing import AuthenticationError
+    from multiprocessing.connection import Client
+
+    try:
+        return Client(address, "AF_UNIX", secret)
+    except (EOFError, AuthenticationError) as error:
+        raise ConnectionError(f"{type(error).__name__}: {error}") from None
 
 
 def _file() -> File:
@@ -131,10 +152,11 @@ class Message:
         return line if size <= 0 or ipc_handle else line + self.data.tobytes()
 
     @classmethod
-    def apply(cls, raw: bytes, clique: Clique) -> None:
+    def apply(cls, raw: bytes, clique: Clique, there: set[int]) -> None:
         """Note what another process told on this one's board. Raises Refused if its memory is out of reach.
 
-        What does not concern a rank of this process may be gone by now.
+        there: the ranks that the process has, which are brought up to date. What does not concern a rank of
+        this process may be gone by now.
         """
         line, _, rest = raw.partition(b"\n")
         what, key, rank, more, ranks, size, ipc_handle = json.loads(line)
@@ -147,10 +169,13 @@ class Message:
         elif size >= 0:
             data = np.frombuffer(rest, np.uint8)
         if what == "post":
+            if key == "join":
+                there.add(rank)
             board.note(key, rank, Post(Header(*more), data))
         elif what == "read":
             board.note_read(key, rank)
         else:
+            there.discard(rank)
             board.note_end(rank, more)
 
 
@@ -170,30 +195,105 @@ def _copy_of_mapped(data: bytes, size: int) -> Any:
 # -- processes ----------------------------------------------------------------------------------------------
 
 
+class Door:
+    """Where this process takes connections: `take(connection)` runs in a thread for each."""
+
+    def __init__(self, address: str, secret: bytes, take: Callable[[Connection[Any, Any]], None]) -> None:
+        from multiprocessing.connection import Listener
+
+        self.address = address
+        self._take = take
+        self._listener = Listener(address, "AF_UNIX", backlog=64, authkey=secret)
+        self._is_closed = False
+        threading.Thread(target=self._accept, daemon=True, name="cudapy NCCL door").start()
+
+    def _accept(self) -> None:
+        from multiprocessing import AuthenticationError
+
+        while not self._is_closed:
+            try:
+                connection = self._listener.accept()
+            except (OSError, EOFError, AuthenticationError):  # closed, or a stranger without the secret
+                continue
+            threading.Thread(
+                target=self._take, args=(connection,), daemon=True, name="cudapy NCCL peer"
+            ).start()
+        self._listener.close()
+
+    def close(self) -> None:
+        """Take none any more."""
+        self._is_closed = True
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as one, contextlib.suppress(OSError):
+            one.connect(self.address)  # wakes the thread that accepts
+
+    def drop(self) -> None:
+        """In a forked child: without the thread, and without an end for the parent."""
+        self._listener.close()
+
+
+class Introductions:
+    """The addresses of the processes that have come, at the address that the id has."""
+
+    def __init__(self, key: bytes) -> None:
+        self._addresses: list[str] = []
+        self._lock = threading.Lock()
+        self.door = Door(_address_of(key), key[SECRET], self._introduce)
+
+    def _introduce(self, connection: Connection[Any, Any]) -> None:
+        """Tell a process who came before, and those that come later of it."""
+        with connection, contextlib.suppress(OSError, EOFError):  # it has ended
+            address = connection.recv_bytes().decode()
+            with self._lock:
+                connection.send_bytes(json.dumps(self._addresses).encode())
+                self._addresses.append(address)
+
+
 class Link:
-    """This process among others, by a connection to the one that made the id."""
+    """This process among those of a communicator."""
 
     def __init__(self, clique: Clique) -> None:
         self.clique = clique
+        self._door: Door | None = None
+        self._connections: list[Connection[Any, Any]] = []
+        self._history: list[bytes] = []  # which ranks are here, and which were, for processes that come later
         self._regions: dict[tuple[str | None, int], Region] = {}
-        self._connection: Any = None
         self._lock = threading.Lock()
+        self._opening = threading.Lock()
+        self._is_closed = False
 
     def open(self) -> None:
-        """Connect, and hear from then on. Raises Refused."""
-        from multiprocessing import AuthenticationError
-        from multiprocessing.connection import Client
+        """Be connected to all processes that have come, and to those that come later. Raises Refused."""
+        with self._opening:
+            if self.clique.board.tell is not None:
+                return
+            secret = self.clique.key[SECRET]
+            if self._door is None:
+                self._door = Door(_address(os.getpid(), os.urandom(16)), secret, self._hear)
+            for address in self._introduced(self._door.address):
+                try:
+                    connection = _called(address, secret)
+                except OSError as error:
+                    process = address.split("-")[2]
+                    raise Refused(
+                        "ncclRemoteError", f"process {process}, which came first, has ended: {error}"
+                    ) from None
+                threading.Thread(
+                    target=self._hear, args=(connection,), daemon=True, name="cudapy NCCL peer"
+                ).start()
+            self.clique.board.tell = self.tell
 
+    def _introduced(self, address: str) -> list[str]:
+        """The addresses of the processes that have come before; those that come later get this one."""
         key = self.clique.key
         try:
-            self._connection = Client(_address(key), "AF_UNIX", key[SECRET])
-        except (OSError, EOFError, AuthenticationError) as error:
+            with _called(_address_of(key), key[SECRET]) as connection:
+                connection.send_bytes(address.encode())
+                return list(json.loads(connection.recv_bytes()))
+        except (OSError, EOFError) as error:
+            process = int.from_bytes(key[PROCESS], "little")
             raise Refused(
-                "ncclSystemError",
-                f"process {int.from_bytes(key[8:12], 'little')}, which made the id, does not answer: {error}",
+                "ncclSystemError", f"process {process}, which made the id, does not answer: {error}"
             ) from None
-        threading.Thread(target=self._hear, daemon=True, name="cudapy NCCL link").start()
-        self.clique.board.tell = self.tell
 
     def tell(
         self, what: str, key: Any, rank: int, more: Any = None, data: Any = None, ranks: Any = None
@@ -208,134 +308,63 @@ class Link:
         raw = message.packed()
         if message.region is not None:
             self._regions[key, rank] = message.region
-        self.send(raw)
+        with self._lock:
+            if what == "end" or key == "join":
+                self._history.append(raw)
+            for connection in self._connections:
+                _send(connection, raw)
 
-    def send(self, raw: bytes) -> None:
-        """To all other processes."""
-        with self._lock, contextlib.suppress(OSError):  # the other side has ended: `_hear` notes it
-            self._connection.send_bytes(raw)
-
-    def _hear(self) -> None:
-        why = "the process that made the id has ended, or is done with it"
+    def _hear(self, connection: Connection[Any, Any]) -> None:
+        """Note what another process tells, until it ends."""
+        with self._lock:
+            for raw in self._history:
+                _send(connection, raw)
+            self._connections.append(connection)
+            is_closed = self._is_closed
+        if is_closed:
+            _hang_up(connection)
+        there: set[int] = set()
+        why = "its process has ended"
         try:
             while True:
-                Message.apply(self._connection.recv_bytes(), self.clique)
+                Message.apply(connection.recv_bytes(), self.clique, there)
         except Refused as refused:
             why = refused.reason
-        except (OSError, EOFError, TypeError):  # TypeError: it was closed meanwhile
+        except (OSError, EOFError):
             pass
-        for rank in range(self.clique.size):
-            if rank not in self.clique.board.local:
-                self.clique.board.note_end(rank, why)
+        with self._lock:
+            self._connections.remove(connection)
+            connection.close()
+        for rank in there:
+            self.clique.board.note_end(rank, why)
 
     def close(self) -> None:
-        """Be done with it."""
+        """Be done with it: the other processes hear the end when they have heard what was told before."""
         self.clique.board.tell = None
+        if self._door is not None:
+            self._door.close()
         for region in self._regions.values():
             region.release()
         self._regions = {}
-        if self._connection is not None:
-            with self._lock, contextlib.suppress(OSError):
-                self._connection.close()
-
-
-class HubLink(Link):
-    """The process that made the id, itself."""
-
-    def __init__(self, clique: Clique, hub: Hub) -> None:
-        super().__init__(clique)
-        self._hub = hub
-
-    def open(self) -> None:
-        self._hub.serve(self.clique)
-        self.clique.board.tell = self.tell
-
-    def send(self, raw: bytes) -> None:
-        self._hub.send(raw)
-
-
-class Hub:
-    """Who listens: passes each message on to all other processes."""
-
-    def __init__(self, key: bytes) -> None:
-        from multiprocessing.connection import Listener
-
-        self._key = key
-        self._listener = Listener(_address(key), "AF_UNIX", backlog=64, authkey=key[SECRET])
-        self._connections: dict[Any, set[int]] = {}  # and the ranks there
-        self._history: list[bytes] = []  # for processes that come later
-        self._clique: Clique | None = None
-        self._lock = threading.Lock()
-        self._is_closed = False
-        threading.Thread(target=self._accept, daemon=True, name="cudapy NCCL hub").start()
-
-    def _accept(self) -> None:
-        from multiprocessing import AuthenticationError
-
-        while not self._is_closed:
-            try:
-                connection = self._listener.accept()
-            except (OSError, EOFError, AuthenticationError):  # closed, or a stranger without the secret
-                continue
-            with self._lock:
-                for raw in self._history:
-                    connection.send_bytes(raw)
-                self._connections[connection] = set()
-            threading.Thread(
-                target=self._serve, args=(connection,), daemon=True, name="cudapy NCCL peer"
-            ).start()
-        self._listener.close()
-
-    def _serve(self, connection: Any) -> None:
-        with contextlib.suppress(OSError, EOFError, TypeError, Refused):  # Refused: it has ended
-            while True:
-                raw = connection.recv_bytes()
-                what, key, rank = json.loads(raw.partition(b"\n")[0])[:3]
-                with self._lock:
-                    if what == "post" and key == "join":
-                        self._connections[connection].add(rank)
-                    elif what == "end":
-                        self._connections[connection].discard(rank)
-                self.send(raw, connection)
-                self._apply(raw)
         with self._lock:
-            ranks = self._connections.pop(connection, set())
-        for rank in ranks:
-            raw = Message("end", None, rank, "its process has ended").packed()
-            self.send(raw)
-            self._apply(raw)
-
-    def send(self, raw: bytes, but: Any = None) -> None:
-        """Pass a message on."""
-        with self._lock:
-            if raw.startswith((b'["post", "join"', b'["end"')):
-                self._history.append(raw)
+            self._is_closed = True
             for connection in self._connections:
-                if connection is not but:
-                    with contextlib.suppress(OSError):
-                        connection.send_bytes(raw)
+                _hang_up(connection)
 
-    def _apply(self, raw: bytes) -> None:
-        with self._lock:
-            clique = self._clique
-        if clique is not None:
-            Message.apply(raw, clique)
+    def drop(self) -> None:
+        """In a forked child: without an end for the parent."""
+        if self._door is not None:
+            self._door.drop()
+        for connection in self._connections:
+            connection.close()
 
-    def serve(self, clique: Clique) -> None:
-        """Ranks of this process meet by the id, too."""
-        with self._lock:
-            self._clique = clique
-            history = list(self._history)
-        for raw in history:
-            Message.apply(raw, clique)
 
-    def close(self) -> None:
-        """Listen no more, and end the connections."""
-        self._is_closed = True
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as one, contextlib.suppress(OSError):
-            one.connect(_address(self._key))  # wakes the thread that accepts
-        with self._lock:
-            connections, self._connections = list(self._connections), {}
-        for connection in connections:
-            with contextlib.suppress(OSError):
-                connection.close()
+def _send(connection: Connection[Any, Any], raw: bytes) -> None:
+    with contextlib.suppress(OSError):  # the other side has ended: who hears it notes that
+        connection.send_bytes(raw)
+
+
+def _hang_up(connection: Connection[Any, Any]) -> None:
+    """End a connection, for the thread that hears it, too: it closes it."""
+    with socket.socket(fileno=os.dup(connection.fileno())) as one, contextlib.suppress(OSError):
+        one.shutdown(socket.SHUT_RDWR)
