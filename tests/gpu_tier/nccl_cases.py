@@ -266,7 +266,10 @@ def _differs(case: Case, raw: Any, segment: Segment, code: Coding) -> str:
 
 
 def cases(counts: tuple[int, ...], size: int) -> Iterator[Case]:
-    """Every collective with every type and every operator, in place and not."""
+    """Every collective with every type and every operator, in place and not.
+
+    But those that NCCL refuses: one rank alone scales no floats of 8 bits.
+    """
     for dtype in TYPES:
         for count in counts:
             for kind in KINDS:
@@ -280,6 +283,8 @@ def cases(counts: tuple[int, ...], size: int) -> Iterator[Case]:
                 )
                 for in_place in (False, True)[: 1 + may_be_in_place]:
                     for op in (*OPERATORS, "half") if reduces else ("",):
+                        if size == 1 and "float8" in dtype and op in ("avg", "half"):
+                            continue
                         yield Case(kind, dtype, count, in_place, op, root=(count + len(dtype)) % size)
 
 
