@@ -15,6 +15,8 @@ import pytest
 from cudapy import core
 from cudapy._core.options import accepted
 
+from .peers.record_core import with_default
+
 TESTS = Path(__file__).parent
 PEER: dict[str, dict[str, str]] = json.loads((TESTS / "peers" / "core-1.2.2.json").read_text())
 PAGE = (TESTS.parent / "docs" / "core-api.md").read_text()
@@ -85,6 +87,8 @@ def accepts(function: Any, wanted: str) -> str:
         return ""
     by_position = [p.name for p in have if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     by_name = {p.name for p in have if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+    defaults = {word for word in wanted.split() if "=" in word}
+    wanted = re.sub(r"=\S+", "", wanted)
     positional, _, named = wanted.partition("*")
     if re.match(r"\w", named):  # *args
         if not any(p.kind is p.VAR_POSITIONAL for p in have):
@@ -100,7 +104,10 @@ def accepts(function: Any, wanted: str) -> str:
         p.name for p in have if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
     more = set(needed) - set(wanted.replace("*", "").split())
-    return f"it needs {', '.join(sorted(more))} as well" if more else ""
+    if more:
+        return f"it needs {', '.join(sorted(more))} as well"
+    others = defaults - {with_default(p.name, p.default) for p in have}
+    return f"the default is another one than in {', '.join(sorted(others))}" if others else ""
 
 
 def test_the_page_has_every_name_once() -> None:
@@ -124,7 +131,7 @@ def test_what_the_page_has_as_absent_is_absent(row: Row) -> None:
 def test_what_the_page_has_as_present_is_present(row: Row) -> None:
     """Every member but those that the page names, and these not; enums with their values."""
     thing, recorded = ours(row), PEER[row.module][row.name]
-    if re.search(r"\w=", recorded):
+    if re.match(r"\w+=", recorded):
         assert issubclass(thing, enum.Enum) and issubclass(thing, str)
         assert {f"{member.name}={member.value}" for member in thing} >= set(recorded.split())
         return
@@ -154,12 +161,15 @@ def test_functions_take_what_those_of_the_peer_take(row: Row) -> None:
 def test_the_comparison_finds_what_is_wrong() -> None:
     def function(a: int, b: int = 0, *, c: int = 0) -> None: ...
 
-    assert [accepts(function, wanted) for wanted in ("a b", "a b * c", "a * b c", "a")] == [""] * 4
+    right = ("a b", "a b * c", "a * b c", "a", "a b=0 * c=0")
+    assert [accepts(function, wanted) for wanted in right] == [""] * len(right)
     for wanted, problem in (
         ("b a", "not"),
         ("a * d", "no parameter d"),
         ("", "needs a"),
         ("a *b", r"no \*b"),
+        ("a b=1", "default .* b=1"),
+        ("a=0 b", "default .* a=0"),
     ):
         assert re.search(problem, accepts(function, wanted)), wanted
     assert members("(a b * c) x y() z(q)") == {"": "a b * c", "x": None, "y": "", "z": "q"}
@@ -167,7 +177,7 @@ def test_the_comparison_finds_what_is_wrong() -> None:
 
 @pytest.mark.parametrize("cls", [core.EventOptions, core.StreamOptions], ids=lambda cls: cls.__name__)
 def test_options_or_a_dict_of_them(cls) -> None:
-    made = accepted(cls, {PEER[""][cls.__name__][1:].split()[0].rstrip(")"): False})
+    made = accepted(cls, {PEER[""][cls.__name__][1:].split("=")[0]: False})
     assert type(made) is cls and accepted(cls, made) is made
     for wrong in (5, "text", [("a", 1)], cls):
         with pytest.raises(TypeError, match=f"options must be {cls.__name__} or a dict"):

@@ -92,11 +92,23 @@ def test_no_name_is_missing(release: str, name: str) -> None:
 def test_parameters(release: str, name: str) -> None:
     differ = []
     for function, signature in peer(release, name)["functions"].items():
-        wanted = signature.split(" -> ")[0].strip()
+        wanted = re.sub(r"=\S+", "", signature.split(" -> ")[0].strip())
         have = [parameters(form) for form in forms(ours(name), function)]
         have += [text.removesuffix(MORE_PARAMETERS.get(function, "")).strip() for text in have]
         if wanted not in (*have, OLD_PARAMETERS.get(function)):
             differ.append(f"{function}({wanted}), ours is {have}")
+    assert not differ, "\n".join(differ)
+
+
+@pytest.mark.parametrize(("release", "name"), CASES)
+def test_defaults(release: str, name: str) -> None:
+    """What may be left out there may be left out here, and means the same."""
+    differ = []
+    for function, signature in peer(release, name)["functions"].items():
+        for parameter, default in re.findall(r"(\w+)=(\S+)", signature):
+            have = [inspect.signature(form).parameters.get(parameter) for form in forms(ours(name), function)]
+            if default not in [repr(found.default) for found in have if found]:
+                differ.append(f"{function}({parameter}={default})")
     assert not differ, "\n".join(differ)
 
 

@@ -2,7 +2,7 @@
 
     pip install cuda-bindings==13.5.0 && python tests/peers/record.py >tests/peers/bindings-13.5.0.json
 
-For each module that it has: functions as "parameters -> number of results", the status not counted, -1 where
+For each module that it has: functions as "a b=0 -> number of results", the status not counted, -1 where
 it is not documented; the names of types; of WITH_TYPES also the values of enums and the names of fields.
 """
 
@@ -19,7 +19,16 @@ from typing import Any
 MODULES = ("cudla", "cufile", "driver", "nvfatbin", "nvjitlink", "nvml", "nvrtc", "nvvm", "runtime")
 FACES = ("cudla", "cufile", "nvfatbin", "nvjitlink", "nvml", "nvvm")  # functions return results alone
 WITH_TYPES = ("cudla", "cufile", "nvml")  # enums and structs have names of their own
+INTERNAL = ("_", "anon_", "cudaBindings")
 OF_ALL_STRUCTS = {"from_buffer", "from_data", "from_ptr", "ptr"}
+
+
+def parameters(function: Any) -> str:
+    """The names of the parameters, those that may be left out with their defaults."""
+    return " ".join(
+        p.name if p.default is p.empty else f"{p.name}={p.default!r}"
+        for p in inspect.signature(function).parameters.values()
+    )
 
 
 def results(function: Any) -> int:
@@ -47,7 +56,7 @@ def module(name: str) -> dict[str, Any]:
     functions, types = {}, []
     enums, fields = {}, {}
     for key, value in sorted(vars(peer).items()):
-        if key.startswith(("_", "anon_", "nvrtcResult")) or getattr(value, "__module__", "") != peer.__name__:
+        if key.startswith(INTERNAL) or getattr(value, "__module__", "") != peer.__name__:
             continue
         if isinstance(value, type):
             types.append(key)
@@ -58,7 +67,7 @@ def module(name: str) -> dict[str, Any]:
                 fields[key] = " ".join(sorted(names - OF_ALL_STRUCTS))
         elif callable(value) and key != "sizeof":
             count = results_alone(value) if name in FACES else results(value)
-            functions[key] = f"{' '.join(inspect.signature(value).parameters)} -> {count}"
+            functions[key] = f"{parameters(value)} -> {count}"
     found = {"functions": functions, "types": " ".join(types)}
     return {**found, "enums": enums, "fields": fields} if enums else found
 

@@ -3,13 +3,14 @@
     pip install cuda-core==1.2.2 cuda-bindings==13.3.1
     python tests/peers/record_core.py >tests/peers/core-1.2.2.json
 
-For each public module: a name, and what it is. "(a b * c)" is a function, "c" being a parameter that can only
-be named; "=" a value; "NAME=value ..." an enum; and a class is its members, "name" or "name(parameters)", the
-constructor without a name, where the class tells its parameters.
+For each public module: a name, and what it is. "(a b=None * c)" is a function, "b" being a parameter with a
+default, "c" one that can only be named; "=" a value; "NAME=value ..." an enum; and a class is its members,
+"name" or "name(parameters)", the constructor without a name, where the class tells its parameters.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import importlib
 import inspect
@@ -24,8 +25,16 @@ REACHED = {"DeviceProperties": "_device", "KernelAttributes": "_module", "Kernel
 """Classes without a public name, that properties give objects of."""
 
 
+def with_default(name: str, default: Any) -> str:
+    """`name=default` without spaces, a choice as its text; `name` where there is no default."""
+    if default in (inspect.Parameter.empty, dataclasses.MISSING):
+        return name
+    plain = default.value if isinstance(default, enum.Enum) else default
+    return f"{name}={plain!r}".replace("()", "tuple").replace(" ", "_")
+
+
 def parameters(function: Any) -> str:
-    """The names of the parameters, without that of the object; "" where they are unknown."""
+    """The parameters with their defaults, without that of the object; "" where they are unknown."""
     try:
         found = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -38,7 +47,7 @@ def parameters(function: Any) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and not named:
             names.append("*")
         named = named or stars == "*" or parameter.kind is parameter.KEYWORD_ONLY
-        names.append(stars + parameter.name)
+        names.append(with_default(stars + parameter.name, parameter.default))
     return f"({' '.join(names)})"
 
 
@@ -46,7 +55,7 @@ def constructor(cls: type) -> str:
     """The parameters of `cls(...)`: its fields, its signature, or what its documentation begins with."""
     fields = getattr(cls, "__dataclass_fields__", None)
     if fields:
-        return f"({' '.join(fields)})"
+        return f"({' '.join(with_default(name, field.default) for name, field in fields.items())})"
     for name in ("__init__", "__new__"):
         found = parameters(getattr(cls, name)) if name in cls.__dict__ else ""
         if found not in ("", "(*args **kwargs)"):
@@ -55,8 +64,9 @@ def constructor(cls: type) -> str:
     flat = text[1] if text else ""
     while "[" in flat:
         flat = re.sub(r"\[[^\[\]]*\]", "", flat)
-    names = re.findall(r"(\*?\w+)(?:[:=][^,]*)?(?:,|$)", flat)
-    names.sort(key=lambda name: "*" not in name)  # what follows *arguments comes before them in the text
+    texts = re.findall(r"(\*\w*|\w+)(?:: [^,=]*)?(= ?[^,]*)?(?:,|$)", flat)
+    names = [name + default.replace(" ", "") for name, default in texts]
+    names.sort(key=lambda name: name[:1] != "*" or name == "*")  # what follows *arguments comes before them
     return f"({' '.join(names)})" if text and "*args" not in names else ""
 
 
