@@ -1,4 +1,4 @@
-"""The arrows of the house: who imports whom, what importing costs, and that a vendored copy works."""
+"""The layers: who imports whom, what importing costs, and that a vendored copy works."""
 
 from __future__ import annotations
 
@@ -242,19 +242,6 @@ def python(code: str, *arguments: Any, **environment: str) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("module", ["driver", "nvrtc", "runtime", "pathfinder"])
-def test_importing_is_light(module: str) -> None:
-    code = (
-        f"import json, sys; before = set(sys.modules); import cudapy.{module}\n"
-        "print(json.dumps(sorted(set(sys.modules) - before)))"
-    )
-    loaded = set(python(code, PYTHONPATH=str(PACKAGE.parent)))
-    heavy = {"numpy", "dataclasses", "inspect", "asyncio", "logging", "pickle", "cudapy.core", "cudapy._core"}
-    assert f"cudapy.{module}" in loaded
-    assert loaded & heavy == set()
-    assert not any(name.startswith("cudapy.simulator") for name in loaded)
-
-
 STATUS = {
     "driver": "CUresult",
     "runtime": "cudaError_t",
@@ -268,6 +255,19 @@ STATUS = {
     "cudla": "cudlaStatus",
 }
 """The modules that mirror a header, and a type of each."""
+
+
+@pytest.mark.parametrize("module", [*STATUS, "pathfinder"])
+def test_importing_is_light(module: str) -> None:
+    code = (
+        f"import json, sys; before = set(sys.modules); import cudapy.{module}\n"
+        "print(json.dumps(sorted(set(sys.modules) - before)))"
+    )
+    loaded = set(python(code, PYTHONPATH=str(PACKAGE.parent)))
+    heavy = {"numpy", "dataclasses", "inspect", "asyncio", "logging", "pickle", "cudapy.core", "cudapy._core"}
+    assert f"cudapy.{module}" in loaded
+    assert loaded & heavy == set()
+    assert not any(name.startswith("cudapy.simulator") for name in loaded)
 
 
 @pytest.mark.parametrize("module", STATUS)
@@ -319,9 +319,27 @@ def test_functions_by_hand_bring_in_what_they_name(module: str) -> None:
     assert python(GLOBALS, f"cudapy.{module}", PYTHONPATH=str(PACKAGE.parent)) == {}
 
 
-def test_core_does_not_import_numpy() -> None:
-    code = "import json, sys, cudapy.core; print(json.dumps('numpy' in sys.modules))"
-    assert python(code, PYTHONPATH=str(PACKAGE.parent)) is False
+ON_FIRST_USE = (
+    "numpy", "cudapy.nvml", "cudapy.nccl", "cudapy.runtime", "cudapy._core.collectives",
+    "cudapy._core.management", "cudapy._core.textures", "cudapy._core.arrays.tensor_map",
+    "cudapy._core.context.resources", "cudapy._core.memory.graphics", "cudapy._types.nvml",
+)  # fmt: skip
+"""What `cudapy.core` offers, or needs for some of it, and loads when that is asked for."""
+
+
+def test_core_loads_what_not_all_programs_need_on_first_use() -> None:
+    code = """
+import json, sys, cudapy.core, cudapy.core.checkpoint, cudapy.core.system, cudapy.core.texture
+found = [[name for name in sys.argv[1:] if name in sys.modules]]
+from cudapy.core import Communicator, GraphicsResource, SMResource, TensorMapDescriptor
+from cudapy.core.system import Device
+from cudapy.core.texture import TextureObject
+found.append([name for name in sys.argv[1:] if name not in sys.modules])
+print(json.dumps(found))
+"""
+    at_import, never = python(code, *ON_FIRST_USE, PYTHONPATH=str(PACKAGE.parent))
+    assert at_import == []
+    assert set(never) <= {"numpy", "cudapy.runtime"}
 
 
 VENDORED = """
