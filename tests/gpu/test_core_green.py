@@ -22,6 +22,7 @@ from cudapy.core import (
     Program,
     SMResource,
     SMResourceOptions,
+    Stream,
     WorkqueueResource,
     WorkqueueResourceOptions,
     launch,
@@ -270,6 +271,28 @@ def test_memory_of_the_default_stream_is_freed_where_it_was_used(device, part) -
     assert live() == before + 1
     buffer.close()
     del buffer
+    assert live() == before
+
+
+def test_memory_of_a_foreign_stream_keeps_the_context(device, part) -> None:
+    """Both ways of allocation: in a stream that was not used before, and in one that was."""
+    before = live()
+    context = device.create_context(ContextOptions([part]))
+    device.set_current(context)
+    handle = driver.checked.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
+    device.set_current()
+    stream = Stream.from_handle(handle)
+    first, second = device.allocate(64, stream), device.allocate(64, stream)
+    stream.close()
+    context.close()
+    first.close()
+    assert live() == before + 1
+    context = Stream.from_handle(handle).context
+    assert context.is_green
+    second.close()
+    driver.checked.cuStreamDestroy(handle)
+    del first, second
+    context.close()
     assert live() == before
 
 

@@ -156,6 +156,8 @@ class Stream(Closable):
         if self._address in DEFAULT_ADDRESSES:
             return self
         if self._twin is None:
+            if green_contexts and not self._context:
+                self._asked_context()  # what is freed in a stream of somebody else's keeps its context, too
             self._twin = Stream._of(self._handle, self._context, self._ownership, self._owner)
         return self._twin
 
