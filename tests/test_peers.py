@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from .peers.record import OF_ALL_STRUCTS
 from .stub.record import Stub
 
 PEERS = Path(__file__).parent / "peers"
@@ -159,10 +160,18 @@ def test_fields(release: str, module: str) -> None:
     differ = {}
     for struct, fields in peer(release, module)["fields"].items():
         have = getattr(ours(module), struct, None)
-        missing = [field for field in fields.split() if not hasattr(have, field)]
+        missing = [field for field in (*fields.split(), *OF_ALL_STRUCTS) if not hasattr(have, field)]
         if missing:
             differ[struct] = missing
     assert not differ
+
+
+@pytest.mark.parametrize(("release", "module"), WITH_TYPES)
+def test_arrays_of_structs(release: str, module: str) -> None:
+    for name in peer(release, module)["arrays"].split():
+        cls = getattr(ours(module), name)
+        assert len(cls(3)) == 3
+        assert ctypes.sizeof(cls(3)) == 3 * ctypes.sizeof(cls())
 
 
 def test_every_result_count_is_known() -> None:

@@ -6,8 +6,8 @@ struct keeps.
 
 from __future__ import annotations
 
-from .._ffi.arrays import FaceStruct
 from .._ffi.enums import Enum
+from .._ffi.face_structs import FaceStruct, FaceUnion
 from .._ffi.handles import Pointer
 from .._ffi.scalars import c_uchar, c_uint, c_ulonglong, void_p
 from .._ffi.structs import Struct, Union
@@ -476,7 +476,7 @@ class Task(FaceStruct):
     signal_events: void_p
 
 
-class ModuleAttribute(Union):
+class ModuleAttribute(FaceUnion):
     """A cudlaModuleAttribute under the name that the raising face has for it."""
 
     num_input_tensors: c_uint
@@ -485,7 +485,7 @@ class ModuleAttribute(Union):
     output_tensor_desc: void_p
 
 
-class DevAttribute(Union):
+class DevAttribute(FaceUnion):
     """A cudlaDevAttribute under the name that the raising face has for it."""
 
     unified_addressing_supported: c_uchar

@@ -1,12 +1,13 @@
 """The types of cufile.h, CUDA 12.8 to 13.5, and the names that `cuda.bindings` has for them.
 
-Structs have the size of the newest release, whose libraries read and write no more than they know.
+Structs have the size of the newest release, whose libraries read and write no more than they know. Those of
+the raising face are declared in full, as type checkers read them: fields may have another name or type there.
 """
 
 from __future__ import annotations
 
-from .._ffi.arrays import FaceStruct
 from .._ffi.enums import Enum
+from .._ffi.face_structs import ArrayStruct, FaceStruct
 from .._ffi.handles import Callback, Pointer
 from .._ffi.scalars import c_int, c_long, c_uint, c_ulonglong, char_p, size_t, void_p
 from .._ffi.structs import Struct, Union
@@ -718,7 +719,7 @@ class ArrayConfigParameter(Enum):
     GPU_BOUNCE_BUFFER_SLAB_COUNT = 3
 
 
-class Descr(FaceStruct):
+class Descr(ArrayStruct):
     """A CUfileDescr_t under the name that the raising face has for it."""
 
     class _handle(Union):
@@ -730,7 +731,7 @@ class Descr(FaceStruct):
     fs_ops: void_p
 
 
-class IOParams(FaceStruct):
+class IOParams(ArrayStruct):
     """A CUfileIOParams_t under the name that the raising face has for it; `IOParams(n)` is an array."""
 
     class _u(Union):
@@ -749,7 +750,7 @@ class IOParams(FaceStruct):
     cookie: void_p
 
 
-class IOEvents(FaceStruct):
+class IOEvents(ArrayStruct):
     """A CUfileIOEvents_t under the name that the raising face has for it; `IOEvents(n)` is an array."""
 
     cookie: void_p
@@ -757,7 +758,7 @@ class IOEvents(FaceStruct):
     ret: size_t
 
 
-class IOVec(FaceStruct):
+class IOVec(ArrayStruct):
     """A CUfileIOVec_t under the name that the raising face has for it; `IOVec(n)` is an array."""
 
     base_: void_p
@@ -839,7 +840,7 @@ class StatsLevel2(FaceStruct):
     write_size_kb_hist: Annotated[list[int], "unsigned long long[32]"]
 
 
-class PerGpuStats(FaceStruct):
+class PerGpuStats(ArrayStruct):
     """A CUfilePerGpuStats_t under the name that the raising face has for it."""
 
     uuid: Annotated[Bytes, "char[16]"]

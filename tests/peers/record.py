@@ -3,7 +3,8 @@
     pip install cuda-bindings==13.5.0 && python tests/peers/record.py >tests/peers/bindings-13.5.0.json
 
 For each module that it has: functions as "a b=0 -> number of results", the status not counted, -1 where
-it is not documented; the names of types; of WITH_TYPES also the values of enums and the names of fields.
+it is not documented; the names of types; of WITH_TYPES also the values of enums, the names of fields, and the
+structs of which programs make arrays.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def results_alone(function: Any) -> int:
 def module(name: str) -> dict[str, Any]:
     peer = importlib.import_module(f"cuda.bindings.{name}")
     functions, types = {}, []
-    enums, fields = {}, {}
+    enums, fields, arrays = {}, {}, []
     for key, value in sorted(vars(peer).items()):
         if key.startswith(INTERNAL) or getattr(value, "__module__", "") != peer.__name__:
             continue
@@ -65,11 +66,13 @@ def module(name: str) -> dict[str, Any]:
             elif name in WITH_TYPES and not issubclass(value, Exception):
                 names = {field for field in dir(value) if not field.startswith("_")}
                 fields[key] = " ".join(sorted(names - OF_ALL_STRUCTS))
+                if (value.__doc__ or "").startswith(f"{key}(size=1)"):
+                    arrays.append(key)
         elif callable(value) and key != "sizeof":
             count = results_alone(value) if name in FACES else results(value)
             functions[key] = f"{parameters(value)} -> {count}"
     found = {"functions": functions, "types": " ".join(types)}
-    return {**found, "enums": enums, "fields": fields} if enums else found
+    return {**found, "enums": enums, "fields": fields, "arrays": " ".join(arrays)} if enums else found
 
 
 if __name__ == "__main__":

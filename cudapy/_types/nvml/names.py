@@ -6,6 +6,7 @@ Each struct has the layout of that of nvml.h; its fields have names in lower cas
 from __future__ import annotations
 
 from ..._ffi.enums import Enum
+from ..._ffi.face_structs import ArrayStruct, FaceStruct, FaceUnion
 from ..._ffi.scalars import (
     c_double,
     c_int,
@@ -2704,7 +2705,7 @@ class VgpuVmIdType(Enum):
     VGPU_VM_ID_UUID = 1
 
 
-class PciInfoExt_v1(Struct, version=1):
+class PciInfoExt_v1(FaceStruct, version=1):
     """Where a device is on the PCI bus, with its class."""
 
     version: c_uint
@@ -2718,7 +2719,7 @@ class PciInfoExt_v1(Struct, version=1):
     bus_id: Annotated[str, "char[32]", "str"]
 
 
-class PciInfo(Struct):
+class PciInfo(FaceStruct):
     """Where a device is on the PCI bus."""
 
     bus_id_legacy: Annotated[str, "char[16]", "str"]
@@ -2730,14 +2731,14 @@ class PciInfo(Struct):
     bus_id: Annotated[str, "char[32]", "str"]
 
 
-class Utilization(Struct):
+class Utilization(FaceStruct):
     """How busy a device and its memory were, in percent."""
 
     gpu: c_uint
     memory: c_uint
 
 
-class Memory(Struct):
+class Memory(FaceStruct):
     """The memory of a device, in bytes; what is used includes what is reserved."""
 
     total: c_ulonglong
@@ -2745,7 +2746,7 @@ class Memory(Struct):
     used: c_ulonglong
 
 
-class Memory_v2(Struct, version=2):
+class Memory_v2(FaceStruct, version=2):
     """The memory of a device, in bytes."""
 
     version: c_uint
@@ -2755,7 +2756,7 @@ class Memory_v2(Struct, version=2):
     used: c_ulonglong
 
 
-class SetMemoryLimits_v1(Struct):
+class SetMemoryLimits_v1(FaceStruct):
     """The limits of the memory of a name space to be set, in bytes."""
 
     name_space: char_p
@@ -2763,7 +2764,7 @@ class SetMemoryLimits_v1(Struct):
     hard_limit: c_ulonglong
 
 
-class GetMemoryLimits_v1(Struct):
+class GetMemoryLimits_v1(FaceStruct):
     """The limits of the memory of a name space, and how much of it is used, in bytes."""
 
     name_space: char_p
@@ -2772,7 +2773,7 @@ class GetMemoryLimits_v1(Struct):
     current_used: c_ulonglong
 
 
-class BAR1Memory(Struct):
+class BAR1Memory(FaceStruct):
     """BAR1, which maps the memory of a device for its PCI peers, in bytes."""
 
     bar1_total: c_ulonglong
@@ -2780,7 +2781,7 @@ class BAR1Memory(Struct):
     bar1_used: c_ulonglong
 
 
-class ProcessInfo(Struct):
+class ProcessInfo(ArrayStruct):
     """A process that uses a device, and how many bytes of its memory."""
 
     pid: c_uint
@@ -2789,7 +2790,7 @@ class ProcessInfo(Struct):
     compute_instance_id: c_uint
 
 
-class ProcessDetail_v1(Struct):
+class ProcessDetail_v1(ArrayStruct):
     """A process that uses a device, with its protected memory."""
 
     pid: c_uint
@@ -2799,7 +2800,7 @@ class ProcessDetail_v1(Struct):
     used_gpu_cc_protected_memory: c_ulonglong
 
 
-class ProcessDetailList_v1(Struct, version=1):
+class ProcessDetailList_v1(FaceStruct, version=1):
     """The processes of a mode that use a device."""
 
     version: c_uint
@@ -2808,7 +2809,7 @@ class ProcessDetailList_v1(Struct, version=1):
     proc_array: Annotated[list[ProcessDetail_v1], "ProcessDetail_v1 *", "num_proc_array_entries"]
 
 
-class DeviceAttributes(Struct):
+class DeviceAttributes(FaceStruct):
     """How many multiprocessors, engines and how much memory a MIG device has."""
 
     multiprocessor_count: c_uint
@@ -2822,20 +2823,20 @@ class DeviceAttributes(Struct):
     memory_size_mb: c_ulonglong
 
 
-class C2cModeInfo_v1(Struct):
+class C2cModeInfo_v1(FaceStruct):
     """Whether the chip-to-chip link is on."""
 
     is_c2c_enabled: c_uint
 
 
-class DeviceAddressingMode_v1(Struct, version=1):
+class DeviceAddressingMode_v1(FaceStruct, version=1):
     """How a device addresses the memory of the host."""
 
     version: c_uint
     value: c_uint
 
 
-class RepairStatus_v1(Struct, version=1):
+class RepairStatus_v1(FaceStruct, version=1):
     """Whether repairs of the memory wait for a reset."""
 
     version: c_uint
@@ -2843,7 +2844,7 @@ class RepairStatus_v1(Struct, version=1):
     b_tpc_repair_pending: c_uint
 
 
-class RowRemapperHistogramValues(Struct):
+class RowRemapperHistogramValues(FaceStruct):
     """How many banks have how many rows left for remapping."""
 
     max_: c_uint
@@ -2853,21 +2854,21 @@ class RowRemapperHistogramValues(Struct):
     none: c_uint
 
 
-class BridgeChipInfo(Struct):
+class BridgeChipInfo(ArrayStruct):
     """A bridge chip and its firmware."""
 
     type: BridgeChipType
     fw_version: c_uint
 
 
-class BridgeChipHierarchy(Struct):
+class BridgeChipHierarchy(FaceStruct):
     """The bridge chips on a board."""
 
     bridge_count: c_uchar
     bridge_chip_info: Annotated[list[BridgeChipInfo], "BridgeChipInfo[128]"]
 
 
-class Value(Union):
+class Value(FaceUnion):
     """A number, of the type that a ValueType beside it says."""
 
     d_val: c_double
@@ -2879,14 +2880,14 @@ class Value(Union):
     us_val: c_ushort
 
 
-class Sample(Struct):
+class Sample(ArrayStruct):
     """A value and when it was read, in microseconds."""
 
     time_stamp: c_ulonglong
     sample_value: Value
 
 
-class GpuThermalSettings(Struct):
+class GpuThermalSettings(FaceStruct):
     """The thermal sensors of a device, in degrees C."""
 
     class _sensor(Struct):
@@ -2900,7 +2901,7 @@ class GpuThermalSettings(Struct):
     sensor: Annotated[list[_sensor], "_sensor[3]"]
 
 
-class CoolerInfo_v1(Struct, version=1):
+class CoolerInfo_v1(FaceStruct, version=1):
     """A cooler: how it is controlled, and what it cools."""
 
     version: c_uint
@@ -2909,32 +2910,32 @@ class CoolerInfo_v1(Struct, version=1):
     target: CoolerTarget
 
 
-class PmgrPwrTuple(Struct):
+class PmgrPwrTuple(ArrayStruct):
     """Power, in milliwatts."""
 
     pwrm_w: c_uint
 
 
-class RailMetrics(Struct):
+class RailMetrics(ArrayStruct):
     """The frequency of a power rail in kHz, and how busy it is."""
 
     freqk_hz: c_uint
     util_pct: c_ulonglong
 
 
-class CoreRailMetrics(Struct):
+class CoreRailMetrics(ArrayStruct):
     """The power rails of the cores."""
 
     rails: Annotated[list[RailMetrics], "RailMetrics[2]"]
 
 
-class PwrModelMetricsDlppm1xPerf(Struct):
+class PwrModelMetricsDlppm1xPerf(ArrayStruct):
     """Performance as the DLPPM model has it."""
 
     perfms: c_uint
 
 
-class PwrModelMetricsDlppm1x(Struct):
+class PwrModelMetricsDlppm1x(ArrayStruct):
     """What the DLPPM power model says of one setting."""
 
     b_valid: c_uchar
@@ -2944,14 +2945,14 @@ class PwrModelMetricsDlppm1x(Struct):
     perf_metrics: PwrModelMetricsDlppm1xPerf
 
 
-class PwrModelMetricsDlppm1xDramclkEstimates(Struct):
+class PwrModelMetricsDlppm1xDramclkEstimates(ArrayStruct):
     """What the DLPPM power model estimates for one memory clock."""
 
     estimated_metrics: Annotated[list[PwrModelMetricsDlppm1x], "PwrModelMetricsDlppm1x[8]"]
     num_estimated_metrics: c_uchar
 
 
-class ObservedMetrics(Struct):
+class ObservedMetrics(ArrayStruct):
     """What was observed, beside the first estimates."""
 
     initial_dramclk_est: Annotated[
@@ -2964,27 +2965,27 @@ class ObservedMetrics(Struct):
     perf_metrics: PwrModelMetricsDlppm1xPerf
 
 
-class PerfMetricsDlppc2xSample(Struct):
+class PerfMetricsDlppc2xSample(ArrayStruct):
     """A sample of the DLPPC power controller."""
 
     observed_metrics: ObservedMetrics
 
 
-class PwrModelMetricsSamplePfpp1x(Struct):
+class PwrModelMetricsSamplePfpp1x(ArrayStruct):
     """What the PFPP power model estimates for one point."""
 
     freqk_hz: Annotated[list[int], "unsigned int[16]"]
     est_tgp_pwrm_w: c_uint
 
 
-class PwrModelOperatingPointPfpp1x(Struct):
+class PwrModelOperatingPointPfpp1x(ArrayStruct):
     """A frequency and its power in the PFPP power model."""
 
     freqk_hz: c_uint
     pwrm_w: c_uint
 
 
-class PwrModelMetricsPfpp1x(Struct):
+class PwrModelMetricsPfpp1x(ArrayStruct):
     """What the PFPP power model estimates."""
 
     num_vf_points: c_uchar
@@ -2995,13 +2996,13 @@ class PwrModelMetricsPfpp1x(Struct):
     tgp_headroomm_w: c_uint
 
 
-class PerfMetricsPfpp1xSample(Struct):
+class PerfMetricsPfpp1xSample(ArrayStruct):
     """A sample of the PFPP power model."""
 
     estimated_metrics: PwrModelMetricsPfpp1x
 
 
-class PerfMetricControllerSample(Struct):
+class PerfMetricControllerSample(ArrayStruct):
     """A sample of one power controller."""
 
     class _data(Union):
@@ -3012,40 +3013,40 @@ class PerfMetricControllerSample(Struct):
     data_: _data
 
 
-class PerfMetricsSample(Struct):
+class PerfMetricsSample(ArrayStruct):
     """What all power controllers said at one time."""
 
     num_controller_data: c_uchar
     controller_data: Annotated[list[PerfMetricControllerSample], "PerfMetricControllerSample[4]"]
 
 
-class PerfMetricsSamples_v1(Struct):
+class PerfMetricsSamples_v1(FaceStruct):
     """The last samples of the power controllers."""
 
     num_samples: c_uint
     samples: Annotated[list[PerfMetricsSample], "PerfMetricsSample[13]"]
 
 
-class BBXTimeData_v1(Struct):
+class BBXTimeData_v1(FaceStruct):
     """How long a GPU has run, in seconds."""
 
     time_run: c_uint
 
 
-class GpuUptime_v1(Struct):
+class GpuUptime_v1(FaceStruct):
     """The time since a GPU started, in seconds."""
 
     uptime: c_uint
 
 
-class ClkMonFaultInfo(Struct):
+class ClkMonFaultInfo(ArrayStruct):
     """The faults of one clock."""
 
     clk_api_domain: c_uint
     clk_domain_fault_mask: c_uint
 
 
-class ClkMonStatus(Struct):
+class ClkMonStatus(FaceStruct):
     """The faults that the clock monitor found."""
 
     b_global_status: c_uint
@@ -3053,7 +3054,7 @@ class ClkMonStatus(Struct):
     clk_mon_list: Annotated[list[ClkMonFaultInfo], "ClkMonFaultInfo[32]"]
 
 
-class ClockOffset_v1(Struct, version=1):
+class ClockOffset_v1(FaceStruct, version=1):
     """The offset of a clock in a performance state, and its limits, in MHz."""
 
     version: c_uint
@@ -3064,7 +3065,7 @@ class ClockOffset_v1(Struct, version=1):
     max_clock_offset_m_hz: c_int
 
 
-class DevicePowerMizerModes_v1(Struct):
+class DevicePowerMizerModes_v1(FaceStruct):
     """The PowerMizer mode, and those that there are."""
 
     current_mode: c_uint
@@ -3072,7 +3073,7 @@ class DevicePowerMizerModes_v1(Struct):
     supported_power_mizer_modes: c_uint
 
 
-class ProcessUtilizationSample(Struct):
+class ProcessUtilizationSample(ArrayStruct):
     """How busy a process kept the parts of a device, in percent."""
 
     pid: c_uint
@@ -3083,7 +3084,7 @@ class ProcessUtilizationSample(Struct):
     dec_util: c_uint
 
 
-class ProcessUtilizationInfo_v1(Struct):
+class ProcessUtilizationInfo_v1(ArrayStruct):
     """How busy a process kept the parts of a device, in percent."""
 
     time_stamp: c_ulonglong
@@ -3096,7 +3097,7 @@ class ProcessUtilizationInfo_v1(Struct):
     ofa_util: c_uint
 
 
-class ProcessesUtilizationInfo_v1(Struct, version=1):
+class ProcessesUtilizationInfo_v1(FaceStruct, version=1):
     """How busy each process kept a device since a time, in microseconds."""
 
     version: c_uint
@@ -3107,7 +3108,7 @@ class ProcessesUtilizationInfo_v1(Struct, version=1):
     ]
 
 
-class EccSramErrorStatus_v1(Struct, version=1):
+class EccSramErrorStatus_v1(FaceStruct, version=1):
     """ECC errors in SRAM, by kind and place."""
 
     version: c_uint
@@ -3125,7 +3126,7 @@ class EccSramErrorStatus_v1(Struct, version=1):
     b_threshold_exceeded: c_uint
 
 
-class PlatformInfo_v1(Struct, version=1):
+class PlatformInfo_v1(FaceStruct, version=1):
     """Where in its rack a device is, as the first drivers had it."""
 
     version: c_uint
@@ -3138,7 +3139,7 @@ class PlatformInfo_v1(Struct, version=1):
     module_id: c_uchar
 
 
-class PlatformInfo_v2(Struct, version=2):
+class PlatformInfo_v2(FaceStruct, version=2):
     """Where in its rack a device is."""
 
     version: c_uint
@@ -3151,7 +3152,7 @@ class PlatformInfo_v2(Struct, version=2):
     module_id: c_uchar
 
 
-class EccSramUniqueUncorrectedErrorEntry_v1(Struct):
+class EccSramUniqueUncorrectedErrorEntry_v1(ArrayStruct):
     """A place in SRAM with uncorrected ECC errors."""
 
     unit: c_uint
@@ -3163,7 +3164,7 @@ class EccSramUniqueUncorrectedErrorEntry_v1(Struct):
     count: c_uint
 
 
-class EccSramUniqueUncorrectedErrorCounts_v1(Struct, version=1):
+class EccSramUniqueUncorrectedErrorCounts_v1(FaceStruct, version=1):
     """The places in SRAM with uncorrected ECC errors."""
 
     version: c_uint
@@ -3173,7 +3174,7 @@ class EccSramUniqueUncorrectedErrorCounts_v1(Struct, version=1):
     ]
 
 
-class RemappedRowsInfo_v2(Struct):
+class RemappedRowsInfo_v2(FaceStruct):
     """The rows that were remapped, whether more wait, and whether one failed."""
 
     corr_active_remaps: c_uint
@@ -3184,7 +3185,7 @@ class RemappedRowsInfo_v2(Struct):
     b_failure_occurred: c_uint
 
 
-class GpuDynamicPstatesInfo(Struct):
+class GpuDynamicPstatesInfo(FaceStruct):
     """How busy the parts of a device were over the last second, in percent."""
 
     class _utilization(Struct):
@@ -3197,7 +3198,7 @@ class GpuDynamicPstatesInfo(Struct):
     utilization: Annotated[list[_utilization], "_utilization[8]"]
 
 
-class AdaptiveTgpModeInfo_v1(Struct):
+class AdaptiveTgpModeInfo_v1(FaceStruct):
     """How the adaptive power limit is set, and whether it is in force."""
 
     in_band_enable_request: EnableState
@@ -3207,7 +3208,7 @@ class AdaptiveTgpModeInfo_v1(Struct):
     adjusted_limit_mw: c_uint
 
 
-class VgpuPlacementList_v2(Struct, version=2):
+class VgpuPlacementList_v2(FaceStruct, version=2):
     """Where vGPUs can be placed."""
 
     version: c_uint
@@ -3217,14 +3218,14 @@ class VgpuPlacementList_v2(Struct, version=2):
     mode: c_uint
 
 
-class VgpuTypeBar1Info_v1(Struct, version=1):
+class VgpuTypeBar1Info_v1(FaceStruct, version=1):
     """The size of BAR1 of a type of vGPU."""
 
     version: c_uint
     bar1size: c_ulonglong
 
 
-class VgpuInstanceUtilizationSample(Struct):
+class VgpuInstanceUtilizationSample(ArrayStruct):
     """How busy a vGPU kept the parts of a device."""
 
     vgpu_instance: c_uint
@@ -3235,7 +3236,7 @@ class VgpuInstanceUtilizationSample(Struct):
     dec_util: Value
 
 
-class VgpuInstanceUtilizationInfo_v1(Struct):
+class VgpuInstanceUtilizationInfo_v1(ArrayStruct):
     """How busy a vGPU kept the parts of a device."""
 
     time_stamp: c_ulonglong
@@ -3248,7 +3249,7 @@ class VgpuInstanceUtilizationInfo_v1(Struct):
     ofa_util: Value
 
 
-class VgpuInstancesUtilizationInfo_v1(Struct, version=1):
+class VgpuInstancesUtilizationInfo_v1(FaceStruct, version=1):
     """How busy each vGPU kept a device since a time, in microseconds."""
 
     version: c_uint
@@ -3260,7 +3261,7 @@ class VgpuInstancesUtilizationInfo_v1(Struct, version=1):
     ]
 
 
-class VgpuProcessUtilizationSample(Struct):
+class VgpuProcessUtilizationSample(ArrayStruct):
     """How busy a process of a vGPU kept the parts of a device, in percent."""
 
     vgpu_instance: c_uint
@@ -3273,7 +3274,7 @@ class VgpuProcessUtilizationSample(Struct):
     dec_util: c_uint
 
 
-class VgpuProcessUtilizationInfo_v1(Struct):
+class VgpuProcessUtilizationInfo_v1(ArrayStruct):
     """How busy a process of a vGPU kept the parts of a device, in percent."""
 
     process_name: Annotated[str, "char[64]", "str"]
@@ -3288,7 +3289,7 @@ class VgpuProcessUtilizationInfo_v1(Struct):
     ofa_util: c_uint
 
 
-class VgpuProcessesUtilizationInfo_v1(Struct, version=1):
+class VgpuProcessesUtilizationInfo_v1(FaceStruct, version=1):
     """How busy each process of a vGPU kept a device since a time, in microseconds."""
 
     version: c_uint
@@ -3299,7 +3300,7 @@ class VgpuProcessesUtilizationInfo_v1(Struct, version=1):
     ]
 
 
-class VgpuSchedulerParams(Union):
+class VgpuSchedulerParams(FaceUnion):
     """The parameters of the scheduler of vGPUs."""
 
     class _vgpu_sched_data_with_arr(Struct):
@@ -3313,7 +3314,7 @@ class VgpuSchedulerParams(Union):
     vgpu_sched_data: _vgpu_sched_data
 
 
-class VgpuSchedulerLogEntry(Struct):
+class VgpuSchedulerLogEntry(ArrayStruct):
     """A turn of a vGPU."""
 
     timestamp: c_ulonglong
@@ -3324,7 +3325,7 @@ class VgpuSchedulerLogEntry(Struct):
     cumulative_preemption_time: c_ulonglong
 
 
-class VgpuSchedulerLog(Struct):
+class VgpuSchedulerLog(FaceStruct):
     """The log of the scheduler of vGPUs."""
 
     engine_id: c_uint
@@ -3335,7 +3336,7 @@ class VgpuSchedulerLog(Struct):
     log_entries: Annotated[list[VgpuSchedulerLogEntry], "VgpuSchedulerLogEntry[200]"]
 
 
-class VgpuSchedulerGetState(Struct):
+class VgpuSchedulerGetState(FaceStruct):
     """How vGPUs take turns."""
 
     scheduler_policy: c_uint
@@ -3343,7 +3344,7 @@ class VgpuSchedulerGetState(Struct):
     scheduler_params: VgpuSchedulerParams
 
 
-class VgpuSchedulerSetParams(Union):
+class VgpuSchedulerSetParams(FaceUnion):
     """The parameters of the scheduler of vGPUs to be set."""
 
     class _vgpu_sched_data_with_arr(Struct):
@@ -3357,7 +3358,7 @@ class VgpuSchedulerSetParams(Union):
     vgpu_sched_data: _vgpu_sched_data
 
 
-class VgpuSchedulerCapabilities(Struct):
+class VgpuSchedulerCapabilities(FaceStruct):
     """How vGPUs can take turns."""
 
     supported_schedulers: Annotated[list[int], "unsigned int[3]"]
@@ -3370,7 +3371,7 @@ class VgpuSchedulerCapabilities(Struct):
     min_avg_factor_for_arr: c_uint
 
 
-class VgpuLicenseExpiry(Struct):
+class VgpuLicenseExpiry(FaceStruct):
     """When the license of a vGPU ends."""
 
     year: c_uint
@@ -3382,7 +3383,7 @@ class VgpuLicenseExpiry(Struct):
     status: c_uchar
 
 
-class VgpuLicenseInfo(Struct):
+class VgpuLicenseInfo(FaceStruct):
     """The license of a vGPU."""
 
     is_licensed: c_uchar
@@ -3390,7 +3391,7 @@ class VgpuLicenseInfo(Struct):
     current_state: c_uint
 
 
-class GridLicenseExpiry(Struct):
+class GridLicenseExpiry(FaceStruct):
     """When a license ends."""
 
     year: c_uint
@@ -3402,7 +3403,7 @@ class GridLicenseExpiry(Struct):
     status: c_uchar
 
 
-class GridLicensableFeature(Struct):
+class GridLicensableFeature(ArrayStruct):
     """A feature that needs a license, and its state."""
 
     feature_code: GridLicenseFeatureCode
@@ -3413,7 +3414,7 @@ class GridLicensableFeature(Struct):
     license_expiry: GridLicenseExpiry
 
 
-class GridLicensableFeatures(Struct):
+class GridLicensableFeatures(FaceStruct):
     """The features that need a license, and their state."""
 
     is_grid_license_supported: c_int
@@ -3421,7 +3422,7 @@ class GridLicensableFeatures(Struct):
     grid_licensable_features: Annotated[list[GridLicensableFeature], "GridLicensableFeature[3]"]
 
 
-class VgpuTypeIdInfo_v1(Struct, version=1):
+class VgpuTypeIdInfo_v1(FaceStruct, version=1):
     """Types of vGPU."""
 
     version: c_uint
@@ -3429,7 +3430,7 @@ class VgpuTypeIdInfo_v1(Struct, version=1):
     vgpu_type_ids: Annotated[list[int], "unsigned int *", "vgpu_count"]
 
 
-class ActiveVgpuInstanceInfo_v1(Struct, version=1):
+class ActiveVgpuInstanceInfo_v1(FaceStruct, version=1):
     """vGPUs that run."""
 
     version: c_uint
@@ -3437,7 +3438,7 @@ class ActiveVgpuInstanceInfo_v1(Struct, version=1):
     vgpu_instances: Annotated[list[int], "unsigned int *", "vgpu_count"]
 
 
-class VgpuSchedulerState_v1(Struct, version=1):
+class VgpuSchedulerState_v1(FaceStruct, version=1):
     """How vGPUs are to take turns on an engine."""
 
     version: c_uint
@@ -3447,7 +3448,7 @@ class VgpuSchedulerState_v1(Struct, version=1):
     scheduler_params: VgpuSchedulerSetParams
 
 
-class VgpuSchedulerStateInfo_v1(Struct, version=1):
+class VgpuSchedulerStateInfo_v1(FaceStruct, version=1):
     """How vGPUs take turns on an engine."""
 
     version: c_uint
@@ -3457,7 +3458,7 @@ class VgpuSchedulerStateInfo_v1(Struct, version=1):
     scheduler_params: VgpuSchedulerParams
 
 
-class VgpuSchedulerLogInfo_v1(Struct, version=1):
+class VgpuSchedulerLogInfo_v1(FaceStruct, version=1):
     """The log of the scheduler of vGPUs of an engine."""
 
     version: c_uint
@@ -3469,7 +3470,7 @@ class VgpuSchedulerLogInfo_v1(Struct, version=1):
     log_entries: Annotated[list[VgpuSchedulerLogEntry], "VgpuSchedulerLogEntry[200]"]
 
 
-class VgpuCreatablePlacementInfo_v1(Struct, version=1):
+class VgpuCreatablePlacementInfo_v1(FaceStruct, version=1):
     """Where a vGPU of a type can be placed now."""
 
     version: c_uint
@@ -3479,7 +3480,7 @@ class VgpuCreatablePlacementInfo_v1(Struct, version=1):
     placement_size: c_uint
 
 
-class VgpuSchedulerStateInfo_v2(Struct):
+class VgpuSchedulerStateInfo_v2(FaceStruct):
     """How vGPUs take turns on an engine."""
 
     engine_id: c_uint
@@ -3488,7 +3489,7 @@ class VgpuSchedulerStateInfo_v2(Struct):
     timeslice: c_uint
 
 
-class VgpuSchedulerLogEntry_v2(Struct):
+class VgpuSchedulerLogEntry_v2(ArrayStruct):
     """A turn of a vGPU."""
 
     timestamp: c_ulonglong
@@ -3500,7 +3501,7 @@ class VgpuSchedulerLogEntry_v2(Struct):
     weight: c_uint
 
 
-class VgpuSchedulerLogInfo_v2(Struct):
+class VgpuSchedulerLogInfo_v2(FaceStruct):
     """The log of the scheduler of vGPUs of an engine."""
 
     engine_id: c_uint
@@ -3511,7 +3512,7 @@ class VgpuSchedulerLogInfo_v2(Struct):
     log_entries: Annotated[list[VgpuSchedulerLogEntry_v2], "VgpuSchedulerLogEntry_v2[200]"]
 
 
-class VgpuSchedulerState_v2(Struct):
+class VgpuSchedulerState_v2(FaceStruct):
     """How vGPUs are to take turns on an engine."""
 
     engine_id: c_uint
@@ -3520,7 +3521,7 @@ class VgpuSchedulerState_v2(Struct):
     frequency: c_uint
 
 
-class FieldValue(Struct):
+class FieldValue(ArrayStruct):
     """A field of a device: which one, when it was read, its value, and a status of its own."""
 
     field_id: c_uint
@@ -3532,21 +3533,21 @@ class FieldValue(Struct):
     value: Value
 
 
-class HwbcEntry(Struct):
+class HwbcEntry(ArrayStruct):
     """A host interface card and its firmware."""
 
     hwbc_id: c_uint
     firmware_version: Annotated[str, "char[32]", "str"]
 
 
-class LedState(Struct):
+class LedState(FaceStruct):
     """The colour of a light, and why it has it."""
 
     cause: Annotated[str, "char[256]", "str"]
     color: LedColor
 
 
-class UnitInfo(Struct):
+class UnitInfo(FaceStruct):
     """The name, serial number and firmware of a unit."""
 
     name: Annotated[str, "char[96]", "str"]
@@ -3555,7 +3556,7 @@ class UnitInfo(Struct):
     firmware_version: Annotated[str, "char[96]", "str"]
 
 
-class PSUInfo(Struct):
+class PSUInfo(FaceStruct):
     """The state of a power supply: amperes, volts, watts."""
 
     state: Annotated[str, "char[256]", "str"]
@@ -3564,21 +3565,21 @@ class PSUInfo(Struct):
     power: c_uint
 
 
-class UnitFanInfo(Struct):
+class UnitFanInfo(ArrayStruct):
     """The speed of a fan, in revolutions a minute, and whether it works."""
 
     speed: c_uint
     state: FanState
 
 
-class UnitFanSpeeds(Struct):
+class UnitFanSpeeds(FaceStruct):
     """The fans of a unit."""
 
     fans: Annotated[list[UnitFanInfo], "UnitFanInfo[24]"]
     count: c_uint
 
 
-class EventData(Struct):
+class EventData(FaceStruct):
     """An event of a device."""
 
     device_: void_p
@@ -3588,13 +3589,13 @@ class EventData(Struct):
     compute_instance_id: c_uint
 
 
-class EventSetGetContextCount_v1(Struct):
+class EventSetGetContextCount_v1(FaceStruct):
     """How many contexts an event has."""
 
     count: c_uint
 
 
-class EventSetGetContextInfo_v1(Struct):
+class EventSetGetContextInfo_v1(FaceStruct):
     """What a context of an event is."""
 
     index: c_uint
@@ -3604,21 +3605,21 @@ class EventSetGetContextInfo_v1(Struct):
     data_format_version: c_ushort
 
 
-class EventSetGetGpuOperationalEventContextLegacyXid_v1(Struct):
+class EventSetGetGpuOperationalEventContextLegacyXid_v1(FaceStruct):
     """The Xid in a context of an event."""
 
     index: c_uint
     xid_code: c_uint
 
 
-class SystemEventData_v1(Struct):
+class SystemEventData_v1(ArrayStruct):
     """An event of the system."""
 
     event_type: c_ulonglong
     gpu_id: c_uint
 
 
-class AccountingStats(Struct):
+class AccountingStats(FaceStruct):
     """The statistics of a process: utilization in percent, memory in bytes, times in milliseconds."""
 
     gpu_utilization: c_uint
@@ -3630,7 +3631,7 @@ class AccountingStats(Struct):
     reserved: Annotated[list[int], "unsigned int[5]"]
 
 
-class AccountingStats_v2(Struct):
+class AccountingStats_v2(FaceStruct):
     """The statistics of a process, with sums over its samples."""
 
     pid: c_uint
@@ -3645,7 +3646,7 @@ class AccountingStats_v2(Struct):
     start_time: c_ulonglong
 
 
-class EncoderSessionInfo(Struct):
+class EncoderSessionInfo(ArrayStruct):
     """A session of the encoder."""
 
     session_id: c_uint
@@ -3658,7 +3659,7 @@ class EncoderSessionInfo(Struct):
     average_latency: c_uint
 
 
-class FBCStats(Struct):
+class FBCStats(FaceStruct):
     """The sessions that capture the frame buffer, their average frames a second and latency."""
 
     sessions_count: c_uint
@@ -3666,7 +3667,7 @@ class FBCStats(Struct):
     average_latency: c_uint
 
 
-class FBCSessionInfo(Struct):
+class FBCSessionInfo(ArrayStruct):
     """A session that captures the frame buffer."""
 
     session_id: c_uint
@@ -3683,14 +3684,14 @@ class FBCSessionInfo(Struct):
     average_latency: c_uint
 
 
-class ConfComputeSystemCaps(Struct):
+class ConfComputeSystemCaps(FaceStruct):
     """What CPU and GPUs can do for confidential computing."""
 
     cpu_caps: c_uint
     gpus_caps: c_uint
 
 
-class ConfComputeSystemState(Struct):
+class ConfComputeSystemState(FaceStruct):
     """Whether confidential computing is on, and how."""
 
     environment: c_uint
@@ -3698,7 +3699,7 @@ class ConfComputeSystemState(Struct):
     dev_tools_mode: c_uint
 
 
-class SystemConfComputeSettings_v1(Struct, version=1):
+class SystemConfComputeSettings_v1(FaceStruct, version=1):
     """How confidential computing is set."""
 
     version: c_uint
@@ -3708,7 +3709,7 @@ class SystemConfComputeSettings_v1(Struct, version=1):
     multi_gpu_mode: c_uint
 
 
-class SystemConfComputeSettings_v2(Struct, version=2):
+class SystemConfComputeSettings_v2(FaceStruct, version=2):
     """How confidential computing is set, with the state of TDISP."""
 
     version: c_uint
@@ -3719,14 +3720,14 @@ class SystemConfComputeSettings_v2(Struct, version=2):
     tdisp_state: c_uint
 
 
-class ConfComputeMemSizeInfo(Struct):
+class ConfComputeMemSizeInfo(FaceStruct):
     """How much memory is protected and how much is not, in KiB."""
 
     protected_mem_size_kib: c_ulonglong
     unprotected_mem_size_kib: c_ulonglong
 
 
-class ConfComputeGpuCertificate(Struct):
+class ConfComputeGpuCertificate(FaceStruct):
     """The certificates of a device."""
 
     cert_chain_size: c_uint
@@ -3735,7 +3736,7 @@ class ConfComputeGpuCertificate(Struct):
     attestation_cert_chain: Annotated[Bytes, "unsigned char[5120]"]
 
 
-class ConfComputeGpuAttestationReport(Struct):
+class ConfComputeGpuAttestationReport(FaceStruct):
     """A report that attests a device, for a nonce."""
 
     is_cec_attestation_report_present: c_uint
@@ -3746,7 +3747,7 @@ class ConfComputeGpuAttestationReport(Struct):
     cec_attestation_report: Annotated[Bytes, "unsigned char[4096]"]
 
 
-class GpuFabricInfo_v2(Struct, version=2):
+class GpuFabricInfo_v2(FaceStruct, version=2):
     """What a device is in its NVLink fabric, and its health as bits."""
 
     version: c_uint
@@ -3757,7 +3758,7 @@ class GpuFabricInfo_v2(Struct, version=2):
     health_mask: c_uint
 
 
-class GpuFabricInfo_v3(Struct, version=3):
+class GpuFabricInfo_v3(FaceStruct, version=3):
     """What a device is in its NVLink fabric, its health as bits and in one word."""
 
     version: c_uint
@@ -3769,14 +3770,14 @@ class GpuFabricInfo_v3(Struct, version=3):
     health_summary: c_uchar
 
 
-class GpuFabricClique_v1(Struct):
+class GpuFabricClique_v1(FaceStruct):
     """A clique of devices of an NVLink fabric."""
 
     type: c_uchar
     id: c_uint
 
 
-class GpuFabricInfo_v4(Struct):
+class GpuFabricInfo_v4(FaceStruct):
     """What a device is in its NVLink fabric, with its cliques."""
 
     cluster_uuid: Annotated[Bytes, "unsigned char[16]"]
@@ -3788,7 +3789,7 @@ class GpuFabricInfo_v4(Struct):
     health_summary: c_uchar
 
 
-class GpuOperationalEventConfig_v1(Struct):
+class GpuOperationalEventConfig_v1(FaceStruct):
     """Which operational events to record, of which device."""
 
     uuid: Annotated[str, "char[96]", "str"]
@@ -3796,7 +3797,7 @@ class GpuOperationalEventConfig_v1(Struct):
     min_severity: c_uint
 
 
-class EventSetWait_v3(Struct):
+class EventSetWait_v3(FaceStruct):
     """An operational event, and how long to wait for it."""
 
     timeout_ms: c_uint
@@ -3826,7 +3827,7 @@ class EventSetWait_v3(Struct):
     group_index: c_uchar
 
 
-class CPERCursor_v1(Struct):
+class CPERCursor_v1(FaceStruct):
     """Where in the error records to go on."""
 
     cper_type_mask: c_uint
@@ -3834,7 +3835,7 @@ class CPERCursor_v1(Struct):
     handle: c_ulonglong
 
 
-class GetCPER_v1(Struct):
+class GetCPER_v1(FaceStruct):
     """Memory for error records, and where in them to go on."""
 
     cursor: CPERCursor_v1
@@ -3842,7 +3843,7 @@ class GetCPER_v1(Struct):
     buffer_size: c_uint
 
 
-class NvlinkSupportedBwModes_v1(Struct, version=1):
+class NvlinkSupportedBwModes_v1(FaceStruct, version=1):
     """The bandwidth modes of NVLink that there are."""
 
     version: c_uint
@@ -3850,7 +3851,7 @@ class NvlinkSupportedBwModes_v1(Struct, version=1):
     total_bw_modes: c_uchar
 
 
-class NvlinkGetBwMode_v1(Struct, version=1):
+class NvlinkGetBwMode_v1(FaceStruct, version=1):
     """The bandwidth mode of NVLink."""
 
     version: c_uint
@@ -3858,7 +3859,7 @@ class NvlinkGetBwMode_v1(Struct, version=1):
     bw_mode: c_uchar
 
 
-class NvlinkSetBwMode_v1(Struct, version=1):
+class NvlinkSetBwMode_v1(FaceStruct, version=1):
     """The bandwidth mode of NVLink to be set."""
 
     version: c_uint
@@ -3866,7 +3867,7 @@ class NvlinkSetBwMode_v1(Struct, version=1):
     bw_mode: c_uchar
 
 
-class NvlinkSetBwModeAsync_v1(Struct):
+class NvlinkSetBwModeAsync_v1(FaceStruct):
     """The bandwidth mode of NVLink to be set, and how long to wait for it."""
 
     b_set_best: c_uint
@@ -3874,14 +3875,14 @@ class NvlinkSetBwModeAsync_v1(Struct):
     async_poll_timeout_ms: c_uint
 
 
-class NvLinkInfo_v1(Struct, version=1):
+class NvLinkInfo_v1(FaceStruct, version=1):
     """Whether NVLink is encrypted."""
 
     version: c_uint
     is_nvle_enabled: c_uint
 
 
-class NvlinkFirmwareVersion(Struct):
+class NvlinkFirmwareVersion(ArrayStruct):
     """The version of the firmware of a part of NVLink."""
 
     ucode_type: c_uchar
@@ -3890,14 +3891,14 @@ class NvlinkFirmwareVersion(Struct):
     sub_minor: c_uint
 
 
-class NvlinkFirmwareInfo(Struct):
+class NvlinkFirmwareInfo(FaceStruct):
     """The firmware of the parts of NVLink."""
 
     firmware_version: Annotated[list[NvlinkFirmwareVersion], "NvlinkFirmwareVersion[100]"]
     num_valid_entries: c_uint
 
 
-class NvLinkInfo_v2(Struct, version=2):
+class NvLinkInfo_v2(FaceStruct, version=2):
     """Whether NVLink is encrypted, and the firmware of its parts."""
 
     version: c_uint
@@ -3905,7 +3906,7 @@ class NvLinkInfo_v2(Struct, version=2):
     firmware_info: NvlinkFirmwareInfo
 
 
-class NvLinkInfo_v3(Struct):
+class NvLinkInfo_v3(FaceStruct):
     """Whether NVLink is encrypted, or ready for it, and the firmware of its parts."""
 
     is_nvle_enabled: c_uint
@@ -3913,7 +3914,7 @@ class NvLinkInfo_v3(Struct):
     is_nvle_ready: c_uint
 
 
-class NvlinkTelemetrySample_v1(Struct):
+class NvlinkTelemetrySample_v1(ArrayStruct):
     """Samples of one link, and the status of reading them."""
 
     link_id: c_uint
@@ -3923,7 +3924,7 @@ class NvlinkTelemetrySample_v1(Struct):
     nvml_return: Return
 
 
-class NvlinkTelemetrySamples_v1(Struct):
+class NvlinkTelemetrySamples_v1(FaceStruct):
     """Samples of several links."""
 
     telemetry_count: c_uint
@@ -3932,7 +3933,7 @@ class NvlinkTelemetrySamples_v1(Struct):
     ]
 
 
-class NvlinkGetRemapTableInfo_v1(Struct):
+class NvlinkGetRemapTableInfo_v1(FaceStruct):
     """The tables that map fabric addresses."""
 
     alid: c_uint
@@ -3941,27 +3942,27 @@ class NvlinkGetRemapTableInfo_v1(Struct):
     remap_tab_size: c_uint
 
 
-class NvlinkSetNvleReady_v1(Struct):
+class NvlinkSetNvleReady_v1(FaceStruct):
     """Whether the encryption of NVLink is ready."""
 
     b_nvle_ready: c_uchar
 
 
-class NvlinkLockRemapTable_v1(Struct):
+class NvlinkLockRemapTable_v1(FaceStruct):
     """Whether the tables that map fabric addresses are locked."""
 
     b_remap_table_locked: c_uchar
     b_remap_table_lock_disabled: c_uchar
 
 
-class NvlinkNvlePrivateInfo_v1(Struct):
+class NvlinkNvlePrivateInfo_v1(FaceStruct):
     """What the encryption of NVLink needs to know about a device."""
 
     data_: Annotated[Bytes, "unsigned char[256]"]
     size_: c_uint
 
 
-class NvlinkSetupNvleEncryptionKey_v1(Struct):
+class NvlinkSetupNvleEncryptionKey_v1(FaceStruct):
     """The key for the encryption of NVLink between two GPUs."""
 
     nvle_key: Annotated[Bytes, "unsigned char[32]"]
@@ -3971,14 +3972,14 @@ class NvlinkSetupNvleEncryptionKey_v1(Struct):
     remote_gpu_nvle_private_info: NvlinkNvlePrivateInfo_v1
 
 
-class VgpuVersion(Struct):
+class VgpuVersion(FaceStruct):
     """A range of versions of vGPU."""
 
     min_version: c_uint
     max_version: c_uint
 
 
-class VgpuMetadata(Struct):
+class VgpuMetadata(FaceStruct):
     """What decides on the migration of a vGPU; bytes of the driver's own follow."""
 
     version: c_uint
@@ -3993,7 +3994,7 @@ class VgpuMetadata(Struct):
     opaque_data: Annotated[Bytes, "char[4]"]
 
 
-class VgpuPgpuMetadata(Struct):
+class VgpuPgpuMetadata(FaceStruct):
     """What decides on migration to a device; bytes of the driver's own follow."""
 
     version: c_uint
@@ -4006,27 +4007,27 @@ class VgpuPgpuMetadata(Struct):
     opaque_data: Annotated[Bytes, "char[4]"]
 
 
-class VgpuPgpuCompatibility(Struct):
+class VgpuPgpuCompatibility(FaceStruct):
     """Whether a vGPU can move to a device, and what stands against it."""
 
     vgpu_vm_compatibility: VgpuVmCompatibility
     compatibility_limit_code: VgpuPgpuCompatibilityLimitCode
 
 
-class ExcludedDeviceInfo(Struct):
+class ExcludedDeviceInfo(FaceStruct):
     """A device that the driver leaves out."""
 
     pci_info: PciInfo
     uuid: Annotated[str, "char[80]", "str"]
 
 
-class PRMCounterInput_v1(Struct):
+class PRMCounterInput_v1(FaceStruct):
     """Which port a counter is of."""
 
     local_port: c_uint
 
 
-class PRMCounterValue_v1(Struct):
+class PRMCounterValue_v1(FaceStruct):
     """The value of a counter, and the status of reading it."""
 
     status: Return
@@ -4034,7 +4035,7 @@ class PRMCounterValue_v1(Struct):
     output_value: Value
 
 
-class PRMCounter_v1(Struct):
+class PRMCounter_v1(ArrayStruct):
     """A counter of a register of the device."""
 
     counter_id: c_uint
@@ -4042,14 +4043,14 @@ class PRMCounter_v1(Struct):
     counter_value: PRMCounterValue_v1
 
 
-class GpuInstancePlacement(Struct):
+class GpuInstancePlacement(ArrayStruct):
     """Where a GPU instance lies, in slices of memory."""
 
     start: c_uint
     size_: c_uint
 
 
-class GpuInstanceProfileInfo_v3(Struct, version=3):
+class GpuInstanceProfileInfo_v3(FaceStruct, version=3):
     """A profile of GPU instances, with its name and what it can do."""
 
     version: c_uint
@@ -4067,7 +4068,7 @@ class GpuInstanceProfileInfo_v3(Struct, version=3):
     capabilities: c_uint
 
 
-class GpuInstanceInfo(Struct):
+class GpuInstanceInfo(FaceStruct):
     """A GPU instance: device, number, profile and place."""
 
     device_: void_p
@@ -4076,14 +4077,14 @@ class GpuInstanceInfo(Struct):
     placement: GpuInstancePlacement
 
 
-class ComputeInstancePlacement(Struct):
+class ComputeInstancePlacement(ArrayStruct):
     """Where a compute instance lies, in slices."""
 
     start: c_uint
     size_: c_uint
 
 
-class ComputeInstanceProfileInfo_v2(Struct, version=2):
+class ComputeInstanceProfileInfo_v2(FaceStruct, version=2):
     """A profile of compute instances, with its name."""
 
     version: c_uint
@@ -4099,7 +4100,7 @@ class ComputeInstanceProfileInfo_v2(Struct, version=2):
     name: Annotated[str, "char[96]", "str"]
 
 
-class ComputeInstanceProfileInfo_v3(Struct, version=3):
+class ComputeInstanceProfileInfo_v3(FaceStruct, version=3):
     """A profile of compute instances, with its name and what it can do."""
 
     version: c_uint
@@ -4116,7 +4117,7 @@ class ComputeInstanceProfileInfo_v3(Struct, version=3):
     capabilities: c_uint
 
 
-class ComputeInstanceInfo(Struct):
+class ComputeInstanceInfo(FaceStruct):
     """A compute instance: device, GPU instance, number, profile and place."""
 
     device_: void_p
@@ -4126,14 +4127,14 @@ class ComputeInstanceInfo(Struct):
     placement: ComputeInstancePlacement
 
 
-class EccBankRemapperHistogram_v1(Struct):
+class EccBankRemapperHistogram_v1(FaceStruct):
     """How many groups of banks have spares left."""
 
     max_spare_group_count: c_uint
     no_spare_group_count: c_uint
 
 
-class EccBankRemapperStatus_v1(Struct):
+class EccBankRemapperStatus_v1(FaceStruct):
     """The banks that were remapped, and how many are left."""
 
     active_remappings: c_uint

@@ -1,0 +1,87 @@
+"""Structs of the raising faces: of memory that is there, compared, and in arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cudapy import cudla, cufile, nvml
+
+SIZE = ctypes.sizeof(cufile.IOEvents)
+
+
+class Owner(bytearray):
+    """What can be referred to weakly."""
+
+
+def test_the_memory_at_an_address_with_its_owner_or_a_copy() -> None:
+    memory = nvml.Memory_v2(total=1)
+    view, copy = nvml.Memory_v2.from_ptr(memory.ptr, owner=memory), nvml.Memory_v2.from_ptr(memory.ptr)
+    memory.total = 2
+    assert (view.total, view.version, copy.total) == (2, memory.version, 1)
+    union = cudla.DevAttribute(device_version=3)
+    assert cudla.DevAttribute.from_ptr(union.ptr).device_version == 3
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_several_at_an_address(size: int) -> None:
+    owner = Owner(2 * SIZE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(owner))
+    events: Any = cufile.IOEvents.from_ptr(address, size, owner=owner)
+    last = events if size == 1 else events[1]
+    last.ret = 5
+    assert owner[size * SIZE - 8] == 5 and events.ptr == address
+    gone = weakref.ref(owner)
+    del owner, events
+    gc.collect()
+    assert gone() is not None and last.ret == 5
+    del last
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_memory_of_an_array_or_a_buffer() -> None:
+    memory, counter = np.zeros(4 * SIZE, "u1"), np.zeros(2, "u8")
+    for events in (cufile.IOEvents.from_data(memory), cufile.IOEvents.from_buffer(memory)):
+        assert len(events) == 4  # type: ignore[arg-type]
+        events[3].ret += 1  # type: ignore[index]
+    assert memory[-8] == 2
+    cufile.OpCounter.from_data(counter).err = 7
+    assert counter[1] == 7
+    assert cufile.IOEvents.from_data(memory[:SIZE]).ret == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: nvml.Memory_v2.from_ptr(0), ValueError, "must not be null"),
+        (lambda: nvml.Memory_v2.from_ptr("x"), TypeError, "interpreted as an integer"),  # type: ignore[arg-type]
+        (lambda: cufile.IOEvents.from_ptr(0, 2), ValueError, "must not be null"),
+        (lambda: cufile.IOEvents.from_ptr(16, 0), ValueError, "one item or more"),
+        (lambda: nvml.Memory_v2.from_ptr(16, True), ValueError, "readonly must be False"),
+        (lambda: cufile.OpCounter.from_data(np.zeros(3, "u8")), ValueError, "must have 16 bytes, not 24"),
+        (
+            lambda: cufile.IOEvents.from_data(bytearray(5)),
+            ValueError,
+            f"multiple of {SIZE} bytes, not 5",
+        ),
+        (lambda: cufile.IOEvents.from_buffer(bytearray()), ValueError, f"multiple of {SIZE} bytes, not 0"),
+        (lambda: cufile.OpCounter.from_data(bytes(16)), TypeError, "not writable"),
+        (lambda: nvml.Memory_v2(4), TypeError, "positional"),
+    ],
+)
+def test_what_is_no_memory_of_theirs(make: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_equal_are_those_with_the_same_bytes() -> None:
+    assert cufile.OpCounter(ok=1) == cufile.OpCounter(ok=1) != cufile.OpCounter(ok=2)
+    assert cufile.OpCounter() != cufile.IOVec()
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(cufile.OpCounter())
