@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..._ffi.buffers import start_of
 from ...driver import CUDA_MEMCPY3D, CUarray, CUdeviceptr, CUmemorytype, checked
-from ..closable import Closable
 from ..context.current import RelaxedCaptureMode, owning, with_context
 from ..context.green import kept_number
 from ..memory.array_protocols import host_bytes
@@ -19,13 +18,12 @@ from ..ownership.keep_alive import keep_alive_for_graph, keep_alive_for_work
 from ..ownership.owned import Ownership
 from ..streams.order import queue
 from ..streams.stream import Stream
-from .choices import ArrayFormatType
+from .element_array import ElementArray
 from .elements import Shape, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..device.device import Device
     from ..streams.stream import IsStreamType
 
 
@@ -48,7 +46,7 @@ class OpaqueArrayOptions:
         self.shape, (self.format, self.num_channels), self.is_surface_load_store = shape_of(self)
 
 
-class OpaqueArray(Closable):
+class OpaqueArray(ElementArray):
     """Device memory in an order that the device chose, for textures and surfaces: `create_opaque_array`.
 
     Kernels use it through a TextureObject or a SurfaceObject, and `copy_from` and `copy_to` are the way of
@@ -57,11 +55,9 @@ class OpaqueArray(Closable):
     Source: cuArray3DCreate, cuArrayDestroy.
     """
 
-    __slots__ = ("_device_id", "_handle", "_mipmapped_array", "_shape")
-    _device_id: int
+    __slots__ = ("_mipmapped_array",)
     _handle: CUarray
     _mipmapped_array: object  # what owns a level of it, kept alive
-    _shape: Shape
 
     def __init__(self) -> None:
         raise TypeError("an OpaqueArray comes from dev.create_opaque_array() or get_level()")
@@ -103,20 +99,7 @@ class OpaqueArray(Closable):
         first are copied; rows of `shape[0]` elements follow each other, then slices of `shape[1]` rows. It is
         kept alive until the copy is done. Source: cuMemcpy3DAsync.
         """
-        call = self._call()
-        call.dstArray = self._handle
-        call.dstMemoryType = CUmemorytype.CU_MEMORYTYPE_ARRAY
-        call.srcPitch, call.srcHeight = call.WidthInBytes, call.Height
-        if isinstance(src, Buffer):
-            call.srcDevice = CUdeviceptr(src._address)
-            self._check_size(src._size, "copy_from: src")
-            call.srcMemoryType = CUmemorytype.CU_MEMORYTYPE_UNIFIED
-        else:
-            host = host_bytes(src, "copy_from: src")
-            self._check_size(host.nbytes, "copy_from: src")
-            call.srcHost = start_of(host, True, "copy_from: src")
-            call.srcMemoryType = CUmemorytype.CU_MEMORYTYPE_HOST
-        self._enqueue(call, Stream._accept(stream), src)
+        self._copy(src, Stream._accept(stream), to_array=True)
 
     def copy_to(self, dst: Any, *, stream: Stream | IsStreamType | None = None) -> Any:
         """Copy the whole array into `dst` in `stream`, and return `dst`.
@@ -125,57 +108,39 @@ class OpaqueArray(Closable):
         are written, in the order that `copy_from` has. A host array may be read after `stream.sync()`.
         Source: cuMemcpy3DAsync.
         """
-        call = self._call()
-        call.srcArray = self._handle
-        call.srcMemoryType = CUmemorytype.CU_MEMORYTYPE_ARRAY
-        call.dstPitch, call.dstHeight = call.WidthInBytes, call.Height
-        if isinstance(dst, Buffer):
-            call.dstDevice = CUdeviceptr(dst._address)
-            self._check_size(dst._size, "copy_to: dst")
-            call.dstMemoryType = CUmemorytype.CU_MEMORYTYPE_UNIFIED
-        else:
-            host = host_bytes(dst, "copy_to: dst")
-            self._check_size(host.nbytes, "copy_to: dst")
-            call.dstHost = start_of(host, False, "copy_to: dst")
-            call.dstMemoryType = CUmemorytype.CU_MEMORYTYPE_HOST
-        self._enqueue(call, Stream._accept(stream), dst)
+        self._copy(dst, Stream._accept(stream), to_array=False)
         return dst
 
-    def _call(self) -> CUDA_MEMCPY3D:
-        """A copy of all of it, whose sides are yet to be named."""
+    def _copy(self, other: Any, stream: Stream, to_array: bool) -> None:
+        """Copy all of it from or to `other`, which is linear memory."""
+        array, linear, what = ("dst", "src", "copy_from: src") if to_array else ("src", "dst", "copy_to: dst")
         width, height, depth = (*self._shape.extents, 1, 1)[:3]
-        return CUDA_MEMCPY3D(WidthInBytes=width * self.element_bytes, Height=height, Depth=depth)
+        row = width * self.element_bytes
+        fields: dict[str, Any] = {
+            f"{array}Array": self._handle,
+            f"{array}MemoryType": CUmemorytype.CU_MEMORYTYPE_ARRAY,
+            f"{linear}Pitch": row,
+            f"{linear}Height": height,
+        }
+        if isinstance(other, Buffer):
+            fields[f"{linear}Device"] = CUdeviceptr(other._address)
+            self._check_size(other._size, what)
+            fields[f"{linear}MemoryType"] = CUmemorytype.CU_MEMORYTYPE_UNIFIED
+        else:
+            host = host_bytes(other, what)
+            self._check_size(host.nbytes, what)
+            fields[f"{linear}Host"] = start_of(host, to_array, what)
+            fields[f"{linear}MemoryType"] = CUmemorytype.CU_MEMORYTYPE_HOST
+        call = CUDA_MEMCPY3D(WidthInBytes=row, Height=height, Depth=depth, **fields)
+        queue(stream, checked.cuMemcpy3DAsync, call)
+        if stream._owner is None or not keep_alive_for_graph(stream._owner, self, other):
+            keep_alive_for_work(stream, self._retain(), other)  # though it is closed in the meantime
 
     def _check_size(self, size: int, what: str) -> None:
         if size < self.size_bytes:
             raise ValueError(f"{what} has {size} bytes, the array has {self.size_bytes}")
 
-    def _enqueue(self, call: CUDA_MEMCPY3D, stream: Stream, other: object) -> None:
-        queue(stream, checked.cuMemcpy3DAsync, call)
-        if stream._owner is None or not keep_alive_for_graph(stream._owner, self, other):
-            keep_alive_for_work(stream, self._retain(), other)  # though it is closed in the meantime
-
     # -- what it is -------------------------------------------------------------------------------
-
-    @property
-    def handle(self) -> int:
-        """The CUarray; 0 once it is closed."""
-        return 0 if self.is_closed else self._handle.value
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(width,), (width, height) or (width, height, depth), in elements."""
-        return self._shape.extents
-
-    @property
-    def format(self) -> ArrayFormatType:
-        """The type of a channel."""
-        return self._shape.elements.format
-
-    @property
-    def num_channels(self) -> int:
-        """The channels of an element."""
-        return self._shape.elements.num_channels
 
     @property
     def element_bytes(self) -> int:
@@ -186,18 +151,6 @@ class OpaqueArray(Closable):
     def size_bytes(self) -> int:
         """The bytes of all elements."""
         return self._shape.size
-
-    @property
-    def is_surface_load_store(self) -> bool:
-        """Whether kernels may write it, through a SurfaceObject."""
-        return self._shape.is_surface_load_store
-
-    @property
-    def device(self) -> Device:
-        """The device that has it."""
-        from ..device.device import Device
-
-        return Device(self._device_id)
 
     def __repr__(self) -> str:
         state = ", closed" if self.is_closed else ""

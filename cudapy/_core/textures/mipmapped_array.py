@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..._ffi.integers import exact_int
 from ...driver import CUmipmappedArray, checked
-from ..closable import Closable
 from ..context.current import owning
 from ..context.green import kept_number
 from ..options import accepted, known_names
 from ..ownership.deferred import deferred
 from ..ownership.owned import Ownership
 from .array import OpaqueArray, destroy_in_context
-from .choices import ArrayFormatType
-from .elements import Shape, shape_of
-
-if TYPE_CHECKING:
-    from ..device.device import Device
+from .element_array import ElementArray
+from .elements import shape_of
 
 
 @known_names
@@ -49,7 +45,7 @@ class MipmappedArrayOptions:
         return number
 
 
-class MipmappedArray(Closable):
+class MipmappedArray(ElementArray):
     """An array in several sizes, between which a texture chooses: `Device.create_mipmapped_array`.
 
     `get_level` gives each of them, to be copied to or written. Given back with its last reference or by
@@ -57,11 +53,9 @@ class MipmappedArray(Closable):
     Source: cuMipmappedArrayCreate, cuMipmappedArrayDestroy.
     """
 
-    __slots__ = ("_device_id", "_handle", "_num_levels", "_shape")
-    _device_id: int
+    __slots__ = ("_num_levels",)
     _handle: CUmipmappedArray
     _num_levels: int
-    _shape: Shape
 
     def __init__(self) -> None:
         raise TypeError("a MipmappedArray comes from dev.create_mipmapped_array()")
@@ -100,41 +94,9 @@ class MipmappedArray(Closable):
         return array
 
     @property
-    def handle(self) -> int:
-        """The CUmipmappedArray; 0 once it is closed."""
-        return 0 if self.is_closed else self._handle.value
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """That of level 0: (width,), (width, height) or (width, height, depth), in elements."""
-        return self._shape.extents
-
-    @property
-    def format(self) -> ArrayFormatType:
-        """The type of a channel."""
-        return self._shape.elements.format
-
-    @property
-    def num_channels(self) -> int:
-        """The channels of an element."""
-        return self._shape.elements.num_channels
-
-    @property
     def num_levels(self) -> int:
         """How many levels there are."""
         return self._num_levels
-
-    @property
-    def is_surface_load_store(self) -> bool:
-        """Whether kernels may write its levels, through a SurfaceObject."""
-        return self._shape.is_surface_load_store
-
-    @property
-    def device(self) -> Device:
-        """The device that has it."""
-        from ..device.device import Device
-
-        return Device(self._device_id)
 
     def __repr__(self) -> str:
         state = ", closed" if self.is_closed else ""
