@@ -31,28 +31,14 @@ from cudapy.core import (
 )
 
 from .core_kernels import content
+from .tensor_kernels import TENSOR_HEADER
 
 pytestmark = pytest.mark.gpu
 
 HEIGHT, WIDTH = 32, 64  # of a matrix of floats, of which boxes of 8 x 16 are copied
-LOAD = r"""
-struct __align__(64) TensorMap { unsigned long long words[16]; };
-
-__device__ void arrive(unsigned long long *barrier, unsigned bytes) {
-    unsigned at = (unsigned)__cvta_generic_to_shared(barrier);
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(at) : "memory");
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(at), "r"(bytes) : "memory");
-}
-
-__device__ void wait(unsigned long long *barrier) {
-    unsigned done = 0, at = (unsigned)__cvta_generic_to_shared(barrier);
-    while (!done)
-        asm volatile(
-            "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
-            : "=r"(done) : "r"(at) : "memory");
-}
-
+LOAD = (
+    TENSOR_HEADER
+    + r"""
 template <typename T, int SIZE, int RANK>
 __global__ void load(const __grid_constant__ TensorMap map, int x, int y, T *out) {
     __shared__ __align__(1024) T box[SIZE];
@@ -116,6 +102,7 @@ extern "C" __global__ void first_words(int skipped, const __grid_constant__ Tens
 }
 
 """
+)
 C_TYPES = {
     TensorMapDataType.UINT8: "unsigned char",
     TensorMapDataType.UINT16: "unsigned short",

@@ -28,13 +28,14 @@ from cudapy.driver import (
 
 from .kernels import context as context
 from .kernels import cubin, function, memory, needs, needs_no_sanitizer, ok, read, run_python, write
+from .tensor_kernels import TENSOR_HEADER
 
 pytestmark = pytest.mark.gpu
 
 WIDTH, HEIGHT = 64, 32  # of a tensor of floats, of which boxes of 16 x 8 are copied
-SOURCE = r"""
-struct __align__(64) TensorMap { unsigned long long words[16]; };
-
+SOURCE = (
+    TENSOR_HEADER
+    + r"""
 extern "C" __global__ void copy_box(const __grid_constant__ TensorMap map, int x, int y, float *out)
 {
     __shared__ __align__(128) float box[8 * 16];
@@ -42,20 +43,14 @@ extern "C" __global__ void copy_box(const __grid_constant__ TensorMap map, int x
     unsigned box_at = (unsigned)__cvta_generic_to_shared(box);
     unsigned barrier_at = (unsigned)__cvta_generic_to_shared(&barrier);
     if (threadIdx.x == 0) {
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(barrier_at) : "memory");
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 512;" :: "r"(barrier_at) : "memory");
+        arrive(&barrier, sizeof box);
         asm volatile(
             "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
             " [%0], [%1, {%2, %3}], [%4];"
             :: "r"(box_at), "l"(&map), "r"(x), "r"(y), "r"(barrier_at) : "memory");
     }
     __syncthreads();
-    unsigned done = 0;
-    while (!done)
-        asm volatile(
-            "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
-            : "=r"(done) : "r"(barrier_at) : "memory");
+    wait(&barrier);
     out[threadIdx.x] = box[threadIdx.x];
 }
 
@@ -72,6 +67,7 @@ extern "C" __global__ void store_box(const __grid_constant__ TensorMap map, int 
             :: "l"(&map), "r"(x), "r"(y), "r"((unsigned)__cvta_generic_to_shared(box)) : "memory");
 }
 """
+)
 
 
 @pytest.fixture
