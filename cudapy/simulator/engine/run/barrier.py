@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..aliases import I64, Array, Bools
     from ..compile.function import CompiledFunction
     from ..instructions.control import BarrierInfo
-    from .calls import Key
+    from .groups import Key
 
 
 class Waiting(NamedTuple):

@@ -9,8 +9,8 @@ import numpy as np
 from .. import fault
 from ..fault import Fault
 from .barrier import Barriers, Waiting
-from .calls import Calls, function_number
 from .cluster import ClusterBarriers, Held
+from .groups import function_number
 from .report import place_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ..compile.function import CompiledFunction
     from ..compile.graph import Block
     from ..ptx.syntax import Instruction
-    from .calls import Key
+    from .batch import Batch
+    from .groups import Groups, Key
 
 _PATIENCE = 1024
 """After so many questions in vain, and nothing else, everybody is thought to wait for ever."""
@@ -28,37 +29,36 @@ Arrival: TypeAlias = "tuple[Array, Array | None, Bools | None]"
 """The number of a barrier, for how many threads it is, and a predicate to be reduced; None: all, and none."""
 
 
-class BarrierSync(Calls):
-    """The part of a scheduler that lets threads wait."""
+class BarrierSync:
+    """Lets groups of a batch wait for others, and says when nobody can come."""
 
-    _gated: dict[Key, list[I64]]
-
-    def _set_up_barriers(self) -> None:
-        batch = self.batch
+    def __init__(self, batch: Batch, groups: Groups) -> None:
+        self._batch, self._groups = batch, groups
+        self._threads, self._kernel = batch.threads, batch.launch.kernel
         self._barriers = Barriers(batch.threads.blocks, batch.threads.live)
         self._cluster_barriers: ClusterBarriers | None = None  # once somebody arrives
 
     @property
-    def _is_idle(self) -> bool:
+    def is_idle(self) -> bool:
         """Nobody waits for anybody."""
-        return not self._gated and not self._barriers.everybody() and not self._held
+        return not self._groups.gated and not self._barriers.everybody() and not self._held
 
     @property
     def _held(self) -> list[Held]:
         """Those that wait for their clusters."""
         return self._cluster_barriers.waiting if self._cluster_barriers is not None else []
 
-    def _left(self, lanes: I64) -> None:
+    def left(self, lanes: I64) -> None:
         """Lanes have exited: barriers may be complete without them."""
-        if self.batch.polls.unproductive:
-            self.batch.polls.something_happened()
+        if self._batch.polls.unproductive:
+            self._batch.polls.something_happened()
         if not self._barriers.is_idle:
             self._release()
         if self._cluster_barriers is not None:
             self._cluster_barriers.exited(lanes)
             self._release_clusters(self._cluster_barriers)
 
-    def _barrier(
+    def arrive(
         self,
         following: Key,
         function: CompiledFunction,
@@ -66,12 +66,13 @@ class BarrierSync(Calls):
         lanes: Lanes,
         result: Arrival,
     ) -> None:
+        """Lanes have come to the barrier of their block that `block` ends with."""
         number, count, predicate = result
         simple = count is None and not number.ndim and predicate is None
         if simple and lanes is None and self._barriers.is_idle and block.info.action == "sync":
-            if self.batch.races is not None:
-                self.batch.races.synchronized_blocks(np.arange(self._threads.block_count))
-            self._add(following, None)
+            if self._batch.races is not None:
+                self._batch.races.synchronized_blocks(np.arange(self._threads.block_count))
+            self._groups.add(following, None)
             return
         numbers = self._threads.numbers(lanes)
         which = np.broadcast_to(number, numbers.shape)
@@ -84,22 +85,23 @@ class BarrierSync(Calls):
                 waiting = Waiting(block.info, following, numbers[chosen], kept, function)
                 self._barriers.arrive(int(one), int(expected), waiting)
         if block.info.action == "arrive":
-            self._add(following, lanes)
+            self._groups.add(following, lanes)
         self._release()
 
     def _release(self) -> None:
         released, finished = self._barriers.release()
-        if self.batch.races is not None and finished.any():
-            self.batch.races.synchronized_blocks(np.flatnonzero(finished))
+        if self._batch.races is not None and finished.any():
+            self._batch.races.synchronized_blocks(np.flatnonzero(finished))
         for key, lanes, result, slot in released:
             if slot is not None and result is not None:
-                self._frame(key).merge(slot, result, lanes)
-            self._add(key, lanes)
+                self._groups.frame(key).merge(slot, result, lanes)
+            self._groups.add(key, lanes)
 
-    def _cluster_barrier(
+    def arrive_at_cluster(
         self, following: Key, function: CompiledFunction, block: Block, lanes: Lanes
     ) -> None:
-        threads, barriers = self.batch.threads, self._cluster_barriers
+        """Lanes have come to an arrival at the barrier of their cluster, or to a wait there."""
+        threads, barriers = self._batch.threads, self._cluster_barriers
         if barriers is None:
             barriers = ClusterBarriers(threads.blocks, threads.cluster_size, threads.live)
             self._cluster_barriers = barriers
@@ -113,31 +115,31 @@ class BarrierSync(Calls):
             text = "A wait at the barrier of the cluster without an arrival"
         if bad.any():
             number = function_number(function, block)
-            self.batch.report.fail(fault.LAUNCH_FAILED, text, number, numbers, bad)
+            self._batch.report.fail(fault.LAUNCH_FAILED, text, number, numbers, bad)
         if block.info.action == "arrive":
-            self._add(following, lanes)
+            self._groups.add(following, lanes)
         self._release_clusters(barriers)
 
     def _release_clusters(self, barriers: ClusterBarriers) -> None:
         released, complete = barriers.release()
-        if self.batch.races is not None and len(complete):
-            self.batch.races.synchronized_clusters(complete)
+        if self._batch.races is not None and len(complete):
+            self._batch.races.synchronized_clusters(complete)
         for key, lanes in released:
-            self._add(key, lanes)
+            self._groups.add(key, lanes)
 
-    def _look_for_deadlock(self, ran: Block) -> None:
+    def look_for_deadlock(self, ran: Block) -> None:
         """After a block that some asked in vain before: does everybody wait?"""
-        polls = self.batch.polls
+        polls = self._batch.polls
         if not ran.is_idle:
             polls.something_happened()
         elif polls.unproductive > _PATIENCE:
             held = [waiting.lanes for _, waiting in self._barriers.everybody()]
             held += [one.lanes for one in self._held]
-            held += [lanes for groups in self._gated.values() for lanes in groups]
+            held += [lanes for groups in self._groups.gated.values() for lanes in groups]
             if len(np.unique(np.concatenate([polls.lanes(), *held]))) == int(self._threads.live.sum()):
-                self._deadlock(self.batch.mbarriers.who_asks())
+                self.deadlock(self._batch.mbarriers.who_asks())
 
-    def _deadlock(self, more: list[str]) -> NoReturn:
+    def deadlock(self, more: list[str]) -> NoReturn:
         """Say who waits for what; `more` are those that ask again and again."""
         lines = []
         for number, waiting in self._barriers.everybody():
@@ -147,8 +149,8 @@ class BarrierSync(Calls):
         for held in self._held:
             what = "the barrier of their cluster"
             lines.append(self._waits(held.lanes, held.function, held.instruction, what))
-        for key, groups in self._gated.items():
-            function = self._functions[key.function]
+        for key, groups in self._groups.gated.items():
+            function = self._groups.functions[key.function]
             first = function.blocks[key.block].steps[0].instruction
             lines.append(self._waits(np.concatenate(groups), function, first, "the rest of its warp's mask"))
         if self._barriers.everybody():

@@ -1,7 +1,7 @@
 """Calls and returns: frames are entered, parameters carried over.
 
-A function has one frame for each depth of calls, which all threads that are in it there share. So threads
-that come from different places run it together; where each of them returns to is a register of the frame.
+Threads that come from different places run a function together; where each of them returns to is a register
+of its frame.
 """
 
 from __future__ import annotations
@@ -12,30 +12,20 @@ import numpy as np
 
 from .. import fault
 from . import services
-from .frame import Frame, part
+from .frame import part
+from .groups import FRAME_SLOT, SITE_SLOT, Key, function_number
 from .layout import FUNCTIONS
 
 if TYPE_CHECKING:
     from ..aliases import U64, Array, Lanes
     from ..compile.function import CompiledFunction
     from ..compile.graph import Block
-    from ..kernel import Kernel
     from .batch import Batch
-    from .threads import Threads
+    from .frame import Frame
+    from .groups import Groups
 
-FRAME_SLOT, SITE_SLOT = 0, 1
-"""Of every frame: the address of its local memory, and where it was called."""
 _CALL_SIZE = 16
 """What a call takes of the stack besides local variables."""
-
-
-class Key(NamedTuple):
-    """A group. The smallest runs first."""
-
-    depth: int
-    """The negative number of calls that it is in."""
-    block: int
-    function: int
 
 
 class Site(NamedTuple):
@@ -47,27 +37,18 @@ class Site(NamedTuple):
 
 
 class Calls:
-    """The part of a scheduler that calls and returns."""
+    """Has groups of a batch enter functions and leave them."""
 
-    batch: Batch
-    _threads: Threads
-    _kernel: Kernel
-    _functions: list[CompiledFunction]
-    _sites: list[Site]
-    _site_numbers: dict[tuple[int, int], int]
+    def __init__(self, batch: Batch, groups: Groups) -> None:
+        self._batch, self._groups = batch, groups
+        self._threads, self._kernel = batch.threads, batch.launch.kernel
+        self._sites: list[Site] = []
+        self._site_numbers: dict[tuple[int, int], int] = {}
 
-    def _frame(self, key: Key) -> Frame:
-        raise NotImplementedError
-
-    def _add(self, key: Key, lanes: Lanes) -> None:
-        raise NotImplementedError
-
-    def _exit(self, lanes: Lanes) -> None:
-        raise NotImplementedError
-
-    def _call(
+    def call(
         self, key: Key, function: CompiledFunction, block: Block, frame: Frame, lanes: Lanes, target: U64
     ) -> None:
+        """Have lanes enter what `block` ends with a call of; `target` is its address where no name is."""
         following = Key(key.depth, key.block + 1, key.function)
         if block.info.name is not None:
             self._call_one(key, following, function, block, frame, lanes, block.info.name)
@@ -77,7 +58,7 @@ class Calls:
             name = self._kernel.module.function_at(int(one))
             chosen = lanes if not target.ndim else numbers[target == one]
             if name is None:
-                self.batch.report.fail(
+                self._batch.report.fail(
                     fault.INVALID_PC,
                     "A call of what is no function",
                     function_number(function, block),
@@ -100,13 +81,13 @@ class Calls:
     ) -> None:
         info = block.info
         if name in services.SERVICES:
-            services.SERVICES[name](self.batch, function, block, frame, lanes)
-            self._add(following, lanes)
+            services.SERVICES[name](self._batch, function, block, frame, lanes)
+            self._groups.add(following, lanes)
             return
         number = self._kernel.function_number(name)
-        called = self._functions[number]
+        called = self._groups.functions[number]
         inner = Key(key.depth - 1, 0, number)
-        entered = self._frame(inner)
+        entered = self._groups.frame(inner)
         parameters = called.text.prototype.parameters
         for variable, argument in zip(parameters, info.arguments):  # noqa: B905 (more may be given)
             carry(function, frame, argument, called, entered, variable.name, lanes)
@@ -116,16 +97,16 @@ class Calls:
             taken = part(frame[function.stack_slot], self._threads.numbers(lanes))
             base = base + (taken + np.uint64(15) & ~np.uint64(15))
         top = int(np.max(base)) + called.local_size
-        if top > self.batch.device.stack_size:
-            self.batch.report.fail(
+        if top > self._batch.device.stack_size:
+            self._batch.report.fail(
                 fault.HARDWARE_STACK_ERROR,
                 "Stack overflow",
                 function_number(function, block),
                 lanes,
                 True,
-                more=f"a stack has {self.batch.device.stack_size} bytes, {-key.depth + 1} calls are open",
+                more=f"a stack has {self._batch.device.stack_size} bytes, {-key.depth + 1} calls are open",
             )
-        self.batch.local.reserve(top)
+        self._batch.local.reserve(top)
         if called.stack_slot is not None:
             entered.merge(called.stack_slot, np.uint64(0), self._threads.numbers(lanes))
         site = self._site(function, following, info.results)
@@ -135,7 +116,7 @@ class Calls:
         else:
             entered.merge(FRAME_SLOT, base, lanes)
             entered.merge(SITE_SLOT, np.uint32(site), lanes)
-        self._add(inner, lanes)
+        self._groups.add(inner, lanes)
 
     def _site(self, function: CompiledFunction, following: Key, results: tuple[str, ...]) -> int:
         place = (following.function, following.block)
@@ -145,21 +126,19 @@ class Calls:
             self._sites.append(Site(function, following.block, results))
         return number
 
-    def _return(self, key: Key, function: CompiledFunction, frame: Frame, lanes: Lanes) -> None:
-        if not key.depth:
-            self._exit(lanes)
-            return
+    def return_(self, key: Key, function: CompiledFunction, frame: Frame, lanes: Lanes) -> None:
+        """Have lanes go on where they called `function`, which is not the kernel."""
         numbers = self._threads.numbers(lanes)
         sites = part(frame[SITE_SLOT], numbers)
         for one in np.unique(sites):
             site = self._sites[int(one)]
             chosen = lanes if not sites.ndim or (sites == one).all() else numbers[sites == one]
             outer = Key(key.depth + 1, site.block, self._kernel.function_number(site.function.name))
-            caller = self._frame(outer)
+            caller = self._groups.frame(outer)
             # what the function does not return stays what it was; what nobody takes is lost
             for variable, result in zip(function.text.prototype.results, site.results):  # noqa: B905
                 carry(function, frame, variable.name, site.function, caller, result, chosen)
-            self._add(outer, chosen)
+            self._groups.add(outer, chosen)
 
 
 def carry(
@@ -207,8 +186,3 @@ def _assembled(
             shift = 8 * (start - offset)
             total = total | (value << np.uint64(shift) if shift >= 0 else value >> np.uint64(-shift))
     return total.astype(f"u{size}")
-
-
-def function_number(function: CompiledFunction, block: Block) -> int:
-    """The number of the last instruction of a block, for reports."""
-    return function.instructions.index(block.steps[-1].instruction)

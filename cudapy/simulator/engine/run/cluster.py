@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..aliases import I64, Bools, Dim3
     from ..compile.function import CompiledFunction
     from ..ptx.syntax import Instruction
-    from .calls import Key
+    from .groups import Key
 
 
 def in_clusters(places: I64, grid: Dim3, cluster: Dim3) -> I64:

@@ -14,58 +14,56 @@ import numpy as np
 
 from .. import coverage, settings
 from .barrier_sync import BarrierSync
-from .calls import FRAME_SLOT, Key, Site
-from .frame import Frame, part
+from .calls import Calls
+from .frame import part
+from .groups import Groups, Key
 
 if TYPE_CHECKING:
     from ..aliases import I64, U32, Bools, Lanes
     from ..compile.function import CompiledFunction
     from ..compile.graph import Block
     from .batch import Batch
+    from .frame import Frame
 
 _PATIENCE = 256
 """After so many blocks another group has its turn."""
 
 
-class Scheduler(BarrierSync):
+class Scheduler:
     """Runs a batch to its end."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch, self._threads = batch, batch.threads
         self._kernel = batch.launch.kernel
         self._functions = self._kernel.functions
-        self._ready: dict[Key, list[Lanes]] = {Key(0, 0, 0): [None]}
-        self._gated: dict[Key, list[I64]] = {}
-        self._frames: dict[tuple[int, int], Frame] = {}
-        self._sites: list[Site] = []
-        self._site_numbers: dict[tuple[int, int], int] = {}
-        self._set_up_barriers()
+        self._groups = Groups(self._functions, self._threads.count)
+        self._calls = Calls(batch, self._groups)
+        self._barriers = BarrierSync(batch, self._groups)
         seed = settings.current.seed
         self._random = None if seed is None else random.Random(seed)
         self._steps = 0
         self._resting: set[Key] = set()
         self._counts = coverage.counts(self._kernel) if settings.current.coverage else None
-        self._frame(Key(0, 0, 0))[FRAME_SLOT] = np.zeros((), np.uint64)[()]
         if self._functions[0].local_size:
             batch.local.reserve(self._functions[0].local_size)
 
     def run(self) -> None:
         """Raises Fault."""
-        batch, ready = self.batch, self._ready
+        batch, groups, ready = self.batch, self._groups, self._groups.ready
         count, report, polls = self._threads.count, batch.report, batch.polls
         pause = batch.device.pause
         while True:
             if pause is not None:
                 pause()
             if not ready:
-                if self._is_idle:
+                if self._barriers.is_idle:
                     return
-                self._deadlock([])
+                self._barriers.deadlock([])
             key = self._choose()
             lanes = _merged(ready.pop(key), count)
             function = report.function = self._functions[key.function]
             block = function.blocks[key.block]
-            frame = self._frame(key)
+            frame = groups.frame(key)
             if block.convergence_mask is not None and lanes is not None:
                 lanes = self._reconverge(key, block.convergence_mask, frame, lanes)
                 if lanes is not None and not len(lanes):
@@ -76,11 +74,11 @@ class Scheduler(BarrierSync):
             if self._counts is not None:
                 self._counts.ran(key.function, key.block, count if lanes is None else len(lanes))
             if polls.unproductive:
-                self._look_for_deadlock(block)
+                self._barriers.look_for_deadlock(block)
             self._finish(key, function, block, frame, lanes, result)
 
     def _choose(self) -> Key:
-        ready = self._ready
+        ready = self._groups.ready
         if len(ready) == 1:
             return next(iter(ready))
         self._steps += 1
@@ -96,21 +94,11 @@ class Scheduler(BarrierSync):
             self._resting.clear()
         return min(ready)
 
-    def _frame(self, key: Key) -> Frame:
-        frame = self._frames.get((key.depth, key.function))
-        if frame is None:
-            initial = self._functions[key.function].initial
-            frame = self._frames[key.depth, key.function] = Frame(initial, self._threads.count)
-        return frame
-
-    def _add(self, key: Key, lanes: Lanes) -> None:
-        self._ready.setdefault(key, []).append(lanes)
-
     def _reconverge(
         self, key: Key, convergence_mask: int | tuple[str, int], frame: Frame, lanes: I64
     ) -> Lanes:
         """Those of `lanes`, and of those that wait already, that have their warp's mask complete."""
-        held = self._gated.pop(key, None)
+        held = self._groups.gated.pop(key, None)
         if held is not None:
             together = _merged([*held, lanes], self._threads.count)
             if together is None:
@@ -124,7 +112,7 @@ class Scheduler(BarrierSync):
         complete = self.batch.warps.gathered(mask, lanes)
         if complete.all():
             return lanes
-        self._gated[key] = [lanes[~complete]]
+        self._groups.gated[key] = [lanes[~complete]]
         return lanes[complete]
 
     def _finish(
@@ -133,29 +121,29 @@ class Scheduler(BarrierSync):
         kind = block.end
         following = Key(key.depth, key.block + 1, key.function)
         if kind == "next":
-            self._add(following, lanes)
+            self._groups.add(following, lanes)
         elif kind in ("branch", "return", "exit"):
             yes, no = self._split(lanes, result)
             if self._counts is not None and kind == "branch" and not block.is_certain:
                 self._counts.branched(key.function, key.block, _size(yes, self.batch), _size(no, self.batch))
             if no is not _NOBODY:
-                self._add(following, no)
+                self._groups.add(following, no)
             if yes is _NOBODY:
                 return
             if kind == "branch":
-                self._add(Key(key.depth, block.targets[0], key.function), yes)
-            elif kind == "return":
-                self._return(key, function, frame, yes)
+                self._groups.add(Key(key.depth, block.targets[0], key.function), yes)
+            elif kind == "return" and key.depth:
+                self._calls.return_(key, function, frame, yes)
             else:
                 self._exit(yes)
         elif kind == "switch":
             self._switch(key, block, lanes, result)
         elif kind == "barrier":
-            self._barrier(following, function, block, lanes, result)
+            self._barriers.arrive(following, function, block, lanes, result)
         elif kind == "cluster":
-            self._cluster_barrier(following, function, block, lanes)
+            self._barriers.arrive_at_cluster(following, function, block, lanes)
         else:
-            self._call(key, function, block, frame, lanes, result)
+            self._calls.call(key, function, block, frame, lanes, result)
 
     def _split(self, lanes: Lanes, condition: Bools | Literal[True]) -> tuple[Lanes, Lanes]:
         if condition is True or (not condition.ndim and condition):
@@ -172,11 +160,11 @@ class Scheduler(BarrierSync):
 
     def _switch(self, key: Key, block: Block, lanes: Lanes, place: U32) -> None:
         if not place.ndim:
-            self._add(Key(key.depth, block.targets[int(place)], key.function), lanes)
+            self._groups.add(Key(key.depth, block.targets[int(place)], key.function), lanes)
             return
         numbers = self._threads.numbers(lanes)
         for one in np.unique(place):
-            self._add(Key(key.depth, block.targets[int(one)], key.function), numbers[place == one])
+            self._groups.add(Key(key.depth, block.targets[int(one)], key.function), numbers[place == one])
 
     def _exit(self, lanes: Lanes) -> None:
         threads = self._threads
@@ -184,9 +172,8 @@ class Scheduler(BarrierSync):
         threads.live -= np.bincount(threads.blocks[numbers], minlength=len(threads.live))
         if lanes is not None:  # else there is nobody left in any warp
             self.batch.warps.exited(lanes)
-        self._left(numbers)
-        for key in list(self._gated):
-            self._ready.setdefault(key, []).extend(self._gated.pop(key))
+        self._barriers.left(numbers)
+        self._groups.open_gates()
 
 
 _NOBODY: I64 = np.empty(0, np.int64)

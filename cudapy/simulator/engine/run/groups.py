@@ -1,0 +1,66 @@
+"""Groups of threads that are at the same place, and the frames that they are in.
+
+A function has one frame for each depth of calls, which all threads that are in it there share. So threads
+that come from different places run it together.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .frame import Frame
+
+if TYPE_CHECKING:
+    from ..aliases import I64, Lanes
+    from ..compile.function import CompiledFunction
+    from ..compile.graph import Block
+
+FRAME_SLOT, SITE_SLOT = 0, 1
+"""Of every frame: the address of its local memory, and where it was called."""
+
+
+class Key(NamedTuple):
+    """A group. The smallest runs first."""
+
+    depth: int
+    """The negative number of calls that it is in."""
+    block: int
+    function: int
+
+
+class Groups:
+    """The groups of a batch of `count` threads, all of which begin with the kernel, the first function."""
+
+    def __init__(self, functions: list[CompiledFunction], count: int) -> None:
+        self.functions = functions
+        self.ready: dict[Key, list[Lanes]] = {Key(0, 0, 0): [None]}
+        """Those that can run, in the pieces that came there."""
+        self.gated: dict[Key, list[I64]] = {}
+        """Those that wait for the rest of their warp's mask."""
+        self._count = count
+        self._frames: dict[tuple[int, int], Frame] = {}
+        self.frame(Key(0, 0, 0))[FRAME_SLOT] = np.zeros((), np.uint64)[()]
+
+    def frame(self, key: Key) -> Frame:
+        """The frame that a group is in."""
+        frame = self._frames.get((key.depth, key.function))
+        if frame is None:
+            initial = self.functions[key.function].initial
+            frame = self._frames[key.depth, key.function] = Frame(initial, self._count)
+        return frame
+
+    def add(self, key: Key, lanes: Lanes) -> None:
+        """Have lanes run there."""
+        self.ready.setdefault(key, []).append(lanes)
+
+    def open_gates(self) -> None:
+        """Let those look again that wait for the rest of their warp's mask."""
+        for key in list(self.gated):
+            self.ready.setdefault(key, []).extend(self.gated.pop(key))
+
+
+def function_number(function: CompiledFunction, block: Block) -> int:
+    """The number of the last instruction of a block, for reports."""
+    return function.instructions.index(block.steps[-1].instruction)
