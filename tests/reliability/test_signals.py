@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import traceback
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,56 @@ def test_nothing_is_lost_as_any_c_function_returns(w: World, reports: list[Any],
         assert open_files() == files, where
         assert reports == [], where
     scenario(w)
+
+
+ADDED = {
+    "launch": lambda w, place: place.launch(w.core.LaunchConfig(1, block=1, is_cooperative=True), w.nothing),
+    "join": lambda w, place: place.join(),
+    "memset": lambda w, place: place.memset(w.device.allocate(64), 1, 64),
+    "memcpy": lambda w, place: place.memcpy(bytearray(4), bytearray(4), 4),
+    "record": lambda w, place: place.record(w.device.create_event()),
+    "wait": lambda w, place: place.wait(w.device.create_event()),
+    "callback": lambda w, place: place.callback(print),
+}
+"""How nodes are added to a graph."""
+
+
+@pytest.mark.parametrize("name", [*ADDED, "embed", "if_then"])
+def test_a_node_is_added_with_what_belongs_to_it_or_not_at_all(w: World, name: str) -> None:
+    """One that nobody hears of would run, perhaps without what it uses."""
+    definition, child = w.core.graph.GraphDefinition(), w.core.graph.GraphDefinition()
+    place, condition = definition.empty(), definition.create_condition(0)
+    others = {"embed": lambda *_: place.embed(child), "if_then": lambda *_: place.if_then(condition)}
+    add = {**ADDED, **others}[name]
+    number, came = 0, True
+    while came:
+        number, came = number + 1, False
+        calls = Interrupting(w, number)
+        try:
+            with calls:
+                add(w, place)
+        except KeyboardInterrupt as error:
+            came = True
+            traceback.clear_frames(error.__traceback__)
+        calls.end()
+        nodes = w.driver.checked.cuGraphGetNodes(definition.handle)[1]
+        assert nodes == 2 - came, f"call {number}, {calls.came}"
+    assert number > 1
+
+
+def test_a_node_that_cannot_be_destroyed_keeps_what_it_uses(w: World) -> None:
+    """As CUDA refuses where a node allocates memory."""
+    definition = w.core.graph.GraphDefinition()
+    place, called = definition.allocate(64), []
+    function = weakref.ref(append := lambda: called.append(1))
+    with pytest.raises(KeyboardInterrupt) as caught, Interrupting(w, 1) as calls:
+        place.callback(append)
+    traceback.clear_frames(caught.value.__traceback__)
+    del append, caught
+    assert calls.came == "cuGraphAddHostNode"
+    definition.instantiate().launch(w.device.default_stream)
+    w.settle()
+    assert called == [1] and function() is not None
 
 
 def open_files() -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from ...driver import CUgraph, CUgraphConditionalNodeType, checked
+from ...driver import CUgraph, CUgraphConditionalNodeType
 from ..closable import Closable
-from ..context.current import RelaxedCaptureMode, with_context
+from ..context.current import RelaxedCaptureMode, owning, with_context
 from ..ownership.graph_references import Recorder
 from ..streams.stream import Stream, StreamOptions
 from . import condition as conditions
@@ -200,7 +200,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
         """Call `fn` on the host at this point, as `GraphDefinition.callback` does."""
         function, capture = HostFunction(fn, user_data), self._building()
         self._keep_alive(*function.things)
-        node = capture.insert(self._stream, checked.cuGraphAddHostNode, function.parameters)
+        node = capture.insert(self._stream, owning.cuGraphAddHostNode, function.parameters)
         capture.tree.record(node).callback = function.callback
 
     def embed(self, child: GraphBuilder | GraphDefinition) -> None:
@@ -211,7 +211,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
         definition = definition_of(child, "embed")
         capture = self._building()
         self._keep_alive(*definition._tree.kept.share().values())
-        capture.insert(self._stream, checked.cuGraphAddChildGraphNode, definition._checked())
+        capture.insert(self._stream, owning.cuGraphAddChildGraphNode, definition._checked())
 
     def create_condition(self, default_value: int | None = None) -> GraphCondition:
         """A condition for one conditional node, as `GraphDefinition.create_condition` makes."""

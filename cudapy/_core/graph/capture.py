@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from ... import driver
 from ..._errors import CUDAError
 from ...driver import (
     CUgraph,
@@ -89,22 +88,23 @@ class Capture:
         self.open_forks += 1
         return made
 
-    def insert(self, stream: Stream, add: Callable[..., CUgraphNode], *args: Any) -> CUgraphNode:
-        """The node that `add(graph, nodes before, how many, *args)` adds, next in `stream`."""
+    def insert(self, stream: Stream, add: Callable[..., object], *args: Any) -> CUgraphNode:
+        """The node that `add(cell, graph, nodes before, count, *args)` writes to `cell`, next in `stream`."""
         _, _, graph, before, edges, count = checked.cuStreamGetCaptureInfo(stream._handle)
-        node = add(graph, [], 0, *args)
+        node = CUgraphNode()
         try:
+            add(node, graph, None, 0, *args)
             if any(map(any, map(bytes, edges))):
                 checked.cuGraphAddDependencies(graph, before, [node] * count, edges, count)
             elif before:
                 checked.cuGraphAddDependencies(graph, before, [node] * count, count)
             replace = CUstreamUpdateCaptureDependencies_flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES
             checked.cuStreamUpdateCaptureDependencies(stream._handle, [node], 1, replace)
-        except BaseException:
-            driver.cuGraphDestroyNode(node)  # it would run in no order
+            self.tree.added(node)
+            return node
+        except BaseException:  # it would run in no order
+            self.tree.take_back(node, {})
             raise
-        self.tree.added(node)
-        return node
 
     def end(self) -> Tree:
         """What was captured. Raises CUDAError that says why it is no graph; the capture is over then."""

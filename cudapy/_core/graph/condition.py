@@ -16,6 +16,7 @@ from ...driver import (
     checked,
 )
 from ..choices import Choice
+from ..context.current import owning
 
 IF = CUgraphConditionalNodeType.CU_GRAPH_COND_TYPE_IF
 WHILE = CUgraphConditionalNodeType.CU_GRAPH_COND_TYPE_WHILE
@@ -75,10 +76,14 @@ def conditional(
 
 
 def add_conditional(
-    graph: CUgraph, before: list[CUgraphNode], count: int, wanted: CUgraphNodeParams
-) -> CUgraphNode:
-    """Add a conditional node. Source: cuGraphAddNode."""
-    return checked.cuGraphAddNode(graph, before, None, count, wanted)
+    cell: CUgraphNode,
+    graph: CUgraph,
+    before: list[CUgraphNode] | None,
+    count: int,
+    wanted: CUgraphNodeParams,
+) -> None:
+    """Add a conditional node, and write it to `cell`. Source: cuGraphAddNode."""
+    owning.cuGraphAddNode_v2(cell, graph, before, None, count, wanted)
 
 
 def bodies(parameters: CUgraphNodeParams) -> tuple[CUgraph, ...]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..._errors import CUDAError
+from ..._ffi.interrupts import entered
 from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode
+from ..context.current import owning
 from ..context.green import kept_number
 from ..ownership.graph_references import GraphReferences, with_owners
 from ..ownership.owned import Ownership
@@ -84,6 +87,29 @@ class Tree:
         if record is not None:
             record.end()
         self.kept.keep_alive(int(node))
+
+    @entered
+    def take_back(self, node: CUgraphNode, things: Mapping[str, Any], number: int = 0) -> None:
+        """Destroy the node in this cell, 0 for none, as its adding failed or was interrupted. One that
+        cannot be destroyed, as in a graph that allocates memory, keeps the `things` that it uses.
+
+        To the end, should Ctrl-C come again.
+        """
+        try:
+            number = number or node.value
+            try:
+                if node.value:
+                    owning.cuGraphDestroyNode(node)
+            except CUDAError:
+                self.keep_alive(node, self.record(node), **things)
+            else:
+                if number:
+                    self.forget(CUgraphNode(number))
+        except Exception:
+            raise
+        except BaseException:
+            self.take_back(node, things, number)
+            raise
 
     def allocated(self, address: int) -> bool:
         """Whether a node of this graph allocates the memory at `address`."""

@@ -6,7 +6,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ... import driver
 from ..._ffi.shown import type_name
 from ...driver import (
     CUdeviceptr,
@@ -16,7 +15,7 @@ from ...driver import (
     CUgraphNodeType,
     checked,
 )
-from ..context.current import with_context
+from ..context.current import owning, with_context
 from ..context.green import green_contexts, green_number
 from ..kernels import node_parameters
 from ..kernels.kernel import Kernel
@@ -101,25 +100,33 @@ class Adding(NotCopyable):
     def _add(
         self,
         kind: CUgraphNodeType,
-        function: Callable[..., CUgraphNode],
+        add: Callable[..., object],
         *args: Any,
         context: int = 0,
+        before: list[CUgraphNode] | None = None,
+        note: Callable[[CUgraphNode, Record], object] | None = None,
         **things: Any,
-    ) -> tuple[Any, Record]:
-        """The node that `function(graph, nodes before, how many, *args)` adds; it needs `things`."""
-        tree, graph, before = self._place()
-        node = function(graph, before or None, len(before), *args)
-        record = tree.added(node)
-        record.context = context
-        if green_contexts and (green := green_number(context)):
-            things["context"] = green
+    ) -> Any:
+        """The node that `add(cell, graph, nodes before, how many, *args)` makes in `cell`; it needs `things`.
+
+        before: the nodes it follows, if these are not those of `_place`. note: is called with the cell and
+        the node's record, for what else belongs to it. If anything fails, or Ctrl-C comes, there is no node.
+        """
+        tree, graph, placed = self._place()
+        before, node = placed if before is None else before, CUgraphNode()
         try:
+            add(node, graph, before or None, len(before), *args)
+            record = tree.added(node)
+            record.context = context
+            if green_contexts and (green := green_number(context)):
+                things["context"] = green
             tree.keep_alive(node, record, **things)
-        except BaseException:  # it must not run without what it uses
-            driver.cuGraphDestroyNode(node)
-            tree.records.pop(int(node), None)
+            if note is not None:
+                note(node, record)
+            return node_at(tree, graph, node, kind)
+        except BaseException:
+            tree.take_back(node, things)
             raise
-        return node_at(tree, graph, node, kind), record
 
     def _current(self) -> int:
         """The context that a new node belongs to: the current one, or that of the graph where none is."""
@@ -134,17 +141,16 @@ class Adding(NotCopyable):
             context = self._place()[0].context
             block = with_context(context, node_parameters.arguments, kernel, args)
         wanted = node_parameters.kernel_parameters(config, kernel, block.address, context)
-        node: KernelNode
-        add = checked.cuGraphAddKernelNode
-        node, record = self._add(_KERNEL, add, wanted, context=context, kernel=kernel, args=args)
-        record.kernel = kernel
-        if config.cluster or config.is_cooperative:
-            try:
-                node_parameters.set_attributes(node._handle, config)
-            except BaseException:
-                node.destroy()
-                raise
-        return node
+
+        def note(node: CUgraphNode, record: Record) -> None:
+            record.kernel = kernel
+            if config.cluster or config.is_cooperative:
+                node_parameters.set_attributes(node, config)
+
+        add = owning.cuGraphAddKernelNode
+        return self._add(  # type: ignore[no-any-return]
+            _KERNEL, add, wanted, context=context, note=note, kernel=kernel, args=args
+        )
 
     def join(self, *nodes: GraphNode) -> EmptyNode:
         """Do nothing, but after all of `nodes`. Source: cuGraphAddEmptyNode."""
@@ -156,10 +162,7 @@ class Adding(NotCopyable):
                 raise ValueError(f"join: {node!r} is a node of another graph")
             if node._checked() not in before:
                 before.append(node._handle)
-        added = checked.cuGraphAddEmptyNode(graph, before, len(before))
-        tree.added(added)
-        empty: EmptyNode = node_at(tree, graph, added, _EMPTY)
-        return empty
+        return self._add(_EMPTY, owning.cuGraphAddEmptyNode, before=before)  # type: ignore[no-any-return]
 
     def allocate(
         self,
@@ -176,15 +179,16 @@ class Adding(NotCopyable):
         the memory. Source: cuGraphAddMemAllocNode.
         """
         wanted = allocation_parameters(byte_count(size), device, memory_type, peer_access)
-        node: AllocNode
-        node, _ = self._add(_ALLOC, checked.cuGraphAddMemAllocNode, wanted)
-        self._place()[0].allocations[int(wanted.dptr)] = size
-        return node
+        allocations = self._place()[0].allocations
+
+        def note(*_: object) -> None:
+            allocations[int(wanted.dptr)] = size
+
+        return self._add(_ALLOC, owning.cuGraphAddMemAllocNode, wanted, note=note)  # type: ignore[no-any-return]
 
     def deallocate(self, dptr: CUdeviceptr | int) -> FreeNode:
         """Free what an allocation node has at `dptr`. Source: cuGraphAddMemFreeNode."""
-        node: FreeNode = self._add(_FREE, checked.cuGraphAddMemFreeNode, int(dptr))[0]
-        return node
+        return self._add(_FREE, owning.cuGraphAddMemFreeNode, int(dptr))  # type: ignore[no-any-return]
 
     def memset(
         self,
@@ -205,9 +209,8 @@ class Adding(NotCopyable):
         things = parameters.owned("dst", dst, dst_owner)
         wanted = parameters.memset_parameters(dst, value, width, height, pitch)
         context = self._current()
-        add = checked.cuGraphAddMemsetNode
-        node: MemsetNode = self._add(_MEMSET, add, wanted, context, context=context, dst=things)[0]
-        return node
+        add = owning.cuGraphAddMemsetNode
+        return self._add(_MEMSET, add, wanted, context, context=context, dst=things)  # type: ignore[no-any-return]
 
     def memcpy(
         self,
@@ -224,15 +227,14 @@ class Adding(NotCopyable):
         read or written at every launch. dst_owner, src_owner: what to keep alive for an address.
         Source: cuGraphAddMemcpyNode.
         """
-        things = {
+        things: dict[str, Any] = {
             "dst": parameters.owned("dst", dst, dst_owner),
             "src": parameters.owned("src", src, src_owner),
         }
         wanted = parameters.memcpy_parameters(self._place()[0], dst, src, size)
         context = self._current()
-        add = checked.cuGraphAddMemcpyNode
-        node: MemcpyNode = self._add(_MEMCPY, add, wanted, context, context=context, **things)[0]
-        return node
+        add = owning.cuGraphAddMemcpyNode
+        return self._add(_MEMCPY, add, wanted, context, context=context, **things)  # type: ignore[no-any-return]
 
     def embed(self, child: GraphBuilder | GraphDefinition) -> ChildGraphNode:
         """Run a copy, made now, of another graph, which must not allocate memory or have conditions.
@@ -243,24 +245,25 @@ class Adding(NotCopyable):
 
         child = definition_of(child, "embed")
         things = tuple(child._tree.kept.share().values())
-        node: ChildGraphNode
-        node, _ = self._add(_CHILD, checked.cuGraphAddChildGraphNode, child._graph, child=things)
-        return node
+        add = owning.cuGraphAddChildGraphNode
+        return self._add(_CHILD, add, child._graph, child=things)  # type: ignore[no-any-return]
 
     def record(self, event: Event) -> EventRecordNode:
         """Record an event. Source: cuGraphAddEventRecordNode."""
-        return self._of_event(_RECORD, checked.cuGraphAddEventRecordNode, event)  # type: ignore[no-any-return]
+        return self._of_event(_RECORD, owning.cuGraphAddEventRecordNode, event)  # type: ignore[no-any-return]
 
     def wait(self, event: Event) -> EventWaitNode:
         """Wait for an event. Source: cuGraphAddEventWaitNode."""
-        return self._of_event(_WAIT, checked.cuGraphAddEventWaitNode, event)  # type: ignore[no-any-return]
+        return self._of_event(_WAIT, owning.cuGraphAddEventWaitNode, event)  # type: ignore[no-any-return]
 
     def _of_event(self, kind: CUgraphNodeType, add: Callable[..., Any], event: Event) -> Any:
         if not isinstance(event, Event):
             raise TypeError(f"record() and wait() of a graph take an Event, not {type_name(event)}")
-        node, record = self._add(kind, add, event._handle, event=event)
-        record.event = event
-        return node
+
+        def note(_: CUgraphNode, record: Record) -> None:
+            record.event = event
+
+        return self._add(kind, add, event._handle, note=note, event=event)
 
     def callback(self, fn: Any, *, user_data: Any = None) -> HostCallbackNode:
         """Call `fn` on the host, in a thread of the driver; it must not call CUDA.
@@ -271,10 +274,14 @@ class Adding(NotCopyable):
         closed. Source: cuGraphAddHostNode.
         """
         function = HostFunction(fn, user_data)
-        node: HostCallbackNode
-        node, record = self._add(_HOST, checked.cuGraphAddHostNode, function.parameters, fn=function.things)
-        record.callback = function.callback
-        return node
+
+        def note(_: CUgraphNode, record: Record) -> None:
+            record.callback = function.callback
+
+        add = owning.cuGraphAddHostNode
+        return self._add(  # type: ignore[no-any-return]
+            _HOST, add, function.parameters, note=note, fn=function.things
+        )
 
     # -- decisions --------------------------------------------------------------------------------
 
@@ -299,9 +306,9 @@ class Adding(NotCopyable):
 
     def _conditional(self, condition: GraphCondition, kind: CUgraphConditionalNodeType, count: int) -> Any:
         wanted = conditions.conditional(condition, kind, count, self._current())
-        tree, graph, before = self._place()
-        node = conditions.add_conditional(graph, before, len(before), wanted)
-        record = tree.added(node)
-        record.condition, record.cond_type = condition, kind
-        record.branches = conditions.bodies(wanted)
-        return node_at(tree, graph, node, _CONDITIONAL)
+
+        def note(_: CUgraphNode, record: Record) -> None:
+            record.condition, record.cond_type = condition, kind
+            record.branches = conditions.bodies(wanted)
+
+        return self._add(_CONDITIONAL, conditions.add_conditional, wanted, note=note)
