@@ -104,14 +104,42 @@ def test_a_wait_ends_in_time(device: Any, stub: Stub) -> None:
     stub.status = 0
 
 
-def test_events_of_the_system(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def made(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sets of events of the system are made as NVML does, which writes them to the request."""
+    create = nvml.nvmlSystemEventSetCreate
+
+    def created(request: Any) -> Any:
+        request.set = 9
+        return create(request)
+
     monkeypatch.setattr(events, "initialise", lambda: None)
+    monkeypatch.setattr(nvml, "nvmlSystemEventSetCreate", created)
+
+
+def test_events_of_the_system(stub: Stub, made: None) -> None:
     registered = events.register_events(["bind", "unbind"])
     symbols = [call.symbol for call in stub.calls()]
     assert symbols == ["nvmlSystemEventSetCreate", "nvmlSystemRegisterEvents"]
     del registered
     gc.collect()
     assert [call.symbol for call in stub.calls()] == ["nvmlSystemEventSetFree"]
+
+
+def test_they_are_freed_though_ctrl_c_comes_as_they_are_made(
+    stub: Stub, made: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = nvml.nvmlSystemEventSetCreate
+
+    def interrupted(request: Any) -> None:
+        create(request)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(nvml, "nvmlSystemEventSetCreate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        events.register_events("bind")
+    gc.collect()
+    assert [call.symbol for call in stub.calls()] == ["nvmlSystemEventSetCreate", "nvmlSystemEventSetFree"]
 
 
 def test_an_event_says_what_it_has() -> None:

@@ -132,9 +132,11 @@ class RegisteredSystemEvents:
     def __init__(self, events: SystemEventType | str | list[SystemEventType | str]) -> None:
         wanted = mask(SystemEventType, events)
         initialise()
-        self._set = event_set = nvml.system_event_set_create()
-        self._ownership = Ownership(nvml.system_event_set_free, event_set)
-        nvml.system_register_events(wanted, event_set)
+        request = nvml.nvmlSystemEventSetCreateRequest_t()
+        self._ownership = Ownership(_free_system_events, request)
+        nvml.check_status(nvml.nvmlSystemEventSetCreate(request)[0])
+        self._set = int(request.set)
+        nvml.system_register_events(wanted, self._set)
 
     def wait(self, timeout_ms: int = 0, buffer_size: int = 1) -> SystemEvents:
         """The next events, `buffer_size` at most. Raises TimeoutError, that of NVML, after `timeout_ms`
@@ -144,6 +146,12 @@ class RegisteredSystemEvents:
         """
         found = _wait(lambda left: nvml.system_event_set_wait(self._set, left, buffer_size), timeout_ms)
         return SystemEvents(found)
+
+
+def _free_system_events(request: nvml.nvmlSystemEventSetCreateRequest_t) -> None:
+    """Free the set that NVML wrote to `request`, if it did."""
+    if request.set:
+        nvml.system_event_set_free(int(request.set))
 
 
 def register_events(
