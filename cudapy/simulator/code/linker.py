@@ -76,50 +76,13 @@ def _name(declaration: str) -> str | None:
 
 def is_prototype(declaration: str) -> bool:
     """Whether it says that there is a function, here or in another unit."""
-    return ".func" in declaration and not declaration.endswith("}")
+    return ".func" in declaration and not _has_body(declaration)
 
 
 def merged(units: list[Unit]) -> str:
     """One unit from several. Raises Refused for a name that is defined twice, or not at all."""
-    defined: dict[str, Unit] = {}
-    wanted: dict[str, Unit] = {}
-    private: set[str] = set()
-    kept: list[list[str]] = []
-    for number, unit in enumerate(units):
-        own = {
-            n
-            for d in unit.declarations
-            if (n := _name(d)) and not re.match(r"\.(extern|visible|weak|common)\b", d)
-        }
-        unit.rename({name: f"{name}$unit{number}" for name in own & private})
-        private |= own
-    for unit in units:
-        lines = []
-        for text in unit.declarations:
-            name = _name(text)
-            if name is None:
-                lines.append(text)
-            elif is_prototype(text) or (text.startswith(".extern") and ".shared" not in text):
-                wanted.setdefault(name, unit)
-            elif name in defined and text.startswith((".weak", ".common")):
-                continue
-            elif (
-                name in defined
-                and text.startswith(".visible")
-                and defined[name] is not unit
-                and text.endswith("}")
-            ):
-                raise Refused(
-                    "CUDA_ERROR_INVALID_PTX", f"{name} is defined in {defined[name].name} and in {unit.name}"
-                )
-            else:
-                defined[name] = unit
-                lines.append(text)
-        kept.append(lines)
-    missing = [f"{name}, which {unit.name} uses" for name, unit in wanted.items() if name not in defined]
-    missing = [text for text in missing if not text.startswith(BUILTIN)]
-    if missing:
-        raise Refused("CUDA_ERROR_INVALID_PTX", "undefined: " + "; ".join(missing))
+    _tell_private_names_apart(units)
+    kept = _defined(units)
     version = max(unit.version for unit in units)
     target = max((unit.target for unit in units), key=lambda t: int(re.sub(r"\D", "", t) or 0))
     head = f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
@@ -127,18 +90,59 @@ def merged(units: list[Unit]) -> str:
         text
         for unit in units
         for text in unit.declarations
-        if text.startswith(".extern") and _name(text) in _B
+        if text.startswith(".extern") and _name(text) in BUILTINS
     ]
-    forward = [
-        f"{d.partition('{')[0].strip()};" for lines in kept for d in lines if ".func" in d and d.endswith("}")
-    ]
-    return "\n".join(
-        [head, *dict.fromkeys(builtins), *forward, *(text for lines in kept for text in lines), ""]
-    )
+    forward = [f"{text.partition('{')[0].strip()};" for text in kept if ".func" in text and _has_body(text)]
+    return "\n".join([head, *dict.fromkeys(builtins), *forward, *kept, ""])
 
 
-_B = ("vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional")
-BUILTIN = tuple(f"{name}, " for name in _B)
+def _tell_private_names_apart(units: list[Unit]) -> None:
+    """Rename what a unit has for itself, where one before it has the same name for itself."""
+    private: set[str] = set()
+    for number, unit in enumerate(units):
+        own = {
+            name
+            for text in unit.declarations
+            if (name := _name(text)) and not re.match(r"\.(extern|visible|weak|common)\b", text)
+        }
+        unit.rename({name: f"{name}$unit{number}" for name in own & private})
+        private |= own
+
+
+def _defined(units: list[Unit]) -> list[str]:
+    """What the units define, each thing once. Raises Refused."""
+    kept: list[str] = []
+    defined: dict[str, Unit] = {}
+    wanted: dict[str, Unit] = {}
+    for unit in units:
+        for text in unit.declarations:
+            name = _name(text)
+            if name is None:
+                kept.append(text)
+            elif is_prototype(text) or (text.startswith(".extern") and ".shared" not in text):
+                wanted.setdefault(name, unit)
+            elif name not in defined or not text.startswith((".weak", ".common")):
+                other = defined.get(name, unit)
+                if other is not unit and text.startswith(".visible") and _has_body(text):
+                    twice = f"{name} is defined in {other.name} and in {unit.name}"
+                    raise Refused("CUDA_ERROR_INVALID_PTX", twice)
+                defined[name] = unit
+                kept.append(text)
+    missing = [
+        f"{name}, which {unit.name} uses"
+        for name, unit in wanted.items()
+        if name not in defined and name not in BUILTINS
+    ]
+    if missing:
+        raise Refused("CUDA_ERROR_INVALID_PTX", "undefined: " + "; ".join(missing))
+    return kept
+
+
+def _has_body(declaration: str) -> bool:
+    return declaration.endswith("}")
+
+
+BUILTINS = ("vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional")
 
 
 def together(units: list[tuple[bytes, str]], has_runtime: bool) -> bytes:

@@ -44,18 +44,14 @@ def variable(statement: str, line: int) -> Variable:
     kind = TYPES.get(found["type"])
     if kind is None or (kind.size == 16 and found["space"] != "param"):
         raise PTXError(f"line {line}: variables of type .{found['type']} are not supported")
-    length: int | None = int(found["vector"] or 1)
-    for dimension in re.findall(r"\[\s*([^\]]*?)\s*\]", found["dimensions"]):
-        size = integer(dimension)
-        if (size is None and dimension) or (size or 0) < 0:
-            raise PTXError(f"line {line}: {dimension[:60]!r} is no length")
-        length = None if size is None or length is None else length * size
+    vector = int(found["vector"] or 1)
     values = _values(found["values"], line) if found["values"] else []
+    length = _length(vector, found["dimensions"], line)
     if length is None and values:
         length = len(values)
     if len(values) > (length or 0):
         raise PTXError(f"line {line}: {len(values)} values for {found['name']}, which has {length}")
-    align = count(found["align"]) if found["align"] else kind.size * int(found["vector"] or 1)
+    align = count(found["align"]) if found["align"] else kind.size * vector
     if align & align - 1 or not 0 < align <= _MOST_ALIGNED:
         raise PTXError(f"line {line}: an alignment is a power of two up to {_MOST_ALIGNED}, not {align}")
     most = LARGEST.get(found["space"], _MOST_BYTES)
@@ -74,6 +70,17 @@ def variable(statement: str, line: int) -> Variable:
         ".extern" in found["linkage"],
         ".managed" in (found["attribute"] or ""),
     )
+
+
+def _length(vector: int, dimensions: str, line: int) -> int | None:
+    """How many elements `[2][3]` of vectors has; None for `[]`, which its values tell. Raises PTXError."""
+    length: int | None = vector
+    for dimension in re.findall(r"\[\s*([^\]]*?)\s*\]", dimensions):
+        size = integer(dimension)
+        if (size is None and dimension) or (size or 0) < 0:
+            raise PTXError(f"line {line}: {dimension[:60]!r} is no length")
+        length = None if size is None or length is None else length * size
+    return length
 
 
 def _values(text: str, line: int) -> list[int | tuple[str, int]]:
