@@ -25,9 +25,32 @@ from .memory import alloc_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
+
+    from ..._types.driver.structs import (
+        CUDA_BATCH_MEM_OP_NODE_PARAMS,
+        CUDA_CHILD_GRAPH_NODE_PARAMS,
+        CUDA_CONDITIONAL_NODE_PARAMS,
+        CUDA_EVENT_RECORD_NODE_PARAMS,
+        CUDA_EVENT_WAIT_NODE_PARAMS,
+        CUDA_HOST_NODE_PARAMS,
+        CUDA_KERNEL_NODE_PARAMS,
+        CUDA_MEMSET_NODE_PARAMS,
+        CUDA_BATCH_MEM_OP_NODE_PARAMS_v2,
+        CUDA_HOST_NODE_PARAMS_v2,
+        CUDA_KERNEL_NODE_PARAMS_v3,
+        CUDA_MEMSET_NODE_PARAMS_v2,
+        CUgraphNodeParams,
+    )
+    from ..addresses import Pointer
+
+    KernelParams: TypeAlias = CUDA_KERNEL_NODE_PARAMS | CUDA_KERNEL_NODE_PARAMS_v3
+    FillParams: TypeAlias = CUDA_MEMSET_NODE_PARAMS | CUDA_MEMSET_NODE_PARAMS_v2
+    HostParams: TypeAlias = CUDA_HOST_NODE_PARAMS | CUDA_HOST_NODE_PARAMS_v2
+    BatchParams: TypeAlias = CUDA_BATCH_MEM_OP_NODE_PARAMS | CUDA_BATCH_MEM_OP_NODE_PARAMS_v2
 
 
-def kernel_of(params: Any) -> KernelLaunch:
+def kernel_of(params: KernelParams) -> KernelLaunch:
     context = given(int(params.ctx)) if not params.func else None
     kernel = function(int(params.func) or int(params.kern), context)
     made = KernelLaunch(
@@ -41,19 +64,19 @@ def kernel_of(params: Any) -> KernelLaunch:
     return made
 
 
-def pointers(address: int) -> Any:
+def pointers(address: int | None) -> Pointer | None:
     return ctypes.cast(address, ctypes.POINTER(ctypes.c_void_p)) if address else None
 
 
-def fill_of(params: Any) -> Fill:
+def fill_of(params: FillParams) -> Fill:
     return Fill(int(params.dst), params.value, params.elementSize, params.width, params.height, params.pitch)
 
 
-def host_of(params: Any) -> HostCall:
+def host_of(params: HostParams) -> HostCall:
     return HostCall(int(params.fn), params.userData)
 
 
-def batch_of(params: Any) -> MemoryOperations:
+def batch_of(params: BatchParams) -> MemoryOperations:
     context = given(int(params.ctx))
     items = params.paramArray
     if len(items) < params.count:
@@ -63,7 +86,7 @@ def batch_of(params: Any) -> MemoryOperations:
     return made
 
 
-def condition_of(of: Graph, params: Any) -> Condition:
+def condition_of(of: Graph, params: CUDA_CONDITIONAL_NODE_PARAMS) -> Condition:
     value = find(int(params.handle), Conditional, "CUDA_ERROR_INVALID_VALUE")
     inside = of
     while inside is not value.graph:
@@ -74,12 +97,13 @@ def condition_of(of: Graph, params: Any) -> Condition:
     if kind not in (0, 1, 2) or not 1 <= count <= {0: 2, 1: 1}.get(kind, 2**31):
         raise invalid(f"{count} bodies for a conditional node of type {kind}")
     made = Condition(value, kind, [Graph(of) for _ in range(count)])
-    address = ctypes.addressof(params) + type(params).phGraph_out.raw.offset
+    field: Any = type(params).phGraph_out
+    address = ctypes.addressof(params) + field.raw.offset
     ctypes.c_void_p.from_address(address).value = ctypes.addressof(made.handles)
     return made
 
 
-def any_of(of: Graph, params: Any) -> Operation:
+def any_of(of: Graph, params: CUgraphNodeParams) -> Operation:
     """The operation that a CUgraphNodeParams describes."""
     kind = Type(int(params.type))
     read = _READERS.get(kind)
@@ -88,17 +112,17 @@ def any_of(of: Graph, params: Any) -> Operation:
     return read(of, params)
 
 
-def _child(params: Any) -> ChildGraph:
+def _child(params: CUDA_CHILD_GRAPH_NODE_PARAMS) -> ChildGraph:
     """A child graph that moves into its parent may allocate."""
     handle, is_moved = int(params.graph), int(params.ownership) == 1
     return ChildGraph(graph(handle).clone() if is_moved else copy_of(handle))
 
 
-def _event(params: Any) -> Event:
+def _event(params: CUDA_EVENT_RECORD_NODE_PARAMS | CUDA_EVENT_WAIT_NODE_PARAMS) -> Event:
     return find(int(params.event), Event)
 
 
-_READERS: dict[Type, Callable[[Graph, Any], Operation]] = {
+_READERS: dict[Type, Callable[[Graph, CUgraphNodeParams], Operation]] = {
     Type.CU_GRAPH_NODE_TYPE_KERNEL: lambda of, params: kernel_of(params.kernel),
     Type.CU_GRAPH_NODE_TYPE_MEMCPY: lambda of, params: boxed(params.memcpy.copyParams),
     Type.CU_GRAPH_NODE_TYPE_MEMSET: lambda of, params: fill_of(params.memset),

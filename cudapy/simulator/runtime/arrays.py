@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from ..._types.driver.enums import CUarray_format as Format
+from ..._types.driver.handles import CUarray, CUmipmappedArray
 from ..._types.driver.structs import CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC
 from ..._types.runtime.structs import (
     cudaChannelFormatDesc,
@@ -23,6 +24,8 @@ from ..streams.operations import needed
 from ..textures.array import Array, MipmappedArray, checked, element_size, find_array
 from ..textures.texture import NORMALIZED, READ_AS_INTEGER, SRGB, SurfaceObject, TextureObject
 
+T = TypeVar("T")
+
 SIGNED, UNSIGNED, FLOAT = range(3)  # cudaChannelFormatKind
 FORMATS = {
     (8, SIGNED): Format.CU_AD_FORMAT_SIGNED_INT8,
@@ -38,7 +41,7 @@ BITS = {int(value): key for key, value in FORMATS.items()}
 GATHER = 8  # cudaArrayTextureGather
 
 
-def channels(desc: Any) -> tuple[Format, int]:
+def channels(desc: cudaChannelFormatDesc) -> tuple[Format, int]:
     """The format and the number of the channels. Raises Refused."""
     bits = [b for b in (desc.x, desc.y, desc.z, desc.w) if b]
     kind = FORMATS.get((desc.x, int(desc.f)))
@@ -47,7 +50,7 @@ def channels(desc: Any) -> tuple[Format, int]:
     return kind, len(bits)
 
 
-def described(shape: Any) -> cudaChannelFormatDesc:
+def described(shape: CUDA_ARRAY3D_DESCRIPTOR) -> cudaChannelFormatDesc:
     """The same the other way round."""
     bits, kind = BITS[int(shape.Format)]
     return cudaChannelFormatDesc(
@@ -55,12 +58,12 @@ def described(shape: Any) -> cudaChannelFormatDesc:
     )
 
 
-def _shape(desc: Any, width: int, height: int, depth: int, flags: int) -> CUDA_ARRAY3D_DESCRIPTOR:
+def _shape(desc: Pointer, width: int, height: int, depth: int, flags: int) -> CUDA_ARRAY3D_DESCRIPTOR:
     kind, count = channels(needed(desc, "desc"))
     shape = CUDA_ARRAY3D_DESCRIPTOR(
         Width=width, Height=height, Depth=depth, Format=kind, NumChannels=count, Flags=flags
     )
-    return checked(shape)  # type: ignore[no-any-return]
+    return checked(shape)
 
 
 @provides("runtime")
@@ -69,12 +72,12 @@ def cudaMallocArray(desc: Pointer, width: int, height: int, flags: int) -> int:
 
 
 @provides("runtime")
-def cudaMalloc3DArray(desc: Pointer, extent: Any, flags: int) -> int:
+def cudaMalloc3DArray(desc: Pointer, extent: cudaExtent, flags: int) -> int:
     return Array(_shape(desc, extent.width, extent.height, extent.depth, flags)).handle
 
 
 @provides("runtime")
-def cudaMallocMipmappedArray(desc: Pointer, extent: Any, numLevels: int, flags: int) -> int:
+def cudaMallocMipmappedArray(desc: Pointer, extent: cudaExtent, numLevels: int, flags: int) -> int:
     shape = _shape(desc, extent.width, extent.height, extent.depth, flags)
     most = max(shape.Width, shape.Height, shape.Depth).bit_length()
     return MipmappedArray(shape, max(1, min(numLevels, most))).handle
@@ -103,27 +106,27 @@ def cudaDeviceGetTexture1DLinearMaxWidth(fmtDesc: Pointer, device: int) -> int:
     return (1 << 28) // element_size(int(kind), count) if find_device(device) else 0
 
 
-def _resource(desc: Any) -> Any:
-    made: Any = CUDA_RESOURCE_DESC(resType=int(desc.resType))
+def _resource(desc: cudaResourceDesc) -> CUDA_RESOURCE_DESC:
+    made = CUDA_RESOURCE_DESC(resType=int(desc.resType))
     if desc.resType == 0:
-        made.res.array.hArray = int(desc.res.array.array)
+        made.res.array.hArray = CUarray(int(desc.res.array.array))
     elif desc.resType == 1:
-        made.res.mipmap.hMipmappedArray = int(desc.res.mipmap.mipmap)
+        made.res.mipmap.hMipmappedArray = CUmipmappedArray(int(desc.res.mipmap.mipmap))
     elif desc.resType == 2:
         line, to = desc.res.linear, made.res.linear
         to.devPtr, to.sizeInBytes = line.devPtr, line.sizeInBytes
         to.format, to.numChannels = channels(line.desc)
     elif desc.resType == 3:
-        plane, to = desc.res.pitch2D, made.res.pitch2D
-        to.devPtr, to.width, to.height = plane.devPtr, plane.width, plane.height
-        to.pitchInBytes = plane.pitchInBytes
-        to.format, to.numChannels = channels(plane.desc)
+        plane, pitched = desc.res.pitch2D, made.res.pitch2D
+        pitched.devPtr, pitched.width, pitched.height = plane.devPtr, plane.width, plane.height
+        pitched.pitchInBytes = plane.pitchInBytes
+        pitched.format, pitched.numChannels = channels(plane.desc)
     else:
         raise invalid(f"{int(desc.resType)} is no cudaResourceType")
     return made
 
 
-def _rules(desc: Any) -> CUDA_TEXTURE_DESC:
+def _rules(desc: cudaTextureDesc) -> CUDA_TEXTURE_DESC:
     flags = (NORMALIZED if desc.normalizedCoords else 0) | (SRGB if desc.sRGB else 0)
     if desc.readMode == 0:  # cudaReadModeElementType
         flags |= READ_AS_INTEGER
@@ -146,30 +149,33 @@ def cudaCreateTextureObject(pResDesc: Pointer, pTexDesc: Pointer, pResViewDesc: 
     resource, rules = needed(pResDesc, "pResDesc"), needed(pTexDesc, "pTexDesc")
     view = cudaResourceViewDesc.from_buffer_copy(pResViewDesc[0]) if pResViewDesc else None
     made = TextureObject(_resource(resource), _rules(rules), view)
-    made.told = cudaResourceDesc.from_buffer_copy(resource), cudaTextureDesc.from_buffer_copy(rules)  # type: ignore[attr-defined]
+    made.told = cudaResourceDesc.from_buffer_copy(resource), cudaTextureDesc.from_buffer_copy(rules)
     return made.handle
 
 
-def _told(handle: int, cls: Any) -> Any:
-    told = getattr(find(handle, cls, "CUDA_ERROR_INVALID_VALUE"), "told", None)
-    if told is None:
+def _texture(handle: int) -> TextureObject:
+    return find(handle, TextureObject, "CUDA_ERROR_INVALID_VALUE")
+
+
+def _told(what: T | None) -> T:
+    if what is None:
         raise unsupported("the object was made by a function of the driver, which alone describes it")
-    return told
+    return what
 
 
 @provides("runtime")
-def cudaGetTextureObjectResourceDesc(texObject: int) -> Any:
-    return _told(texObject, TextureObject)[0]
+def cudaGetTextureObjectResourceDesc(texObject: int) -> cudaResourceDesc:
+    return _told(_texture(texObject).told)[0]
 
 
 @provides("runtime")
-def cudaGetTextureObjectTextureDesc(texObject: int) -> Any:
-    return _told(texObject, TextureObject)[1]
+def cudaGetTextureObjectTextureDesc(texObject: int) -> cudaTextureDesc:
+    return _told(_texture(texObject).told)[1]
 
 
 @provides("runtime")
 def cudaGetTextureObjectResourceViewDesc(texObject: int) -> Any:
-    view = find(texObject, TextureObject, "CUDA_ERROR_INVALID_VALUE").view
+    view = _texture(texObject).view
     if view is None:
         raise invalid("the texture object was made without a view")
     return view
@@ -180,10 +186,10 @@ def cudaCreateSurfaceObject(pResDesc: Pointer) -> int:
     current()
     resource = needed(pResDesc, "pResDesc")
     made = SurfaceObject(_resource(resource))
-    made.told = (cudaResourceDesc.from_buffer_copy(resource),)  # type: ignore[attr-defined]
+    made.told = cudaResourceDesc.from_buffer_copy(resource)
     return made.handle
 
 
 @provides("runtime")
-def cudaGetSurfaceObjectResourceDesc(surfObject: int) -> Any:
-    return _told(surfObject, SurfaceObject)[0]
+def cudaGetSurfaceObjectResourceDesc(surfObject: int) -> cudaResourceDesc:
+    return _told(find(surfObject, SurfaceObject, "CUDA_ERROR_INVALID_VALUE").told)

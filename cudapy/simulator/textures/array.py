@@ -53,7 +53,7 @@ class Array(Object):
     noun = "array"
     level = 0  # of a copy's parameters
 
-    def __init__(self, shape: Any, owner: MipmappedArray | None = None) -> None:
+    def __init__(self, shape: CUDA_ARRAY3D_DESCRIPTOR, owner: MipmappedArray | None = None) -> None:
         super().__init__()
         self.context = current().root
         self.shape = shape
@@ -76,7 +76,7 @@ class MipmappedArray(Object):
 
     noun = "mipmapped array"
 
-    def __init__(self, shape: Any, count: int) -> None:
+    def __init__(self, shape: CUDA_ARRAY3D_DESCRIPTOR, count: int) -> None:
         super().__init__()
         self.shape = shape
         self.levels = [Array(_level(shape, i), self) for i in range(count)]
@@ -87,7 +87,7 @@ class MipmappedArray(Object):
             level.forget()
 
 
-def _level(shape: Any, level: int) -> CUDA_ARRAY3D_DESCRIPTOR:
+def _level(shape: CUDA_ARRAY3D_DESCRIPTOR, level: int) -> CUDA_ARRAY3D_DESCRIPTOR:
     made = CUDA_ARRAY3D_DESCRIPTOR.from_buffer_copy(shape)
     made.Width = max(1, shape.Width >> level)
     made.Height = shape.Height and max(1, shape.Height >> level)
@@ -101,7 +101,7 @@ def find_array(handle: int) -> Array:
     return find(handle, Array)
 
 
-def checked(shape: Any) -> Any:
+def checked(shape: CUDA_ARRAY3D_DESCRIPTOR) -> CUDA_ARRAY3D_DESCRIPTOR:
     """A description of an array, copied. Raises Refused."""
     if shape.Flags & ~FLAGS:
         raise unsupported(f"the simulator has no arrays with the flags {shape.Flags & ~FLAGS:#x}")
@@ -142,7 +142,7 @@ def cuArrayGetDescriptor_v2(hArray: int) -> CUDA_ARRAY_DESCRIPTOR:
 
 
 @provides("driver")
-def cuArray3DGetDescriptor_v2(hArray: int) -> Any:
+def cuArray3DGetDescriptor_v2(hArray: int) -> CUDA_ARRAY3D_DESCRIPTOR:
     return find_array(hArray).shape
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,13 @@ from ..refused import invalid
 from ..streams.operations import needed
 from .array import CUBEMAP, LAYERED, Array, MipmappedArray, channel, element_size, find_array
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..._types.runtime.structs import cudaResourceDesc, cudaResourceViewDesc, cudaTextureDesc
+    from ..devices.context import Context
+    from ..engine.device import Device as Engine
+
 READ_AS_INTEGER, NORMALIZED, SRGB = 1, 2, 16  # CU_TRSF_*
 LINEAR = int(CUfilter_mode.CU_TR_FILTER_MODE_LINEAR)
 
@@ -27,8 +34,14 @@ class TextureObject(Object):
     """A texture object and what it was made from."""
 
     noun = "texture object"
+    told: tuple[cudaResourceDesc, cudaTextureDesc] | None = None  # what the Runtime API made it of
 
-    def __init__(self, resource: Any, rules: Any, view: Any) -> None:
+    def __init__(
+        self,
+        resource: CUDA_RESOURCE_DESC,
+        rules: CUDA_TEXTURE_DESC,
+        view: CUDA_RESOURCE_VIEW_DESC | cudaResourceViewDesc | None,
+    ) -> None:
         super().__init__()
         self.context = owner()
         self.resource = resource
@@ -45,8 +58,9 @@ class SurfaceObject(Object):
     """A surface object and what it was made from."""
 
     noun = "surface object"
+    told: cudaResourceDesc | None = None
 
-    def __init__(self, resource: Any) -> None:
+    def __init__(self, resource: CUDA_RESOURCE_DESC) -> None:
         super().__init__()
         self.context = owner()
         self.resource = resource
@@ -63,7 +77,7 @@ class SurfaceObject(Object):
         del _engine(self.context).surfaces[self.handle]
 
 
-def _engine(context: Any) -> Any:
+def _engine(context: Context) -> Engine:
     from ..code.launching import engine_device
 
     return engine_device(context.device)
@@ -71,7 +85,7 @@ def _engine(context: Any) -> Any:
 
 def memory_view(
     address: int, dtype: str, layers: int, rows: int, width: int, channels: int, pitch: int = 0
-) -> Any:
+) -> NDArray[Any]:
     """Memory as an array of (layers, rows, width, channels); rows begin every `pitch` bytes."""
     item = int(dtype[1])
     line = pitch or width * channels * item
@@ -82,7 +96,7 @@ def memory_view(
     return np.ndarray(shape, dtype, flat, strides=strides)
 
 
-def _of_array(array: Array) -> Any:
+def _of_array(array: Array) -> NDArray[Any]:
     shape = array.shape
     return memory_view(
         array.address, channel(int(shape.Format)), array.layers, array.rows, shape.Width, shape.NumChannels
@@ -98,8 +112,13 @@ def _kind(array: Array) -> tuple[int, bool, bool]:
     return 2 if array.shape.Height else 1, layered, cubemap
 
 
-def _texture(resource: Any, rules: Any, view: Any) -> Texture:
+def _texture(
+    resource: CUDA_RESOURCE_DESC,
+    rules: CUDA_TEXTURE_DESC,
+    view: CUDA_RESOURCE_VIEW_DESC | cudaResourceViewDesc | None,
+) -> Texture:
     kind, levels = int(resource.resType), []
+    red, green, blue, alpha = rules.borderColor
     dimensions, layered, cubemap, linear = 1, False, False, False
     if kind == CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
         array = find_array(int(resource.res.array.hArray))
@@ -148,7 +167,7 @@ def _texture(resource: Any, rules: Any, view: Any) -> Texture:
         is_normalized=bool(rules.flags & NORMALIZED),
         reads_integers=bool(rules.flags & READ_AS_INTEGER),
         is_srgb=bool(rules.flags & SRGB),
-        border=tuple(rules.borderColor),
+        border=(red, green, blue, alpha),
         levels=tuple(levels),
         level_bias=rules.mipmapLevelBias,
         level_clamp=(rules.minMipmapLevelClamp, rules.maxMipmapLevelClamp),
@@ -178,12 +197,12 @@ def _texture_object(handle: int) -> TextureObject:
 
 
 @provides("driver")
-def cuTexObjectGetResourceDesc(texObject: int) -> Any:
+def cuTexObjectGetResourceDesc(texObject: int) -> CUDA_RESOURCE_DESC:
     return _texture_object(texObject).resource
 
 
 @provides("driver")
-def cuTexObjectGetTextureDesc(texObject: int) -> Any:
+def cuTexObjectGetTextureDesc(texObject: int) -> CUDA_TEXTURE_DESC:
     return _texture_object(texObject).rules
 
 
@@ -210,5 +229,5 @@ def cuSurfObjectDestroy(surfObject: int) -> None:
 
 
 @provides("driver")
-def cuSurfObjectGetResourceDesc(surfObject: int) -> Any:
+def cuSurfObjectGetResourceDesc(surfObject: int) -> CUDA_RESOURCE_DESC:
     return find(surfObject, SurfaceObject, "CUDA_ERROR_INVALID_VALUE").resource
