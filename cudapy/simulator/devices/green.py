@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUdevice_attribute as Attribute
@@ -30,6 +30,11 @@ from ..streams.stream import NON_BLOCKING, Stream, stream
 from .context import Context, current, get, given
 from .device import Device, device
 from .primary import cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain
+
+if TYPE_CHECKING:
+    from ..._types.driver.structs import CU_DEV_SM_RESOURCE_GROUP_PARAMS
+    from ..addresses import Pointer
+
 
 SM = int(CUdevResourceType.CU_DEV_RESOURCE_TYPE_SM)
 QUEUES = int(CUdevResourceType.CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG)
@@ -76,7 +81,7 @@ def of_type(typename: int, *types: int) -> None:
         )
 
 
-def _range(of: Any) -> tuple[Device, int, int]:
+def _range(of: CUdevResource) -> tuple[Device, int, int]:
     """The device of a resource, its first multiprocessor and their number. Raises Refused."""
     of_type(int(of.type))
     mark, ordinal, first, count = RANGE.unpack_from(bytes(of._internal_padding))
@@ -120,7 +125,7 @@ def cuDevSmResourceSplitByCount(
     nbGroups[0] = groups
 
 
-def _wanted(group: Any, left: int, widest: int) -> int:
+def _wanted(group: CU_DEV_SM_RESOURCE_GROUP_PARAMS, left: int, widest: int) -> int:
     """How many of the `left` multiprocessors a group gets. Raises Refused."""
     together = group.coscheduledSmCount or UNIT
     backfill = group.flags & BACKFILL
@@ -148,12 +153,12 @@ def _wanted(group: Any, left: int, widest: int) -> int:
 
 @provides("driver")
 def cuDevSmResourceSplit(
-    result: Any,
+    result: Pointer,
     nbGroups: int,
-    input_: Any,
-    remainder: Any,
+    input_: Pointer,
+    remainder: Pointer,
     flags: int,
-    groupParams: Any,
+    groupParams: Pointer,
 ) -> None:
     on, first, count = _range(needed(input_, "input"))
     if flags:
@@ -222,7 +227,7 @@ def cuDevResourceGenerateDesc(resources: Pointer, nbResources: int) -> int:
     return Description(on, total, given_queues[0] if given_queues else queues(on)).handle
 
 
-def _queues(given: Any) -> CUdevResource:
+def _queues(given: CUdevResource) -> CUdevResource:
     """A configuration of workqueues, copied. Raises Refused."""
     copied = CUdevResource.from_buffer_copy(given)
     if (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from ..streams.operations import Operation, needed
 from ..streams.stream import Stream, stream
 from ..streams.work import may_wait
 from .allocations import Block, blocks, check_range, not_in_capture, table
+
+if TYPE_CHECKING:
+    from ..._types.driver.structs import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER
+
 
 HOST, DEVICE, ARRAY, UNIFIED = (int(member) for member in CUmemorytype)
 
@@ -166,7 +170,7 @@ def _is_pageable(side: Side) -> bool:
     return side.kind in (HOST, UNIFIED) and blocks.find(side.start) is None
 
 
-def boxed(params: Any) -> Copy:
+def boxed(params: CUDA_MEMCPY2D | CUDA_MEMCPY3D | CUDA_MEMCPY3D_PEER) -> Copy:
     """The copy that a CUDA_MEMCPY2D, CUDA_MEMCPY3D or CUDA_MEMCPY3D_PEER describes."""
     is_flat = not hasattr(params, "Depth")
     sides = []
@@ -187,7 +191,7 @@ def boxed(params: Any) -> Copy:
                 0 if is_flat else getattr(params, prefix + "LOD"),
             )
         )
-    return Copy(sides[0], sides[1], params.WidthInBytes, params.Height, 1 if is_flat else params.Depth)
+    return Copy(sides[0], sides[1], params.WidthInBytes, params.Height, getattr(params, "Depth", 1))
 
 
 # -- One dimension, at once --------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._ffi.results import storage
 from ..._types.driver import structs
@@ -19,6 +19,12 @@ from ..refused import Refused, invalid
 from ..streams.stream import stream
 from .allocations import Block, blocks
 from .pages import IS_SUPPORTED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..._types.driver.structs import CUmemLocation
+
 
 FILE = int(CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 CPU, NOWHERE = -1, -2  # CU_DEVICE_CPU, CU_DEVICE_INVALID
@@ -140,7 +146,7 @@ def _managed(pointer: int, count: int) -> Block:
     return block
 
 
-def _place(location: Any) -> tuple[int, int]:
+def _place(location: CUmemLocation) -> tuple[int, int]:
     """The type of a location and its number."""
     kind = int(location.type)
     if kind == AT_DEVICE:
@@ -155,7 +161,7 @@ def _ordinal(place: int) -> tuple[int, int]:
     return (AT_HOST, 0) if place == CPU else (AT_DEVICE, device(place).ordinal)
 
 
-def _advise(devPtr: int, count: int, advice: int, place: Any) -> None:
+def _advise(devPtr: int, count: int, advice: int, place: Callable[[], tuple[int, int]]) -> None:
     block = _managed(devPtr, count)
     known = block.advice
     if advice == CUmem_advise.CU_MEM_ADVISE_SET_READ_MOSTLY:
@@ -180,7 +186,7 @@ def cuMemAdvise(devPtr: int, count: int, advice: int, device: int) -> None:
 
 
 @provides("driver")
-def cuMemAdvise_v2(devPtr: int, count: int, advice: int, location: Any) -> None:
+def cuMemAdvise_v2(devPtr: int, count: int, advice: int, location: CUmemLocation) -> None:
     _advise(devPtr, count, advice, lambda: _place(location))
 
 
@@ -199,7 +205,7 @@ def cuMemPrefetchAsync(devPtr: int, count: int, dstDevice: int, hStream: int) ->
 
 
 @provides("driver")
-def cuMemPrefetchAsync_v2(devPtr: int, count: int, location: Any, flags: int, hStream: int) -> None:
+def cuMemPrefetchAsync_v2(devPtr: int, count: int, location: CUmemLocation, flags: int, hStream: int) -> None:
     if flags:
         raise invalid(f"flags must be 0, not {flags}")
     _prefetch(devPtr, count, _place(location), hStream)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUmemAllocationType, CUmemLocationType
@@ -19,6 +19,10 @@ from ..streams.work import guard
 from .allocations import Block, blocks, not_in_capture
 from .pages import File
 from .pool_memory import Alloc, Free, Storage
+
+if TYPE_CHECKING:
+    from ..._types.driver.structs import CUmemLocation
+
 
 REUSE = (
     Attribute.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
@@ -215,7 +219,7 @@ def cuMemPoolCreate(poolProps: Pointer) -> int:
     return Pool(on, props.maxSize, kind, file_for(kind, on, int(props.handleTypes))).handle
 
 
-def asked(location: Any, allocation_type: int) -> tuple[Device, str]:
+def asked(location: CUmemLocation, allocation_type: int) -> tuple[Device, str]:
     """The device and the kind of memory that a location and a type of allocation mean. Raises Refused."""
     place = int(location.type)
     if allocation_type == CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED:
@@ -260,14 +264,14 @@ def cuMemPoolSetAttribute(pool: int, attr: int, value: int | None) -> None:
     find(pool, Pool, "CUDA_ERROR_INVALID_VALUE").set(name, _storage(name).from_address(value or 0).value)
 
 
-def _storage(name: Attribute) -> Any:
+def _storage(name: Attribute) -> type[ctypes.c_int | ctypes.c_uint64]:
     return ctypes.c_int if name in REUSE else ctypes.c_uint64
 
 
 HOST = -1
 
 
-def _who(location: Any) -> int:
+def _who(location: CUmemLocation) -> int:
     """A device by its number, the host by -1. Raises Refused."""
     if int(location.type) in HOST_PLACES:
         return HOST

@@ -16,6 +16,7 @@ from ..._types.runtime.structs import (
     cudaMemcpy3DParms,
     cudaPitchedPtr,
     cudaPos,
+    dim3,
 )
 from ..addresses import Pointer
 from ..code.function import get, put
@@ -35,7 +36,13 @@ from .memory import box, line
 
 
 def _launch(
-    func: int | None, grid: Any, block: Any, args: Any, shared: int, stream: int, attributes: Any
+    func: int | None,
+    grid: dim3,
+    block: dim3,
+    args: Pointer,
+    shared: int,
+    stream: int,
+    attributes: dict[LaunchAttribute, CUlaunchAttributeValue] | None,
 ) -> None:
     kernel = function(func or 0)
     arguments = pack(kernel, args, None)
@@ -48,14 +55,14 @@ def _launch(
 
 @provides("runtime")
 def cudaLaunchKernel(
-    func: int | None, gridDim: Any, blockDim: Any, args: Pointer, sharedMem: int, stream: int
+    func: int | None, gridDim: dim3, blockDim: dim3, args: Pointer, sharedMem: int, stream: int
 ) -> None:
     _launch(func, gridDim, blockDim, args, sharedMem, stream, None)
 
 
 @provides("runtime")
 def cudaLaunchCooperativeKernel(
-    func: int | None, gridDim: Any, blockDim: Any, args: Pointer, sharedMem: int, stream: int
+    func: int | None, gridDim: dim3, blockDim: dim3, args: Pointer, sharedMem: int, stream: int
 ) -> None:
     together = {LaunchAttribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE: CUlaunchAttributeValue(cooperative=1)}
     _launch(func, gridDim, blockDim, args, sharedMem, stream, together)
@@ -111,7 +118,7 @@ def cudaGetKernel(entryFuncAddr: int | None) -> int:
 # -- Nodes -------------------------------------------------------------------------------------------------
 
 
-def _kernel(params: Any) -> KernelLaunch:
+def _kernel(params: cudaKernelNodeParams) -> KernelLaunch:
     kernel = function(int(params.func))
     grid, block = params.gridDim, params.blockDim
     return KernelLaunch(
