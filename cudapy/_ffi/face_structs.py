@@ -29,6 +29,9 @@ class Face:
         def __init__(self, **values):  # an address is for from_ptr
             super().__init__(**values)
 
+        def _with_version(self, **values):
+            super()._with_version(**values)
+
     @property
     def ptr(self) -> int:
         """The address."""

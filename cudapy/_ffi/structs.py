@@ -89,6 +89,7 @@ class _Declared:
         if version:
             size = ctypes.sizeof(cls)  # type: ignore[arg-type]
             cls._version_ = size | version << 24 if sized else version
+            cls.__init__ = cls._with_version  # type: ignore[attr-defined, misc]
         for field, maker in body["_makers_"].items():
             descriptor = maker(cls.__dict__[field])
             if isinstance(descriptor, fields.Structs) and descriptor.cls is None:
@@ -121,8 +122,7 @@ class Aggregate:
     __slots__ = ()
     _makers_: dict[str, Any]
     _alignment_: int
-    _version_ = 0  # what a struct that says which version of it the caller has starts with
-    version: Any
+    _version_ = 0
 
     if not TYPE_CHECKING:  # which take the class from __init__
 
@@ -135,12 +135,16 @@ class Aggregate:
             return super().__new__(cls)
 
     def __init__(self, _ptr: int = 0, **values: Any) -> None:
-        if self._version_ and not _ptr:
-            self.version = self._version_
         for name, value in values.items():
             if not isinstance(getattr(type(self), name, None), property):
                 raise TypeError(f"{type(self).__name__} has no field {name!r}")
             setattr(self, name, value)
+
+    def _with_version(self: Any, _ptr: int = 0, **values: Any) -> None:
+        """The constructor of a struct that says which version of it the caller has."""
+        if not _ptr:
+            self.version = self._version_
+        Aggregate.__init__(self, _ptr, **values)
 
     _at_: Any
     """What C takes for the address of the struct, once `convert.address` has been asked for it."""
