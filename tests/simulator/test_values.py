@@ -169,6 +169,16 @@ def test_a_modifier_may_stand_behind_the_types() -> None:
     assert np.array_equal(run(body, a.view(np.uint32), b.view(np.uint32)).view(np.int32), expected)
 
 
+def test_sync_may_stand_behind_the_mode() -> None:
+    """As CUB writes it; ptxas takes it."""
+    body = """
+    setp.lt.u32 %p1, %a, 5; vote.ballot.sync.b32 %r2, %p1, -1; shfl.idx.sync.b32 %r3, %a, 7, 31, -1;
+    vote.any.sync.pred %p1, %p1, -1; selp.b32 %r0, 1, 0, %p1; shl.b32 %r3, %r3, 8; add.u32 %r2, %r2, %r3;
+    shl.b32 %r0, %r0, 16; add.u32 %r0, %r0, %r2;
+"""
+    assert (run(body, np.arange(32, dtype=np.uint32)) == (1 << 16) + (7 << 8) + 31).all()
+
+
 def test_clocks_never_go_back(monkeypatch: pytest.MonkeyPatch) -> None:
     body = """
     mov.u64 %rd5, %globaltimer; mov.u64 %rd6, %clock64; nanosleep.u32 1;

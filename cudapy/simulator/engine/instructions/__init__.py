@@ -102,8 +102,10 @@ def _usual_order(opcode: str) -> str:
     return ".".join([name, *sorted(modifiers, key=lambda word: rank.get(word, len(ranks)))])
 
 
-_ANYWHERE = {"rn", "rz", "rm", "rp", "ftz", "sat", "satfinite", "relu", "NaN"}
-"""Modifiers that compilers write in front of the types as well as behind them."""
+_ANYWHERE = {"rn", "rz", "rm", "rp", "ftz", "sat", "satfinite", "relu", "NaN", "sync"}
+"""Modifiers that compilers and libraries write elsewhere than the manual: behind the types, or, as CUB has
+`vote.ballot.sync.b32`, behind the mode.
+"""
 
 
 def _elsewhere(opcode: str) -> Match | None:
