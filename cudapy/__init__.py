@@ -11,6 +11,8 @@ alias                                 existing programs for cuda.bindings and cu
 simulator                             a device in software, for machines without a GPU
 
 Importing this package imports none of them: `from cudapy import driver`, `from cudapy.core import Device`.
+
+Its pytest plugin has no assertions to rewrite, and may be imported before pytest is: PYTEST_DONT_REWRITE.
 """
 
 __version__ = "0.1.0"
