@@ -100,7 +100,9 @@ def test_two_units_by_nvjitlink(target: str) -> None:
         shifted(linker.link("cubin"))
 
 
-@pytest.mark.parametrize("called, caller", [("ptx", "ltoir"), ("cubin", "ltoir")])
+@pytest.mark.parametrize(
+    "called, caller", [("ptx", "ltoir"), ("cubin", "ltoir"), ("ltoir", "ptx"), ("ltoir", "cubin")]
+)
 def test_lto_of_some_units(called: str, caller: str) -> None:
     require("nvJitLink")
     parts = [units(called)[0], units(caller)[1]]

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from typing import Any
 
+from ... import nvrtc
 from ..._ffi import elf, fatbin
 from ...nvjitlink import nvJitLinkInputType as Kind
 from ..refused import Refused
 from . import device_runtime
 from . import images as code
 from .compiler import Watched
-from .linker import together
+from .linker import PROVIDED, together
 
 ADDRESS = ctypes.c_void_p
 LTO = (b"-lto", b"--link-time-opt")
@@ -117,8 +119,22 @@ class WatchedNvJitLink(Watched):
         early = [given for given in link.inputs if given not in late]
         if not early:
             return _together(late)
-        ptx = self._optimized(link.options, early)
+        uses = _declared(late)
+        ptx = self._keeping(link.options, early, uses) if uses else b""
+        ptx = ptx or self._optimized(link.options, early)
         return _together([(Kind.NVJITLINK_INPUT_PTX, ptx, "LTO-IR"), *late]) if ptx else b""
+
+    def _keeping(self, options: list[bytes], inputs: list[Input], names: list[str]) -> bytes:
+        """The PTX that nvJitLink makes of LTO-IR, with the functions `names`, which PTX calls.
+
+        It drops those that no LTO-IR uses: one more kernel does, and goes again. Nothing if it cannot be had.
+        """
+        architecture = next((option for option in options if option.startswith(b"-arch")), b"")
+        user = _ltoir(_user(names), [architecture, b"-rdc=true", b"-dlto"])
+        if not user:
+            return b""
+        ptx = self._optimized(options, [*inputs, (Kind.NVJITLINK_INPUT_LTOIR, user, _USER)])
+        return _USER_CODE.sub(b"", ptx)
 
     def _fetch(self, handle: int, what: str) -> tuple[int, bytes]:
         size = ctypes.c_size_t()
@@ -145,6 +161,42 @@ class WatchedNvJitLink(Watched):
             return b"" if status else ptx
         finally:
             self._call("Destroy", ctypes.byref(handle))
+
+
+_USER = "cudapy_uses"
+_USER_CODE = re.compile(rb"(?:\.visible\s+)?\.entry\s+%s\(.*?\n}" % _USER.encode(), re.S)
+_DECLARED = re.compile(r"\.extern\s+\.func\s*(?:\([^)]*\)\s*)?([\w$]+)")
+
+
+def _declared(inputs: list[Input]) -> list[str]:
+    """The functions that the PTX of inputs has from elsewhere."""
+    texts = [_text(*given).decode(errors="replace") for given in inputs]
+    return sorted({name for text in texts for name in _DECLARED.findall(text)} - set(PROVIDED))
+
+
+def _user(names: list[str]) -> str:
+    """CUDA C++ of a kernel that uses functions."""
+    declared = "".join(f'extern "C" __device__ void {name}();\n' for name in names)
+    uses = "".join(f" p[{i}] = {name};" for i, name in enumerate(names))
+    return f'{declared}extern "C" __global__ void {_USER}(void (**p)()) {{{uses} }}\n'
+
+
+def _ltoir(code: str, options: list[bytes]) -> bytes:
+    """What NVRTC makes of CUDA C++; nothing if there is none, or it does not compile."""
+    try:
+        status, program = nvrtc.nvrtcCreateProgram(code.encode(), b"", 0, [], [])
+    except (OSError, RuntimeError):
+        return b""
+    if status:
+        return b""
+    try:
+        if nvrtc.nvrtcCompileProgram(program, len(options), options)[0]:
+            return b""
+        status, size = nvrtc.nvrtcGetLTOIRSize(program)
+        ltoir = bytearray(0 if status else size)
+        return b"" if status or nvrtc.nvrtcGetLTOIR(program, ltoir)[0] else bytes(ltoir)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
 
 
 def _text(kind: int, data: bytes, name: str) -> bytes:

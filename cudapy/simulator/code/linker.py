@@ -90,7 +90,7 @@ def merged(units: list[Unit]) -> str:
         text
         for unit in units
         for text in unit.declarations
-        if text.startswith(".extern") and _name(text) in BUILTINS
+        if text.startswith(".extern") and _name(text) in PROVIDED
     ]
     forward = [f"{text.partition('{')[0].strip()};" for text in kept if ".func" in text and _has_body(text)]
     return "\n".join([head, *dict.fromkeys(builtins), *forward, *kept, ""])
@@ -131,7 +131,7 @@ def _defined(units: list[Unit]) -> list[str]:
     missing = [
         f"{name}, which {unit.name} uses"
         for name, unit in wanted.items()
-        if name not in defined and name not in BUILTINS
+        if name not in defined and name not in PROVIDED
     ]
     if missing:
         raise Refused("CUDA_ERROR_INVALID_PTX", "undefined: " + "; ".join(missing))
@@ -142,7 +142,8 @@ def _has_body(declaration: str) -> bool:
     return declaration.endswith("}")
 
 
-BUILTINS = ("vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional")
+PROVIDED = ("vprintf", "malloc", "free", "__assertfail", "cudaGraphSetConditional")
+"""Functions that every device has."""
 
 
 def together(units: list[tuple[bytes, str]], has_runtime: bool) -> bytes:
