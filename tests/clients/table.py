@@ -55,6 +55,17 @@ ROWS = (
     Row(("nvidia-ml-py",), "names, numbers and memory of the devices", ("others/nvml_devices.py",)),
     Row(("stumpy",), "`gpu_stump`", ("others/stumpy_gpu.py",)),
     Row(("tinygrad",), "a matrix product with `DEV=CUDA`", ("others/tinygrad_tensors.py",)),
+    Row(
+        ("nvmath-python", "nvidia-libmathdx-cu13"),
+        "cuBLASDx, cuFFTDx and the generators of cuRAND in kernels of Numba",
+        ("others/nvmath_device.py",),
+    ),
+    Row(
+        ("taichi",),
+        "fields, arrays, matrices, atomics, shared memory, a gradient; not sparse fields",
+        ("others/taichi_fields.py",),
+    ),
+    Row(("warp-lang",), "a kernel on two arrays", ("others/warp_kernel.py",), STATIC),
     Row(("cuda-cccl",), "a reduction and a scan of `cuda.compute`", ("others/cccl_algorithms.py",), STATIC),
     Row(("cupy-cuda13x",), "a raw kernel, arithmetic, a sum", ("others/cupy_kernels.py",), STATIC),
 )
