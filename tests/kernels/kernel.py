@@ -61,7 +61,7 @@ def kernel(
 @functools.cache
 def compiled(code: str, options: tuple[tuple[str, Any], ...]) -> ObjectCode:
     """Kernels that share a source share what it was compiled to."""
-    return Program(code, "c++", ProgramOptions(std="c++17", **dict(options))).compile("cubin")
+    return Program(code, "c++", ProgramOptions(**{"std": "c++17", **dict(options)})).compile("cubin")
 
 
 class Run:

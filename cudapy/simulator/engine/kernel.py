@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from .module import Module
 
 
+RESERVED = 1024
+"""Bytes of the reserved shared memory of a block, as on hardware since compute capability 8.0."""
+
+
 class Kernel:
     """The functions that one kernel reaches, and where its shared variables and parameters lie."""
 
@@ -38,6 +42,8 @@ class Kernel:
         self._limit("param", end, "parameters")
         self.shared_address: dict[str, object] = {}
         self.shared_size = 0
+        self.reserved_size = 0
+        """Bytes of the reserved shared memory: none for a kernel that does not ask where it is."""
         self._lay_out_shared()
 
     def function_number(self, name: str) -> int:
@@ -58,6 +64,8 @@ class Kernel:
             compiled = self.module.compiled.get(name)
             if compiled is None:
                 continue
+            if compiled.takes_reserved:
+                self.reserved_size = RESERVED
             for used in compiled.shared:
                 variables[used] = compiled.text.variables.get(used) or self.module.text.variables[used]
             for variable in compiled.text.variables.values():

@@ -72,7 +72,7 @@ def launch(
 
 
 def _blocks_at_once(run: Launch) -> int:
-    shared = run.kernel.shared_size + run.dynamic_size
+    shared = run.shared_size
     count = max(settings.current.batch // run.threads, 1)
     if shared:
         count = max(min(count, _SHARED_LIMIT // shared), 1)

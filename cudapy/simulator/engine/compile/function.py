@@ -58,6 +58,8 @@ class CompiledFunction:
         """Functions named in it."""
         self.shared: set[str] = set()
         """Shared variables named in it."""
+        self.takes_reserved = False
+        """Whether it asks where the reserved shared memory is."""
 
 
 class FunctionCompiler:
@@ -165,6 +167,7 @@ class FunctionCompiler:
         return name in self._unspecified_nans
 
     def special_code(self, name: str) -> str:
+        self.compiled.takes_reserved |= name.startswith("%reserved_smem")
         return scope.special_code(name)
 
     def number(self, instruction: Instruction) -> int:

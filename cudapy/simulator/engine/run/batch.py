@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from ...._ffi.rounding import round_up
 from .. import fault, settings
 from .atomic import Atomics
 from .bulk import Bulk
@@ -144,7 +145,12 @@ class Launch:
         self.cluster = cluster or (1, 1, 1)
         self.parameters = parameters
         self.dynamic_size = dynamic_size
-        self.shared_size = kernel.shared_size + dynamic_size
+        self.user_shared_size = kernel.shared_size + dynamic_size
+        """Bytes of a block's shared memory that are its own."""
+        self.reserved = round_up(self.user_shared_size, 128)
+        """Where its reserved shared memory starts."""
+        takes = kernel.reserved_size
+        self.shared_size = self.reserved + takes if takes else self.user_shared_size
         """Bytes of a block's shared memory."""
         self.threads = block[0] * block[1] * block[2]
         self.workspace = 0

@@ -79,13 +79,16 @@ class SpecialRegisters:
             "nsmid": launch.device.multiprocessors,
             "gridid": 1,
             "dynamic_smem_size": launch.dynamic_size,
-            "total_smem_size": launch.shared_size,
+            "total_smem_size": launch.user_shared_size,
             "aggr_smem_size": launch.shared_size,
             "envreg1": launch.workspace >> 32,
             "envreg2": launch.workspace & 0xFFFFFFFF,
             "cluster_nctarank": threads.cluster_size,
-            "reserved_smem_offset_begin": 0,
-            "reserved_smem_offset_end": 0,
+            "reserved_smem_offset_begin": launch.reserved,
+            "reserved_smem_offset_end": launch.reserved + launch.kernel.reserved_size,
+            "reserved_smem_offset_cap": launch.kernel.reserved_size,
+            "reserved_smem_offset_0": launch.reserved,
+            "reserved_smem_offset_1": launch.reserved + launch.kernel.reserved_size // 2,
             "current_graph_exec": 0,
         }[base]
         return np.uint64(whole) if base in ("gridid", "current_graph_exec") else np.uint32(whole)
@@ -168,6 +171,9 @@ NAMES = frozenset(
         "%current_graph_exec",
         "%reserved_smem_offset_begin",
         "%reserved_smem_offset_end",
+        "%reserved_smem_offset_cap",
+        "%reserved_smem_offset_0",
+        "%reserved_smem_offset_1",
     ]
 )
 """The special registers that there are."""
