@@ -70,6 +70,7 @@ def enable(
     coverage: bool | None = None,
     reports: bool | None = None,
     driver_version: tuple[int, int] | None = None,
+    timeout: float | None = None,
 ) -> None:
     """Make the simulator the driver of this process. Call it before the first call of any CUDA function.
 
@@ -84,14 +85,15 @@ def enable(
     reports: print the report of a fault on stderr, as well as give it to the calls that fail (the default).
     driver_version: the CUDA version that the driver says it is, such as (12, 4): functions that came later
         are not there. By default it is the newest that cudapy knows.
+    timeout: seconds after which a kernel fails, with a report of where its threads are; 0, the default: none.
 
     What is not given comes from the environment, where there is CUDAPY_SIMULATOR_DEVICES, _SEED,
-    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE, _REPORTS or _DRIVER_VERSION.
+    _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE, _REPORTS, _DRIVER_VERSION or _TIMEOUT.
     CUDAPY_SIMULATOR_CHECK=all switches both checks on, `races` or `uninitialized` one of them. Raises
     RuntimeError if this process has called another driver or has other devices already, ValueError for
     settings that make no sense.
     """
-    settings = seed, check_races, check_uninitialized, coverage, reports
+    settings = seed, check_races, check_uninitialized, coverage, reports, timeout
     _enable_undisturbed(Hardware(devices, compute_capability, driver_version), settings)
 
 
@@ -100,6 +102,10 @@ def provide() -> None:
     with _lock:
         if not _tables:
             enable()
+
+
+_SETTINGS = "seed", "check_races", "check_uninitialized", "coverage", "reports", "timeout"
+"""What `enable` takes besides the hardware, in the order that it is passed on in."""
 
 
 class Hardware(NamedTuple):
@@ -139,8 +145,8 @@ def _apply(hardware: Hardware, settings: tuple[Any, ...]) -> None:
     if other is None:
         _settings(*settings)
         return
-    names = "seed", "check_races", "check_uninitialized", "coverage", "reports"
-    other.module.enable(**hardware._asdict(), **dict(zip(names, settings, strict=True)))
+    told = {name: value for name, value in zip(_SETTINGS, settings, strict=True) if value is not None}
+    other.module.enable(**hardware._asdict(), **told)  # it may be older, and have fewer of them
 
 
 def _register() -> None:
@@ -222,7 +228,7 @@ def stand_in() -> bool:
     if os.environ.get("CUDAPY_DRIVER") and not is_enabled():
         tables()
     if not is_enabled() and not _shows_a_device():
-        _enable_undisturbed(Hardware(None, None, None), (None,) * 5, unusable="cuda")
+        _enable_undisturbed(Hardware(None, None, None), (None,) * len(_SETTINGS), unusable="cuda")
         print("no NVIDIA GPU here: running on the cudapy simulator", flush=True)
     return is_enabled()
 
@@ -475,6 +481,7 @@ def _settings(
     uninitialized: bool | None,
     coverage: bool | None,
     reports: bool | None,
+    timeout: float | None,
 ) -> None:
     from .engine import settings
     from .streams.work import Faults
@@ -483,6 +490,7 @@ def _settings(
     checks = _checks()
     text = _environment("SEED")
     current.seed = seed if seed is not None else int(text) if text else current.seed
+    current.timeout = _seconds(timeout, current.timeout)
     for where, name, value in (
         (current, "check_races", races),
         (current, "check_uninitialized", uninitialized),
@@ -496,6 +504,20 @@ def _settings(
             value = True
         if value is not None:
             setattr(where, name, value)
+
+
+def _seconds(given: float | None, before: float) -> float:
+    """How long a kernel may take. Raises ValueError for what is no such time."""
+    text = _environment("TIMEOUT")
+    try:
+        seconds = given if given is not None else float(text) if text else before
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(
+            f"a timeout is a number of seconds, or 0 for none, not {text if given is None else given}"
+        )
+    return seconds
 
 
 def _checks() -> set[str]:

@@ -184,6 +184,57 @@ def test_a_grid_synchronizes_with_the_device_runtime(target: str) -> None:
     assert np.array_equal(values, (np.arange(N) + 3) % N + 3)
 
 
+SPLIT = """
+__global__ void last(int *order, int *count) { *order = ++*count; }
+__global__ void half(float *x, int n, float by) {
+    if (n > 32) {
+        half<<<1, 1, 0, cudaStreamFireAndForget>>>(x, n / 2, by);
+        half<<<1, 1, 0, cudaStreamFireAndForget>>>(x + n / 2, n / 2, by);
+    } else {
+        for (int i = 0; i < n; ++i) x[i] *= by;
+    }
+}
+extern "C" __global__ void whole(float *x, int n, int *order, int *count, int *told) {
+    half<<<1, 1>>>(x, n, 3);
+    last<<<1, 1>>>(order, count);
+    last<<<1, 1>>>(order + 1, count);
+    last<<<1, 1, 0, cudaStreamTailLaunch>>>(order + 2, count);
+    last<<<1, 1, 0, cudaStreamTailLaunch>>>(order + 3, count);
+    told[0] = cudaGetLastError();
+    half<<<1, 4096>>>(x, n, 0);
+    told[1] = cudaGetLastError();
+    cudaDeviceGetAttribute(told + 2, cudaDevAttrMaxThreadsPerBlock, 0);
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["ptx", "ltoir"])
+def test_kernels_that_launch_kernels(target: str) -> None:
+    require("nvJitLink")
+    try:
+        archive = pathfinder.find_static_lib("cudadevrt")
+    except pathfinder.StaticLibNotFoundError as error:
+        pytest.skip(str(error).splitlines()[0])
+    kernel = Program(SPLIT, "c++", ProgramOptions(relocatable_device_code=True)).compile(target)
+    options = LinkerOptions(link_time_optimization=target == "ltoir")
+    code = Linker(kernel, ObjectCode.from_library(archive), options=options).link("cubin")
+    device = Device()
+    stream = device.create_stream()
+    x, order = device.allocate(4 * N, stream=stream), device.allocate(4 * 8, stream=stream)
+    x.copy_from(np.arange(N, dtype=np.float32), stream=stream)
+    order.copy_from(np.zeros(8, np.int32), stream=stream)
+    places = (int(order.handle) + 4 * place for place in (0, 4, 5))
+    launch(stream, LaunchConfig(grid=1, block=1), code.get_kernel("whole"), x, N, *places)
+    values, told = np.empty(N, np.float32), np.empty(8, np.int32)
+    x.copy_to(values, stream=stream)
+    order.copy_to(told, stream=stream)
+    stream.sync()
+    assert np.array_equal(values, 3 * np.arange(N, dtype=np.float32))
+    assert told.tolist() == [1, 2, 3, 4, 4, 0, 9, 1024], (
+        "in order, the tail stream last; an invalid configuration"
+    )
+
+
 def test_lto_to_ptx_which_the_driver_compiles() -> None:
     require("nvJitLink")
     options = LinkerOptions(link_time_optimization=True, ptx=True)

@@ -36,6 +36,8 @@ def _of_rule(rule: instructions.Rule, opcode: str) -> Column | None:
     if match is None or match.rule is not rule:
         return None  # another line of the table has it
     groups = match.groups
+    if rule.name == "lop3" and groups.get("combine"):
+        return None  # it has two results: see below
     types = [rule.slot_type(slot, groups).name for slot in rule.slots]
     operands = tuple(types[1:])
     if groups.get("combine") and groups["relation"] != "lt":
@@ -62,6 +64,8 @@ setp.pair setp.lt.and.s32 %p|%q, %a, %b, %c; {both}|b32 b32 pred|b32
 setp.f32.pair setp.geu.or.f32 %p|%q, %a, %b, %c; {both}|f32 f32 pred|b32
 setp.f16x2.pair setp.lt.f16x2 %p|%q, %a, %b; {both}|f16x2 f16x2|b32
 setp.bf16x2.pair setp.ge.bf16x2 %p|%q, %a, %b; {both}|bf16x2 bf16x2|b32
+lop3.or lop3.or.b32 %z|%p, %a, %b, %c, 0xCA, %e; {add}|b32 b32 b32 pred|b32
+lop3.and lop3.and.b32 %z|%p, %a, %b, %c, 0x80, %e; {add}|b32 b32 b32 pred|b32
 mov.pack mov.b64 %z, {%a, %b};|b32 b32|b64
 mov.unpack mov.b64 {%x, %y}, %a; sub.s32 %z, %x, %y;|b64|b32
 mov.unpack16 mov.b32 {%h, %i}, %a; sub.s16 %z, %h, %i;|b32|b16
@@ -124,6 +128,19 @@ m16n8k256.row.col.s32.b1.b1.s32.xor.popc {%a,%b,%b,%a}, {%b,%a}, 4 b32 b32
 m16n8k256.row.col.s32.b1.b1.s32.and.popc {%a,%b,%b,%a}, {%b,%a}, 4 b32 b32
 """
 """mma: operands, how many registers c and d have, and the types of a and b, and of c."""
+_SPARSE = """
+m16n8k16.row.col.f32.f16.f16.f32 2 2 4 f16x2 f32 2
+m16n8k32.row.col.f16.f16.f16.f16 4 4 2 f16x2 f16x2 1
+m16n8k16.row.col.f32.bf16.bf16.f32 2 2 4 bf16x2 f32 0
+m16n8k32.row.col.f32.bf16.bf16.f32 4 4 4 bf16x2 f32 0
+m16n8k8.row.col.f32.tf32.tf32.f32 2 2 4 f32 f32 3
+m16n8k16.row.col.f32.tf32.tf32.f32 4 4 4 f32 f32 1
+m16n8k32.row.col.s32.s8.u8.s32 2 2 4 b32 b32 1
+m16n8k64.row.col.satfinite.s32.u8.s8.s32 4 4 4 b32 b32 0
+m16n8k64.row.col.s32.s4.u4.s32 2 2 4 b32 b32 1
+m16n8k128.row.col.satfinite.s32.u4.s4.s32 4 4 4 b32 b32 0
+"""
+"""mma.sp: how many registers a, b, c and d have, the types of a and b, and of c, and the selector."""
 _SMALL = {
     "f16x2": ("0x8C008C00", "0x30003000"),
     "bf16x2": ("0x80808080", "0x3F003F00"),
@@ -184,6 +201,7 @@ def _sequences() -> list[Column]:
         body = body.replace("{both}", _BOTH).replace("{add}", _ADD)
         columns.append(Column(name, body, tuple(operands.split()), result))
     columns += [_matrix(line) for line in _MATRICES.strip().splitlines()]
+    columns += [_sparse(line) for line in _SPARSE.strip().splitlines()]
     for opcode in _VIDEO.split():
         columns.append(Column(opcode, f"{opcode} %z, %a, %b, %c;", ("u32",) * 3, "u32"))
     columns += [_vector(line) for line in _VECTORS.strip().splitlines()]
@@ -253,6 +271,21 @@ def _matrix(line: str) -> Column:
     text = f"mma.sync.aligned.{head} {{{results}}}, {operands} {{{sums}}};"
     body = f"{' '.join(small)} .reg .{bits} %w; {text} {mixed}"
     return Column(f"mma.{head}", body, (kind, kind, sum_kind), bits)
+
+
+def _sparse(line: str) -> Column:
+    """A product with a sparse matrix. Any bits of %e become metadata that the manual allows."""
+    head, a, b, c, kind, sum_kind, selector = line.split()
+    registers = [", ".join(("%a", "%b", "%b", "%a")[: int(a)]), ", ".join(("%b", "%a", "%a", "%b")[: int(b)])]
+    column = _matrix(f"{head} {{{registers[0]}}}, {{{registers[1]}}}, {c} {kind} {sum_kind}")
+    if ".tf32" in head:  # 0100 or 1110
+        metadata = "and.b32 %e, %e, 0x11111111; mul.lo.u32 %e, %e, 10; xor.b32 %e, %e, 0x44444444;"
+    else:  # one of the first two, and one of the last two
+        metadata = "and.b32 %e, %e, 0x55555555; or.b32 %e, %e, 0x88888888;"
+    body = column.body.replace("mma.sync", "mma.sp.sync")
+    body = body.replace("};", f"}}, %e, {selector};", 1)
+    name = f"mma.sp.{head}"
+    return Column(name, f"{metadata} {body}", (*column.operands, "b32"), column.result)
 
 
 def all_columns() -> list[Column]:

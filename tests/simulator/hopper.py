@@ -26,7 +26,14 @@ from cudapy.driver import checked as cu
 from cudapy.simulator.engine.ptx.types import TYPES
 from cudapy.simulator.engine.tensor_map import KINDS, MAGIC, SIZE, TensorMap, unpack
 
-from . import test_bulk, test_clusters, test_mbarriers, test_tensors, test_warpgroups
+from . import (
+    test_bulk,
+    test_clusters,
+    test_mbarriers,
+    test_tensor_map_changes,
+    test_tensors,
+    test_warpgroups,
+)
 
 SECONDS = 45.0
 """For one program; a kernel that waits for ever has to end."""
@@ -58,6 +65,7 @@ PROGRAMS: list[tuple[Any, list[dict[str, Any]]]] = [
     (test_tensors.test_a_reduction, [{}]),
     (test_tensors.test_boxes_for_several_blocks, [{}]),
     (test_tensors.test_windows_of_pixels, [{"step": step} for step in (1, 2)]),
+    (test_tensor_map_changes.test_a_tensor_map_changed_in_shared_memory, [{}]),
     (
         test_warpgroups.test_rows_along_the_sum,
         [{"swizzle": width, "step": step} for width, step in ((0, 0), (32, 0), (64, 1), (128, 0), (128, 3))],

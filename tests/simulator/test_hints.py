@@ -76,7 +76,7 @@ def test_what_does_nothing(nvrtc: ModuleType) -> None:
             "mbarrier.check_layout.layout::v0.shared::cta.b64 %r1, [%rd1];",
             "does not support this; it has mbarrier",
         ),
-        ("tensormap.replace.tile.rank.global.b1024.b32 [%rd1], 3;", "it has no tensormap at all"),
+        ("multimem.red.relaxed.gpu.global.add.u32 [%rd1], %r1;", "it has no multimem at all"),
         ("mbarrier.arrive.release.cluster.shared::cluster.b64 %rd1, [%r1];", "the first operand must be _"),
         (
             "st.async.mbarrier::complete_tx::bytes.b32 [%rd1], %r1, [%rd1];",

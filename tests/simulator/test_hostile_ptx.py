@@ -137,6 +137,20 @@ extern "C" __global__ void k(int *o, cudaTextureObject_t t)
     o[8] = clock64();
 }
 """,
+    """
+extern "C" __global__ void k(int *o, float *f, unsigned long long m)
+{
+    asm volatile("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6, %7},"
+                 " {%0, %1, %2, %3}, %8, 3;"
+                 : "+f"(f[0]), "+f"(f[1]), "+f"(f[2]), "+f"(f[3])
+                 : "r"(o[0]), "r"(o[1]), "r"(o[2]), "r"(o[3]), "r"(o[4]));
+    asm volatile("tensormap.replace.tile.global_dim.global.b1024.b32 [%0], 4, %1;" :: "l"(m), "r"(o[5]));
+    asm volatile("tensormap.replace.tile.elemtype.global.b1024.b32 [%0], 7;" :: "l"(m));
+    asm volatile("cvt.rn.relu.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(o[6]) : "f"(f[4]), "f"(f[5]));
+    asm volatile("{ .reg .pred p, q; setp.lt.s32 p, %0, 3; lop3.or.b32 %0|q, %1, %2, %0, 0x80, p; }"
+                 : "+r"(o[7]) : "r"(o[8]), "r"(o[9]));
+}
+""",
 )
 STRANGE = """4294967295|0|-1|0x10000000000000000|{|}|[|]|(|)|||!|@|;|,|"|.reg .pred %p<4294967295>;|.align 0
 .align 3|.local .b8 big[1099511627776];|.global .b8 big[1180591620717411303424];|.b128|.f16x2|%tid.x|%laneid|_

@@ -1,13 +1,18 @@
-"""libcudadevrt, the library of device code that grids synchronize with: what the simulator has of it, as PTX.
+"""libcudadevrt, the library of device code that grids synchronize with and kernels launch kernels with.
 
-The archive has machine code of GPUs. Of its functions there are those behind cooperative groups of a grid.
+The archive has machine code of GPUs. Of its functions those behind cooperative groups of a grid are here, as
+PTX; the engine has others (see `engine/run/device_runtime.py`).
 Source: cuda_device_runtime_api.h, "cudaCGGetIntrinsicHandle", "cudaCGSynchronize"; the PTX ISA, "%envreg".
 """
 
 from __future__ import annotations
 
+import re
+
 ARCHIVE = b"!<arch>\n"
-NAMES = (b"cudaCGGetIntrinsicHandle", b"cudaCGSynchronize", b"cudaCGSynchronizeGrid")
+MARK = "cudaCGSynchronizeGrid"
+"""What only this library defines."""
+_DECLARATION = re.compile(rb"\.extern\s+\.func\b[^;{]*?\b(?:cuda|__cudaCDP2)[A-Z]")
 
 PTX = """\
 .version 7.0
@@ -89,5 +94,12 @@ def is_archive(data: bytes) -> bool:
 
 
 def is_wanted(text: bytes) -> bool:
-    """Whether some PTX calls what is here."""
-    return any(name in text for name in NAMES)
+    """Whether some PTX declares what may be here."""
+    return _DECLARATION.search(text) is not None
+
+
+def functions() -> set[str]:
+    """The names of those that the engine has."""
+    from ..engine.run.device_runtime import DEVICE_RUNTIME
+
+    return set(DEVICE_RUNTIME)

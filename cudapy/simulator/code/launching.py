@@ -13,6 +13,7 @@ from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.enums import CUlaunchAttributeID as Attribute
 from ..._types.driver.handles import CUkernel
 from ..._types.driver.structs import CUDA_KERNEL_NODE_PARAMS, CUlaunchAttributeValue
+from ..._types.runtime.enums import cudaError_t
 from ..addresses import Pointer
 from ..devices.context import Context
 from ..devices.device import Device
@@ -29,6 +30,7 @@ from ..streams.kernel_time_slices import KernelTimeSlices
 from ..streams.operations import Operation, needed
 from ..streams.stream import stream
 from .function import get, required_cluster
+from .kernel_answers import KernelAnswers
 from .kernel_library import function
 from .launch_parameters import pack
 from .module import Function
@@ -192,6 +194,8 @@ class KernelLaunch(Operation):
             whole,
             multiprocessors=getattr(self.place, "multiprocessors", whole.multiprocessors),
             heap_size=self.context.limits[CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE],
+            pending_launches=self.context.limits[CUlimit.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT],
+            answers=KernelAnswers(self.kernel.module, _refusal),
             origin=self.context,
         )
         try:
@@ -244,6 +248,17 @@ class KernelLaunch(Operation):
             setattr(made, "gridDim" + letter, self.grid[i])
             setattr(made, "blockDim" + letter, self.block[i])
         return made
+
+
+def _refusal(kernel: Function, grid: Three, block: Three, shared: int) -> int:
+    """The cudaError_t of a launch that is not possible, or 0."""
+    try:
+        KernelLaunch(kernel, grid, block, shared, b"")
+    except ImpossibleConfiguration:
+        return int(cudaError_t.cudaErrorInvalidConfiguration)
+    except Refused as refused:
+        return refused.code
+    return 0
 
 
 def attributes_of(config: Any) -> dict[Attribute, CUlaunchAttributeValue]:

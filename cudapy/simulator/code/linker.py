@@ -75,22 +75,22 @@ def _name(declaration: str) -> str | None:
 
 
 def is_prototype(declaration: str) -> bool:
-    """Whether it says that there is a function, here or in another unit."""
-    return ".func" in declaration and not _has_body(declaration)
+    """Whether it says that there is a function or kernel, here or in another unit."""
+    return re.search(r"\.(?:func|entry)\b", declaration) is not None and not _has_body(declaration)
 
 
 def merged(units: list[Unit]) -> str:
     """One unit from several. Raises Refused for a name that is defined twice, or not at all."""
     _tell_private_names_apart(units)
-    kept = _defined(units)
+    kept, provided = _defined(units)
     version = max(unit.version for unit in units)
     target = max((unit.target for unit in units), key=lambda t: int(re.sub(r"\D", "", t) or 0))
     head = f".version {version[0]}.{version[1]}\n.target {target}\n.address_size 64\n"
     builtins = [
-        text
+        text if _name(text) in PROVIDED else text.removeprefix(".extern ")
         for unit in units
         for text in unit.declarations
-        if text.startswith(".extern") and _name(text) in PROVIDED
+        if text.startswith(".extern") and _name(text) in provided
     ]
     forward = [f"{text.partition('{')[0].strip()};" for text in kept if ".func" in text and _has_body(text)]
     return "\n".join([head, *dict.fromkeys(builtins), *forward, *kept, ""])
@@ -109,8 +109,8 @@ def _tell_private_names_apart(units: list[Unit]) -> None:
         private |= own
 
 
-def _defined(units: list[Unit]) -> list[str]:
-    """What the units define, each thing once. Raises Refused."""
+def _defined(units: list[Unit]) -> tuple[list[str], set[str]]:
+    """What the units define, each thing once, and the functions that the device has. Raises Refused."""
     kept: list[str] = []
     defined: dict[str, Unit] = {}
     wanted: dict[str, Unit] = {}
@@ -128,14 +128,17 @@ def _defined(units: list[Unit]) -> list[str]:
                     raise Refused("CUDA_ERROR_INVALID_PTX", twice)
                 defined[name] = unit
                 kept.append(text)
+    provided = {*PROVIDED}
+    if device_runtime.MARK in defined:
+        provided |= device_runtime.functions()
     missing = [
         f"{name}, which {unit.name} uses"
         for name, unit in wanted.items()
-        if name not in defined and name not in PROVIDED
+        if name not in defined and name not in provided
     ]
     if missing:
         raise Refused("CUDA_ERROR_INVALID_PTX", "undefined: " + "; ".join(missing))
-    return kept
+    return kept, provided
 
 
 def _has_body(declaration: str) -> bool:

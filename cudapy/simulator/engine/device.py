@@ -5,11 +5,47 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .aliases import Dim3
     from .memory import Memory
+    from .module import Function
     from .texture import Surface, Texture
+
+
+class Answers:
+    """What kernels that use the Runtime API are told; a driver knows more."""
+
+    ordinal = 0
+    """The number of the device."""
+    devices = 1
+    version = 0
+    """Of the runtime: 1000 * major + 10 * minor."""
+
+    def attribute(self, name: int) -> int | None:
+        """An attribute of the device, a cudaDeviceAttr; None if there is none of this number."""
+        return None
+
+    def limit(self, name: int) -> int | None:
+        """A cudaLimit; None if there is none of this number."""
+        return None
+
+    def occupancy(self, function: Function, threads: int, shared_size: int) -> int | None:
+        """How many blocks of a kernel a multiprocessor has at once."""
+        return None
+
+    def refusal(self, function: Function, grid: Dim3, block: Dim3, shared_size: int) -> int:
+        """The cudaError_t of a launch that is not possible, else 0."""
+        threads = block[0] * block[1] * block[2]
+        is_possible = 0 < threads <= function.max_threads and all(grid)
+        return 0 if is_possible else 9  # cudaErrorInvalidConfiguration
+
+    def error(self, code: int) -> tuple[str, str]:
+        """The name of a cudaError_t, and what it means."""
+        return str(code), ""
 
 
 @dataclass
@@ -30,7 +66,38 @@ class Device:
     """What kernels have allocated: sizes by address."""
     conditionals: dict[int, int] = field(default_factory=dict)
     """What `cudaGraphSetConditional` of kernels sets: values of conditional graph nodes, by handle."""
+    pending_launches: int = 2048
+    """Most launches by the threads of a grid that have not begun."""
+    answers: Answers = field(default_factory=Answers)
+    texts: dict[str, int] = field(default_factory=dict)
+    """Addresses of texts that kernels were given."""
     origin: object = None
     """What `Allocation.reach` is asked about."""
     pause: Callable[[], None] | None = None
     """Called between the blocks of kernels: another kernel may run there."""
+
+    def heap_allocate(self, size: int) -> int:
+        """The address of memory of the heap of kernels, or 0."""
+        if sum(self.heap.values()) + size > self.heap_size:
+            return 0
+        address = self.memory.allocate(max(size, 1), "kernel heap", 16)
+        self.heap[address] = size
+        return address
+
+    def heap_free(self, address: int) -> bool:
+        """Take memory of the heap back; whether it was some."""
+        if self.heap.pop(address, None) is None:
+            return False
+        self.memory.release(address)
+        return True
+
+    def text(self, text: str) -> int:
+        """The address of a text."""
+        if text not in self.texts:
+            data = text.encode() + b"\0"
+            address = self.texts[text] = self.memory.allocate(len(data), "constant text")
+            found = self.memory.find(address)
+            assert found is not None
+            found.data[:] = np.frombuffer(data, np.uint8)
+            self.memory.written(address, len(data))
+        return self.texts[text]

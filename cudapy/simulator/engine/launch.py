@@ -13,6 +13,7 @@ from .device import Device
 from .fault import Fault
 from .progress import Progress
 from .run.batch import Batch, Launch
+from .run.children import ChildGrid
 from .run.scheduler import Scheduler
 
 if TYPE_CHECKING:
@@ -47,28 +48,86 @@ def launch(
         )
     if device is None:
         device = Device(kernel.module.memory)
-    cluster = cluster or function.cluster
-    run = Launch(kernel, device, grid, block, cluster, params, shared_size)
-    blocks = grid[0] * grid[1] * grid[2]
-    at_once = blocks if cooperative else _blocks_at_once(run)
-    if cooperative:
-        run.workspace = device.memory.allocate(_WORKSPACE, "workspace of the grid")
-        _clear(device, run.workspace)
-    progress = Progress(kernel.name, blocks)
+    run = Launch(kernel, device, grid, block, cluster or function.cluster, params, shared_size)
     try:
         with device.memory.in_use(), np.errstate(all="ignore"):
-            for first in range(0, blocks, at_once):
-                count = min(at_once, blocks - first)
-                Scheduler(Batch(run, first, count)).run()
-                progress.done(first + count)
+            _run_with_children(_Grid(run, cooperative))
     except RecursionError as error:
         raise Fault(fault.LAUNCH_FAILED, f"{kernel.name}: {error}") from error
     finally:
-        progress.close()
-        run.close()
         if run.output:
             sys.stdout.flush()
             _write("".join(run.output).encode())
+
+
+class _Grid:
+    """A grid that runs, batch after batch."""
+
+    def __init__(self, run: Launch, cooperative: bool = False) -> None:
+        self.run = run
+        self._blocks = run.grid[0] * run.grid[1] * run.grid[2]
+        self._at_once = self._blocks if cooperative else _blocks_at_once(run)
+        self._first = 0
+        if cooperative:
+            run.workspace = run.device.memory.allocate(_WORKSPACE, "workspace of the grid")
+            _clear(run.device, run.workspace)
+        self._progress = Progress(run.kernel.name, self._blocks)
+
+    @property
+    def has_run(self) -> bool:
+        """All of its blocks."""
+        return self._first == self._blocks
+
+    def run_batch(self) -> None:
+        """Raises Fault."""
+        count = min(self._at_once, self._blocks - self._first)
+        Scheduler(Batch(self.run, self._first, count)).run()
+        self._first += count
+        self._progress.done(self._first)
+
+    def close(self) -> None:
+        self._progress.close()
+        self.run.close()
+
+
+def _run_with_children(first: _Grid) -> None:
+    """Run a grid, what it launches, and what that launches. Raises Fault."""
+    grids = [first]  # each was launched by the one before it
+    try:
+        while grids:
+            grid, children = grids[-1], grids[-1].run.children
+            if not children.queued and not grid.has_run:
+                grid.run_batch()
+                continue
+            work = children.next()
+            if grid.has_run and not children.queued and not children.tails:
+                grids.pop().close()  # before its last tail: one that launches itself again may do so for ever
+            if grid.run.watchdog.is_over:
+                text = f"{first.run.kernel.name} with what it launched {grid.run.watchdog.too_long}"
+                raise Fault(fault.LAUNCH_TIMEOUT, text)
+            if isinstance(work, ChildGrid):
+                grids.append(_Grid(_launched(work, grid.run)))
+            elif work is not None:
+                work()
+    finally:
+        for grid in grids:
+            grid.close()
+
+
+def _launched(child: ChildGrid, parent: Launch) -> Launch:
+    """A grid that another launched; what it prints is printed with that one's."""
+    function = child.function
+    run = Launch(
+        function.kernel,
+        parent.device,
+        child.grid,
+        child.block,
+        function.cluster,
+        child.parameters,
+        child.shared_size,
+    )
+    run.output, run.watchdog = parent.output, parent.watchdog
+    return run
 
 
 def _blocks_at_once(run: Launch) -> int:

@@ -12,6 +12,7 @@ from .kernel import Kernel
 from .ptx.declarations import LARGEST
 from .ptx.parser import parse
 from .ptx.syntax import ModuleText, PTXError, Symbol, Variable
+from .run.device_runtime import DEVICE_RUNTIME
 from .run.layout import FUNCTIONS
 from .run.services import SERVICES
 
@@ -126,12 +127,17 @@ class Module:
     def _check_calls(self) -> None:
         for compiled in self.compiled.values():
             for name in compiled.calls:
-                if name not in self.compiled and name not in SERVICES:
-                    line = _line_of_call(compiled, name)
-                    raise PTXError(
-                        f"line {line}: {compiled.name} calls {name}, which the module does not have; of the "
-                        f"device's own functions there are {', '.join(SERVICES)}"
-                    )
+                if name in self.compiled:
+                    continue
+                why = ""
+                if name in DEVICE_RUNTIME and self.text.functions[name].is_external:
+                    why = f"{compiled.name} calls {name}, which is in libcudadevrt; link that, too"
+                elif name not in SERVICES:
+                    own = ", ".join(name for name in SERVICES if name not in DEVICE_RUNTIME)
+                    why = f"{compiled.name} calls {name}, which the module does not have; of the device's "
+                    why += f"own functions there are {own}"
+                if why:
+                    raise PTXError(f"line {_line_of_call(compiled, name)}: {why}")
 
     def _resolve(self, name: str) -> int | str | None:
         variable = self.text.variables.get(name)

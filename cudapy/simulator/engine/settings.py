@@ -21,6 +21,8 @@ class Settings:
     """Report reads of memory that nobody wrote. Set it before the memory is allocated."""
     coverage: bool = False
     """Count how often each line and branch runs."""
+    timeout: float = 0.0
+    """Seconds after which a launch fails; 0: never."""
     batch: int = 32768
     """About how many threads run side by side."""
 

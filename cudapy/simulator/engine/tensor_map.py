@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import NamedTuple
 
 SIZE = 128
 """Bytes."""
@@ -85,3 +86,83 @@ def unpack(data: bytes) -> TensorMap:
         tuple(rest[25 : 25 + corners]),
         tuple(rest[28 : 28 + corners]),
     )
+
+
+class Field(NamedTuple):
+    """What `tensormap.replace` changes."""
+
+    place: int
+    """Among the values of the 128 bytes."""
+    dimensions: int
+    """How many there are of it: one, or one for a dimension."""
+    least: int
+    most: int
+    less: int = 0
+    """What the stored value is smaller by."""
+    multiple: int = 1
+    choices: tuple[int, ...] = ()
+    """What is stored for 0, 1, ...; -1 for what the simulator does not have."""
+
+
+_KINDS_BY_NUMBER = (
+    "u8",
+    "u16",
+    "u32",
+    "s32",
+    "u64",
+    "s64",
+    "f16",
+    "f32",
+    "",
+    "f64",
+    "bf16",
+    "",
+    "",
+    "",
+    "",
+    "",
+)
+FIELDS = {
+    "global_address": Field(1, 1, 0, (1 << 64) - 1, multiple=16),
+    "rank": Field(3, 1, 0, 4, less=-1),
+    "box_dim": Field(22, 5, 1, 256),
+    "global_dim": Field(8, 5, 1, (1 << 32) - 1, less=1),
+    "global_stride": Field(13, 4, 0, (1 << 40) - 1, multiple=16),
+    "element_stride": Field(17, 5, 1, 8),
+    "elemtype": Field(2, 1, 0, 15, choices=tuple(KINDS.index(k) if k else -1 for k in _KINDS_BY_NUMBER)),
+    "swizzle_mode": Field(5, 1, 0, 4, choices=(0, 32, 64, 128, -1)),
+    "fill_mode": Field(6, 1, 0, 1),
+    "interleave_layout": Field(-1, 1, 0, 2, choices=(0, -1, -1)),
+    "swizzle_atomicity": Field(-1, 1, 0, 3, choices=(0, -1, -1, -1)),
+}
+"""By the names of PTX. Those at -1 have one value here, and are not stored.
+
+Source: PTX ISA, "tensormap.replace"; the limits are those of `cuTensorMapEncodeTiled`.
+"""
+
+
+def replaced(data: bytes, name: str, ordinal: int, value: int) -> bytes:
+    """A tensor map of boxes with another value of a field, to which `refusal` says nothing.
+
+    Raises ValueError if the bytes are none.
+    """
+    if unpack(data).is_windowed:
+        raise ValueError("a tensor map of windows")
+    field, values = FIELDS[name], list(_FORM.unpack_from(data))
+    if field.place >= 0:
+        values[field.place + ordinal] = field.choices[value] if field.choices else value - field.less
+    if name == "rank":  # a box has as many dimensions as its tensor
+        values[4] = values[3]
+    return _FORM.pack(*values).ljust(SIZE, b"\0")
+
+
+def refusal(name: str, value: int) -> str:
+    """Why a field cannot have a value, or nothing."""
+    field = FIELDS[name]
+    if not field.least <= value <= field.most:
+        return f"{name} is {field.least} to {field.most}, not {value}"
+    if value % field.multiple:
+        return f"{name} is a multiple of {field.multiple}, not {value}"
+    if field.choices and field.choices[value] < 0:
+        return f"the simulator has no tensor maps with {name} {value}"
+    return ""

@@ -91,13 +91,31 @@ def to_half(x: Array, rnd: str | None, relu: bool = False) -> Array:
     return np.where(np.isnan(x), np.uint16(0x7FFF), half.view(u2))[()]
 
 
+_LARGEST = {
+    "f16": np.float32(65504),
+    "bf16": np.uint32(0x7F7F0000).view(f4),
+    "tf32": np.uint32(0x7F7FE000).view(f4),
+}
+"""The largest finite number of a format."""
+
+
+def limited(x: Array, name: str) -> Array:
+    """.satfinite: binary32 numbers no larger than what is finite in a format; NaN stays."""
+    largest = _LARGEST[name.removesuffix("x2")]
+    return np.where(np.abs(x) > largest, np.copysign(largest, x), x)[()]
+
+
 def positive(x: Array) -> Array:
     """.relu: negative numbers become 0; NaN stays."""
     return np.where(x < 0, x.dtype.type(0), np.where(x == 0, x.dtype.type(0), x))[()]
 
 
-def to_tf32(x: Array, rnd: str) -> Array:
+def to_tf32(x: Array, rnd: str, clips: bool = False, finite: bool = False) -> Array:
     """Binary32 with 10 bits behind the point; ties away from zero (rna), to even (rn), or cut (rz)."""
+    if clips:
+        x = positive(x)
+    if finite:
+        x = limited(x, "tf32")
     bits = x.view(u4)
     if rnd == "rna":
         bits = bits + np.uint32(0x1000)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from ..ptx.syntax import (
 from ..ptx.types import TYPES, Type
 from . import scope
 from .block import BlockWriter
-from .graph import Block, liveness, split_basic_blocks
+from .graph import Block, liveness, split_basic_blocks, waiting_loops
 from .parameters import ParamSlots, find_param_slots
 from .values import CARRY, FRAME, SITE, STACK
 
@@ -60,6 +61,11 @@ class CompiledFunction:
         """Shared variables named in it."""
         self.takes_reserved = False
         """Whether it asks where the reserved shared memory is."""
+
+    @cached_property
+    def waiting_loops(self) -> dict[int, Instruction]:
+        """See `graph.waiting_loops`."""
+        return waiting_loops(self.blocks)
 
 
 class FunctionCompiler:

@@ -52,6 +52,10 @@ class Block:
     """
     yields: bool = False
     """Others go first afterwards: threads may be waiting for them here."""
+    looks_at: Instruction | None = None
+    """What in it may wait for another thread's write, if `yields`."""
+    only_looks: bool = False
+    """It does nothing but that."""
     is_idle: bool = False
     """It does nothing that a thread may wait for, as a loop that asks a barrier again."""
     uses: set[str] = field(default_factory=set)
@@ -87,7 +91,10 @@ def split_basic_blocks(function: FunctionText) -> list[Block]:
         for number, (start, end) in enumerate(itertools.pairwise(cuts))
     ]
     for block in blocks:
-        block.yields = any(_yields(step) for step in block.steps)
+        looks = [step.instruction for step in block.steps if _yields(step)]
+        block.looks_at = min(looks, key=_is_sleep, default=None)
+        block.yields = block.looks_at is not None
+        block.only_looks = all(_is_idle(step) or _yields(step) for step in block.steps)
         block.is_idle = all(_is_idle(step) for step in block.steps)
     blocks.append(Block(len(blocks), [], "return", line=function.line))
     for block in blocks[:-1]:
@@ -111,6 +118,39 @@ def _yields(step: Step) -> bool:
     groups = step.match.groups
     polls = groups.get("order") in ("volatile", "relaxed", "acquire") and step.instruction.name == "ld"
     return step.match.rule.yields or polls or groups.get("op") in ("cas", "exch")
+
+
+def waiting_loops(blocks: list[Block]) -> dict[int, Instruction]:
+    """The blocks that only look, of loops that wait for other threads, and the instruction that does."""
+    after = [set(block.successors()) for block in blocks]
+    before: list[set[int]] = [set() for _ in blocks]
+    for place, following in enumerate(after):
+        for one in following:
+            if one < len(blocks):
+                before[one].add(place)
+    found: dict[int, Instruction] = {}
+    for block in sorted(blocks, key=lambda one: one.looks_at is None or _is_sleep(one.looks_at)):
+        if block.looks_at is not None:
+            for one in _reached(after, block.index) & _reached(before, block.index):
+                if blocks[one].only_looks:
+                    found.setdefault(one, block.looks_at)
+    return found
+
+
+def _is_sleep(instruction: Instruction) -> bool:
+    return instruction.name == "nanosleep"
+
+
+def _reached(following: list[set[int]], start: int) -> set[int]:
+    """Where ways from a block lead; to itself, if it is in a loop."""
+    found: set[int] = set()
+    pending = list(following[start])
+    while pending:
+        one = pending.pop()
+        if one not in found and one < len(following):
+            found.add(one)
+            pending += following[one]
+    return found
 
 
 _LOOKS = (

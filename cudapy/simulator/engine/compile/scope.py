@@ -19,6 +19,7 @@ from ..arithmetic import (
     rounding,
     select,
     small,
+    stochastic,
     video,
     wide,
 )
@@ -48,6 +49,7 @@ for _module in (
     rounding,
     select,
     small,
+    stochastic,
     video,
     wide,
 ):

@@ -89,7 +89,7 @@ def match(opcode: str, operands: int | None = None) -> Match | None:
 
 
 _WORDS = re.compile(r"[\w:]+")
-_ORDERS = {"weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "mmio", "sc"}
+_ORDERS = {"weak", "relaxed", "acquire", "release", "acq_rel", "volatile", "sc"}
 _SCOPES = {"cta", "cluster", "gpu", "sys"}
 _SPACES = {"global", "shared", "shared::cta", "shared::cluster", "local", "const"}
 
@@ -97,7 +97,7 @@ _SPACES = {"global", "shared", "shared::cta", "shared::cluster", "local", "const
 def _usual_order(opcode: str) -> str:
     """Ordering, scope and space first, as the manual has them: assemblers take them in any order."""
     name, *modifiers = opcode.split(".")
-    ranks = [_ORDERS, _SCOPES, _SPACES]
+    ranks = [{"mmio"}, _ORDERS, _SCOPES, _SPACES]
     rank = {word: place for place, words in enumerate(ranks) for word in words}
     return ".".join([name, *sorted(modifiers, key=lambda word: rank.get(word, len(ranks)))])
 

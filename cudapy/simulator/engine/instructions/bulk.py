@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ptx.syntax import Address, Bracket, Integer, PTXError, Register, Symbol, Vector
 from ..ptx.types import TYPES
+from ..tensor_map import FIELDS, SIZE, refusal
 from .data import nothing, space_of
 from .rule import rule
 
@@ -99,6 +100,36 @@ def _prefetch(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     writer.line(f"L.tensors.check_map({_place(writer, where)}, I, {writer.number})")
 
 
+def _replace(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """tensormap.replace: another value of a field of a tensor map."""
+    at, *ordinal, value = instruction.operands
+    name, wanted = groups["field"], TYPES[groups["T"]]
+    count = FIELDS[name].dimensions
+    place = ordinal[0] if ordinal else Integer(0)
+    if len(ordinal) != (count > 1):
+        raise PTXError("the number of a dimension is expected" if count > 1 else "two operands are expected")
+    if not isinstance(place, Integer) or not 0 <= place.value < count:
+        raise PTXError(f"the number of a dimension is a number below {count}")
+    if FIELDS[name].choices and not isinstance(value, Integer):
+        raise PTXError(f"{name} is a number, no register")
+    why = refusal(name, value.value) if isinstance(value, Integer) else ""
+    if why:
+        raise PTXError(why)
+    space = space_of({"space": groups["space"]}) if groups.get("space") else "generic"
+    writer.line(
+        f"L.tensors.replace({space!r}, {writer.address(at)}, {name!r}, {place.value}, "
+        f"{writer.read(value, wanted)}, I, {writer.number})"
+    )
+
+
+def _publish(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """tensormap.cp_fenceproxy: a tensor map from shared to global memory."""
+    to, source, size = instruction.operands
+    if size != Integer(SIZE):
+        raise PTXError(f"a tensor map has {SIZE} bytes")
+    writer.line(f"L.tensors.publish({writer.address(to)}, {writer.address(source)}, I, {writer.number})")
+
+
 def _store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """st.async and red.async."""
     to, source, barrier = instruction.operands
@@ -162,6 +193,28 @@ RULES = [
         has_effect=True,
     ),
     rule("prefetch[.space:param|const].tensormap", emit=_prefetch, has_effect=True),
+    *(
+        rule(
+            f"tensormap.replace.tile.<field:{names}>[.space:global|shared::cta].b1024.<T:{kind}>",
+            emit=_replace,
+            has_effect=True,
+            since=since,
+        )
+        for names, kind, since in (
+            ("global_address|global_stride", "b64", 90),
+            ("rank|box_dim|global_dim|element_stride", "b32", 90),
+            ("elemtype|interleave_layout|swizzle_mode|fill_mode", "b32", 90),
+            ("swizzle_atomicity", "b32", 100),
+        )
+    ),
+    rule(
+        "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.<scope:cta|cluster|gpu|sys>"
+        ".sync.aligned",
+        emit=_publish,
+        has_effect=True,
+        since=90,
+        convergence_mask="all",
+    ),
     rule(f"st.async[.weak].shared::cluster{_COUNTED}[.vector:v2|v4].<T:b32|u32|s32|f32>", **_STORES),
     rule(f"st.async[.weak].shared::cluster{_COUNTED}[.vector:v2].<T:b64|u64|s64|f64>", **_STORES),
     rule(f"red.async.relaxed.cluster.shared::cluster{_COUNTED}.<op:inc|dec>.<T:u32>", **_STORES),

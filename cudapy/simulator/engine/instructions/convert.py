@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..ptx.syntax import PTXError
 from ..ptx.types import TYPES
 from .rule import Rule, rule
 
@@ -66,6 +67,8 @@ def _float_to_float(writer: BlockWriter, x: str, source: Type, target: Type, gro
         x, way = writer.let(f"round_to_integer({x}, {way!r})"), None
     if groups.get("sat"):
         x = writer.let(f"saturate({x})")
+    if groups.get("satfinite"):
+        x = writer.let(f"limited({x}, {target.name!r})")
     if target.name == "bf16":
         return f"to_bfloat16({x}, {way!r}, {relu})"
     if relu:
@@ -79,10 +82,10 @@ def _pack_floats(writer: BlockWriter, instruction: Instruction, groups: dict[str
     """Two binary32 numbers into a pair; the first goes into the upper half."""
     function = "to_half" if groups["D"] == "f16x2" else "to_bfloat16"
     relu = bool(groups.get("relu"))
-    high, low = (
-        writer.let(f"{function}({writer.read(operand, TYPES['f32'])}, {groups['way']!r}, {relu})")
-        for operand in instruction.operands[1:]
-    )
+    numbers = [writer.read(operand, TYPES["f32"]) for operand in instruction.operands[1:]]
+    if groups.get("satfinite"):
+        numbers = [writer.let(f"limited({x}, {groups['D']!r})") for x in numbers]
+    high, low = (writer.let(f"{function}({x}, {groups['way']!r}, {relu})") for x in numbers)
     writer.write(instruction.operands[0], f"join({low}, {high})", TYPES["b32"])
 
 
@@ -98,6 +101,22 @@ def _pack_integers(writer: BlockWriter, instruction: Instruction, groups: dict[s
         rest = writer.read(instruction.operands[3], TYPES["b32"])
         result += f" | {rest} << np.uint32({2 * width})"
     writer.write(instruction.operands[0], result, TYPES["b32"])
+
+
+def _stochastic(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """cvt.rs of four binary32 numbers; the first goes into the uppermost part."""
+    target, vector, random = instruction.operands
+    items = writer.items(vector)
+    if len(items) != 4:
+        raise PTXError("four numbers in braces are expected")
+    numbers = [writer.read(item, TYPES["f32"]) for item in items]
+    bits = writer.read(random, TYPES["b32"])
+    name, clips = groups["F"].removesuffix("x4"), bool(groups.get("relu"))
+    writer.write(
+        target,
+        f"stochastic_four({', '.join(numbers)}, {bits}, name={name!r}, clips={clips})",
+        TYPES[groups["F"]],
+    )
 
 
 _SMALL = (("e4m3x2|e5m2x2", 89), ("e3m2x2|e2m3x2|e2m1x2", 100))
@@ -135,6 +154,9 @@ RULES = [
     rule(f"cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:{_WHOLE}>.<S:{_FLOATS}|bf16>", "d:D a:S", emit=_convert),
     rule(f"cvt.<way:rounding>[.ftz][.sat].<D:{_FLOATS}|bf16>.<S:{_WHOLE}>", "d:D a:S", emit=_convert),
     rule("cvt[.ftz][.sat].<D:f32|f64>.<S:f16|f32|bf16>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rounding>[.ftz].<D:f32>.<S:bf16>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rounding>.<D:f16|f64>.<S:bf16>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rounding>.<ftz:ftz>.<D:bf16>.<S:f32>", "d:D a:S", emit=_convert),
     rule("cvt[.sat].<D:f16|f64>.<S:f16|f64>", "d:D a:S", emit=_convert),
     rule("cvt.<way:rounding>[.ftz][.sat].<D:f16|f32>.<S:f64>", "d:D a:S", emit=_convert),
     rule("cvt.<way:rounding>[.ftz][.sat].<D:f16>.<S:f32>", "d:D a:S", emit=_convert),
@@ -144,8 +166,34 @@ RULES = [
     rule("cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:f16>.<S:f16>", "d:D a:S", emit=_convert),
     rule("cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:f32>.<S:f32>", "d:D a:S", emit=_convert),
     rule("cvt.<way:rni|rzi|rmi|rpi>[.sat].<D:f64>.<S:f64>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rn|rz>[.relu].<D:f16x2|bf16x2>.f32", "d:b32 a:f32 b:f32", emit=_pack_floats),
-    rule("cvt.<way:rna|rn|rz>.tf32.f32", "d:f32 a:f32", "to_tf32(a, way)", copies=True),
+    rule("cvt.<way:rn|rz>[.relu].<satfinite:satfinite>.<D:f16|bf16>.<S:f32>", "d:D a:S", emit=_convert),
+    rule("cvt.<way:rn|rz>[.relu][.satfinite].<D:f16x2|bf16x2>.f32", "d:b32 a:f32 b:f32", emit=_pack_floats),
+    rule(
+        "cvt.<way:rna>[.satfinite].tf32.f32",
+        "d:f32 a:f32",
+        "to_tf32(a, way, finite=bool(satfinite))",
+        copies=True,
+    ),
+    rule("cvt.<way:rn|rz>[.relu].tf32.f32", "d:f32 a:f32", "to_tf32(a, way, clips=bool(relu))", copies=True),
+    rule(
+        "cvt.<way:rn|rz>[.relu].satfinite.tf32.f32",
+        "d:f32 a:f32",
+        "to_tf32(a, way, clips=bool(relu), finite=True)",
+        copies=True,
+        since=100,
+    ),
+    rule(
+        "cvt.rs[.relu][.satfinite].<F:f16x2|bf16x2>.f32",
+        "d:F a:f32 b:f32 c:b32",
+        "stochastic_pair(a, b, c, name=F[:-2], clips=bool(relu), finite=bool(satfinite))",
+        since=100,
+    ),
+    rule(
+        "cvt.rs[.relu].satfinite.<F:e4m3x4|e5m2x4|e3m2x4|e2m3x4|e2m1x4>.f32",
+        "d:F a:f32",
+        emit=_stochastic,
+        since=100,
+    ),
     rule("cvt.pack.sat.<D:u16|s16>.<S:s32>", "d:b32 a:S b:S", emit=_pack_integers),
     rule("cvt.pack.sat.<D:u8|s8>.<S:s32>.b32", "d:b32 a:S b:S c:b32", emit=_pack_integers),
     *(one for names, since in _SMALL for one in _small(names, since)),

@@ -28,7 +28,7 @@ _METHODS = {
     "generic": "spaces.at_generic",
 }
 """What finds the places of addresses: see `run.spaces`."""
-_SCOPE = "[.order:weak|relaxed|acquire|release|volatile|mmio][.scope:cta|cluster|gpu|sys]"
+_SCOPE = "[.order:weak|relaxed|acquire|release|volatile|mmio.relaxed][.scope:cta|cluster|gpu|sys]"
 _FETCH = "[.hint:L2::cache_hint][.prefetch:L2::64B|L2::128B|L2::256B]"
 _POLICIES = "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"
 _HINTS = (
@@ -192,8 +192,22 @@ def _convert_address(writer: BlockWriter, instruction: Instruction, groups: dict
 def _is_in_space(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """isspacep."""
     address = writer.read(instruction.operands[1], TYPES["u64"])
-    call = f"L.spaces.is_in({address}, {space_of(groups)!r}, I)"
-    writer.write(instruction.operands[0], call, TYPES["pred"])
+    space = "param" if groups["space"] == "param::entry" else space_of(groups)
+    writer.write(instruction.operands[0], f"L.spaces.is_in({address}, {space!r}, I)", TYPES["pred"])
+
+
+def _commit_copies(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    writer.line("L.spaces.commit_copies(I)")
+
+
+def _wait_for_copies(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """cp.async.wait_group, and wait_all, which also waits for the open group."""
+    left = instruction.operands[0] if instruction.operands else Integer(0)
+    if not isinstance(left, Integer):
+        raise PTXError("a number of groups is expected")
+    if not instruction.operands:
+        writer.line("L.spaces.commit_copies(I)")
+    writer.line(f"L.spaces.wait_for_copies({left.value}, I)")
 
 
 def _copy_async(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -248,7 +262,7 @@ RULES = [
         f"st{_SCOPE}[.space:{_SPACES}|param::func|param]{_HINTS}.<T:data>", "a", emit=store, has_effect=True
     ),
     rule(f"cvta[.to].<space:{_SPACES}|const|param>.<T:u64>", "d a", emit=_convert_address, copies=True),
-    rule(f"isspacep.<space:{_SPACES}|const|param>", "d:pred a:u64", emit=_is_in_space),
+    rule(f"isspacep.<space:{_SPACES}|const|param|param::entry>", "d:pred a:u64", emit=_is_in_space),
     rule("prefetch[.space:global|local].<level:L1|L2>", emit=nothing),
     rule("prefetch[.space:global].<level:L2::evict_last|L2::evict_normal>", emit=nothing),
     rule("prefetchu.L1", emit=nothing),
@@ -269,7 +283,7 @@ RULES = [
         emit=_copy_async,
         has_effect=True,
     ),
-    rule("cp.async.commit_group", emit=nothing),
-    rule("cp.async.wait_group", emit=nothing),
-    rule("cp.async.wait_all", emit=nothing),
+    rule("cp.async.commit_group", emit=_commit_copies, has_effect=True),
+    rule("cp.async.wait_group", emit=_wait_for_copies, has_effect=True),
+    rule("cp.async.wait_all", emit=_wait_for_copies, has_effect=True),
 ]

@@ -58,16 +58,16 @@ RULES = [
     rule("max.<T:f64>", "d a b", "maximum64(a, b)"),
     *(
         rule(
-            f"{name}.<rnd:rounding>[.ftz].<T:f32x2>",
+            f"{name}[.ftz].<T:f32x2>",
             operands,
             f"of_singles({call}, flushes=bool(ftz))",
             since=100,
         )
         for name, operands, call in (
-            ("add", "d a b", "add32, a, b, mode=rnd"),
-            ("sub", "d a b", "subtract32, a, b, mode=rnd"),
-            ("mul", "d a b", "multiply32, a, b, mode=rnd"),
-            ("fma", "d a b c", "fma32, a, b, c, mode=rnd"),
+            ("add[.rnd:rounding]", "d a b", "add32, a, b, mode=rnd"),
+            ("sub[.rnd:rounding]", "d a b", "subtract32, a, b, mode=rnd"),
+            ("mul[.rnd:rounding]", "d a b", "multiply32, a, b, mode=rnd"),
+            ("fma.<rnd:rounding>", "d a b c", "fma32, a, b, c, mode=rnd"),
         )
     ),
     rule("copysign.<T:f32|f64>", "d a b", "with_sign(a, b)", copies=True),

@@ -115,6 +115,19 @@ def _packed_compare(writer: BlockWriter, instruction: Instruction, groups: dict[
         writer.write(destination, f"join_truth({low}, {high}, {groups['D']!r})", word)
 
 
+def _logic_and_predicate(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """lop3 with a second destination: whether any bit of the first is set, combined with a predicate."""
+    destination, *words, table, other = instruction.operands
+    if not isinstance(destination, Pair):
+        raise PTXError("two destinations are expected")
+    a, b, c = (writer.read(one, TYPES["b32"]) for one in words)
+    result = writer.let(f"logic3({a}, {b}, {c}, {writer.read(table, TYPES['u32'])})")
+    truth = f"({result} != 0) {_COMBINE[groups['combine']]} {writer.read(other, TYPES['pred'])}"
+    is_set = writer.let(truth)
+    writer.write(destination.first, result, TYPES["b32"])
+    writer.write(destination.second, is_set, TYPES["pred"])
+
+
 def _shift_funnel(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """shf: the amount is clamped to 32, or taken modulo 32."""
     a, b, n = (writer.read(operand, TYPES["b32"]) for operand in instruction.operands[1:])
@@ -130,6 +143,7 @@ RULES = [
     rule("not.<T:pred|bits>", "d a", "~a"),
     rule("cnot.<T:bits>", "d a", "(a == 0).astype(T)"),
     rule("lop3.<T:b32>", "d a b c e:u32", "logic3(a, b, c, e)"),
+    rule("lop3.<combine:or|and>.<T:b32>", "d a b c e:u32 f:pred", emit=_logic_and_predicate),
     rule("shl.<T:bits>", "d a b:u32", "shift_left(a, b)"),
     rule("shr.<T:bits|integers>", "d a b:u32", "shift_right(a, b)"),
     rule("shf.<way:l|r>.<mode:clamp|wrap>.<T:b32>", "d a b c", emit=_shift_funnel),

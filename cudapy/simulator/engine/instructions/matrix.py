@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ..ptx.syntax import PTXError
+from ..ptx.syntax import Integer, PTXError
 from ..ptx.types import TYPES
 from .data import space_of
 from .rule import Rule, rule
@@ -54,6 +54,25 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     arguments = f"{is_tiled}, ({shape(groups)}), {kinds!r}, ({', '.join(parts)}), {count}, {clamps}"
     bits = groups.get("bits", "")
     give(writer, d, f"L.matrices.multiply({arguments}, {bits!r}, I, {writer.number})", groups["D"])
+
+
+_SPARSE_COLUMNS = {"tf32": 2, "s4": 8, "u4": 8}
+"""Of how many columns four bits of metadata say which half is there; of other types 4."""
+
+
+def _multiply_sparse(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """mma.sp: of each row of a half is there, and metadata says which half."""
+    d, a, b, c, metadata, selector = instruction.operands
+    kinds = groups["D"], groups["A"], groups["B"], groups["C"]
+    parts = ", ".join(registers(writer, *one) for one in ((a, kinds[1]), (b, kinds[2]), (c, kinds[3])))
+    depth = int(shape(groups).split(",")[2])
+    choices = 16 * _SPARSE_COLUMNS.get(kinds[1], 4) // depth  # all threads of four have metadata of long sums
+    if not isinstance(selector, Integer) or not 0 <= selector.value < choices:
+        raise PTXError(f"the last operand, which chooses threads, is a number below {choices}")
+    words = writer.read(metadata, TYPES["b32"])
+    arguments = f"({shape(groups)}), {kinds!r}, ({parts}), {words}, {selector.value}, {len(writer.items(d))}"
+    clamps = bool(groups.get("satfinite"))
+    give(writer, d, f"L.matrices.multiply_sparse({arguments}, {clamps}, I, {writer.number})", groups["D"])
 
 
 def _load_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -104,6 +123,7 @@ def _store_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str,
 def _rules() -> list[Rule]:
     more: dict[str, Any] = {"has_effect": True, "copies": True, "convergence_mask": "all"}
     mma = "mma.sync.aligned.<shape:{}>.row.col"
+    sparse = "mma.<sparse:sp|sp::ordered_metadata>.sync.aligned.<shape:{}>.row.col"
     wmma = "wmma.mma.sync.aligned.<a:row|col>.<b:row|col>.<shape:{}>"
     load = "wmma.load.<which:{}>.sync.aligned.<layout:row|col>.<shape:{}>" + _SPACE + ".<T:{}>"
     rules = [
@@ -153,6 +173,42 @@ def _rules() -> list[Rule]:
         rule(
             mma.format("m8n8k128|m16n8k128|m16n8k256") + ".<D:s32>.<A:b1>.<B:b1>.<C:s32>.<bits:xor|and>.popc",
             emit=_multiply,
+            **more,
+        ),
+        rule(
+            sparse.format("m16n8k16|m16n8k32") + ".<D:f16|f32>.<A:f16>.<B:f16>.<C:f16|f32>",
+            emit=_multiply_sparse,
+            since=80,
+            **more,
+        ),
+        rule(
+            sparse.format("m16n8k16|m16n8k32") + ".<D:f32>.<A:bf16>.<B:bf16>.<C:f32>",
+            emit=_multiply_sparse,
+            since=80,
+            **more,
+        ),
+        rule(
+            sparse.format("m16n8k8|m16n8k16") + ".<D:f32>.<A:tf32>.<B:tf32>.<C:f32>",
+            emit=_multiply_sparse,
+            since=80,
+            **more,
+        ),
+        rule(
+            sparse.format("m16n8k32|m16n8k64") + "[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>.<C:s32>",
+            emit=_multiply_sparse,
+            since=80,
+            **more,
+        ),
+        rule(
+            sparse.format("m16n8k64|m16n8k128") + "[.satfinite].<D:s32>.<A:s4|u4>.<B:s4|u4>.<C:s32>",
+            emit=_multiply_sparse,
+            since=80,
+            **more,
+        ),
+        rule(
+            sparse.format("m16n8k64") + ".<D:f16|f32>.<A:e4m3|e5m2>.<B:e4m3|e5m2>.<C:f16|f32>",
+            emit=_multiply_sparse,
+            since=89,
             **more,
         ),
         rule(

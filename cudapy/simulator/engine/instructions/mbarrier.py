@@ -55,6 +55,7 @@ def _change(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
 def _copied(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """cp.async.mbarrier.arrive: without .noinc the arrival is one that was added for it."""
     index = mbarrier_at(writer, instruction.operands[0], space_of(groups))
+    writer.line("L.spaces.commit_copies(I); L.spaces.wait_for_copies(0, I)")  # who waits is not followed
     if groups.get("noinc"):
         writer.line(
             f"L.mbarriers.change('arrive', {index}, {writer.constant(1, 'u4')}, True, I, {writer.number})"

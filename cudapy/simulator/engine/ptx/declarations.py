@@ -27,7 +27,7 @@ _VARIABLE = re.compile(
     re.DOTALL,
 )
 _HEAD = re.compile(
-    r"(?:\.(?:visible|extern|weak)\s+)*\.(?P<kind>entry|func)\s*"
+    r"(?P<linkage>(?:\.(?:visible|extern|weak)\s+)*)\.(?P<kind>entry|func)\s*"
     r"(?:\.attribute\([^)]*\)\s*)?"
     r"(?:\((?P<results>[^)]*)\)\s*)?(?P<name>[%\w$]+)\s*(?:\((?P<parameters>[^)]*)\))?(?P<rest>.*)$",
     re.DOTALL,
@@ -116,7 +116,8 @@ def function_head(text: str, line: int) -> FunctionText:
         for name, numbers in _DIRECTIVE.findall(found["rest"])
     }
     types = prototype(found["results"], found["parameters"], line)
-    return FunctionText(found["name"], found["kind"] == "entry", types, line, directives)
+    is_external = ".extern" in found["linkage"]
+    return FunctionText(found["name"], found["kind"] == "entry", types, line, directives, is_external)
 
 
 def call_prototype(text: str, line: int) -> Prototype:

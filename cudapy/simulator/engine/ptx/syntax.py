@@ -151,6 +151,8 @@ class FunctionText:
     line: int
     directives: dict[str, tuple[int, ...]]
     """.maxntid and its like."""
+    is_external: bool = False
+    """It is declared to be in another module."""
     has_body: bool = False
     registers: dict[str, Type] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)

@@ -27,9 +27,9 @@ def _types() -> dict[str, Type]:
         types[f"f{8 * size}"] = Type(f"f{8 * size}", size, f"f{size}", "f")
     types["bf16"] = Type("bf16", 2, "u2", "x")  # NumPy has none: kept as its bits
     types["tf32"] = Type("tf32", 4, "f4", "f")
-    for name in ("f16x2", "bf16x2", "u16x2", "s16x2", "e4m3x4", "e5m2x4"):
+    for name in ("f16x2", "bf16x2", "u16x2", "s16x2", "e4m3x4", "e5m2x4", "e3m2x4", "e2m3x4"):
         types[name] = Type(name, 4, "u4", "x")
-    for name in ("e4m3x2", "e5m2x2", "e3m2x2", "e2m3x2", "ue8m0x2"):
+    for name in ("e4m3x2", "e5m2x2", "e3m2x2", "e2m3x2", "e2m1x4", "ue8m0x2"):
         types[name] = Type(name, 2, "u2", "x")
     types["e2m1x2"] = Type("e2m1x2", 1, "u1", "x")
     types["f32x2"] = Type("f32x2", 8, "u8", "x")

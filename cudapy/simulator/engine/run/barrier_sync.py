@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
-from .. import fault
+from .. import fault, settings
 from ..fault import Fault
+from .arguments import function_number
 from .barrier import Barriers, Waiting
 from .cluster import ClusterBarriers, Held
-from .groups import function_number
 from .report import place_of
+from .watchdog import say
 
 if TYPE_CHECKING:
     from ..aliases import I64, Array, Bools, Lanes
@@ -27,6 +28,11 @@ _PATIENCE = 1024
 
 Arrival: TypeAlias = "tuple[Array, Array | None, Bools | None]"
 """The number of a barrier, for how many threads it is, and a predicate to be reduced; None: all, and none."""
+
+
+def is_aligned(instruction: Instruction) -> bool:
+    """Whether all threads of a warp have to run the same barrier instruction."""
+    return instruction.name == "bar" or ".aligned" in instruction.opcode
 
 
 class BarrierSync:
@@ -83,10 +89,26 @@ class BarrierSync:
                 chosen = (which == one) & (wanted == expected)
                 kept = None if truth is None else truth[chosen]
                 waiting = Waiting(block.info, following, numbers[chosen], kept, function)
+                if settings.current.check_races and is_aligned(waiting.info.instruction):
+                    self._check_convergence(int(one), waiting, block)
                 self._barriers.arrive(int(one), int(expected), waiting)
         if block.info.action == "arrive":
             self._groups.add(following, lanes)
         self._release()
+
+    def _check_convergence(self, barrier: int, waiting: Waiting, block: Block) -> None:
+        """Raises Fault where others of a warp wait for the same barrier at another instruction."""
+        warps, here = self._threads.warps, waiting.info.instruction
+        for number, other in self._barriers.everybody():
+            if number != barrier or other.info.instruction is here or not is_aligned(other.info.instruction):
+                continue
+            bad = np.isin(warps[waiting.lanes], warps[other.lanes])
+            if bad.any():
+                there = place_of(self._kernel.name, other.function, other.info.instruction)
+                more = f"others of the warp wait {there}; all of a warp come to the same bar.sync"
+                text = f"A barrier ({barrier}) in divergent code"
+                where = function_number(waiting.function, block)
+                self._batch.report.fail(fault.LAUNCH_FAILED, text, where, waiting.lanes, bad, more=more)
 
     def _release(self) -> None:
         released, finished = self._barriers.release()
@@ -139,8 +161,51 @@ class BarrierSync:
             if len(np.unique(np.concatenate([polls.lanes(), *held]))) == int(self._threads.live.sum()):
                 self.deadlock(self._batch.mbarriers.who_asks())
 
+    def watch(self) -> None:
+        """Say that all threads wait, if they seem to; raise Fault for a kernel that takes too long."""
+        watchdog = self._batch.launch.watchdog
+        places = {key: self._looks_at(key) for key in self._groups.ready}
+        looks = all(place is not None for place in places.values())
+        if watchdog.is_over:
+            head = f"{self._kernel.name} {watchdog.too_long}"
+            raise Fault(fault.LAUNCH_TIMEOUT, "\n".join([head, *self._where_all_are(places)]))
+        if watchdog.should_say(looks, int(self._threads.live.sum())):
+            head = f"{self._kernel.name} has run for {watchdog.seconds:.0f} s, and its threads only look at "
+            head += "memory that none of them changes"
+            last = "    CUDAPY_SIMULATOR_TIMEOUT=seconds ends such kernels; Ctrl-C ends the program"
+            say("\n".join([head, *self._where_all_are(places), last]))
+
+    def _looks_at(self, key: Key) -> Instruction | None:
+        """What the threads of a group wait with, if they are in a loop that waits."""
+        return self._groups.functions[key.function].waiting_loops.get(key.block)
+
+    def _where_all_are(self, places: dict[Key, Instruction | None]) -> list[str]:
+        """Lines that say of each group of threads where it is."""
+        lines = []
+        for key, place in places.items():
+            function = self._groups.functions[key.function]
+            steps = function.blocks[key.block].steps
+            instruction = place or (steps[0].instruction if steps else None)
+            lanes = np.concatenate([self._threads.numbers(one) for one in self._groups.ready[key]])
+            if instruction is not None:
+                lines.append(self._are_at(lanes, function, instruction, "are at"))
+        return [*lines, *self._who_waits()]
+
+    def _are_at(self, lanes: I64, function: CompiledFunction, instruction: Instruction, what: str) -> str:
+        first = self._threads.name(int(lanes.min()))
+        where = place_of(self._kernel.name, function, instruction)
+        return f"    {len(lanes)} threads {what}, the first is {first}\n        {where}"
+
     def deadlock(self, more: list[str]) -> NoReturn:
         """Say who waits for what; `more` are those that ask again and again."""
+        lines = self._who_waits()
+        if self._barriers.everybody():
+            more = [*more, "    each waits for threads that never come: look for a barrier in a branch"]
+        text = f"Deadlock in {self._kernel.name}: no thread can run\n" + "\n".join([*lines, *more])
+        raise Fault(fault.LAUNCH_TIMEOUT, text)
+
+    def _who_waits(self) -> list[str]:
+        """Lines that say who waits for which barrier."""
         lines = []
         for number, waiting in self._barriers.everybody():
             lines.append(
@@ -153,14 +218,7 @@ class BarrierSync:
             function = self._groups.functions[key.function]
             first = function.blocks[key.block].steps[0].instruction
             lines.append(self._waits(np.concatenate(groups), function, first, "the rest of its warp's mask"))
-        if self._barriers.everybody():
-            more = [*more, "    each waits for threads that never come: look for a barrier in a branch"]
-        text = f"Deadlock in {self._kernel.name}: no thread can run\n" + "\n".join([*lines, *more])
-        raise Fault(fault.LAUNCH_TIMEOUT, text)
+        return lines
 
     def _waits(self, lanes: I64, function: CompiledFunction, instruction: Instruction, what: str) -> str:
-        first = self._threads.name(int(lanes.min()))
-        return (
-            f"    {len(lanes)} threads wait for {what}, the first is {first}\n"
-            f"        {place_of(self._kernel.name, function, instruction)}"
-        )
+        return self._are_at(lanes, function, instruction, f"wait for {what}")

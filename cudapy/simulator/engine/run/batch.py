@@ -12,6 +12,7 @@ from ...._ffi.rounding import round_up
 from .. import fault, settings
 from .atomic import Atomics
 from .bulk import Bulk
+from .children import Children
 from .global_memory import GlobalMemory
 from .local import LocalMemory
 from .matrix import Matrices
@@ -27,6 +28,7 @@ from .texturing import Textures
 from .threads import Threads
 from .warp import Warps
 from .warpgroup import Warpgroups
+from .watchdog import Watchdog
 
 if TYPE_CHECKING:
     from ..aliases import U32, Dim3, DType, Lanes
@@ -46,6 +48,8 @@ class Batch:
         self.threads = Threads(launch.grid, launch.block, launch.cluster, first_block, block_count)
         self.report = Reporter(self.threads, launch.device.memory, launch.kernel)
         self.polls = Polls()
+        self.errors: dict[int, int] = {}
+        """The last cudaError_t of the Runtime API in kernels, by lane."""
 
     @cached_property
     def races(self) -> RaceDetector | None:
@@ -156,6 +160,8 @@ class Launch:
         self.workspace = 0
         self.output: list[str] = []
         """What kernels print."""
+        self.children = Children(device.memory)
+        self.watchdog = Watchdog()
         self._parameter_memory = 0
 
     def parameter_memory(self) -> int:
@@ -172,3 +178,4 @@ class Launch:
         for address in (self._parameter_memory, self.workspace):
             if address:
                 self.device.memory.release(address)
+        self.children.close()

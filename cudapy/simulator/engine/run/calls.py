@@ -12,12 +12,13 @@ import numpy as np
 
 from .. import fault
 from . import services
+from .arguments import carry, function_number
 from .frame import part
-from .groups import FRAME_SLOT, SITE_SLOT, Key, function_number
+from .groups import FRAME_SLOT, SITE_SLOT, Key
 from .layout import FUNCTIONS
 
 if TYPE_CHECKING:
-    from ..aliases import U64, Array, Lanes
+    from ..aliases import U64, Lanes
     from ..compile.function import CompiledFunction
     from ..compile.graph import Block
     from .batch import Batch
@@ -139,50 +140,3 @@ class Calls:
             for variable, result in zip(function.text.prototype.results, site.results):  # noqa: B905
                 carry(function, frame, variable.name, site.function, caller, result, chosen)
             self._groups.add(outer, chosen)
-
-
-def carry(
-    source: CompiledFunction,
-    source_frame: Frame,
-    source_name: str,
-    target: CompiledFunction,
-    target_frame: Frame,
-    target_name: str,
-    lanes: Lanes,
-) -> None:
-    """Copy a parameter or result between frames, whose functions may keep it in other parts."""
-    have, want = source.param_slots.get(source_name, {}), target.param_slots.get(target_name, {})
-    for offset, size in want.items():
-        if have.get(offset) == size:
-            value = source_frame[source.slots[f"{source_name}+{offset}"]]
-            value = value if lanes is None else part(value, lanes)
-        else:
-            value = _assembled(source, source_frame, source_name, have, offset, size, lanes)
-        slot = target.slots.get(f"{target_name}+{offset}")
-        if slot is None:
-            continue
-        if lanes is None:
-            target_frame[slot] = value
-            target_frame.owned.clear()
-        else:
-            target_frame.merge(slot, value, lanes)
-
-
-def _assembled(
-    function: CompiledFunction,
-    frame: Frame,
-    name: str,
-    have: dict[int, int],
-    offset: int,
-    size: int,
-    lanes: Lanes,
-) -> Array:
-    """`size` bytes at `offset` of a parameter, put together out of its parts."""
-    total: Array = np.zeros((), np.uint64)[()]
-    for start, length in have.items():
-        if start < offset + size and offset < start + length:
-            value = frame[function.slots[f"{name}+{start}"]]
-            value = (value if lanes is None else part(value, lanes)).astype(np.uint64)
-            shift = 8 * (start - offset)
-            total = total | (value << np.uint64(shift) if shift >= 0 else value >> np.uint64(-shift))
-    return total.astype(f"u{size}")

@@ -77,6 +77,53 @@ def positions(which: str, elements: int, count: int) -> tuple[I64, I64]:
     return group + number // 2 * 8, member * 2 + number % 2
 
 
+def placed(which: str, kind: str, values: Array, size: tuple[int, int]) -> Array:
+    """The whole matrices (warp, row, column) of parts of mma."""
+    full = np.zeros((len(values), *size), values.dtype)
+    rows, columns = positions(which, elements(kind), values.shape[2])
+    full[:, rows, columns] = values
+    return full
+
+
+def kept_columns(kind: str, depth: int, words: U32, selector: int) -> I64:
+    """Of sparse matrices of 16 rows and `depth` columns which columns are kept: (warp, row, kept column).
+
+    `words` (warp, lane) have four bits for each four columns: the numbers of the two of them that are kept.
+    Columns of 4 bits count by twos, those of tf32 by halves. `selector` says which threads of four have them.
+    """
+    columns = {"tf32": 2, "s4": 8, "u4": 8}.get(kind, 4)  # that four bits speak of
+    nibbles = words.reshape(-1, 8, 4)[..., None] >> np.arange(0, 32, 4, dtype=np.uint32) & 15
+    each = 4 if kind in ("f16", "bf16", "tf32") else 8  # a word is of two rows, or two words are
+    threads = depth // columns // 4  # that say it, of each four
+    own = nibbles[:, :, selector * threads : (selector + 1) * threads]
+    rows = own.reshape(len(words), 8, -1, 2, each).transpose(0, 3, 1, 2, 4)  # the second is eight below
+    told = rows.reshape(len(words), 16, -1).astype(np.int64)
+    low, high = told & 3, told >> 2
+    if columns == 2:
+        kept = (high >> 1)[..., None]
+    elif columns == 8:
+        kept = np.stack([2 * low, 2 * low + 1, 2 * high, 2 * high + 1], 3)
+    else:
+        kept = np.stack([low, high], 3)
+    starts = columns * np.arange(told.shape[2])
+    return (kept + starts[:, None]).reshape(len(words), 16, -1)
+
+
+def sparse_product(a: Array, b: Array, c: Array, kept: I64, clamps: bool) -> Array:
+    """a * b + c, where a has the kept columns of each row."""
+    with np.errstate(all="ignore"):
+        rows = [
+            np.matmul(a[:, row, None], np.take_along_axis(b, kept[:, row, :, None], 1))[:, 0]
+            for row in range(a.shape[1])
+        ]
+        return clamped(np.stack(rows, 1) + c, clamps)
+
+
+def clamped(result: Array, clamps: bool) -> Array:
+    """.satfinite"""
+    return np.clip(result, -(2**31), 2**31 - 1) if clamps else result
+
+
 def product(whole: list[Array], clamps: bool, bits: str = "") -> Array:
     """a * b + c; of bits the number of ones in the sums' terms, which are a and b, or a xor b."""
     a, b, c = whole
@@ -84,8 +131,7 @@ def product(whole: list[Array], clamps: bool, bits: str = "") -> Array:
         result = np.matmul(a, b)
         if bits == "xor":
             result = a.sum(2)[:, :, None] + b.sum(1)[:, None, :] - 2 * result
-        result = result + c
-    return np.clip(result, -(2**31), 2**31 - 1) if clamps else result
+        return clamped(result + c, clamps)
 
 
 def by_register(registers: Array, count: int, held: str | None = None) -> list[Array]:

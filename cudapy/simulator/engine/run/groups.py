@@ -15,7 +15,6 @@ from .frame import Frame
 if TYPE_CHECKING:
     from ..aliases import I64, Lanes
     from ..compile.function import CompiledFunction
-    from ..compile.graph import Block
 
 FRAME_SLOT, SITE_SLOT = 0, 1
 """Of every frame: the address of its local memory, and where it was called."""
@@ -59,8 +58,3 @@ class Groups:
         """Let those look again that wait for the rest of their warp's mask."""
         for key in list(self.gated):
             self.ready.setdefault(key, []).extend(self.gated.pop(key))
-
-
-def function_number(function: CompiledFunction, block: Block) -> int:
-    """The number of the last instruction of a block, for reports."""
-    return function.instructions.index(block.steps[-1].instruction)

@@ -23,9 +23,12 @@ from .fragments import (
     SMALL,
     by_register,
     elements,
+    kept_columns,
     packed,
+    placed,
     positions,
     product,
+    sparse_product,
     unpacked,
 )
 
@@ -120,13 +123,35 @@ class Matrices:
             if is_tiled:
                 whole.append(values[:, :, : size[0] * size[1] // 32].reshape(-1, *size))
                 continue
-            full = np.zeros((len(values), *size), values.dtype)
-            rows, columns = positions(which, elements(kind), values.shape[2])
-            full[:, rows, columns] = values
-            whole.append(full)
+            whole.append(placed(which, kind, values, size))
         result = product(whole, clamps, bits)
         if is_tiled:
             return by_register(packed(kinds[0], result.reshape(-1, 32, m * n // 32)), count)
+        rows, columns = positions("d", 1, m * n // 32)
+        return by_register(packed(kinds[0], result[:, rows, columns]), count)
+
+    def multiply_sparse(
+        self,
+        shape: tuple[int, int, int],
+        kinds: tuple[str, str, str, str],
+        parts: tuple[tuple[Array, ...], ...],
+        metadata: U32,
+        selector: int,
+        count: int,
+        clamps: bool,
+        lanes: Lanes,
+        number: int,
+    ) -> list[Array]:
+        """mma.sp: `kinds` of d, a, b and c, `parts` the registers of a, half of it, b and c."""
+        m, n, k = shape
+        a, b, c = (
+            placed(which, kind, unpacked(kind, self.by_warp(registers, lanes, number)), size)
+            for which, kind, registers, size in zip(
+                "abc", kinds[1:], parts, ((m, k // 2), (k, n), (m, n)), strict=True
+            )
+        )
+        words = self.by_warp((metadata,), lanes, number)[:, :, 0]
+        result = sparse_product(a, b, c, kept_columns(kinds[1], k, words, selector), clamps)
         rows, columns = positions("d", 1, m * n // 32)
         return by_register(packed(kinds[0], result[:, rows, columns]), count)
 

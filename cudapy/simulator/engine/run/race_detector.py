@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import fault, settings
 from .access import ATOMIC, READ, WRITE
+from .async_copies import AsyncCopies
 from .pending import Pending
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class RaceDetector:
             self._writer = _Last(size)
             self._lowest_reader, self._highest_reader = _Last(size), _Last(size)
             self._was_atomic: Bools = np.zeros(size, bool)
-        self._pending: Pending | None = None  # once a copy was made
+        self._pending: Pending | None = None  # once a bulk copy was made
+        self._copies: AsyncCopies | None = None  # once cp.async was
         self._cluster_size = threads.cluster_size
         self._block_time = np.ones(threads.block_count, np.int32)
         self._cluster_time = np.ones(threads.block_count // threads.cluster_size, np.int32)
@@ -85,6 +87,27 @@ class RaceDetector:
         if self._races and phase is not None:
             self._holding().write(places, phase, mode == ATOMIC)
 
+    def began(self, offset: I64, size: int, lanes: Lanes) -> None:
+        """cp.async: lanes begin to copy `size` bytes to an offset of the shared memory of the batch."""
+        if not self._races:
+            return
+        if self._copies is None:
+            self._copies = AsyncCopies(self._threads.count, len(self._was_atomic))
+        numbers = self._threads.numbers(lanes)
+        start = np.broadcast_to(offset, numbers.shape) // self._grain
+        for step in range(size // self._grain):
+            self._copies.began(start + step, numbers)
+
+    def commit_copies(self, lanes: Lanes) -> None:
+        """cp.async.commit_group"""
+        if self._copies is not None:
+            self._copies.commit(self._threads.numbers(lanes))
+
+    def wait_for_copies(self, lanes: Lanes, left: int) -> None:
+        """cp.async.wait_group"""
+        if self._copies is not None:
+            self._copies.wait(self._threads.numbers(lanes), left)
+
     def reads(self, lane: int, places: I64) -> None:
         """A copy of the lane's group reads bytes, until the group was waited for."""
         if self._races:
@@ -118,6 +141,8 @@ class RaceDetector:
             self._was_atomic = self._was_atomic.repeat(times)
             for seen in (self._writer, self._lowest_reader, self._highest_reader):
                 seen.repeat(times)
+            if self._copies is not None:
+                self._copies.repeat(times)
 
     def _now(self, lane: I64) -> _Now:
         threads = self._threads
@@ -148,6 +173,14 @@ class RaceDetector:
                 if held.any():
                     text = "Race in __shared__ memory (with an asynchronous copy)"
                     self._fail(seen, text, held, "nobody has waited for the copy")
+            if self._copies is not None:
+                pending = self._copies.pending(place)
+                if pending.any():
+                    text = "Race in __shared__ memory (with cp.async)"
+                    more = (
+                        "the thread that copies has not waited (cp.async.wait_group, __pipeline_wait_prior)"
+                    )
+                    self._fail(seen, text, pending, more)
             self._race(seen, place, now)
 
     def _race(self, seen: _Seen, place: I64, now: _Now) -> None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from .batch import Batch
     from .frame import Frame
 
+_LOOK = 63
+"""After so many blocks and one it is seen whether the kernel takes too long."""
 _PATIENCE = 256
 """After so many blocks another group has its turn."""
 
@@ -51,10 +53,13 @@ class Scheduler:
         """Raises Fault."""
         batch, groups, ready = self.batch, self._groups, self._groups.ready
         count, report, polls = self._threads.count, batch.report, batch.polls
-        pause = batch.device.pause
+        pause, watchdog, turns = batch.device.pause, batch.launch.watchdog, 0
         while True:
             if pause is not None:
                 pause()
+            turns += 1
+            if not turns & _LOOK and watchdog.is_due:
+                self._barriers.watch()
             if not ready:
                 if self._barriers.is_idle:
                     return

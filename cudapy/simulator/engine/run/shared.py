@@ -40,7 +40,7 @@ class SharedMemory:
     """The shared memory of a batch, block after block, of which each has `size` bytes."""
 
     def __init__(self, threads: Threads, report: Reporter, races: RaceDetector | None, size: int) -> None:
-        self._threads, self._report, self._races = threads, report, races
+        self._threads, self._report, self.races = threads, report, races
         self.size, self.stride = size, stride_of(size)
         self.data: U8 = np.full(threads.block_count * self.stride, POISON, np.uint8)
         self._views: dict[DType, Array] = {}
@@ -74,8 +74,8 @@ class SharedMemory:
         offset = a
         if self._base is not None:
             offset = a + (self._base if lanes is None else self._base.take(lanes))
-        if self._races is not None:
-            self._races.shared(offset.view(np.int64), a, access, lanes)
+        if self.races is not None:
+            self.races.shared(offset.view(np.int64), a, access, lanes)
         return self.view(access.dtype), (offset >> access.shift).view(np.int64)
 
     def at_cluster(self, a: U64, access: Access, lanes: Lanes) -> Places:
@@ -84,8 +84,8 @@ class SharedMemory:
             return self.at(a, access, lanes)
         numbers = self._threads.numbers(lanes)
         offset = self.offsets(np.broadcast_to(a, numbers.shape), numbers, access)
-        if self._races is not None:
-            self._races.shared(offset, a, access, numbers)
+        if self.races is not None:
+            self.races.shared(offset, a, access, numbers)
         return self.view(access.dtype), offset >> access.shift.view(np.int64)
 
     def is_own(self, a: U64, lanes: Lanes) -> Bools:

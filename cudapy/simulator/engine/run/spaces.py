@@ -31,6 +31,7 @@ class Spaces:
     ) -> None:
         self._threads = threads
         self.global_memory, self.shared, self.local = global_memory, shared, local
+        self.races = shared.races
 
     def at(self, space: str, a: U64, access: Access, lanes: Lanes) -> Places:
         """The places of addresses of a space: "global", "shared", "cluster", "local", "generic". Raises
@@ -92,8 +93,20 @@ class Spaces:
         else:
             values = self._copy_some(source, size, amount, lanes, number)
         array, index = self.shared.at(target, accessed(_WORD, words, number, WRITE), lanes)
+        if self.races is not None:
+            self.races.began(np.asarray(index) * _WORD.itemsize, size, lanes)
         for step, value in enumerate(values):
             put(array, index + step, value)
+
+    def commit_copies(self, lanes: Lanes) -> None:
+        """cp.async.commit_group"""
+        if self.races is not None:
+            self.races.commit_copies(lanes)
+
+    def wait_for_copies(self, left: int, lanes: Lanes) -> None:
+        """cp.async.wait_group: all but the last `left` groups of a lane are there."""
+        if self.races is not None:
+            self.races.wait_for_copies(lanes, left)
 
     def _copy_some(self, source: U64, size: int, amount: Array, lanes: Lanes, number: int) -> list[Array]:
         numbers = self._threads.numbers(lanes)

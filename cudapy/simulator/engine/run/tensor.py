@@ -11,13 +11,14 @@ import numpy as np
 
 from .. import fault
 from ..ptx.types import TYPES
-from ..tensor_map import SIZE, TensorMap, unpack
-from .access import READ, VERBS, WRITE, accessed, mark_or_check
+from ..tensor_map import SIZE, TensorMap, refusal, replaced, unpack
+from .access import READ, VERBS, WRITE, accessed, mark_or_check, put
 from .bulk import combine
 
 if TYPE_CHECKING:
     from ..aliases import I32, I64, U64, Array, Bools, DType, Lanes
     from ..memory import Allocation
+    from .access import Places
     from .bulk import Bulk
     from .report import Reporter
     from .spaces import Spaces
@@ -95,13 +96,50 @@ class Tensors:
         for lane, at in self._bulk.each(lanes, tensor):
             self._tensor_map(lane, at, 0, None, number)
 
+    def replace(
+        self, space: str, tensor: U64, field: str, ordinal: int, value: Array, lanes: Lanes, number: int
+    ) -> None:
+        """tensormap.replace, lane after lane."""
+        for lane, at, wanted in self._bulk.each(lanes, tensor, value):
+            why, one = refusal(field, wanted), np.array([lane])
+            if why:
+                self._report.fail(fault.ILLEGAL_INSTRUCTION, f"A tensor map whose {why}", number, one, True)
+            try:
+                changed = replaced(self._map_bytes(space, lane, at, number), field, ordinal, wanted)
+            except ValueError:
+                text = "What is no tensor map of boxes that the simulator's cuTensorMapEncode* made"
+                self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True, np.uint64(at), SIZE)
+            self._put_map(space, lane, at, changed, number)
+
+    def publish(self, target: U64, source: U64, lanes: Lanes, number: int) -> None:
+        """tensormap.cp_fenceproxy: the threads of a warp copy a tensor map to global memory."""
+        for lane, to, at in self._bulk.each(lanes, target, source):
+            self._put_map("global", lane, to, self._map_bytes("shared", lane, at, number), number)
+
+    def _map_bytes(self, space: str, lane: int, address: int, number: int) -> bytes:
+        array, index = self._map_places(space, lane, address, number, READ)
+        return bytes(array.take(index).tobytes())
+
+    def _put_map(self, space: str, lane: int, address: int, data: bytes, number: int) -> None:
+        array, index = self._map_places(space, lane, address, number, WRITE)
+        put(array, index, np.frombuffer(data, np.uint8))
+
+    def _map_places(self, space: str, lane: int, address: int, number: int, mode: int) -> Places:
+        """Where the bytes of a tensor map lie. Raises Fault."""
+        self._check_map_alignment(lane, address, number)
+        a = np.arange(address, address + SIZE, dtype=np.uint64)
+        return self._spaces.at(space, a, accessed(_BYTE, 1, number, mode), np.array([lane]).repeat(SIZE))
+
+    def _check_map_alignment(self, lane: int, address: int, number: int) -> None:
+        if address % _MAP_ALIGN:
+            text, one = "A tensor map off its alignment", np.array([lane])
+            self._report.fail(fault.MISALIGNED_ADDRESS, text, number, one, True, np.uint64(address), SIZE)
+
     def _tensor_map(
         self, lane: int, address: int, rank: int, is_windowed: bool | None, number: int
     ) -> TensorMap:
         one = np.array([lane])
-        if address % _MAP_ALIGN:
-            text = "A tensor map off its alignment"
-            self._report.fail(fault.MISALIGNED_ADDRESS, text, number, one, True, np.uint64(address), SIZE)
+        self._check_map_alignment(lane, address, number)
         try:
             found = unpack(self._spaces.read_bytes(lane, address, SIZE, number))
         except ValueError:
