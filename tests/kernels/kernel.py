@@ -60,8 +60,9 @@ def kernel(
 
 @functools.cache
 def compiled(code: str, options: tuple[tuple[str, Any], ...]) -> ObjectCode:
-    """Kernels that share a source share what it was compiled to."""
-    return Program(code, "c++", ProgramOptions(**{"std": "c++17", **dict(options)})).compile("cubin")
+    """Kernels that share a source share what it was compiled to. Lambdas are of the device, for NVRTC 13.0, too."""
+    chosen = {"std": "c++17", "device_as_default_execution_space": True, **dict(options)}
+    return Program(code, "c++", ProgramOptions(**chosen)).compile("cubin")
 
 
 class Run:

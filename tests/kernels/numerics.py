@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from cudapy.driver import CUlimit, checked
+
 from .kernel import Run, kernel
 from .values import f32, f64, floats, i32, integers, near, same, u32, u64, zeros
 
@@ -240,6 +242,7 @@ extern "C" __global__ void integrals(double *out, int *calls)
 def quadrature_adaptive(run: Run) -> None:
     """Recursion whose depth differs from thread to thread, four integrands by a switch."""
     out, calls = zeros(16, f64), zeros(16, i32)
+    checked.cuCtxSetLimit(CUlimit.CU_LIMIT_STACK_SIZE, 1 << 14)  # of a thread
     run("integrals", 1, 16, out, calls)
     for i in range(16):
         end = 1 + i * 0.25

@@ -558,7 +558,8 @@ def test_the_pytest_plugin(tmp_path: Path) -> None:
 def test_pytest_under_the_command_has_no_warning(tmp_path: Path) -> None:
     """Of cudapy, which is imported before pytest is: warnings may be errors."""
     (tmp_path / "test_it.py").write_text("def test_it(): pass")
-    options = ("-W", "error", "-p", "no:cacheprovider", f"--rootdir={tmp_path}", str(tmp_path))
+    warning = "error::pytest.PytestAssertRewriteWarning"
+    options = ("-W", warning, "-p", "no:cacheprovider", f"--rootdir={tmp_path}", str(tmp_path))
     done = run("-m", "cudapy.simulator", "-m", "pytest", *options)
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
