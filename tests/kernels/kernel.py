@@ -60,7 +60,7 @@ def kernel(
 
 @functools.cache
 def compiled(code: str, options: tuple[tuple[str, Any], ...]) -> ObjectCode:
-    """Kernels that share a source share what it was compiled to. Lambdas are of the device, for NVRTC 13.0, too."""
+    """A source's code, compiled once. For NVRTC 13.0, lambdas have to be declared the device's."""
     chosen = {"std": "c++17", "device_as_default_execution_space": True, **dict(options)}
     return Program(code, "c++", ProgramOptions(**chosen)).compile("cubin")
 
