@@ -25,6 +25,18 @@ MISTAKES: dict[str, tuple[Callable[[Device, Buffer, Any], Any], str]] = {
         lambda device, buffer, stream: buffer.fill(1.5, stream=stream),
         r"fill: value must be an array: a Python float has no element type, as np\.float32\(\.\.\.\) has",
     ),
+    "a stream by position, of a copy": (
+        lambda device, buffer, stream: buffer.copy_from(np.zeros(4, np.float32), stream),
+        r"Buffer\.copy_from: the stream is given by name: copy_from\(src, stream=\.\.\.\)$",
+    ),
+    "a stream by position, of a copy to the host": (
+        lambda device, buffer, stream: buffer.copy_to(np.zeros(4, np.float32), stream),
+        r"Buffer\.copy_to: the stream is given by name: copy_to\(dst, stream=\.\.\.\)$",
+    ),
+    "a stream by position, of a fill": (
+        lambda device, buffer, stream: buffer.fill(0, stream),
+        r"Buffer\.fill: the stream is given by name: fill\(value, stream=\.\.\.\)$",
+    ),
     "a shape is allocated": (
         lambda device, buffer, stream: device.allocate((10, 10), stream=stream),  # type: ignore[arg-type]
         r"a size in bytes is one number, not \(10, 10\): the product of a shape and its itemsize",
@@ -79,8 +91,9 @@ def test_a_type_error_says_what_to_write(context: Any, mistake: str) -> None:
 @pytest.mark.parametrize("name", ["kernel.cu", "src/saxpy.cu", "../a b.ptx", "~/x/y.cuh"])
 @pytest.mark.parametrize("kind", [str, str.encode])
 def test_the_name_of_a_file_is_no_source(name: str, kind: Callable[[str], Any]) -> None:
-    with pytest.raises(ValueError, match="looks like the name of a file"):
+    with pytest.raises(ValueError, match="looks like the name of a file") as caught:
         Program(kind(name), "c++")
+    assert str(caught.value).endswith(f"pathlib.Path({name!r}).read_text()")
 
 
 @pytest.mark.parametrize("source", ["", "int x;", "// kernel.cu", 'extern "C" __global__ void cu() {}'])

@@ -406,7 +406,7 @@ print(driver.cuMemAlloc(64))
         ("address", "words"),
         [
             ("0", "    a null pointer\n"),
-            ("12", "    a null pointer and 12 bytes\n"),
+            ("12", "    12 bytes past a null pointer\n"),
             ("(host := np.ones(8 << 20)).ctypes.data", "    host memory, such as a NumPy array's"),
             ("1 << 46", "    an address of nothing, and no allocation is near\n"),
         ],
@@ -414,6 +414,16 @@ print(driver.cuMemAlloc(64))
     def test_an_address_that_is_near_nothing(self, address: str, words: str) -> None:
         done = run(self.PROGRAM.replace("memory, OFFSET", f"{address}, 0"))
         assert words in done.stdout
+
+    @pytest.mark.usefixtures("nvrtc")
+    def test_a_deadlock_says_who_waits_and_nothing_of_the_time_that_a_gpu_allows(self) -> None:
+        """Its status is that of a GPU whose display has waited for too long."""
+        stuck = """{ if (threadIdx.x) asm volatile("bar.sync 1, 64;"); p[threadIdx.x] = n; }'"""
+        start, _, rest = self.PROGRAM.partition("{ p[")
+        done = run((start + stuck + rest[rest.index("\n") :]).replace("OFFSET", "1"))
+        assert "CUDA_ERROR_LAUNCH_TIMEOUT" in done.stdout and "\nDeadlock in k: no thread can run\n" in done.stdout
+        assert "31 threads wait for barrier 1" in done.stdout
+        assert not re.search("display|split the work|sanitizer|Hint", done.stdout + done.stderr)
 
     def test_a_report_without_lines_says_how_to_have_them(self) -> None:
         hint = "    compile with lineinfo=True to see the line of the source\n"

@@ -58,8 +58,8 @@ class Program(Closable):
         self._code = code.encode() if isinstance(code, str) else bytes(code)
         if _FILE.fullmatch(self._code):
             raise ValueError(
-                f"Program: {shown(self._code)} looks like the name of a file, where the source is expected: "
-                "pathlib.Path(...).read_text()"
+                f"Program: {shown(code)} looks like the name of a file, where the source is expected: "
+                f"pathlib.Path({shown(self._code.decode())}).read_text()"
             )
         self._options = accepted(ProgramOptions, options or {})
         self._pch_status: PCHStatusType | None = None

@@ -113,7 +113,8 @@ class Kernel(NotCopyable):
         if known is None:
             return [Parameter()] * count
         if count != len(known):
-            raise TypeError(f"{self.name} takes {len(known)} arguments, not {count}")
+            arguments = "1 argument" if len(known) == 1 else f"{len(known)} arguments"
+            raise TypeError(f"{self.name} takes {arguments}, not {count}")
         return known
 
     def __eq__(self, other: object) -> bool:

@@ -28,7 +28,7 @@ from .pointer import Address, Location, byte_count, locate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import SupportsIndex
+    from typing import NoReturn, SupportsIndex
 
     from numpy.typing import DTypeLike
 
@@ -40,6 +40,11 @@ if TYPE_CHECKING:
     Self = TypeVar("Self", bound="Buffer")
 
 _null = maker(Address)
+
+
+def _by_name(call: str) -> TypeError:
+    """For a stream that is given by position, as `allocate` takes it."""
+    return TypeError(f"Buffer.{call.partition('(')[0]}: the stream is given by name: {call}")
 
 
 class Buffer(Closable, Owned):
@@ -355,7 +360,7 @@ class Buffer(Closable, Owned):
     def copy_to(
         self,
         dst: Any = None,
-        *,
+        *unnamed: NoReturn,
         stream: Stream | IsStreamType | None = None,
         options: CopyOptions | None = None,
     ) -> Any:
@@ -365,6 +370,8 @@ class Buffer(Closable, Owned):
         bytes as it has, and may be read after `stream.sync()`; or None for a new Buffer from the same memory
         resource. options: hints for a copy between buffers. Source: cuMemcpyAsync.
         """
+        if unnamed:
+            raise _by_name("copy_to(dst, stream=...)")
         source, in_stream = self._address, Stream._accept(stream)
         if dst is None:
             if self._resource is None:
@@ -388,7 +395,7 @@ class Buffer(Closable, Owned):
     def copy_from(
         self,
         src: Any,
-        *,
+        *unnamed: NoReturn,
         stream: Stream | IsStreamType | None = None,
         options: CopyOptions | None = None,
     ) -> None:
@@ -398,6 +405,8 @@ class Buffer(Closable, Owned):
         kept alive until the copy is done; a host array in page-locked memory must not be changed before.
         options: hints for a copy between buffers. Source: cuMemcpyAsync.
         """
+        if unnamed:
+            raise _by_name("copy_from(src, stream=...)")
         target, in_stream = self._address, Stream._accept(stream)
         if isinstance(src, Buffer):
             if src._size != self._size:
@@ -444,12 +453,16 @@ class Buffer(Closable, Owned):
         if kept:
             keep_alive_for_work(stream, *kept)
 
-    def fill(self, value: Any, *, stream: Stream | IsStreamType | None = None) -> None:
+    def fill(
+        self, value: Any, *unnamed: NoReturn, stream: Stream | IsStreamType | None = None
+    ) -> None:
         """Fill the buffer in `stream` with a byte, or a pattern of 1, 2 or 4 bytes that divides its size.
 
         value: an int from 0 to 255, or bytes, a numpy scalar, anything of 1, 2 or 4 bytes.
         Source: cuMemsetD8Async, cuMemsetD16Async, cuMemsetD32Async.
         """
+        if unnamed:
+            raise _by_name("fill(value, stream=...)")
         address, in_stream = self._address, Stream._accept(stream)
         function, pattern, count = copies.fill_of(value, self._size)
         if count:

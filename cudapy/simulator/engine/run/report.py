@@ -65,7 +65,7 @@ class Reporter:
 
     def _near(self, address: int) -> str:
         if address < NULL:
-            return "a null pointer" + (f" and {address} bytes" if address else "")
+            return f"{address} bytes past a null pointer" if address else "a null pointer"
         released = self._memory.released(address)
         if released is not None:
             return (
