@@ -421,7 +421,10 @@ print(driver.cuMemAlloc(64))
         stuck = """{ if (threadIdx.x) asm volatile("bar.sync 1, 64;"); p[threadIdx.x] = n; }'"""
         start, _, rest = self.PROGRAM.partition("{ p[")
         done = run((start + stuck + rest[rest.index("\n") :]).replace("OFFSET", "1"))
-        assert "CUDA_ERROR_LAUNCH_TIMEOUT" in done.stdout and "\nDeadlock in k: no thread can run\n" in done.stdout
+        assert (
+            "CUDA_ERROR_LAUNCH_TIMEOUT" in done.stdout
+            and "\nDeadlock in k: no thread can run\n" in done.stdout
+        )
         assert "31 threads wait for barrier 1" in done.stdout
         assert not re.search("display|split the work|sanitizer|Hint", done.stdout + done.stderr)
 

@@ -453,9 +453,7 @@ class Buffer(Closable, Owned):
         if kept:
             keep_alive_for_work(stream, *kept)
 
-    def fill(
-        self, value: Any, *unnamed: NoReturn, stream: Stream | IsStreamType | None = None
-    ) -> None:
+    def fill(self, value: Any, *unnamed: NoReturn, stream: Stream | IsStreamType | None = None) -> None:
         """Fill the buffer in `stream` with a byte, or a pattern of 1, 2 or 4 bytes that divides its size.
 
         value: an int from 0 to 255, or bytes, a numpy scalar, anything of 1, 2 or 4 bytes.
