@@ -19,7 +19,7 @@ def test_every_file_that_the_pages_name_is_there() -> None:
 
 def test_every_row_names_a_test() -> None:
     text = (REPOSITORY / "docs" / "reliability.md").read_text()
-    rows = text.partition("## Rows")[2].partition("\n## ")[0].splitlines()
+    rows = text.partition("## Rules")[2].partition("\n## ")[0].splitlines()
     rows = [row for row in rows if row.startswith("|")][2:]
     assert len(rows) >= 18
     assert [row for row in rows if "test" not in row.split("|")[3]] == []
