@@ -24,8 +24,10 @@ AGAIN = 25
 
 def main() -> int:
     """Run the suites through pytest. 0: fine; 1: something failed or became slower; 2: a wrong command."""
-    parser = argparse.ArgumentParser(prog="python -m benchmark", description="What pure Python costs.")
-    parser.add_argument("--quick", action="store_true", help="a fifth of the rounds: a look, not a record")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmark", description="Measures cudapy next to C++ and to other Python packages."
+    )
+    parser.add_argument("--quick", action="store_true", help="a fifth of the rounds, for a quick look")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write machine, ratios and raw times there")
     parser.add_argument(
         "--picture", type=Path, metavar="PATH", help="draw the launches and the history there"

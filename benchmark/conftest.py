@@ -23,7 +23,7 @@ RECORDS = pytest.StashKey[list[Record]]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("cudapy's benchmark")
-    group.addoption("--quick", action="store_true", help="a fifth of the rounds: a look, not a record")
+    group.addoption("--quick", action="store_true", help="a fifth of the rounds, for a quick look")
     group.addoption("--raw", type=Path, metavar="PATH", help="write what was found there; print no report")
     group.addoption(
         "--only", action="append", default=[], metavar="TEST", help="run this test; may be repeated"

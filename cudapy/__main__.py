@@ -29,11 +29,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return top(given[1:], f"python -m {__package__}")
     parser = argparse.ArgumentParser(
         prog=f"python -m {__package__}",
-        description="Says what CUDA has on this machine, and what is wrong with it. Exit code 0: a kernel "
-        "was compiled and run on a device; 1: it was not. `top`: the devices and their processes, again and "
-        "again. `vendor --help`: copies for other projects.",
+        description="Reports what this machine has of CUDA, and the problems found. Exit code 0: a kernel "
+        "was compiled and run on a device; 1: it was not. Other commands, each with --help: `top` shows the "
+        "devices and the processes on them, `vendor` copies this package into another project.",
     )
-    parser.add_argument("--json", action="store_true", help="the report as JSON, for bug reports")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON, for bug reports")
     parser.add_argument("--version", action="version", version=f"{__package__} {__version__}")
     options = parser.parse_args(given)
     if isinstance(sys.stdout, io.TextIOWrapper):

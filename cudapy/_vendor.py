@@ -45,19 +45,20 @@ def main(arguments: Sequence[str]) -> int:
     """The command. Exit code 0: the copy is made, or is as it was made; 1: it is not."""
     parser = argparse.ArgumentParser(
         prog=f"python -m {__package__} vendor",
-        description="Copies this package into another one, so that it needs no installation. A copy that is "
-        "there already is replaced, unless it was edited.",
+        description="Copies this package into another one, which then does not depend on it. An existing "
+        "copy is replaced, unless it was edited.",
     )
-    parser.add_argument("dest", type=Path, help="the folder of the package that the copy goes into")
-    parser.add_argument("--name", default=__package__, help="of the copy, such as _cuda")
+    parser.add_argument("dest", type=Path, help="the folder of the package to copy it into")
+    parser.add_argument("--name", default=__package__, help="the name of the copy, such as _cuda")
     parser.add_argument(
         "--only",
         type=lambda text: text.split(","),
         default=list(MODULES),
         metavar="MODULE,...",
-        help=f"with what these import: {', '.join((*MODULES, SIMULATOR))}; all but the last without it",
+        help=f"copy these modules and what they import: {', '.join((*MODULES, SIMULATOR))}; without this "
+        f"option all but {SIMULATOR}",
     )
-    parser.add_argument("--check", action="store_true", help="say whether the copy is as it was made")
+    parser.add_argument("--check", action="store_true", help="verify that the copy is unchanged")
     options = parser.parse_args(arguments)
     folder = options.dest / options.name
     try:

@@ -1,8 +1,8 @@
 """`python -m samples`: list the samples, or run some or all of them.
 
-    python -m samples                      # the list; python -m samples list introduction: a part of it
-    python -m samples run vector_add scan  # some, by name or by category
-    python -m samples run --all            # all, each in a process of its own
+    python -m samples                      # lists them; python -m samples list introduction: a part
+    python -m samples run vector_add scan  # runs some, by name or by category
+    python -m samples run --all            # runs all, each in a process of its own
     python -m samples run --all --simulator --jobs 4
 
 Exit code 0: all that ran passed; 1: one failed; 77: all that were asked for were waived, because this
@@ -73,7 +73,9 @@ def chosen(names: list[str]) -> Iterator[Sample]:
     there = samples()
     unknown = set(names) - {sample.name for sample in there} - {sample.category for sample in there}
     if unknown:
-        raise SystemExit(f"there is no sample and no category {', '.join(sorted(unknown))}: see the list")
+        raise SystemExit(
+            f"there is no sample and no category {', '.join(sorted(unknown))}: `python -m samples` lists them"
+        )
     return (sample for sample in there if sample.name in names or sample.category in names)
 
 
@@ -119,14 +121,14 @@ def run(which: list[Sample], simulator: bool, verbose: bool, jobs: int = 1) -> i
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m samples", description="Ported CUDA samples.")
     commands = parser.add_subparsers(dest="command")
-    listing = commands.add_parser("list", help="what there is (the default)")
+    listing = commands.add_parser("list", help="list the samples (the default)")
     listing.add_argument("names", nargs="*", help="samples or categories (all)")
     running = commands.add_parser("run", help="run samples")
     running.add_argument("names", nargs="*", help="samples or categories")
-    running.add_argument("--all", action="store_true", help="all of them")
-    running.add_argument("--simulator", action="store_true", help="on the simulator even if there is a GPU")
-    running.add_argument("--verbose", action="store_true", help="show what each prints")
-    running.add_argument("--jobs", type=int, default=1, help="how many at a time (1)")
+    running.add_argument("--all", action="store_true", help="run all samples")
+    running.add_argument("--simulator", action="store_true", help="use the simulator even if there is a GPU")
+    running.add_argument("--verbose", action="store_true", help="show the output of each")
+    running.add_argument("--jobs", type=int, default=1, help="how many to run at a time (1)")
     arguments = parser.parse_args()
     if arguments.command != "run":
         names = getattr(arguments, "names", [])

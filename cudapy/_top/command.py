@@ -20,12 +20,17 @@ def main(arguments: Sequence[str], program: str) -> int:
     """Show the devices and their processes until q or Ctrl-C; 0, or 1 if NVML tells nothing."""
     parser = argparse.ArgumentParser(
         prog=f"{program} top",
-        description="Shows the GPUs of the machine and the processes on them, again and again. q or Ctrl-C "
-        "ends it.",
+        description="Shows the GPUs and the processes on them, refreshed until q or Ctrl-C.",
     )
-    parser.add_argument("--once", action="store_true", help="once, and end: so it is without a terminal")
     parser.add_argument(
-        "--interval", type=_seconds, default=1.0, metavar="SECONDS", help="between two readings (default: 1)"
+        "--once", action="store_true", help="show them once, which is the default without a terminal"
+    )
+    parser.add_argument(
+        "--interval",
+        type=_seconds,
+        default=1.0,
+        metavar="SECONDS",
+        help="time between two readings (default: 1)",
     )
     options = parser.parse_args(arguments)
     try:

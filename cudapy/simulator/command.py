@@ -21,20 +21,20 @@ usage: python -m cudapy.simulator [OPTION] ... (PROGRAM | -m MODULE | -c CODE) [
        python -m cudapy.simulator [OPTION] ... --native PROGRAM [ARGUMENT ...]
        python -m cudapy.simulator --write FOLDER
 
-Run a Python program for which the libcuda.so.1 of its process is cudapy's simulator, whatever package opens
-it. PROGRAM is a file, or a folder or zip file with a __main__.py. Python processes that the program starts do
-the same.
+Run a Python program with cudapy's simulator as the libcuda.so.1 of its process, for every package that opens
+it. PROGRAM is a file, or a folder or zip file with a __main__.py. Python processes that the program starts
+use the simulator too.
 
-  --devices N               how many devices there are (1)
-  --compute-capability X.Y  what they are (9.0)
+  --devices N               number of devices (1)
+  --compute-capability X.Y  their compute capability (9.0)
   --driver-version X.Y      the CUDA version of the driver (the newest that cudapy knows)
   --seed N                  varies the order in which threads run
-  --check CHECK[,CHECK]     look for races, uninitialized, leaks or all of these; print a summary at the end
-  --error-exitcode N        the exit code if anything is found, faults of kernels included (1 with --check)
-  --json FILE               write what was found
-  --native                  the program is not Python's: it is linked with libcuda.so.1, or by nvcc with
+  --check CHECK[,CHECK]     races, uninitialized, leaks, or all: look for these, print a summary at the end
+  --error-exitcode N        the exit code if anything is found, kernel faults included (1 with --check)
+  --json FILE               write the findings
+  --native                  run a compiled program, linked with libcuda.so.1, or by nvcc with
                             `-cudart shared`
-  --write FOLDER            write the libraries, for LD_LIBRARY_PATH=FOLDER and programs that are not Python's
+  --write FOLDER            write the libraries, to run compiled programs with LD_LIBRARY_PATH=FOLDER
 """
 
 
