@@ -48,6 +48,7 @@ ALLOWED = {
     "doctor": {"doctor", "top", "_vendor", "__init__", "_core", "core", "functions", "_types", "pathfinder"},
     "top": {"top", "core", "functions", "pathfinder"},
     "alias": {"alias", "_launcher"},
+    "jupyter": {"core"},
     "_launcher": {"_launcher"},
     "utils": {"functions", "_ffi", "pathfinder"},
 }

@@ -46,6 +46,7 @@ OBJECTS = {
     "pathfinder": "Where NVIDIA's libraries are",
     "utils": "Helpers for the modules of functions",
     "alias": "Programs for NVIDIA's packages",
+    "jupyter": "`%%cuda` for Jupyter",
 }
 Function = ast.FunctionDef
 
