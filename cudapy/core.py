@@ -1,4 +1,4 @@
-"""CUDA from Python, object by object: devices, streams, events, memory, programs and launches.
+"""CUDA as Python objects: devices, streams, events, memory, programs and launches.
 
     from cudapy.core import Device, LaunchConfig, Program, ProgramOptions, launch
 
@@ -17,26 +17,26 @@
     buffer.copy_to(numbers, stream=stream)
     stream.sync()                                   # now `numbers` has the result
 
-Device, Context              GPUs, what they can do (`dev.properties`), and what makes one current
-ContextOptions, SMResource   green contexts: some of the multiprocessors; `dev.create_context` makes them
+Device, Context              GPUs, their properties (`dev.properties`), and the current context
+ContextOptions, SMResource   green contexts, with some of the multiprocessors: `dev.create_context`
 Stream, Event                order, waiting and timing: `end - start` is in milliseconds
-Buffer, MemoryResource       memory of devices, page-locked, managed, virtual, of graphs, of several processes
+Buffer, MemoryResource       device, page-locked, managed, virtual, graph and shared memory
 GraphicsResource             buffers and images of OpenGL and EGL
 Communicator                 collectives of several devices and processes, on NCCL
-utils                        arrays of any library as StridedMemoryView, copies of many buffers at once
-Program, ProgramOptions      from CUDA C++, PTX or NVVM IR to ObjectCode; CompileError has the compiler's log
-Linker, LinkerOptions        several ObjectCodes to one, with link-time optimization; LinkError has the log
-ObjectCode, Kernel           compiled code, from here or from a file, and what it needs
-LaunchConfig, launch         starting kernels; `prepare` for the same launch many times over
+utils                        arrays of any library as StridedMemoryView, batched copies
+Program, ProgramOptions      compile CUDA C++, PTX or NVVM IR to ObjectCode; CompileError has the log
+Linker, LinkerOptions        link several ObjectCodes, with link-time optimization; LinkError has the log
+ObjectCode, Kernel           compiled code, also from files, and its kernels
+LaunchConfig, launch         launch kernels; `prepare` for launches that repeat
 TensorMapDescriptor          tensors for the tensor memory accelerator: `StridedMemoryView.as_tensor_map`
-graph                        work recorded or put together once and launched many times: `cudapy.core.graph`
-system                       the devices as NVML has them: memory, clocks, temperatures: `cudapy.core.system`
-texture                      arrays that kernels sample and write: `cudapy.core.texture`
-checkpoint                   save what a process has on its GPUs, and put it back: `cudapy.core.checkpoint`
-typing                       choices by name, such as ObjectCodeFormatType: `cudapy.core.typing`
+graph                        work defined once and launched many times: `cudapy.core.graph`
+system                       device management with NVML: memory, clocks, temperatures: `cudapy.core.system`
+texture                      textures and surfaces: `cudapy.core.texture`
+checkpoint                   checkpoints of a process's GPU memory: `cudapy.core.checkpoint`
+typing                       enums such as ObjectCodeFormatType: `cudapy.core.typing`
 
-Everything is given back with its last reference, or earlier by `close()` or a `with` block. What fails raises
-CUDAError, running out of memory a MemoryError too.
+Every resource is released with its last reference, or earlier by `close()` or a `with` block. A failure
+raises CUDAError; out-of-memory errors are also a MemoryError.
 """
 
 from __future__ import annotations

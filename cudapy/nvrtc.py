@@ -3,7 +3,7 @@
 Functions return `(status, results...)`, and None for each result after a failure; the status is an
 nvrtcResult. `checked` has the same functions returning the results alone and raising CUDAError.
 
-The functions that fill a buffer (nvrtcGetPTX and its kin) take one, bytes included, and fill it in place; or
+The functions that fill a buffer (such as nvrtcGetPTX) take one, bytes included, and fill it in place; or
 the number of bytes, and return them.
 """
 

@@ -1,4 +1,4 @@
-"""Finds and loads NVIDIA's shared libraries, finds their headers, and says where it looked.
+"""Finds and loads NVIDIA's shared libraries and their headers, and reports where it looked.
 
 `load("nvrtc")` opens the first library that works, in this order: pip wheels, conda, CUDA_PATH,
 CUDA_HOME, the system. `find("nvrtc")` lists the same places and opens nothing. Neither looks in
@@ -8,7 +8,7 @@ The names of `cuda.pathfinder` look in the same places: `load_nvidia_dynamic_lib
 `find_nvidia_header_directory("cudart")`, `find_bitcode_lib("device")`, `find_static_lib("cudadevrt")`,
 `find_nvidia_binary_utility("nvdisasm")`.
 
-`register("nvrtc", provider)` has another library stand for one of them, or changes what its functions do. The
+`register("nvrtc", provider)` replaces one of them, or wraps its functions. The
 environment variable CUDAPY_DRIVER names a module that does so: before the first library is loaded, it is
 imported and its function `provide()` is called. A name with dots is that of any module, one without that of a
 module of cudapy: `CUDAPY_DRIVER=simulator`.

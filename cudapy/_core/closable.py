@@ -33,7 +33,7 @@ class Closable(Owner):
     def close(self) -> None:
         """Give back what this object owns.
 
-        Using it afterwards is a RuntimeError, its handle is a null one, closing it again does nothing.
+        Afterwards its handle is null, using it raises RuntimeError, and closing it again does nothing.
         """
         try:
             delattr(self, self._vital)

@@ -6,8 +6,8 @@
 
 From then on `cudapy.driver`, `cudapy.core` and `cudapy.runtime` find a device named "cudapy simulator". It
 runs the PTX that NVRTC compiles, which needs no GPU either, and checks every access to memory as it goes. It
-is functional only: what it takes has nothing to do with what a GPU takes, and a program that runs here may
-still have races. docs/simulator.md says what there is and what is missing.
+is functional only: its timings say nothing about a GPU, and a program that runs here may still have races.
+docs/simulator.md says what is supported.
 
 Inside, `engine/` runs PTX and knows no CUDA API. The other folders are the driver on top, a noun a file;
 `library` makes C functions out of them by the prototypes of `cudapy.driver`, so that nothing above can tell.
@@ -76,18 +76,18 @@ def enable(
 
     Copies of this package in one process share the simulator of the copy that was first, with its devices.
 
-    devices: how many devices there are, 1 by default.
-    compute_capability: what they are, such as (9, 0), the default; NVRTC has to know it.
+    devices: the number of devices, 1 by default.
+    compute_capability: that of the devices, such as (9, 0), the default; NVRTC must support it.
     seed: varies the order in which threads run; without one, it is the same in each run.
     check_races: report accesses to shared memory that no barrier separates.
-    check_uninitialized: report reads of memory that nobody wrote.
+    check_uninitialized: report reads of uninitialized memory.
     coverage: count how often each line of each kernel runs: see `coverage_report`.
-    reports: print the report of a fault on stderr, as well as give it to the calls that fail (the default).
-    driver_version: the CUDA version that the driver says it is, such as (12, 4): functions that came later
+    reports: print a fault's report on stderr if the program does not read it (the default).
+    driver_version: the CUDA version that the driver reports, such as (12, 4): functions that came later
         are not there. By default it is the newest that cudapy knows.
     timeout: seconds after which a kernel fails, with a report of where its threads are; 0, the default: none.
 
-    What is not given comes from the environment, where there is CUDAPY_SIMULATOR_DEVICES, _SEED,
+    Settings that are not given come from the environment: CUDAPY_SIMULATOR_DEVICES, _SEED,
     _COMPUTE_CAPABILITY, _CHECK_RACES, _CHECK_UNINITIALIZED, _COVERAGE, _REPORTS, _DRIVER_VERSION or _TIMEOUT.
     CUDAPY_SIMULATOR_CHECK=all switches both checks on, `races` or `uninitialized` one of them. Raises
     RuntimeError if this process has called another driver or has other devices already, ValueError for
@@ -163,7 +163,7 @@ def _register() -> None:
 
 
 def install(*, children: bool = True, **settings: Any) -> None:
-    """Make the simulator the libcuda.so.1 of this process: for NVIDIA's packages, and for what is compiled.
+    """Make the simulator the libcuda.so.1 of this process, for NVIDIA's packages and compiled libraries.
 
     children: whether Python processes that this one starts do so, too. It sets PYTHONPATH, CUDAPY_DRIVER and
         CUDAPY_SIMULATOR_INSTALL for them; those that ignore the environment (`python -E`, `-I`) are not
@@ -201,7 +201,7 @@ def set_environment(settings: dict[str, Any]) -> None:
 
 
 def write_libraries(folder: str | os.PathLike[str]) -> list[str]:
-    """Write the simulator's libcuda.so.1 and libcudart.so.* to a folder, for programs that are not Python's.
+    """Write the simulator's libcuda.so.1 and libcudart.so.* to a folder, for compiled programs.
 
     `LD_LIBRARY_PATH=folder ./program` runs one: the library starts this Python in its process. What `enable`
     takes comes from the environment. Returns the paths. Raises RuntimeError if this Python has no shared
@@ -220,7 +220,7 @@ def _text(value: Any) -> str:
 
 
 def stand_in() -> bool:
-    """Enable the simulator, and say so in a line, where there is no driver, or one that shows no device.
+    """Enable the simulator, and print a line, if there is no driver or it shows no device.
 
     For programs that are to run anywhere, such as samples: call it first. Returns whether the driver of this
     process is the simulator.
@@ -269,7 +269,7 @@ def tables() -> dict[str, Table]:
 def failing(
     function: str | None = None, *, call: int = 1, status: str = "CUDA_ERROR_OUT_OF_MEMORY"
 ) -> Failure:
-    """Let a call fail, to see what a program makes of it: `with failing("cuMemAllocAsync") as calls:`.
+    """Make a call fail, to test a program's error handling: `with failing("cuMemAllocAsync") as calls:`.
 
     function: a function of the driver or the runtime, with or without the version in its name; None: any.
     call: which of its calls, counted from 1 in the order of all threads; 0: none, to count them first.
@@ -288,9 +288,9 @@ def failing(
 
 
 def alive() -> dict[str, int]:
-    """How much the driver has of each kind, e.g. {"context": 1, "stream": 2, "device memory": 1}.
+    """The number of live objects of each kind, e.g. {"context": 1, "stream": 2, "device memory": 1}.
 
-    What is the same before and after some work has no leak. "retained context" says how often primary
+    If it is the same before and after some work, nothing leaked. "retained context" says how often primary
     contexts are retained; memory that pools keep for later is not counted.
     """
     other = _other()

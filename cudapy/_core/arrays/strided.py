@@ -53,7 +53,7 @@ class StridedMemoryView:
     For memory of the host alone it is -1, and 0 from `__array_interface__`, as in cuda.core.
     """
     is_device_accessible: bool = False
-    """Whether kernels can use it."""
+    """Whether kernels can access it."""
     readonly: bool = False
     """Whether it is not to be changed."""
     exporting_obj: Any = None

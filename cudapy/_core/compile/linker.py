@@ -106,7 +106,7 @@ class Linker(Closable):
         return self._results[target]
 
     def close(self) -> None:
-        """Give the linker back. The logs stay, if it has linked; its handle is a null one."""
+        """Close the linker. Its handle is null then; the logs stay if it has linked."""
         try:
             if not self.is_closed and (self._results or self._error is not None):
                 self._logs = self._handle.error_log(), self._handle.info_log()
@@ -130,12 +130,12 @@ class Linker(Closable):
 
     @property
     def backend(self) -> CompilerBackendType:
-        """What links: "nvJitLink" or "driver"."""
+        """The linker: "nvJitLink" or "driver"."""
         return CompilerBackendType(self._handle.name)
 
     @classmethod
     def which_backend(cls) -> CompilerBackendType:
-        """What a new Linker would link with here: "nvJitLink" or "driver"."""
+        """The linker that a new Linker would use: "nvJitLink" or "driver"."""
         return CompilerBackendType.DRIVER if _nvjitlink_is_missing() else CompilerBackendType.NVJITLINK
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from .flags import arch_number, digit, each, flag, flags_of, joined, value
 @known_names
 @dataclass
 class LinkerOptions:
-    """How a Linker links. None leaves an option to the linker.
+    """Options for a Linker. None leaves an option to the linker.
 
     name: what the result is called. arch: "sm_90" or, for PTX, "compute_90"; None is the current device's.
     time, verbose: write to the info log. link_time_optimization: needed for LTO-IR. ptx: make PTX, not a

@@ -39,8 +39,8 @@ class Writable(Protocol):
 class Program(Closable):
     """Source code: "c++", CUDA C++, for NVRTC; "ptx"; or "nvvm", NVVM IR as text or bitcode, for libNVVM.
 
-    None of the compilers needs a GPU. PTX is compiled by nvJitLink or, where that is missing or newer than
-    the driver, by the driver. What was compiled before, in this or another process, is taken from a cache.
+    No compiler needs a GPU. nvJitLink compiles PTX, or the driver if nvJitLink is missing or newer than the
+    driver. Results are cached, for this and other processes.
     """
 
     __slots__ = ("_code", "_code_type", "_handle", "_options", "_pch_status", "_used")
@@ -131,7 +131,7 @@ class Program(Closable):
         return ObjectCode._of(built.code, target, self._options.name, built.symbols)
 
     def link(self, target_type: str, logs: Writable | None = None) -> ObjectCode:
-        """The same as `compile`; the word for PTX."""
+        """The same as `compile`, for PTX."""
         return self.compile(target_type, logs=logs)
 
     def _build(self, target: str, names: Sequence[str | bytes]) -> Built:
@@ -150,7 +150,7 @@ class Program(Closable):
 
     @property
     def backend(self) -> CompilerBackendType:
-        """What compiles it: "NVRTC", "NVVM", "nvJitLink" or "driver"."""
+        """The compiler: "NVRTC", "NVVM", "nvJitLink" or "driver"."""
         if self._code_type == "ptx":
             return Linker.which_backend()
         return CompilerBackendType(COMPILERS[self._code_type].NAME)

@@ -24,9 +24,9 @@ def _macros(value: Macro | Sequence[Macro]) -> list[str]:
 @known_names
 @dataclass
 class ProgramOptions:
-    """How a Program is compiled. None leaves an option to the compiler.
+    """Options for a Program. None leaves an option to the compiler.
 
-    name: what messages call the program. arch: "sm_90", "compute_90" or "90"; None is the current device's.
+    name: the program's name in messages. arch: "sm_90", "compute_90" or "90"; None is the current device's.
     include_path: folders to look for headers in. cuda_headers: False keeps CUDA's own headers (cuda_fp16.h,
     cooperative_groups.h, cuda/std/...), which are found without a word and come after include_path, from
     being looked for. define_macro: "NAME", ("NAME", "value"), or a list of those.

@@ -26,13 +26,13 @@ retained_contexts: set[int] = set()
 
 
 class Context(Closable):
-    """A context of the driver: `Device.context` gives one, `Device.create_context` makes a green one.
+    """A context: `Device.context` returns one, `Device.create_context` creates a green one.
 
-    The primary context of a device is shared by all of the process, other libraries included, and stays
-    retained until the process ends, also when a Context of it is closed.
+    The whole process shares a device's primary context, other libraries included. It stays retained until the
+    process ends, even if its Context is closed.
 
-    A green context has some of the device's multiprocessors, and the memory of the primary context. It is
-    destroyed once nothing uses it any more: no open Context, no stream, event, buffer or graph made in it.
+    A green context owns some of the device's multiprocessors, and shares the memory of the primary context.
+    It is destroyed once no open Context and no stream, event, buffer or graph created in it is left.
     """
 
     __slots__ = ("_handle",)
@@ -65,7 +65,7 @@ class Context(Closable):
 
     @property
     def is_green(self) -> bool:
-        """Whether it has some of the device's multiprocessors. Source: cuStreamGetCtx_v2 (CUDA 12.5)."""
+        """Whether it is a green context. Source: cuStreamGetCtx_v2 (CUDA 12.5)."""
         context = int(self._handle)
         try:
             _, green = with_context(context, checked.cuStreamGetCtx_v2, CU_STREAM_LEGACY)
@@ -75,20 +75,20 @@ class Context(Closable):
 
     @property
     def resources(self) -> DeviceResources:
-        """What of the device it may use: a green one what it was made of, the others everything."""
+        """The device resources that it may use: all of them, except in a green context."""
         from .resources import context_resources
 
         return context_resources(int(self.device), kept_number(int(self._handle)))
 
     def create_stream(self, options: StreamOptions | Mapping[str, Any] | None = None) -> Stream:
-        """A new stream in this context, which keeps it. One of a green context has to be nonblocking."""
+        """Create a stream, which keeps this context alive. In a green context it must be nonblocking."""
         from ..streams.stream import Stream
 
         context = int(self._handle)
         return with_context(context, Stream._new, context, options)
 
     def close(self) -> None:
-        """Let go of the context; closing it again does nothing. RuntimeError if it is the current one."""
+        """Release the context; closing it again does nothing. Raises RuntimeError if it is current."""
         if not self.is_closed and self._handle == checked.cuCtxGetCurrent():
             raise RuntimeError(
                 f"{self!r} is the current context: make another one current before you close it"

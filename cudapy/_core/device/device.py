@@ -63,10 +63,10 @@ _devices = _Devices()
 
 
 class Device:
-    """A GPU. `Device(1)` is that with ordinal 1, `Device()` the current one, or 0 where none is.
+    """A GPU: `Device(1)` is the one with ordinal 1, `Device()` the current one, or 0 if none is current.
 
-    In one thread there is one Device for each ordinal: `Device(0) is Device(0)`. Making it starts CUDA but
-    makes no context; `set_current()` does, and has to be called in each thread before kernels are launched.
+    Each thread has one Device for each ordinal: `Device(0) is Device(0)`. Creating it initializes CUDA but
+    no context; call `set_current()` in each thread that launches kernels.
     `with Device(1):` makes it current for a block, and restores what was current before.
 
     Raises ValueError for an ordinal that does not exist, pathfinder.LibraryNotFound without a driver,
@@ -97,7 +97,7 @@ class Device:
 
     @classmethod
     def get_all_devices(cls) -> tuple[Device, ...]:
-        """All devices that CUDA shows this process. Source: cuDeviceGetCount."""
+        """All devices visible to this process. Source: cuDeviceGetCount."""
         initialise()
         return tuple(cls(ordinal) for ordinal in range(checked.cuDeviceGetCount()))
 
@@ -105,12 +105,12 @@ class Device:
 
     @property
     def device_id(self) -> int:
-        """Its ordinal, counted from 0 among the devices that CUDA_VISIBLE_DEVICES shows."""
+        """The ordinal, counted from 0 among the devices that CUDA_VISIBLE_DEVICES exposes."""
         return self._device_id
 
     @cached_property
     def name(self) -> str:
-        """What NVIDIA calls it, e.g. "NVIDIA H200". Source: cuDeviceGetName."""
+        """The name, e.g. "NVIDIA H200". Source: cuDeviceGetName."""
         return _text(checked.cuDeviceGetName(256, self._device_id))
 
     @cached_property
@@ -123,7 +123,7 @@ class Device:
         return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
     def to_system_device(self) -> system.Device:
-        """The same device for NVML, of a MIG device that one. Raises NvmlError if NVML does not have it."""
+        """The same device, or MIG instance, for NVML. Raises NvmlError if NVML does not have it."""
         from ...nvml import NotFoundError
         from ..management.device import Device as SystemDevice
 
@@ -134,12 +134,12 @@ class Device:
 
     @cached_property
     def pci_bus_id(self) -> str:
-        """Where it is on the PCI bus, as domain:bus:device.function. Source: cuDeviceGetPCIBusId."""
+        """The PCI address, as domain:bus:device.function. Source: cuDeviceGetPCIBusId."""
         return _text(checked.cuDeviceGetPCIBusId(16, self._device_id))
 
     @cached_property
     def total_memory(self) -> int:
-        """How many bytes of memory it has. Source: cuDeviceTotalMem."""
+        """The size of its memory in bytes. Source: cuDeviceTotalMem."""
         return checked.cuDeviceTotalMem(self._device_id)
 
     @cached_property
@@ -155,11 +155,11 @@ class Device:
 
     @cached_property
     def properties(self) -> DeviceProperties:
-        """What it can do, e.g. `properties.multiprocessor_count`."""
+        """The attributes, e.g. `properties.multiprocessor_count`."""
         return DeviceProperties(self._device_id)
 
     def can_access_peer(self, peer: Device | int) -> bool:
-        """Whether its kernels can be let use the memory of device `peer`. Source: cuDeviceCanAccessPeer."""
+        """Whether its kernels can be given access to the memory of `peer`. Source: cuDeviceCanAccessPeer."""
         return bool(checked.cuDeviceCanAccessPeer(self._device_id, int(Device(peer))))
 
     # -- its context ------------------------------------------------------------------------------
@@ -219,15 +219,15 @@ class Device:
 
     @property
     def resources(self) -> DeviceResources:
-        """What the device has to make green contexts of: multiprocessors, queues of work."""
+        """The resources for green contexts: multiprocessors, workqueues."""
         from ..context.resources import device_resources
 
         return device_resources(self._device_id)
 
     def create_context(self, options: ContextOptions | Mapping[str, Any] | None = None) -> Context:
-        """A green context, with no more of the device than `options.resources`. It is not made current.
+        """Create a green context with `options.resources` of the device. It is not made current.
 
-        Its streams (`context.create_stream()`) run beside the work of contexts with other multiprocessors.
+        Its streams (`context.create_stream()`) run in parallel with contexts on other multiprocessors.
         ValueError without options, and for resources of another device. Source: cuDevResourceGenerateDesc,
         cuGreenCtxCreate (CUDA 12.4).
         """
@@ -249,7 +249,7 @@ class Device:
     def sync(self) -> None:
         """Wait until all work of all streams of the device has run; Ctrl-C ends the wait.
 
-        Source: cuCtxSynchronize; cuCtxRecordEvent (CUDA 12.5 and newer), without which Ctrl-C has to wait.
+        Source: cuCtxSynchronize; cuCtxRecordEvent (CUDA 12.5 and newer), without which Ctrl-C is deferred.
         """
         self._in_context(_synchronize)
         deferred.drain()
@@ -261,7 +261,7 @@ class Device:
         obj: IsStreamType | StreamOptions | None = None,
         options: StreamOptions | Mapping[str, Any] | None = None,
     ) -> Stream:
-        """A new stream; or with `obj`, which has `__cuda_stream__`, the stream that it stands for."""
+        """Create a stream; with `obj`, which has `__cuda_stream__`, wrap the stream that it stands for."""
         if isinstance(obj, StreamOptions):
             options = obj
         elif obj is not None:
@@ -274,24 +274,24 @@ class Device:
         return self._in_context(Stream._new, options)
 
     def create_event(self, options: EventOptions | Mapping[str, Any] | None = None) -> Event:
-        """A new event, to be recorded with `stream.record(event)`."""
+        """Create an event, to be recorded with `stream.record(event)`."""
         current, mine = checked.cuCtxGetCurrent().value, self._context
         if mine is not None and mine._handle.value == current:
             return Event._new(current, options)
         return self._in_context(Event._new, options)
 
     def create_graph_builder(self) -> GraphBuilder:
-        """A builder of a graph, in a stream of its own."""
+        """Create a graph builder in a stream of its own."""
         return self.create_stream().create_graph_builder()
 
     def create_opaque_array(self, options: OpaqueArrayOptions | Mapping[str, Any]) -> OpaqueArray:
-        """A new array for textures and surfaces. Source: cuArray3DCreate."""
+        """Create an array for textures and surfaces. Source: cuArray3DCreate."""
         from ..textures.array import OpaqueArray
 
         return self._in_context(OpaqueArray._new, options)
 
     def create_mipmapped_array(self, options: MipmappedArrayOptions | Mapping[str, Any]) -> MipmappedArray:
-        """A new array in several sizes. Source: cuMipmappedArrayCreate."""
+        """Create an array with several mipmap levels. Source: cuMipmappedArrayCreate."""
         from ..textures.mipmapped_array import MipmappedArray
 
         return self._in_context(MipmappedArray._new, options)
@@ -302,9 +302,9 @@ class Device:
         resource: ResourceDescriptor,
         options: TextureObjectOptions | Mapping[str, Any] | None = None,
     ) -> TextureObject:
-        """A texture of an array or a Buffer, for kernels to sample. options: how; None: the defaults.
+        """Create a texture of an array or a Buffer for kernels to sample. options: None for the defaults.
 
-        Raises ValueError for what the elements do not allow, such as a linear filter of integers.
+        Raises ValueError for options that do not fit the elements, such as a linear filter of integers.
         Source: cuTexObjectCreate.
         """
         from ..textures.texture import TextureObject
@@ -312,9 +312,9 @@ class Device:
         return self._in_context(TextureObject._new, resource, options)
 
     def create_surface_object(self, *, resource: ResourceDescriptor) -> SurfaceObject:
-        """A surface of an OpaqueArray, for kernels to read and write.
+        """Create a surface of an OpaqueArray for kernels to read and write.
 
-        Raises ValueError for an array that was made without `is_surface_load_store`.
+        Raises ValueError for an array created without `is_surface_load_store`.
         Source: cuSurfObjectCreate.
         """
         from ..textures.surface import SurfaceObject
@@ -322,7 +322,7 @@ class Device:
         return self._in_context(SurfaceObject._new, resource)
 
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
-        """A Buffer of `size` bytes on the device, for later work in `stream` (None: the default stream)."""
+        """Allocate `size` bytes on the device, for later work in `stream` (None: the default stream)."""
         if stream is None:  # which is the device's own: that of a context of it
             current, mine = checked.cuCtxGetCurrent().value, self._context
             if mine is None or mine._handle.value != current:
@@ -334,9 +334,9 @@ class Device:
 
     @property
     def memory_resource(self) -> MemoryResource:
-        """Where `allocate` gets its memory; may be set.
+        """The resource that `allocate` uses; can be assigned.
 
-        The default pool of the device, where it has pools.
+        By default the device's default pool, if it supports pools.
         """
         if self._memory_resource is None:
             pools = self.properties.memory_pools_supported
@@ -352,7 +352,7 @@ class Device:
 
     @property
     def default_stream(self) -> Stream:
-        """The default stream, which has no need to be made."""
+        """The default stream."""
         return default_stream()
 
     def __int__(self) -> int:

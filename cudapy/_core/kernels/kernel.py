@@ -26,7 +26,7 @@ class ParamInfo(NamedTuple):
 
 
 class Kernel(NotCopyable):
-    """A function that `launch` runs, in any context of any device: what `ObjectCode.get_kernel` gives.
+    """A kernel that `launch` runs in any context of any device, from `ObjectCode.get_kernel`.
 
     Source: cuLibraryGetKernel.
     """
@@ -59,19 +59,19 @@ class Kernel(NotCopyable):
 
     @property
     def attributes(self) -> KernelAttributes:
-        """What it needs and may be given, on the current device; `attributes[device]` for another."""
+        """Its attributes on the current device; `attributes[device]` for another."""
         return KernelAttributes(self)
 
     @property
     def occupancy(self) -> KernelOccupancy:
-        """How much of it the current device can run at once."""
+        """Its occupancy of the current device."""
         from .occupancy import KernelOccupancy
 
         return KernelOccupancy(self)
 
     @property
     def num_arguments(self) -> int:
-        """How many arguments it takes. Needs CUDA 12.4."""
+        """The number of arguments. Needs CUDA 12.4."""
         return len(self.arguments_info)
 
     @property

@@ -33,7 +33,7 @@ _NO_ATTRIBUTES = _MORE.pack(0, 0)
 
 
 class LaunchConfig:
-    """How many threads run a kernel, and how they are grouped.
+    """The grid and block sizes of a launch, and its other options.
 
     block: threads in a block, as an int or (x, y, z). grid: blocks in the grid, likewise; with `cluster`,
     clusters in the grid. cluster: blocks in a cluster (compute capability 9.0 and newer). shmem_size: bytes
@@ -41,7 +41,7 @@ class LaunchConfig:
     once and can synchronise. programmatic_stream_serialization: whether the kernel may start before the one
     ahead of it in the stream has ended. Each can be assigned, which later launches see.
 
-    Raises TypeError and ValueError for what no device could run. Source: CUlaunchConfig.
+    Raises TypeError and ValueError for sizes that no device supports. Source: CUlaunchConfig.
     """
 
     # `_shape` is a new object whenever anything changes: by it a launch knows a config that it has seen.

@@ -33,10 +33,10 @@ Symbol = str | bytes
 
 
 class ObjectCode:
-    """Compiled code: `Program.compile` makes it, `from_cubin` and its siblings take it from bytes or a file.
+    """Compiled code from `Program.compile`, or from bytes or a file by `from_cubin` and similar methods.
 
-    Loaded at the first use of a kernel, once for all contexts; unloaded when neither it nor a kernel of it is
-    referred to any more. Can be pickled. Source: cuLibraryLoadData.
+    Loaded at the first use of a kernel, once for all contexts; unloaded with the last reference to it and its
+    kernels. Can be pickled. Source: cuLibraryLoadData.
     """
 
     __slots__ = (
@@ -105,7 +105,7 @@ class ObjectCode:
     def from_ltoir(
         module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
     ) -> ObjectCode:
-        """Code to be optimised and linked together with other code; it cannot be loaded as it is."""
+        """Code for link-time optimization, which must be linked before it can be loaded."""
         return ObjectCode._of(_read(module), "ltoir", name, symbol_mapping)
 
     @staticmethod
@@ -119,14 +119,14 @@ class ObjectCode:
     def from_object(
         module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
     ) -> ObjectCode:
-        """A host object file with device code in it; it has to be linked."""
+        """A host object file with device code, which must be linked."""
         return ObjectCode._of(_read(module), "object", name, symbol_mapping)
 
     @staticmethod
     def from_library(
         module: Code, *, name: str = "", symbol_mapping: Mapping[Any, Symbol] | None = None
     ) -> ObjectCode:
-        """An archive of such object files; it has to be linked."""
+        """An archive of such object files, which must be linked."""
         return ObjectCode._of(_read(module), "library", name, symbol_mapping)
 
     def get_kernel(self, name: str | bytes) -> Kernel:
@@ -268,7 +268,7 @@ class ObjectCode:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         return self._name
 
     @property

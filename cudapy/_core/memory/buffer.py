@@ -48,9 +48,9 @@ def _by_name(call: str) -> TypeError:
 
 
 class Buffer(Closable, Owned):
-    """`size` bytes at an address: allocated by a MemoryResource, or those of another library (`from_handle`).
+    """`size` bytes of memory, allocated by a MemoryResource or by another library (`from_handle`).
 
-    Freed in the stream it was allocated in, after the work that is in it by then: with the last reference, by
+    Freed in the stream it was allocated in, after the work queued there by then: with the last reference, by
     `close`, or at the end of a `with` block. Buffers with the same address and size are equal.
 
     Other libraries take it as an array of bytes: through DLPack and `__cuda_array_interface__` where kernels
@@ -95,11 +95,10 @@ class Buffer(Closable, Owned):
         *,
         stream: Stream | IsStreamType | None = None,
     ) -> Buffer:
-        """The `size` bytes at `ptr`.
+        """Wrap the `size` bytes at `ptr`.
 
-        With `mr` the buffer owns them, and gives them back with `mr.deallocate(ptr, size, stream=stream)`,
-        in the default stream if none is named; else they belong to somebody else, to `owner` perhaps, which
-        is kept alive.
+        With `mr` the buffer owns the memory, and frees it with `mr.deallocate(ptr, size, stream=stream)`, in
+        the default stream if none is given. Without `mr` it has another owner; `owner` is kept alive.
         """
         if mr is not None and owner is not None:
             raise ValueError("Buffer.from_handle: the memory belongs to mr or to owner, not to both")
@@ -203,7 +202,7 @@ class Buffer(Closable, Owned):
             before.close()
 
     def set_deallocation_stream(self, stream: Stream | IsStreamType) -> None:
-        """Free the memory in `stream`, after the work that is in it by then."""
+        """Free the memory in `stream`, after the work queued there by then."""
         if stream is None:
             raise TypeError("set_deallocation_stream() takes a stream, not None")
         _, in_stream = self._address, Stream._accept(stream)
@@ -237,7 +236,7 @@ class Buffer(Closable, Owned):
             ownership.close()
 
     def view(self, dtype: DTypeLike, shape: SupportsIndex | Sequence[int] | None = None) -> StridedMemoryView:
-        """The memory as an array of `dtype` in C order, which DLPack hands to other libraries as such.
+        """The memory as an array of `dtype` in C order, also for DLPack.
 
         dtype: what `numpy.dtype` takes, but for Python objects. shape: the extents of the axes, or an int for
         one axis; the view may be smaller than the buffer. None: one axis, all of the buffer. The view keeps
@@ -273,7 +272,7 @@ class Buffer(Closable, Owned):
 
     @property
     def size(self) -> int:
-        """How many bytes it has; 0 once it is closed."""
+        """The size in bytes; 0 once it is closed."""
         try:
             self._address  # noqa: B018
         except RuntimeError:
@@ -289,19 +288,19 @@ class Buffer(Closable, Owned):
 
     @property
     def is_device_accessible(self) -> bool:
-        """Whether kernels can use it."""
+        """Whether kernels can access it."""
         address, mr = self._address, self._resource
         return bool(self._located(address).device if mr is None else mr.is_device_accessible)
 
     @property
     def is_host_accessible(self) -> bool:
-        """Whether Python can."""
+        """Whether the host can access it."""
         address, mr = self._address, self._resource
         return bool(self._located(address).host if mr is None else mr.is_host_accessible)
 
     @property
     def is_managed(self) -> bool:
-        """Whether it moves between host and device by itself; the resource or the driver says so."""
+        """Whether it is managed memory, according to the resource or the driver."""
         address, mr = self._address, self._resource
         return (mr is not None and bool(mr.is_managed)) or self._located(address).managed
 
@@ -318,7 +317,7 @@ class Buffer(Closable, Owned):
 
     @property
     def owner(self) -> object:
-        """The object that was named as the memory's owner."""
+        """The `owner` given to `from_handle`."""
         return self._owner
 
     def __eq__(self, other: object) -> bool:
@@ -549,7 +548,7 @@ class Buffer(Closable, Owned):
 
     @property
     def ipc_descriptor(self) -> IPCBufferDescriptor:
-        """What another process opens this buffer with, once it has the memory resource.
+        """The descriptor with which another process opens this buffer, once it has the memory resource.
 
         Needs a memory resource with `ipc_enabled`. Source: cuMemPoolExportPointer.
         """

@@ -24,7 +24,7 @@ PINNED = CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
 
 @dataclass
 class DeviceMemoryResourceOptions:
-    """How a pool is made. ipc_enabled: for other processes too. max_size: in bytes; 0: as large as can be."""
+    """Options for a pool. ipc_enabled: share it with other processes. max_size: in bytes; 0: no limit."""
 
     ipc_enabled: bool = False
     max_size: int = 0
@@ -38,8 +38,8 @@ class DeviceMemoryResource(OnDevice, MemoryPool):
 
     With `ipc_enabled` other processes can open its buffers. The simplest way is to send a Buffer through a
     multiprocessing Queue, Pipe or Process. Else send the `allocation_handle`, a file descriptor, over a Unix
-    socket, `from_allocation_handle` there, and then `buffer.ipc_descriptor` for each buffer. Buffers and
-    descriptors that others made are as good as code: take them from those you trust.
+    socket, `from_allocation_handle` there, and then `buffer.ipc_descriptor` for each buffer. Accept buffers
+    and descriptors only from processes that you trust.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ def empties(deallocate: F) -> F:
 
 
 class MemoryResource:
-    """Where buffers come from. Derive from it to make buffers of an allocator of your own.
+    """A source of buffers. Derive from it to use an allocator of your own.
 
     `allocate` returns `Buffer.from_handle(address, size, mr=self, stream=stream)`; the buffer calls
     `deallocate` once, with the default stream if there is no other. The properties say what its buffers are;
@@ -39,7 +39,7 @@ class MemoryResource:
     def deallocate(
         self, ptr: int | CUdeviceptr, size: int, stream: Stream | IsStreamType | None = None
     ) -> None:
-        """Free the `size` bytes at `ptr` after the work that `stream` has."""
+        """Free the `size` bytes at `ptr` after the work queued in `stream`."""
         self._lacks("deallocate()")
 
     @property

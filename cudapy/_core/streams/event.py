@@ -53,9 +53,9 @@ _spare: dict[tuple[int, int], Spare] = {}
 
 
 class Event(Closable, Owned):
-    """A point in the work of a stream: `stream.record()` makes one, `Device.create_event` one for later.
+    """A point in the work of a stream: `stream.record()` records one, `Device.create_event` creates one.
 
-    `Event(options)` is made on the current device. `end - start` is the time between two events in
+    `Event(options)` is created on the current device. `end - start` is the time between two events in
     milliseconds. Closed with its last reference or by `close`. Source: cuEventCreate.
     """
 
@@ -133,9 +133,9 @@ class Event(Closable, Owned):
         return event
 
     def close(self) -> None:
-        """Give the event back.
+        """Close the event.
 
-        Using it afterwards is a RuntimeError, its handle is a null one, closing it again does nothing.
+        Afterwards its handle is null, using it raises RuntimeError, and closing it again does nothing.
         """
         try:
             del self._handle
@@ -163,13 +163,13 @@ class Event(Closable, Owned):
 
     @property
     def is_timing_enabled(self) -> bool:
-        """Whether it can be subtracted."""
+        """Whether `end - start` works."""
         self._handle  # noqa: B018  # raises what a closed event has to say
         return self._options.timing_enabled
 
     @property
     def is_blocking_sync(self) -> bool:
-        """Whether `sync` gives up the CPU at once."""
+        """Whether `sync` yields the CPU at once."""
         self._handle  # noqa: B018  # raises what a closed event has to say
         return self._options.blocking_sync
 
@@ -250,13 +250,13 @@ class Event(Closable, Owned):
 
     @property
     def context(self) -> Context:
-        """The context it was made in."""
+        """The context it was created in."""
         self._handle  # noqa: B018  # raises what a closed event has to say
         return Context._of(self._context)
 
     @property
     def device(self) -> Device:
-        """The device it was made on."""
+        """The device it was created on."""
         return self.context.device
 
     def __eq__(self, other: object) -> bool:

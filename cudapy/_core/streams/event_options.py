@@ -9,10 +9,10 @@ from ...driver import CUevent_flags
 
 @dataclass(init=False)
 class EventOptions:
-    """How an event is made.
+    """Options for an event.
 
     timing_enabled (or enable_timing): whether `end - start` works. blocking_sync (or busy_waited_sync):
-    whether `sync` gives up the CPU at once instead of asking without a pause first. ipc_enabled: whether
+    whether `sync` yields the CPU at once instead of polling first. ipc_enabled: whether
     another process can open it; such an event has no timing.
     """
 

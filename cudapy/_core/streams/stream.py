@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class StreamOptions:
-    """How a stream is made.
+    """Options for a stream.
 
-    nonblocking: whether it runs beside the legacy default stream, instead of waiting for it and being waited
-    for. priority: a lower number is served first; None is the device's default, 0.
+    nonblocking: whether it runs in parallel with the legacy default stream instead of synchronizing with it.
+    priority: a lower number is served first; None is the device's default, 0.
     """
 
     nonblocking: bool = True
@@ -56,11 +56,11 @@ class IsStreamType(Protocol):
 
 
 class Stream(Closable):
-    """A queue of work that the device runs in order, beside that of other streams.
+    """A queue of work that the device runs in order, in parallel with other streams.
 
-    `Stream(options)` is made on the current device; `Device.create_stream` makes one on any device,
-    `from_handle` takes one of another library. Closed with its last reference or by `close`; work that was
-    queued still runs. Source: cuStreamCreateWithPriority.
+    `Stream(options)` is created on the current device, `Device.create_stream` on any device; `from_handle`
+    wraps one of another library. Closed with its last reference or by `close`; work that is already queued
+    still runs. Source: cuStreamCreateWithPriority.
     """
 
     __slots__ = ("_address", "_context", "_handle", "_owner", "_twin")
@@ -119,7 +119,7 @@ class Stream(Closable):
 
     @staticmethod
     def from_handle(handle: int | CUstream) -> Stream:
-        """The stream at this address. It stays its maker's, who must not destroy it while it is used here."""
+        """Wrap the stream at this address. Its owner must not destroy it while it is used here."""
         stream = Stream._of(CUstream(exact_int(handle, "Stream.from_handle: handle")))
         captures.share()
         return stream
@@ -162,10 +162,10 @@ class Stream(Closable):
         return self._twin
 
     def close(self) -> None:
-        """Let go of the stream: it is destroyed as soon as no buffer is left that has to be freed in it.
+        """Close the stream. It is destroyed once no buffer is left that will be freed in it.
 
-        Work that was queued still runs. Using a closed stream is a RuntimeError; closing it again, or closing
-        a default stream, does nothing.
+        Work that is already queued still runs. Using a closed stream raises RuntimeError; closing it
+        again, or closing a default stream, does nothing.
         """
         if self._address in DEFAULT_ADDRESSES:
             return
@@ -195,7 +195,7 @@ class Stream(Closable):
 
     @property
     def is_nonblocking(self) -> bool:
-        """Whether it runs beside the legacy default stream. Source: cuStreamGetFlags."""
+        """Whether it does not synchronize with the legacy default stream. Source: cuStreamGetFlags."""
         return bool(checked.cuStreamGetFlags(self._handle) & CUstream_flags.CU_STREAM_NON_BLOCKING)
 
     @property
@@ -210,7 +210,7 @@ class Stream(Closable):
     def record(
         self, event: Event | None = None, options: EventOptions | Mapping[str, Any] | None = None
     ) -> Event:
-        """Mark the point that the stream's work has got to, in `event` or a new one.
+        """Record the current end of the stream's work in `event`, or in a new one.
 
         Source: cuEventRecord.
         """
@@ -227,7 +227,7 @@ class Stream(Closable):
         return event
 
     def wait(self, event_or_stream: Event | Stream | IsStreamType) -> None:
-        """Let later work wait for an event, or for the work that another stream has so far.
+        """Make later work wait for an event, or for the work queued so far in another stream.
 
         The caller does not wait. Source: cuStreamWaitEvent.
         """
@@ -238,7 +238,7 @@ class Stream(Closable):
                 self.wait(event)
 
     def create_graph_builder(self) -> GraphBuilder:
-        """A builder of a graph, which records what is done in this stream while it builds."""
+        """Create a graph builder, which records the work in this stream while it builds."""
         from ..graph.builder import GraphBuilder
 
         self._handle  # noqa: B018  # raises what a closed stream has to say
@@ -252,13 +252,13 @@ class Stream(Closable):
 
     @property
     def context(self) -> Context:
-        """The context it was made in; for a default stream, the current one. Source: cuStreamGetCtx."""
+        """The context it was created in; for a default stream, the current one. Source: cuStreamGetCtx."""
         self._handle  # noqa: B018  # raises what a closed stream has to say
         return Context._of(self._context or self._asked_context())
 
     @property
     def resources(self) -> DeviceResources:
-        """What of the device its work may use: what its context may."""
+        """The device resources of its context."""
         return self.context.resources
 
     @property
