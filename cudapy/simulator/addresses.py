@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import mmap
 import os
 import sys
@@ -10,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .._ffi.fields import Structs
 from .refused import invalid
 
 PAGE = mmap.PAGESIZE
@@ -76,6 +78,22 @@ def require(address: int | None, size: int, what: str) -> int:
     if not is_readable(address, size):
         raise invalid(f"{what} is {address:#x}, and this process has no memory of {size} bytes there")
     return address
+
+
+def require_lists(struct: Any) -> None:
+    """Look at the lists that fields of a struct point to. Raises Refused."""
+    cls: type = type(struct)
+    for field in lists(cls):
+        address = field.raw.__get__(struct)
+        if address and field.own(struct) is None:
+            count = getattr(struct, field.count) if field.count else 1
+            require(address, count * ctypes.sizeof(field.cls), field.what)
+
+
+@functools.cache
+def lists(cls: type) -> tuple[Structs, ...]:
+    """The fields of a struct that point to others."""
+    return tuple(field for field in vars(cls).values() if isinstance(field, Structs))
 
 
 def pointed(pointer: Pointer) -> int:

@@ -27,7 +27,7 @@ from .._ffi.lazy_types import find
 from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse, symbol_of
 from .._ffi.scalars import AGGREGATES, SCALARS, SimpleData
 from . import failures, interrupts
-from .addresses import pointed, require
+from .addresses import lists, pointed, require, require_lists
 from .entry_points import Release
 from .gc_pause import gc_pause
 from .log import log
@@ -271,6 +271,7 @@ class Table:
             for i in inputs
             if hasattr(types[i], "contents")
         ]
+        with_lists = [i for i, _, _ in looked_at if lists(types[i]._type_)]
         before, failed = self._before, self._failed
         has_status = prototype.returns in STATUSES
 
@@ -292,6 +293,9 @@ class Table:
                 for i, size, name in looked_at:
                     if arguments[i]:
                         require(pointed(arguments[i]), size, name)
+                for i in with_lists:
+                    if arguments[i]:
+                        require_lists(arguments[i][0])
                 if len(outputs) == 1 and not arguments[outputs[0]]:
                     raise Refused("CUDA_ERROR_INVALID_VALUE", "the pointer to the result is NULL")
                 result = function(*[arguments[i] for i in inputs])

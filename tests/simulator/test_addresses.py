@@ -61,3 +61,62 @@ def test_every_page_is_looked_at() -> None:
             assert libc.mprotect(start + page * PAGE, PAGE, mmap.PROT_READ | mmap.PROT_WRITE) == 0
         assert is_readable(start, pages * PAGE)
     assert not is_readable(-8, 8) and not is_readable((1 << 64) - 4, 8)
+
+
+STRUCTS = """
+from cudapy.driver import CUresult
+INVALID, call = CUresult.CUDA_ERROR_INVALID_VALUE, driver.checked
+module = call.cuModuleLoadData(b'''.version 7.0
+.target sm_75
+.address_size 64
+.visible .entry add(.param .u64 x) { ret; }''')
+kernel, graph = call.cuModuleGetFunction(module, b"add"), call.cuGraphCreate(0)
+for address in (5, 1 << 47, (1 << 64) - 8):
+    config = driver.CUlaunchConfig(gridDimX=1, gridDimY=1, gridDimZ=1, blockDimX=1, blockDimY=1, blockDimZ=1)
+    driver.CUlaunchConfig.attrs.raw.__set__(config, address)
+    config.numAttrs = 2
+    node = driver.CUDA_KERNEL_NODE_PARAMS(func=kernel, gridDimX=1, gridDimY=1, gridDimZ=1)
+    node.blockDimX = node.blockDimY = node.blockDimZ = 1
+    node.extra = address
+    batch = driver.CUDA_BATCH_MEM_OP_NODE_PARAMS(ctx=call.cuCtxGetCurrent(), count=2)
+    type(batch).paramArray.raw.__set__(batch, address)
+    statuses = [
+        driver.cuOccupancyMaxActiveClusters(kernel, config)[0],
+        driver.cuLaunchKernelEx(config, kernel, 0, 0)[0],
+        driver.cuGraphAddKernelNode(graph, None, 0, node)[0],
+        driver.cuGraphAddBatchMemOpNode(graph, None, 0, batch)[0],
+    ]
+    assert statuses == [INVALID] * len(statuses), (hex(address), statuses)
+print("fine")
+"""
+
+
+def test_what_structs_point_to_is_looked_at() -> None:
+    assert output(PREPARE + STRUCTS) == "fine\n"
+
+
+ABSURD = """
+from cudapy import runtime
+from cudapy.runtime import cudaError_t
+address = driver.checked.cuMemHostAlloc(1 << 31, 0)  # untouched, it takes no memory
+driver.checked.cuMemFreeHost(address)
+pointer = runtime.checked.cudaMalloc3D(runtime.cudaExtent(width=64, height=2, depth=2))
+for rows in (0, 1):
+    pointer.ysize = rows
+    extent = runtime.cudaExtent(width=64, height=2, depth=1 << 49)
+    assert runtime.cudaMemset3D(pointer, 0, extent)[0] == cudaError_t.cudaErrorInvalidValue
+assert not runtime.cudaMemset3D(pointer, 0, runtime.cudaExtent(width=64, height=0, depth=1 << 49))[0]
+graph = driver.checked.cuGraphCreate(0)
+value = driver.checked.cuGraphConditionalHandleCreate(graph, driver.checked.cuCtxGetCurrent(), 0, 0)
+node = driver.CUgraphNodeParams(type=driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL)
+node.conditional.handle, node.conditional.size = value, 1 << 31
+node.conditional.type = driver.CUgraphConditionalNodeType.CU_GRAPH_COND_TYPE_SWITCH
+assert driver.cuGraphAddNode(graph, None, None, 0, node)[0] == driver.CUresult.CUDA_ERROR_INVALID_VALUE
+print("fine")
+"""
+
+
+def test_absurd_sizes_are_answered_at_once() -> None:
+    """Each of these took gigabytes, or for ever."""
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_CPU, (20, 20))\n"
+    assert output(limited + PREPARE + ABSURD) == "fine\n"

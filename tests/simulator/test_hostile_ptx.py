@@ -6,15 +6,17 @@ import random
 import re
 from types import ModuleType
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module, PTXError
 from tests.budget import fuzz
 
-from .machine import ptx
+from .machine import Machine, ptx
 
 HEAD = ".version 8.3\n.target sm_90\n.address_size 64\n"
 
@@ -62,6 +64,24 @@ REFUSED = {
     "no parts": (kernel(".reg .b64 %r<3>; mov.u64 %r1, ();"), "mov: 64 bits do not have 0 parts"),
     "three parts": (kernel(".reg .b32 %r<3>; mov.b64 {%r1, %r1, %r1}, %r1;"), "64 bits do not have 3 parts"),
     "one part": (kernel(".reg .b128 %q<3>; .reg .b64 %r<2>; mov.b128 {%r1}, %q1;"), "128 bits do not have 1"),
+    "an unknown parameter": (kernel(".reg .b64 %r<2>; ld.param.u64 %r1, [q];"), "q is no parameter of k"),
+    "a parameter's end": (kernel(".reg .b64 %r<2>; ld.param.u64 %r1, [p+4];"), "p has 8 bytes, none of"),
+    "bits of b128": (kernel(".reg .b128 %q<2>; min.f32 %q1, 1.0, 2.0;"), "%q1 is .b128, which cannot"),
+    "part of b128": (kernel(".reg .b128 %q<2>; .reg .b32 %r<2>; add.u32 %r1, %q1, 1;"), "%q1 has 128 bits"),
+    "one operand": (kernel(".reg .b16 %h<2>; fma.rn.f16 %h1, %h1, %h1;"), "4 operands are expected"),
+    "no mask": (kernel("bar.warp.sync ;"), "the mask is not supported"),
+    "a table in a register": (kernel(".reg .b32 %r<2>; lop3.b32 %r1, 1, 2, 3, %r1;"), "operand is a number"),
+    "a vector of nothing": (kernel(".reg .b64 %r<2>; ld.global.v4.u32 {}, [%r1];"), "vector of 4 is|what is"),
+    "a vector of three": (kernel(".reg .b64 %r<4>; ld.v2.u64 {%r1, %r2, %r3}, [%r1];"), "vector of 2 is"),
+    "few registers of a tile": (
+        kernel(".reg .b32 %r<9>; wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32 %r1, %r2, %r3, %r4;"),
+        "2 registers are expected for 256 elements of s8",
+    ),
+    "few registers of a stored tile": (
+        kernel(".reg .b32 %r<9>; wmma.store.d.sync.aligned.row.m16n16k16.shared.s32 [0], {%r1, %r2}, 16;"),
+        "8 registers are expected for 256 elements of s32",
+    ),
+    "a long line": (kernel(")" + "x" * 9999 + ";"), r"what is .\)xxx"),
     "long name": (f"{HEAD}.extern .shared .align{'F' * 5000} .b8 x[];", "declare"),
 }  # fmt: skip
 
@@ -72,6 +92,34 @@ def test_what_is_refused(name: str) -> None:
     with pytest.raises(PTXError, match=rf"^line \d+: .*({reason})") as caught:
         Module(text, Memory())
     assert len(str(caught.value)) < 500
+
+
+def run(text: str) -> None:
+    """The kernel of a text, with the address of 256 bytes."""
+    machine = Machine()
+    machine.run(Module(text, machine.memory), "k", 1, 32, machine.zeros(64, np.uint32))
+
+
+def test_who_comes_to_the_end_of_the_text_returns() -> None:
+    run(kernel("").replace("ret;", ""))
+
+
+def test_an_argument_that_nobody_wrote_is_zero() -> None:
+    run(
+        f"{HEAD}.extern .func free (.param .b64 x);"
+        + kernel("{ .param .b64 a; call.uni free, (a); }")[len(HEAD) :]
+    )
+
+
+def test_a_call_of_what_has_no_body_is_a_fault() -> None:
+    text = (
+        f"{HEAD}.func f();"
+        + kernel(".reg .b64 %r<2>; mov.u64 %r1, f; f_type: .callprototype _ (); call %r1, (), f_type;")[
+            len(HEAD) :
+        ]
+    )
+    with pytest.raises(Fault, match="A call of what is no function"):
+        run(text)
 
 
 def test_more_memory_than_a_device_has() -> None:

@@ -16,7 +16,7 @@ def pack(kernel: Function, kernelParams: Any, extra: Any) -> bytes:
     """The parameters of a kernel as one block of bytes. Raises Refused."""
     parameters = kernel.kernel.parameters
     size = max((offset + width for offset, width in parameters), default=0)
-    if extra and extra[0]:
+    if extra and _entry(extra, 0):
         if kernelParams:
             raise invalid("both kernelParams and extra are given")
         return _packed(extra, size)
@@ -32,15 +32,21 @@ def pack(kernel: Function, kernelParams: Any, extra: Any) -> bytes:
     return bytes(block)
 
 
+def _entry(extra: Any, place: int) -> Any:
+    require(pointed(extra) + 8 * place, 8, "extra")
+    return extra[place]
+
+
 def _packed(extra: Any, size: int) -> bytes:
     data, length, i = 0, 0, 0
-    while extra[i]:
-        if extra[i] == BUFFER_POINTER:
-            data = extra[i + 1]
-        elif extra[i] == BUFFER_SIZE:
-            length = ctypes.c_size_t.from_address(require(extra[i + 1], 8, "the size in extra")).value
+    while what := _entry(extra, i):
+        value = _entry(extra, i + 1)
+        if what == BUFFER_POINTER:
+            data = value
+        elif what == BUFFER_SIZE:
+            length = ctypes.c_size_t.from_address(require(value, 8, "the size in extra")).value
         else:
-            raise invalid(f"{extra[i]} in extra is no CU_LAUNCH_PARAM_*")
+            raise invalid(f"{what} in extra is no CU_LAUNCH_PARAM_*")
         i += 2
     if not data or length < size:
         raise invalid(f"extra has {length} bytes of parameters, the kernel has {size}")

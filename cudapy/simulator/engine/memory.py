@@ -17,6 +17,8 @@ from . import settings
 if TYPE_CHECKING:
     from .aliases import U8, U64, Array, Bools, DType
 
+LAZY = 64 << 20
+"""Bytes from which on the system has no memory at hand, and makes it when it is touched, with zeros in it."""
 POISON = 0xCD
 """What every byte of fresh memory is: a program that reads it before writing gets the same nonsense each
 time.
@@ -75,14 +77,16 @@ class Memory:
         self._waiting: list[tuple[set[object], Callable[[], object]]] = []
 
     def allocate(self, size: int, kind: str = "device", align: int = 256) -> int:
-        """`size` fresh bytes at a multiple of `align`, filled with a pattern. Returns their address.
+        """`size` fresh bytes at a multiple of `align`. Returns their address. They are filled with a pattern;
+        from `LAZY` on they are zero, and the system gives them when they are touched.
 
         Raises MemoryError.
         """
         block = np.empty(size + 2 * align, np.uint8)  # a gap on both sides: neighbours are never adjacent
         start = -block.ctypes.data % align
         data = block[start : start + size]
-        data.fill(POISON)
+        if size < LAZY:
+            data.fill(POISON)
         address = int(block.ctypes.data) + start
         self._add(Allocation(address, size, kind, data))
         return address

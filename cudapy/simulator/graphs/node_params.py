@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.structs import CUstreamBatchMemOpParams
+from ..addresses import require_lists
 from ..code.kernel_library import function
 from ..code.launch_parameters import pack
 from ..code.launching import KernelLaunch
@@ -78,12 +79,17 @@ def host_of(params: HostParams) -> HostCall:
 
 def batch_of(params: BatchParams) -> MemoryOperations:
     context = given(int(params.ctx))
+    require_lists(params)
     items = params.paramArray
     if len(items) < params.count:
         raise invalid("paramArray is NULL")
     made = MemoryOperations(context, batch(items, params.count))
     made.items = [CUstreamBatchMemOpParams.from_buffer_copy(item) for item in items]  # type: ignore[attr-defined]
     return made
+
+
+MOST_BODIES = 1 << 16
+"""Of a node that chooses one of several graphs."""
 
 
 def condition_of(of: Graph, params: CUDA_CONDITIONAL_NODE_PARAMS) -> Condition:
@@ -94,7 +100,7 @@ def condition_of(of: Graph, params: CUDA_CONDITIONAL_NODE_PARAMS) -> Condition:
             raise invalid("the conditional handle belongs to another graph")
         inside = inside.outer
     kind, count = int(params.type), params.size
-    if kind not in (0, 1, 2) or not 1 <= count <= {0: 2, 1: 1}.get(kind, 2**31):
+    if kind not in (0, 1, 2) or not 1 <= count <= {0: 2, 1: 1}.get(kind, MOST_BODIES):
         raise invalid(f"{count} bodies for a conditional node of type {kind}")
     made = Condition(value, kind, [Graph(of) for _ in range(count)])
     field: Any = type(params).phGraph_out

@@ -7,6 +7,7 @@ from typing import Any
 from ..library import provides
 from ..memory.copies import later, now
 from ..memory.fills import Fill
+from ..refused import invalid
 
 
 @provides("runtime")
@@ -33,6 +34,10 @@ def cudaMemset2DAsync(
 
 def _volume(pointer: Any, value: int, extent: Any) -> list[Fill]:
     layer = pointer.pitch * pointer.ysize
+    if not extent.width or not extent.height:
+        return []
+    if extent.depth > 1 and pointer.ysize < extent.height:
+        raise invalid(f"slices of {pointer.ysize} rows are lower than the extent of {extent.height}")
     return [
         Fill(pointer.ptr + z * layer, value, 1, extent.width, extent.height, pointer.pitch)
         for z in range(extent.depth)

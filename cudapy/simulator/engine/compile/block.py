@@ -22,7 +22,7 @@ class BlockWriter(ValueReader):
         self.number = 0
         """The number of the instruction at hand in its function: what a fault is reported with."""
         self._guard: str | None = None
-        self.result = "None"
+        self.result = "None" if block.steps else "True"  # who comes to the end of the text returns
         """What the block's function returns."""
 
     # What rules call.
@@ -40,7 +40,8 @@ class BlockWriter(ValueReader):
         target = self.function.registers.get(operand.name)
         if target is None:
             raise PTXError(f"{operand.name} is not declared")
-        if (target.kind == "p") != (kind.kind == "p") or target.size < kind.size:
+        misfit = target.size < kind.size or (target.size == 16 and kind.size != 16)
+        if (target.kind == "p") != (kind.kind == "p") or misfit:
             raise PTXError(f"{operand.name} is .{target.name}, which cannot hold .{kind.name}")
         name, code = self.let(expression), kind.code
         if target.size > kind.size:

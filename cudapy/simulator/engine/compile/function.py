@@ -228,7 +228,8 @@ class FunctionCompiler:
         if operand == "present":
             block.convergence_mask = None
             return
-        mask = step.instruction.operands[int(operand)]
+        operands = step.instruction.operands
+        mask = operands[int(operand)] if int(operand) < len(operands) else None
         value = getattr(mask, "value", None)
         if isinstance(value, int):
             block.convergence_mask = value & 0xFFFFFFFF

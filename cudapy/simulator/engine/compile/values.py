@@ -165,7 +165,9 @@ class ValueReader:
             raise PTXError(f"{register} is not of type .{kind.name}")
         have = next(iter(value.names))
         name = value.names[have]
-        if value.size < kind.size:
+        if value.size < kind.size or (
+            value.size == 16 and kind.size != 16
+        ):  # halves of 128 bits are told by mov
             raise PTXError(f"{register} has {8 * value.size} bits, .{kind.name} needs {8 * kind.size}")
         if value.has_unspecified_nan and have in ("f4", "f2"):
             name = self.let(f"canonicalize_nan({name})")

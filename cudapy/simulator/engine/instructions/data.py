@@ -107,10 +107,18 @@ def _parameter(writer: BlockWriter, address: Operand) -> tuple[str, int] | None:
     return None
 
 
+def _parts(writer: BlockWriter, operand: Operand, groups: dict[str, str]) -> tuple[Operand, ...]:
+    """The operands of an access: as many as it says. Raises PTXError."""
+    items, wanted = writer.items(operand), int((groups.get("vector") or "v1")[1:])
+    if len(items) != wanted:
+        raise PTXError(f"a vector of {wanted} is expected" if wanted > 1 else "one register is expected")
+    return items
+
+
 def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """ld and ldu."""
     kind, space = TYPES[groups["T"]], space_of(groups)
-    items = writer.items(instruction.operands[0])
+    items = _parts(writer, instruction.operands[0], groups)
     parameter = _parameter(writer, instruction.operands[1]) if space == "param" else None
     if parameter is not None:
         name, offset = parameter
@@ -125,6 +133,7 @@ def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
 def _load_parameter(writer: BlockWriter, target: Operand, name: str, offset: int, kind: Type) -> None:
     param_slots = writer.function.compiled.param_slots.get(name)
     if param_slots is None:
+        _require_parameter(writer, name, offset, kind)
         writer.write(target, f"L.parameter({name!r}, {offset}, {kind.code})", kind)
         return
     size = param_slots[offset]
@@ -144,10 +153,19 @@ def _load_parameter(writer: BlockWriter, target: Operand, name: str, offset: int
     writer.write(target, f"{joined}.view({kind.code})", kind)
 
 
+def _require_parameter(writer: BlockWriter, name: str, offset: int, kind: Type) -> None:
+    """Whether a kernel has a parameter with a value there. Raises PTXError."""
+    sizes = {one.name: one.size for one in writer.function.text.prototype.parameters}
+    if name not in sizes:
+        raise PTXError(f"{name} is no parameter of {writer.function.text.name}")
+    if not 0 <= offset <= sizes[name] - kind.size:
+        raise PTXError(f"{name} has {sizes[name]} bytes, none of them {kind.size} at {offset}")
+
+
 def store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """st."""
     kind, space = TYPES[groups["T"]], space_of(groups)
-    items = writer.items(instruction.operands[1])
+    items = _parts(writer, instruction.operands[1], groups)
     parameter = _parameter(writer, instruction.operands[0]) if space == "param" else None
     if parameter is not None:
         name, offset = parameter

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..ptx.syntax import PTXError
 from ..ptx.types import TYPES
 from .rule import Rule, rule
 
@@ -19,9 +20,17 @@ _WORDS = {"f16": "b16", "bf16": "b16", "f16x2": "b32", "bf16x2": "b32"}
 _FLAGS = ("ftz", "sat", "relu", "NaN", "xorsign")
 
 
+def _operands(name: str) -> int:
+    """How many an instruction takes, without its destination."""
+    return {"fma": 3, "neg": 1, "abs": 1, "ex2": 1, "tanh": 1}.get(name, 2)
+
+
 def _compute(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """All of them: `arithmetic.half.compute`, told the name, the type and what is to be done besides."""
     bits = TYPES[_WORDS[groups["T"]]]
+    wanted = _operands(instruction.name)
+    if len(instruction.operands) != wanted + 1:
+        raise PTXError(f"{wanted + 1} operands are expected")
     operands = [writer.read(operand, bits) for operand in instruction.operands[1:]]
     flags = [f"{flag.lower()}=True" for flag in _FLAGS if groups.get(flag)]
     arguments = ", ".join([repr(instruction.name), repr(groups["T"]), *operands, *flags])
@@ -29,7 +38,7 @@ def _compute(writer: BlockWriter, instruction: Instruction, groups: dict[str, st
 
 
 def _half(pattern: str) -> Rule:
-    count = {"fma": 3, "neg": 1, "abs": 1, "ex2": 1, "tanh": 1}.get(re.split(r"[.\[<]", pattern)[0], 2)
+    count = _operands(re.split(r"[.\[<]", pattern)[0])
     return rule(pattern, " ".join("dabc"[: count + 1]), emit=_compute)
 
 

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ptx.syntax import Pair, PTXError
+from ..ptx.syntax import Integer, Pair, PTXError
 from ..ptx.types import TYPES
 from .rule import rule
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..compile.block import BlockWriter
-    from ..ptx.syntax import Instruction
+    from ..ptx.syntax import Instruction, Operand
 
 _PYTHON = {
     "eq": "==",
@@ -115,13 +117,25 @@ def _packed_compare(writer: BlockWriter, instruction: Instruction, groups: dict[
         writer.write(destination, f"join_truth({low}, {high}, {groups['D']!r})", word)
 
 
+def _logic(writer: BlockWriter, words: Sequence[Operand], table: Operand) -> str:
+    """The result of lop3, whose table is a number."""
+    if not isinstance(table, Integer):
+        raise PTXError("the last operand is a number")
+    a, b, c = (writer.read(one, TYPES["b32"]) for one in words)
+    return writer.let(f"logic3({a}, {b}, {c}, {writer.read(table, TYPES['u32'])})")
+
+
+def _logic3(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    destination, *words, table = instruction.operands
+    writer.write(destination, _logic(writer, words, table), TYPES["b32"])
+
+
 def _logic_and_predicate(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """lop3 with a second destination: whether any bit of the first is set, combined with a predicate."""
     destination, *words, table, other = instruction.operands
     if not isinstance(destination, Pair):
         raise PTXError("two destinations are expected")
-    a, b, c = (writer.read(one, TYPES["b32"]) for one in words)
-    result = writer.let(f"logic3({a}, {b}, {c}, {writer.read(table, TYPES['u32'])})")
+    result = _logic(writer, words, table)
     truth = f"({result} != 0) {_COMBINE[groups['combine']]} {writer.read(other, TYPES['pred'])}"
     is_set = writer.let(truth)
     writer.write(destination.first, result, TYPES["b32"])
@@ -142,7 +156,7 @@ RULES = [
     rule("xor.<T:pred|bits>", "d a b", "a ^ b"),
     rule("not.<T:pred|bits>", "d a", "~a"),
     rule("cnot.<T:bits>", "d a", "(a == 0).astype(T)"),
-    rule("lop3.<T:b32>", "d a b c e:u32", "logic3(a, b, c, e)"),
+    rule("lop3.<T:b32>", "d a b c e:u32", emit=_logic3),
     rule("lop3.<combine:or|and>.<T:b32>", "d a b c e:u32 f:pred", emit=_logic_and_predicate),
     rule("shl.<T:bits>", "d a b:u32", "shift_left(a, b)"),
     rule("shr.<T:bits|integers>", "d a b:u32", "shift_right(a, b)"),

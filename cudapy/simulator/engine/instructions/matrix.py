@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ptx.syntax import Integer, PTXError
 from ..ptx.types import TYPES
+from ..run.fragments import elements
 from .data import space_of
 from .rule import Rule, rule
 
@@ -37,6 +38,16 @@ def give(writer: BlockWriter, target: Operand, call: str, kind: str) -> None:
         writer.write(item, f"{values}[{place}]", held)
 
 
+def _require_registers(writer: BlockWriter, operand: Operand, kind: str, count: int, name: str = "") -> None:
+    """Whether there are registers for a thread's part of `count` elements. Raises PTXError.
+
+    Those of a and b of wmma have some elements of f16 twice.
+    """
+    wanted = 8 if name == "wmma" and kind == "f16" else max(count // 32 // elements(kind), 1)
+    if len(writer.items(operand)) != wanted:
+        raise PTXError(f"{wanted} registers are expected for {count} elements of {kind}")
+
+
 def shape(groups: dict[str, str]) -> str:
     return ", ".join(re.findall(r"\d+", groups["shape"]))
 
@@ -46,6 +57,11 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     a_kind = groups.get("A") or "f16"
     b_kind = groups.get("B") or a_kind
     d, a, b, c = instruction.operands
+    m, n, k = (int(one) for one in shape(groups).split(","))
+    _require_registers(writer, a, a_kind, m * k, instruction.name)
+    _require_registers(writer, b, b_kind, k * n, instruction.name)
+    for one, kind in ((c, groups["C"]), (d, groups["D"])):
+        _require_registers(writer, one, kind, m * n)
     parts = [registers(writer, *one) for one in ((a, a_kind), (b, b_kind), (c, groups["C"]))]
     kinds = (groups["D"], a_kind, b_kind, groups["C"])
     is_tiled = instruction.name == "wmma"
@@ -115,6 +131,8 @@ def _load_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, 
 
 def _store_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     operands = instruction.operands
+    rows, columns, _ = (int(one) for one in shape(groups).split(","))
+    _require_registers(writer, operands[1], groups["T"], rows * columns)
     values = registers(writer, operands[1], groups["T"])
     tile = _tile(writer, groups, operands[0], operands[2:])
     writer.line(f"L.matrices.store_tile({tile}, {values}, I, {writer.number})")

@@ -164,7 +164,7 @@ class BodyReader:
     def _instruction(self, text: str, line: int) -> None:
         found = _INSTRUCTION.match(text)
         if found is None:
-            raise PTXError(f"what is {text!r}?")
+            raise PTXError(f"what is {text[:200]!r}?")
         negated, guard, opcode, rest = found.groups()
         register = self._operand(guard) if guard else None
         if guard and not isinstance(register, Register):

@@ -164,16 +164,16 @@ class OperandReader:
             return number
         found = _SUM.match(text)
         if found is None:
-            raise PTXError(f"what is the operand {text!r}?")
+            raise PTXError(f"what is the operand {text[:60]!r}?")
         name, sign, more = found.groups()
         offset = 0
         if more is not None:
             value = integer(more)
             if value is None:
-                raise PTXError(f"what is the operand {text!r}?")
+                raise PTXError(f"what is the operand {text[:60]!r}?")
             offset = -value if sign == "-" else value
         if not _NAME.match(name):
-            raise PTXError(f"what is the operand {text!r}?")
+            raise PTXError(f"what is the operand {text[:60]!r}?")
         base = self._name(name)
         if isinstance(base, Symbol):
             return Symbol(base.name, base.offset + offset)

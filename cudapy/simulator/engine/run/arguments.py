@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 def arguments(
     batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Lanes
 ) -> list[Array]:
-    """The values of a call's arguments, as arrays over the lanes; of a struct its first part."""
+    """The values of a call's arguments, as arrays over the lanes; of a struct its first part. What nobody
+    wrote is 0.
+    """
     count = len(batch.threads.numbers(lanes))
     values = []
     for name in block.info.arguments:
-        value = frame[function.slots[f"{name}+0"]]
+        slot = function.slots.get(f"{name}+0")
+        value = np.uint64(0) if slot is None else frame[slot]
         value = value if lanes is None or not value.ndim else value.take(lanes)
         values.append(np.broadcast_to(value, (count,)))
     return values

@@ -56,7 +56,10 @@ class Calls:
             return
         numbers = self._threads.numbers(lanes)
         for one in np.unique(target):
-            name = self._kernel.module.function_at(int(one))
+            module = self._kernel.module
+            name = module.function_at(int(one))
+            if name not in module.compiled and name not in services.SERVICES:
+                name = None
             chosen = lanes if not target.ndim else numbers[target == one]
             if name is None:
                 self._batch.report.fail(

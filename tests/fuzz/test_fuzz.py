@@ -1,0 +1,66 @@
+"""A few items of each fuzzer, and that the runner sees what they are for."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from types import ModuleType
+
+import pytest
+
+from tests.budget import MORE
+
+from . import calls, ptx, runner
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="items run in processes that are forked")
+
+
+class Bad:
+    """Of eight items one is wrong, one a signal, one endless, one the last before its process is spent."""
+
+    at_once = 8
+    is_spent = False
+
+    def item(self, number: int) -> str:
+        assert number != 1, "item 1"
+        if number == 2:
+            ctypes.string_at(8)
+        if number == 3:
+            self.is_spent = True
+        while number == 5:
+            pass
+        if number == 6:
+            return "like item 3" if self.is_spent else "in another process"
+        return "fine"
+
+
+def test_the_runner_reports_each_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "CPU", 0.3)
+    run = runner.Runner(Bad, 2)
+    assert run.run(0, 8) == 8
+    assert run.outcomes == {"fine": 4, "in another process": 1}
+    said = {number: text.partition("\n")[0] for number, text in run.wrong}
+    assert said == {1: "item 1", 2: "ended by SIGSEGV", 5: "takes too long"}
+
+
+def processes() -> int:
+    return max((os.cpu_count() or 2) // 2, 1)
+
+
+@pytest.mark.thorough
+def test_ptx(nvrtc: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ptx, "FAMILIES", ())
+    ptx.corpus.cache_clear()
+    ptx.prepare()
+    run = runner.Runner(ptx.Fuzzer, processes())
+    run.run(0, 300 * MORE)
+    assert not run.wrong and run.outcomes["refused"] and run.outcomes["ran"]
+
+
+@pytest.mark.thorough
+def test_calls() -> None:
+    calls.prepare()
+    run = runner.Runner(calls.Fuzzer, processes())
+    run.run(0, 1000 * MORE)
+    assert not run.wrong and len(run.outcomes) == 3
