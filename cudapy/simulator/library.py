@@ -432,4 +432,4 @@ def fill_text(address: int | None, size: int, value: bytes) -> None:
     if not address or size <= 0:
         raise Refused("CUDA_ERROR_INVALID_VALUE", "no room for the text")
     cut = value[: size - 1]
-    ctypes.memmove(require(address, size, "the buffer"), cut + b"\0", len(cut) + 1)
+    ctypes.memmove(require(address, len(cut) + 1, "the buffer"), cut + b"\0", len(cut) + 1)

@@ -111,7 +111,11 @@ class Fuzzer:
             self._set = -1
         if self._set != number // TOGETHER:
             self._set = number // TOGETHER
-            self._live, self._arguments = self._right(target, found)
+            try:
+                self._live, self._arguments = right(target, found)
+            except Exception:  # earlier calls left no memory, a capture: that is what they were asked for
+                self.is_spent = True
+                return "nothing left to call with"
         self.is_spent = self.is_spent or blocks(target.name)  # a stream may wait for good
         arguments = dict(self._arguments)
         names = list(arguments)
@@ -129,14 +133,6 @@ class Fuzzer:
         text = said.getvalue()
         assert "mistake in the simulator" not in text and "Traceback" not in text, f"{what}: {text}"
         return outcome
-
-    def _right(self, target: Target, found: Any) -> tuple[Any, dict[str, Any]]:
-        try:
-            return right(target, found)
-        except Exception:  # the calls before left little to make something of
-            self._driver.cuDevicePrimaryCtxReset(0)
-            begin()
-            return right(target, found)
 
     def _call(self, target: Target, arguments: dict[str, Any]) -> str:
         try:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-CPU, WALL, GRACE = 2.0, 30.0, 30.0
+CPU, WALL, GRACE = 4.0, 30.0, 30.0
 """Seconds that an item may compute, and may take beside others; and that C code may take to end."""
 MEMORY = 2 << 30
 """Address space that a process of a fuzzer may have beyond what it begins with."""

@@ -63,4 +63,4 @@ def test_calls() -> None:
     calls.prepare()
     run = runner.Runner(calls.Fuzzer, processes())
     run.run(0, 1000 * MORE)
-    assert not run.wrong and len(run.outcomes) == 3
+    assert not run.wrong and len(run.outcomes) >= 3

@@ -100,6 +100,13 @@ from cudapy import runtime
 from cudapy.runtime import cudaError_t
 address = driver.checked.cuMemHostAlloc(1 << 31, 0)  # untouched, it takes no memory
 driver.checked.cuMemFreeHost(address)
+call, bytesize = driver.checked, (65 << 20) + 5
+for pool in (False, False, True, True):  # what was in memory is gone, on the device too
+    address = call.cuMemAllocAsync(bytesize, 0) if pool else call.cuMemAlloc(bytesize)
+    for place in (0, 4096, bytesize - 8):
+        assert call.cuMemcpyDtoH(text := bytearray(8), int(address) + place, 8) is None and not any(text)
+    call.cuMemsetD8(address, 7, bytesize)
+    call.cuMemFree(address)
 pointer = runtime.checked.cudaMalloc3D(runtime.cudaExtent(width=64, height=2, depth=2))
 for rows in (0, 1):
     pointer.ysize = rows
@@ -112,6 +119,13 @@ node = driver.CUgraphNodeParams(type=driver.CUgraphNodeType.CU_GRAPH_NODE_TYPE_C
 node.conditional.handle, node.conditional.size = value, 1 << 31
 node.conditional.type = driver.CUgraphConditionalNodeType.CU_GRAPH_COND_TYPE_SWITCH
 assert driver.cuGraphAddNode(graph, None, None, 0, node)[0] == driver.CUresult.CUDA_ERROR_INVALID_VALUE
+memory = bytearray(b"x" * 64)
+for size, written in ((1, b"\\0"), (2, b"\\n\\0")):
+    assert driver.cuLogsDumpToMemory(0, memory, size, 0)[2] == size - 1
+    assert memory == written.ljust(64, b"x"), memory
+assert driver.cuLogsDumpToMemory(0, memory, 0, 0)[0] == driver.CUresult.CUDA_ERROR_INVALID_VALUE
+thing = call.cuUserObjectCreate(0, ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p).value, 1, 1)
+assert driver.cuGraphReleaseUserObject(graph, thing, 0)[0] == driver.CUresult.CUDA_ERROR_INVALID_VALUE
 print("fine")
 """
 

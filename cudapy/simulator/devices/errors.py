@@ -58,8 +58,9 @@ def cuLogsDumpToMemory(iterator: Pointer, buffer: int | None, size: Pointer, fla
     if not buffer:
         size[0] = SIZE
         return
-    if len(data) >= size[0]:
-        data = data[-(size[0] - 1) :]
+    if not size[0]:
+        raise invalid("the buffer has no bytes")
+    data = data[max(len(data) + 1 - size[0], 0) :]
     ctypes.memmove(require(buffer, len(data) + 1, "buffer"), data + b"\0", len(data) + 1)
     size[0] = len(data)
     if iterator:

@@ -78,7 +78,7 @@ def cuGraphReleaseUserObject(graph: int, object: int, count: int) -> None:  # no
     of, thing = find(graph, Graph), find(object, UserObject, "CUDA_ERROR_INVALID_VALUE")
     if of.kept.get(thing, 0) < count:
         raise invalid("the graph has fewer references")
-    of.kept[thing] -= count
-    if not of.kept[thing]:
-        del of.kept[thing]
+    left = of.kept.pop(thing, 0) - count
+    if left:
+        of.kept[thing] = left
     thing.release(count)

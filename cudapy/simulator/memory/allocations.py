@@ -15,11 +15,11 @@ from typing import Any
 from ..._ffi.rounding import round_up
 from ..devices.context import Context, owner, top
 from ..devices.device import devices
-from ..engine.memory import POISON, Memory
+from ..engine.memory import LAZY, POISON, Memory
 from ..library import provides
 from ..refused import Refused, invalid
 from ..streams.work import guard
-from .pages import IS_SUPPORTED, File
+from .pages import IS_SUPPORTED, File, emptied
 
 table = Memory()
 """What kernels may touch, on all devices."""
@@ -191,7 +191,8 @@ def reach_of(context: Context) -> Callable[[Context], bool] | None:
 
 def fresh(address: int, size: int, kind: str, reach: Callable[[Context], bool] | None = None) -> None:
     """From now on kernels may touch memory that somebody else keeps; what was in it is gone."""
-    ctypes.memset(address, 0 if kind == "managed" else POISON, size)
+    if size < LAZY or not emptied(address, size):
+        ctypes.memset(address, 0 if kind == "managed" else POISON, size)
     table.adopt(address, size, kind, reach)
     made = table.find(address)
     if made is not None and made.written is not None and kind == "device":

@@ -22,6 +22,7 @@ IS_SUPPORTED = sys.platform == "linux"
 PAGE = mmap.PAGESIZE
 MAP_FIXED, MAP_NORESERVE = 0x10, 0x4000
 NO_ACCESS = 0
+REMOVE, DONT_NEED = 9, 4  # MADV_REMOVE, which is for shared pages, and MADV_DONTNEED
 PUNCH_HOLE = 3  # FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE
 QUARANTINE = 1024
 """How many regions that were given back keep their addresses, so that a late use of them is found."""
@@ -43,6 +44,7 @@ def _libc() -> Any:
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = (ctypes.c_void_p, size, number, number, number, offset)
     libc.munmap.argtypes = (ctypes.c_void_p, size)
+    libc.madvise.argtypes = (ctypes.c_void_p, size, number)
     libc.fallocate.argtypes = (number, number, offset, offset)
     return libc
 
@@ -54,6 +56,24 @@ def _system() -> Any:
     if not _c:
         _c.append(_libc())
     return _c[0]
+
+
+def emptied(address: int, size: int) -> bool:
+    """Make zeros of memory, which takes no time: the system has its pages when they are touched. False where
+    it does not do so.
+    """
+    start, end = round_up(address, PAGE), (address + size) // PAGE * PAGE
+    if not IS_SUPPORTED or end <= start:
+        return False
+    mark = ctypes.c_uint8.from_address(start)
+    mark.value = 1
+    if _system().madvise(start, end - start, REMOVE):
+        _system().madvise(start, end - start, DONT_NEED)
+    if mark.value:
+        return False
+    ctypes.memset(address, 0, start - address)
+    ctypes.memset(end, 0, address + size - end)
+    return True
 
 
 def _mapped(address: int, size: int, access: int, flags: int, file: int, offset: int = 0) -> int:
