@@ -124,7 +124,8 @@ for size, written in ((1, b"\\0"), (2, b"\\n\\0")):
     assert driver.cuLogsDumpToMemory(0, memory, size, 0)[2] == size - 1
     assert memory == written.ljust(64, b"x"), memory
 assert driver.cuLogsDumpToMemory(0, memory, 0, 0)[0] == driver.CUresult.CUDA_ERROR_INVALID_VALUE
-thing = call.cuUserObjectCreate(0, ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p).value, 1, 1)
+destructor = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, ctypes.c_void_p).value
+thing = call.cuUserObjectCreate(0, destructor, 1, 1)
 assert driver.cuGraphReleaseUserObject(graph, thing, 0)[0] == driver.CUresult.CUDA_ERROR_INVALID_VALUE
 print("fine")
 """
