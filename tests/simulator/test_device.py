@@ -408,7 +408,7 @@ print(driver.cuMemAlloc(64))
             ("0", "    a null pointer\n"),
             ("12", "    12 bytes past a null pointer\n"),
             ("(host := np.ones(8 << 20)).ctypes.data", "    host memory, such as a NumPy array's"),
-            ("1 << 46", "    an address of nothing, and no allocation is near\n"),
+            ("1 << 46", "    an address without memory; no allocation is near\n"),
         ],
     )
     def test_an_address_that_is_near_nothing(self, address: str, words: str) -> None:
@@ -427,6 +427,14 @@ print(driver.cuMemAlloc(64))
         )
         assert "31 threads wait for barrier 1" in done.stdout
         assert not re.search("display|split the work|sanitizer|Hint", done.stdout + done.stderr)
+
+    def test_a_file_in_the_working_directory_is_named_as_it_was(self, tmp_path: Path) -> None:
+        program = self.PROGRAM.replace("OFFSET", "1").replace(
+            "lineinfo=True", 'lineinfo=True, name="sub/k.cu"'
+        )
+        assert "\n    in k, sub/k.cu:1, PTX line" in run(program).stdout
+        elsewhere = program.replace("memory =", f"import os; os.chdir({str(tmp_path)!r}); memory =")
+        assert f"\n    in k, {os.getcwd()}/sub/k.cu:1, PTX line" in run(elsewhere).stdout
 
     def test_a_report_without_lines_says_how_to_have_them(self) -> None:
         hint = "    compile with lineinfo=True to see the line of the source\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -73,9 +74,9 @@ class Reporter:
             )
         near = self._memory.nearest(address)
         if near is None:
-            return f"{_mapped(address)}, and there is no allocation at all"
+            return f"{_mapped(address)}; there is no allocation"
         if min(abs(address - near.address), abs(address - near.end)) > FAR:
-            return f"{_mapped(address)}, and no allocation is near"
+            return f"{_mapped(address)}; no allocation is near"
         if address < near.address:
             place = f"{near.address - address} bytes before"
         elif address >= near.end:
@@ -91,8 +92,15 @@ def place_of(kernel_name: str, function: CompiledFunction, instruction: Instruct
     if function.name != kernel_name:
         text += f", in {function.name}"
     if instruction.location is not None:
-        text += f", {instruction.location.file}:{instruction.location.line}"
+        text += f", {_from_here(instruction.location.file)}:{instruction.location.line}"
     return f"{text}, PTX line {instruction.line}: {instruction.text}"
+
+
+def _from_here(file: str) -> str:
+    """The path of a file as it was given: NVRTC puts the working directory in front of it."""
+    with contextlib.suppress(OSError):
+        return file.removeprefix(os.path.join(os.getcwd(), ""))
+    return file
 
 
 def _mapped(address: int) -> str:
@@ -102,4 +110,4 @@ def _mapped(address: int) -> str:
             low, _, high = line.partition(" ")[0].partition("-")
             if int(low, 16) <= address < int(high, 16):
                 return "host memory, such as a NumPy array's, which kernels cannot use"
-    return "an address of nothing"
+    return "an address without memory"
