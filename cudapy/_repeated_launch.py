@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 
 from ._ffi.library import named_after, renamed
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from ._ffi.library import Library
 
     F = TypeVar("F", bound=Callable[..., Any])
+
+_CONFIG = struct.Struct("7I4xQQI4x")
+"""A CUlaunchConfig without attributes. Its class, and those beside it, take milliseconds to make."""
+_Config = ctypes.c_char * _CONFIG.size
 
 SWITCH = "CUDAPY_REPEATED_LAUNCH"
 """The environment variable: with "0", cuLaunchKernel is always the C function of that name."""
@@ -44,6 +49,7 @@ class RepeatedLaunch:
         self._library = library
         self._function = function
         self._before = self._NONE
+        self._found: dict[str, Any] = {}
 
     def function(self) -> Callable[..., Any]:
         """The function. What it reads at each call are variables of its own: that is fastest."""
@@ -102,21 +108,23 @@ class RepeatedLaunch:
         """What a launch like this one is compared with and passes, once there were two in a row."""
         if any(a is not b for a, b in zip(now, self._before, strict=False)):
             self._before = now
+            if not self._found:  # in the first launch, which takes longer anyway
+                symbol = ("cuLaunchKernelEx",)
+                self._library.bind(self._library.symbol(*symbol), "launch_ex", self._found, *symbol)
             return None
         from ._ffi.convert import word
         from ._types.driver.handles import CUfunction, CUstream
-        from ._types.driver.structs import CUlaunchConfig
 
         f, *shape, hStream, extra = now
         if type(f) is not CUfunction or type(hStream) is not CUstream:
             return None
         if extra is not None and (type(extra) is not int or extra):
             return None
-        names = ("gridDimX", "gridDimY", "gridDimZ", "blockDimX", "blockDimY", "blockDimZ", "sharedMemBytes")
-        config = CUlaunchConfig(hStream=hStream, **dict(zip(names, shape, strict=True)))
+        if any(type(number) is not int for number in shape):
+            return None
         address = kernelParams if type(kernelParams) is int else object()
         table = word(kernelParams) if type(kernelParams) is int else None
-        launch_ex = self._library.symbol("cuLaunchKernelEx")
         held = memoryview(hStream).cast("B").cast("Q")  # what the object holds, and held then: no int to make
         then = memoryview(bytes(held)).cast("Q")
-        return *now, held, then, ctypes.byref(config), address, table, launch_ex
+        config = _Config.from_buffer_copy(_CONFIG.pack(*shape, *then, 0, 0))
+        return *now, held, then, ctypes.byref(config), address, table, self._found["launch_ex"]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 import linecache
 from _thread import RLock
+from binascii import crc32
+from collections.abc import Mapping
+from types import CodeType, FunctionType
 from typing import Any
 
 from .. import _forks
@@ -47,6 +50,84 @@ def functions(
     return defined
 
 
+_codes: dict[str, CodeType] = {}
+_MOST = 1024
+"""How many texts are remembered. A program has some hundred; one that makes kernels for ever has no end."""
+
+
+def shape_name(source: str) -> str:
+    """What `shapes` calls the function with this text, if it has it."""
+    return f"s{len(source)}_{crc32(source.encode()):08x}"
+
+
+def _code_of(source: str, known: Any = None) -> CodeType:
+    """The code of the one function that `source` defines, compiled once. known: a module that may have it."""
+    code = _codes.get(source)
+    if code is None:
+        shape = known and getattr(known, shape_name(source), None)
+        if shape:
+            code = shape.__code__
+        else:
+            (code,) = (each for each in compile(source, "", "exec").co_consts if type(each) is CodeType)
+        if len(_codes) >= _MOST:
+            _codes.clear()
+        _codes[source] = code
+    return code
+
+
+class Lines:
+    """An entry of `linecache`, whose text is written when somebody looks: (size, None, lines, filename)."""
+
+    def __init__(self, source: str, filename: str, names: Mapping[str, str]) -> None:
+        self.source, self.filename, self.names = source, filename, names
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, index: int) -> Any:
+        import re  # which takes longer to import than all of this
+
+        def name(match: re.Match[str]) -> str:
+            return self.names.get(match[0], match[0])
+
+        text = re.sub(r"(?<=')\?\w*(?=')|\b[an]\d+(?=\b|_)", name, self.source)
+        return (len(text), None, text.splitlines(True), self.filename)[index]
+
+
+def shared(source: str, filename: str, scope: dict[str, Any], names: Mapping[str, str], known: Any) -> Any:
+    """The function that `source` defines with neutral names, with its own names: `names` has them.
+
+    known: the module with the functions that need not be compiled, as `shape_name` calls them. A local
+        variable of the text may be called as a parameter is, an underscore and a word.
+    """
+
+    def own(name: str) -> str:
+        if name in names:
+            return names[name]
+        parameter, underscore, rest = name.partition("_")
+        return names.get(parameter, parameter) + underscore + rest
+
+    def constant(value: Any) -> Any:
+        if type(value) is tuple:
+            return tuple([constant(item) for item in value])
+        return names.get(value, value) if type(value) is str else value
+
+    code = _code_of(source, known)
+    name = names[source[4 : source.index("(")]]
+    changed: dict[str, Any] = {"co_qualname": name} if hasattr(code, "co_qualname") else {}
+    code = code.replace(
+        co_name=name,
+        co_filename=filename,
+        co_firstlineno=1,
+        co_names=tuple([names.get(each, each) for each in code.co_names]),
+        co_varnames=tuple([own(each) for each in code.co_varnames]),
+        co_consts=constant(code.co_consts),
+        **changed,
+    )
+    linecache.cache[filename] = Lines(source, filename, names)  # type: ignore[assignment]
+    return FunctionType(code, scope)
+
+
 def function(name: str, source: str, filename: str, scope: dict[str, Any]) -> Any:
     """The function `name` that `source` defines, of a scope that others have, too."""
     return functions(source, filename, scope)[name]
@@ -57,7 +138,9 @@ def function_of_object(name: str, source: str, filename: str, scope: dict[str, A
 
     `filename` gets a number, so that there is no other of that name.
     """
-    return functions(source, f"{filename}, {next(_numbers)}", scope, own_scope=True)[name]
+    filename = f"{filename}, {next(_numbers)}"
+    scope.update(__name__=filename, __loader__=Source(source))
+    return FunctionType(_code_of(source).replace(co_filename=filename), scope)
 
 
 def install_code(stub: Any, written: Any, trampoline: Any) -> None:

@@ -22,6 +22,10 @@ expression like "tensorRank - 1". `variants` says which attribute decides the ty
 `later` names pointers to one number that C follows after the call, too: they are given by their address.
 `keeps` names arguments that C uses as long as the handle it returns lives: until a function `frees` that
 one. `whole` names the count of an array, the last parameter; None asks how many there are, for all of them.
+
+To compile such a text is most of a first call. So it is written with neutral names, "a0" for the first
+parameter and "n0" for the first name of the module: functions that do the same with other types have the same
+text, which is compiled once. `codegen.shared` gives the code its own names.
 """
 
 from __future__ import annotations
@@ -71,21 +75,34 @@ class Writer:
     """Writes the function of a Declaration; the module's namespace gets the helpers that the body needs."""
 
     def __init__(self, declaration: Declaration) -> None:
-        self.name: str = declaration.stub.__name__
-        self.inputs = declaration.inputs
-        self.prototype = parse(declaration.prototype)
+        self.real_name: str = declaration.stub.__name__
+        self.names: dict[str, str] = {}  # what neutral names, and strings, are in this function
+        self.neutral: dict[str, str] = {}  # the other way, of names of the module
+        self.name = self.known(self.real_name)
         self.scope: dict[str, Any] = declaration.stub.__globals__
+        parsed = parse(declaration.prototype)
+        renamed = {p.name: p.name for p in parsed.parameters}
+        missing = set(declaration.inputs) - set(renamed)
+        if missing:
+            raise TypeError(f"{self.real_name}: the prototype has no parameter {', '.join(sorted(missing))}")
+        if not any(type(size) is str and not size.isidentifier() for size in declaration.sizes.values()):
+            renamed = {name: f"a{i}" for i, name in enumerate(renamed)}  # expressions have the real names
+        self.names |= {new: name for name, new in renamed.items()}
+        self.prototype = parsed._replace(
+            parameters=tuple([CParameter(*p[:3], renamed[p.name], p.c_name) for p in parsed.parameters])
+        )
+        self.inputs = tuple([renamed[name] for name in declaration.inputs])
         by_c_name = {p.c_name: p for p in self.prototype.parameters}
         self.sizes: dict[str, Any] = {
             by_c_name[k].name: by_c_name.get(str(v), v) for k, v in declaration.sizes.items()
         }
-        self.variants = declaration.variants
-        self.in_place = declaration.in_place
-        self.keeps = declaration.keeps
-        self.frees = declaration.frees
+        self.variants = {renamed[k]: (renamed[key], v) for k, (key, v) in declaration.variants.items()}
+        self.in_place = [renamed[name] for name in declaration.in_place]
+        self.keeps = [renamed[name] for name in declaration.keeps]
+        self.frees = declaration.frees and renamed[declaration.frees]
         self.whole = declaration.whole
         self.pending = declaration.library.pending
-        self.later = declaration.later
+        self.later = [renamed[name] for name in declaration.later]
         self.before: list[str] = []  # numbers first: they measure what follows
         self.lines: list[str] = []
         self.after: list[str] = []  # the call, if it succeeds
@@ -94,9 +111,13 @@ class Writer:
         self.results: list[str] = []
         self.prefix = "_c_"
         self.outputs = sum(p.name not in self.inputs or self.is_in_out(p) for p in self.prototype.parameters)
-        missing = set(self.inputs) - {p.name for p in self.prototype.parameters}
-        if missing:
-            raise TypeError(f"{self.name}: the prototype has no parameter {', '.join(sorted(missing))}")
+
+    def known(self, name: str) -> str:
+        """The neutral name of what the module's namespace calls `name`."""
+        if name not in self.neutral:
+            self.neutral[name] = neutral = f"n{len(self.neutral)}"
+            self.names[neutral] = name
+        return self.neutral[name]
 
     def source(self, status: str, raising: bool, short: int | None = None, by_value: bool = False) -> str:
         """The text of the function. `status` is the enum of the library's status codes; `short` is the one
@@ -111,17 +132,18 @@ class Writer:
             else:
                 self.input(parameter)
         returns = self.prototype.returns
-        call = f"{self.c_name}({', '.join(self.arguments)})"
+        call = f"{self.known(self.c_name)}({', '.join(self.arguments)})"
         body = self.in_whole(status, raising) + self.combined() + self.lines
         values = ", ".join(f"{name!r}: {name}" for name in self.inputs)
-        failed, ok = (f"{status}(err)", f"_{status}_ok") if not by_value else ("err", "err")
+        kind, ok, only = map(self.known, (status, f"_{status}_ok", f"_{status}_only"))
+        failed, ok = (f"{kind}(err)", ok) if not by_value else ("err", "err")
         if returns != status:
-            ok = f"{status}()" if by_value else ok
+            ok = f"{kind}()" if by_value else ok
             if self.frees:
                 body.append(f"_released({self.frees})")
             body.append(f"value = {call}" if returns != "void" else call)
             if returns == "ssize_t":
-                fail = f"raise _failed({self.public_name!r}, _negative(value), {{{values}}})"
+                fail = f"raise _failed({self.said()}, _negative(value), {{{values}}})"
                 body.append(f"if value < 0: {fail if raising else 'return _negative(value), None'}")
             results = [*self.results, *(["value"] if returns != "void" else [])]
         else:
@@ -131,7 +153,7 @@ class Writer:
             if self.frees:
                 body.append(f"    if kept: _keep({self.frees}, *kept)")
             if raising:
-                body.append(f"    raise _failed({self.public_name!r}, {failed}, {{{values}}})")
+                body.append(f"    raise _failed({self.said()}, {failed}, {{{values}}})")
             else:
                 counts = [self.counted(p) for p in self.returned]
                 if short is not None and any(counts):
@@ -152,7 +174,7 @@ class Writer:
         elif results or by_value:
             body.append(f"return {tuple_text([ok, *results])}")
         else:
-            body.append(f"return _{status}_only")
+            body.append(f"return {only}")
         return f"def {self.name}({', '.join(self.inputs)}):\n    " + "\n    ".join(body) + "\n"
 
     def owning(self, status: str) -> str:
@@ -167,9 +189,11 @@ class Writer:
                 self.input(parameter)
         names = [name for name in self.inputs if name != cell.name]
         if makes:  # what C has written is in its cell, whatever comes behind the call
-            call = f"err = {self.c_name}({', '.join(self.arguments)})"
+            call = f"err = {self.known(self.c_name)}({', '.join(self.arguments)})"
         else:
-            call = f"(err,) = map({self.c_name}{''.join(f', ({each},)' for each in self.arguments)})"
+            call = (
+                f"(err,) = map({self.known(self.c_name)}{''.join(f', ({each},)' for each in self.arguments)})"
+            )
         values = ", ".join(f"{name!r}: {name}" for name in [*names, *([] if makes else [cell.name])])
         body = [*self.combined(), *self.lines]
         if self.keeps:  # by the cell as well: Ctrl-C may come before the next step
@@ -184,7 +208,7 @@ class Writer:
             body.append(f"{cell.name}.value = 0")
         if self.frees:
             body.append(f"if kept: _keep({cell.name}, *kept)")
-        body.append(f"raise _failed({self.public_name!r}, {status}(err), {{{values}}})")
+        body.append(f"raise _failed({self.said()}, {self.known(status)}(err), {{{values}}})")
         return f"def {self.name}({', '.join([cell.name, *names])}):\n    " + "\n    ".join(body) + "\n"
 
     @property
@@ -214,7 +238,7 @@ class Writer:
         return [
             f"if {last} is None:",
             f"    err, *found = {call}",
-            f"    if err: raise _failed({self.public_name!r}, err, {{{values}}})",
+            f"    if err: raise _failed({self.said()}, err, {{{values}}})",
             "    return tuple(found)",
         ]
 
@@ -234,12 +258,12 @@ class Writer:
         if self.scope.get(name) is not cls:
             name = "_" + name
             self.scope[name] = cls
-        return name
+        return self.known(name)
 
     @property
     def public_name(self) -> str:
         """The name for messages: a private stub completes the public function of that name."""
-        return self.name.lstrip("_").removesuffix("_12")
+        return self.real_name.lstrip("_").removesuffix("_12")
 
     @property
     def c_name(self) -> str:
@@ -247,10 +271,18 @@ class Writer:
 
         That of `owning` is another one, which takes the addresses of cells as they are.
         """
-        return f"{self.prefix}{self.name}"
+        return f"{self.prefix}{self.real_name}"
+
+    def said(self, parameter: str = "") -> str:
+        """The string that messages begin with: the function, or a parameter of it."""
+        neutral = f"?{parameter}"
+        self.names[neutral] = (
+            f"{self.public_name}: {self.names[parameter]}" if parameter else self.public_name
+        )
+        return repr(neutral)
 
     def what(self, parameter: CParameter) -> str:
-        return repr(f"{self.public_name}: {parameter.name}")
+        return self.said(parameter.name)
 
     def size(self, parameter: CParameter) -> str:
         count = self.sizes.get(parameter.name)
@@ -273,8 +305,9 @@ class Writer:
         return f"{name}.value" if typedef else name
 
     def is_in_out(self, parameter: CParameter) -> bool:
-        by_address = (*self.sizes, *self.in_place, *self.later)
-        if parameter.stars != 1 or parameter.const or parameter.name in by_address:
+        if parameter.stars != 1 or parameter.const:
+            return False
+        if parameter.name in self.sizes or parameter.name in self.in_place or parameter.name in self.later:
             return False
         cls = self.type_of(parameter)
         return cls is not None and cls is not ctypes.c_char and not issubclass(cls, AGGREGATES)
@@ -437,14 +470,15 @@ class Writer:
         elif cls is not None and issubclass(cls, Handle) and (stars == 1 or parameter.type != cls.__name__):
             # `T **`, where T is an alias for the handle: the struct that the handle points to.
             self.scope[f"_new_{cls.__name__}"] = maker(cls)
-            self.lines.append(f"{name} = _new_{cls.__name__}()")
+            self.lines.append(f"{name} = {self.known(f'_new_{cls.__name__}')}()")
             self.by_reference(name, cls)
         elif stars == 1 and cls not in (None, ctypes.c_char):
             value = self.cell(name, results.storage(cls))
             self.results.append(self.member(cls, value) if issubclass(cls, Enum) else value)
         else:
             raise TypeError(
-                f"{self.name}: no rule for the output {name!r}; name it and write the rest by hand"
+                f"{self.real_name}: no rule for the output {self.names[name]!r}; "
+                "name it and write the rest by hand"
             )
 
     def by_reference(self, name: str, cls: Any) -> None:
@@ -469,7 +503,7 @@ class Writer:
             return f"{name}[0]"
         take, give, new = (f"_{verb}_{storage.__name__}" for verb in ("take", "give", "new"))
         self.scope.update(zip((take, give, new), results.output_slots(storage, storage), strict=True))
-        return self.take(name, take, give, new, f"{name}.value")
+        return self.take(name, self.known(take), self.known(give), self.known(new), f"{name}.value")
 
     def take(self, name: str, take: str, give: str, new: str, value: str) -> str:
         """A cell that calls take turns with, and the expression of its value after the call."""
@@ -486,15 +520,15 @@ class Writer:
     def member(self, cls: Any, value: str) -> str:
         """The expression of the member of enum `cls` that has `value`."""
         self.scope[f"_{cls.__name__}_of"] = cls._by_value
-        return f"_{cls.__name__}_of[{value}]"
+        return f"{self.known(f'_{cls.__name__}_of')}[{value}]"
 
     def kinds(self, parameter: CParameter) -> str:
         """The expression of what `results.Variants` has for a variant parameter."""
         key, table = self.variants[parameter.name]
-        what = f"{self.public_name}: {parameter.name}"
+        what = f"{self.public_name}: {self.names[parameter.name]}"
         name = f"_{self.public_name}_types"
         self.scope[name] = results.Variants(find(self.scope, table), what, self.scope)
-        return f"{name}[{key}]"
+        return f"{self.known(name)}[{key}]"
 
 
 def tuple_text(items: list[str]) -> str:

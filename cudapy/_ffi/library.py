@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _Function: Any = type(lambda: None)
 _NOTHING: dict[Any, Any] = {}  # nobody writes to it
-_RESTYPES = {"void": None, "char*": ctypes.c_char_p}
 
 
 class SymbolNotFound(RuntimeError):
@@ -210,36 +209,9 @@ class Declaration:
 
     def write(self, raising: bool = False, owning: bool = False) -> Any:
         """The function itself, its C symbol found, its text where tracebacks look for it."""
-        from .codegen import function as generated
-        from .functions import HELPERS
-        from .scalars import SCALARS
+        from .first_call import write  # not before it is needed: most functions never are
 
-        scope = self.stub.__globals__
-        scope.update(HELPERS)
-        status = self.library.status
-        kind = find(scope, status)
-        by_value = issubclass(kind, ctypes.Structure)  # several statuses: C returns a new one each time
-        if not by_value:
-            scope[f"_{status}_ok"], scope[f"_{status}_only"] = kind(0), (kind(0),)
-        scope["_failed"], scope["_negative"] = self.library.error, self.library.negative
-        writer = self.writer()
-        returns, symbol, _ = writer.prototype
-        found_by = symbol, self.since, self.before, self.symbols
-        function = self.library.symbol(*found_by)
-        if returns != status:
-            known = {**SCALARS, **_RESTYPES}
-            function.restype = known[returns] if returns in known else find(scope, returns)
-        elif by_value:
-            function.restype = kind
-        if owning:
-            source = writer.owning(status)
-        else:
-            source = writer.source(status, raising, self.library.short, by_value)
-        if writer.argtypes:
-            function.argtypes = writer.argtypes
-        self.library.bind(function, writer.c_name, scope, *found_by)
-        filename = f"<cudapy {'owning ' if owning else 'checked ' if raising else ''}{symbol}>"
-        return generated(self.stub.__name__, source, filename, scope)
+        return write(self, raising, owning)
 
     def install(self) -> None:
         """Write the function, and have the stub be it from now on."""

@@ -64,7 +64,17 @@ def _split(parameters: str) -> list[str]:
     return items
 
 
+_read: dict[str, CParameter] = {}  # by its text: a header has the same ones many times
+
+
 def _parameter(text: str, prototype: str) -> CParameter:
+    found = _read.get(text)
+    if found is None:
+        found = _read[text] = _read_parameter(text, prototype)
+    return found
+
+
+def _read_parameter(text: str, prototype: str) -> CParameter:
     kind, stars, const, name = _declarator(text)
     if "(" in text:  # int (*callback)(void *, void *)
         name = text.partition("(*")[2].partition(")")[0].strip()
@@ -76,6 +86,12 @@ def _parameter(text: str, prototype: str) -> CParameter:
 
 def _declarator(text: str) -> tuple[str, int, bool, str]:
     """Type, stars (and brackets), whether it begins with const, and name; "" for that if it is none."""
+    words = text.split()
+    if len(words) == 2 and text[0] != "*" and words[0] != "const" and "[" not in text:  # "CUevent *event"
+        base, starred = words
+        bare = starred.lstrip("*")
+        if base.isidentifier() and bare.isidentifier():
+            return base, len(starred) - len(bare), False, bare
     words = text.replace("*", " * ").replace("[", " [").split()
     const = words[:1] == ["const"]
     words = [word for word in words if word != "const"]

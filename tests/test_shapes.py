@@ -1,0 +1,71 @@
+"""Functions that need not be compiled at their first call: the file, and what a first call does with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from cudapy import cudla, cufile, nccl, nvfatbin, nvml, nvvm
+from cudapy._ffi import shapes as the_shapes
+from cudapy._ffi.codegen import shape_name
+
+from . import shapes
+
+OTHERS = (nvvm, nvfatbin, nvml, nccl, cufile, cudla)
+
+
+def test_the_file_is_what_the_command_writes() -> None:
+    assert shapes.PATH.read_text() == shapes.written(), "run `python -m tests.shapes`"
+
+
+def test_no_text_is_taken_for_another() -> None:
+    """The checksums of all texts that there are differ, and so no function is given the code of another."""
+    texts = {
+        text
+        for source in (*shapes.MODULES, *OTHERS)
+        for declaration in shapes.declared(source)
+        for text in shapes.texts(declaration).values()
+    }
+    assert len(texts) > 1000
+    assert len({shape_name(text) for text in texts}) == len(texts)
+    kept = {name for name in vars(the_shapes) if name.startswith("s")}
+    assert kept == {shape_name(text) for text in shapes.chosen()}
+
+
+CODE = """
+import ctypes, sys
+from cudapy import driver
+compiled = []
+sys.addaudithook(lambda event, args: compiled.append(args) if event == "compile" else None)
+driver.libcuda.load = lambda: library
+library = ctypes.CDLL(sys.argv[1])
+driver.cuCtxGetCurrent()
+del compiled[:]
+{calls}
+print(len(compiled), *sorted(name for name in sys.modules if "_types.driver" in name))
+"""
+
+
+def after(calls: str, stub_path: Path) -> list[str]:
+    """How many texts calls compiled in a fresh process, and the modules with types that were imported."""
+    command = [sys.executable, "-c", CODE.format(calls=calls), str(stub_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_a_first_call_compiles_nothing_that_is_known(stub_path: Path) -> None:
+    calls = "driver.cuStreamSynchronize(driver.CUstream(1)); driver.checked.cuStreamSynchronize(0)"
+    count, *_ = after(calls, stub_path)
+    assert count == "0"
+    count, *_ = after("driver.cuTensorMapEncodeTiled.__declaration__.install()", stub_path)
+    assert count == "1", "no other function is like it; else compilations are not counted here"
+
+
+def test_a_second_launch_makes_no_structs(stub_path: Path) -> None:
+    """It goes through cuLaunchKernelEx, whose CUlaunchConfig is packed as bytes."""
+    launch = "driver.cuLaunchKernel(driver.CUfunction(1), 1, 1, 1, 32, 1, 1, 0, stream, 0, 0);"
+    calls = f"stream = driver.CUstream(2); {launch * 4}"
+    _, *imported = after(calls, stub_path)
+    assert imported and not [name for name in imported if name.endswith(".structs")]
