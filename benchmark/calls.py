@@ -222,10 +222,18 @@ def scope_of_core_calls(core: Any) -> dict[str, Any]:
         "allocate": device.allocate,
         "create_event": device.create_event,
         "create_stream": device.create_stream,
-        "event": device.create_event(),
+        "event": device.create_event(with_timing(core)),  # as those of C++ and ctypes
         "record": stream.record,
         "stream": stream,
     }
+
+
+def with_timing(core: Any) -> Any:
+    """Options of an event that measures time, as the flags 0 are to C; core's own events do not."""
+    try:
+        return core.EventOptions(timing_enabled=True)
+    except TypeError:  # the name that it had before
+        return core.EventOptions(enable_timing=True)
 
 
 def with_arguments(call: Call, scope: dict[str, Any]) -> str:

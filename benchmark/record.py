@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .timing import Spread, spread
+from .timing import Spread, interval, spread
 
 CUDAPY = "cudapy"
 
@@ -39,10 +39,13 @@ class Record:
         return spread(self.values(CUDAPY))
 
     def ratios(self) -> dict[str, Spread]:
-        """cudapy's time over that of each rival, taken round by round: below 1 cudapy is faster."""
+        """cudapy's time over that of each rival, taken round by round: below 1 cudapy is faster.
+
+        The median with its confidence interval.
+        """
         mine = self.values(CUDAPY)
         return {
-            who: spread([m / t for m, t in zip(mine, self.values(who), strict=True)])
+            who: interval([m / t for m, t in zip(mine, self.values(who), strict=True)])
             for who in self.times
             if who not in (CUDAPY, self.baseline)
         }

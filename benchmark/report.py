@@ -11,7 +11,17 @@ from .timing import Spread
 GROUPS = ("launch", "calls", "SAXPY", "import")
 """The tables, from the top; others follow."""
 
-ORDER = ("C++", "cuda.bindings", "cuda.core", "plain ctypes", "CuPy", "Numba", "PyCUDA", "Triton")
+ORDER = (
+    "C++",
+    "C++, a graph",
+    "cuda.bindings",
+    "cuda.core",
+    "plain ctypes",
+    "CuPy",
+    "Numba",
+    "PyCUDA",
+    "Triton",
+)
 """The columns, from the left; others follow."""
 
 UNITS = ((1.0, 1.0, 2, "s"), (1e-3, 1e-3, 1, "ms"), (1e-5, 1e-6, 1, "us"), (0.0, 1e-9, 0, "ns"))
@@ -22,8 +32,10 @@ def text(machine: Mapping[str, str], records: Sequence[Record], skipped: Mapping
     """The tables, with what they were read on before them, and what is missing after them."""
     width = max(map(len, machine))
     lines = [f"{name:{width}}  {value}" for name, value in machine.items()]
-    lines += ["", "cudapy's time over that of the others: below 1 cudapy is faster. Medians of the rounds,"]
-    lines += ["± half of the interquartile range."]
+    lines += ["", "cudapy's time over that of the others: below 1 cudapy is faster. Medians of the rounds:"]
+    lines += [
+        "those of ratios ± half of their 95 % confidence interval, times ± half of the interquartile range."
+    ]
     for group, members in _grouped(records).items():
         lines += ["", *_table(group, members)]
     absent = _absent(records)

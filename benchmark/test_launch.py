@@ -130,7 +130,11 @@ def test_core(
 
 @pytest.mark.parametrize(("kernel", "buffers"), [("empty", False), ("saxpy", False), ("saxpy", True)])
 def test_prepared(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: str, buffers: bool) -> None:
-    """A launch made ready once, next to those of the others, which have nothing of the kind."""
+    """A launch made ready once: an executable graph of one kernel, which gets its arguments and runs.
+
+    "C++, a graph" does the same, `cuGraphExecKernelNodeSetParams` (if there are arguments) and
+    `cuGraphLaunch`; the others launch as they do elsewhere, and have nothing of the kind.
+    """
     from cudapy import core
 
     scope = scope_of_core(core, gpu.cubin, kernel, gpu.handles(kernel), buffers)
@@ -144,6 +148,7 @@ def test_prepared(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: 
 
     rivals: dict[str, Callable[[], Contender]] = {
         "C++": lambda: twin(kernel, LAUNCH.calls),
+        "C++, a graph": lambda: twin(f"prepared {kernel}", LAUNCH.calls),
         "cuda.core": theirs,
         "plain ctypes": lambda: by_hand(gpu, kernel),
     }

@@ -2,16 +2,18 @@
 
 A contender is a callable that runs one batch and returns the seconds that one call took. Contenders take
 turns, round by round, so that whatever drifts (clocks, caches, neighbours) drifts for all of them; a ratio is
-taken in each round, and its median and quartiles are what is reported.
+taken in each round. Their median is what is reported, with its confidence interval.
 """
 
 from __future__ import annotations
 
 import gc
+import math
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import repeat
 from pathlib import Path
 from statistics import quantiles
@@ -33,10 +35,19 @@ Contender = Callable[[], float]
 
 CALLS = 200
 """Calls in a batch, the stream drained before and after."""
+SHORTEST = 100e-6
+"""Seconds that a batch takes at least, with more calls if need be: else it is the clock that is measured."""
+RESAMPLES = 1000
+"""How often a sample is drawn again, for a confidence interval."""
+
+
+def calls_for(seconds: float, calls: int) -> int:
+    """How many calls a batch has, of which `calls` took `seconds` each."""
+    return max(calls, math.ceil(SHORTEST / max(seconds, 1e-9)))
 
 
 class Spread(NamedTuple):
-    """The quartiles of a sample."""
+    """The median of a sample, and the bounds of what is said about it."""
 
     low: float
     median: float
@@ -44,7 +55,7 @@ class Spread(NamedTuple):
 
     @property
     def half(self) -> float:
-        """Half of the range that the middle half of the sample covers."""
+        """Half of the range between the bounds."""
         return (self.high - self.low) / 2
 
 
@@ -53,6 +64,25 @@ def spread(sample: Sequence[float]) -> Spread:
     if len(sample) == 1:
         return Spread(sample[0], sample[0], sample[0])
     return Spread(*quantiles(sample, n=4, method="inclusive"))
+
+
+def interval(sample: Sequence[float]) -> Spread:
+    """The median of `sample`, and the bounds of 95 % of it by the bootstrap: by percentiles of its medians in
+    samples of the same size, drawn from `sample` with replacement, the same ones each time.
+
+    Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
+    """
+    return _interval(tuple(sample))
+
+
+@cache  # which takes milliseconds, for each of hundreds, several times
+def _interval(sample: tuple[float, ...]) -> Spread:
+    import numpy as np  # the programs that are measured import this file, too
+
+    values = np.array(sample)
+    drawn = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
+    low, high = np.percentile(np.median(values[drawn], axis=1), [2.5, 97.5])
+    return Spread(float(low), float(np.median(values)), float(high))
 
 
 class Timed:
@@ -83,8 +113,9 @@ class Loop(Timed):
     """A Python statement, run `calls` times in a loop, the way timeit does it.
 
     statement: one line; the names in it that `scope` has are local variables of the loop, as in a function
-    that a person would write. drain: waits until the device has nothing left to do; it is called before the
-    batch, after a warm-up of a quarter as many calls, and after it.
+    that a person would write. calls: those of a batch, or more if that would be shorter than SHORTEST.
+    drain: waits until the device has nothing left to do; it is called before the batch, after a warm-up of a
+    quarter as many calls, and after it.
     """
 
     def __init__(
@@ -105,6 +136,8 @@ class Loop(Timed):
         exec(compile(source, f"<{statement}>", "exec"), self.scope, made)
         self._loop = made["loop"]
         self._try()
+        while (wanted := calls_for(self(), self.calls)) > 1.1 * self.calls:
+            self.calls = wanted
 
     def _try(self) -> None:
         """Run the statement once. RuntimeError if it yields a status that is a failure, or `err` is `err`."""
@@ -128,11 +161,11 @@ class Loop(Timed):
 
 
 class Program(Timed):
-    """A whole process, from start to exit."""
+    """A whole process, from start to exit, with these variables in its environment."""
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], **variables: str) -> None:
         self.command = command
-        self.environment = environment()
+        self.environment = environment() | variables
         self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has been compiled
         self.batch()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,9 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import cudapy.driver
 from cudapy import pathfinder
+from cudapy._ffi.prototypes import symbol_of
 
-from .timing import CALLS, Contender
+from .timing import CALLS, Contender, calls_for
 
 CPP = Path(__file__).parent / "cpp"
 
@@ -74,12 +77,17 @@ def build(source: str, needs_driver: bool = True, shared: bool = False) -> Path:
 
 @cache
 def null_libcuda() -> Path:
-    """The folder of a libcuda.so.1 that does nothing."""
+    """The folder of a libcuda.so.1 that does nothing: null.c, and a 0 from all else that cudapy declares."""
     path = folder() / "null"
     path.mkdir()
-    library = path / "libcuda.so.1"
+    library, source = path / "libcuda.so.1", path / "null.c"
+    text = (CPP / "null.c").read_text()
+    declarations = [getattr(f, "__declaration__", None) for f in vars(cudapy.driver).values()]
+    symbols = {symbol_of(declaration.prototype) for declaration in declarations if declaration}
+    there = set(re.findall(r"\b(cu[A-Z]\w+)\b", text))
+    source.write_text("\n".join([text, *(f"DOES({symbol})" for symbol in sorted(symbols - there)), ""]))
     command = [compiler("gcc", "clang", "cc"), "-O2", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"]
-    _run([*command, str(CPP / "null.c"), "-o", str(library), "-ldl"])
+    _run([*command, str(source), "-o", str(library), "-ldl"])
     return path
 
 
@@ -108,6 +116,9 @@ class Twin:
         return seconds.value
 
     def contender(self, case: str, calls: int = CALLS) -> Contender:
-        """The rounds of one case; it has run once, so that one that fails does so here."""
-        self.round(case, calls)
-        return lambda: self.round(case, calls)
+        """The rounds of one case, of `calls` calls or as many as take long enough to be timed.
+
+        It has run once, so that one that fails does so here.
+        """
+        enough = calls_for(self.round(case, calls), calls) if calls > 1 else calls
+        return lambda: self.round(case, enough)

@@ -28,7 +28,7 @@ START = '''\
 """What many functions have in common, with neutral names, for Python to compile once and for all.
 
 Each is the text of a declaration under a checksum of it: `codegen` looks here before it compiles. They are
-the shapes that two functions or more have, and those of the functions that core calls.
+the shapes that two functions or more have, and those of the functions that core or the samples call.
 """
 
 # Written by `python -m tests.shapes`.
@@ -64,18 +64,25 @@ def called_by_core() -> set[tuple[str, str]]:
     return {call for source in sources for call in re.findall(r"\b(driver|checked|owning)\.(\w+)", source)}
 
 
+def called_by_samples() -> set[str]:
+    """The names in the samples, functions of the modules among them."""
+    sources = (path.read_text() for path in (PACKAGE.parent / "samples").rglob("*.py"))
+    return {name for source in sources for name in re.findall(r"\bcu\w+", source)}
+
+
 def chosen() -> list[str]:
     """The texts that the file has."""
     often: Counter[str] = Counter()
-    core: set[str] = set()
-    calls = called_by_core()
+    called: set[str] = set()
+    by_core, by_samples = called_by_core(), called_by_samples()
     for module in MODULES:
         for declaration in declared(module):
             found = texts(declaration)
             often[found["driver"]] += 1
             name = declaration.stub.__name__.lstrip("_")
-            core |= {text for face, text in found.items() if (face, name) in calls}
-    return sorted({text for text, count in often.items() if count >= OFTEN} | core)
+            called |= {text for face, text in found.items() if (face, name) in by_core}
+            called |= {found["driver"]} if name in by_samples else set()
+    return sorted({text for text, count in often.items() if count >= OFTEN} | called)
 
 
 def written() -> str:

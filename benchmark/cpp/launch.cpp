@@ -81,6 +81,28 @@ static CUgraphExec graph_of_20() {
     return executable;
 }
 
+// A launch as cudapy's `prepare` makes it: the arguments of the kernel of an executable graph, and a run of it.
+static double prepared(CUfunction f, void **pointers, long long calls) {
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec executable;
+    CUDA_KERNEL_NODE_PARAMS launch = {};
+    launch.func = f;
+    launch.gridDimX = launch.gridDimY = launch.gridDimZ = launch.blockDimY = launch.blockDimZ = 1;
+    launch.blockDimX = 32;
+    launch.kernelParams = pointers;
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddKernelNode(&node, graph, nullptr, 0, &launch));
+    CHECK(cuGraphInstantiate(&executable, graph, 0));
+    double seconds = batch(calls, [&] {
+        if (pointers) CHECK(cuGraphExecKernelNodeSetParams(executable, node, &launch));
+        CHECK(cuGraphLaunch(executable, stream));
+    }, drain);
+    CHECK(cuGraphExecDestroy(executable));
+    CHECK(cuGraphDestroy(graph));
+    return seconds;
+}
+
 static double many(const std::string &name, long long calls) {
     std::vector<size_t> values(std::stoul(name.substr(4)));
     std::vector<void *> pointers;
@@ -99,10 +121,12 @@ static double run(const std::string &name, long long calls) {
     if (name.rfind("many", 0) == 0) return many(name, calls);
     auto measure = [&](auto body) { return batch(calls, body, drain); };
 
+    if (name == "prepared empty") return prepared(empty, nullptr, calls);
     if (name == "empty") return measure([] { launch(empty, nullptr); });
     float a = 2.0f;
     size_t n = 32;
     void *pointers[] = {&a, &x, &y, &out, &n};
+    if (name == "prepared saxpy") return prepared(saxpy, pointers, calls);
     if (name == "saxpy") return measure([&] { launch(saxpy, pointers); });
     if (name == "saxpy_ex") {
         CUlaunchConfig config = {1, 1, 1, 32, 1, 1, 0, stream, nullptr, 0};

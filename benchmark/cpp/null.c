@@ -54,6 +54,16 @@ MAKES(cuLibraryLoadData)
 DOES(cuLibraryUnload)
 MAKES(cuLibraryGetKernel)
 MAKES(cuKernelGetFunction)
+MAKES(cuGraphCreate)
+int cuGraphAddKernelNode_v2(void **node) { *node = (void *)0x1000; return 0; }
+MAKES(cuGraphInstantiateWithFlags)
+MAKES(cuGraphInstantiate)
+/* Kernels have five parameters: a float and four of eight bytes. The first one that there is not is an error. */
+int cuKernelGetParamInfo(void *kernel, size_t index, size_t *offset, size_t *size) {
+    *offset = 8 * index;
+    *size = index ? 8 : 4;
+    return index < 5 ? 0 : 1;
+}
 
 /* cuda.bindings finds everything through this. */
 int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags, int *status) {

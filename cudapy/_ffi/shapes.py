@@ -1,7 +1,7 @@
 """What many functions have in common, with neutral names, for Python to compile once and for all.
 
 Each is the text of a declaration under a checksum of it: `codegen` looks here before it compiles. They are
-the shapes that two functions or more have, and those of the functions that core calls.
+the shapes that two functions or more have, and those of the functions that core or the samples call.
 """
 
 # Written by `python -m tests.shapes`.
@@ -816,6 +816,22 @@ def s442_d344c758(a0, a1):
     return result
 
 
+def s417_7780b26b(a0, a1):
+    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
+    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
+    take, give, new, get, _ = n3[a1]
+    try:
+        a2, a2_at = cell = take()
+    except IndexError:
+        a2, a2_at = cell = new()
+    err = n4(a0.value, a1, a2_at)
+    if err:
+        return n5(err), None
+    result = get(a2)
+    give(cell)
+    return n6, result
+
+
 def s384_9293083d(a0, a1):
     try:
         a0_at = a0._at_ if type(a0) is n1 else _reference(a0, n1, '?a0')
@@ -1398,6 +1414,17 @@ def s443_054f18af(a0, a1, a2, a3):
     return None
 
 
+def s389_1fe90e01(a0, a1, a2, a3):
+    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
+    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
+    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
+    a2 = _array(a2, n2, a3, '?a2')
+    err = n3(a0, _word(a1), a2, _word(a3))
+    if err:
+        return (n4(err),)
+    return n6
+
+
 def s471_fdea1b09(a0, a1, a2, a3):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
@@ -1433,6 +1460,17 @@ def s508_d8e92ad1(a0, a1, a2, a3):
         return
     a0.value = 0
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3})
+
+
+def s384_948b9cb2(a0, a1, a2, a3):
+    if type(a1) is not int or a1 >> 8: a1 = _integer(a1, 0, 255, '?a1')
+    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
+    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
+    if type(a3) is not n2: a3 = _handle(a3, n2, '?a3')
+    err = n3(a0, a1, _word(a2), a3)
+    if err:
+        return (n4(err),)
+    return n6
 
 
 def s310_66a31253(a0, a1, a2, a3):
@@ -1545,6 +1583,17 @@ def s372_8c1bcae3(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a1 = _array(a1, n2, a2, '?a1')
+    err = n3(a0, a1, _word(a2), a3)
+    if err:
+        return (n4(err),)
+    return n6
+
+
+def s392_505753ef(a0, a1, a2, a3):
+    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
+    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
+    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
+    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1, _word(a2), a3)
     if err:
         return (n4(err),)
@@ -1719,6 +1768,16 @@ def s596_c6c49fb8(a0, a1, a2, a3):
     raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3})
 
 
+def s629_319c550c(a0, a1, a2, a3, a4):
+    if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
+    if type(a1) is not int or not -2147483648 <= a1 <= 2147483647: a1 = _integer(a1, -2147483648, 2147483647, '?a1')
+    if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
+    if type(a3) is not int or not -2147483648 <= a3 <= 2147483647: a3 = _integer(a3, -2147483648, 2147483647, '?a3')
+    if type(a4) is not n1: a4 = _integer(a4, -2147483648, 4294967295, '?a4')
+    value = n2(a0, a1, a2, a3, a4)
+    return n4, value
+
+
 def s534_2f1e7077(a0, a1, a2, a3, a4):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not int or a2 >> 16: a2 = _integer(a2, 0, 65535, '?a2')
@@ -1741,6 +1800,18 @@ def s539_a5c7f5f5(a0, a1, a2, a3, a4):
     if err:
         return (n3(err),)
     return n5
+
+
+def s514_49739a7f(a0, a1, a2, a3, a4):
+    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
+    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
+    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
+    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
+    if type(a3) is not n2: a3 = _handle(a3, n2, '?a3')
+    err = n3(a0, _word(a1), _word(a2), a3, _word(a4))
+    if err:
+        return (n4(err),)
+    return n6
 
 
 def s537_bb5bd669(a0, a1, a2, a3, a4):
@@ -1951,6 +2022,19 @@ def s574_91ff36f5(a0, a1, a2, a3, a4, a5):
     return n6
 
 
+def s493_8c457282(a0, a1, a2, a3, a4, a5):
+    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
+    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
+    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
+    if type(a2) is not n1: a2 = _handle(a2, n1, '?a2')
+    if type(a3) is not n2: a3 = _handle(a3, n2, '?a3')
+    if type(a5) is not n3: a5 = _handle(a5, n3, '?a5')
+    err = n4(a0, a1, a2, a3, _word(a4), a5)
+    if err:
+        return (n5(err),)
+    return n7
+
+
 def s572_f4a21ec1(a0, a1, a2, a3, a4, a5):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
@@ -2061,6 +2145,31 @@ def s860_a6b2f11a(a0, a1, a2, a3, a4, a5, a6, a7):
         return
     a0.value = 0
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5, 'a6': a6, 'a7': a7})
+
+
+def s1257_02d85b2d(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10):
+    try:
+        bits = a1 | a2 | a3 | a4 | a5 | a6 | a7
+    except (TypeError, OverflowError):
+        bits = None
+    if type(bits) is not int or bits >> 32:
+        if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
+        if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
+        if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
+        if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
+        if type(a5) is not int or a5 >> 32: a5 = _integer(a5, 0, 4294967295, '?a5')
+        if type(a6) is not int or a6 >> 32: a6 = _integer(a6, 0, 4294967295, '?a6')
+        if type(a7) is not int or a7 >> 32: a7 = _integer(a7, 0, 4294967295, '?a7')
+    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
+    if type(a8) is not n2: a8 = _handle(a8, n2, '?a8')
+    if type(a9) is int and not a9 >> 64: a9 = _word(a9) if a9 else None
+    else: a9 = _pointers(a9, None, '?a9')
+    if type(a10) is int and not a10 >> 64: a10 = _word(a10) if a10 else None
+    else: a10 = _pointers(a10, None, '?a10')
+    err = n3(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10)
+    if err:
+        return (n4(err),)
+    return n6
 
 
 def s538_a10aa17e(a0, a1, a3, a4):
@@ -2588,6 +2697,26 @@ def s311_bd570426(a1, a2):
     return n4, a0
 
 
+def s266_9b735117(a1, a2):
+    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
+    a0 = n1()
+    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
+    err = n3(a0, _word(a1), a2)
+    if err:
+        return n4(err), None
+    return n5, a0
+
+
+def s291_4236a2f9(a1, a2):
+    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
+    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
+    a0 = n1()
+    err = n2(a0, _word(a1), a2)
+    if err:
+        return n3(err), None
+    return n4, a0
+
+
 def s420_f3065369(a1, a2):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
@@ -3038,6 +3167,31 @@ def s545_c4ce1e00(a1, a2, a3):
     return n7, a0
 
 
+def s329_e3919857(a1, a2, a3):
+    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
+    a0 = n1()
+    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
+    if type(a3) is not n3: a3 = _handle(a3, n3, '?a3')
+    err = n4(a0, _word(a1), a2, a3)
+    if err:
+        return n5(err), None
+    return n6, a0
+
+
+def s457_dcafa40c(a1, a2, a3):
+    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
+    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
+    a0 = n1()
+    try:
+        a2_at = a2._at_ if type(a2) is n2 else _reference(a2, n2, '?a2')
+    except AttributeError:
+        a2_at = _address(a2)
+    err = n3(a0, _word(a1), a2_at, _word(a3))
+    if err:
+        return n4(err), None
+    return n5, a0
+
+
 def s474_3b3ba2e1(a1, a2, a3):
     if type(a1) is not n4: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
     try:
@@ -3114,6 +3268,22 @@ def s550_78bb52f9(a1, a2, a3):
     return result
 
 
+def s515_05089d9e(a1, a2, a3):
+    if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
+    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
+    try:
+        a0, a0_at = cell = n1()
+    except IndexError:
+        a0, a0_at = cell = n3()
+    if type(a1) is not n4: a1 = _handle(a1, n4, '?a1')
+    err = n5(a0_at, a1, a2, _word(a3))
+    if err:
+        return n6(err), None
+    result = a0.value
+    n2(cell)
+    return n7, result
+
+
 def s570_b950ba95(a1, a2, a3):
     if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
     if type(a3) is not int or not -2147483648 <= a3 <= 2147483647: a3 = _integer(a3, -2147483648, 2147483647, '?a3')
@@ -3128,6 +3298,17 @@ def s570_b950ba95(a1, a2, a3):
     result = a0.value
     n2(cell)
     return result
+
+
+def s327_650618dc(a1, a2, a3):
+    if type(a2) is not n2: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
+    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
+    a0 = n1()
+    a1 = _os_handle(a1, '?a1')
+    err = n3(a0, a1, a2, _word(a3))
+    if err:
+        return n4(err), None
+    return n5, a0
 
 
 def s516_69eb9563(a1, a2, a3):
@@ -3153,6 +3334,20 @@ def s324_2b5f8937(a1, a2, a3):
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
     err = n4(a0, a1.value, a2.value, a3)
+    if err:
+        return n5(err), None
+    return n6, a0
+
+
+def s377_a72ed78a(a1, a2, a3):
+    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
+    a0 = n1()
+    try:
+        a1_at = a1._at_ if type(a1) is n2 else _reference(a1, n2, '?a1')
+    except AttributeError:
+        a1_at = _address(a1)
+    a2 = _by_value(a2, n3, '?a2')
+    err = n4(a0, a1_at, a2, a3)
     if err:
         return n5(err), None
     return n6, a0
@@ -3195,6 +3390,32 @@ def s395_c80b5dd7(a1, a2, a3, a4):
     if err:
         return n6(err), None
     return n7, a0
+
+
+def s476_b72e5a6c(a1, a2, a3, a4):
+    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
+    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
+    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
+    a0 = n1()
+    if type(a3) is not n2: a3 = _handle(a3, n2, '?a3')
+    err = n3(a0, _word(a1), _word(a2), a3, _word(a4))
+    if err:
+        return n4(err), None
+    return n5, a0
+
+
+def s476_d550f18e(a1, a2, a3, a4):
+    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
+    a0 = n1()
+    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
+    else: a1 = _pointer(a1, None, True, '?a1')
+    a3 = _array(a3, n2, a2, '?a3')
+    if type(a4) is int and not a4 >> 64: a4 = _word(a4) if a4 else None
+    else: a4 = _pointers(a4, a2, '?a4')
+    err = n3(a0, a1, a2, a3, a4)
+    if err:
+        return n4(err), None
+    return n5, a0
 
 
 def s467_57a96111(a1, a2, a3, a4):
@@ -3520,6 +3741,19 @@ def s529_78a55ff6(a2, a3, a4, a5):
     if err:
         raise _failed('?', n5(err), {'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5})
     return a0[0], a1[0]
+
+
+def s490_0806d1c5(a2, a3, a4, a5):
+    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
+    if type(a5) is not int or not -2147483648 <= a5 <= 2147483647: a5 = _integer(a5, -2147483648, 2147483647, '?a5')
+    a0 = n1()
+    a1 = n1()
+    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
+    if type(a3) is not n3: a3 = _callback(a3, n3, '?a3')
+    err = n4(a0, a1, a2, a3, _word(a4), a5)
+    if err:
+        return n5(err), None, None
+    return n6, a0[0], a1[0]
 
 
 def s442_156c242e(a3, a0, a1, a2):
