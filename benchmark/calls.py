@@ -46,6 +46,15 @@ GETTERS_AND_QUEUES = (
         "cuMemcpyHtoDAsync(pointer, host, 4096, stream)",
         "cuMemcpyHtoDAsync_v2(pointer, host, size, stream)",
     ),
+    Call(
+        "cuMemcpyDtoHAsync",
+        "cuMemcpyDtoHAsync(host, pointer, 4096, stream)",
+        "cuMemcpyDtoHAsync_v2(host, pointer, size, stream)",
+        50,  # to pageable memory: it waits
+    ),
+    Call("cuEventQuery", "cuEventQuery(event)", "cuEventQuery(event)"),
+    Call("cuEventSynchronize", "cuEventSynchronize(event)", "cuEventSynchronize(event)"),
+    Call("cuStreamSynchronize", "cuStreamSynchronize(stream)", "cuStreamSynchronize(stream)"),
 )
 
 MAKERS = (
@@ -96,6 +105,13 @@ EX = Call(
     "cuLaunchKernelEx(config_at, f, pointers, None)",
 )
 
+ROUND_TRIP = Call(
+    "cuLaunchKernel+cuStreamSynchronize",
+    "err, = cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, stream, pointers, 0); err, = cuStreamSynchronize(stream)",
+    "cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, stream, pointers, None); cuStreamSynchronize(stream)",
+    50,
+)
+
 LAUNCH = Call("core.launch", "launch(stream, config, kernel, *ARGUMENTS)", None)
 LAUNCH_CONFIG = Call(
     "core.launch, new LaunchConfig",
@@ -115,7 +131,11 @@ FUNCTIONS = (
     "cuStreamDestroy",
     "cuMemAllocAsync",
     "cuMemFreeAsync",
+    "cuMemcpyDtoHAsync",
     "cuMemcpyHtoDAsync",
+    "cuEventQuery",
+    "cuEventSynchronize",
+    "cuStreamSynchronize",
     "cuGraphLaunch",
     "cuLaunchKernel",
     "cuLaunchKernelEx",
@@ -123,7 +143,8 @@ FUNCTIONS = (
     "cuModuleUnload",
 )
 
-SYMBOLS = {name: f"{name}_v2" for name in ("cuMemcpyHtoDAsync", "cuStreamDestroy", "cuEventDestroy")}
+_V2 = ("cuMemcpyDtoHAsync", "cuMemcpyHtoDAsync", "cuStreamDestroy", "cuEventDestroy")
+SYMBOLS = {name: f"{name}_v2" for name in _V2}
 """What the library calls them, where that is something else."""
 
 

@@ -74,8 +74,8 @@ def ready(rivals: Rivals) -> tuple[dict[str, Contender], dict[str, str]]:
     return contenders, missing
 
 
-class Race:
-    """Runs cudapy as a row of pytest-benchmark, and its rivals in the same rounds."""
+class Rows:
+    """Takes the rows of a test."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self.request = request
@@ -84,6 +84,19 @@ class Race:
     def rounds(self, full: int) -> int:
         """How many rounds to run, where `full` is enough for a record."""
         return max(5, full // 5) if self.quick else full
+
+    def add(self, record: Record) -> None:
+        """Put a line in the report."""
+        record.test = self.request.node.nodeid
+        self.request.config.stash[RECORDS].append(record)
+
+
+class Race(Rows):
+    """Runs cudapy as a row of pytest-benchmark, and its rivals in the same rounds."""
+
+    def __init__(self, request: pytest.FixtureRequest, benchmark: Any) -> None:
+        super().__init__(request)
+        self.benchmark = benchmark
 
     def __call__(
         self,
@@ -96,7 +109,7 @@ class Race:
     ) -> None:
         """Time `mine` and its rivals in turns, `rounds` times; one of the rivals may be the `baseline`."""
         contenders, missing = ready(rivals)
-        benchmark = self.request.getfixturevalue("benchmark")
+        benchmark = self.benchmark
         benchmark.group = group
         benchmark.name = name
         turns = Turns(contenders)
@@ -110,23 +123,26 @@ class Race:
         mine.drain()
         if benchmark.disabled:
             return
-        times = {CUDAPY: [seconds / mine.calls for seconds in benchmark.stats.stats.data]}
+        sample = benchmark.stats.stats.data
+        sample[:] = times_a_call = [seconds / mine.calls for seconds in sample]  # not those of a batch
+        times = {CUDAPY: list(times_a_call)}
         times |= {who: seconds[1:] for who, seconds in turns.times.items()}
         record = Record(group, name, times, baseline=baseline, missing=missing)
         benchmark.extra_info["calls"] = mine.calls
         benchmark.extra_info["ratios"] = {who: ratio.median for who, ratio in record.ratios().items()}
         self.add(record)
 
-    def add(self, record: Record) -> None:
-        """Put a line in the report."""
-        record.test = self.request.node.nodeid
-        self.request.config.stash[RECORDS].append(record)
+
+@pytest.fixture
+def race(request: pytest.FixtureRequest, benchmark: Any) -> Race:
+    """What runs a comparison, a benchmark of pytest-benchmark."""
+    return Race(request, benchmark)
 
 
 @pytest.fixture
-def race(request: pytest.FixtureRequest) -> Race:
-    """What runs a comparison."""
-    return Race(request)
+def rows(request: pytest.FixtureRequest) -> Rows:
+    """What takes rows that pytest-benchmark does not time: of other processes, or of the device."""
+    return Rows(request)
 
 
 @pytest.fixture(scope="session")

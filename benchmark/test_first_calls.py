@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Race
+from .conftest import Rows
 from .gpu import Gpu
 from .machine import reason
 from .record import CUDAPY, Record
@@ -32,7 +32,7 @@ def program(*arguments: str, **variables: str) -> Program:
     return made
 
 
-def measure(race: Race, group: str, what: str, *arguments: str, **variables: str) -> None:
+def measure(rows: Rows, group: str, what: str, *arguments: str, **variables: str) -> None:
     """Fresh processes of each package in turn, and a row for each name that cudapy's say."""
     programs, missing = {}, {}
     for who, package in PACKAGES.get(what, {CUDAPY: "cudapy"}).items():
@@ -43,22 +43,22 @@ def measure(race: Race, group: str, what: str, *arguments: str, **variables: str
                 raise
             missing[who] = reason(error)
     found: dict[str, dict[str, list[float]]] = {}
-    for _ in range(race.rounds(ROUNDS)):
+    for _ in range(rows.rounds(ROUNDS)):
         for who, each in programs.items():
             for name, seconds in json.loads(each.output()).items():
                 found.setdefault(name, {}).setdefault(who, []).append(seconds)
     for name, times in found.items():
-        race.add(Record(group, name, times, missing=missing))
+        rows.add(Record(group, name, times, missing=missing))
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("what", ["driver", "core"])
-def test_on_the_gpu(race: Race, gpu: Gpu, what: str) -> None:
-    measure(race, GROUP, what, str(gpu.cubin_file))
+def test_on_the_gpu(rows: Rows, gpu: Gpu, what: str) -> None:
+    measure(rows, GROUP, what, str(gpu.cubin_file))
 
 
 @pytest.mark.parametrize("what", ["driver", "core", "all"])
-def test_on_a_null_libcuda(race: Race, what: str, tmp_path: Path) -> None:
+def test_on_a_null_libcuda(rows: Rows, what: str, tmp_path: Path) -> None:
     try:
         folder = null_libcuda()
     except Absent as error:
@@ -67,4 +67,4 @@ def test_on_a_null_libcuda(race: Race, what: str, tmp_path: Path) -> None:
     code.write_bytes(b"no cubin")
     others = os.environ.get("LD_LIBRARY_PATH", "")
     paths = os.pathsep.join(filter(None, [str(folder), others]))
-    measure(race, NULL, what, str(code), LD_LIBRARY_PATH=paths)
+    measure(rows, NULL, what, str(code), LD_LIBRARY_PATH=paths)

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Race
+from .conftest import Race, Rows
 from .machine import reason
 from .record import CUDAPY, Record
 from .timing import MEASURED, Contender, Program, interleave
 
 GROUP = "import"
 BARE = "bare interpreter"
+MODULES = ("driver", "runtime", "nvrtc", "nvjitlink", "nvvm", "nvfatbin", "nvml", "cufile")
 
 
 def importing(module: str) -> Program:
@@ -58,19 +59,55 @@ class Statement(Program):
         return float(self.output())
 
 
-@pytest.mark.parametrize("name", ["driver", "runtime", "nvrtc"])
-def test_import_statement(race: Race, name: str) -> None:
+@pytest.mark.parametrize("name", MODULES)
+def test_import_statement(rows: Rows, name: str) -> None:
     contenders: dict[str, Contender] = {CUDAPY: Statement(f"cudapy.{name}")}
     missing = {}
     try:
         contenders["cuda.bindings"] = Statement(f"cuda.bindings.{name}")
     except RuntimeError as error:
         missing["cuda.bindings"] = reason(error)
-    times = interleave(contenders, race.rounds(51))
-    race.add(Record(GROUP, f"the statement: import cudapy.{name}", times, missing=missing))
+    times = interleave(contenders, rows.rounds(51))
+    rows.add(Record(GROUP, f"the statement: import cudapy.{name}", times, missing=missing))
 
 
-def test_wheel(race: Race, tmp_path: Path) -> None:
+@pytest.mark.parametrize("module", ["cudapy.driver", "cudapy.core"])
+def test_import_without_byte_code(rows: Rows, module: str, tmp_path: Path) -> None:
+    """As the first process after an installation without byte code, or one that may not write it."""
+    variables = {"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    rivals = {BARE: Program([sys.executable, "-c", "pass"], **variables)}
+    mine = Program([sys.executable, "-c", f"import {module}"], **variables)
+    times = interleave({CUDAPY: mine, **rivals}, rows.rounds(11))
+    rows.add(Record(GROUP, f"import {module}, no byte code", times, baseline=BARE))
+
+
+class Memory(Program):
+    """The most memory that a process has had that imports a module, in bytes."""
+
+    def __init__(self, module: str) -> None:
+        code = f"import {module}; print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
+        super().__init__([sys.executable, "-c", code])
+
+    def __call__(self) -> float:
+        return float(self.output()) * 1024
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/status is Linux's")
+@pytest.mark.parametrize("name", ["driver", "runtime", "core"])
+def test_memory(rows: Rows, name: str) -> None:
+    peer = "cuda.core" if name == "core" else f"cuda.bindings.{name}"
+    who = ".".join(peer.split(".")[:2])
+    contenders: dict[str, Contender] = {CUDAPY: Memory(f"cudapy.{name}"), BARE: Memory("sys")}
+    missing = {}
+    try:
+        contenders[who] = Memory(peer)
+    except RuntimeError as error:
+        missing[who] = reason(error)
+    found = interleave(contenders, rows.rounds(11))
+    rows.add(Record(GROUP, f"memory: import cudapy.{name}", found, unit="B", baseline=BARE, missing=missing))
+
+
+def test_wheel(rows: Rows, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--disable-pip-version-check"]
     command += ["--wheel-dir", str(tmp_path), str(MEASURED)]
     if find_spec("hatchling"):
@@ -94,7 +131,7 @@ def test_wheel(race: Race, tmp_path: Path) -> None:
         except metadata.PackageNotFoundError:
             missing[peer.replace("-", ".")] = f"{peer} is not installed"
     note = f"{wheels[0].name}: {wheels[0].stat().st_size / 1000:.0f} KB"
-    race.add(Record(GROUP, "size, unpacked", times, unit="B", note=note, missing=missing))
+    rows.add(Record(GROUP, "size, unpacked", times, unit="B", note=note, missing=missing))
 
 
 def installed(name: str) -> float:

@@ -20,6 +20,7 @@ from .calls import (
     LAUNCH,
     LAUNCH_CONFIG,
     POINTERS,
+    ROUND_TRIP,
     TUPLES,
     Call,
     scope_by_hand,
@@ -76,6 +77,7 @@ def driver_rivals(gpu: Gpu, twin: Callable[..., Contender], kernel: str, call: C
         ("saxpy", TUPLES),
         ("saxpy", ARRAYS),
         ("saxpy", EX),
+        ("saxpy", ROUND_TRIP),
         *((f"many{n}", call) for n in MANY for call in (POINTERS, TUPLES)),
         ("large", POINTERS),
         ("large", TUPLES),
@@ -83,7 +85,7 @@ def driver_rivals(gpu: Gpu, twin: Callable[..., Contender], kernel: str, call: C
     ids=lambda value: value if isinstance(value, str) else value.name.replace(" ", "-"),
 )
 def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: str, call: Call) -> None:
-    case = "saxpy_ex" if call is EX else kernel
+    case = {EX: "saxpy_ex", ROUND_TRIP: "round trip"}.get(call, kernel)
     race(
         GROUP,
         f"{NAMES[kernel]}: {call.name}",

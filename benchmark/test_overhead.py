@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Race
+from .conftest import Rows
 from .overhead import in_a_process
 from .record import Record
 from .twin import Absent
@@ -13,11 +13,11 @@ GROUP = "overhead, on a null libcuda"
 
 
 @pytest.mark.parametrize("layer", ["driver", "core"])
-def test_overhead(race: Race, layer: str) -> None:
+def test_overhead(rows: Rows, layer: str) -> None:
     pytest.importorskip(f"cudapy.{layer}", exc_type=ImportError)
     try:
-        rows = in_a_process(layer, race.rounds(301))
+        found = in_a_process(layer, rows.rounds(301))
     except Absent as error:
         pytest.skip(f"no null libcuda: {error}")
-    for name, times, missing in rows:
-        race.add(Record(GROUP, name, times, missing=missing))
+    for name, times, missing in found:
+        rows.add(Record(GROUP, name, times, missing=missing))

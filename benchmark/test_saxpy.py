@@ -15,7 +15,7 @@ from cudapy import pathfinder
 from cudapy.driver import CUdeviceptr, checked
 
 from .calls import Arguments
-from .conftest import Race, Rivals, ready
+from .conftest import Race, Rivals, Rows, ready
 from .gpu import Gpu
 from .record import CUDAPY, Record
 from .timing import Contender, Program, interleave, spread
@@ -86,7 +86,7 @@ class Work:
 
 
 @pytest.mark.parametrize("mib", [1, 16, 64, 256, 1024])
-def test_kernel(race: Race, gpu: Gpu, twin: Callable[..., Contender], mib: int) -> None:
+def test_kernel(rows: Rows, gpu: Gpu, twin: Callable[..., Contender], mib: int) -> None:
     n = (mib << 20) // 4
     try:
         work = Work(gpu, n)
@@ -98,14 +98,14 @@ def test_kernel(race: Race, gpu: Gpu, twin: Callable[..., Contender], mib: int) 
             CUDAPY: lambda: work.seconds(work.kernel),
             "copy": lambda: work.seconds(work.copy),
         }
-        times = interleave(mine | contenders, race.rounds(41))
+        times = interleave(mine | contenders, rows.rounds(41))
     finally:
         work.close()
     copies = times.pop("copy")
     share = spread([(12 * n / t) / (8 * n / c) for t, c in zip(times[CUDAPY], copies, strict=True)])
     rate = 12 * n / median(times[CUDAPY]) / 1e9
     note = f"{rate:.0f} GB/s, {share.median:.2f} ±{share.half:.2f} of a device copy"
-    race.add(Record(GROUP, f"kernel, 3 x {mib} MiB, by events", times, note=note, missing=missing))
+    rows.add(Record(GROUP, f"kernel, 3 x {mib} MiB, by events", times, note=note, missing=missing))
 
 
 @pytest.mark.parametrize("data", ["numpy", "array"])

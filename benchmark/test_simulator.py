@@ -10,7 +10,7 @@ import pytest
 
 from cudapy import pathfinder
 
-from .conftest import Race
+from .conftest import Rows
 from .machine import reason
 from .record import Record
 from .timing import MEASURED, environment
@@ -18,13 +18,13 @@ from .timing import MEASURED, environment
 GROUP = "simulator"
 
 
-def test_saxpy(race: Race) -> None:
+def test_saxpy(rows: Rows) -> None:
     try:
         pathfinder.load("nvrtc")
     except RuntimeError as error:
         pytest.skip(reason(error))
-    command = [sys.executable, "-m", "benchmark.simulated", str(race.rounds(15))]
+    command = [sys.executable, "-m", "benchmark.simulated", str(rows.rounds(15))]
     done = subprocess.run(command, cwd=MEASURED, env=environment(), capture_output=True, text=True)
     assert not done.returncode, done.stderr
     for name, times in json.loads(done.stdout):
-        race.add(Record(GROUP, name, times))
+        rows.add(Record(GROUP, name, times))

@@ -165,8 +165,9 @@ class Program(Timed):
 
     def __init__(self, command: Sequence[str], **variables: str) -> None:
         self.command = command
-        self.environment = environment() | variables
+        self.environment = environment()
         self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has been compiled
+        self.environment |= variables
         self.batch()
 
     def batch(self) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,8 @@ import pytest
 from benchmark import baseline, experiments
 from benchmark.document import Document, merged
 from benchmark.record import CUDAPY, Record
+from benchmark.timing import SHORTEST, Loop, calls_for, interval
+from benchmark.twin import Absent, null_libcuda
 
 MACHINE = {"GPU": "NVIDIA H200", "CPU": "a CPU, 16 cores", "date": "2026-01-02"}
 
@@ -135,3 +141,48 @@ def test_experiments_find_what_is_planted() -> None:
     processes = [document(1.2 * draw.gauss(1, 0.01)) for _ in range(60)]
     assert experiments.verdict(processes, ROW, 0.1, draw) == {ROW}
     assert experiments.verdict(processes, ROW, 0.0, draw) == set()
+
+
+def test_the_interval_of_a_median() -> None:
+    """By order statistics: of 101 values, those of places 41 and 61 enclose the median 19 times in 20."""
+    low, median, high = interval([float(i) for i in range(1, 102)])
+    assert median == 51 and abs(low - 41) <= 1 and abs(high - 61) <= 1
+    assert interval([2.0]) == (2, 2, 2)
+    covered = 0
+    for seed in range(100):
+        draw = random.Random(seed)
+        low, _, high = interval([draw.gauss(1, 0.1) for _ in range(51)])
+        covered += low <= 1 <= high
+    assert 90 <= covered <= 99
+
+
+def test_a_batch_is_long_enough() -> None:
+    assert calls_for(8e-9, 200) == 12500 and calls_for(1e-6, 200) == 200
+    loop = Loop("value", {"value": 0})
+    assert loop.calls > 200, f"200 loads of a name take less than {SHORTEST} s"
+
+
+@pytest.mark.parametrize(
+    ("what", "some"),
+    [
+        ("driver", {"cuDeviceGetAttribute", "cuLaunchKernel, the second from one place", "sum of these"}),
+        ("core", {"core: get_kernel", "core.launch", "core.prepare, the second of these types"}),
+    ],
+)
+def test_first_calls_are_measured(what: str, some: set[str], tmp_path: Path) -> None:
+    try:
+        folder = null_libcuda()
+    except Absent as error:
+        pytest.skip(f"no null libcuda: {error}")
+    code = tmp_path / "no.cubin"
+    code.write_bytes(b"no cubin")
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmark.first_calls", what, "cudapy", str(code)],
+        env={**os.environ, "LD_LIBRARY_PATH": str(folder), "CUDAPY_DRIVER": ""},
+        cwd=Path(__file__).parent.parent,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    times = json.loads(done.stdout)
+    assert some <= times.keys() and all(0 < seconds < 60 for seconds in times.values())

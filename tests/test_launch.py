@@ -52,6 +52,7 @@ def launches(monkeypatch):
         return fake
 
     monkeypatch.setattr(driver.libcuda, "symbol", symbol)
+    monkeypatch.setattr(driver.libcuda, "function", symbol)
     return seen
 
 
@@ -458,7 +459,7 @@ def test_threads_do_not_share_memory(launches, stream, monkeypatch) -> None:
         return 0
 
     fake = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(slow)
-    monkeypatch.setattr(driver.libcuda, "symbol", lambda name, *_: fake)
+    monkeypatch.setattr(driver.libcuda, "function", lambda name: fake)
 
     def work(number):
         for i in range(50):
@@ -486,7 +487,7 @@ def test_launches_at_the_same_time_have_a_block_each(launches, stream, monkeypat
         return 0
 
     fake = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 4)(nested)
-    monkeypatch.setattr(driver.libcuda, "symbol", lambda name, *_: fake)
+    monkeypatch.setattr(driver.libcuda, "function", lambda name: fake)
     for _ in range(3):
         launch(stream, CONFIG, k, 1)
     assert found == [(4, 4), (3, 3), (2, 2), (1, 1)] * 3

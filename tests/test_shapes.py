@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -47,10 +48,13 @@ print(len(compiled), *sorted(name for name in sys.modules if "_types.driver" in 
 """
 
 
-def after(calls: str, stub_path: Path) -> list[str]:
+def after(calls: str, stub_path: Path, **variables: str) -> list[str]:
     """How many texts calls compiled in a fresh process, and the modules with types that were imported."""
     command = [sys.executable, "-c", CODE.format(calls=calls), str(stub_path)]
-    done = subprocess.run(command, capture_output=True, text=True)
+    environment = {**os.environ, **variables}
+    if not variables:
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
@@ -61,6 +65,13 @@ def test_a_first_call_compiles_nothing_that_is_known(stub_path: Path) -> None:
     assert count == "0"
     count, *_ = after("driver.cuTensorMapEncodeTiled.__declaration__.install()", stub_path)
     assert count == "1", "no other function is like it; else compilations are not counted here"
+
+
+def test_without_byte_code_the_shapes_stay_where_they_are(stub_path: Path, tmp_path: Path) -> None:
+    """To compile all of them takes longer than the few that a program needs."""
+    nowhere = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(tmp_path)}
+    count, *_ = after("driver.cuStreamSynchronize(0)", stub_path, **nowhere)
+    assert int(count) >= 1
 
 
 def test_a_second_launch_makes_no_structs(stub_path: Path) -> None:

@@ -128,6 +128,11 @@ static double run(const std::string &name, long long calls) {
     void *pointers[] = {&a, &x, &y, &out, &n};
     if (name == "prepared saxpy") return prepared(saxpy, pointers, calls);
     if (name == "saxpy") return measure([&] { launch(saxpy, pointers); });
+    if (name == "round trip")
+        return measure([&] {
+            launch(saxpy, pointers);
+            CHECK(cuStreamSynchronize(stream));
+        });
     if (name == "saxpy_ex") {
         CUlaunchConfig config = {1, 1, 1, 32, 1, 1, 0, stream, nullptr, 0};
         return measure([&] { CHECK(cuLaunchKernelEx(&config, saxpy, pointers, nullptr)); });
@@ -150,6 +155,10 @@ static double run(const std::string &name, long long calls) {
             CHECK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, x));
         });
     if (name == "cuStreamQuery") return measure([] { CHECK(cuStreamQuery(stream)); });
+    if (name == "cuEventQuery") return measure([] { CHECK(cuEventQuery(event)); });
+    if (name == "cuEventSynchronize") return measure([] { CHECK(cuEventSynchronize(event)); });
+    if (name == "cuStreamSynchronize") return measure([] { CHECK(cuStreamSynchronize(stream)); });
+    if (name == "cuMemcpyDtoHAsync") return measure([] { CHECK(cuMemcpyDtoHAsync(host, x, 4096, stream)); });
     if (name == "cuEventRecord") return measure([] { CHECK(cuEventRecord(event, stream)); });
     if (name == "cuMemAllocAsync+cuMemFreeAsync")
         return measure([] {

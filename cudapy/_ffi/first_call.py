@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
-from . import shapes
 from .codegen import shared
 from .functions import HELPERS, Writer
 from .lazy_types import find
@@ -16,6 +17,23 @@ if TYPE_CHECKING:
     from .library import Declaration
 
 _RETURNED = {**SCALARS, "void": None, "char*": ctypes.c_char_p}
+
+
+def _shapes() -> Any:
+    """The module of functions that are compiled; None where each process would compile all of them."""
+    byte_code = __spec__.cached
+    if byte_code is None:  # in a zip file
+        return None
+    folder, name = os.path.split(byte_code)
+    if sys.dont_write_bytecode and not os.path.exists(os.path.join(folder, name.replace(_NAME, "shapes", 1))):
+        return None
+    from . import shapes
+
+    return shapes
+
+
+_NAME = __name__.rpartition(".")[2]
+_compiled = _shapes()
 
 
 def write(declaration: Declaration, raising: bool, owning: bool) -> Any:
@@ -46,4 +64,4 @@ def write(declaration: Declaration, raising: bool, owning: bool) -> Any:
         function.argtypes = writer.argtypes
     library.bind(function, writer.c_name, scope, *found_by)
     filename = f"<cudapy {'owning ' if owning else 'checked ' if raising else ''}{symbol}>"
-    return shared(source, filename, scope, writer.names, shapes)
+    return shared(source, filename, scope, writer.names, _compiled)

@@ -72,6 +72,8 @@ class Library:
         self.pending = pending
         self.counted_as = counted_as
         self.negative = negative
+        self._found: dict[str, Any] = {}  # by symbol
+        self._found_in = load
         self._bound: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {}  # by name in the namespace
 
     def __call__(self, prototype: str, **options: Any) -> Declaration:
@@ -110,6 +112,14 @@ class Library:
         names |= cls._observed.get(symbol, set())
         cls._observed[symbol] = names
 
+    def function(self, name: str) -> Any:
+        """The same as `symbol(name)`, found once: for callers that set no types of it."""
+        if self._found_in is not self.load:
+            self._found, self._found_in = {}, self.load
+        if name not in self._found:
+            self._found[name] = self.symbol(name)
+        return self._found[name]
+
     def bind(self, function: Any, name: str, scope: dict[str, Any], *symbol: Any) -> None:
         """Have generated code, whose namespace is `scope`, call `function`: what `symbol(*symbol)` found."""
         self._bound[name] = scope, symbol
@@ -117,6 +127,7 @@ class Library:
 
     def rebind(self) -> None:
         """Find every C function again that was found before, in the library that `load` returns now."""
+        self._found = {}
         for name, (scope, symbol) in [*self._bound.items()]:
             function = self.symbol(*symbol)
             function.restype, function.argtypes = scope[name].restype, scope[name].argtypes
@@ -302,12 +313,12 @@ class _Raising:
 
 
 def settled(raising: F) -> F:
-    """A function of the raising face; if it is declared, its C symbol is found now, not at the first call.
+    """A function of a module; if it is declared, its C symbol is found now, not at the first call.
 
     Raises SymbolNotFound, or what loading the library raises.
     """
     declaration = getattr(raising, "__declaration__", None)
-    if declaration:
+    if declaration and raising.__code__ is _first_call.__code__:
         declaration.install()
     return raising
 

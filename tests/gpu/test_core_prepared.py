@@ -51,11 +51,9 @@ class Calls(list):
 def calls(monkeypatch):
     seen = Calls()
     functions = {name: seen.function(name) for name in ("cuLaunchKernelEx", "cuGraphLaunch")}
-    symbol = driver.libcuda.symbol
+    function = driver.libcuda.function
     monkeypatch.delenv("CUDA_LAUNCH_BLOCKING", raising=False)
-    monkeypatch.setattr(
-        driver.libcuda, "symbol", lambda name, *more: functions.get(name) or symbol(name, *more)
-    )
+    monkeypatch.setattr(driver.libcuda, "function", lambda name: functions.get(name) or function(name))
     return seen
 
 

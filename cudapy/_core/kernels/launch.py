@@ -126,7 +126,7 @@ class Writer:
             "fill": self.fill,
             "function": self.function,
             "keep_alive_for_graph": keep_alive_for_graph,
-            "launch_ex": driver.libcuda.symbol("cuLaunchKernelEx"),
+            "launch_ex": driver.libcuda.function("cuLaunchKernelEx"),
             "make": self.make,
             "pack": self.struct.pack,
             "pack_into": self.struct.pack_into,

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 from weakref import ref
 
+from ... import driver
 from ..._errors import CUDAError
 from ..._ffi.elf import DamagedError
 from ..._ffi.fatbin import check_object
+from ..._ffi.library import SymbolNotFound, settled
 from ...driver import CUdeviceptr, CUjit_option, CUlibrary, CUmodule, CUresult, checked
 from ..context.current import RelaxedCaptureMode, initialise, owning
 from ..memory.buffer import Buffer
@@ -231,6 +234,8 @@ class ObjectCode:
 
     def _load(self) -> None:
         require_intact(self, "cuLibraryLoadData")
+        with suppress(SymbolNotFound):  # the first launch asks it, and is not to take longer for that
+            settled(driver.cuKernelGetParamInfo)
         options: dict[CUjit_option, Any] = {}
         if self._code_type != "cubin":
             self._log = bytearray(LOG_SIZE)

@@ -87,10 +87,10 @@ class _Graphs:
 
     def __init__(self, writer: Writer, stream: Stream, config: LaunchConfig, kernel: Kernel) -> None:
         self.functions = {
-            "get_current": driver.libcuda.symbol("cuCtxGetCurrent"),
-            "is_capturing": driver.libcuda.symbol("cuStreamIsCapturing"),
-            "run_graph": driver.libcuda.symbol("cuGraphLaunch"),
-            "set_arguments": driver.libcuda.symbol("cuGraphExecKernelNodeSetParams_v2"),
+            "get_current": driver.libcuda.function("cuCtxGetCurrent"),
+            "is_capturing": driver.libcuda.function("cuStreamIsCapturing"),
+            "run_graph": driver.libcuda.function("cuGraphLaunch"),
+            "set_arguments": driver.libcuda.function("cuGraphExecKernelNodeSetParams_v2"),
         }
         self.writer, self.stream, self.config, self.kernel = writer, stream, config, kernel
         self.context = stream._context or stream._asked_context()
