@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 
 from ._errors import Raiser
-from ._ffi.lazy_types import on_demand
+from ._ffi.lazy_types import on_demand, with_dtypes
 from ._ffi.library import Checked, Library
 from ._ffi.snake_case import Face, FaceError
 from ._libraries import loader, meanings
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ._ffi.scalars import void_p
     from ._types.cudla import *
 else:
-    __getattr__, __dir__ = on_demand(globals(), "._types", "cudla")
+    __getattr__, __dir__ = with_dtypes(globals(), *on_demand(globals(), "._types", "cudla"))
 
 
 def _describe() -> str:

@@ -21,7 +21,7 @@ import ctypes
 import os
 
 from ._errors import CUDAError, Raiser
-from ._ffi.lazy_types import on_demand
+from ._ffi.lazy_types import on_demand, with_dtypes
 from ._ffi.library import Checked, Library, SymbolNotFound
 from ._ffi.snake_case import Face, FaceError
 from ._libraries import meanings
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ._ffi.scalars import void_p
     from ._types.cufile import *
 else:
-    __getattr__, __dir__ = on_demand(globals(), "._types", "cufile")
+    __getattr__, __dir__ = with_dtypes(globals(), *on_demand(globals(), "._types", "cufile"))
 
 
 def _load() -> ctypes.CDLL:

@@ -20,7 +20,7 @@ import builtins
 import ctypes
 
 from ._errors import Raiser
-from ._ffi.lazy_types import on_demand
+from ._ffi.lazy_types import on_demand, with_dtypes
 from ._ffi.library import Checked, Library
 from ._ffi.sizes import sizeof as sizeof
 from ._ffi.snake_case import Face, FaceError
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from ._types.nvml.names import *
     from ._types.nvml.structs import *
 else:
-    __getattr__, __dir__ = on_demand(
-        globals(), "._types.nvml", "constants", "enums", "handles", "structs", "names"
+    __getattr__, __dir__ = with_dtypes(
+        globals(),
+        *on_demand(globals(), "._types.nvml", "constants", "enums", "handles", "structs", "names"),
     )
 
 

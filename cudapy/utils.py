@@ -1,6 +1,7 @@
 """Helpers around the modules of functions, with the names of `cuda.bindings.utils`.
 
 get_cuda_native_handle                            the address behind a handle
+envvar_bool                                       whether an environment variable says yes
 get_ptx_ver                                       the PTX ISA version that PTX source asks for
 get_minimal_required_cuda_ver_from_ptx_ver        the CUDA release that can load it
 check_nvvm_compiler_options                       whether the libNVVM that is found knows some options
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_nvvm_compiler_options",
+    "envvar_bool",
     "get_cuda_native_handle",
     "get_minimal_required_cuda_ver_from_ptx_ver",
     "get_ptx_ver",
@@ -38,6 +40,19 @@ def get_cuda_native_handle(obj: Any) -> int:
     if isinstance(obj, Pointer) and not isinstance(obj, Callback):
         return obj.value
     raise TypeError(f"Unknown type: {type(obj)}: only handles that are opaque pointers have a native handle")
+
+
+def envvar_bool(name: str, default: bool = False) -> bool:
+    """Whether the environment variable `name` is on.
+
+    Off are 0, false, no and off, in either case, and any way to write zero; unset or empty it is `default`;
+    anything else is on.
+    """
+    text = os.environ.get(name, "").strip().lower()
+    try:
+        return bool(int(text, 0)) if text else default
+    except ValueError:
+        return text not in ("false", "no", "off")
 
 
 _RELEASES = """
@@ -126,7 +141,7 @@ def warn_if_cuda_major_version_mismatch() -> None:
     """
     if not _warn_once.acquire(blocking=False):
         return
-    if _is_set("CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING"):
+    if envvar_bool("CUDA_PYTHON_DISABLE_MAJOR_VERSION_WARNING"):
         return
     from . import driver
 
@@ -139,8 +154,3 @@ def warn_if_cuda_major_version_mismatch() -> None:
             UserWarning,
             stacklevel=2,
         )
-
-
-def _is_set(variable: str) -> bool:
-    """Whether a variable of the environment is on: unset, empty, 0, false, no and off are not."""
-    return os.environ.get(variable, "").strip().lower() not in ("", "0", "false", "no", "off")

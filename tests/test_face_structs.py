@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 from cudapy import cudla, cufile, nvml
+from cudapy._ffi.dtypes import dtype
+from cudapy._ffi.face_structs import Face
 
 SIZE = ctypes.sizeof(cufile.IOEvents)
 
@@ -85,3 +87,43 @@ def test_equal_are_those_with_the_same_bytes() -> None:
     assert cufile.OpCounter() != cufile.IOVec()
     with pytest.raises(TypeError, match="unhashable"):
         hash(cufile.OpCounter())
+
+
+def test_the_address_as_an_int() -> None:
+    counter: Any
+    for counter in (cufile.OpCounter(), cufile.IOEvents(3), cudla.DevAttribute(device_version=3)):
+        assert int(counter) == counter.ptr == ctypes.addressof(counter)
+
+
+def structs() -> list[Any]:
+    """Every struct and union of the raising faces."""
+    named = [getattr(module, name) for module in (cudla, cufile, nvml) for name in dir(module)]
+    found = {cls for cls in named if isinstance(cls, type) and issubclass(cls, Face)}
+    return sorted((cls for cls in found if hasattr(cls, "_fields_") and cls._fields_), key=str)
+
+
+@pytest.mark.parametrize("struct", structs(), ids=lambda cls: cls.__name__)
+def test_types_of_numpy_have_the_fields_where_c_has_them(struct: Any) -> None:
+    found = dtype(struct)
+    assert found.itemsize == ctypes.sizeof(struct) and found.names and found.fields
+    for name in found.names:
+        of_field, offset = found.fields[name][:2]
+        raw = getattr(struct, name).raw
+        assert (offset, of_field.itemsize) == (raw.offset, raw.size), name
+
+
+def test_types_of_numpy_by_name() -> None:
+    module: Any = nvml
+    assert module.ba_r1memory_dtype == np.dtype(
+        [(name, "u8") for name in ("bar1_total", "bar1_free", "bar1_used")]
+    )
+    # Behind a union that is aligned to 8: numpy.dtype(struct) would put it at 12.
+    assert module.vgpu_instance_utilization_info_v1_dtype.fields["sm_util"][1] == 16
+    assert module.pci_info_dtype["bus_id"] == np.dtype(("i1", (32,)))
+    assert module.field_value_dtype["value"].fields["us_val"] == (np.dtype("u2"), 0)
+    module = cufile
+    events = np.zeros(2, module.io_events_dtype)
+    events["ret"] = 4, 5
+    assert [event.ret for event in module.IOEvents.from_data(events)] == [4, 5]
+    with pytest.raises(AttributeError, match="no attribute 'nothing_dtype'"):
+        _ = module.nothing_dtype

@@ -468,3 +468,18 @@ def test_sizeof() -> None:
     for wrong in (driver.CUuuid(), 5, str):
         with pytest.raises(TypeError, match="sizeof takes a struct, handle or enum class"):
             driver.sizeof(wrong)
+
+
+def test_the_lists_of_a_batch_are_set_together() -> None:
+    params = driver.CUDA_MEMCPY_BATCH_NODE_PARAMS()
+    params.set_dsts_srcs([1, driver.CUdeviceptr(2)], (3, 4))
+    assert (params.count, params.dsts, params.srcs) == (2, [1, 2], [3, 4])
+    with pytest.raises(ValueError, match="the same length, not 1 and 2"):
+        params.set_dsts_srcs([5], [6, 7])
+    with pytest.raises(TypeError, match=r"srcs\[0\]"):
+        params.set_dsts_srcs([5], ["x"])  # type: ignore[list-item]
+    assert (params.count, params.dsts, params.srcs) == (2, [1, 2], [3, 4])
+    params.set_dsts_srcs([5], [6])
+    assert (params.count, params.dsts, params.srcs) == (1, [5], [6])
+    params.set_dsts_srcs([], [])
+    assert (params.count, params.dsts, params.srcs) == (0, [], [])

@@ -166,6 +166,44 @@ def test_fields(release: str, module: str) -> None:
     assert not differ
 
 
+@pytest.mark.parametrize(("release", "module"), CASES)
+def test_methods(release: str, module: str) -> None:
+    """What some classes have beside their fields, such as the protocol of streams."""
+    for cls, methods in peer(release, module).get("methods", {}).items():
+        missing = [
+            name for name in methods.split() if not callable(getattr(getattr(ours(module), cls), name))
+        ]
+        assert not missing, cls
+
+
+OTHER_CONSTANTS = {
+    "CUDA_VERSION",
+    "CUDART_VERSION",
+    "CUDA_EGL_INFINITE_TIMEOUT",  # -1 until 13: the same bits
+    "RESOURCE_ABI_EXTERNAL_BYTES",  # grew
+}
+"""Constants that differ among the releases: cudapy has those of the newest."""
+
+
+@pytest.mark.parametrize(("release", "module"), CASES)
+def test_constants(release: str, module: str) -> None:
+    differ = []
+    for constant in peer(release, module)["constants"].split():
+        name, _, value = constant.partition("=")
+        have = getattr(ours(module), name, None)
+        if have is None or (int(have) != int(value) and name not in OTHER_CONSTANTS):
+            differ.append(f"{constant} is {have!r}")
+    assert not differ
+
+
+@pytest.mark.parametrize(("release", "module"), WITH_TYPES)
+def test_types_of_numpy(release: str, module: str) -> None:
+    """Each has the size of its struct: `tests/test_face_structs.py` says what is in them."""
+    pytest.importorskip("numpy")
+    for name in peer(release, module)["dtypes"].split():
+        assert getattr(ours(module), name).itemsize > 0
+
+
 @pytest.mark.parametrize(("release", "module"), WITH_TYPES)
 def test_arrays_of_structs(release: str, module: str) -> None:
     for name in peer(release, module)["arrays"].split():

@@ -168,3 +168,23 @@ def test_releases() -> None:
     assert 1000 * major + 10 * minor == driver.CUDA_VERSION
     assert pathfinder.__version__ == "1.9.0"
     assert cudapy.__version__ not in (core.__version__, cudapy.bindings_version)
+
+
+@pytest.mark.parametrize(
+    ("value", "on"),
+    [
+        *((value, True) for value in ("1", "YES", "abc", "2", "1.5")),
+        *((value, False) for value in ("off", " No ", "-0", "0x0")),
+        *((value, None) for value in ("", " ", None)),
+    ],
+)
+def test_variables_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, value: str | None, on: bool | None
+) -> None:
+    """As cuda.bindings 13.5 reads them; None is the default."""
+    monkeypatch.delenv("CUDAPY_TEST", raising=False)
+    if value is not None:
+        monkeypatch.setenv("CUDAPY_TEST", value)
+    for default in (False, True):
+        assert utils.envvar_bool("CUDAPY_TEST", default) is (default if on is None else on)
+    assert utils.envvar_bool("CUDAPY_TEST") is (on or False)

@@ -1,7 +1,7 @@
 """Structs and unions of the raising faces: what those of `cuda.bindings` have beside their fields.
 
-Each is a view of memory or has memory of its own. `ptr` is the address; `from_ptr`, `from_data` and
-`from_buffer` make one of memory that is there; two are equal that have the same bytes. Of an ArrayStruct
+Each is a view of memory or has memory of its own. `ptr`, or `int`, is the address; `from_ptr`, `from_data`
+and `from_buffer` make one of memory that is there; two are equal that have the same bytes. Of an ArrayStruct
 programs make arrays, too: `IOParams(4)`.
 """
 
@@ -56,6 +56,9 @@ class Face:
         if size != wanted:
             raise ValueError(f"{cls.__name__}.from_data: data must have {wanted} bytes, not {size}")
         return cls.from_buffer(data)  # type: ignore[attr-defined, no-any-return]
+
+    def __int__(self) -> int:
+        return self.ptr
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -140,4 +143,5 @@ def _array_type(cls: Any, size: int) -> Any:
         raise TypeError(f"{what} must be an integer, not {size!r}") from None
     if size < 1:
         raise ValueError(f"an array of {cls.__name__} has one item or more, not {size}")
-    return type(f"{cls.__name__}_{size}", (cls * size,), {"ptr": property(ctypes.addressof)})
+    address = {"ptr": property(ctypes.addressof), "__int__": lambda array: ctypes.addressof(array)}
+    return type(f"{cls.__name__}_{size}", (cls * size,), address)

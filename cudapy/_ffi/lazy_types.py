@@ -41,6 +41,32 @@ def on_demand(
     return get, directory
 
 
+def with_dtypes(
+    scope: dict[str, Any], get: Callable[[str], Any], directory: Callable[[], list[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """What `on_demand` returns, and NumPy's type of each struct of a face: `memory_dtype` of Memory."""
+
+    def letters(name: str) -> str:
+        """What `ba_r1memory` and `BAR1Memory` share."""
+        return name.replace("_", "").lower()
+
+    def get_or_dtype(name: str) -> Any:
+        if not name.endswith("_dtype"):
+            return get(name)
+        from .dtypes import dtype
+        from .face_structs import Face
+
+        wanted = letters(name.removesuffix("_dtype"))
+        for other in directory():
+            cls = scope[other]
+            if isinstance(cls, type) and issubclass(cls, Face) and letters(other) == wanted:
+                scope[name] = made = dtype(cls)
+                return made
+        return get(name)
+
+    return get_or_dtype, directory
+
+
 def find(scope: dict[str, Any], name: str) -> Any:
     """What the module with namespace `scope` calls `name`, brought in if need be. Raises AttributeError."""
     return scope[name] if name in scope else scope["__getattr__"](name)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from cudapy.core.graph import GraphDefinition
 
-from cudapy import driver
+from cudapy import driver, runtime
 from cudapy.core import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
@@ -95,7 +95,8 @@ def test_streams_of_other_libraries(device, stream, code) -> None:
         def __cuda_stream__(self):
             return stream.__cuda_stream__()
 
-    for same in (Stream.from_handle(int(stream.handle)), device.create_stream(Foreign())):
+    named = (Foreign(), driver.CUstream(int(stream.handle)), runtime.cudaStream_t(int(stream.handle)))
+    for same in (Stream.from_handle(int(stream.handle)), *map(device.create_stream, named)):
         assert same.handle == stream.handle and same.is_nonblocking
         spin(code, stream, 10)
         same.sync()

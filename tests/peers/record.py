@@ -3,12 +3,14 @@
     pip install cuda-bindings==13.5.0 && python tests/peers/record.py >tests/peers/bindings-13.5.0.json
 
 For each module that it has: functions as "a b=0 -> number of results", the status not counted, -1 where
-it is not documented; the names of types; of WITH_TYPES also the values of enums, the names of fields, and the
-structs of which programs make arrays.
+it is not documented; the names of types, and methods that not all of them have; constants that are numbers;
+of WITH_TYPES also the values of enums, the names of fields, the structs of which programs make arrays, and
+the types of NumPy. The headers say the rest.
 """
 
 from __future__ import annotations
 
+import enum
 import importlib
 import importlib.util
 import inspect
@@ -22,6 +24,8 @@ FACES = ("cudla", "cufile", "nvfatbin", "nvjitlink", "nvml", "nvvm")  # function
 WITH_TYPES = ("cudla", "cufile", "nvml")  # enums and structs have names of their own
 INTERNAL = ("_", "anon_", "cudaBindings")
 OF_ALL_STRUCTS = {"from_buffer", "from_data", "from_ptr", "ptr"}
+OF_ALL_CLASSES = {"getPtr"}
+PROTOCOLS = {"__cuda_stream__"}
 
 
 def parameters(function: Any) -> str:
@@ -55,24 +59,35 @@ def results_alone(function: Any) -> int:
 def module(name: str) -> dict[str, Any]:
     peer = importlib.import_module(f"cuda.bindings.{name}")
     functions, types = {}, []
-    enums, fields, arrays = {}, {}, []
+    enums, fields, methods, arrays, constants, dtypes = {}, {}, {}, [], [], []
     for key, value in sorted(vars(peer).items()):
+        if isinstance(value, int) and not key.startswith(INTERNAL) and not isinstance(value, enum.Enum):
+            constants.append(f"{key}={value}")
+        elif key.endswith("_dtype") and not key.startswith(INTERNAL):
+            dtypes.append(key)
         if key.startswith(INTERNAL) or getattr(value, "__module__", "") != peer.__name__:
             continue
         if isinstance(value, type):
             types.append(key)
             if name in WITH_TYPES and hasattr(value, "__members__"):
                 enums[key] = " ".join(f"{m}={int(v)}" for m, v in value.__members__.items())
-            elif name in WITH_TYPES and not issubclass(value, Exception):
-                names = {field for field in dir(value) if not field.startswith("_")}
-                fields[key] = " ".join(sorted(names - OF_ALL_STRUCTS))
+            elif not issubclass(value, (Exception, int)):
+                names = {field for field in dir(value) if not field.startswith("_") or field in PROTOCOLS}
+                if name in WITH_TYPES:
+                    fields[key] = " ".join(sorted(names - OF_ALL_STRUCTS))
+                elif own := [n for n in names - OF_ALL_CLASSES if callable(getattr(value, n))]:
+                    methods[key] = " ".join(sorted(own))
                 if (value.__doc__ or "").startswith(f"{key}(size=1)"):
                     arrays.append(key)
         elif callable(value) and key != "sizeof":
             count = results_alone(value) if name in FACES else results(value)
             functions[key] = f"{parameters(value)} -> {count}"
-    found = {"functions": functions, "types": " ".join(types)}
-    return {**found, "enums": enums, "fields": fields, "arrays": " ".join(arrays)} if enums else found
+    found = {"functions": functions, "types": " ".join(types), "constants": " ".join(constants)}
+    if methods:
+        found["methods"] = methods
+    if enums:
+        found.update(enums=enums, fields=fields, arrays=" ".join(arrays), dtypes=" ".join(dtypes))
+    return found
 
 
 if __name__ == "__main__":

@@ -88,6 +88,10 @@ class CUevent(Pointer):
 class CUstream(Pointer):
     """Handle of a stream: a queue of device work that runs in order."""
 
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """The stream protocol: its version, 0, and the handle."""
+        return 0, self.value
+
 
 class CUgraphicsResource(Pointer):
     """Handle of a graphics resource that is registered for use by CUDA."""

@@ -22,6 +22,7 @@ from .handles import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Annotated
 
     from ..._ffi.scalars import Bytes
@@ -1319,6 +1320,15 @@ class CUDA_MEMCPY_BATCH_NODE_PARAMS(Struct):
     numAttrs: size_t
     ctx: Annotated[CUcontext, "CUcontext", "union"]
     gCtx: Annotated[CUgreenCtx, "CUgreenCtx", "union"]
+
+    def set_dsts_srcs(self, dsts: Sequence[CUdeviceptr | int], srcs: Sequence[CUdeviceptr | int]) -> None:
+        """Set `dsts`, `srcs` and their `count`. Raises ValueError if one is longer than the other."""
+        if len(dsts) != len(srcs):
+            raise ValueError(f"dsts and srcs must have the same length, not {len(dsts)} and {len(srcs)}")
+        made = type(self)(
+            dsts=list(dsts), srcs=list(srcs)
+        )  # whatever is no address is none before any is set
+        self.dsts, self.srcs, self.count = made.dsts, made.srcs, len(dsts)
 
 
 CUDA_MEMCPY_BATCH_NODE_PARAMS_V1_st = CUDA_MEMCPY_BATCH_NODE_PARAMS

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
     from ..._ffi.scalars import Bytes
 
+GRID_LICENSE_FEATURE_MAX_COUNT = 3
+MAX_GPU_UTILIZATIONS = 8
+NVLINK_MAX_LINKS = 18  # nvml.h has 36 by now
+
 
 class AdaptiveClockingInfoStatus(Enum):
     """Whether clocks adapt to the voltage."""
