@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import subprocess
 import sys
 import tarfile
@@ -134,6 +135,8 @@ def compare(before: Baseline | None, other: Side | None, mine: Side, arguments: 
         changes |= {row: decided[row] for row in doubtful if row in decided}
     clear = {row: change if row in doubtful else _none(change) for row, change in changes.items()}
     print("\n" + start.text(now, clear))
+    if os.environ.get("GITHUB_ACTIONS"):
+        print(baseline.github_commands(clear))
     return 1 if baseline.slower(clear) else 0
 
 

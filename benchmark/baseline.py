@@ -127,6 +127,21 @@ def faster(changes: Mapping[str, Change]) -> set[str]:
     return {row for row, change in changes.items() if change.faster < FALSE_ALARMS / len(changes)}
 
 
+def github_commands(changes: Mapping[str, Change]) -> str:
+    """What changed, as GitHub shows it beside a commit: errors for what is slower, notices for the rest.
+
+    Source: "Workflow commands for GitHub Actions".
+    """
+    lines = []
+    for command, title, rows in (("error", "slower", slower(changes)), ("notice", "faster", faster(changes))):
+        for row in sorted(rows):
+            factor, low, high, *_ = changes[row]
+            said = f"{row}: {factor:.3f} of what it was ({low:.3f} to {high:.3f})"
+            escaped = said.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+            lines.append(f"::{command} title={title}::{escaped}")
+    return "\n".join(lines)
+
+
 def key(record: Record) -> str:
     """The name of a row among all."""
     return f"{record.group}: {record.name}"

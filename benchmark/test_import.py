@@ -67,7 +67,7 @@ def test_import_statement(rows: Rows, name: str) -> None:
         contenders["cuda.bindings"] = Statement(f"cuda.bindings.{name}")
     except RuntimeError as error:
         missing["cuda.bindings"] = reason(error)
-    times = interleave(contenders, rows.rounds(51))
+    times = interleave(contenders, rows.rounds(21))
     rows.add(Record(GROUP, f"the statement: import cudapy.{name}", times, missing=missing))
 
 
@@ -77,7 +77,7 @@ def test_import_without_byte_code(rows: Rows, module: str, tmp_path: Path) -> No
     variables = {"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     rivals = {BARE: Program([sys.executable, "-c", "pass"], **variables)}
     mine = Program([sys.executable, "-c", f"import {module}"], **variables)
-    times = interleave({CUDAPY: mine, **rivals}, rows.rounds(11))
+    times = interleave({CUDAPY: mine, **rivals}, rows.rounds(5))
     rows.add(Record(GROUP, f"import {module}, no byte code", times, baseline=BARE))
 
 

@@ -90,6 +90,15 @@ def test_the_ratio_that_varies_least_decides() -> None:
     assert baseline.slower(before.changes(newer)) == set()
 
 
+def test_changes_are_commands_of_github() -> None:
+    changes = saved(*BEFORE).changes(saved(1.32, 1.34, 1.33, 1.35, 1.31))
+    (line,) = baseline.github_commands(changes).splitlines()
+    assert line.startswith("::error title=slower::launch: a row: 1.099 of what it was (")
+    (line,) = baseline.github_commands(saved(2.0, 2.0).changes(saved(1.9, 1.9))).splitlines()
+    assert line == "::notice title=faster::launch: a row: 0.950 of what it was (0.950 to 0.950)"
+    assert baseline.github_commands(saved(2.0, 2.0).changes(saved(2.0, 2.0))) == ""
+
+
 def test_sizes_have_no_noise() -> None:
     """A byte more is more."""
     assert baseline.slower(saved(2.0, 2.0).changes(saved(2.1, 2.1))) == {ROW}
