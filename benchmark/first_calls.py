@@ -79,16 +79,16 @@ def core(package: str, cubin: bytes) -> Times:
     stream = timed(times, "core: create_stream", device.create_stream)
     code = c.ObjectCode.from_cubin(cubin)
     kernel = timed(times, "core: get_kernel", lambda: code.get_kernel("saxpy"))
-    other = timed(times, "core: get_kernel, the second", lambda: code.get_kernel("many5"))
+    timed(times, "core: get_kernel, the second", lambda: code.get_kernel("empty"))
     config = c.LaunchConfig(grid=1, block=32)
     import numpy
 
     made = [timed(times, "core: allocate", lambda: device.allocate(BYTES, stream=stream)) for _ in range(3)]
     arguments = (numpy.float32(2.0), *made, 32)
-    numbers = (1, 2, 3, 4, 5)
+    numbers = (arguments[0], *(int(buffer.handle) for buffer in made), 32)
     timed(times, "core.launch", lambda: c.launch(stream, config, kernel, *arguments))
     timed(times, "core.launch, the second", lambda: c.launch(stream, config, kernel, *arguments))
-    timed(times, "core.launch, other types", lambda: c.launch(stream, config, other, *numbers))
+    timed(times, "core.launch, other types", lambda: c.launch(stream, config, kernel, *numbers))
     if package == "cudapy":
         name = "core.prepare, the {} of these types"
         timed(times, name.format("first"), lambda: c.prepare(stream, config, kernel, *arguments))
