@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-
 import triton
-from cudapy.core import Device, LaunchConfig, ObjectCode, launch
 from triton.backends.compiler import GPUTarget
+
+from cudapy.core import Device, LaunchConfig, ObjectCode, launch
 
 TYPES = {
     "float32": "fp32", "float64": "fp64", "float16": "fp16", "int32": "i32", "int64": "i64", "int8": "i8",
