@@ -28,7 +28,7 @@ class Packed:
     def __init__(self, *args: Any, sizes: tuple[int, ...]) -> None:
         made = Kernel(driver.CUkernel(0x77), "k", None)
         offsets = itertools.accumulate((8 for _ in sizes), initial=0)
-        made._parameters_found = [
+        made._parameters_known = [
             ParamInfo(offset, size) for offset, size in zip(offsets, sizes, strict=False)
         ]
         self.writer = Writer(made, args)

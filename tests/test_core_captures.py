@@ -326,7 +326,7 @@ def test_no_capture_of_core_begins_between_the_question_and_the_free(
     core = world.core
     stream = core.Device(0).create_stream()
     buffer = core.Device(0).allocate(64, stream)
-    world.captures.captures.share()
+    world.captures.captures.mark_shared()
     builder = stream.create_graph_builder()
     threads: list[threading.Thread] = []
     asked = FakeDriver.cuStreamIsCapturing
@@ -387,7 +387,7 @@ def test_a_finalizer_waits_for_nobody(
     core = world.core
     stream = core.Device(0).create_stream()
     first, others = core.Device(0).allocate(64, stream), [core.Device(0).allocate(64, stream)]
-    world.captures.captures.share()
+    world.captures.captures.mark_shared()
     really = getattr(FakeDriver, symbol)
     waits: list[bool] = []
 

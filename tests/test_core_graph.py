@@ -236,17 +236,17 @@ def test_copies_share_until_one_changes(stub: Stub) -> None:
     kept.keep_alive(2, second)
     once = ["cuUserObjectCreate"] * 2 + ["cuGraphRetainUserObject"] * 2
     assert symbols(stub) == once
-    shared = kept.share()
+    shared = kept.mark_shared()
     kept.keep_alive(1, second)
     assert symbols(stub) == once + ["cuGraphReleaseUserObject"] * 2
-    assert shared == {1: (first,), 2: (second,)} and kept.share() == {1: (second,), 2: (second,)}
+    assert shared == {1: (first,), 2: (second,)} and kept.mark_shared() == {1: (second,), 2: (second,)}
     kept.keep_alive(1)
     kept.keep_alive(3, first)
     assert symbols(stub).count("cuUserObjectCreate") == 2
-    assert kept.share() == {2: (second,), 3: (first,)}
+    assert kept.mark_shared() == {2: (second,), 3: (first,)}
     for _ in range(3):
         kept.keep_alive_for_good([second, 5, first])
-    assert len(kept.share()) == 4 and symbols(stub).count("cuUserObjectCreate") == 2
+    assert len(kept.mark_shared()) == 4 and symbols(stub).count("cuUserObjectCreate") == 2
     kept.expose()
     for _ in range(3):
         kept.keep_alive(4, first)
@@ -259,7 +259,7 @@ def test_copies_share_until_one_changes(stub: Stub) -> None:
 
 def test_a_definition_is_destroyed_once(stub: Stub) -> None:
     made = graphs("definition").GraphDefinition()
-    node_graph = graphs("definition").GraphDefinition._of(made._tree, made._graph)
+    node_graph = graphs("definition").GraphDefinition._of(made._hierarchy, made._graph)
     del made
     gc.collect()
     assert "cuGraphDestroy" not in symbols(stub)

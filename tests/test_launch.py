@@ -70,7 +70,7 @@ def kernel(launches, *sizes, told=True):
         parameters.append(ParamInfo(offset, size))
         end = offset + size
     launches.sizes = sizes
-    made._parameters_found = parameters
+    made._parameters_known = parameters
     if not told:
         made.__class__ = type("Untold", (Kernel,), {"__slots__": (), "_parameters": None})
     return made

@@ -143,7 +143,7 @@ def world(copy: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> Iterator[Si
             offset = -(-offset // min(size, 8)) * min(size, 8)
             parameters.append(copy.kernel.ParamInfo(offset, size))
             offset += size
-        found._parameters_found = parameters
+        found._parameters_known = parameters
         made.driver.sizes = sizes
         return found
 

@@ -67,7 +67,7 @@ class Closable(Owner):
         def __getattr__(self, name: str) -> Any:
             if name == self._vital:
                 raise RuntimeError(f"this {type(self).__name__} is closed")
-            found = getattr(type(self), name, None)
-            if isinstance(found, property):  # Python drops what it raised: let it say that again
-                return found.__get__(self)
+            attribute = getattr(type(self), name, None)
+            if isinstance(attribute, property):  # Python drops what it raised: let it say that again
+                return attribute.__get__(self)
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -73,9 +73,9 @@ class _Failed(int):
 def _failed(error: BaseException) -> int:
     text = f"{type(error).__name__}: {error}".encode(errors="replace")[:_LONGEST].replace(b"\0", b" ")
     _said.append(text)
-    made = _Failed(-1)
-    made.capsule = _new_capsule(1, text, _set_none)
-    return made
+    failed = _Failed(-1)
+    failed.capsule = _new_capsule(1, text, _set_none)
+    return failed
 
 
 def _guarded(
@@ -129,9 +129,9 @@ def exchange_table(of: type, exchange: Exchange) -> object:
         slot = _out(out, "out_py_object")
         if not tensor:
             raise ValueError("DLPack: tensor is a null pointer")
-        made = exchange.view(tensor)
-        _api.Py_IncRef(ctypes.py_object(made))
-        slot.value = id(made)
+        view = exchange.view(tensor)
+        _api.Py_IncRef(ctypes.py_object(view))
+        slot.value = id(view)
 
     def tensor_from_object(address: int, out: int) -> None:
         _out(out, "out")
@@ -155,8 +155,8 @@ def exchange_table(of: type, exchange: Exchange) -> object:
         _STREAM(_guarded(stream)),
     ]
     table = Table(*VERSION, None, *(ctypes.cast(function, _pointer).value for function in functions))
-    for thing in (table, *functions):  # other libraries have their addresses, also when modules are gone
-        _api.Py_IncRef(ctypes.py_object(thing))
+    for obj in (table, *functions):  # other libraries have their addresses, also when modules are gone
+        _api.Py_IncRef(ctypes.py_object(obj))
     _kept.append((table, functions))
     return _new_capsule(ctypes.addressof(table), NAME, None)
 

@@ -64,42 +64,48 @@ def sections(data: bytes) -> list[Section]:
         raise DamagedError(f"a section's entry has {entry} bytes, not {SECTION.size}")
     _inside(data, sections_at, SECTION.size * count, "the table of sections")
     table = _table(data, sections_at, count, SECTION)
-    found = [Section(*fields) for fields in SECTION.iter_unpack(table)]
-    for number, section in enumerate(found):
+    table_entries = [Section(*fields) for fields in SECTION.iter_unpack(table)]
+    for number, section in enumerate(table_entries):
         if section.kind and section.kind not in WITHOUT_BYTES and section.kind <= LAST_KIND:
             _inside(data, section.offset, section.size, f"section {number}")
     names = header[12]
-    if names == EXTENDED and found:
-        names = found[0].link
+    if names == EXTENDED and table_entries:
+        names = table_entries[0].link
     if names:
-        _names(data, found, names, max((section.name for section in found), default=0), "a section's name")
-    return found
+        _names(
+            data,
+            table_entries,
+            names,
+            max((section.name for section in table_entries), default=0),
+            "a section's name",
+        )
+    return table_entries
 
 
 def check(data: bytes) -> None:
     """Raise DamagedError unless sections, segments, names, symbols and relocations all lie within `data`."""
-    found = sections(data)
-    for number, section in enumerate(found):
+    table = sections(data)
+    for number, section in enumerate(table):
         if section.kind == SYMBOLS:
             symbols = _entries(data, section, SYMBOL, number)
             names = max((symbol[0] for symbol in symbols), default=0)
-            _names(data, found, section.link, names, f"a symbol's name of section {number}")
+            _names(data, table, section.link, names, f"a symbol's name of section {number}")
             homes = {symbol[3] for symbol in symbols}
-            if any(len(found) <= home < RESERVED for home in homes):
+            if any(len(table) <= home < RESERVED for home in homes):
                 raise DamagedError(f"section {number} has a symbol in a section that there is not")
         elif section.kind in (REL, RELA):
             entry = struct.Struct("<QQ" if section.kind == REL else "<QQq")
-            if section.info >= len(found):
+            if section.info >= len(table):
                 raise DamagedError(f"section {number} relocates section {section.info}, which there is not")
             last = max((e[1] >> 32 for e in _entries(data, section, entry, number)), default=0)
-            if last and last >= _symbol_count(found, section.link):
+            if last and last >= _symbol_count(table, section.link):
                 raise DamagedError(f"section {number} relocates to symbol {last}, which there is not")
 
 
-def _symbol_count(found: list[Section], number: int) -> int:
-    if number >= len(found) or found[number].kind not in (SYMBOLS, DYNAMIC_SYMBOLS):
+def _symbol_count(table: list[Section], number: int) -> int:
+    if number >= len(table) or table[number].kind not in (SYMBOLS, DYNAMIC_SYMBOLS):
         return 0
-    return found[number].size // SYMBOL.size
+    return table[number].size // SYMBOL.size
 
 
 def _inside(data: bytes, start: int, size: int, what: str) -> None:
@@ -119,10 +125,10 @@ def _entries(data: bytes, section: Section, entry: struct.Struct, number: int) -
     return list(entry.iter_unpack(data[section.offset : section.offset + section.size]))
 
 
-def _names(data: bytes, found: list[Section], number: int, last: int, what: str) -> None:
+def _names(data: bytes, sections: list[Section], number: int, last: int, what: str) -> None:
     """Whether section `number` has strings, and `last` is the offset of one that ends in it."""
-    if number >= len(found) or found[number].kind != STRINGS:
+    if number >= len(sections) or sections[number].kind != STRINGS:
         raise DamagedError(f"{what} is in section {number}, which has no strings")
-    table = found[number]
+    table = sections[number]
     if last >= table.size or data[table.offset + table.size - 1]:
         raise DamagedError(f"{what} does not end in section {number}")

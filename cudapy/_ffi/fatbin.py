@@ -66,13 +66,13 @@ def entries(data: bytes) -> Iterator[Entry]:
             raise DamagedError("the fat binary ends in the middle of an entry")
         if max(options, name + length) > header + body:
             raise DamagedError("a name or the options in the fat binary lie outside of their entry")
-        found = Entry(kind, architecture, flags, b"", size)
-        if found.is_packed and packed > body:
+        entry = Entry(kind, architecture, flags, b"", size)
+        if entry.is_packed and packed > body:
             raise DamagedError(f"packed code in the fat binary has {packed} bytes of {body}")
         if flags & LZ4 and size > LZ4_RATIO * packed:
             raise DamagedError(f"{packed} bytes of LZ4 in the fat binary cannot be {size} bytes")
-        found.data = data[start : start + (packed if found.is_packed else body)]
-        yield found
+        entry.data = data[start : start + (packed if entry.is_packed else body)]
+        yield entry
         place = start + body
 
 

@@ -52,7 +52,7 @@ def annotated(c_type: str, extra: str, body: dict[str, Any], scope: dict[str, An
     return storage * length, lambda raw: Items(raw, cls, length)
 
 
-def keep(owner: Any, raw: Any, thing: Any) -> None:
+def keep(owner: Any, raw: Any, obj: Any) -> None:
     """Keep `thing` alive as long as the memory of `owner`, in place of what the field `raw` kept before."""
     root = owner
     while root._b_base_ is not None:
@@ -61,7 +61,7 @@ def keep(owner: Any, raw: Any, thing: Any) -> None:
         kept = root._keep_
     except AttributeError:
         kept = root._keep_ = {}
-    kept[ctypes.addressof(owner) - ctypes.addressof(root) + raw.offset] = thing
+    kept[ctypes.addressof(owner) - ctypes.addressof(root) + raw.offset] = obj
 
 
 def kept(owner: Any, raw: Any) -> Any:

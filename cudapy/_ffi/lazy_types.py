@@ -20,8 +20,8 @@ def on_demand(
 
     def load(module: str) -> None:
         name = package.lstrip(".")
-        found = __import__(f"{name}.{module}", scope, None, ("*",), len(package) - len(name))
-        scope.update({k: v for k, v in vars(found).items() if not k.startswith("_")})
+        types = __import__(f"{name}.{module}", scope, None, ("*",), len(package) - len(name))
+        scope.update({k: v for k, v in vars(types).items() if not k.startswith("_")})
         missing.discard(module)
 
     def get(name: str) -> Any:

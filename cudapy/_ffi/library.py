@@ -93,11 +93,11 @@ class Library:
         for symbol in filter(None, (here, before)):
             for suffix in (*self.suffixes(), ""):
                 try:
-                    found = library[symbol + suffix]
+                    function = library[symbol + suffix]
                 except AttributeError:
                     continue
                 self._observed.setdefault(symbol, set()).add(symbol + suffix)
-                return found
+                return function
         needs = f": it needs {self.counted_as} {since} or newer" if since else ""
         if here is None:
             needs = ", where that name has other parameters"
@@ -414,9 +414,9 @@ def padded(newer: F, older: Callable[..., Any], item: str) -> F:
         try:
             return newer(*args, **kwargs)
         except SymbolNotFound:
-            err, *found, count = older(*args, **kwargs)
+            err, *results, count = older(*args, **kwargs)
             struct = find(newer.__globals__, item)
-            return err, *found, None if err else [struct() for _ in found[-1]], count
+            return err, *results, None if err else [struct() for _ in results[-1]], count
 
     return named_after(newer, function)
 

@@ -71,12 +71,12 @@ def exported(address: int, size: int, owner: object) -> Any:
 
     Weak references to it tell whether anybody still uses the bytes.
     """
-    made: Any = (ctypes.c_ubyte * size).from_address(address)
-    made.owner = owner
-    return made
+    array: Any = (ctypes.c_ubyte * size).from_address(address)
+    array.owner = owner
+    return array
 
 
 def block(data: bytes) -> tuple[Any, int]:
     """Memory that holds a copy of `data`, and its address, good as long as the memory is kept."""
-    made = ctypes.create_string_buffer(data, len(data))
-    return made, ctypes.addressof(made)
+    buffer = ctypes.create_string_buffer(data, len(data))
+    return buffer, ctypes.addressof(buffer)

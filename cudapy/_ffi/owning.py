@@ -35,5 +35,5 @@ class Owning(Checked):
     """
 
     def _declared(self, declaration: Any) -> Callable[..., Any]:
-        made: Callable[..., Any] = declaration.write(raising=True, owning=True)
-        return made
+        function: Callable[..., Any] = declaration.write(raising=True, owning=True)
+        return function

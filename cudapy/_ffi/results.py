@@ -61,23 +61,23 @@ def filling(function: Any, cls: Any) -> Any:
 _kept: dict[tuple[str, int], Any] = {}
 
 
-def keep(handle: Any, *things: Any) -> None:
+def keep(handle: Any, *objects: Any) -> None:
     """Keep arguments alive that C uses as long as `handle` lives."""
-    _kept[type(handle).__name__, handle.value] = things
+    _kept[type(handle).__name__, handle.value] = objects
 
 
 def released(handle: Any) -> tuple[Any, ...]:
     """Take back what was kept for a handle, before another thread is given a new one of this value."""
-    things: tuple[Any, ...] = _kept.pop((type(handle).__name__, handle.value), ())
-    return things
+    objects: tuple[Any, ...] = _kept.pop((type(handle).__name__, handle.value), ())
+    return objects
 
 
 def items(array: Any, count: int, cls: Any) -> list[Any]:
     """The first `count` items of an output array, as a list."""
     if not count:
         return []
-    found = array[:count]
-    return [cls._by_value[item] for item in found] if issubclass(cls, Enum) else list(found)
+    values = array[:count]
+    return [cls._by_value[item] for item in values] if issubclass(cls, Enum) else list(values)
 
 
 def copies(address: int | None, cls: Any, count: int) -> list[Any]:
@@ -101,13 +101,13 @@ def whole(function: Callable[..., tuple[Any, ...]], arguments: tuple[Any, ...], 
     by the time that it is called again: then it is asked once more.
     """
     room = 0
-    found = function(*arguments, room)
+    values = function(*arguments, room)
     for _ in range(16):
-        if found[at] is None or found[at] <= room:
+        if values[at] is None or values[at] <= room:
             break
-        room = found[at]
-        found = function(*arguments, room)
-    return found
+        room = values[at]
+        values = function(*arguments, room)
+    return values
 
 
 class Variants(dict):  # type: ignore[type-arg]

@@ -61,10 +61,10 @@ def type_name(value: Any) -> str:
     to do.
     """
     cls = type(value)
-    found = _namesake(cls)
-    if found is None:
+    name = _namesake(cls)
+    if name is None:
         return cls.__name__
-    copy, ours = found
+    copy, ours = name
     expected = _public(_PACKAGE, ours)
     way = (
         f", which {expected}.from_handle makes of the other's handle" if hasattr(ours, "from_handle") else ""

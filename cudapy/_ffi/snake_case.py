@@ -133,8 +133,8 @@ class Face:
 
     def alone(self, values: list[Any]) -> Any:
         """Nothing, one value or a tuple, of plain Python types and the classes of the face."""
-        found = [self.plain(value) for value in values]
-        return found[0] if len(found) == 1 else tuple(found) or None
+        plain = [self.plain(value) for value in values]
+        return plain[0] if len(plain) == 1 else tuple(plain) or None
 
     def plain(self, value: Any) -> Any:
         """`value` with an int for a handle, a str for the bytes of a C string, its twin for what has one."""
@@ -185,8 +185,8 @@ class Face:
 
 def null_buffer_error(error: Any, status: int) -> FaceError:
     """A failure that is a ValueError, too."""
-    made: FaceError = _with_value_error(error)(status)
-    return made
+    error_with_value: FaceError = _with_value_error(error)(status)
+    return error_with_value
 
 
 @functools.cache

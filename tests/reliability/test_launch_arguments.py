@@ -29,7 +29,7 @@ def kernel(*parameters: int) -> Kernel:
         offset = -(-end // size) * size
         found.append(ParamInfo(offset, size))
         end = offset + size
-    made._parameters_found = found
+    made._parameters_known = found
     return made
 
 

@@ -121,7 +121,7 @@ def test_the_kind_of_a_graph_node(stub: Stub, monkeypatch: pytest.MonkeyPatch) -
     kind = module("driver").CUgraphNodeType(0x5D)
     for checked in (adding.checked, module("_core.graph.node").checked):
         monkeypatch.setitem(vars(checked), "cuGraphNodeGetType", lambda node: kind)
-    node = adding.node_at(graph._tree, graph._graph, module("driver").CUgraphNode(0x700))
+    node = adding.node_at(graph._hierarchy, graph._graph, module("driver").CUgraphNode(0x700))
     assert type(node) is plain
     assert node.type is kind and node.type.name == "CUgraphNodeType_93"
 

@@ -57,21 +57,22 @@ def from_dlpack(view: V, obj: Any, stream_ptr: int | None) -> V:
 
 
 def from_capsule(view: V, capsule: Any, obj: Any, kind: int, device_id: int) -> V:
-    found = dl.describe(capsule)
-    if _memory(found.device_type, found.device_id) != _memory(kind, device_id):
+    described = dl.describe(capsule)
+    of_capsule = described.device_type, described.device_id
+    if _memory(*of_capsule) != _memory(kind, device_id):
         raise BufferError(
-            f"the capsule of a {type(obj).__name__} is on device {(found.device_type, found.device_id)} of"
+            f"the capsule of a {type(obj).__name__} is on device {of_capsule} of"
             f" DLPack, __dlpack_device__ says {(kind, device_id)}"
         )
     view._kept, view._dlpack_device, view.exporting_obj = capsule, (kind, device_id), obj
-    view.ptr, view.readonly = found.address, found.is_readonly
+    view.ptr, view.readonly = described.address, described.is_readonly
     view.is_device_accessible = kind != dl.CPU
     if kind == dl.CUDA:
         view.device_id = device_id
     else:
         view.device_id = -1 if kind == dl.CPU else int(checked.cuCtxGetDevice())
-    view._element = element_types.Element(found.code, found.bits, found.lanes)
-    view._layout = StridedLayout(found.shape, found.strides, view._element.size)
+    view._element = element_types.Element(described.code, described.bits, described.lanes)
+    view._layout = StridedLayout(described.shape, described.strides, view._element.size)
     try:
         check_span(view.ptr, view._layout)
     except ValueError as error:
@@ -82,9 +83,9 @@ def from_capsule(view: V, capsule: Any, obj: Any, kind: int, device_id: int) -> 
 def from_tensor(view: V, address: int) -> V:
     """A view of the versioned tensor at `address`, which is the view's own from then on. No order is made."""
     capsule = adopted(address)
-    found = dl.describe(capsule)
-    _check_kind(found.device_type)
-    return from_capsule(view, capsule, capsule, found.device_type, found.device_id)
+    described = dl.describe(capsule)
+    _check_kind(described.device_type)
+    return from_capsule(view, capsule, capsule, described.device_type, described.device_id)
 
 
 def _memory(kind: int, device_id: int) -> tuple[int, int]:
@@ -93,12 +94,12 @@ def _memory(kind: int, device_id: int) -> tuple[int, int]:
 
 
 def from_cuda_array_interface(view: V, obj: Any, stream_ptr: int | None) -> V:
-    found = obj.__cuda_array_interface__
-    array = read_array_interface(obj, found, is_cuda=True)
+    interface = obj.__cuda_array_interface__
+    array = read_array_interface(obj, interface, is_cuda=True)
     what = f"__cuda_array_interface__ of a {type(obj).__name__}"
     try:
-        version = integer(found.get("version", 0), "version", 2**31)
-        producer = found.get("stream")
+        version = integer(interface.get("version", 0), "version", 2**31)
+        producer = interface.get("stream")
         if producer is not None:
             producer = integer(producer, "stream", ADDRESS_SPACE)
     except (TypeError, ValueError) as error:

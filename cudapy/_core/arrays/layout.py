@@ -56,9 +56,9 @@ class StridedLayout(Rearranged):
     def _new(
         self, shape: Sequence[int], strides: Sequence[int], itemsize: int = 0, offset: Any = None
     ) -> Any:
-        made = StridedLayout(shape, strides, itemsize or self.itemsize)
-        made.slice_offset = self.slice_offset if offset is None else offset
-        return made
+        layout = StridedLayout(shape, strides, itemsize or self.itemsize)
+        layout.slice_offset = self.slice_offset if offset is None else offset
+        return layout
 
     @classmethod
     def dense(

@@ -26,8 +26,8 @@ class Rearranged:
     def permuted(self, axis_order: Sequence[int]) -> StridedLayout:
         """The axes in another order."""
         order = permutation(axis_order, self.ndim)
-        made: StridedLayout = self._new([self._shape[a] for a in order], [self._steps[a] for a in order])
-        return made
+        layout: StridedLayout = self._new([self._shape[a] for a in order], [self._steps[a] for a in order])
+        return layout
 
     def flattened_axis_mask(self) -> int:
         """Bit i: axis i can be merged with the one before it."""
@@ -54,15 +54,15 @@ class Rearranged:
             else:
                 shape.append(extent)
                 strides.append(stride)
-        made: StridedLayout = self._new(shape, strides)
-        return made
+        layout: StridedLayout = self._new(shape, strides)
+        return layout
 
     def squeezed(self) -> StridedLayout:
         """Without the axes of extent 1; one axis of extent 0 if there is no element."""
         kept = [axis for axis in range(self.ndim) if self._shape[axis] != 1] if self.volume else []
         shape = [self._shape[axis] for axis in kept] if self.volume else [0]
-        made: StridedLayout = self._new(shape, [self._steps[a] for a in kept] if self.volume else [0])
-        return made
+        layout: StridedLayout = self._new(shape, [self._steps[a] for a in kept] if self.volume else [0])
+        return layout
 
     def unsqueezed(self, axis: int | Sequence[int]) -> StridedLayout:
         """With axes of extent 1 at these places of the new shape."""
@@ -75,8 +75,8 @@ class Rearranged:
             step = shape[each] * strides[each] if each < len(shape) else 1
             shape.insert(each, 1)
             strides.insert(each, step)
-        made: StridedLayout = self._new(shape, strides)
-        return made
+        layout: StridedLayout = self._new(shape, strides)
+        return layout
 
     def broadcast_to(self, shape: Sequence[int]) -> StridedLayout:
         """Axes of extent 1 stretched, and new ones before them, by a stride of 0."""
@@ -85,10 +85,10 @@ class Rearranged:
         steps = (0,) * new + self._steps
         if new < 0 or any(a not in (1, b) for a, b in zip(old, shape, strict=True)):
             raise ValueError(f"an array of shape {self._shape} cannot be broadcast to {tuple(shape)}")
-        made: StridedLayout = self._new(
+        layout: StridedLayout = self._new(
             shape, [s if a == b else 0 for s, a, b in zip(steps, old, shape, strict=True)]
         )
-        return made
+        return layout
 
     def reshaped(self, shape: Sequence[int]) -> StridedLayout:
         """Another shape with the same elements in C order; one extent may be -1. Raises ValueError."""
@@ -99,8 +99,8 @@ class Rearranged:
         if prod(wanted) != self.volume or any(extent < 0 for extent in wanted):
             raise ValueError(f"an array of shape {self._shape} cannot get the shape {tuple(shape)}")
         if not self.volume:
-            made: StridedLayout = self._new(wanted, [0] * len(wanted))
-            return made
+            layout: StridedLayout = self._new(wanted, [0] * len(wanted))
+            return layout
         merged = self.squeezed().flattened()
         left = [list(pair) for pair in zip(merged._shape, merged._steps, strict=True)]
         strides: list[int] = []
@@ -117,8 +117,8 @@ class Rearranged:
             left[-1] = [have // extent, step]
             if have == extent:
                 left.pop()
-        made = self._new(wanted, strides[::-1])
-        return made
+        layout = self._new(wanted, strides[::-1])
+        return layout
 
     def repacked(
         self, itemsize: int, data_ptr: int = 0, axis: int = -1, keep_dim: bool = True
@@ -140,8 +140,8 @@ class Rearranged:
             shape[axis] *= factor
             for each in others:
                 strides[each] *= factor
-            made: StridedLayout = self._new(shape, strides, itemsize, offset * factor)
-            return made
+            layout: StridedLayout = self._new(shape, strides, itemsize, offset * factor)
+            return layout
         if shape[axis] % factor or offset % factor or any(strides[each] % factor for each in others):
             raise ValueError(f"extent, strides and offset are no multiples of {factor} elements")
         if data_ptr % itemsize:
@@ -151,8 +151,8 @@ class Rearranged:
             strides[each] //= factor
         if not keep_dim and shape[axis] == 1:
             del shape[axis], strides[axis]
-        made = self._new(shape, strides, itemsize, offset // factor)
-        return made
+        layout = self._new(shape, strides, itemsize, offset // factor)
+        return layout
 
     def max_compatible_itemsize(self, max_itemsize: int = 16, data_ptr: int = 0, axis: int = -1) -> int:
         """The largest itemsize, up to `max_itemsize`, that `repacked` takes."""
@@ -191,8 +191,8 @@ class Rearranged:
             if not -extent <= index < extent:
                 raise ValueError(f"index {index} is outside of axis {axis}, which has {extent}")
             offset += stride * (index % extent)
-        made: StridedLayout = self._new(shape, strides, offset=offset if 0 not in shape else 0)
-        return made
+        layout: StridedLayout = self._new(shape, strides, offset=offset if 0 not in shape else 0)
+        return layout
 
     __getitem__ = sliced
 

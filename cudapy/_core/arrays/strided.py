@@ -142,31 +142,31 @@ class StridedMemoryView:
 
     def view(self, layout: StridedLayout | None = None, dtype: Any = None) -> StridedMemoryView:
         """The same memory with another layout, another type of elements, or both."""
-        made = type(self)()
-        made.__dict__.update(self.__dict__)
+        view = type(self)()
+        view.__dict__.update(self.__dict__)
         if dtype is not None:
             import numpy
 
-            made._dtype = numpy.dtype(dtype)
-            made._element = element_types.of(made._dtype)
-            if layout is None and made._dtype.itemsize != self._layout.itemsize:
-                layout = self._layout.repacked(made._dtype.itemsize, self.ptr)
+            view._dtype = numpy.dtype(dtype)
+            view._element = element_types.of(view._dtype)
+            if layout is None and view._dtype.itemsize != self._layout.itemsize:
+                layout = self._layout.repacked(view._dtype.itemsize, self.ptr)
         if layout is None:
-            return made
+            return view
         if not isinstance(layout, StridedLayout):
             raise TypeError(f"view() takes a layout such as view.layout[...], not {type_name(layout)}")
         if dtype is None and self._element is not None and layout.itemsize != self._layout.itemsize:
             raise ValueError(f"elements of {layout.itemsize} bytes need a dtype other than {self.dtype}")
-        if made._dtype is not None and made._dtype.itemsize != layout.itemsize:
-            raise ValueError(f"elements of {layout.itemsize} bytes cannot be {made._dtype}")
+        if view._dtype is not None and view._dtype.itemsize != layout.itemsize:
+            raise ValueError(f"elements of {layout.itemsize} bytes cannot be {view._dtype}")
         start = self.ptr - self._layout.slice_offset_in_bytes
         had, has = self._span(self._layout), self._span(layout)
         if self._buffer is not None:
             had = (0, self._buffer._size)
         if layout.volume and (has[0] < had[0] or has[1] > had[1]):
             raise ValueError(f"{layout} reaches outside of the memory of {self!r}")
-        made._layout, made.ptr = layout, start + layout.slice_offset_in_bytes
-        return made
+        view._layout, view.ptr = layout, start + layout.slice_offset_in_bytes
+        return view
 
     def as_tensor_map(
         self,

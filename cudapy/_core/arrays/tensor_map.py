@@ -86,7 +86,7 @@ class TensorMapDescriptor(KernelArgument, NotCopyable):
         for extent in box:
             within(extent, 1, MAX_BOX, "an extent in box_dim")
         how = _how(described, chosen, box[-1], "a row of the box")
-        made = checked.cuTensorMapEncodeTiled(
+        encoded = checked.cuTensorMapEncodeTiled(
             described.data_type,
             described.rank,
             described.address,
@@ -96,7 +96,7 @@ class TensorMapDescriptor(KernelArgument, NotCopyable):
             described.steps,
             *how,
         )
-        return cls._of("tiled", made, described, view)
+        return cls._of("tiled", encoded, described, view)
 
     @classmethod
     def from_im2col(
@@ -135,7 +135,7 @@ class TensorMapDescriptor(KernelArgument, NotCopyable):
             corners.append([within(offset, -limit, limit - 1, f"an offset in {what}") for offset in corner])
         channels, pixels = _column(channels_per_pixel, pixels_per_column)
         how = _how(described, chosen, channels, "a pixel")
-        made = checked.cuTensorMapEncodeIm2col(
+        encoded = checked.cuTensorMapEncodeIm2col(
             described.data_type,
             described.rank,
             described.address,
@@ -148,7 +148,7 @@ class TensorMapDescriptor(KernelArgument, NotCopyable):
             described.steps,
             *how,
         )
-        return cls._of("im2col", made, described, view)
+        return cls._of("im2col", encoded, described, view)
 
     @classmethod
     def from_im2col_wide(
@@ -185,7 +185,7 @@ class TensorMapDescriptor(KernelArgument, NotCopyable):
         within(upper, -limit, limit - 1, "pixel_box_upper_corner_width")
         channels, pixels = _column(channels_per_pixel, pixels_per_column)
         lying, *how = _how(described, chosen, channels, "a pixel")
-        made = checked.cuTensorMapEncodeIm2colWide(
+        encoded = checked.cuTensorMapEncodeIm2colWide(
             described.data_type,
             described.rank,
             described.address,
@@ -200,15 +200,15 @@ class TensorMapDescriptor(KernelArgument, NotCopyable):
             member(TensorMapIm2ColWideMode, mode, "mode"),
             *how,
         )
-        return cls._of("im2col wide", made, described, view)
+        return cls._of("im2col wide", encoded, described, view)
 
     @classmethod
     def _of(
-        cls, kind: str, made: CUtensorMap, described: Tensor, view: StridedMemoryView
+        cls, kind: str, encoded: CUtensorMap, described: Tensor, view: StridedMemoryView
     ) -> TensorMapDescriptor:
         descriptor = cls.__new__(cls)
         descriptor._kind, descriptor._tensor = kind, described
-        descriptor._map, descriptor._bytes, descriptor._view = made, bytes(made), view
+        descriptor._map, descriptor._bytes, descriptor._view = encoded, bytes(encoded), view
         return descriptor
 
     def replace_address(self, tensor: Any) -> None:
@@ -223,8 +223,8 @@ class TensorMapDescriptor(KernelArgument, NotCopyable):
             raise ValueError(f"replace_address: the map needs {needed} bytes, the tensor has {available}")
         _aligned(view.ptr, 16)
         checked.cuTensorMapReplaceAddress(self._map, view.ptr)
-        made = bytes(self._map)
-        self._bytes, self._view = made, view
+        before = bytes(self._map)
+        self._bytes, self._view = before, view
 
     def _value(self) -> bytes:
         """The 128 bytes that a kernel takes. Raises RuntimeError if the Buffer of the tensor is closed."""

@@ -183,17 +183,16 @@ def data_type_of(view: StridedMemoryView, given: Any) -> TensorMapDataType:
         element = view._element
         if element is None:
             raise ValueError("the elements have no type that a tensor map knows: name it by data_type")
-        found = _OF_ELEMENTS.get(element)
-        if found is None:
+        data_type = _OF_ELEMENTS.get(element)
+        if data_type is None:
             what = view._known_dtype() or element
             raise ValueError(f"a tensor map has no {what}: name another type of this size by data_type")
     else:
-        found = _given_type(given)
-    if SIZES[found] != view.layout.itemsize:
-        raise ValueError(
-            f"data_type {found.name} has {SIZES[found]} bytes, the elements have {view.layout.itemsize}"
-        )
-    return found
+        data_type = _given_type(given)
+    size, itemsize = SIZES[data_type], view.layout.itemsize
+    if size != itemsize:
+        raise ValueError(f"data_type {data_type.name} has {size} bytes, the elements have {itemsize}")
+    return data_type
 
 
 def _given_type(given: Any) -> TensorMapDataType:
@@ -212,4 +211,4 @@ def _given_type(given: Any) -> TensorMapDataType:
 
 
 def _names() -> str:
-    return ", ".join(found.name.lower() for found in _OF_ELEMENTS.values())
+    return ", ".join(data_type.name.lower() for data_type in _OF_ELEMENTS.values())

@@ -23,20 +23,20 @@ OPERATORS = {
 
 
 def pair(
-    what: str, send: Any, recv: Any, on: Stream, dtype: Any, in_place: bool = True
+    what: str, send: Any, recv: Any, stream: Stream, dtype: Any, in_place: bool = True
 ) -> tuple[Operand, Operand]:
     """What is read and what is written."""
     if recv is None and in_place:
-        both = operand(f"{what}: send", send, on, dtype, written=True)
+        both = operand(f"{what}: send", send, stream, dtype, written=True)
         return both, both
-    source = operand(f"{what}: send", send, on, dtype)
-    target = operand(f"{what}: recv", recv, on, dtype, written=True)
+    source = operand(f"{what}: send", send, stream, dtype)
+    target = operand(f"{what}: recv", recv, stream, dtype, written=True)
     if source.kind != target.kind and source.kind[:3] != target.kind[:3]:
         raise TypeError(f"{what}: send is of {source.kind.name}, recv of {target.kind.name}")
     return source, target
 
 
-def share(what: str, whole: Operand, size: int) -> int:
+def elements_per_rank(what: str, whole: Operand, size: int) -> int:
     """How many elements a rank has of `whole`. Raises ValueError."""
     part, rest = divmod(whole.length, size)
     if rest:
@@ -46,7 +46,7 @@ def share(what: str, whole: Operand, size: int) -> int:
 
 def part(what: str, whole: Operand, rank: int, size: int) -> Operand:
     """A rank's part of `whole`, for what is in place."""
-    length = share(what, whole, size)
+    length = elements_per_rank(what, whole, size)
     return whole._replace(address=whole.address + rank * length * whole.kind.itemsize, length=length)
 
 
@@ -70,9 +70,9 @@ def overlap(one: Operand, other: Operand) -> bool:
     return one.address < other.address + other.size and other.address < one.address + one.size
 
 
-def reduced(what: str, on: Operand, op: Any, comm: Communicator) -> tuple[int, Any, Any]:
+def reduced(what: str, operand: Operand, op: Any, comm: Communicator) -> tuple[int, Any, Any]:
     """How many numbers of which type are reduced, and the operator. Raises TypeError and ValueError."""
-    kind = on.kind
+    kind = operand.kind
     if kind.data_type is None:
         hint = (
             "give it a dtype"
@@ -93,4 +93,4 @@ def reduced(what: str, on: Operand, op: Any, comm: Communicator) -> tuple[int, A
             raise ValueError(f"{what}: op = {op!r} is none of {', '.join(OPERATORS)}") from None
     if kind.parts > 1 and number not in (ncclRedOp_t.ncclSum, ncclRedOp_t.ncclAvg):
         raise TypeError(f"{what}: of {kind.name} there are 'sum' and 'avg' alone, not {op!r}")
-    return on.length * kind.parts, kind.data_type, number
+    return operand.length * kind.parts, kind.data_type, number

@@ -185,16 +185,16 @@ class Communicator(Closable):
         """
         if color is not None and color < 0:
             raise ValueError(f"color = {color} is negative: None is for no communicator")
-        made = type(self)._new(self._device)
+        part = type(self)._new(self._device)
         group_of = nccl.NCCL_SPLIT_NOCOLOR if color is None else color
         order = self.rank if key is None else key
         parent = self._handle
 
         def make() -> None:
-            owning.ncclCommSplit(made._handle, parent, group_of, order, config)
+            owning.ncclCommSplit(part._handle, parent, group_of, order, config)
 
         self._issue(make, f"split(color={color}, key={order})", "ncclCommSplit")
-        return None if color is None else made
+        return None if color is None else part
 
     def shrink(
         self, excluded: Sequence[int], *, abort: bool = False, config: ncclConfig_t | None = None
@@ -203,15 +203,15 @@ class Communicator(Closable):
 
         abort: whether work that this one has under way is ended first. Source: ncclCommShrink, NCCL 2.27.
         """
-        made = type(self)._new(self._device)
+        smaller = type(self)._new(self._device)
         flags = nccl.NCCL_SHRINK_ABORT if abort else nccl.NCCL_SHRINK_DEFAULT
         gone, parent = list(excluded), self._handle
 
         def make() -> None:
-            owning.ncclCommShrink(made._handle, parent, gone, len(gone), config, flags)
+            owning.ncclCommShrink(smaller._handle, parent, gone, len(gone), config, flags)
 
         self._issue(make, f"shrink({gone})", "ncclCommShrink")
-        return made
+        return smaller
 
     @staticmethod
     def group() -> group:
@@ -287,10 +287,10 @@ class Communicator(Closable):
         A rank that does not come leaves the others waiting: after `timeout` seconds this is a TimeoutError,
         and the work still under way, until `abort`.
         """
-        on = Stream._accept(stream)
+        in_stream = Stream._accept(stream)
         end = None if timeout is None else time.monotonic() + timeout
         with_device = int(primary(self._device.device_id)._handle)
-        while with_context(with_device, cuStreamQuery, on._handle)[0] == CUresult.CUDA_ERROR_NOT_READY:
+        while with_context(with_device, cuStreamQuery, in_stream._handle)[0] == CUresult.CUDA_ERROR_NOT_READY:
             self.check()
             if end is not None and time.monotonic() > end:
                 raise TimeoutError(
@@ -298,7 +298,7 @@ class Communicator(Closable):
                     + ". Hint: a rank has not made the same call, or has ended; abort() ends the wait"
                 )
             time.sleep(_PAUSE)
-        with_context(with_device, on.sync)
+        with_context(with_device, in_stream.sync)
         self.check()
 
     def abort(self) -> None:
@@ -321,7 +321,7 @@ class Communicator(Closable):
         """What the communicator belongs to, for a graph that uses it: it is destroyed once both are gone."""
         ownership = self._ownership
         if ownership is not None:
-            ownership.share()
+            ownership.mark_shared()
         return ownership
 
     # -- collectives --------------------------------------------------------------------------------------
@@ -339,13 +339,13 @@ class Communicator(Closable):
 
         op: "sum", "prod", "max", "min", "avg" or a ReductionOperator. Source: ncclAllReduce.
         """
-        on = Stream._accept(stream)
-        source, target = checks.pair("all_reduce", send, recv, on, dtype)
+        in_stream = Stream._accept(stream)
+        source, target = checks.pair("all_reduce", send, recv, in_stream, dtype)
         checks.check_length("all_reduce", source, target, source.length)
         count, kind, number = checks.reduced("all_reduce", source, op, self)
 
         arguments = source.address, target.address, count, kind, number
-        self._collective(nccl.ncclAllReduce, "all_reduce", source, on, arguments, target, op)
+        self._collective(nccl.ncclAllReduce, "all_reduce", source, in_stream, arguments, target, op)
 
     def reduce(
         self,
@@ -361,16 +361,16 @@ class Communicator(Closable):
 
         The others need no `recv`. Source: ncclReduce.
         """
-        on = Stream._accept(stream)
+        in_stream = Stream._accept(stream)
         self._check_rank("root", root)
         if self.rank != root:
             recv = None
-        source, target = checks.pair("reduce", send, recv, on, dtype)
+        source, target = checks.pair("reduce", send, recv, in_stream, dtype)
         checks.check_length("reduce", source, target, source.length)
         count, kind, number = checks.reduced("reduce", source, op, self)
 
         arguments = source.address, target.address, count, kind, number, root
-        self._collective(nccl.ncclReduce, "reduce", source, on, arguments, target, op, root)
+        self._collective(nccl.ncclReduce, "reduce", source, in_stream, arguments, target, op, root)
 
     def broadcast(
         self,
@@ -385,16 +385,16 @@ class Communicator(Closable):
 
         The others need no `send` but None, if they have a `recv`. Source: ncclBroadcast.
         """
-        on = Stream._accept(stream)
+        in_stream = Stream._accept(stream)
         self._check_rank("root", root)
         if send is None and recv is not None and self.rank != root:
             send = recv
-        source, target = checks.pair("broadcast", send, recv, on, dtype)
+        source, target = checks.pair("broadcast", send, recv, in_stream, dtype)
         checks.check_length("broadcast", source, target, source.length)
         count, kind = source.counted(source.length)
 
         arguments = source.address, target.address, count, kind, root
-        self._collective(nccl.ncclBroadcast, "broadcast", source, on, arguments, target, peer=root)
+        self._collective(nccl.ncclBroadcast, "broadcast", source, in_stream, arguments, target, peer=root)
 
     def all_gather(
         self,
@@ -409,18 +409,18 @@ class Communicator(Closable):
         With `recv` alone, given first, it is in place: rank r's elements are the r-th part of it already.
         Source: ncclAllGather.
         """
-        on = Stream._accept(stream)
+        in_stream = Stream._accept(stream)
         if recv is None:
-            target = operand("all_gather: send", send, on, dtype, written=True)
+            target = operand("all_gather: send", send, in_stream, dtype, written=True)
             source = checks.part("all_gather", target, self.rank, self.size)
         else:
-            source, target = checks.pair("all_gather", send, recv, on, dtype)
+            source, target = checks.pair("all_gather", send, recv, in_stream, dtype)
         checks.check_length("all_gather", source, target, source.length * self.size)
         checks.check_in_place("all_gather", target, source, self.rank)
         count, kind = source.counted(source.length)
 
         arguments = source.address, target.address, count, kind
-        self._collective(nccl.ncclAllGather, "all_gather", source, on, arguments, target)
+        self._collective(nccl.ncclAllGather, "all_gather", source, in_stream, arguments, target)
 
     def reduce_scatter(
         self,
@@ -435,18 +435,18 @@ class Communicator(Closable):
 
         None: in place, in the r-th part of `send`. Source: ncclReduceScatter.
         """
-        on = Stream._accept(stream)
+        in_stream = Stream._accept(stream)
         if recv is None:
-            source = operand("reduce_scatter: send", send, on, dtype, written=True)
+            source = operand("reduce_scatter: send", send, in_stream, dtype, written=True)
             target = checks.part("reduce_scatter", source, self.rank, self.size)
         else:
-            source, target = checks.pair("reduce_scatter", send, recv, on, dtype)
+            source, target = checks.pair("reduce_scatter", send, recv, in_stream, dtype)
         checks.check_length("reduce_scatter", target, source, target.length * self.size)
         checks.check_in_place("reduce_scatter", source, target, self.rank)
         count, kind, number = checks.reduced("reduce_scatter", target, op, self)
 
         arguments = source.address, target.address, count, kind, number
-        self._collective(nccl.ncclReduceScatter, "reduce_scatter", target, on, arguments, source, op)
+        self._collective(nccl.ncclReduceScatter, "reduce_scatter", target, in_stream, arguments, source, op)
 
     def all_to_all(
         self, send: Any, recv: Any, *, dtype: Any = None, stream: Stream | IsStreamType | None = None
@@ -455,22 +455,22 @@ class Communicator(Closable):
 
         `recv` must not be `send`. Source: ncclAlltoAll; ncclSend and ncclRecv before NCCL 2.28.
         """
-        on = Stream._accept(stream)
-        source, target = checks.pair("all_to_all", send, recv, on, dtype)
+        in_stream = Stream._accept(stream)
+        source, target = checks.pair("all_to_all", send, recv, in_stream, dtype)
         checks.check_length("all_to_all", source, target, source.length)
-        part = checks.share("all_to_all", source, self.size)
+        part = checks.elements_per_rank("all_to_all", source, self.size)
         if checks.overlap(source, target):
             raise ValueError("all_to_all: send and recv overlap: NCCL has none in place")
         count, kind = source.counted(part)
         step = part * source.kind.itemsize
         if _has("ncclAlltoAll"):
             arguments = source.address, target.address, count, kind
-            self._collective(nccl.ncclAlltoAll, "all_to_all", source, on, arguments, target)
+            self._collective(nccl.ncclAlltoAll, "all_to_all", source, in_stream, arguments, target)
             return
         with group():
             for peer in range(self.size):
-                self._send(source, source.address + peer * step, count, kind, peer, on)
-                self._recv(target, target.address + peer * step, count, kind, peer, on)
+                self._send(source, source.address + peer * step, count, kind, peer, in_stream)
+                self._recv(target, target.address + peer * step, count, kind, peer, in_stream)
 
     def gather(
         self,
@@ -485,20 +485,20 @@ class Communicator(Closable):
 
         The others need no `recv`. Source: ncclSend, ncclRecv in a group.
         """
-        on = Stream._accept(stream)
+        in_stream = Stream._accept(stream)
         self._check_rank("root", root)
         if self.rank != root:
-            source = operand("gather: send", send, on, dtype)
+            source = operand("gather: send", send, in_stream, dtype)
             count, kind = source.counted(source.length)
-            self._send(source, source.address, count, kind, root, on)
+            self._send(source, source.address, count, kind, root, in_stream)
             return
-        source, target = checks.pair("gather", send, recv, on, dtype, in_place=False)
+        source, target = checks.pair("gather", send, recv, in_stream, dtype, in_place=False)
         checks.check_length("gather", source, target, source.length * self.size)
         count, kind = source.counted(source.length)
         with group():
-            self._send(source, source.address, count, kind, root, on)
+            self._send(source, source.address, count, kind, root, in_stream)
             for peer in range(self.size):
-                self._recv(target, target.address + peer * source.size, count, kind, peer, on)
+                self._recv(target, target.address + peer * source.size, count, kind, peer, in_stream)
 
     def scatter(
         self,
@@ -513,19 +513,19 @@ class Communicator(Closable):
 
         The others need no `send` but None. Source: ncclSend, ncclRecv in a group.
         """
-        on = Stream._accept(stream)
+        in_stream = Stream._accept(stream)
         self._check_rank("root", root)
-        target = operand("scatter: recv", recv, on, dtype, written=True)
+        target = operand("scatter: recv", recv, in_stream, dtype, written=True)
         count, kind = target.counted(target.length)
         if self.rank != root:
-            self._recv(target, target.address, count, kind, root, on)
+            self._recv(target, target.address, count, kind, root, in_stream)
             return
-        source = operand("scatter: send", send, on, dtype)
+        source = operand("scatter: send", send, in_stream, dtype)
         checks.check_length("scatter", target, source, target.length * self.size)
         with group():
             for peer in range(self.size):
-                self._send(source, source.address + peer * target.size, count, kind, peer, on)
-            self._recv(target, target.address, count, kind, root, on)
+                self._send(source, source.address + peer * target.size, count, kind, peer, in_stream)
+            self._recv(target, target.address, count, kind, root, in_stream)
 
     # -- point to point -----------------------------------------------------------------------------------
 
@@ -536,27 +536,27 @@ class Communicator(Closable):
 
         A rank that sends and receives at the same time does so in a `group()`.
         """
-        on = Stream._accept(stream)
+        in_stream = Stream._accept(stream)
         self._check_rank("peer", peer)
-        source = operand("send", send, on, dtype)
-        self._send(source, source.address, *source.counted(source.length), peer, on)
+        source = operand("send", send, in_stream, dtype)
+        self._send(source, source.address, *source.counted(source.length), peer, in_stream)
 
     def recv(
         self, recv: Any, peer: int, *, dtype: Any = None, stream: Stream | IsStreamType | None = None
     ) -> None:
         """Receive elements of rank `peer`, which has to send as many of the type. Source: ncclRecv."""
-        on = Stream._accept(stream)
+        in_stream = Stream._accept(stream)
         self._check_rank("peer", peer)
-        target = operand("recv", recv, on, dtype, written=True)
-        self._recv(target, target.address, *target.counted(target.length), peer, on)
+        target = operand("recv", recv, in_stream, dtype, written=True)
+        self._recv(target, target.address, *target.counted(target.length), peer, in_stream)
 
-    def _send(self, source: Operand, address: int, count: int, kind: Any, peer: int, on: Stream) -> None:
+    def _send(self, source: Operand, address: int, count: int, kind: Any, peer: int, stream: Stream) -> None:
         arguments = address, count, kind, peer
-        self._collective(nccl.ncclSend, f"send to rank {peer}", source, on, arguments, peer=peer)
+        self._collective(nccl.ncclSend, f"send to rank {peer}", source, stream, arguments, peer=peer)
 
-    def _recv(self, target: Operand, address: int, count: int, kind: Any, peer: int, on: Stream) -> None:
+    def _recv(self, target: Operand, address: int, count: int, kind: Any, peer: int, stream: Stream) -> None:
         arguments = address, count, kind, peer
-        self._collective(nccl.ncclRecv, f"recv from rank {peer}", target, on, arguments, peer=peer)
+        self._collective(nccl.ncclRecv, f"recv from rank {peer}", target, stream, arguments, peer=peer)
 
     # -- operators and memory -----------------------------------------------------------------------------
 
@@ -596,7 +596,7 @@ class Communicator(Closable):
         function: Callable[..., Any],
         what: str,
         operand: Operand,
-        on: Stream,
+        stream: Stream,
         arguments: tuple[Any, ...],
         other: Operand | None = None,
         op: Any = None,
@@ -610,15 +610,15 @@ class Communicator(Closable):
             self._made()
 
         def do() -> Any:
-            return function(*arguments, self._handle, int(on._handle))[0]
+            return function(*arguments, self._handle, int(stream._handle))[0]
 
         def where() -> str:
             extra = "" if op is None else f", op {op}"
             extra += "" if peer is None or "rank" in what else f", root {peer}"
             return self._where(f"{what} of {operand.length} {operand.kind.name}{extra}")
 
-        if captures.may_be_active and is_capturing(on):
-            keep_alive_for_capture(on._handle, self, operand.keep, other and other.keep, op)
+        if captures.may_be_active and is_capturing(stream):
+            keep_alive_for_capture(stream._handle, self, operand.keep, other and other.keep, op)
         kept = operand, other
         issue(Call(do, where, self._rank, self._size, peer, function.__name__, kept=kept))
 

@@ -66,11 +66,11 @@ def _find(dtype: Any) -> Kind:
     if isinstance(dtype, str) and dtype in element_types._NARROW:
         code, bits = element_types._NARROW[dtype]
         return kind_of_element(element_types.Element(code, bits), dtype)
-    found = numpy.dtype(dtype)
-    element = element_types.of(found)
-    if element is None or not found.itemsize:
-        raise TypeError(f"{found} is no type of numbers in this machine's byte order")
-    return kind_of_element(element, found.name)
+    numpy_type = numpy.dtype(dtype)
+    element = element_types.of(numpy_type)
+    if element is None or not numpy_type.itemsize:
+        raise TypeError(f"{numpy_type} is no type of numbers in this machine's byte order")
+    return kind_of_element(element, numpy_type.name)
 
 
 def kind_of_element(element: Element, name: str = "") -> Kind:

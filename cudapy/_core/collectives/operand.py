@@ -36,23 +36,23 @@ class Operand(NamedTuple):
         return count * kind.parts, kind.data_type
 
 
-def operand(what: str, thing: Any, stream: Stream, dtype: Any = None, written: bool = False) -> Operand:
+def operand(what: str, obj: Any, stream: Stream, dtype: Any = None, written: bool = False) -> Operand:
     """The elements of a Buffer, a StridedMemoryView or an array of any library, in the order of memory.
 
     What the array's own stream has queued comes before what `stream` is given next. dtype: that of the
     elements of a Buffer, which are bytes without one, or another one for those of an array. Raises TypeError
     and ValueError, BufferError for what is no array.
     """
-    if isinstance(thing, Buffer):
+    if isinstance(obj, Buffer):
         kind = BYTES if dtype is None else kind_of(dtype)
-        if not thing.is_device_accessible:
-            raise ValueError(f"{what}: {thing!r} is memory that no device can use")
-        return Operand(thing._address, _whole(what, thing._size, kind), kind, thing)
-    view = thing
+        if not obj.is_device_accessible:
+            raise ValueError(f"{what}: {obj!r} is memory that no device can use")
+        return Operand(obj._address, _whole(what, obj._size, kind), kind, obj)
+    view = obj
     if not isinstance(view, StridedMemoryView):
-        if thing is None or isinstance(thing, (int, float, bytes, str, list, tuple)):
-            raise TypeError(f"{what} must be a Buffer or an array on a device, not {type(thing).__name__}")
-        view = StridedMemoryView.from_any_interface(thing, int(stream._handle))
+        if obj is None or isinstance(obj, (int, float, bytes, str, list, tuple)):
+            raise TypeError(f"{what} must be a Buffer or an array on a device, not {type(obj).__name__}")
+        view = StridedMemoryView.from_any_interface(obj, int(stream._handle))
     if not view.is_device_accessible:
         raise ValueError(f"{what}: {view!r} is memory of the host, which no device can use")
     layout = view.layout

@@ -47,10 +47,10 @@ class ReductionOperator(Closable):
             scalar, "__cuda_array_interface__"
         )
         if is_array:
-            found = operand("premultiplied_sum: scalar", scalar, default_stream(), dtype)
-            if found.length != 1:
-                raise ValueError(f"premultiplied_sum: scalar has {found.length} elements, not one")
-            value: Any = found.address
+            factor = operand("premultiplied_sum: scalar", scalar, default_stream(), dtype)
+            if factor.length != 1:
+                raise ValueError(f"premultiplied_sum: scalar has {factor.length} elements, not one")
+            value: Any = factor.address
             residence = ncclScalarResidence_t.ncclScalarDevice
         else:
             value, residence = scalar_bytes(scalar, kind), ncclScalarResidence_t.ncclScalarHostImmediate

@@ -33,16 +33,16 @@ class Registration(Closable):
 
     @classmethod
     def _new(cls, comm: Communicator, handle: ncclComm_t, memory: Any) -> Registration:
-        found = operand("register", memory, default_stream())
-        made = cls.__new__(cls)
-        made._comm, made._memory = comm, found.keep
+        registered = operand("register", memory, default_stream())
+        self = cls.__new__(cls)
+        self._comm, self._memory = comm, registered.keep
         try:
-            number = nccl.checked.ncclCommRegister(handle, found.address, found.size)
+            number = nccl.checked.ncclCommRegister(handle, registered.address, registered.size)
         except CUDAError as error:
             raise failure(repr(comm), error, comm.rank, comm.size) from None
-        made._handle = number
-        made._ownership = Ownership(_deregister, comm, number, found.keep)
-        return made
+        self._handle = number
+        self._ownership = Ownership(_deregister, comm, number, registered.keep)
+        return self
 
     def __repr__(self) -> str:
         return f"<Registration{', closed' if self.is_closed else ''}>"

@@ -105,8 +105,8 @@ def by_file(rank: int, make: Callable[[], bytes], path: str, timeout: float) -> 
         if time.monotonic() > end:
             raise TimeoutError(f"rank {rank}: rank 0 did not write {path} in {timeout:g} s")
         time.sleep(_PAUSE)
-    with open(path, "rb") as found:
-        key = found.read()
+    with open(path, "rb") as written:
+        key = written.read()
     if len(key) != SIZE:
         raise ValueError(f"{path} has {len(key)} bytes, and not the {SIZE} of an id")
     return key

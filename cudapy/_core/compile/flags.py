@@ -47,23 +47,23 @@ def each(name: str) -> Any:
 
 def flags_of(options: Any) -> list[str]:
     """The flags of all fields that are set, in the order of the class."""
-    found: list[str] = []
+    flags: list[str] = []
     for one in fields(options):
         given = getattr(options, one.name)
         if given is not None and "flags" in one.metadata:
-            found += one.metadata["flags"](given)
-    return found
+            flags += one.metadata["flags"](given)
+    return flags
 
 
 def set_fields(options: Any) -> set[str]:
     """The names of the fields that ask for something: a flag or, where there is none, other than at first."""
-    found = set()
+    names = set()
     for one in fields(options):
         given = getattr(options, one.name)
         flags = one.metadata.get("flags", lambda value, first=one.default: value and value != first)
         if given is not None and flags(given):
-            found.add(one.name)
-    return found
+            names.add(one.name)
+    return names
 
 
 def arch_number(arch: str | None, of: str) -> str:

@@ -34,7 +34,7 @@ def identity(code: bytes, source_folder: str | None, folders: Sequence[str], fir
     source_folder: where "..." of the source itself is looked for; None: nowhere. folders: where all are.
     first: names that are included before the source. Raises Unknown, which says what cannot be told.
     """
-    found: dict[str, bytes] = {}  # path -> digest of the content; b"" where there is none
+    digests: dict[str, bytes] = {}  # path -> digest of the content; b"" where there is none
     texts: list[tuple[bytes, str | None]] = []  # and the folder of each
     wrappers: dict[bytes, None] = {}
 
@@ -42,10 +42,10 @@ def identity(code: bytes, source_folder: str | None, folders: Sequence[str], fir
         for quoted, name in includes:
             for folder in folders if own is None or not quoted else (own, *folders):
                 path = os.path.join(folder, name)
-                if path in found:
+                if path in digests:
                     continue
                 content = _content(path)
-                found[path] = b"" if content is None else hashlib.sha256(content).digest()
+                digests[path] = b"" if content is None else hashlib.sha256(content).digest()
                 if content is not None:
                     texts.extend((text, os.path.dirname(path)) for text in readings(content))
 
@@ -63,8 +63,8 @@ def identity(code: bytes, source_folder: str | None, folders: Sequence[str], fir
             for other, folder in texts[:done]:
                 look(_calls(other, name), folder)
     whole = hashlib.sha256()
-    for path in sorted(found):
-        whole.update(b"%b\0%b\0" % (os.fsencode(path), found[path].hex().encode()))
+    for path in sorted(digests):
+        whole.update(b"%b\0%b\0" % (os.fsencode(path), digests[path].hex().encode()))
     return whole.digest()
 
 

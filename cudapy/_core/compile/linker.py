@@ -69,11 +69,11 @@ class Linker(Closable):
         for code in self._codes:
             require_intact(code, "Linker", LinkError)
         names = [f"{code.name or 'input'} ({code.code_type})" for code in self._codes]
-        made = _linker(self._options, f"Linker: {self._options.name}, of {', '.join(names)}")
-        self._handle, self._ownership = made, made.ownership
-        self._null = type(made.handle)()
+        linker = _linker(self._options, f"Linker: {self._options.name}, of {', '.join(names)}")
+        self._handle, self._ownership = linker, linker.ownership
+        self._null = type(linker.handle)()
         for code in self._codes:
-            made.add(code)
+            linker.add(code)
 
     def link(self, target_type: str) -> ObjectCode:
         """The linked code: 'cubin' or, with the options ptx and link_time_optimization, 'ptx'.
@@ -83,7 +83,7 @@ class Linker(Closable):
 
         Raises LinkError, which has the whole log. Source: nvJitLinkComplete, cuLinkComplete.
         """
-        made, target = self._handle, str(target_type).lower()
+        linker, target = self._handle, str(target_type).lower()
         if target not in TARGETS:
             raise ValueError(f"Linker.link: target_type {target_type!r} is not one of 'cubin', 'ptx'")
         if (target == "ptx") is not bool(self._options.ptx):
@@ -93,7 +93,7 @@ class Linker(Closable):
             raise self._error
         if target not in self._results:
             try:
-                code = made.complete(target)
+                code = linker.complete(target)
             except LinkError as error:
                 ownership, self._ownership, self._error = self._ownership, None, error
                 if ownership is not None:

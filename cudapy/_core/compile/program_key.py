@@ -138,8 +138,8 @@ def _ptx(
     yield from (("flag", flag) for flag in options.for_linker().as_bytes())
     if backend == "nvJitLink":
         yield "nvJitLink", _stamp("nvJitLink")
-    elif found := _stamp("cuda"):
-        yield "driver", b"%d %b" % (driver.checked.cuDriverGetVersion(), found)
+    elif stamp := _stamp("cuda"):
+        yield "driver", b"%d %b" % (driver.checked.cuDriverGetVersion(), stamp)
 
 
 def _nvvm(

@@ -48,10 +48,10 @@ def compile_program(
     if status:
         raise _failed(status, log, code, options, flags)
     lowered = {name: nvrtc.checked.nvrtcGetLoweredName(handle, c_text(name, "a name")) for name in names}
-    made = _read(handle, GETTERS[target])
+    compiled = _read(handle, GETTERS[target])
     if target == "cubin" and not nvrtc.nvrtcGetPTXSize(handle)[0]:  # it made PTX on the way
-        made = with_note(made, declared(_read(handle, "PTX")))
-    return Built(made, log, lowered)
+        compiled = with_note(compiled, declared(_read(handle, "PTX")))
+    return Built(compiled, log, lowered)
 
 
 def header_flags(code: bytes, options: ProgramOptions) -> list[bytes]:
@@ -112,9 +112,9 @@ def _grow_pch_heap(handle: nvrtcProgram, options: ProgramOptions) -> bool:
 
 def _compiler() -> tuple[Release, str]:
     """The release and the path of NVRTC; it is loaded only if the names of its files do not tell."""
-    found = pathfinder.locate("nvrtc")
-    if isinstance(found, pathfinder.Candidate) and (release := _release_by_name(found.path)):
-        return release, found.path
+    located = pathfinder.locate("nvrtc")
+    if isinstance(located, pathfinder.Candidate) and (release := _release_by_name(located.path)):
+        return release, located.path
     major, minor = nvrtc.checked.nvrtcVersion()
     return (major, minor), pathfinder.load("nvrtc").path
 
@@ -125,8 +125,8 @@ _BUILTINS = re.compile(r"libnvrtc-builtins\.so\.(\d+)\.(\d+)|nvrtc-builtins64_(\
 def _release_by_name(path: str) -> Release | None:
     """The release of NVRTC by what it opens later, whose name has it; None if that is not clear."""
     matches = filter(None, map(_BUILTINS.match, os.listdir(os.path.dirname(path))))
-    found = {(int(match[1] or match[3]), int(match[2] or match[4])) for match in matches}
-    return found.pop() if len(found) == 1 else None
+    releases = {(int(match[1] or match[3]), int(match[2] or match[4])) for match in matches}
+    return releases.pop() if len(releases) == 1 else None
 
 
 def _read(handle: nvrtcProgram, what: str) -> bytes:

@@ -61,7 +61,7 @@ def compile_program(
 
 def modules(options: ProgramOptions) -> list[tuple[str, bytes]]:
     """The extra sources as (name, bytes). Raises TypeError for what is no pair of those."""
-    found = []
+    sources = []
     for pair in options.extra_sources or ():
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):
             raise TypeError(f"ProgramOptions: extra_sources has pairs of a name and a source, not {pair!r}")
@@ -69,8 +69,8 @@ def modules(options: ProgramOptions) -> list[tuple[str, bytes]]:
         if not isinstance(source, (str, bytes, bytearray)):
             kind = type(source).__name__
             raise TypeError(f"ProgramOptions: extra source {name!r} must be str or bytes, not {kind}")
-        found.append((name, source.encode() if isinstance(source, str) else bytes(source)))
-    return found
+        sources.append((name, source.encode() if isinstance(source, str) else bytes(source)))
+    return sources
 
 
 def _log(handle: nvvmProgram) -> str:

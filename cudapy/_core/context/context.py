@@ -44,9 +44,9 @@ class Context(Closable):
     @classmethod
     def _of(cls, context: int) -> Context:
         """The context with this number, kept if it is a green one."""
-        made = cls(CUcontext(context))
-        made._ownership = green_owner(context)
-        return made
+        self = cls(CUcontext(context))
+        self._ownership = green_owner(context)
+        return self
 
     @property
     def handle(self) -> CUcontext | None:

@@ -104,9 +104,9 @@ class SMResource(NotCopyable):
 
     @classmethod
     def _of(cls, resource: CUdevResource, device_id: int, is_usable: bool = True) -> SMResource:
-        made = cls.__new__(cls)
-        made._resource, made._device_id, made._is_usable = resource, device_id, is_usable
-        return made
+        self = cls.__new__(cls)
+        self._resource, self._device_id, self._is_usable = resource, device_id, is_usable
+        return self
 
     @property
     def handle(self) -> int:
@@ -150,8 +150,8 @@ class SMResource(NotCopyable):
             parts, rest = checked.cuDevSmResourceSplit(len(groups), self._resource, 0, groups)
         except SymbolNotFound as error:
             parts, rest = self._split_by_count(groups, error)
-        made = [SMResource._of(part, self._device_id, not dry_run) for part in parts]
-        return made, SMResource._of(rest, self._device_id, not dry_run)
+        resources = [SMResource._of(part, self._device_id, not dry_run) for part in parts]
+        return resources, SMResource._of(rest, self._device_id, not dry_run)
 
     def _split_by_count(
         self, groups: list[CU_DEV_SM_RESOURCE_GROUP_PARAMS], reason: Exception
@@ -168,10 +168,10 @@ class SMResource(NotCopyable):
             ) from reason
         unit = max(self.coscheduled_alignment, 1)
         size = max(sizes) or self.sm_count // unit * unit
-        parts, made, rest = checked.cuDevSmResourceSplitByCount(len(groups), self._resource, 0, size)
-        if made < len(groups):
+        parts, count, rest = checked.cuDevSmResourceSplitByCount(len(groups), self._resource, 0, size)
+        if count < len(groups):
             raise ValueError(
-                f"SMResource.split: {self!r} has room for {made} groups of {size}, not for {len(groups)}"
+                f"SMResource.split: {self!r} has room for {count} groups of {size}, not for {len(groups)}"
             )
         return parts, rest
 
@@ -238,9 +238,9 @@ class WorkqueueResource(NotCopyable):
 
     @classmethod
     def _of(cls, resource: CUdevResource) -> WorkqueueResource:
-        made = cls.__new__(cls)
-        made._resource = resource
-        return made
+        self = cls.__new__(cls)
+        self._resource = resource
+        return self
 
     @property
     def handle(self) -> int:
@@ -302,9 +302,9 @@ class DeviceResources(NotCopyable):
 
     @classmethod
     def _of(cls, device_id: int, query: Callable[[CUdevResourceType], CUdevResource]) -> DeviceResources:
-        made = cls.__new__(cls)
-        made._device_id, made._query = device_id, query
-        return made
+        self = cls.__new__(cls)
+        self._device_id, self._query = device_id, query
+        return self
 
     @property
     def sm(self) -> SMResource:
@@ -348,7 +348,7 @@ def described(resources: Any, device_id: int) -> list[CUdevResource]:
     if not _is_sequence(resources):
         what = "a sequence of SMResource and WorkqueueResource"
         raise TypeError(f"ContextOptions: resources must be {what}, not {type(resources).__name__}")
-    found = []
+    descriptions = []
     for resource in resources:
         if not isinstance(resource, (SMResource, WorkqueueResource)):
             raise TypeError(
@@ -364,7 +364,7 @@ def described(resources: Any, device_id: int) -> list[CUdevResource]:
                 raise ValueError(
                     "create_context: an SMResource without multiprocessors, a remainder of nothing"
                 )
-        found.append(resource._resource)
-    if not found:
+        descriptions.append(resource._resource)
+    if not descriptions:
         raise ValueError("ContextOptions: resources are empty: a context needs some, such as an SMResource")
-    return found
+    return descriptions

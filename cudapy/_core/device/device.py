@@ -83,17 +83,17 @@ class Device:
             ordinal = _current_ordinal()
         else:
             ordinal = device_id._device_id if isinstance(device_id, Device) else _ordinal(device_id)
-        found = _devices.known.get(ordinal)
-        if found is None:
+        self = _devices.known.get(ordinal)
+        if self is None:
             count = checked.cuDeviceGetCount()
             if not 0 <= ordinal < count:
                 raise ValueError(f"there is no device {ordinal}: this machine has {count}, counted from 0")
-            found = super().__new__(cls)
-            found._device_id = ordinal
-            found._context = None
-            found._memory_resource = None
-            _devices.known[ordinal] = found
-        return found
+            self = super().__new__(cls)
+            self._device_id = ordinal
+            self._context = None
+            self._memory_resource = None
+            _devices.known[ordinal] = self
+        return self
 
     @classmethod
     def get_all_devices(cls) -> tuple[Device, ...]:

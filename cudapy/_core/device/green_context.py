@@ -31,7 +31,7 @@ def create_green_context(device_id: int, options: ContextOptions | Mapping[str, 
     description = checked.cuDevResourceGenerateDesc(resources, len(resources))
     cell = CUgreenCtx()
     owner = Prerequisite(_destroy, cell)
-    owner.share()
+    owner.mark_shared()
     owning.cuGreenCtxCreate(cell, description, device_id, _DEFAULT_STREAM)
     context = checked.cuCtxFromGreenCtx(cell).value
     add_green_context(context, owner)

@@ -175,8 +175,8 @@ class DeviceProperties:
             elif status:
                 arguments = {"attrib": attribute, "dev": self._device_id}
                 raise driver.libcuda.error("cuDeviceGetAttribute", status, arguments)
-            found = self.__dict__[name] = kind(value)
-            return found
+            property_value = self.__dict__[name] = kind(value)
+            return property_value
 
     def __setattr__(self, name: str, value: object) -> None:
         if name in _KINDS:

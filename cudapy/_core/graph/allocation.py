@@ -44,24 +44,24 @@ def allocation_parameters(
     from ..device.device import Device
 
     kind, where = _KINDS[GraphMemoryType(memory_type)]
-    made = CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=size)
-    made.poolProps.allocType = kind
-    made.poolProps.location.type = where
+    params = CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=size)
+    params.poolProps.allocType = kind
+    params.poolProps.location.type = where
     if where == _ON_DEVICE:
-        made.poolProps.location.id = Device(device).device_id
+        params.poolProps.location.id = Device(device).device_id
     access = []
     for peer in peer_access or ():
         access.append(CUmemAccessDesc(flags=CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
         access[-1].location.type = _ON_DEVICE
         access[-1].location.id = int(peer)
     if access:
-        made.accessDescs = access
-        made.accessDescCount = len(access)
-    return made
+        params.accessDescs = access
+        params.accessDescCount = len(access)
+    return params
 
 
-def memory_type(found: CUDA_MEM_ALLOC_NODE_PARAMS) -> GraphMemoryType:
+def memory_type(params: CUDA_MEM_ALLOC_NODE_PARAMS) -> GraphMemoryType:
     """What kind of memory a node allocates."""
-    if found.poolProps.allocType == _MANAGED:
+    if params.poolProps.allocType == _MANAGED:
         return GraphMemoryType.MANAGED
-    return GraphMemoryType.DEVICE if found.poolProps.location.type == _ON_DEVICE else GraphMemoryType.HOST
+    return GraphMemoryType.DEVICE if params.poolProps.location.type == _ON_DEVICE else GraphMemoryType.HOST

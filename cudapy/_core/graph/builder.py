@@ -15,7 +15,7 @@ from .capture import Capture
 from .condition import GraphCondition
 from .definition import GraphDefinition, definition_of
 from .executable import Graph
-from .hierarchy import Tree
+from .hierarchy import GraphHierarchy
 from .host_function import HostFunction
 from .options import Drawn, GraphCompleteOptions
 
@@ -30,11 +30,11 @@ class GraphBuilder(Closable, Drawn, Recorder):
     recording that still goes on, and drops it.
     """
 
-    __slots__ = ("_body", "_capture", "_is_fork", "_over", "_stream", "_tree")
+    __slots__ = ("_body", "_capture", "_hierarchy", "_is_fork", "_over", "_stream")
     _vital = "_stream"
     _stream: Stream
     _capture: Capture | None  # while it builds
-    _tree: Tree | None  # what it has built, or is to build a part of
+    _hierarchy: GraphHierarchy | None  # what it has built, or is to build a part of
     _body: CUgraph | None  # inside a conditional node: the graph to build
     _is_fork: bool
     _over: str  # why there is nothing to build any more
@@ -44,10 +44,10 @@ class GraphBuilder(Closable, Drawn, Recorder):
 
     @classmethod
     def _in(cls, stream: Stream) -> GraphBuilder:
-        made = cls.__new__(cls)
-        made._stream, made._capture, made._tree, made._body = stream, None, None, None
-        made._is_fork, made._over, made._ownership = False, "", None
-        return made
+        self = cls.__new__(cls)
+        self._stream, self._capture, self._hierarchy, self._body = stream, None, None, None
+        self._is_fork, self._over, self._ownership = False, "", None
+        return self
 
     # -- beginning and end ------------------------------------------------------------------------
 
@@ -63,9 +63,9 @@ class GraphBuilder(Closable, Drawn, Recorder):
             self._refuse("it is building already")
         if self._over:
             self._refuse(f"{self._over}: make a new one")
-        if self._tree is not None and not self._tree.is_alive:
+        if self._hierarchy is not None and not self._hierarchy.is_alive:
             self._refuse("the graph that it was to be a part of is gone")
-        self._capture = Capture(stream, mode, self._tree, self._body)
+        self._capture = Capture(stream, mode, self._hierarchy, self._body)
         return self
 
     def end_building(self) -> GraphBuilder:
@@ -77,7 +77,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
         if self._is_fork:
             self._refuse("it came from split(): join it, and end the one it was split from")
         self._capture = None
-        self._tree, self._over = capture.end(), "it has built its graph"
+        self._hierarchy, self._over = capture.end(), "it has built its graph"
         return self
 
     def complete(self, options: GraphCompleteOptions | Mapping[str, Any] | None = None) -> Graph:
@@ -93,7 +93,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
         """
         capture = None if self.is_closed else self._capture
         super().close()
-        self._capture = self._tree = None
+        self._capture = self._hierarchy = None
         if capture is not None and not self._is_fork:
             capture.abandon()
 
@@ -131,9 +131,9 @@ class GraphBuilder(Closable, Drawn, Recorder):
             self._refuse("it came from split(): ask the one it was split from")
         if self._capture is not None:
             self._refuse("it is still building: call end_building()")
-        if self._tree is None:
+        if self._hierarchy is None:
             self._refuse("it has built nothing: call begin_building()")
-        return GraphDefinition._of(self._tree, self._body or self._tree.root)
+        return GraphDefinition._of(self._hierarchy, self._body or self._hierarchy.root)
 
     def _drawn(self) -> CUgraph:
         return self.graph_definition._drawn()
@@ -150,9 +150,9 @@ class GraphBuilder(Closable, Drawn, Recorder):
     def _refuse(self, why: str) -> NoReturn:
         raise RuntimeError(f"{self!r} cannot do that: {why}")
 
-    def _keep_alive(self, *things: object) -> None:
+    def _keep_alive(self, *objects: object) -> None:
         """Keep alive what the graph uses."""
-        self._building().tree.kept.keep_alive_for_good(things)
+        self._building().hierarchy.references.keep_alive_for_good(objects)
 
     # -- several at a time ------------------------------------------------------------------------
 
@@ -167,9 +167,9 @@ class GraphBuilder(Closable, Drawn, Recorder):
         return self, *(self._forked(capture) for _ in range(count - 1))
 
     def _forked(self, capture: Capture) -> GraphBuilder:
-        made = GraphBuilder._in(capture.fork(self._stream))
-        made._capture, made._is_fork = capture, True
-        return made
+        fork = GraphBuilder._in(capture.fork(self._stream))
+        fork._capture, fork._is_fork = capture, True
+        return fork
 
     @staticmethod
     def join(*graph_builders: GraphBuilder) -> GraphBuilder:
@@ -199,9 +199,9 @@ class GraphBuilder(Closable, Drawn, Recorder):
     def callback(self, fn: Any, *, user_data: Any = None) -> None:
         """Call `fn` on the host at this point, as `GraphDefinition.callback` does."""
         function, capture = HostFunction(fn, user_data), self._building()
-        self._keep_alive(*function.things)
+        self._keep_alive(*function.objects)
         node = capture.insert(self._stream, owning.cuGraphAddHostNode, function.parameters)
-        capture.tree.record(node).callback = function.callback
+        capture.hierarchy.record(node).callback = function.callback
 
     def embed(self, child: GraphBuilder | GraphDefinition) -> None:
         """Run at this point a copy, made now, of what another builder has built.
@@ -210,7 +210,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
         """
         definition = definition_of(child, "embed")
         capture = self._building()
-        self._keep_alive(*definition._tree.kept.share().values())
+        self._keep_alive(*definition._hierarchy.references.mark_shared().values())
         capture.insert(self._stream, owning.cuGraphAddChildGraphNode, definition._checked())
 
     def create_condition(self, default_value: int | None = None) -> GraphCondition:
@@ -244,7 +244,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
         capture = self._building()
         wanted = conditions.conditional(condition, kind, count, capture.context)
         node = capture.insert(self._stream, conditions.add_conditional, wanted)
-        record = capture.tree.record(node)
+        record = capture.hierarchy.record(node)
         record.condition, record.cond_type = condition, kind
         record.branches = conditions.bodies(wanted)
         return tuple(self._inside(capture, body) for body in record.branches)
@@ -253,9 +253,9 @@ class GraphBuilder(Closable, Drawn, Recorder):
         """A builder of a graph inside a conditional node."""
         options = StreamOptions(priority=self._stream.priority)
         with RelaxedCaptureMode():
-            made = GraphBuilder._in(with_context(capture.context, Stream, options))
-        made._tree, made._body = capture.tree, body
-        return made
+            builder = GraphBuilder._in(with_context(capture.context, Stream, options))
+        builder._hierarchy, builder._body = capture.hierarchy, body
+        return builder
 
     def __repr__(self) -> str:
         if self.is_closed:

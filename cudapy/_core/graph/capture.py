@@ -22,7 +22,7 @@ from ..ownership.deferred import deferred
 from ..ownership.graph_references import destroy_graph
 from ..ownership.owned import Ownership
 from ..streams.stream import Stream, StreamOptions
-from .hierarchy import Tree
+from .hierarchy import GraphHierarchy
 
 MODES = {
     "global": CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL,
@@ -40,12 +40,14 @@ _WHY = {
 
 
 class Capture:
-    """A capture in `stream`, into a new graph, or into one that is part of `tree`.
+    """A capture in `stream`, into a new graph, or into one that is part of `hierarchy`.
 
     It ends with `end`, or with the last reference to it: no stream is left capturing.
     """
 
-    def __init__(self, stream: Stream, mode: str, tree: Tree | None, into: CUgraph | None) -> None:
+    def __init__(
+        self, stream: Stream, mode: str, hierarchy: GraphHierarchy | None, into: CUgraph | None
+    ) -> None:
         try:
             how = MODES[mode]
         except (KeyError, TypeError):
@@ -77,16 +79,16 @@ class Capture:
         except BaseException:
             self._abandoned.close()
             raise
-        self.tree = tree or Tree(self.graph, self.context)
+        self.hierarchy = hierarchy or GraphHierarchy(self.graph, self.context)
 
     def fork(self, stream: Stream) -> Stream:
         """A new stream whose work follows what `stream` has now."""
         with RelaxedCaptureMode():
-            made = with_context(self.context, Stream, StreamOptions(priority=stream.priority))
-        made.wait(stream)
-        self.streams.append(made)
+            fork = with_context(self.context, Stream, StreamOptions(priority=stream.priority))
+        fork.wait(stream)
+        self.streams.append(fork)
         self.open_forks += 1
-        return made
+        return fork
 
     def insert(self, stream: Stream, add: Callable[..., object], *args: Any) -> CUgraphNode:
         """The node that `add(cell, graph, nodes before, count, *args)` writes to `cell`, next in `stream`."""
@@ -100,13 +102,13 @@ class Capture:
                 checked.cuGraphAddDependencies(graph, before, [node] * count, count)
             replace = CUstreamUpdateCaptureDependencies_flags.CU_STREAM_SET_CAPTURE_DEPENDENCIES
             checked.cuStreamUpdateCaptureDependencies(stream._handle, [node], 1, replace)
-            self.tree.added(node)
+            self.hierarchy.added(node)
             return node
         except BaseException:  # it would run in no order
-            self.tree.take_back(node, {})
+            self.hierarchy.take_back(node, {})
             raise
 
-    def end(self) -> Tree:
+    def end(self) -> GraphHierarchy:
         """What was captured. Raises CUDAError that says why it is no graph; the capture is over then."""
         failed = None
         try:
@@ -119,10 +121,10 @@ class Capture:
         if deferred.after_capture:
             deferred.retry()
         if failed is not None:
-            self.tree.is_alive = self.tree.root != self.graph
+            self.hierarchy.is_alive = self.hierarchy.root != self.graph
             status = CUresult(failed.code)
             raise CUDAError(f"{failed} {self._why(status)}".rstrip(), status, "cuStreamEndCapture")
-        return self.tree if self._captured is None else self.tree.own(self._captured)
+        return self.hierarchy if self._captured is None else self.hierarchy.own(self._captured)
 
     def _why(self, status: CUresult) -> str:
         if status == CUresult.CUDA_ERROR_STREAM_CAPTURE_UNJOINED and self.open_forks:
@@ -136,7 +138,7 @@ class Capture:
         """End it, and drop the graph."""
         if not self.is_over:
             self.is_over = True
-            self.tree.is_alive = self.tree.root != self.graph
+            self.hierarchy.is_alive = self.hierarchy.root != self.graph
             self._abandoned.close()
 
 

@@ -53,8 +53,8 @@ def create_condition(graph: CUgraph, context: int, default_value: int | None) ->
     Source: cuGraphConditionalHandleCreate, CUDA 12.3.
     """
     flags = 0 if default_value is None else CU_GRAPH_COND_ASSIGN_DEFAULT
-    made = checked.cuGraphConditionalHandleCreate(graph, context, default_value or 0, flags)
-    return GraphCondition(int(made))
+    handle = checked.cuGraphConditionalHandleCreate(graph, context, default_value or 0, flags)
+    return GraphCondition(int(handle))
 
 
 def conditional(

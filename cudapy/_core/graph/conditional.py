@@ -57,7 +57,7 @@ class ConditionalNode(GraphNode, kind="CONDITIONAL"):
         from .definition import GraphDefinition
 
         self._checked()
-        return tuple(GraphDefinition._of(self._tree, body, self) for body in self._record.branches)
+        return tuple(GraphDefinition._of(self._hierarchy, body, self) for body in self._record.branches)
 
     def _inside(self) -> tuple[GraphDefinition, ...]:
         return self.branches
@@ -66,12 +66,12 @@ class ConditionalNode(GraphNode, kind="CONDITIONAL"):
 def _look(handle: CUgraphNode, record: Record) -> None:
     """Ask the driver about a node that somebody else added. Source: cuGraphNodeGetParams, CUDA 13.2."""
     try:
-        found = checked.cuGraphNodeGetParams(handle)
+        params = checked.cuGraphNodeGetParams(handle)
     except SymbolNotFound:
         return
-    record.condition = GraphCondition(int(found.conditional.handle))
-    record.cond_type = CUgraphConditionalNodeType(found.conditional.type)
-    record.branches = bodies(found)
+    record.condition = GraphCondition(int(params.conditional.handle))
+    record.cond_type = CUgraphConditionalNodeType(params.conditional.type)
+    record.branches = bodies(params)
 
 
 class IfNode(ConditionalNode):

@@ -13,9 +13,9 @@ from ..ownership.graph_references import destroy_graph
 from ..ownership.owned import Ownership
 from .condition import GraphCondition, create_condition
 from .executable import Graph
-from .hierarchy import Tree
+from .hierarchy import GraphHierarchy
 from .node import GraphNode
-from .node_factory import Adding, node_at
+from .node_factory import NodeFactory, node_at
 from .options import Drawn, GraphCompleteOptions
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ _AUTO_FREE = GraphCompleteOptions(auto_free_on_launch=True)
 
 def definition_of(source: Any, method: str) -> GraphDefinition:
     """`source` itself, or that of a GraphBuilder. Raises TypeError for what `method` does not take."""
-    found = getattr(source, "graph_definition", source)
-    if not isinstance(found, GraphDefinition):
+    definition = getattr(source, "graph_definition", source)
+    if not isinstance(definition, GraphDefinition):
         raise TypeError(f"{method} takes a GraphBuilder or a GraphDefinition, not a {type(source).__name__}")
-    return found
+    return definition
 
 
-class GraphDefinition(Adding, Drawn):
+class GraphDefinition(NodeFactory, Drawn):
     """A graph to which nodes are added: `launch`, `memcpy` and the others of its methods start with nothing
     before them, those of the nodes that they return follow these.
 
@@ -41,10 +41,10 @@ class GraphDefinition(Adding, Drawn):
     (`node.child_graph`, `node.body`), or for what a GraphBuilder has recorded. Source: cuGraphCreate.
     """
 
-    __slots__ = ("_graph", "_inside", "_tree")
+    __slots__ = ("_graph", "_hierarchy", "_inside")
     _graph: CUgraph
     _inside: GraphNode | None
-    _tree: Tree
+    _hierarchy: GraphHierarchy
 
     def __init__(self) -> None:
         initialise()
@@ -52,15 +52,17 @@ class GraphDefinition(Adding, Drawn):
         cell = CUgraph()
         ownership = Ownership(destroy_graph, cell)
         owning.cuGraphCreate(cell, 0)
-        self._tree = Tree(CUgraph(cell.value), context).own(ownership)
-        self._graph, self._inside = self._tree.root, None
+        self._hierarchy = GraphHierarchy(CUgraph(cell.value), context).own(ownership)
+        self._graph, self._inside = self._hierarchy.root, None
 
     @classmethod
-    def _of(cls, tree: Tree, graph: CUgraph, inside: GraphNode | None = None) -> GraphDefinition:
-        """The graph `graph` of `tree`, which is inside a node, or the outermost."""
-        made = cls.__new__(cls)
-        made._tree, made._graph, made._inside = tree, graph, inside
-        return made
+    def _of(
+        cls, hierarchy: GraphHierarchy, graph: CUgraph, inside: GraphNode | None = None
+    ) -> GraphDefinition:
+        """The graph `graph` of `hierarchy`, which is inside a node, or the outermost."""
+        self = cls.__new__(cls)
+        self._hierarchy, self._graph, self._inside = hierarchy, graph, inside
+        return self
 
     def _checked(self) -> CUgraph:
         if not self.is_valid:
@@ -69,8 +71,8 @@ class GraphDefinition(Adding, Drawn):
             )
         return self._graph
 
-    def _place(self) -> tuple[Tree, CUgraph, list[CUgraphNode]]:
-        return self._tree, self._checked(), []
+    def _place(self) -> tuple[GraphHierarchy, CUgraph, list[CUgraphNode]]:
+        return self._hierarchy, self._checked(), []
 
     def _drawn(self) -> CUgraph:
         return self._checked()
@@ -80,7 +82,7 @@ class GraphDefinition(Adding, Drawn):
         """False for a graph inside a node that was destroyed or has another graph now."""
         node = self._inside
         if node is None:
-            return self._tree.is_alive
+            return self._hierarchy.is_alive
         if not (node.is_valid and node.graph.is_valid):
             return False
         inside = node._record.branches or (checked.cuGraphChildGraphNodeGetGraph(node._handle),)
@@ -90,15 +92,15 @@ class GraphDefinition(Adding, Drawn):
     def handle(self) -> CUgraph:
         """The CUgraph. It goes with the last GraphDefinition, node or builder that stands for it."""
         graph = self._checked()
-        self._tree.kept.expose()
+        self._hierarchy.references.expose()
         return graph
 
     def nodes(self) -> set[GraphNode]:
         """All its nodes. Source: cuGraphGetNodes."""
         graph = self._checked()
         count = checked.cuGraphGetNodes(graph)[1]
-        found = checked.cuGraphGetNodes(graph, count)[0] if count else ()
-        return {node_at(self._tree, graph, node) for node in found}
+        handles = checked.cuGraphGetNodes(graph, count)[0] if count else ()
+        return {node_at(self._hierarchy, graph, node) for node in handles}
 
     def edges(self) -> set[tuple[GraphNode, GraphNode]]:
         """All its edges, from a node to one that follows it. Source: cuGraphGetEdges."""
@@ -128,7 +130,7 @@ class GraphDefinition(Adding, Drawn):
         Raises CUDAError that says which node is to blame. Source: cuGraphInstantiateWithParams.
         """
         chosen = _AUTO_FREE if options is None else accepted(GraphCompleteOptions, options)
-        return Graph._of(self._tree, self._checked(), chosen)
+        return Graph._of(self._hierarchy, self._checked(), chosen)
 
     def complete(self, options: GraphCompleteOptions | Mapping[str, Any] | None = None) -> Graph:
         """The same as `instantiate`."""
@@ -137,7 +139,7 @@ class GraphDefinition(Adding, Drawn):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GraphDefinition):
             return NotImplemented
-        return self._tree is other._tree and self._graph == other._graph
+        return self._hierarchy is other._hierarchy and self._graph == other._graph
 
     def __hash__(self) -> int:
         return hash(self._graph)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from .node import GraphNode
 
 
-class Neighbours(MutableSet["GraphNode"]):
-    """The predecessors or the successors of a node. Adding and discarding nodes adds and removes edges.
+class AdjacencySet(MutableSet["GraphNode"]):
+    """The predecessors or the successors of a node. NodeFactory and discarding nodes adds and removes edges.
 
     Source: cuGraphNodeGetDependencies, cuGraphNodeGetDependentNodes, cuGraphAddDependencies,
     cuGraphRemoveDependencies.
@@ -35,8 +35,8 @@ class Neighbours(MutableSet["GraphNode"]):
         handle = self._node._handle
         ask = checked.cuGraphNodeGetDependentNodes if self._forward else checked.cuGraphNodeGetDependencies
         count = ask(handle)[2]
-        found: list[CUgraphNode] = ask(handle, count)[0] if count else []
-        return found
+        handles: list[CUgraphNode] = ask(handle, count)[0] if count else []
+        return handles
 
     def _change(self, function: Any, nodes: list[GraphNode]) -> None:
         here, there = [self._node._checked()] * len(nodes), [node._checked() for node in nodes]
@@ -51,7 +51,7 @@ class Neighbours(MutableSet["GraphNode"]):
 
     def __iter__(self) -> Iterator[GraphNode]:
         node = self._node
-        return iter([node_at(node._tree, node._graph, handle) for handle in self._handles()])
+        return iter([node_at(node._hierarchy, node._graph, handle) for handle in self._handles()])
 
     def __len__(self) -> int:
         return len(self._handles())
@@ -77,7 +77,7 @@ class Neighbours(MutableSet["GraphNode"]):
         for node in wanted:
             if not isinstance(node, GraphNode):
                 raise TypeError(f"an edge leads to a GraphNode, not to a {type(node).__name__}")
-            if node._tree is not self._node._tree or node._graph != self._node._graph:
+            if node._hierarchy is not self._node._hierarchy or node._graph != self._node._graph:
                 raise ValueError(f"{node!r} is a node of another graph")
         there = set(self)
         self._change(checked.cuGraphAddDependencies, [n for n in dict.fromkeys(wanted) if n not in there])

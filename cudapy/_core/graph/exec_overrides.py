@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from ...driver import CUgraphExec
     from ..streams.stream import Stream
 
-Things = tuple[Any, ...]
+Objects = tuple[Any, ...]
 
 
-class Given:
+class ExecOverrides:
     """What an executable uses that its definition does not, by node. The driver knows nothing of it.
 
     Launches of one executable never overlap. So what is replaced has to last until `last`, the stream of the
     last launch that may use it, gets past the work that it has by then.
     """
 
-    __slots__ = ("last", "things")
+    __slots__ = ("last", "objects")
 
     def __init__(self) -> None:
-        self.things: dict[object, Things] = {}
+        self.objects: dict[object, Objects] = {}
         self.last: Stream | None = None
 
     def launch(self, launch: Callable[..., int], handle: CUgraphExec, stream: Stream) -> int:
@@ -38,34 +38,34 @@ class Given:
             self.last = deallocation_stream  # no Ctrl-C comes between
         return status
 
-    def keep_alive(self, node: int, things: Things, change: Callable[..., object], *args: Any) -> None:
+    def keep_alive(self, node: int, objects: Objects, change: Callable[..., object], *args: Any) -> None:
         """Keep alive what a node uses from the next launch on, which `change(*args)` sees to."""
-        self.replace({**self.things, node: things}, change, *args)
+        self.replace({**self.objects, node: objects}, change, *args)
 
-    def replace(self, things: dict[object, Things], change: Callable[..., object], *args: Any) -> None:
+    def replace(self, objects: dict[object, Objects], change: Callable[..., object], *args: Any) -> None:
         """The same for all nodes at once. If it is interrupted, both are kept: either may be used."""
-        before = self.things
-        self.things = {**before, object(): tuple(things.values())}
+        before = self.objects
+        self.objects = {**before, object(): tuple(objects.values())}
         try:
             change(*args)
         except Exception:
-            self.things = before
+            self.objects = before
             raise
-        self._release(before, things)
-        self.things = things
+        self._release(before, objects)
+        self.objects = objects
 
     def clear(self) -> None:
         """There is no launch to come."""
-        self._release(self.things, {})
-        self.things = {}
+        self._release(self.objects, {})
+        self.objects = {}
 
-    def _release(self, before: dict[object, Things], after: dict[object, Things]) -> None:
+    def _release(self, before: dict[object, Objects], after: dict[object, Objects]) -> None:
         """Keep what is used no more until the last launch is over."""
-        still = {id(thing) for used in after.values() for thing in used}
-        things = [thing for used in before.values() for thing in used if id(thing) not in still]
-        if not things or self.last is None:
+        still = {id(obj) for used in after.values() for obj in used}
+        objects = [obj for used in before.values() for obj in used if id(obj) not in still]
+        if not objects or self.last is None:
             return
         with RelaxedCaptureMode():
             if not is_capturing(self.last) and not driver.cuStreamQuery(self.last._handle)[0]:
                 return
-        keep_alive_for_work(self.last, *things)
+        keep_alive_for_work(self.last, *objects)

@@ -27,8 +27,8 @@ from ..ownership.graph_references import is_builder
 from ..ownership.owned import Ownership
 from ..ownership.user_objects import sweep
 from ..streams.stream import IsStreamType, Stream
-from .exec_overrides import Given
-from .hierarchy import Tree
+from .exec_overrides import ExecOverrides
+from .hierarchy import GraphHierarchy
 from .options import GraphCompleteOptions
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ class Graph(Closable):
     to its end, and what it uses is kept alive until then.
     """
 
-    __slots__ = ("_context", "_given", "_handle", "_launch")
+    __slots__ = ("_context", "_handle", "_launch", "_overrides")
     _context: int  # of the definition
-    _given: Given
+    _overrides: ExecOverrides
     _handle: CUgraphExec
     _launch: Any  # cuGraphLaunch
 
@@ -75,22 +75,22 @@ class Graph(Closable):
         raise TypeError("a Graph comes from GraphBuilder.complete() or GraphDefinition.instantiate()")
 
     @classmethod
-    def _of(cls, tree: Tree, graph: CUgraph, options: GraphCompleteOptions) -> Graph:
+    def _of(cls, hierarchy: GraphHierarchy, graph: CUgraph, options: GraphCompleteOptions) -> Graph:
         wanted = CUDA_GRAPH_INSTANTIATE_PARAMS.from_buffer_copy(_FLAGS.pack(options.flags))
         if options.upload_stream is not None:
             wanted.hUploadStream = Stream._accept(options.upload_stream)._handle
-        made = cls.__new__(cls)
-        made._context = tree.context
-        made._given, made._launch = Given(), c_function("cuGraphLaunch")
-        made._given.things = _given(tree, graph)
+        self = cls.__new__(cls)
+        self._context = hierarchy.context
+        self._overrides, self._launch = ExecOverrides(), c_function("cuGraphLaunch")
+        self._overrides.objects = _referenced(hierarchy, graph)
         cell = CUgraphExec()
-        made._ownership = Ownership(_destroy, cell, made._given)
+        self._ownership = Ownership(_destroy, cell, self._overrides)
         try:
-            with_context(tree.context, owning.cuGraphInstantiateWithParams, cell, graph, wanted)
+            with_context(hierarchy.context, owning.cuGraphInstantiateWithParams, cell, graph, wanted)
         except CUDAError as error:
             raise _not_instantiated(error, wanted) from None
-        made._handle = CUgraphExec(cell.value)
-        return made
+        self._handle = CUgraphExec(cell.value)
+        return self
 
     @property
     def handle(self) -> CUgraphExec:
@@ -107,8 +107,8 @@ class Graph(Closable):
             if is_builder(stream):
                 raise TypeError("a Graph cannot be launched in a GraphBuilder: embed() what it was made from")
             stream = Stream._accept(stream)
-        if self._given.things:
-            err = self._given.launch(self._launch, handle, stream)
+        if self._overrides.objects:
+            err = self._overrides.launch(self._launch, handle, stream)
         else:
             err = self._launch(handle, stream._handle)  # itself, without a layer between
         if err:
@@ -144,17 +144,17 @@ class Graph(Closable):
 
         handle = self._handle
         definition = definition_of(source, "update")
-        tree, graph = definition._tree, definition._checked()
+        hierarchy, graph = definition._hierarchy, definition._checked()
         info = CUgraphExecUpdateResultInfo()
-        things = _given(tree, graph)
+        objects = _referenced(hierarchy, graph)
         symbol = c_function("cuGraphExecUpdate_v2")
         arguments = word(int(handle)), word(int(graph)), word(info.getPtr())
 
         def update() -> None:
-            if status := with_context(tree.context, symbol, *arguments):
+            if status := with_context(hierarchy.context, symbol, *arguments):
                 raise _not_updated(CUresult(status), info)
 
-        self._given.replace(things, update)
+        self._overrides.replace(objects, update)
 
     @overload
     def __getitem__(self, node: KernelNode) -> views.ExecutableKernelNode: ...
@@ -182,15 +182,15 @@ class Graph(Closable):
         return "<Graph, closed>" if self.is_closed else f"<Graph {int(self._handle):#x}>"
 
 
-def _given(tree: Tree, graph: CUgraph) -> dict[object, tuple[Any, ...]]:
+def _referenced(hierarchy: GraphHierarchy, graph: CUgraph) -> dict[object, tuple[Any, ...]]:
     """What an executable has to hold: nothing if `graph` is the outermost, whose holds the driver copies."""
-    kept = tree.kept.share()
-    return {} if graph == tree.root else {0: (kept,)}
+    references = hierarchy.references.mark_shared()
+    return {} if graph == hierarchy.root else {0: (references,)}
 
 
-def _destroy(handle: CUgraphExec, given: Given) -> None:
+def _destroy(handle: CUgraphExec, overrides: ExecOverrides) -> None:
     with RelaxedCaptureMode():
-        given.clear()
+        overrides.clear()
         owning.cuGraphExecDestroy(handle)
     sweep()
 

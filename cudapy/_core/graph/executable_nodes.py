@@ -48,10 +48,10 @@ class ExecutableGraphNode:
         """The context that the node was added in, or the current one if somebody else added it."""
         return self._node._record.context or int(checked.cuCtxGetCurrent())
 
-    def _change(self, things: Iterable[object], function: Callable[..., object], *args: Any) -> None:
-        """Have `function(handles, *args)` make the change, after which the node uses `things`."""
-        given, node = self._exec._given, int(self._node._handle)
-        given.keep_alive(node, with_owners(things), function, *self._handles, *args)
+    def _change(self, objects: Iterable[object], function: Callable[..., object], *args: Any) -> None:
+        """Have `function(handles, *args)` make the change, after which the node uses `objects`."""
+        overrides, node = self._exec._overrides, int(self._node._handle)
+        overrides.keep_alive(node, with_owners(objects), function, *self._handles, *args)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._exec!r}, {self._node!r}>"
@@ -63,9 +63,9 @@ def executable_node(graph: Graph, node: GraphNode) -> ExecutableGraphNode:
         raise TypeError(f"graph[node] takes a GraphNode, not a {type(node).__name__}")
     graph._handle  # noqa: B018  # raises what a closed Graph has to say
     cls = ExecutableGraphNode._classes.get(type(node), ExecutableGraphNode)
-    made = cls.__new__(cls)
-    made._exec, made._node = graph, node
-    return made
+    view = cls.__new__(cls)
+    view._exec, view._node = graph, node
+    return view
 
 
 class _Switchable(ExecutableGraphNode):
@@ -116,9 +116,9 @@ class ExecutableMemsetNode(_Switchable, of=MemsetNode):
         self, *, dst: Any, value: Any, width: int, height: int = 1, pitch: int = 0, dst_owner: object = None
     ) -> None:
         """Change the fill, as in `GraphDefinition.memset`. Source: cuGraphExecMemsetNodeSetParams."""
-        things = parameters.owned("dst", dst, dst_owner)
+        objects = parameters.owned("dst", dst, dst_owner)
         wanted = parameters.memset_parameters(dst, value, width, height, pitch)
-        self._change(things, checked.cuGraphExecMemsetNodeSetParams, wanted, self._context)
+        self._change(objects, checked.cuGraphExecMemsetNodeSetParams, wanted, self._context)
 
 
 class ExecutableMemcpyNode(_Switchable, of=MemcpyNode):
@@ -133,9 +133,9 @@ class ExecutableMemcpyNode(_Switchable, of=MemcpyNode):
 
         Source: cuGraphExecMemcpyNodeSetParams.
         """
-        things = parameters.owned("dst", dst, dst_owner) + parameters.owned("src", src, src_owner)
-        wanted = parameters.memcpy_parameters(self._node._tree, dst, src, size)
-        self._change(things, checked.cuGraphExecMemcpyNodeSetParams, wanted, self._context)
+        objects = parameters.owned("dst", dst, dst_owner) + parameters.owned("src", src, src_owner)
+        wanted = parameters.memcpy_parameters(self._node._hierarchy, dst, src, size)
+        self._change(objects, checked.cuGraphExecMemcpyNodeSetParams, wanted, self._context)
 
 
 class ExecutableChildGraphNode(ExecutableGraphNode, of=ChildGraphNode):
@@ -148,8 +148,8 @@ class ExecutableChildGraphNode(ExecutableGraphNode, of=ChildGraphNode):
         from .definition import definition_of
 
         child = definition_of(child, "update")
-        things = tuple(child._tree.kept.share().values())
-        self._change(things, checked.cuGraphExecChildGraphNodeSetParams, child._checked())
+        objects = tuple(child._hierarchy.references.mark_shared().values())
+        self._change(objects, checked.cuGraphExecChildGraphNodeSetParams, child._checked())
 
 
 class ExecutableEventRecordNode(ExecutableGraphNode, of=EventRecordNode):
@@ -180,4 +180,4 @@ class ExecutableHostCallbackNode(ExecutableGraphNode, of=HostCallbackNode):
     def update(self, fn: Any, *, user_data: Any = None) -> None:
         """Call another function, as in `GraphDefinition.callback`. Source: cuGraphExecHostNodeSetParams."""
         function = HostFunction(fn, user_data)
-        self._change(function.things, checked.cuGraphExecHostNodeSetParams, function.parameters)
+        self._change(function.objects, checked.cuGraphExecHostNodeSetParams, function.parameters)

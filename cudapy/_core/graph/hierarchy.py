@@ -35,15 +35,15 @@ class Record:
     node: weakref.ReferenceType[GraphNode] | None = None  # the object that stands for it
 
     def __init__(self) -> None:
-        self.things: dict[str, tuple[Any, ...]] = {}  # what it uses, by role
+        self.objects: dict[str, tuple[Any, ...]] = {}  # what it uses, by role
 
     def end(self) -> None:
         """The node was destroyed."""
         self.__dict__.clear()
-        self.is_alive, self.things = False, {}
+        self.is_alive, self.objects = False, {}
 
 
-class Tree:
+class GraphHierarchy:
     """A graph with those inside it: bodies of conditional nodes, child graphs.
 
     It owns the outermost one from `own` on; while that is captured, it belongs to the capture.
@@ -52,46 +52,46 @@ class Tree:
     def __init__(self, root: CUgraph, context: int) -> None:
         self.root = root
         self.context = kept_number(context)
-        self.kept = GraphReferences(root)
+        self.references = GraphReferences(root)
         self.records: dict[int, Record] = {}
         self.allocations: dict[int, int] = {}  # sizes, by address
         self.is_alive = True
         self._ownership: Ownership | None = None
 
-    def own(self, ownership: Ownership | None) -> Tree:
+    def own(self, ownership: Ownership | None) -> GraphHierarchy:
         """Destroy the graph when nothing refers to it any more; `ownership` does."""
         self._ownership = ownership
         return self
 
     def record(self, node: CUgraphNode) -> Record:
         """What is known of a node."""
-        found = self.records.get(node.value)
-        return self.records.setdefault(node.value, Record()) if found is None else found
+        record = self.records.get(node.value)
+        return self.records.setdefault(node.value, Record()) if record is None else record
 
     def added(self, node: CUgraphNode) -> Record:
         """What is known of a new node: nothing, whatever was at this address before."""
         self.forget(node)
         return self.record(node)
 
-    def keep_alive(self, node: CUgraphNode, record: Record, **things: Any) -> None:
+    def keep_alive(self, node: CUgraphNode, record: Record, **objects: Any) -> None:
         """Keep alive what a node uses; what is not named stays as it was."""
-        if not things and not record.things:
+        if not objects and not record.objects:
             return
-        for role, used in things.items():
-            record.things[role] = with_owners(used if isinstance(used, tuple) else (used,))
-        self.kept.keep_alive(int(node), *(thing for used in record.things.values() for thing in used))
+        for role, used in objects.items():
+            record.objects[role] = with_owners(used if isinstance(used, tuple) else (used,))
+        self.references.keep_alive(int(node), *(obj for used in record.objects.values() for obj in used))
 
     def forget(self, node: CUgraphNode) -> None:
         """A node was destroyed."""
         record = self.records.pop(int(node), None)
         if record is not None:
             record.end()
-        self.kept.keep_alive(int(node))
+        self.references.keep_alive(int(node))
 
     @entered
-    def take_back(self, node: CUgraphNode, things: Mapping[str, Any], number: int = 0) -> None:
+    def take_back(self, node: CUgraphNode, objects: Mapping[str, Any], number: int = 0) -> None:
         """Destroy the node in this cell, 0 for none, as its adding failed or was interrupted. One that
-        cannot be destroyed, as in a graph that allocates memory, keeps the `things` that it uses.
+        cannot be destroyed, as in a graph that allocates memory, keeps the `objects` that it uses.
 
         To the end, should Ctrl-C come again.
         """
@@ -101,14 +101,14 @@ class Tree:
                 if node.value:
                     owning.cuGraphDestroyNode(node)
             except CUDAError:
-                self.keep_alive(node, self.record(node), **things)
+                self.keep_alive(node, self.record(node), **objects)
             else:
                 if number:
                     self.forget(CUgraphNode(number))
         except Exception:
             raise
         except BaseException:
-            self.take_back(node, things, number)
+            self.take_back(node, objects, number)
             raise
 
     def allocated(self, address: int) -> bool:

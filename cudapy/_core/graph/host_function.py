@@ -42,5 +42,5 @@ class HostFunction:
                 )
             self.callback = fn
             thunk, argument = PointerThunk(lambda _: fn()), 0
-        self.things = fn, thunk, data
+        self.objects = fn, thunk, data
         self.parameters = CUDA_HOST_NODE_PARAMS(fn=entry(thunk), userData=argument)

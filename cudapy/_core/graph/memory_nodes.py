@@ -19,35 +19,35 @@ class AllocNode(GraphNode, kind="MEM_ALLOC"):
 
     __slots__ = ()
 
-    def _found(self) -> CUDA_MEM_ALLOC_NODE_PARAMS:
+    def _params(self) -> CUDA_MEM_ALLOC_NODE_PARAMS:
         return checked.cuGraphMemAllocNodeGetParams(self._checked())
 
     @property
     def dptr(self) -> int:
         """The address of the memory."""
-        return int(self._found().dptr)
+        return int(self._params().dptr)
 
     @property
     def bytesize(self) -> int:
         """The size of the memory in bytes."""
-        return int(self._found().bytesize)
+        return int(self._params().bytesize)
 
     @property
     def device_id(self) -> int:
         """The ordinal of the device that has the memory; -1 for host memory."""
-        found = self._found()
-        return -1 if allocation.memory_type(found) == "host" else int(found.poolProps.location.id)
+        params = self._params()
+        return -1 if allocation.memory_type(params) == "host" else int(params.poolProps.location.id)
 
     @property
     def memory_type(self) -> allocation.GraphMemoryType:
         """ "device", "host" or "managed"."""
-        return allocation.memory_type(self._found())
+        return allocation.memory_type(self._params())
 
     @property
     def peer_access(self) -> tuple[int, ...]:
         """The ordinals of the other devices that may use the memory."""
-        found = self._found()
-        return tuple(int(access.location.id) for access in found.accessDescs or ())
+        params = self._params()
+        return tuple(int(access.location.id) for access in params.accessDescs or ())
 
 
 class FreeNode(GraphNode, kind="MEM_FREE"):
@@ -66,38 +66,38 @@ class MemsetNode(GraphNode, kind="MEMSET"):
 
     __slots__ = ()
 
-    def _found(self) -> CUDA_MEMSET_NODE_PARAMS:
+    def _params(self) -> CUDA_MEMSET_NODE_PARAMS:
         return checked.cuGraphMemsetNodeGetParams(self._checked())
 
     @property
     def dptr(self) -> int:
         """The address of the first element."""
-        return int(self._found().dst)
+        return int(self._params().dst)
 
     @property
     def value(self) -> int:
         """The element, as a number."""
-        return int(self._found().value)
+        return int(self._params().value)
 
     @property
     def element_size(self) -> int:
         """The size of an element: 1, 2 or 4 bytes."""
-        return int(self._found().elementSize)
+        return int(self._params().elementSize)
 
     @property
     def width(self) -> int:
         """The elements of a row."""
-        return int(self._found().width)
+        return int(self._params().width)
 
     @property
     def height(self) -> int:
         """How many rows there are."""
-        return int(self._found().height)
+        return int(self._params().height)
 
     @property
     def pitch(self) -> int:
         """The bytes from one row to the next; without a meaning for one row."""
-        return int(self._found().pitch)
+        return int(self._params().pitch)
 
     def update(
         self,
@@ -113,19 +113,19 @@ class MemsetNode(GraphNode, kind="MEMSET"):
 
         Source: cuGraphMemsetNodeSetParams.
         """
-        handle, found = self._checked(), self._found()
+        handle, params = self._checked(), self._params()
         if dst is None and dst_owner is not None:
             raise ValueError("update: dst_owner is for a dst that is an address")
         wanted = parameters.memset_parameters(
-            int(found.dst) if dst is None else dst,
-            found.value.to_bytes(4, "little")[: found.elementSize] if value is None else value,
-            found.width if width is None else width,
-            found.height if height is None else height,
-            found.pitch if pitch is None else pitch,
+            int(params.dst) if dst is None else dst,
+            params.value.to_bytes(4, "little")[: params.elementSize] if value is None else value,
+            params.width if width is None else width,
+            params.height if height is None else height,
+            params.pitch if pitch is None else pitch,
         )
-        things = {} if dst is None else {"dst": parameters.owned("dst", dst, dst_owner)}
+        objects = {} if dst is None else {"dst": parameters.owned("dst", dst, dst_owner)}
         checked.cuGraphMemsetNodeSetParams(handle, wanted)
-        self._tree.keep_alive(handle, self._record, **things)
+        self._hierarchy.keep_alive(handle, self._record, **objects)
 
 
 class MemcpyNode(GraphNode, kind="MEMCPY"):
@@ -133,23 +133,23 @@ class MemcpyNode(GraphNode, kind="MEMCPY"):
 
     __slots__ = ()
 
-    def _found(self) -> CUDA_MEMCPY3D:
+    def _params(self) -> CUDA_MEMCPY3D:
         return checked.cuGraphMemcpyNodeGetParams(self._checked())
 
     @property
     def dst(self) -> int:
         """The address that is written."""
-        return parameters.end_of_copy(self._found(), "dst")
+        return parameters.end_of_copy(self._params(), "dst")
 
     @property
     def src(self) -> int:
         """The address that is read."""
-        return parameters.end_of_copy(self._found(), "src")
+        return parameters.end_of_copy(self._params(), "src")
 
     @property
     def size(self) -> int:
         """How many bytes are copied, in one row."""
-        return int(self._found().WidthInBytes)
+        return int(self._params().WidthInBytes)
 
     def update(
         self,
@@ -165,21 +165,21 @@ class MemcpyNode(GraphNode, kind="MEMCPY"):
         Raises ValueError for a copy that is no single piece of memory, which only a captured one can be.
         Source: cuGraphMemcpyNodeSetParams.
         """
-        handle, found = self._checked(), self._found()
-        if not parameters.is_plain_copy(found):
+        handle, params = self._checked(), self._params()
+        if not parameters.is_plain_copy(params):
             raise ValueError("update: this node copies more than one piece of memory, or an array")
         if (dst is None and dst_owner is not None) or (src is None and src_owner is not None):
             raise ValueError("update: an owner is for an address that is given with it")
-        things = {
+        objects = {
             side: parameters.owned(side, operand, owner)
             for side, operand, owner in (("dst", dst, dst_owner), ("src", src, src_owner))
             if operand is not None
         }
         wanted = parameters.memcpy_parameters(
-            self._tree,
-            parameters.end_of_copy(found, "dst") if dst is None else dst,
-            parameters.end_of_copy(found, "src") if src is None else src,
-            found.WidthInBytes if size is None else size,
+            self._hierarchy,
+            parameters.end_of_copy(params, "dst") if dst is None else dst,
+            parameters.end_of_copy(params, "src") if src is None else src,
+            params.WidthInBytes if size is None else size,
         )
         checked.cuGraphMemcpyNodeSetParams(handle, wanted)
-        self._tree.keep_alive(handle, self._record, **things)
+        self._hierarchy.keep_alive(handle, self._record, **objects)

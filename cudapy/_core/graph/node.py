@@ -6,26 +6,26 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ...driver import CUgraph, CUgraphNode, CUgraphNodeType, checked
-from .edges import Neighbours
-from .hierarchy import Record, Tree
-from .node_factory import Adding, kinds
+from .edges import AdjacencySet
+from .hierarchy import GraphHierarchy, Record
+from .node_factory import NodeFactory, kinds
 
 if TYPE_CHECKING:
     from .definition import GraphDefinition
 
 
-class GraphNode(Adding):
+class GraphNode(NodeFactory):
     """A step of a graph. Its methods, such as `launch` and `memcpy`, add nodes that follow it.
 
     A node is the same object wherever it comes from, as long as anybody has it: the methods that add nodes,
     `nodes`, `edges`, `pred` and `succ`.
     """
 
-    __slots__ = ("_graph", "_handle", "_record", "_tree")
+    __slots__ = ("_graph", "_handle", "_hierarchy", "_record")
     _graph: CUgraph
     _handle: CUgraphNode
     _record: Record
-    _tree: Tree
+    _hierarchy: GraphHierarchy
 
     def __init__(self) -> None:
         raise TypeError(
@@ -48,8 +48,8 @@ class GraphNode(Adding):
             raise RuntimeError(f"this {type(self).__name__} was destroyed")
         return self._handle
 
-    def _place(self) -> tuple[Tree, CUgraph, list[CUgraphNode]]:
-        return self._tree, self._graph, [self._checked()]
+    def _place(self) -> tuple[GraphHierarchy, CUgraph, list[CUgraphNode]]:
+        return self._hierarchy, self._graph, [self._checked()]
 
     @property
     def type(self) -> CUgraphNodeType | None:
@@ -61,7 +61,7 @@ class GraphNode(Adding):
         """The graph that it is in."""
         from .definition import GraphDefinition
 
-        return GraphDefinition._of(self._tree, self._graph)
+        return GraphDefinition._of(self._hierarchy, self._graph)
 
     @property
     def handle(self) -> CUgraphNode | None:
@@ -88,25 +88,25 @@ class GraphNode(Adding):
             lost = [self, *self._contents()]
             checked.cuGraphDestroyNode(self._handle)
             for node in lost:
-                self._tree.forget(node._handle)
+                self._hierarchy.forget(node._handle)
 
     @property
-    def pred(self) -> Neighbours:
+    def pred(self) -> AdjacencySet:
         """The nodes that it follows: a set that can be changed, or replaced by another."""
-        return Neighbours(self, forward=False)
+        return AdjacencySet(self, forward=False)
 
     @pred.setter
     def pred(self, nodes: Iterable[GraphNode]) -> None:
-        Neighbours(self, forward=False).replace(nodes)
+        AdjacencySet(self, forward=False).replace(nodes)
 
     @property
-    def succ(self) -> Neighbours:
+    def succ(self) -> AdjacencySet:
         """The nodes that follow it: a set that can be changed, or replaced by another."""
-        return Neighbours(self, forward=True)
+        return AdjacencySet(self, forward=True)
 
     @succ.setter
     def succ(self, nodes: Iterable[GraphNode]) -> None:
-        Neighbours(self, forward=True).replace(nodes)
+        AdjacencySet(self, forward=True).replace(nodes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GraphNode):

@@ -28,7 +28,7 @@ from . import condition as conditions
 from . import parameters
 from .allocation import allocation_parameters
 from .condition import GraphCondition
-from .hierarchy import Record, Tree
+from .hierarchy import GraphHierarchy, Record
 from .host_function import HostFunction
 
 if TYPE_CHECKING:
@@ -65,12 +65,14 @@ _FREE = CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEM_FREE
 _CONDITIONAL = CUgraphNodeType.CU_GRAPH_NODE_TYPE_CONDITIONAL
 
 
-def node_at(tree: Tree, graph: CUgraph, handle: CUgraphNode, kind: CUgraphNodeType | None = None) -> Any:
+def node_at(
+    hierarchy: GraphHierarchy, graph: CUgraph, handle: CUgraphNode, kind: CUgraphNodeType | None = None
+) -> Any:
     """The node with this handle, as an object of the class for its kind (None: ask the driver).
 
     It is the same object as long as anybody has it.
     """
-    record = tree.record(handle)
+    record = hierarchy.record(handle)
     known = None if record.node is None else record.node()
     if known is not None:
         return known
@@ -79,12 +81,12 @@ def node_at(tree: Tree, graph: CUgraph, handle: CUgraphNode, kind: CUgraphNodeTy
     cls: Any = kinds.get(kind) or kinds[None]
     cls = cls._for(handle, record)
     node = cls.__new__(cls)
-    node._tree, node._graph, node._handle, node._record = tree, graph, handle, record
+    node._hierarchy, node._graph, node._handle, node._record = hierarchy, graph, handle, record
     record.node = weakref.ref(node)
     return node
 
 
-class Adding(NotCopyable):
+class NodeFactory(NotCopyable):
     """Base of GraphDefinition and GraphNode. Each method adds one node and returns it.
 
     What the node uses is kept alive as long as the graph, an executable made from it or another copy may use
@@ -93,7 +95,7 @@ class Adding(NotCopyable):
 
     __slots__ = ()
 
-    def _place(self) -> tuple[Tree, CUgraph, list[CUgraphNode]]:
+    def _place(self) -> tuple[GraphHierarchy, CUgraph, list[CUgraphNode]]:
         """The graph, and the nodes in it that the new one follows."""
         raise NotImplementedError
 
@@ -105,27 +107,27 @@ class Adding(NotCopyable):
         context: int = 0,
         before: list[CUgraphNode] | None = None,
         note: Callable[[CUgraphNode, Record], object] | None = None,
-        **things: Any,
+        **objects: Any,
     ) -> Any:
-        """The node that `add(cell, graph, nodes before, how many, *args)` makes in `cell`; it needs `things`.
+        """The node that `add(cell, graph, nodes before, count, *args)` makes in `cell`; it needs `objects`.
 
         before: the nodes it follows, if these are not those of `_place`. note: is called with the cell and
         the node's record, for what else belongs to it. If anything fails, or Ctrl-C comes, there is no node.
         """
-        tree, graph, placed = self._place()
+        hierarchy, graph, placed = self._place()
         before, node = placed if before is None else before, CUgraphNode()
         try:
             add(node, graph, before or None, len(before), *args)
-            record = tree.added(node)
+            record = hierarchy.added(node)
             record.context = context
             if green_contexts and (green := green_number(context)):
-                things["context"] = green
-            tree.keep_alive(node, record, **things)
+                objects["context"] = green
+            hierarchy.keep_alive(node, record, **objects)
             if note is not None:
                 note(node, record)
-            return node_at(tree, graph, node, kind)
+            return node_at(hierarchy, graph, node, kind)
         except BaseException:
-            tree.take_back(node, things)
+            hierarchy.take_back(node, objects)
             raise
 
     def _current(self) -> int:
@@ -154,11 +156,11 @@ class Adding(NotCopyable):
 
     def join(self, *nodes: GraphNode) -> EmptyNode:
         """Do nothing, but after all of `nodes`. Source: cuGraphAddEmptyNode."""
-        tree, graph, before = self._place()
+        hierarchy, graph, before = self._place()
         for node in nodes:
             if not isinstance(node, kinds[None]):
                 raise TypeError(f"join takes nodes, not a {type(node).__name__}")
-            if node._tree is not tree or node._graph != graph:
+            if node._hierarchy is not hierarchy or node._graph != graph:
                 raise ValueError(f"join: {node!r} is a node of another graph")
             if node._checked() not in before:
                 before.append(node._handle)
@@ -206,11 +208,11 @@ class Adding(NotCopyable):
         of 1, 2 or 4 bytes. dst_owner: what to keep alive for a `dst` that is an address.
         Source: cuGraphAddMemsetNode.
         """
-        things = parameters.owned("dst", dst, dst_owner)
+        objects = parameters.owned("dst", dst, dst_owner)
         wanted = parameters.memset_parameters(dst, value, width, height, pitch)
         context = self._current()
         add = owning.cuGraphAddMemsetNode
-        return self._add(_MEMSET, add, wanted, context, context=context, dst=things)  # type: ignore[no-any-return]
+        return self._add(_MEMSET, add, wanted, context, context=context, dst=objects)  # type: ignore[no-any-return]
 
     def memcpy(
         self,
@@ -227,14 +229,14 @@ class Adding(NotCopyable):
         read or written at every launch. dst_owner, src_owner: what to keep alive for an address.
         Source: cuGraphAddMemcpyNode.
         """
-        things: dict[str, Any] = {
+        objects: dict[str, Any] = {
             "dst": parameters.owned("dst", dst, dst_owner),
             "src": parameters.owned("src", src, src_owner),
         }
         wanted = parameters.memcpy_parameters(self._place()[0], dst, src, size)
         context = self._current()
         add = owning.cuGraphAddMemcpyNode
-        return self._add(_MEMCPY, add, wanted, context, context=context, **things)  # type: ignore[no-any-return]
+        return self._add(_MEMCPY, add, wanted, context, context=context, **objects)  # type: ignore[no-any-return]
 
     def embed(self, child: GraphBuilder | GraphDefinition) -> ChildGraphNode:
         """Run a copy, made now, of another graph, which must not allocate memory or have conditions.
@@ -244,9 +246,9 @@ class Adding(NotCopyable):
         from .definition import definition_of
 
         child = definition_of(child, "embed")
-        things = tuple(child._tree.kept.share().values())
+        objects = tuple(child._hierarchy.references.mark_shared().values())
         add = owning.cuGraphAddChildGraphNode
-        return self._add(_CHILD, add, child._graph, child=things)  # type: ignore[no-any-return]
+        return self._add(_CHILD, add, child._graph, child=objects)  # type: ignore[no-any-return]
 
     def record(self, event: Event) -> EventRecordNode:
         """Record an event. Source: cuGraphAddEventRecordNode."""
@@ -280,7 +282,7 @@ class Adding(NotCopyable):
 
         add = owning.cuGraphAddHostNode
         return self._add(  # type: ignore[no-any-return]
-            _HOST, add, function.parameters, note=note, fn=function.things
+            _HOST, add, function.parameters, note=note, fn=function.objects
         )
 
     # -- decisions --------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ class KernelNode(GraphNode, kind="KERNEL"):
 
     __slots__ = ()
 
-    def _found(self) -> CUDA_KERNEL_NODE_PARAMS:
+    def _params(self) -> CUDA_KERNEL_NODE_PARAMS:
         return checked.cuGraphKernelNodeGetParams(self._checked())
 
     @property
@@ -58,13 +58,13 @@ class KernelNode(GraphNode, kind="KERNEL"):
     @property
     def config(self) -> LaunchConfig:
         """The shape of the launch. Source: cuGraphKernelNodeGetParams, cuGraphKernelNodeGetAttribute."""
-        return node_parameters.launch_config(self._checked(), self._found())
+        return node_parameters.launch_config(self._checked(), self._params())
 
     @property
     def kernel(self) -> Kernel:
         """The kernel."""
         if self._record.kernel is None:
-            self._record.kernel = node_parameters.kernel_of(self._found())
+            self._record.kernel = node_parameters.kernel_of(self._params())
         return self._record.kernel
 
     def update(
@@ -74,24 +74,24 @@ class KernelNode(GraphNode, kind="KERNEL"):
 
         Executables made before are not changed. Source: cuGraphKernelNodeSetParams.
         """
-        handle, found = self._checked(), self._found()
+        handle, params = self._checked(), self._params()
         used = self.kernel if kernel is None else kernel
         if args is not None:
             block = node_parameters.arguments(used, args)
         elif kernel is None:
-            block = node_parameters.arguments_at(used, int(found.kernelParams or 0))
+            block = node_parameters.arguments_at(used, int(params.kernelParams or 0))
         else:
             raise ValueError("update: another kernel needs its args, args=() if it takes none")
-        shape = node_parameters.launch_config(handle, found)
+        shape = node_parameters.launch_config(handle, params)
         wanted = node_parameters.kernel_parameters(
-            shape if config is None else config, used, block.address, int(found.ctx)
+            shape if config is None else config, used, block.address, int(params.ctx)
         )
         checked.cuGraphKernelNodeSetParams(handle, wanted)
         if config is not None:
             node_parameters.set_attributes(handle, config)
         self._record.kernel = used
-        things = {} if args is None else {"args": tuple(args)}
-        self._tree.keep_alive(handle, self._record, kernel=used, **things)
+        objects = {} if args is None else {"args": tuple(args)}
+        self._hierarchy.keep_alive(handle, self._record, kernel=used, **objects)
 
 
 class ChildGraphNode(GraphNode, kind="GRAPH"):
@@ -105,7 +105,7 @@ class ChildGraphNode(GraphNode, kind="GRAPH"):
         from .definition import GraphDefinition
 
         inner = checked.cuGraphChildGraphNodeGetGraph(self._checked())
-        return GraphDefinition._of(self._tree, inner, self)
+        return GraphDefinition._of(self._hierarchy, inner, self)
 
     def _inside(self) -> tuple[GraphDefinition, ...]:
         return (self.child_graph,)
@@ -118,16 +118,16 @@ class ChildGraphNode(GraphNode, kind="GRAPH"):
         from .definition import definition_of
 
         handle, child = self._checked(), definition_of(child, "update")
-        if child._tree is self._tree:
+        if child._hierarchy is self._hierarchy:
             raise ValueError("update: the child is a part of the graph that it would go into")
         wanted = CUgraphNodeParams(type=CUgraphNodeType.CU_GRAPH_NODE_TYPE_GRAPH)
         wanted.graph.graph = child._graph
         lost = self._contents()
         checked.cuGraphNodeSetParams(handle, wanted)
         for node in lost:
-            self._tree.forget(node._handle)
-        things = tuple(child._tree.kept.share().values())
-        self._tree.keep_alive(handle, self._record, child=things)
+            self._hierarchy.forget(node._handle)
+        objects = tuple(child._hierarchy.references.mark_shared().values())
+        self._hierarchy.keep_alive(handle, self._record, child=objects)
 
 
 class _EventNode(GraphNode):
@@ -147,7 +147,7 @@ class _EventNode(GraphNode):
 
     def _changed(self, event: Event) -> None:
         self._record.event = event
-        self._tree.keep_alive(self._handle, self._record, event=event)
+        self._hierarchy.keep_alive(self._handle, self._record, event=event)
 
 
 def _foreign(handle: CUevent) -> Event:
@@ -204,4 +204,4 @@ class HostCallbackNode(GraphNode, kind="HOST"):
         function = HostFunction(fn, user_data)
         checked.cuGraphHostNodeSetParams(self._checked(), function.parameters)
         self._record.callback = function.callback
-        self._tree.keep_alive(self._handle, self._record, fn=function.things)
+        self._hierarchy.keep_alive(self._handle, self._record, fn=function.objects)

@@ -13,7 +13,7 @@ from ...driver import (
 )
 from ..memory.buffer import Buffer
 from ..memory.pointer import locate
-from .hierarchy import Tree
+from .hierarchy import GraphHierarchy
 
 
 def owned(what: str, operand: Any, owner: Any) -> tuple[Any, ...]:
@@ -53,12 +53,12 @@ def _pattern(value: Any) -> tuple[int, int]:
     return len(data), int.from_bytes(data, "little")
 
 
-def memcpy_parameters(tree: Tree, dst: Any, src: Any, size: int) -> CUDA_MEMCPY3D:
+def memcpy_parameters(hierarchy: GraphHierarchy, dst: Any, src: Any, size: int) -> CUDA_MEMCPY3D:
     """A copy of `size` bytes between buffers, addresses and host arrays."""
     size = operator.index(size)
     if size < 1:
         raise ValueError(f"memcpy: {size} bytes are nothing to copy")
-    made = CUDA_MEMCPY3D(WidthInBytes=size, Height=1, Depth=1)
+    params = CUDA_MEMCPY3D(WidthInBytes=size, Height=1, Depth=1)
     for side, operand in (("dst", dst), ("src", src)):
         array = _host_array(operand)
         room = operand._size if isinstance(operand, Buffer) else size if array is None else array.nbytes
@@ -66,13 +66,13 @@ def memcpy_parameters(tree: Tree, dst: Any, src: Any, size: int) -> CUDA_MEMCPY3
             raise TypeError("memcpy: dst is read-only")
         if size > room:
             raise ValueError(f"memcpy: {side} has {room} bytes, which are less than {size}")
-        if array is not None or not _is_on_device(tree, operand):
-            setattr(made, f"{side}MemoryType", CUmemorytype.CU_MEMORYTYPE_HOST)
-            setattr(made, f"{side}Host", _address(side, operand) if array is None else operand)
+        if array is not None or not _is_on_device(hierarchy, operand):
+            setattr(params, f"{side}MemoryType", CUmemorytype.CU_MEMORYTYPE_HOST)
+            setattr(params, f"{side}Host", _address(side, operand) if array is None else operand)
         else:
-            setattr(made, f"{side}MemoryType", CUmemorytype.CU_MEMORYTYPE_DEVICE)
-            setattr(made, f"{side}Device", _address(side, operand))
-    return made
+            setattr(params, f"{side}MemoryType", CUmemorytype.CU_MEMORYTYPE_DEVICE)
+            setattr(params, f"{side}Device", _address(side, operand))
+    return params
 
 
 def _host_array(operand: Any) -> memoryview | None:
@@ -86,11 +86,11 @@ def _host_array(operand: Any) -> memoryview | None:
     return view if view.ndim else None
 
 
-def _is_on_device(tree: Tree, operand: Any) -> bool:
+def _is_on_device(hierarchy: GraphHierarchy, operand: Any) -> bool:
     if isinstance(operand, Buffer):
         return operand.is_managed or not operand.is_host_accessible
     address = _address("a memcpy operand", operand)
-    return tree.allocated(address) or locate(address).device_id >= 0
+    return hierarchy.allocated(address) or locate(address).device_id >= 0
 
 
 def _address(side: str, operand: Any) -> int:
@@ -102,20 +102,20 @@ def _address(side: str, operand: Any) -> int:
         raise TypeError(f"{side} must be a Buffer or an address, not {type_name(operand)}") from None
 
 
-def end_of_copy(found: CUDA_MEMCPY3D, side: str) -> int:
+def end_of_copy(params: CUDA_MEMCPY3D, side: str) -> int:
     """The address that a copy node reads (`src`) or writes (`dst`)."""
-    kind = getattr(found, f"{side}MemoryType")
+    kind = getattr(params, f"{side}MemoryType")
     field = "Host" if kind == CUmemorytype.CU_MEMORYTYPE_HOST else "Device"
-    return int(getattr(found, side + field) or 0)
+    return int(getattr(params, side + field) or 0)
 
 
-def is_plain_copy(found: CUDA_MEMCPY3D) -> bool:
+def is_plain_copy(params: CUDA_MEMCPY3D) -> bool:
     """Whether it is one piece of memory from an address to an address."""
     array = CUmemorytype.CU_MEMORYTYPE_ARRAY
-    offsets = (found.srcXInBytes, found.srcY, found.srcZ, found.dstXInBytes, found.dstY, found.dstZ)
+    offsets = (params.srcXInBytes, params.srcY, params.srcZ, params.dstXInBytes, params.dstY, params.dstZ)
     return (
-        found.Height <= 1
-        and found.Depth <= 1
+        params.Height <= 1
+        and params.Depth <= 1
         and not any(offsets)
-        and array not in (found.srcMemoryType, found.dstMemoryType)
+        and array not in (params.srcMemoryType, params.dstMemoryType)
     )

@@ -47,13 +47,13 @@ def encoding(value: Any, parameter: Parameter) -> Encoding:
 
     Raises TypeError for what is not a kernel argument, or not one of the parameter's kind and size.
     """
-    made = _encoding(value, parameter)
-    given = _kind(made)
+    encoding = _encoding(value, parameter)
+    given = _kind(encoding)
     if given and parameter.kind in (FLOAT, INTEGER) and given != parameter.kind:
         raise TypeError(f"{type(value).__name__} given, {_named(parameter)} is {_type(parameter)}")
-    if parameter.size is not None and made.size != parameter.size:
-        raise TypeError(f"it takes {made.size} bytes, {_named(parameter)} has {parameter.size}")
-    return made
+    if parameter.size is not None and encoding.size != parameter.size:
+        raise TypeError(f"it takes {encoding.size} bytes, {_named(parameter)} has {parameter.size}")
+    return encoding
 
 
 def _encoding(value: Any, parameter: Parameter) -> Encoding:
@@ -147,13 +147,13 @@ def whole(data: bytes, size: int) -> bytes:
     return data
 
 
-def _kind(made: Encoding) -> str:
+def _kind(encoding: Encoding) -> str:
     """What is packed: FLOAT, INTEGER, or BITS for a pair; "" for bytes, which can be anything."""
-    if made.codes[-1] == "s":
+    if encoding.codes[-1] == "s":
         return ""
-    if len(made.expressions) > 1:
+    if len(encoding.expressions) > 1:
         return BITS
-    return FLOAT if made.codes in FLOATS.values() else INTEGER
+    return FLOAT if encoding.codes in FLOATS.values() else INTEGER
 
 
 def _named(parameter: Parameter) -> str:
@@ -172,10 +172,10 @@ def _bytes_of(parameter: Parameter) -> str:
 
 def encode(value: Any, parameter: Parameter) -> bytes:
     """The bytes of one argument. Raises TypeError, or OverflowError for an integer that does not fit."""
-    made = encoding(value, parameter)
+    encoded = encoding(value, parameter)
     scope = {"value": value, **HELPERS}
     try:
-        fields = [eval(expression.format("value"), scope) for expression in made.expressions]
+        fields = [eval(expression.format("value"), scope) for expression in encoded.expressions]
     except Unusual:
         return _bits(value)
     except AttributeError as error:  # an array that is not on a device, say
@@ -183,21 +183,21 @@ def encode(value: Any, parameter: Parameter) -> bytes:
     except LookupError as error:
         raise TypeError(f"the __cuda_array_interface__ of a {type(value).__name__} has no {error}") from None
     try:
-        return struct.pack("=" + made.codes, *fields)
+        return struct.pack("=" + encoded.codes, *fields)
     except struct.error:
         if type(value) is Buffer:
             value._address  # noqa: B018  # raises what a closed buffer has to say
-        if made.codes in SIGNED.values() and isinstance(value, int):
+        if encoded.codes in SIGNED.values() and isinstance(value, int):
             try:
-                return value.to_bytes(made.size, sys.byteorder, signed=False)
+                return value.to_bytes(encoded.size, sys.byteorder, signed=False)
             except OverflowError:
-                what = f"{shown(value)} does not fit the {made.size} bytes of the parameter"
+                what = f"{shown(value)} does not fit the {encoded.size} bytes of the parameter"
                 raise OverflowError(what) from None
-        if not (made.codes in FLOATS.values() and isinstance(value, int)):
-            raise TypeError(f"{shown(value)} cannot be packed as {made.codes!r}") from None
+        if not (encoded.codes in FLOATS.values() and isinstance(value, int)):
+            raise TypeError(f"{shown(value)} cannot be packed as {encoded.codes!r}") from None
     except OverflowError:
         pass
-    raise OverflowError(f"{shown(value)} does not fit a {made.size}-byte float")
+    raise OverflowError(f"{shown(value)} does not fit a {encoded.size}-byte float")
 
 
 def _bits(value: Any) -> bytes:
@@ -217,17 +217,17 @@ def layout(encodings: list[Encoding], parameters: Sequence[tuple[int, int]] | No
     if parameters is not None:
         return [offset for offset, _ in parameters]
     offsets, end = [], 0
-    for made in encodings:
+    for encoding in encodings:
         offsets.append(end)
-        end += round_up(made.size, SLOT)
+        end += round_up(encoding.size, SLOT)
     return offsets
 
 
 def packed_format(encodings: list[Encoding], offsets: list[int]) -> str:
     """The `struct` format of the values, with the gaps that the kernel has between them."""
     pieces, end = [], 0
-    for made, offset in zip(encodings, offsets, strict=True):
-        pieces += [f"{offset - end}x"] * (offset > end) + [made.codes]
-        end = offset + made.size
+    for encoding, offset in zip(encodings, offsets, strict=True):
+        pieces += [f"{offset - end}x"] * (offset > end) + [encoding.codes]
+        end = offset + encoding.size
     runs = [(piece, len(list(same))) for piece, same in groupby(pieces)]
     return "=" + "".join(f"{n}{piece}" if len(piece) == 1 else piece * n for piece, n in runs)

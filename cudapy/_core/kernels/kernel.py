@@ -31,7 +31,7 @@ class Kernel(NotCopyable):
     Source: cuLibraryGetKernel.
     """
 
-    __slots__ = ("_function", "_handle", "_launch", "_module", "_packers", "_parameters_found", "name")
+    __slots__ = ("_function", "_handle", "_launch", "_module", "_packers", "_parameters_known", "name")
 
     def __init__(self, handle: CUkernel, name: str, module: ObjectCode | None) -> None:
         self._handle = handle
@@ -39,7 +39,7 @@ class Kernel(NotCopyable):
         self._module = module  # kept alive, as it owns the code
         self._packers: dict[Any, Any] = {}  # what `launch` has written for this kernel
         self._launch: Any = _first_launch
-        self._parameters_found: list[ParamInfo] | None = None
+        self._parameters_known: list[ParamInfo] | None = None
         self.name = name
 
     @staticmethod
@@ -84,20 +84,20 @@ class Kernel(NotCopyable):
     @property
     def _parameters(self) -> list[ParamInfo] | None:
         """The same, but None where the driver cannot tell."""
-        if self._parameters_found is None:
-            found: list[ParamInfo] = []
+        if self._parameters_known is None:
+            parameters: list[ParamInfo] = []
             try:
                 status, *where = driver.cuKernelGetParamInfo(self._handle, 0)
                 while not status:
-                    found.append(ParamInfo(*where))
-                    status, *where = driver.cuKernelGetParamInfo(self._handle, len(found))
+                    parameters.append(ParamInfo(*where))
+                    status, *where = driver.cuKernelGetParamInfo(self._handle, len(parameters))
             except SymbolNotFound:
                 return None
             if status != driver.CUresult.CUDA_ERROR_INVALID_VALUE:  # there is none of this index
-                arguments = {"kernel": self._handle, "paramIndex": len(found)}
+                arguments = {"kernel": self._handle, "paramIndex": len(parameters)}
                 raise driver.libcuda.error("cuKernelGetParamInfo", status, arguments)
-            self._parameters_found = found
-        return self._parameters_found
+            self._parameters_known = parameters
+        return self._parameters_known
 
     def _signature(self, count: int) -> list[Parameter]:
         """What is known of each of `count` parameters, those of a launch. Raises TypeError for another count.

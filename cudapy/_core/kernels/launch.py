@@ -114,7 +114,7 @@ class Writer:
         ]
         self.free: list[tuple[Any, int]] = []  # tables that nodes of graphs are done with
         # Values that are packed as they are need no names: they stay the tuple that they came in.
-        self.is_plain = bool(args) and all(made.is_plain for made in self.encodings)
+        self.is_plain = bool(args) and all(each.is_plain for each in self.encodings)
 
     def scope(self) -> dict[str, Any]:
         """What a function needs."""
@@ -141,7 +141,7 @@ class Writer:
     def values(self) -> Callable[..., tuple[Any, ...]]:
         """The function from the arguments to what `struct` packs."""
         expressions = [
-            e.format(n) for n, made in zip(self.names, self.encodings, strict=True) for e in made.expressions
+            e.format(n) for n, each in zip(self.names, self.encodings, strict=True) for e in each.expressions
         ]
         source = (
             f"def values({', '.join(self.names)}):\n    return ({''.join(e + ', ' for e in expressions)})\n"
@@ -166,8 +166,8 @@ class Writer:
 
     def fill(self, room: Any, args: tuple[Any, ...]) -> None:
         """Pack the values one by one: what the single call would not take, or the error that says why."""
-        for i, (arg, parameter, made) in enumerate(zip(args, self.parameters, self.encodings, strict=True)):
-            data = self.told(i, encode, arg, parameter._replace(size=made.size))
+        for i, (arg, parameter, each) in enumerate(zip(args, self.parameters, self.encodings, strict=True)):
+            data = self.told(i, encode, arg, parameter._replace(size=each.size))
             room[self.offsets[i] : self.offsets[i] + len(data)] = data
 
     def told(
@@ -199,10 +199,10 @@ class Writer:
             handle, tail, known, reference = scope["last"]
             try:
                 if stream._stream._handle is handle:
-                    found: bytes = (
+                    packed: bytes = (
                         reference if config._shape is known else config._shape + tail + config._more
                     )
-                    return found
+                    return packed
             except AttributeError:
                 pass
             return resolve(stream, config)
@@ -250,7 +250,7 @@ class Writer:
     def packing(self, args: str) -> list[str]:
         """The lines that pack the arguments into `room`."""
         named = list(zip(self.names, self.encodings, strict=True))
-        values = ", ".join(e.format(name) for name, made in named for e in made.expressions)
+        values = ", ".join(e.format(name) for name, each in named for e in each.expressions)
         given = [f"args[{i}]" for i in range(len(named))] if self.is_plain else self.names
         wrong = " or ".join(f"type({arg}) is not a{i}_type" for i, arg in enumerate(given))
         return [

@@ -63,15 +63,15 @@ class LaunchConfig:
         try:
             if type(grid) is int and type(block) is int:
                 self._shape = _pack_shape(grid, 1, 1, block, 1, 1, shared)
-                right = grid and block
+                is_valid = grid and block
             else:
                 x, y, z = grid if type(grid) is tuple and len(grid) == 3 else _three("grid", grid)
                 i, j, k = block if type(block) is tuple and len(block) == 3 else _three("block", block)
                 self._shape = _pack_shape(x, y, z, i, j, k, shared)
-                right = x and y and z and i and j and k
+                is_valid = x and y and z and i and j and k
         except struct.error:
-            right = 0
-        if not right:
+            is_valid = 0
+        if not is_valid:
             _refuse(grid, block, shmem_size)
         if cluster is not None or is_cooperative or cooperative_launch or programmatic_stream_serialization:
             size = _checked("cluster", 1 if cluster is None else cluster)
@@ -96,8 +96,8 @@ class LaunchConfig:
             zip(_FIELDS, (self.grid, cluster, self.block, self.shmem_size, *rest), strict=True)
         )
         values[name] = value
-        made = LaunchConfig(**values)  # which raises for a wrong value, and leaves this as it was
-        self._extras, self._more, self._shape = made._extras, made._more, made._shape
+        changed = LaunchConfig(**values)  # which raises for a wrong value, and leaves this as it was
+        self._extras, self._more, self._shape = changed._extras, changed._more, changed._shape
 
     @property
     def grid(self) -> tuple[int, int, int]:

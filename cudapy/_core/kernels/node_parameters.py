@@ -78,19 +78,19 @@ def arguments(kernel: Kernel, args: Any) -> Packed:
         room, _ = slot = writer.free.pop()
     except IndexError:
         room, _ = slot = writer.table()
-    made = Packed(slot, writer.free)
+    packed = Packed(slot, writer.free)
     try:
         writer.struct.pack_into(room, 0, *writer.values(*args))
     except PACK_ERRORS:
         writer.fill(room, args)
-    return made
+    return packed
 
 
 def arguments_at(kernel: Kernel, table: int) -> Packed:
     """The same from a table that somebody else has. Needs CUDA 12.4, which tells the sizes of the values."""
-    found = kernel.arguments_info
-    addresses = struct.unpack(f"={len(found)}Q", memory.read(table, 8 * len(found)))
-    values = [memory.read(address, size) for address, (_, size) in zip(addresses, found, strict=True)]
+    infos = kernel.arguments_info
+    addresses = struct.unpack(f"={len(infos)}Q", memory.read(table, 8 * len(infos)))
+    values = [memory.read(address, size) for address, (_, size) in zip(addresses, infos, strict=True)]
     return arguments(kernel, values)
 
 
@@ -104,9 +104,9 @@ def set_attributes(node: CUgraphNode, config: LaunchConfig) -> None:
         checked.cuGraphKernelNodeSetAttribute(node, _COOPERATIVE, CUkernelNodeAttrValue(cooperative=1))
 
 
-def launch_config(node: CUgraphNode, found: CUDA_KERNEL_NODE_PARAMS) -> LaunchConfig:
+def launch_config(node: CUgraphNode, params: CUDA_KERNEL_NODE_PARAMS) -> LaunchConfig:
     """The configuration of a kernel node. Source: cuGraphKernelNodeGetAttribute."""
-    grid: tuple[int, ...] = found.gridDimX, found.gridDimY, found.gridDimZ
+    grid: tuple[int, ...] = params.gridDimX, params.gridDimY, params.gridDimZ
     size = checked.cuGraphKernelNodeGetAttribute(node, _CLUSTER).clusterDim
     cluster = (size.x, size.y, size.z) if size.x else None
     if cluster:
@@ -114,15 +114,15 @@ def launch_config(node: CUgraphNode, found: CUDA_KERNEL_NODE_PARAMS) -> LaunchCo
     return LaunchConfig(
         grid=grid,
         cluster=cluster,
-        block=(found.blockDimX, found.blockDimY, found.blockDimZ),
-        shmem_size=found.sharedMemBytes,
+        block=(params.blockDimX, params.blockDimY, params.blockDimZ),
+        shmem_size=params.sharedMemBytes,
         is_cooperative=bool(checked.cuGraphKernelNodeGetAttribute(node, _COOPERATIVE).cooperative),
     )
 
 
-def kernel_of(found: CUDA_KERNEL_NODE_PARAMS) -> Kernel:
+def kernel_of(params: CUDA_KERNEL_NODE_PARAMS) -> Kernel:
     """The kernel of a node that somebody else added."""
-    if int(found.kern):
-        return Kernel.from_handle(found.kern)
-    function = CUkernel(int(found.func))  # which the driver takes for a kernel, but has no library of
+    if int(params.kern):
+        return Kernel.from_handle(params.kern)
+    function = CUkernel(int(params.func))  # which the driver takes for a kernel, but has no library of
     return Kernel(function, kernel_name(function), None)

@@ -74,16 +74,16 @@ class ObjectCode:
         name: str = "",
         symbol_mapping: Mapping[Any, Symbol] | None = None,
     ) -> ObjectCode:
-        made = cls.__new__(cls)
-        made._code = code
-        made._code_type = ObjectCodeFormatType(code_type)
-        made._name = name
-        made._symbol_mapping = dict(symbol_mapping or {})
-        made._declared = None
-        made._library = None
-        made._log = bytearray()
-        made._ownership = None
-        return made
+        self = cls.__new__(cls)
+        self._code = code
+        self._code_type = ObjectCodeFormatType(code_type)
+        self._name = name
+        self._symbol_mapping = dict(symbol_mapping or {})
+        self._declared = None
+        self._library = None
+        self._log = bytearray()
+        self._ownership = None
+        return self
 
     @staticmethod
     def from_cubin(

@@ -63,8 +63,8 @@ class KernelOccupancy(NotCopyable):
         size: Any = dynamic_shared_memory_needed
         is_function = callable(size) or isinstance(size, driver.CUoccupancyB2DSize)
         function, size = (size, 0) if is_function else (None, size)
-        found = checked.cuOccupancyMaxPotentialBlockSize(self._function, function, size, block_size_limit)
-        return MaxPotentialBlockSize(*found)
+        result = checked.cuOccupancyMaxPotentialBlockSize(self._function, function, size, block_size_limit)
+        return MaxPotentialBlockSize(*result)
 
     def available_dynamic_shared_memory_per_block(
         self, num_blocks_per_multiprocessor: int, block_size: int

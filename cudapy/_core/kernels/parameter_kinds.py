@@ -46,15 +46,15 @@ _MARK = b"cudapy kernels 1"
 
 def declared(ptx: bytes) -> Kernels:
     """The parameters of each kernel of `ptx`; a kernel with one that this cannot read is left out."""
-    found = {}
+    kinds = {}
     for kernel, listed in _ENTRY.findall(_NO_CODE.sub(b" ", ptx)):
         declarations = listed.split(b",") if listed.strip() else []
         matches = [_PARAMETER.fullmatch(one) for one in declarations]
         name = kernel.decode()
         parameters = [_parameter(name, i, match) for i, match in enumerate(matches) if match]
         if len(parameters) == len(matches):
-            found[name] = parameters
-    return found
+            kinds[name] = parameters
+    return kinds
 
 
 def _parameter(kernel: str, index: int, match: re.Match[bytes]) -> Parameter:

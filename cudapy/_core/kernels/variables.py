@@ -41,11 +41,11 @@ def _of_ptx(code: bytes) -> list[bytes]:
 
 
 def _of_cubin(code: bytes) -> list[bytes]:
-    found, names = elf.sections(code), []
-    for section in found:
+    sections, names = elf.sections(code), []
+    for section in sections:
         if section.kind == elf.SYMBOLS:
             symbols = code[section.offset : section.offset + section.size]
-            start = found[section.link].offset
+            start = sections[section.link].offset
             for name, info, _, place, _, _ in elf.SYMBOL.iter_unpack(symbols):
                 if info & 15 == _OBJECT and 0 < place < elf.RESERVED:
                     names.append(code[start + name : code.index(b"\0", start + name)])

@@ -278,10 +278,10 @@ def chosen(choices: type[C], number: int) -> C | None:
 
 def known(choices: type[C], number: int) -> C:
     """The same, for what has no value for nothing. Raises ValueError for a number of a newer driver."""
-    found = chosen(choices, number)
-    if found is None:
+    choice = chosen(choices, number)
+    if choice is None:
         raise ValueError(f"NVML says {number}, which this version of cudapy has no {choices.__name__} for")
-    return found
+    return choice
 
 
 def bits(choices: type[C], mask: int) -> list[C]:
@@ -291,7 +291,7 @@ def bits(choices: type[C], mask: int) -> list[C]:
 
 def mask(choices: type[C], values: C | str | list[C | str]) -> int:
     """The bits of one choice or several."""
-    found = 0
+    bits = 0
     for value in [values] if isinstance(values, str) else values:
-        found |= number(choices, value)
-    return found
+        bits |= number(choices, value)
+    return bits

@@ -272,8 +272,8 @@ class Device:
 
     def get_topology_nearest_gpus(self, level: GpuTopologyLevel | str) -> Iterable[Device]:
         """The devices that it meets at `level`. Source: nvmlDeviceGetTopologyNearestGpus."""
-        found = nvml.device_get_topology_nearest_gpus(self._handle, number(GpuTopologyLevel, level))
-        for handle in found:
+        handles = nvml.device_get_topology_nearest_gpus(self._handle, number(GpuTopologyLevel, level))
+        for handle in handles:
             yield Device._of(handle)
 
     def get_nvlink(self, link: int) -> NvlinkInfo:
@@ -309,8 +309,8 @@ class Device:
     @property
     def compute_running_processes(self) -> list[ProcessInfo]:
         """The processes that use it for compute. Source: nvmlDeviceGetComputeRunningProcesses_v3."""
-        found = nvml.device_get_compute_running_processes_v3(self._handle)
-        return [ProcessInfo(self, process) for process in found]
+        processes = nvml.device_get_compute_running_processes_v3(self._handle)
+        return [ProcessInfo(self, process) for process in processes]
 
     @property
     def temperature(self) -> Temperature:
@@ -407,11 +407,11 @@ def places(words: list[int]) -> list[int]:
 
 
 def _fields(field_ids: list[int | tuple[int, int]]) -> list[nvml.FieldValue]:
-    made = []
+    fields = []
     for field in field_ids:
         field_id, scope_id = field if isinstance(field, tuple) else (field, 0)
-        made.append(nvml.FieldValue(field_id=field_id, scope_id=scope_id))
-    return made
+        fields.append(nvml.FieldValue(field_id=field_id, scope_id=scope_id))
+    return fields
 
 
 class ProcessInfo(Reading):

@@ -144,8 +144,8 @@ class RegisteredSystemEvents:
 
         Source: nvmlSystemEventSetWait.
         """
-        found = _wait(lambda left: nvml.system_event_set_wait(self._set, left, buffer_size), timeout_ms)
-        return SystemEvents(found)
+        events = _wait(lambda left: nvml.system_event_set_wait(self._set, left, buffer_size), timeout_ms)
+        return SystemEvents(events)
 
 
 def _free_system_events(request: nvml.nvmlSystemEventSetCreateRequest_t) -> None:

@@ -279,8 +279,8 @@ class FieldValue(Reading):
         """The value. Raises NvmlError if it could not be read."""
         nvml.check_status(self._struct.nvml_return)
         member = _MEMBERS[self._struct.value_type]
-        found: int | float = getattr(self._struct.value, member)
-        return found
+        value: int | float = getattr(self._struct.value, member)
+        return value
 
     def __repr__(self) -> str:
         failed = self._struct.nvml_return

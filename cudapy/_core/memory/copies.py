@@ -63,17 +63,17 @@ class CopyOptions:
         from .location import location
 
         order, overlap = self.src_access_order, self.overlap_mode
-        made = CUmemcpyAttributes(
+        attributes = CUmemcpyAttributes(
             srcAccessOrder=CUmemcpySrcAccessOrder[
                 f"CU_MEMCPY_SRC_ACCESS_ORDER_{MemcpySrcAccessOrder(order).name}"
             ],
             flags=CUmemcpyFlags[f"CU_MEMCPY_FLAG_{MemcpyOverlapMode(overlap).name}"],
         )
         if self.src_location_hint is not None:
-            made.srcLocHint = location(self.src_location_hint)
+            attributes.srcLocHint = location(self.src_location_hint)
         if self.dst_location_hint is not None:
-            made.dstLocHint = location(self.dst_location_hint)
-        return made
+            attributes.dstLocHint = location(self.dst_location_hint)
+        return attributes
 
 
 def copy_batch(

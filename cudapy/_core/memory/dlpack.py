@@ -36,12 +36,12 @@ def capsule(owner: object, what: Described, max_version: tuple[int, int] | None 
     anchor = _Anchor(1)
     anchor.owner = owner
     array: Any = numpy.ndarray(what.shape, "u1", buffer=anchor, strides=(0,) * len(what.shape))
-    made = None
+    exported = None
     if max_version is not None and max_version[0] >= VERSION[0]:
         with contextlib.suppress(TypeError):  # NumPy before 2.1
-            made = array.__dlpack__(max_version=VERSION)
-    made = made or array.__dlpack__()
-    tensor, managed = open_capsule(made)
+            exported = array.__dlpack__(max_version=VERSION)
+    exported = exported or array.__dlpack__()
+    tensor, managed = open_capsule(exported)
     if managed is not None:
         managed.flags = READ_ONLY if what.is_readonly else 0
     elif what.is_readonly:
@@ -54,7 +54,7 @@ def capsule(owner: object, what: Described, max_version: tuple[int, int] | None 
         anchor.strides = tensor.strides = int64s(strides)
     for axis, stride in enumerate(strides):
         tensor.strides[axis] = stride
-    return made
+    return exported
 
 
 def adopted(address: int) -> object:

@@ -34,12 +34,12 @@ class GraphMemoryResource(OnDevice):
         from ..device.device import Device
 
         ordinal = int(Device(device_id))
-        found = cls._known.get(ordinal)
-        if found is None:
-            made = super().__new__(cls)
-            made._device_id = ordinal
-            found = cls._known.setdefault(ordinal, made)
-        return found
+        self = cls._known.get(ordinal)
+        if self is None:
+            fresh = super().__new__(cls)
+            fresh._device_id = ordinal
+            self = cls._known.setdefault(ordinal, fresh)
+        return self
 
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:
         """A Buffer of `size` bytes for what the graph does after this. Raises RuntimeError outside a capture.

@@ -98,21 +98,21 @@ class GraphicsResource(Closable):
         draws must have finished before. Source: cuGraphicsEGLRegisterImage.
         """
         address = exact_int(image, "from_egl_image: image")
-        made = cls._registered(owning.cuGraphicsEGLRegisterImage, address, _number(flags))
-        made._is_of_egl = True
-        return made
+        self = cls._registered(owning.cuGraphicsEGLRegisterImage, address, _number(flags))
+        self._is_of_egl = True
+        return self
 
     @classmethod
     def _registered(
         cls, register: Callable[..., None], *args: int, entered_in: Stream | None = None
     ) -> GraphicsResource:
-        cell, made = CUgraphicsResource(), cls.__new__(cls)
-        made._context = context = kept_number(context_of())
-        made._ownership = Prerequisite(_unregister, cell, context=context)
+        cell, self = CUgraphicsResource(), cls.__new__(cls)
+        self._context = context = kept_number(context_of())
+        self._ownership = Prerequisite(_unregister, cell, context=context)
         with_context(context, register, cell, *args)
-        made._handle, made._mapped = CUgraphicsResource(cell.value), CUgraphicsResource()
-        made._entered_in, made._buffer, made._is_of_egl = entered_in, _nothing, False
-        return made
+        self._handle, self._mapped = CUgraphicsResource(cell.value), CUgraphicsResource()
+        self._entered_in, self._buffer, self._is_of_egl = entered_in, _nothing, False
+        return self
 
     def map(self, *, stream: Stream | IsStreamType | None = None) -> Buffer:
         """The memory as a Buffer, for later work in `stream` (None: the default stream), which comes after
@@ -167,7 +167,7 @@ class GraphicsResource(Closable):
         if not self.is_closed and self.is_mapped:
             self._unmap(stream)
             if self.is_mapped and self._ownership is not None:
-                self._ownership.share()  # with the graph that has the Buffer
+                self._ownership.mark_shared()  # with the graph that has the Buffer
         super().close()
 
     @property

@@ -58,14 +58,14 @@ class IPCAllocationHandle:
     @classmethod
     def _made(cls, make: Callable[[Descriptor], object], uuid: UUID) -> IPCAllocationHandle:
         """What owns the descriptor that `make(cell)` writes to its cell."""
-        made, cell = cls.__new__(cls), Descriptor()
-        made._ownership, made._uuid = Ownership(_close, cell), uuid
+        self, cell = cls.__new__(cls), Descriptor()
+        self._ownership, self._uuid = Ownership(_close, cell), uuid
         make(cell)
         if not cell.value:  # a program that has closed its standard input: here 0 stands for none
             cell.value = os.dup(0)
             os.close(0)
-        made._handle = cell.value
-        return made
+        self._handle = cell.value
+        return self
 
     def close(self) -> None:
         """Close the file descriptor. Closing again does nothing."""
@@ -171,8 +171,8 @@ _registry: dict[UUID, ref[MemoryPool]] = {}
 
 
 def _known(uuid: UUID | None) -> Any:
-    found = None if uuid is None else _registry.get(uuid)
-    return None if found is None else found()
+    reference = None if uuid is None else _registry.get(uuid)
+    return None if reference is None else reference()
 
 
 def _known_or(uuid: UUID, resource: Any) -> Any:
@@ -208,16 +208,16 @@ def import_pool(resource: MemoryPool, handle: int | IPCAllocationHandle, place: 
 def register(resource: P, uuid: UUID) -> P:
     """`resource` under `uuid`, or what was there before."""
     sharing_of(resource).uuid = uuid
-    found: P = _known_or(uuid, resource)
-    return found
+    pool: P = _known_or(uuid, resource)
+    return pool
 
 
 def registered(cls: type[P], uuid: UUID) -> P:
     """The `cls` under `uuid`. Raises RuntimeError."""
-    found = _known(uuid)
-    if not isinstance(found, cls):
+    pool = _known(uuid)
+    if not isinstance(pool, cls):
         raise RuntimeError(f"no {cls.__name__} is registered for {uuid} in this process")
-    return found
+    return pool
 
 
 def _reduce_for_multiprocessing() -> None:
@@ -257,13 +257,13 @@ def _reduce_pool(resource: Any) -> tuple[Any, ...]:
 
 
 def _receive_pool(cls: Any, place: tuple[int, ...], handle: IPCAllocationHandle) -> Any:
-    found = _known(handle.uuid)
-    if found is None:
-        found = with_context(context_of(*place), cls.from_allocation_handle, *place, handle).register(
+    pool = _known(handle.uuid)
+    if pool is None:
+        pool = with_context(context_of(*place), cls.from_allocation_handle, *place, handle).register(
             handle.uuid
         )
-        _received.append(found)  # until the process ends, for the buffers that may still come
-    return found  # the handle may have been sent for itself as well: its last reference closes it
+        _received.append(pool)  # until the process ends, for the buffers that may still come
+    return pool  # the handle may have been sent for itself as well: its last reference closes it
 
 
 _received: list[Any] = []

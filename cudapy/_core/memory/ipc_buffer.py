@@ -28,9 +28,9 @@ class IPCBufferDescriptor:
 
     @classmethod
     def _of(cls, data: bytes, size: int) -> IPCBufferDescriptor:
-        made = cls.__new__(cls)
-        made._data, made._size = data, size
-        return made
+        self = cls.__new__(cls)
+        self._data, self._size = data, size
+        return self
 
     @property
     def size(self) -> int:

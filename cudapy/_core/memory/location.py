@@ -37,12 +37,12 @@ class Host:
         if numa_id is not None and (not isinstance(numa_id, int) or numa_id < 0):
             raise ValueError(f"Host: numa_id = {numa_id!r} is not the number of a NUMA node")
         key = (numa_id, bool(is_numa_current))
-        found = _hosts.get(key)
-        if found is None:
-            made = super().__new__(cls)
-            made._numa_id, made._is_numa_current = key
-            found = _hosts.setdefault(key, made)  # one thread's, for all threads
-        return found
+        self = _hosts.get(key)
+        if self is None:
+            fresh = super().__new__(cls)
+            fresh._numa_id, fresh._is_numa_current = key
+            self = _hosts.setdefault(key, fresh)  # one thread's, for all threads
+        return self
 
     @classmethod
     def numa_current(cls) -> Host:

@@ -118,8 +118,8 @@ class AccessedBy(MutableSet["Device | Host"]):
     def _now(self) -> set[Any]:
         if not self._buffer.size:
             return set()
-        found = self._buffer._ask(4 * _MOST, _R.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY)
-        return {_device_or_host(int(number)) for number in found} - {None}
+        places = self._buffer._ask(4 * _MOST, _R.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY)
+        return {_device_or_host(int(number)) for number in places} - {None}
 
     def add(self, value: Device | Host) -> None:
         """Give it a direct way."""
@@ -220,15 +220,15 @@ def _ranges(buffers: Any, what: str) -> list[tuple[int, int, int]]:
     """(address, size, index) of all buffers that are not empty. Raises TypeError, ValueError."""
     if isinstance(buffers, Buffer) or not isinstance(buffers, Sequence):
         raise TypeError(f"{what} takes a sequence of buffers")
-    found = []
+    ranges = []
     for index, each in enumerate(buffers):
         if not isinstance(each, Buffer):
             raise TypeError(f"{what}: a {type(each).__name__} is not a Buffer")
         if each._size:
             if not each.is_managed:
                 raise ValueError(f"{what}: {each!r} is not managed memory")
-            found.append((each._address, each._size, index))
-    return found
+            ranges.append((each._address, each._size, index))
+    return ranges
 
 
 def _places(locations: Any, count: int, what: str) -> list[CUmemLocation]:

@@ -185,11 +185,11 @@ class MemoryPool(Closable, MemoryResource):
     def attributes(self) -> MemoryPoolAttributes:
         """Its settings and figures, always as they are now; they stay good after `close`."""
         pool = self._pool
-        found = None if self._attributes is None else self._attributes()
-        if found is None:
-            found = MemoryPoolAttributes(pool, self._ownership)
-            self._attributes = weakref.ref(found)
-        return found
+        attributes = None if self._attributes is None else self._attributes()
+        if attributes is None:
+            attributes = MemoryPoolAttributes(pool, self._ownership)
+            self._attributes = weakref.ref(attributes)
+        return attributes
 
     def trim(self, keep: int = 0) -> None:
         """Return unused memory to the system, all but `keep` bytes. Source: cuMemPoolTrimTo."""

@@ -117,13 +117,13 @@ class VirtualMemoryResourceOptions:
         if kind == HOST_NUMA:
             number = nearest_numa_node()
         managed = self.allocation_type == "managed"
-        made = CUmemAllocationProp(
+        properties = CUmemAllocationProp(
             type=CUmemAllocationType[f"CU_MEM_ALLOCATION_TYPE_{'MANAGED' if managed else 'PINNED'}"],
             requestedHandleTypes=_HANDLES[self.handle_type],
             location=CUmemLocation(type=kind, id=number),
         )
-        made.allocFlags.gpuDirectRDMACapable = int(self.gpu_direct_rdma)
-        return made
+        properties.allocFlags.gpuDirectRDMACapable = int(self.gpu_direct_rdma)
+        return properties
 
     def _unit(self, properties: CUmemAllocationProp) -> int:
         """The granularity in bytes."""
@@ -131,10 +131,10 @@ class VirtualMemoryResourceOptions:
         return checked.cuMemGetAllocationGranularity(properties, CUmemAllocationGranularity_flags[name])
 
     def _access(self, device_id: int, on_host: bool) -> list[CUmemAccessDesc]:
-        found = [CUmemAccessDesc(location=on_device(device_id), flags=_ACCESS[self.self_access])]
-        found += [
+        access = [CUmemAccessDesc(location=on_device(device_id), flags=_ACCESS[self.self_access])]
+        access += [
             CUmemAccessDesc(location=on_device(peer), flags=_ACCESS[self.peer_access]) for peer in self.peers
         ]
         if on_host:
-            found.append(CUmemAccessDesc(location=CUmemLocation(type=HOST), flags=_ACCESS["rw"]))
-        return found
+            access.append(CUmemAccessDesc(location=CUmemLocation(type=HOST), flags=_ACCESS["rw"]))
+        return access

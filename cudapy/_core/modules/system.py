@@ -150,8 +150,8 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         if name not in _FROM:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(importlib.import_module(_FROM[name], __package__), name)
-        return found
+        value = globals()[name] = getattr(importlib.import_module(_FROM[name], __package__), name)
+        return value
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

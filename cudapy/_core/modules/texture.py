@@ -59,8 +59,8 @@ if not TYPE_CHECKING:
         if name not in _FROM:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         module = importlib.import_module(f"..textures.{_FROM[name]}", __package__)
-        found = globals()[name] = getattr(module, name)
-        return found
+        value = globals()[name] = getattr(module, name)
+        return value
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

@@ -71,8 +71,8 @@ if not TYPE_CHECKING:
         """What few programs need comes when it is asked for."""
         if name not in _LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = globals()[name] = getattr(import_module(f"cudapy._core.{_LATER[name]}"), name)
-        return found
+        value = globals()[name] = getattr(import_module(f"cudapy._core.{_LATER[name]}"), name)
+        return value
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

@@ -131,7 +131,7 @@ class Captures:
         """It is over."""
         self.may_be_active.discard(capture)
 
-    def share(self) -> None:
+    def mark_shared(self) -> None:
         """A stream is known to others, who may capture it."""
         self.may_be_active.add(_SHARED)
 
@@ -175,11 +175,11 @@ def state(handle: CUstream) -> int:
     except IndexError:
         number, reference = cell = _new()
     status = c_function("cuStreamIsCapturing")(handle, reference)
-    found: int = number.value
+    status_value: int = number.value
     _give(cell)
     if status:  # the legacy stream has an error, while a blocking one captures
         return _INVALIDATED if status == _IMPLICIT else 0
-    return found
+    return status_value
 
 
 OTHER = -1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ..graph.builder import GraphBuilder
 
-Things = tuple[object, ...]
+Objects = tuple[object, ...]
 
 _MOVE = int(CUuserObjectRetain_flags.CU_GRAPH_USER_OBJECT_MOVE)
 _PLAIN = {int, float, complex, bool, bytes, str, type(None)}
@@ -30,83 +30,83 @@ _PLAIN = {int, float, complex, bool, bytes, str, type(None)}
 class GraphReferences:
     """What a graph keeps alive, by the node that uses it: a dict that a user object of the graph holds.
 
-    Copies of the graph hold the same dict. So once it was copied (`share`), the next change makes a new one
-    for the graph alone.
+    Copies of the graph hold the same dict. So once it was copied (`mark_shared`), the next change makes a new
+    one for the graph alone.
     """
 
     def __init__(self, graph: CUgraph) -> None:
         self._graph = graph
-        self._things: dict[Hashable, Things] = {}
+        self._objects: dict[Hashable, Objects] = {}
         self._object: UserObjects | None = None
         self._is_shared = self._is_exposed = False
 
-    def keep_alive(self, key: Hashable, *things: object) -> None:
-        """Keep `things` alive, in place of those that were kept for `key`."""
-        used = tuple(filter(_is_needed, things))
-        if not used and key not in self._things:
+    def keep_alive(self, key: Hashable, *objects: object) -> None:
+        """Keep `objects` alive, in place of those that were kept for `key`."""
+        used = tuple(filter(_is_needed, objects))
+        if not used and key not in self._objects:
             return
         self._own()
         if used:
-            self._things[key] = used
+            self._objects[key] = used
         else:
-            del self._things[key]
+            del self._objects[key]
 
-    def keep_alive_for_good(self, things: Iterable[object]) -> None:
-        """Keep `things` alive for good, each once however often it is added."""
-        for thing in things:
-            if type(thing) in _PLAIN:
+    def keep_alive_for_good(self, objects: Iterable[object]) -> None:
+        """Keep `objects` alive for good, each once however often it is added."""
+        for obj in objects:
+            if type(obj) in _PLAIN:
                 continue
-            key = "", id(thing)
-            if key not in self._things and _is_needed(thing):
+            key = "", id(obj)
+            if key not in self._objects and _is_needed(obj):
                 self._own()
-                self._things[key] = with_owners((thing,))
+                self._objects[key] = with_owners((obj,))
 
     def _own(self) -> None:
         """Have a dict that can be changed."""
         if self._object is not None and not self._is_shared:
             return
-        things = dict(self._things)
-        before, self._object = self._object, retain_in_graph(self._graph, things)
-        self._things, self._is_shared = things, self._is_exposed
+        objects = dict(self._objects)
+        before, self._object = self._object, retain_in_graph(self._graph, objects)
+        self._objects, self._is_shared = objects, self._is_exposed
         for each in before or ():
             checked.cuGraphReleaseUserObject(self._graph, each, 1)
 
-    def share(self) -> Mapping[Hashable, Things]:
+    def mark_shared(self) -> Mapping[Hashable, Objects]:
         """What is kept, to be kept by a copy of the graph too: it does not change any more."""
         self._is_shared = True
-        return self._things
+        return self._objects
 
     def expose(self) -> None:
         """From now on copies may be made that nobody tells of."""
         self._is_shared = self._is_exposed = True
 
 
-def _is_needed(thing: object) -> bool:
+def _is_needed(obj: object) -> bool:
     """Not so what is copied; nor a Buffer that a graph allocates, as that needs the graph itself."""
-    if type(thing) in _PLAIN:
+    if type(obj) in _PLAIN:
         return False
-    stream = getattr(thing, "_stream", None)
+    stream = getattr(obj, "_stream", None)
     return stream is None or not is_builder(getattr(stream, "_owner", None))
 
 
-def with_owners(things: Iterable[object]) -> Things:
-    """`things`, and what the memory, the events and the textures among them belong to, which closing them
+def with_owners(objects: Iterable[object]) -> Objects:
+    """`objects`, and what the memory, the events and the textures among them belong to, which closing them
     does not end.
     """
-    found = tuple(things)
+    needed = tuple(objects)
     kinds = Closable, KernelArgument
-    owners = (thing._retain() for thing in found if isinstance(thing, kinds) and _is_needed(thing))
-    return *found, *(owner for owner in owners if owner is not None)
+    owners = (obj._retain() for obj in needed if isinstance(obj, kinds) and _is_needed(obj))
+    return *needed, *(owner for owner in owners if owner is not None)
 
 
-def retain_in_graph(graph: CUgraph, things: object) -> UserObjects:
-    """Let `graph` keep `things` alive. Source: cuGraphRetainUserObject."""
+def retain_in_graph(graph: CUgraph, objects: object) -> UserObjects:
+    """Let `graph` keep `objects` alive. Source: cuGraphRetainUserObject."""
     held = CUuserObject(), CUuserObject()
     ownerships = [Ownership(_release, cell) for cell in held]
     retain = c_function("cuGraphRetainUserObject")
     try:
-        create_user_objects(held, things)
-        made = CUuserObject(held[0].value), CUuserObject(held[1].value)
+        create_user_objects(held, objects)
+        handles = CUuserObject(held[0].value), CUuserObject(held[1].value)
         for cell in held:
             (status,) = map(retain, (graph,), (cell,), (1,), (_MOVE,))
             if not status:
@@ -117,7 +117,7 @@ def retain_in_graph(graph: CUgraph, things: object) -> UserObjects:
     finally:
         for ownership in ownerships:
             ownership.close()
-    return made
+    return handles
 
 
 def _release(cell: CUuserObject) -> None:

@@ -178,7 +178,7 @@ class Owned(Owner):
             if self._process.alive:
                 self._hand_over()
         if self._ownership is not None:
-            self._ownership.share()
+            self._ownership.mark_shared()
         return self._ownership
 
 
@@ -213,7 +213,7 @@ class Ownership(Owned):
         if not self.is_shared:
             self._release(True)
 
-    def share(self) -> None:
+    def mark_shared(self) -> None:
         """Let several have it: it is released when the last of them lets go of it."""
         self.is_shared = True
 
@@ -241,7 +241,7 @@ class Prerequisite(Ownership):
         self._quick = function
         return self
 
-    def _let_go(self) -> None:
+    def _hand_over_at_end(self) -> None:
         """If interrupted, it is yet to be done."""
         try:
             if not self._process.alive:
@@ -252,7 +252,7 @@ class Prerequisite(Ownership):
         except AttributeError:  # it never was an owner
             return
 
-    __del__ = finalizer(_let_go, finalize)  # type: ignore[assignment]
+    __del__ = finalizer(_hand_over_at_end, finalize)  # type: ignore[assignment]
 
 
 class Spare(list[Any]):

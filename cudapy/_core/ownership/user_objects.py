@@ -28,12 +28,12 @@ _FLAGS = CUuserObject_flags.CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
 _post: Post | None = None
 _blocks: list[Block] = []
 _free: list[int] = []
-_things: dict[int, object] = {}  # by the address of their semaphore
+_objects: dict[int, object] = {}  # by the address of their semaphore
 _sweeping = threading.Lock()
 _sweeper: Sweeper | None = None
 
 
-def create_user_objects(held: UserObjects, thing: object) -> None:
+def create_user_objects(held: UserObjects, obj: object) -> None:
     """Make in `held` the two user objects that keep `thing` alive; the references to them are the caller's.
 
     They are retained and released together. Source: cuUserObjectCreate.
@@ -52,13 +52,13 @@ def create_user_objects(held: UserObjects, thing: object) -> None:
         _blocks.append(block)
         address, *others = block.addresses()
         _free.extend(others)
-    _things[address] = thing
+    _objects[address] = obj
     try:
         owning.cuUserObjectCreate(first, address, _post.address, 1, _FLAGS)
         owning.cuUserObjectCreate(second, sweeper.signal.argument, sweeper.signal.address, 1, _FLAGS)
     except BaseException:
         if not first.value:
-            del _things[address]
+            del _objects[address]
             _free.append(address)
         elif not second.value:
             sweeper.expected += 1  # nothing wakes it for this one
@@ -84,8 +84,8 @@ def sweep() -> None:
         try:
             for block in _blocks:
                 for address in block.posted():
-                    if is_held := address in _things:
-                        dropped.append(_things.pop(address))
+                    if is_held := address in _objects:
+                        dropped.append(_objects.pop(address))
                         if _sweeper is not None:
                             _sweeper.dropped += 1
                     _post.prepare(address)  # after that: until then the next sweep sees it again

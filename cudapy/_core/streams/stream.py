@@ -121,7 +121,7 @@ class Stream(Closable):
     def from_handle(handle: int | CUstream) -> Stream:
         """Wrap the stream at this address. Its owner must not destroy it while it is used here."""
         stream = Stream._of(CUstream(exact_int(handle, "Stream.from_handle: handle")))
-        captures.share()
+        captures.mark_shared()
         return stream
 
     @staticmethod
@@ -144,7 +144,7 @@ class Stream(Closable):
             raise TypeError(f"{name}.__cuda_stream__ must say (0, the stream's address), not {said!r}")
         accepted = Stream._of(CUstream(exact_int(said[1], "the address in __cuda_stream__")), owner=stream)
         if not is_builder(stream):
-            captures.share()
+            captures.mark_shared()
             return accepted
         within = stream.stream._for_deallocation()
         accepted._twin = twin = Stream._of(accepted._handle, within._context, within._ownership, stream)
@@ -186,11 +186,11 @@ class Stream(Closable):
             handle = self._handle
         except RuntimeError:
             return CUstream()
-        captures.share()
+        captures.mark_shared()
         return handle
 
     def __cuda_stream__(self) -> tuple[int, int]:
-        captures.share()
+        captures.mark_shared()
         return 0, int(self._handle)
 
     @property

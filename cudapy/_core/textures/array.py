@@ -89,7 +89,7 @@ class OpaqueArray(ElementArray):
         self._handle  # noqa: B018  # raises what a closed array has to say
         if self._ownership is None:
             return self._mipmapped_array
-        self._ownership.share()
+        self._ownership.mark_shared()
         return self._ownership
 
     def copy_from(self, src: Any, *, stream: Stream | IsStreamType | None = None) -> None:

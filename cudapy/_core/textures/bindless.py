@@ -74,7 +74,7 @@ class BindlessObject(KernelArgument, Closable):
     def _retain(self) -> object:
         self._handle  # noqa: B018  # raises what a closed object has to say
         ownership: Any = self._ownership
-        ownership.share()
+        ownership.mark_shared()
         return ownership
 
     @property

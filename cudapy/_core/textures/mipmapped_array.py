@@ -77,7 +77,7 @@ class MipmappedArray(ElementArray):
     def _retain(self) -> object:
         self._handle  # noqa: B018  # raises what a closed array has to say
         ownership: Any = self._ownership
-        ownership.share()
+        ownership.mark_shared()
         return ownership
 
     def get_level(self, level: int) -> OpaqueArray:
@@ -88,8 +88,8 @@ class MipmappedArray(ElementArray):
         number, handle = exact_int(level, "get_level: level"), self._handle
         if not 0 <= number < self._num_levels:
             raise ValueError(f"get_level: there is no level {number}: there are {self._num_levels}, from 0")
-        made = checked.cuMipmappedArrayGetLevel(handle, number)
-        array = OpaqueArray._of(made, self._device_id, self._shape.level(number), None)
+        level_handle = checked.cuMipmappedArrayGetLevel(handle, number)
+        array = OpaqueArray._of(level_handle, self._device_id, self._shape.level(number), None)
         array._mipmapped_array = self._retain()
         return array
 

@@ -48,10 +48,10 @@ class ResourceDescriptor(NotCopyable):
         size_bytes: int | None = None,
         plane: tuple[int, int, int] | None = None,
     ) -> ResourceDescriptor:
-        made = cls.__new__(cls)
-        made._kind, made._source = kind, source
-        made._elements, made._size_bytes, made._plane = elements, size_bytes, plane
-        return made
+        self = cls.__new__(cls)
+        self._kind, self._source = kind, source
+        self._elements, self._size_bytes, self._plane = elements, size_bytes, plane
+        return self
 
     @classmethod
     def from_opaque_array(cls, array: OpaqueArray) -> ResourceDescriptor:
@@ -133,27 +133,27 @@ class ResourceDescriptor(NotCopyable):
 
     def _descriptor(self, device_id: int) -> CUDA_RESOURCE_DESC:
         """The same for C. Raises ValueError for memory that lies where the device cannot read it."""
-        made, source, element = CUDA_RESOURCE_DESC(), self._source, self._elements
+        desc, source, element = CUDA_RESOURCE_DESC(), self._source, self._elements
         if isinstance(source, OpaqueArray):
-            made.resType = CUresourcetype.CU_RESOURCE_TYPE_ARRAY
-            made.res.array.hArray = source._handle
+            desc.resType = CUresourcetype.CU_RESOURCE_TYPE_ARRAY
+            desc.res.array.hArray = source._handle
         elif isinstance(source, MipmappedArray):
-            made.resType = CUresourcetype.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
-            made.res.mipmap.hMipmappedArray = source._handle
+            desc.resType = CUresourcetype.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
+            desc.res.mipmap.hMipmappedArray = source._handle
         elif element is not None:
             _require_multiple(source._address, _ADDRESS, device_id, "the address of the Buffer")
             if self._plane is None:
-                made.resType = CUresourcetype.CU_RESOURCE_TYPE_LINEAR
-                memory: Any = made.res.linear
+                desc.resType = CUresourcetype.CU_RESOURCE_TYPE_LINEAR
+                memory: Any = desc.res.linear
                 memory.sizeInBytes = self._size_bytes
             else:
-                made.resType = CUresourcetype.CU_RESOURCE_TYPE_PITCH2D
-                memory = made.res.pitch2D
+                desc.resType = CUresourcetype.CU_RESOURCE_TYPE_PITCH2D
+                memory = desc.res.pitch2D
                 memory.width, memory.height, memory.pitchInBytes = self._plane
                 _require_multiple(memory.pitchInBytes, _PITCH, device_id, "pitch_bytes")
             memory.devPtr = CUdeviceptr(source._address)
             memory.format, memory.numChannels = element.cu_format, element.num_channels
-        return made
+        return desc
 
     @property
     def _read_as(self) -> Elements:
@@ -161,8 +161,8 @@ class ResourceDescriptor(NotCopyable):
         if self._elements is not None:
             return self._elements
         source: Any = self._source
-        found: Elements = source._shape.elements
-        return found
+        elements: Elements = source._shape.elements
+        return elements
 
     # -- what it is -------------------------------------------------------------------------------
 

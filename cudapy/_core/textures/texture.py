@@ -119,12 +119,12 @@ class TextureObjectOptions:
 
     def _for_elements(self, read: Elements) -> CUDA_TEXTURE_DESC:
         """The same for C, of a texture of such elements. Raises ValueError for what they do not allow."""
-        made, mode = self._descriptor(), _choice(ReadModeType, self.read_mode, "read_mode")
+        desc, mode = self._descriptor(), _choice(ReadModeType, self.read_mode, "read_mode")
         is_float = read.format in _FLOATS
         if mode is ReadModeType.ELEMENT_TYPE and not is_float:
-            made.flags |= CU_TRSF_READ_AS_INTEGER
+            desc.flags |= CU_TRSF_READ_AS_INTEGER
         is_promoted = mode is ReadModeType.NORMALIZED_FLOAT and read.format in _PROMOTED
-        filters = made.filterMode, made.mipmapFilterMode
+        filters = desc.filterMode, desc.mipmapFilterMode
         if CUfilter_mode.CU_TR_FILTER_MODE_LINEAR in filters and not (is_float or is_promoted):
             raise ValueError(
                 f"a linear filter needs floats: {read.format} is read as {mode}"
@@ -136,7 +136,7 @@ class TextureObjectOptions:
             )
         if self.srgb and read.format is not ArrayFormatType.UINT8:
             raise ValueError(f"srgb is for channels of uint8, not of {read.format}")
-        return made
+        return desc
 
 
 _FLAGS = {
