@@ -39,9 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a path may have what a terminal has not
     facts = this_machine()
-    found = problems(facts)
+    problems_found = problems(facts)
     try:
-        print(as_json(facts, found) if options.json else as_text(facts, found), flush=True)
+        print(as_json(facts, problems_found) if options.json else as_text(facts, problems_found), flush=True)
     except BrokenPipeError:  # `| head`; what is left must not fail again when Python ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0 if facts.job.works else 1

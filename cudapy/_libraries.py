@@ -30,8 +30,8 @@ def meanings(table: str) -> Callable[[], dict[str, tuple[str, str]]]:
     def read() -> dict[str, tuple[str, str]]:
         from ._types import meanings
 
-        found: dict[str, tuple[str, str]] = getattr(meanings, table)
-        return found
+        meaning: dict[str, tuple[str, str]] = getattr(meanings, table)
+        return meaning
 
     return read
 

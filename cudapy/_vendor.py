@@ -88,16 +88,16 @@ def copy(folder: Path, modules: Sequence[str]) -> int:
         check(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
-        made = Path(temporary, folder.name)
+        staged = Path(temporary, folder.name)
         for path in files:
-            (made / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(HERE / path, made / path)
-        (made / "LICENSE").write_bytes(_licence())
-        record = Record(__version__, list(modules), _digests(made))
-        (made / RECORD).write_text(json.dumps(record._asdict(), indent=1) + "\n")
+            (staged / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(HERE / path, staged / path)
+        (staged / "LICENSE").write_bytes(_licence())
+        record = Record(__version__, list(modules), _digests(staged))
+        (staged / RECORD).write_text(json.dumps(record._asdict(), indent=1) + "\n")
         if folder.exists():
             folder.rename(Path(temporary, "before"))
-        made.rename(folder)
+        staged.rename(folder)
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
@@ -131,14 +131,14 @@ def files_of(modules: Sequence[str]) -> list[str]:
         folders = [HERE / SIMULATOR, HERE / "_launcher"] if name == SIMULATOR else []
         parts = [part for folder in folders for part in folder.rglob("*.py")] or [HERE / f"{name}.py"]
         left += [part.relative_to(HERE).as_posix() for part in parts]  # its own find each other by name
-    found: set[str] = set()
+    files: set[str] = set()
     while left:
         path = left.pop()
         name = path.partition("/")[0].removesuffix(".py")
-        if path not in found and (name != SIMULATOR or name in modules):
-            found.add(path)
+        if path not in files and (name != SIMULATOR or name in modules):
+            files.add(path)
             left += _imported(path) if path.endswith(".py") else []
-    return sorted(path for path in found | {"py.typed"} if not path.startswith(NOT_COPIED))
+    return sorted(path for path in files | {"py.typed"} if not path.startswith(NOT_COPIED))
 
 
 def _imported(path: str) -> Iterator[str]:

@@ -605,16 +605,16 @@ def _laid_out(result: tuple[Any, Any]) -> tuple[Any, Any]:
     """Statistics as CUDA 13.4 and newer lay them out: what begins them was shorter before."""
     from ._types.cufile import CUfileStatsLevel1_t
 
-    status, found = result
+    status, struct = result
     try:
         libcufile.symbol("cuFileReadv")  # what the counts are of that came with 13.4
     except SymbolNotFound:
-        if found is not None:
+        if struct is not None:
             readv_ops: Any = CUfileStatsLevel1_t.readv_ops
             end, size = readv_ops.raw.offset, ctypes.sizeof(CUfileStatsLevel1_t)
-            data = bytes(found)
-            found = type(found).from_buffer_copy(data[:end] + bytes(size - end) + data[end : end - size])
-    return status, found
+            data = bytes(struct)
+            struct = type(struct).from_buffer_copy(data[:end] + bytes(size - end) + data[end : end - size])
+    return status, struct
 
 
 # -- The face of cuda.bindings ------------------------------------------------------------------------
@@ -672,16 +672,16 @@ def _structs(value: Any, cls: Any, count: int, what: str) -> Any:
 
 def _struct(value: Any, cls: Any, what: str) -> Any:
     """The struct of C that is `value`, or at that address; None for null."""
-    found = _structs(value, cls, 1, what)
-    return found[0] if isinstance(found, ctypes.Array) else found
+    structs = _structs(value, cls, 1, what)
+    return structs[0] if isinstance(structs, ctypes.Array) else structs
 
 
-def _fill(value: Any, found: Any, what: str) -> None:
+def _fill(value: Any, source: Any, what: str) -> None:
     """Copy the struct `found` to `value`, a struct or an address."""
-    target = _struct(value, type(found), what)
-    if type(target) is not type(found):
+    target = _struct(value, type(source), what)
+    if type(target) is not type(source):
         raise TypeError(f"{what} must be a struct or its address, not {type(value).__name__}")
-    ctypes.memmove(target.getPtr(), found.getPtr(), ctypes.sizeof(found))
+    ctypes.memmove(target.getPtr(), source.getPtr(), ctypes.sizeof(source))
 
 
 def op_status_error(status: int) -> str:
@@ -858,9 +858,9 @@ def batch_io_get_status(batch_idp: int, min_nr: int, nr: int, iocbp: Any, timeou
     if count.value > room or (count.value and not isinstance(events, ctypes.Array)):
         raise ValueError(f"batch_io_get_status: iocbp has room for {room} events, not {count.value}")
     limit = _struct(timeout, timespec, "batch_io_get_status: timeout")
-    status, ended, found = cuFileBatchIOGetStatus(batch_idp, min_nr, count.value, limit)
+    status, ended, ended_events = cuFileBatchIOGetStatus(batch_idp, min_nr, count.value, limit)
     _face.check(cuFileBatchIOGetStatus, status, batch_idp, min_nr, count.value, timeout)
-    for i, event in enumerate(found):
+    for i, event in enumerate(ended_events):
         events[i] = event
     count.value = ended
 
@@ -945,10 +945,10 @@ def _numbers(size_values: Any, count_values: Any, count: int) -> list[Any]:
 
 
 def _write_numbers(function: Any, size_values: Any, count_values: Any, count: int) -> None:
-    for target, found in zip(
+    for target, number in zip(
         _numbers(size_values, count_values, count), _face.call(function, count), strict=True
     ):
-        target[:count] = found
+        target[:count] = number
 
 
 @_face(cuFileSetStatsLevel)
@@ -987,6 +987,6 @@ def get_stats_l3(stats: Any) -> None:
 
 
 def _statistics(function: Any, stats: Any) -> None:
-    status, found = function()
+    status, statistics = function()
     _face.check(function, status)
-    _fill(stats, found, f"get_stats_l{function.__name__[-1]}: stats")
+    _fill(stats, statistics, f"get_stats_l{function.__name__[-1]}: stats")

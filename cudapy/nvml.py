@@ -5407,8 +5407,8 @@ def device_get_supported_performance_states(device: int) -> list[Pstates]:
     """Return the performance states."""
     from ._types.nvml.names import Pstates
 
-    found = _face.call(nvmlDeviceGetSupportedPerformanceStates, device)
-    return [state for state in found if state != Pstates.PSTATE_UNKNOWN]
+    states = _face.call(nvmlDeviceGetSupportedPerformanceStates, device)
+    return [state for state in states if state != Pstates.PSTATE_UNKNOWN]
 
 
 def device_set_temperature_threshold(
@@ -5973,5 +5973,5 @@ def get_vgpu_compatibility(
 ) -> VgpuPgpuCompatibility:
     """Return whether a vGPU can move to a GPU, and what stands against it."""
     given = _face.original(vgpu_metadata), _face.original(pgpu_metadata)
-    found: VgpuPgpuCompatibility = _face.call(nvmlGetVgpuCompatibility, *given)
-    return found
+    compatibility: VgpuPgpuCompatibility = _face.call(nvmlGetVgpuCompatibility, *given)
+    return compatibility

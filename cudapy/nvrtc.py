@@ -351,6 +351,6 @@ def _fill(function: Callable[..., tuple[nvrtcResult]], prog: nvrtcProgram | int 
     from ._ffi.convert import integer
 
     *_, parameter = function.__declaration__.inputs  # type: ignore[attr-defined]
-    made = bytearray(integer(buffer, 0, sys.maxsize, f"{function.__name__.lstrip('_')}: {parameter}"))
-    (err,) = function(prog, made)
-    return err, None if err else bytes(made)
+    filled = bytearray(integer(buffer, 0, sys.maxsize, f"{function.__name__.lstrip('_')}: {parameter}"))
+    (err,) = function(prog, filled)
+    return err, None if err else bytes(filled)

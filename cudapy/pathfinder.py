@@ -322,9 +322,9 @@ def stamp(name: str) -> str:
     That of `locate`; of an open library as it was when it was opened. And the `variant` of its provider.
     """
     _choose_driver()
-    found = locate(name)
+    located = locate(name)
     registered = _registered.get(name)
-    own = found.stamp if isinstance(found, Loaded) else _stamp(found.path)
+    own = located.stamp if isinstance(located, Loaded) else _stamp(located.path)
     return own + (registered.variant if registered else "")
 
 

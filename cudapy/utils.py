@@ -82,8 +82,8 @@ def get_ptx_ver(ptx: str) -> str:
 
     Raises ValueError if there is no such directive.
     """
-    if found := re.search(r"\.version\s+([0-9]+\.[0-9]+)", ptx):
-        return found[1]
+    if match := re.search(r"\.version\s+([0-9]+\.[0-9]+)", ptx):
+        return match[1]
     raise ValueError("No .version directive found in PTX source: every PTX module begins with one")
 
 

@@ -59,7 +59,7 @@ def as_new(tree: Any, node: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def nodes_of_one_address(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphs("hierarchy").Tree, "added", as_new)
+    monkeypatch.setattr(graphs("hierarchy").GraphHierarchy, "added", as_new)
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ def test_what_is_held_goes_when_the_driver_says_so(stub: Stub) -> None:
 @pytest.mark.usefixtures("no_sweeper")
 def test_places_of_what_was_held_are_used_again(stub: Stub) -> None:
     held = module("_core.ownership.user_objects")
-    before, things = len(held._blocks), len(held._things)
+    before, things = len(held._blocks), len(held._objects)
     for _ in range(10):
         calls = []
         for _ in range(100):
@@ -137,7 +137,7 @@ def test_places_of_what_was_held_are_used_again(stub: Stub) -> None:
         for call, _ in calls:
             dropped_by_driver(stub, call)
         held.sweep()
-    assert len(held._blocks) <= before + 2 and len(held._things) == things
+    assert len(held._blocks) <= before + 2 and len(held._objects) == things
 
 
 @pytest.mark.usefixtures("no_sweeper")

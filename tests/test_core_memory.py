@@ -123,7 +123,7 @@ def synchronous(core: Any) -> None:
     from importlib import import_module
 
     legacy = import_module(f"{core.__name__.split('.')[0]}._core.memory.legacy")
-    resource = legacy._SynchronousMemoryResource(0)
+    resource = legacy.SynchronousMemoryResource(0)
     resource.allocate(64).close()
     resource.allocate(64, stream=core.Device(0).create_stream())
 

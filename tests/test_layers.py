@@ -191,6 +191,47 @@ def test_packages_of_core_are_in_order() -> None:
     assert upward == LATER
 
 
+def private_names(path: Path) -> Iterator[str]:
+    """Of modules in other folders, those that a file imports, or takes from a module that it imports."""
+    modules = {}
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.ImportFrom) and node.level):
+            continue
+        folder = path.parents[node.level - 1] / (node.module or "").replace(".", "/")
+        for alias in node.names:
+            file = folder / alias.name
+            if file.is_dir() or file.with_suffix(".py").exists():
+                modules[alias.asname or alias.name] = file
+            elif re.match(r"_[^_]", alias.name) and folder.parent != path.parent:
+                yield f"line {node.lineno}: {alias.name}"
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if re.match(r"_[^_]", attribute):
+                if name in modules and modules[name].parent != path.parent:
+                    yield f"line {node.lineno}: {name}.{attribute}"
+
+
+@pytest.mark.parametrize(
+    "code", ["from ..a.b import _c", "from ..a import b\nb._c", "from .. import a as x\nx._c"]
+)
+def test_the_reader_of_private_names(tmp_path: Path, code: str) -> None:
+    here, there = tmp_path / "here", tmp_path / "a"
+    for folder in (here, there):
+        folder.mkdir()
+    (there / "b.py").touch()
+    file = here / "file.py"
+    file.write_text(code)
+    assert len(list(private_names(file))) == 1
+    file.write_text(code.replace("_c", "c"))
+    assert not list(private_names(file))
+
+
+def test_no_module_uses_a_private_name_of_a_module_in_another_folder() -> None:
+    wrong = {str(path.relative_to(PACKAGE)): names for path in FILES if (names := list(private_names(path)))}
+    assert wrong == {}
+
+
 def names_ctypes(code: str) -> bool:
     """Whether code imports ctypes, takes it from a module that did, or asks for it by a string."""
     for node in ast.walk(ast.parse(code)):

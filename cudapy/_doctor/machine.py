@@ -49,7 +49,7 @@ def this_machine(ask: Ask = ask_in_a_process) -> Facts:
             job = JobFacts(bool(answer.get("works")), answer.get("device"), answer.get("error", ""))
         if job.works:
             break
-    found = directories(HEADERS["cudart"], None, host)
+    headers = directories(HEADERS["cudart"], None, host)
     return Facts(
         cudapy=__version__,
         python=f"{platform.python_version()} ({platform.python_implementation()}), {sys.executable}",
@@ -61,7 +61,7 @@ def this_machine(ask: Ask = ask_in_a_process) -> Facts:
         cache=CacheFacts(*compile_cache.state()),
         nvidia_fs=nvidia_fs(),
         headers=matching(nvrtc.version, nvrtc.path, host).folders if nvrtc.version else (),
-        toolkits=tuple(ToolkitFacts(d.found_by, d.path, d.release) for d in found if not d.refused),
+        toolkits=tuple(ToolkitFacts(d.found_by, d.path, d.release) for d in headers if not d.refused),
         wheels=_wheels(),
         environment={name: host.environ[name] for name in VARIABLES if name in host.environ},
         absent=tuple(
@@ -118,22 +118,22 @@ def _wheels() -> dict[str, str]:
     """The versions of NVIDIA's wheels that cudapy uses, of both majors."""
     names = [name for library in USED.values() for name in library.packages]
     names += [name for header in HEADERS.values() for name in header.packages]
-    found = {}
+    wheels = {}
     for name in dict.fromkeys(names):
         try:
-            found[name] = str(version_of(name))
+            wheels[name] = str(version_of(name))
         except Exception:  # not there, or not readable: what cudapy needs is looked for, not this
             continue
-    return found
+    return wheels
 
 
 def _stubs(environ: Callable[[str], str | None]) -> list[tuple[str, str]]:
     """The entries of the library paths that hold a stub of libcuda."""
-    found = []
+    stubs = []
     for variable in ("LD_LIBRARY_PATH", "LIBRARY_PATH"):
         for entry in re.split("[:;]", environ(variable) or ""):
             names = {os.path.basename(os.path.normpath(path)) for path in (entry, os.path.realpath(entry))}
             files = (os.path.join(entry, name) for name in ("libcuda.so", "libcuda.so.1"))
             if entry and "stubs" in names and any(map(os.path.exists, files)):
-                found.append((variable, entry))
-    return found
+                stubs.append((variable, entry))
+    return stubs

@@ -111,14 +111,14 @@ def devices(_: str) -> dict[str, Any]:
     from .._types.meanings import CURESULT
 
     (status,) = driver.cuInit(0)
-    found: list[dict[str, Any]] = []
+    readings: list[dict[str, Any]] = []
     if not status:
         status, count = driver.cuDeviceGetCount()
         for ordinal in range(count or 0):
             device = driver.checked.cuDeviceGet(ordinal)
             capability = driver.checked.cuDeviceGetAttribute
             attribute = driver.CUdevice_attribute
-            found.append({
+            readings.append({
                 "ordinal": ordinal,
                 "name": driver.checked.cuDeviceGetName(256, device).split(b"\0")[0].decode(errors="replace"),
                 "compute_capability": [
@@ -129,7 +129,7 @@ def devices(_: str) -> dict[str, Any]:
                 **_use(device),
             })  # fmt: skip
     error = " ".join(CURESULT.get(status.name, ("", ""))[:1]) if status else ""
-    return {"status": status.name, "error": error, "devices": found, "package": _package()}
+    return {"status": status.name, "error": error, "devices": readings, "package": _package()}
 
 
 def _package() -> str:
@@ -151,17 +151,17 @@ def _use(ordinal: Any) -> dict[str, Any]:
         bus = driver.checked.cuDeviceGetPCIBusId(16, ordinal).split(b"\0")[0]
         nvml.init_v2()
         device = nvml.device_get_handle_by_pci_bus_id_v2(bus)
-        found: dict[str, Any] = {"free": nvml.device_get_memory_info_v2(device).free}
+        use: dict[str, Any] = {"free": nvml.device_get_memory_info_v2(device).free}
         processes = nvml.device_get_compute_running_processes_v3(device)
         known = [process for process in processes if process.used_gpu_memory >> 63 == 0]
-        found["processes"] = [
+        use["processes"] = [
             (process.pid, nvml.system_get_process_name(process.pid), process.used_gpu_memory)
             for process in sorted(known, key=lambda process: -process.used_gpu_memory)
             if process.pid != os.getpid()
         ]
     except (RuntimeError, pathfinder.LibraryNotFound):
         return {}
-    return found
+    return use
 
 
 KERNEL = 'extern "C" __global__ void answer(int *x) { *x = 42; }'

@@ -20,12 +20,12 @@ def problems(facts: Facts) -> list[Problem]:
 
     Nothing stops a job that was seen to run.
     """
-    found = [problem for check in CHECKS for problem in check(facts)]
+    listed = [problem for check in CHECKS for problem in check(facts)]
     if facts.job.works:
-        found = [Problem(problem.text, problem.fix) for problem in found]
-    elif not any(problem.stops for problem in found):
-        found.append(_job(facts))
-    return sorted(found, key=lambda problem: not problem.stops)
+        listed = [Problem(problem.text, problem.fix) for problem in listed]
+    elif not any(problem.stops for problem in listed):
+        listed.append(_job(facts))
+    return sorted(listed, key=lambda problem: not problem.stops)
 
 
 def _job(facts: Facts) -> Problem:

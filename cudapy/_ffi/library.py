@@ -144,7 +144,6 @@ class Declaration:
     variants: `void *` parameters to (attribute parameter, name of the table of its types).
     in_place: handles that C takes by address and may change where they are, as a destructor does.
     later: pointers to one number that C follows after the call, too: given by their address.
-    later: pointers to one number that C follows after the call, too: given by their address.
     keeps: arguments that C uses as long as the handle it returns lives.
     frees: the handle that is no more after the call, and with it what was kept for it.
     since: the first version that has the symbol, of CUDA where 12.0 lacks it.

@@ -38,14 +38,14 @@ def candidates(
 def _files_in(place: Place, library: Library, majors: tuple[int, ...], host: Host) -> Iterator[Candidate]:
     """The library's files in a place, the preferred major first; or one entry that says what is not there."""
     wanted = [major for major in majors if place.major in (None, major)]
-    found = False
+    any_file = False
     for major in wanted:
         for path in _files(place, library, major, host):
             own = major if library.numbered else place.major or major_beside(place, library, host)
             if own in (major, None):
-                found = True
+                any_file = True
                 yield Candidate(place.found_by, os.path.realpath(path), own, refusal(path))
-    if not found:
+    if not any_file:
         names = dict.fromkeys(n.format(major=major) for major in wanted for n in host.names(library))
         of = (
             ""

@@ -122,11 +122,11 @@ def release_of(folder: str) -> Release | None:
         try:
             with open(os.path.join(folder, name), "rb") as file:
                 # It is on the first pages of a long file.
-                found = re.search(rb"#define\s+" + macro + rb"\s+(\d+)", file.read(1 << 16))
+                match = re.search(rb"#define\s+" + macro + rb"\s+(\d+)", file.read(1 << 16))
         except OSError:
             continue
-        if found:
-            return int(found[1]) // 1000, int(found[1]) % 1000 // 10
+        if match:
+            return int(match[1]) // 1000, int(match[1]) % 1000 // 10
     return None
 
 

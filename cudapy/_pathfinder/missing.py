@@ -39,17 +39,17 @@ def advice(log: str, release: Release, library: str, host: Host) -> str:
         return _standard(lost[1], release, library, host)
     if not kind:
         return ""
-    found = matching(release, library, host)
-    for folder in found.folders:
+    matching_files = matching(release, library, host)
+    for folder in matching_files.folders:
         if os.path.isfile(os.path.join(folder, lost[1])):
             return (
                 f"{folder} has <{lost[1]}>, but cuda_headers=False, or an include_path with the headers of "
                 "another release, keeps it from being used"
             )
     text = f'pip install "{requirement(kind, release)}" has <{lost[1]}> for NVRTC {version(release)}'
-    if not found.other:
+    if not matching_files.other:
         return text
-    others = ", ".join(map(str, found.other))
+    others = ", ".join(map(str, matching_files.other))
     return (
         f"headers and compiler must be of one release, so those of {others} are not used with NVRTC "
         f"{version(release)} ({library}): {text}"

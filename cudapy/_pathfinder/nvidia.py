@@ -195,8 +195,8 @@ def locate_bitcode_lib(name: str) -> LocatedBitcodeLib:
     if name not in SUPPORTED_BITCODE_LIBS:
         known = ", ".join(map(repr, SUPPORTED_BITCODE_LIBS))
         raise ValueError(f"no bitcode library {name!r}: cudapy knows {known}")
-    found = (name == "device" and _near_libnvvm()) or _find(BITCODE[name], BitcodeLibNotFoundError)
-    return LocatedBitcodeLib(name, *found)
+    path = (name == "device" and _near_libnvvm()) or _find(BITCODE[name], BitcodeLibNotFoundError)
+    return LocatedBitcodeLib(name, *path)
 
 
 def _near_libnvvm() -> tuple[str, str, str] | None:
@@ -244,12 +244,12 @@ def _find(file: File, error: type[LibraryNotFound]) -> tuple[str, str, str]:
     from .. import pathfinder
 
     host = pathfinder.this_host()
-    found, tried = search(file, host)
-    if found is None:
+    path, tried = search(file, host)
+    if path is None:
         name = " or ".join(file.names(host)) or file.linux
         message = "\n  ".join([f"{name} was not found. Places tried:", *tried])
         raise error(file.name, tried, f"{message}\nTo fix it: pip install {file.package}.")
-    return found.path, os.path.basename(found.path), _VIA.get(found.found_by, "system-ctk-root")
+    return path.path, os.path.basename(path.path), _VIA.get(path.found_by, "system-ctk-root")
 
 
 def find_nvidia_binary_utility(utility_name: str) -> str | None:
@@ -267,8 +267,8 @@ def find_nvidia_binary_utility(utility_name: str) -> str | None:
     def runs(path: str) -> bool:
         return os.path.isfile(path) and (host.windows or os.access(path, os.X_OK))
 
-    found, _ = search(PROGRAMS[utility_name], host, runs)
-    return found.path if found else None
+    program, _ = search(PROGRAMS[utility_name], host, runs)
+    return program.path if program else None
 
 
 def get_cuda_path_or_home() -> str | None:

@@ -102,7 +102,7 @@ def _device(index: int) -> DeviceReading:
 
 def _processes(index: int, handle: int) -> tuple[ProcessReading, ...]:
     """The processes on a device, those with the most memory first."""
-    found: dict[int, tuple[str, int | None]] = {}
+    processes: dict[int, tuple[str, int | None]] = {}
     for kind, ask in (
         ("C", nvml.device_get_compute_running_processes_v3),
         ("G", nvml.device_get_graphics_running_processes_v3),
@@ -110,12 +110,12 @@ def _processes(index: int, handle: int) -> tuple[ProcessReading, ...]:
         each: Iterable[Any] = told(lambda ask=ask: ask(handle)) or ()  # type: ignore[misc]
         for process in each:
             pid, used = int(process.pid), int(process.used_gpu_memory)
-            known = f"{found[pid][0]}+{kind}" if pid in found else kind
-            found[pid] = known, None if used == _UNKNOWN else used
-    busy = _busy(handle) if found else {}
+            known = f"{processes[pid][0]}+{kind}" if pid in processes else kind
+            processes[pid] = known, None if used == _UNKNOWN else used
+    busy = _busy(handle) if processes else {}
     readings = [
         ProcessReading(index, pid, kind, _user(pid), memory, busy.get(pid), _command(pid))
-        for pid, (kind, memory) in found.items()
+        for pid, (kind, memory) in processes.items()
     ]
     return tuple(sorted(readings, key=lambda process: (-(process.memory or 0), process.pid)))
 

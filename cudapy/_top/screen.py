@@ -95,7 +95,7 @@ else:
         ready, _, _ = select.select([sys.stdin], [], [], seconds)
         if not ready:
             return ""
-        found = os.read(sys.stdin.fileno(), 32)  # past Python's buffer, which select does not see
-        if not found:  # the terminal is gone
+        typed = os.read(sys.stdin.fileno(), 32)  # past Python's buffer, which select does not see
+        if not typed:  # the terminal is gone
             return "q"
-        return "" if len(found) > 1 and found[:1] == b"\x1b" else chr(found[0])  # an arrow is no Esc
+        return "" if len(typed) > 1 and typed[:1] == b"\x1b" else chr(typed[0])  # an arrow is no Esc

@@ -59,9 +59,9 @@ def is_readable(address: int, size: int) -> bool:
         pages[:, 1] = 1
         if first == start:
             pages[0, 0] = address
-        found = _read(os.getpid(), _into.ctypes.data, 1, pages.ctypes.data, len(pages), 0)
-        if found != len(pages):
-            return found < 0 and not _tells()
+        readable = _read(os.getpid(), _into.ctypes.data, 1, pages.ctypes.data, len(pages), 0)
+        if readable != len(pages):
+            return readable < 0 and not _tells()
     return True
 
 

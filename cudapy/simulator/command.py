@@ -162,10 +162,10 @@ def _write(folder: str) -> None:
 
 def options(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
     """What the options before the program ask for, and the rest. Exits with 2 for one that is none."""
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     while arguments:
         if arguments[0] == "--native":
-            found["native"], arguments = True, arguments[1:]
+            options["native"], arguments = True, arguments[1:]
             continue
         parse = OPTIONS.get(arguments[0].partition("=")[0])
         if parse is None:
@@ -177,11 +177,11 @@ def options(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
                 program.fail(f"{USAGE}{name} needs a value")
             value, rest = rest[0], rest[1:]
         try:
-            found[name[2:].replace("-", "_")] = parse(value)
+            options[name[2:].replace("-", "_")] = parse(value)
         except ValueError:
             program.fail(f"{USAGE}{name} cannot be {value!r}")
         arguments = rest
-    return found, arguments
+    return options, arguments
 
 
 def _pair(text: str) -> tuple[int, int]:

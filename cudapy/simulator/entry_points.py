@@ -223,7 +223,7 @@ class Entry(NamedTuple):
 @cache
 def entries() -> dict[str, list[Entry]]:
     """By name without a version, its versions from the oldest to the newest."""
-    found: dict[str, list[Entry]] = {}
+    entries: dict[str, list[Entry]] = {}
     for line in _TABLE.replace("\n    ", " ").splitlines():
         head, _, names = line.partition(": ")
         versions, _, own = head.partition(" pt")
@@ -231,11 +231,11 @@ def entries() -> dict[str, list[Entry]]:
         since = [int(version) for version in versions.split()]
         for name in names.split():
             symbols = [name, *(f"{name}_v{n}" for n in range(2, len(since) + 1))]
-            found[name] = [Entry(symbol, since[i], False) for i, symbol in enumerate(symbols)]
+            entries[name] = [Entry(symbol, since[i], False) for i, symbol in enumerate(symbols)]
             for version in map(int, since_own):
                 base = symbols[max(i for i, first in enumerate(since) if first <= version)]
-                found[name].append(Entry(f"{base}_pt{suffix}", version, True))
-    return found
+                entries[name].append(Entry(f"{base}_pt{suffix}", version, True))
+    return entries
 
 
 def symbols(version: int) -> list[str]:

@@ -38,12 +38,12 @@ def note(kind: str, report: str, **more: Any) -> None:
     if not path:
         return
     place, by = _PLACE.search(report), _BY.search(report)
-    found = {"kind": kind, "message": report.partition("\n")[0], **more}
+    finding = {"kind": kind, "message": report.partition("\n")[0], **more}
     if place:
-        found |= {"kernel": place["kernel"], "line": place["line"], "ptx_line": int(place["ptx"])}
+        finding |= {"kernel": place["kernel"], "line": place["line"], "ptx_line": int(place["ptx"])}
     if by:
-        found["threads"] = by["threads"]
-    line = json.dumps({**found, "report": report, "process": os.getpid()}) + "\n"
+        finding["threads"] = by["threads"]
+    line = json.dumps({**finding, "report": report, "process": os.getpid()}) + "\n"
     with open(path, "a") as file:
         file.write(line)  # in one piece, whatever other processes do
 
@@ -72,13 +72,13 @@ def recorded(path: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def summary(found: list[dict[str, Any]], checks: tuple[str, ...]) -> str:
+def summary(findings: list[dict[str, Any]], checks: tuple[str, ...]) -> str:
     """One line for people."""
     looked = ", ".join(("faults", *checks))
-    if not found:
+    if not findings:
         return f"no errors (checked: {looked})"
-    counts = Counter(finding["kind"] for finding in found)
-    leaked = sum(finding["bytes"] for finding in found if finding["kind"] == LEAK)
+    counts = Counter(finding["kind"] for finding in findings)
+    leaked = sum(finding["bytes"] for finding in findings if finding["kind"] == LEAK)
     parts = [
         f"{count} {_NAMES[kind][count > 1]}{f' of {leaked} bytes' if kind == LEAK else ''}"
         for kind, count in counts.items()

@@ -18,10 +18,10 @@ class _Listed(type):
     """Lists a thing once it is whole: another thread may come across it from then on."""
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
-        made = super().__call__(*args, **options)
-        if made.handle >= FIRST:
-            _objects[made.handle] = made
-        return made
+        instance = super().__call__(*args, **options)
+        if instance.handle >= FIRST:
+            _objects[instance.handle] = instance
+        return instance
 
 
 class Object(metaclass=_Listed):
@@ -40,17 +40,17 @@ class Object(metaclass=_Listed):
 
 def find(handle: int | None, cls: type[T], status: str = "CUDA_ERROR_INVALID_HANDLE") -> T:
     """The `cls` behind a handle. Raises Refused with `status` if there is none, or no more."""
-    found = _objects.get(handle or 0)
-    if not isinstance(found, cls):
+    obj = _objects.get(handle or 0)
+    if not isinstance(obj, cls):
         raise Refused(status, f"{handle or 0:#x} is no {cls.noun}, or was destroyed")
-    return found
+    return obj
 
 
-def relist(thing: Object) -> None:
+def relist(obj: Object) -> None:
     """The handle of a thing that was forgotten is its own again."""
-    _objects[thing.handle] = thing
+    _objects[obj.handle] = obj
 
 
 def every(cls: type[T]) -> list[T]:
     """All that there are of a kind."""
-    return [thing for thing in list(_objects.values()) if isinstance(thing, cls)]
+    return [obj for obj in list(_objects.values()) if isinstance(obj, cls)]

@@ -188,12 +188,12 @@ class Table:
 
     def prototype(self, symbol: str) -> Prototype | None:
         """The prototype of a C function; None if it is not known."""
-        found = self._prototypes.get(symbol)
-        if found is None:
+        prototype = self._prototypes.get(symbol)
+        if prototype is None:
             text = self._declared.get(symbol) or self._declared_alike(symbol)
             if text is not None:
-                found = self._prototypes[symbol] = parse(text)
-        return found
+                prototype = self._prototypes[symbol] = parse(text)
+        return prototype
 
     def _declared_alike(self, symbol: str) -> str | None:
         """The prototype of another version of a function that one Python function provides with it."""

@@ -14,11 +14,11 @@ from .memory.virtual import reserved
 
 def live_objects() -> dict[str, int]:
     """See `cudapy.simulator.alive`."""
-    found = Counter(thing.noun for thing in every(Object) if not isinstance(thing, Description))
+    counts = Counter(obj.noun for obj in every(Object) if not isinstance(obj, Description))
     for block in blocks.all():
         storage = graph_memory.get(block.address)
         if storage is None or storage.is_live:  # a graph has its memory for good; a launch allocates it
-            found[f"{block.kind} memory"] += 1
-    found["addresses"] = len(reserved)
-    found["retained context"] = sum(context.retained for context in every(Context))
-    return dict(+found)
+            counts[f"{block.kind} memory"] += 1
+    counts["addresses"] = len(reserved)
+    counts["retained context"] = sum(context.retained for context in every(Context))
+    return dict(+counts)

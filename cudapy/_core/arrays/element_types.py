@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _CODES = {"i": INT, "u": UINT, "f": FLOAT, "c": COMPLEX, "b": BOOL}
 _KINDS = {INT: "i", UINT: "u", FLOAT: "f", COMPLEX: "c", BOOL: "b"}
-_NARROW = {  # of the package ml_dtypes: DLPack code, bits
+NARROW = {  # of the package ml_dtypes: DLPack code, bits
     "bfloat16": (BFLOAT, 16),
     "float8_e3m4": (7, 8),
     "float8_e4m3": (8, 8),
@@ -41,8 +41,8 @@ class Element(NamedTuple):
 
 def of(dtype: numpy.dtype[Any]) -> Element | None:
     """What DLPack calls it; None for structs, strings, dates and other things that it has no name for."""
-    if dtype.name in _NARROW:
-        return Element(*_NARROW[dtype.name])
+    if dtype.name in NARROW:
+        return Element(*NARROW[dtype.name])
     if not dtype.isnative or dtype.kind not in _CODES:
         return None
     return Element(_CODES[dtype.kind], 8 * dtype.itemsize)
@@ -58,7 +58,7 @@ def dtype(element: Element) -> numpy.dtype[Any]:
             return numpy.dtype(kind)
         except TypeError:
             raise NotImplementedError(f"NumPy has no type for {element}") from None
-    for name, (code, bits) in _NARROW.items():
+    for name, (code, bits) in NARROW.items():
         if element == (code, bits, 1):
             try:
                 return numpy.dtype(name)

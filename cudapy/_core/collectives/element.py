@@ -63,8 +63,8 @@ def _find(dtype: Any) -> Kind:
         return Kind(SIZES[dtype], dtype, 1, dtype.name)
     import numpy
 
-    if isinstance(dtype, str) and dtype in element_types._NARROW:
-        code, bits = element_types._NARROW[dtype]
+    if isinstance(dtype, str) and dtype in element_types.NARROW:
+        code, bits = element_types.NARROW[dtype]
         return kind_of_element(element_types.Element(code, bits), dtype)
     numpy_type = numpy.dtype(dtype)
     element = element_types.of(numpy_type)

@@ -17,7 +17,7 @@ from ..context.context import Context, primaries, primary
 from ..context.current import initialise, with_context
 from ..memory.buffer import Buffer
 from ..memory.device import DeviceMemoryResource
-from ..memory.legacy import _SynchronousMemoryResource
+from ..memory.legacy import SynchronousMemoryResource
 from ..memory.resource import MemoryResource
 from ..ownership.deferred import deferred
 from ..streams.event import Event
@@ -340,7 +340,7 @@ class Device:
         """
         if self._memory_resource is None:
             pools = self.properties.memory_pools_supported
-            make = DeviceMemoryResource if pools else _SynchronousMemoryResource
+            make = DeviceMemoryResource if pools else SynchronousMemoryResource
             self._memory_resource = make(self._device_id)
         return self._memory_resource
 

@@ -42,7 +42,7 @@ class LegacyPinnedMemoryResource(OnHost):
             owning.cuMemFreeHost(Address.of(ptr))
 
 
-class _SynchronousMemoryResource(OnDevice):
+class SynchronousMemoryResource(OnDevice):
     """Device memory on devices without pools. Source: cuMemAlloc, cuMemFree."""
 
     def __init__(self, device_id: Device | int) -> None:

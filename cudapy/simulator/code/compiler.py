@@ -26,9 +26,9 @@ class Watched:
         }
 
     def __getitem__(self, symbol: str) -> Any:
-        found = self._library[symbol]
+        function = self._library[symbol]
         address = self.watched(symbol)
-        return found if address is None else CFunction(address)
+        return function if address is None else CFunction(address)
 
     def watched(self, symbol: str) -> int | None:
         """The address of ours, if `symbol` or the function that it is a version of is watched."""
@@ -49,17 +49,17 @@ class WatchedNVRTC(Watched):
         )
 
     def _get_cubin(self, program: int, cubin: int | None) -> int:
-        status, made = self._cubin(program)
+        status, code = self._cubin(program)
         if status or not cubin:
             return status or int(self._library["nvrtcGetCUBIN"](ctypes.c_void_p(program), None))
-        ctypes.memmove(cubin, made, len(made))
+        ctypes.memmove(cubin, code, len(code))
         return 0
 
     def _get_size(self, program: int, size: int | None) -> int:
-        status, made = self._cubin(program)
+        status, cubin = self._cubin(program)
         if status or not size:
             return status or int(self._library["nvrtcGetCUBINSize"](ctypes.c_void_p(program), None))
-        ctypes.c_size_t.from_address(size).value = len(made)
+        ctypes.c_size_t.from_address(size).value = len(cubin)
         return 0
 
     def _cubin(self, program: int) -> tuple[int, bytes]:

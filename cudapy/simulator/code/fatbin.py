@@ -39,7 +39,7 @@ def unpacked_lz4(data: bytes, size: int) -> bytes:
 
     Source: LZ4 Block Format Description, lz4.org.
     """
-    found = bytearray()
+    output = bytearray()
     place = 0
 
     def length(start: int) -> int:
@@ -57,27 +57,27 @@ def unpacked_lz4(data: bytes, size: int) -> bytes:
             token = data[place]
             place += 1
             count = length(token >> 4)
-            if len(found) + count > size:
+            if len(output) + count > size:
                 raise IndexError
-            found += data[place : place + count]
+            output += data[place : place + count]
             place += count
             if place >= len(data):
                 break
             distance = data[place] | data[place + 1] << 8
             place += 2
             count = length(token & 15) + 4
-            start = len(found) - distance
-            if not distance or start < 0 or len(found) + count > size:
+            start = len(output) - distance
+            if not distance or start < 0 or len(output) + count > size:
                 raise IndexError
             while count:  # what is copied may be what was just written
-                piece = found[start : start + count]
-                found += piece
+                piece = output[start : start + count]
+                output += piece
                 start, count = start + len(piece), count - len(piece)
     except IndexError:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", "the packed code in the fat binary is damaged") from None
-    if len(found) != size:
+    if len(output) != size:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", "the packed code in the fat binary is damaged")
-    return bytes(found)
+    return bytes(output)
 
 
 def _unpacked_zstd(data: bytes, size: int) -> bytes:
@@ -85,15 +85,15 @@ def _unpacked_zstd(data: bytes, size: int) -> bytes:
     try:
         from compression import zstd  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        found = _by_library(data, size)
+        output = _by_library(data, size)
     else:
         try:
-            found = zstd.decompress(data)
+            output = zstd.decompress(data)
         except zstd.ZstdError:
-            found = b""
-    if len(found) != size:
+            output = b""
+    if len(output) != size:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", "the packed code in the fat binary is damaged")
-    return found
+    return output
 
 
 def _by_library(data: bytes, size: int) -> bytes:

@@ -64,8 +64,8 @@ def parameter(kernel: Any, index: int) -> tuple[int, int]:
     """The offset and the size of a parameter."""
     if not 0 <= index < len(kernel.parameters):
         raise invalid(f"{kernel.name} has {len(kernel.parameters)} parameters, no number {index}")
-    found: tuple[int, int] = kernel.parameters[index]
-    return found
+    parameter: tuple[int, int] = kernel.parameters[index]
+    return parameter
 
 
 def get(of: OnDevice, attrib: int) -> int:
@@ -75,10 +75,10 @@ def get(of: OnDevice, attrib: int) -> int:
     name, kernel = Attribute(attrib), of.kernel
     if name in of.set:
         return of.set[name]
-    on = of.device
+    device = of.device
     major, minor = (
-        on[OfDevice.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR],
-        on[OfDevice.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR],
+        device[OfDevice.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR],
+        device[OfDevice.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR],
     )
     target = re.search(rb"\.target\s+(?:sm|compute)_(\d+)", of.source.ptx)
     values = {

@@ -43,19 +43,19 @@ REGISTERS = 0x2F04
 def with_directive(ptx: bytes, name: bytes, value: Callable[[bytes], int]) -> bytes:
     """PTX whose kernels have one more directive, with the number that `value` gives of their name, if any."""
 
-    def directive(found: re.Match[bytes]) -> bytes:
-        number = value(found[1])
-        return found[0] + (b"\n.%s %d" % (name, number) if number else b"")
+    def directive(match: re.Match[bytes]) -> bytes:
+        number = value(match[1])
+        return match[0] + (b"\n.%s %d" % (name, number) if number else b"")
 
     return ENTRY.sub(directive, ptx)
 
 
 def registers(cubin: bytes) -> dict[bytes, int]:
     """How many registers each kernel of a cubin has. Raises DamagedError."""
-    found = elf.sections(cubin)
+    sections = elf.sections(cubin)
     counts: dict[int, int] = {}
     names: list[bytes] = []
-    for section in found:
+    for section in sections:
         body = cubin[section.offset : section.offset + section.size]
         if section.kind == INFO:
             for place in range(0, len(body) - 11, 4):
@@ -63,7 +63,7 @@ def registers(cubin: bytes) -> dict[bytes, int]:
                 if (head, size) == (REGISTERS, 8):
                     counts[symbol] = count
         elif section.kind == elf.SYMBOLS:
-            texts = found[section.link]
+            texts = sections[section.link]
             for symbol in elf.SYMBOL.iter_unpack(body):
                 start = texts.offset + symbol[0]
                 names.append(cubin[start : cubin.find(b"\0", start)])
@@ -143,16 +143,16 @@ def prelinked(address: int) -> list[int]:
     """
     try:
         magic, version, _, place = WRAPPER.unpack(memory.read_mapped(address, WRAPPER.size))
-        found: list[int] = []
+        versions: list[int] = []
         while (magic, version) == (fatbin.WRAPPER, PRELINKED):
-            at_next = place + 8 * len(found)
+            at_next = place + 8 * len(versions)
             pointer = int.from_bytes(memory.read_mapped(at_next, 8), "little")
             if not pointer:
                 break
-            found.append(pointer)
+            versions.append(pointer)
     except memory.NotMappedError as error:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", f"the list of fat binaries ends: {error}") from None
-    return found
+    return versions
 
 
 def of_image(data: bytes) -> bytes:

@@ -63,8 +63,8 @@ class WatchedNvJitLink(Watched):
         status = self._call("Create", ADDRESS(handle), ctypes.c_uint32(count), ADDRESS(options))
         if not status and handle:
             given = ctypes.cast(options or 0, ctypes.POINTER(ctypes.c_char_p))
-            made = ADDRESS.from_address(handle).value or 0
-            self._links[made] = Link([given[i] or b"" for i in range(count)])
+            number = ADDRESS.from_address(handle).value or 0
+            self._links[number] = Link([given[i] or b"" for i in range(count)])
         return status
 
     def _destroy(self, handle: int | None) -> int:
@@ -90,17 +90,17 @@ class WatchedNvJitLink(Watched):
         self._links[handle].inputs.append((kind, data, os.fsdecode(name or b"a unit")))
 
     def _get_cubin(self, handle: int, cubin: int | None) -> int:
-        status, made = self._cubin(handle)
+        status, code = self._cubin(handle)
         if status or not cubin:
             return status or self._call("GetLinkedCubin", ADDRESS(handle), None)
-        ctypes.memmove(cubin, made, len(made))
+        ctypes.memmove(cubin, code, len(code))
         return 0
 
     def _get_size(self, handle: int, size: int | None) -> int:
-        status, made = self._cubin(handle)
+        status, cubin = self._cubin(handle)
         if status or not size:
             return status or self._call("GetLinkedCubinSize", ADDRESS(handle), None)
-        ctypes.c_size_t.from_address(size).value = len(made)
+        ctypes.c_size_t.from_address(size).value = len(cubin)
         return 0
 
     def _cubin(self, handle: int) -> tuple[int, bytes]:

@@ -135,15 +135,15 @@ class KernelLaunch(Operation):
 
     def check(self) -> None:
         """Raise Refused for a launch that is not possible."""
-        on = self.context.device
+        device = self.context.device
         for what, sizes, limit in (
             ("grid", self.grid, OfDevice.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
             ("block", self.block, OfDevice.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
         ):
             for i, size in enumerate(sizes):
-                if not 0 < size <= on[OfDevice(limit + i)]:
+                if not 0 < size <= device[OfDevice(limit + i)]:
                     raise ImpossibleConfiguration(
-                        f"{what} dimensions {sizes}: number {i} must be 1 .. {on[OfDevice(limit + i)]}"
+                        f"{what} dimensions {sizes}: number {i} must be 1 .. {device[OfDevice(limit + i)]}"
                     )
         threads = self.block[0] * self.block[1] * self.block[2]
         most = get(self.kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
@@ -168,7 +168,7 @@ class KernelLaunch(Operation):
             raise _misfit(f"{self.kernel.name} is made for clusters: the launch must say how large they are")
         if self.is_cooperative:
             fit = blocks_per_multiprocessor(self.kernel, threads, self.shared)
-            fit *= on[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
+            fit *= device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
             blocks = self.grid[0] * self.grid[1] * self.grid[2]
             if blocks > fit:
                 raise Refused(
@@ -235,7 +235,7 @@ class KernelLaunch(Operation):
             start = ctypes.addressof(self._data)
             addresses = [start + offset for offset, _ in parameters]
             self._table = (ctypes.c_void_p * max(1, len(parameters)))(*addresses)
-        made = CUDA_KERNEL_NODE_PARAMS(
+        node_params = CUDA_KERNEL_NODE_PARAMS(
             func=self.kernel.handle,
             ctx=self.place.handle,
             sharedMemBytes=self.shared,
@@ -243,11 +243,11 @@ class KernelLaunch(Operation):
         )
         library = self.kernel.module.library
         if library is not None and self.kernel.name in library.kernels:
-            made.kern = CUkernel(library.kernels[self.kernel.name].handle)
+            node_params.kern = CUkernel(library.kernels[self.kernel.name].handle)
         for i, letter in enumerate("XYZ"):
-            setattr(made, "gridDim" + letter, self.grid[i])
-            setattr(made, "blockDim" + letter, self.block[i])
-        return made
+            setattr(node_params, "gridDim" + letter, self.grid[i])
+            setattr(node_params, "blockDim" + letter, self.block[i])
+        return node_params
 
 
 def _refusal(kernel: Function, grid: Three, block: Three, shared: int) -> int:
@@ -273,20 +273,27 @@ def attributes_of(config: Any) -> dict[Attribute, CUlaunchAttributeValue]:
 
 def submit(hStream: int, launch: KernelLaunch) -> None:
     """Queue a launch, or capture it."""
-    on = stream(hStream)
-    launch.place = on.context
-    work = on.add(launch)
+    in_stream = stream(hStream)
+    launch.place = in_stream.context
+    work = in_stream.add(launch)
     if work is not None:
         launch.added(work)
 
 
 def _queue(
-    on: int, f: int, grid: Any, block: Any, shared: int, params: Any, extra: Any, attributes: Any = None
+    stream_handle: int,
+    f: int,
+    grid: Any,
+    block: Any,
+    shared: int,
+    params: Any,
+    extra: Any,
+    attributes: Any = None,
 ) -> None:
     """Queue a launch in a stream. Raises Refused, for a stream that is none first."""
-    stream(on)
+    stream(stream_handle)
     kernel = function(f)
-    submit(on, KernelLaunch(kernel, grid, block, shared, pack(kernel, params, extra), attributes))
+    submit(stream_handle, KernelLaunch(kernel, grid, block, shared, pack(kernel, params, extra), attributes))
 
 
 @provides("driver")

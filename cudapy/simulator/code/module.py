@@ -145,11 +145,11 @@ def load(ptx: bytes, options: Options, make: Any) -> int:
     if CUjit_option.CU_JIT_LTO in options.places and options.get(CUjit_option.CU_JIT_LTO):
         raise invalid("the simulator's compiler does not optimize at link time")
     try:
-        made = make(Code(ptx, options.registers))
+        module = make(Code(ptx, options.registers))
     except Refused as refused:
         options.say(refused.reason, error=True)
         raise
-    kernels = list(made.engine.functions.values())
+    kernels = list(module.engine.functions.values())
     if options.get(CUjit_option.CU_JIT_LOG_VERBOSE):
         options.say(
             "\n".join(
@@ -159,7 +159,7 @@ def load(ptx: bytes, options: Options, make: Any) -> int:
         )
     else:
         options.say("")
-    return int(made.handle)
+    return int(module.handle)
 
 
 # -- Modules -----------------------------------------------------------------------------------------------

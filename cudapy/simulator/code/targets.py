@@ -20,23 +20,23 @@ _NEWEST = {(12, 6): (8, 5), (12, 7): (8, 6), (12, 8): (8, 7), (12, 9): (8, 8)}
 
 def check_version(ptx: bytes) -> None:
     """Raise Refused for PTX that came after the driver's CUDA."""
-    found = _VERSION.search(ptx)
+    match = _VERSION.search(ptx)
     major, minor = Release.number // 1000, Release.number % 1000 // 10
     newest = _NEWEST.get((major, minor), (major - 4, minor))
-    if found is not None and (int(found[1]), int(found[2])) > newest:
+    if match is not None and (int(match[1]), int(match[2])) > newest:
         raise Refused(
             "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
-            f"this is PTX {int(found[1])}.{int(found[2])}; a driver of CUDA {major}.{minor} knows PTX up to "
+            f"this is PTX {int(match[1])}.{int(match[2])}; a driver of CUDA {major}.{minor} knows PTX up to "
             f"{newest[0]}.{newest[1]}: load the cubin instead, or use an older compiler",
         )
 
 
 def check_target(ptx: bytes) -> None:
     """Raise Refused for PTX for newer devices, or for others only: sm_90a is for 9.0, sm_100f for 10.x."""
-    found = _TARGET.search(ptx)
-    if found is None:
+    match = _TARGET.search(ptx)
+    if match is None:
         return
-    (major, minor), number, suffix = Device.compute_capability, int(found[1]), found[2].decode()
+    (major, minor), number, suffix = Device.compute_capability, int(match[1]), match[2].decode()
     have = 10 * major + minor
     runs = {"a": have == number, "f": have >= number and have // 10 == number // 10}.get(
         suffix, have >= number

@@ -36,8 +36,8 @@ def before(symbol: str) -> None:
 
 def failed(refused: Refused) -> int:
     """The status of a call that failed."""
-    found = ncclResult_t.__members__.get(refused.status)
-    return int(_STATUS.get(refused.status, ncclResult_t.ncclUnhandledCudaError) if found is None else found)
+    status = ncclResult_t.__members__.get(refused.status)
+    return int(_STATUS.get(refused.status, ncclResult_t.ncclUnhandledCudaError) if status is None else status)
 
 
 def said(symbol: str, refused: Refused) -> None:

@@ -27,11 +27,11 @@ def usable(handle: int | None) -> Communicator:
 
 def current_context() -> Context:
     """The context that a new communicator is of: the current one, else that of device 0. Raises Refused."""
-    found = top()
-    if found is None or find_or_none(found) is None:
+    context = top()
+    if context is None or find_or_none(context) is None:
         return retained(0)
-    found.check()
-    return found.root
+    context.check()
+    return context.root
 
 
 def stream_of(comm: Communicator, handle: int | None) -> Stream:
@@ -40,13 +40,13 @@ def stream_of(comm: Communicator, handle: int | None) -> Stream:
         return comm.context.legacy
     if handle == PER_THREAD:
         return comm.context.own_stream()  # type: ignore[no-any-return]
-    found = find(handle, Stream, "ncclInvalidArgument")
-    if found.context.device is not comm.context.device:
+    stream = find(handle, Stream, "ncclInvalidArgument")
+    if stream.context.device is not comm.context.device:
         raise Refused(
             "ncclInvalidArgument",
-            f"the stream is of device {found.context.device.ordinal}, and {comm.name} is not",
+            f"the stream is of device {stream.context.device.ordinal}, and {comm.name} is not",
         )
-    return found
+    return stream
 
 
 def invalid(reason: str) -> Refused:

@@ -17,13 +17,13 @@ def _call(
     recv: int | None,
     count: int,
     data_type: int,
-    on: int | None,
+    stream_handle: int | None,
     operator: int | None = None,
     peer: int = -1,
 ) -> None:
     """Make a call of a rank, now or at the end of the group. Raises Refused."""
     comm = usable(handle)
-    stream = stream_of(comm, on)
+    stream = stream_of(comm, stream_handle)
     if data_type not in numbers.SIZES:
         raise invalid(f"{data_type} is no ncclDataType_t")
     if not -1 <= peer < comm.size or (peer < 0 and kind in _PEERED):
@@ -67,12 +67,12 @@ def _operator(comm: Communicator, number: int, data_type: int) -> tuple[str, byt
     name = numbers.OPERATORS.get(number)
     if name is not None:
         return name, None
-    made = comm.operators.get(number)
-    if made is None:
+    operator = comm.operators.get(number)
+    if operator is None:
         raise invalid(f"{number} is no operator of {comm.name}")
-    if made[0] != data_type:
-        raise invalid(f"the operator is for {numbers.name_of(made[0])}, not {numbers.name_of(data_type)}")
-    return numbers.PREMULTIPLIED, made[1]
+    if operator[0] != data_type:
+        raise invalid(f"the operator is for {numbers.name_of(operator[0])}, not {numbers.name_of(data_type)}")
+    return numbers.PREMULTIPLIED, operator[1]
 
 
 @provides("nccl")

@@ -78,8 +78,8 @@ def ncclCommInitAll(comm: Pointer, ndev: int, devlist: Pointer) -> None:
     group.start()
     try:
         for rank, device in enumerate(devices):
-            made = join(key, ndev, rank, retained(device))
-            group.set_up(_initialised(made, _At(comm, rank)))
+            communicator = join(key, ndev, rank, retained(device))
+            group.set_up(_initialised(communicator, _At(comm, rank)))
     except Refused as refused:
         group.note(refused)
         raise
@@ -111,31 +111,31 @@ def _wait(comm: Communicator) -> None:
 
 @provides("nccl")
 def ncclCommDestroy(comm: int) -> None:
-    found = comm_of(comm)
-    if not found.is_aborted:
-        _wait(found)
-    found.end("its communicator was destroyed")
+    communicator = comm_of(comm)
+    if not communicator.is_aborted:
+        _wait(communicator)
+    communicator.end("its communicator was destroyed")
 
 
 @provides("nccl")
 def ncclCommAbort(comm: int) -> None:
-    found = comm_of(comm)
+    communicator = comm_of(comm)
     with changed:
-        found.is_aborted = True
+        communicator.is_aborted = True
         changed.notify_all()
-    _wait(found)
-    found.end("its communicator was aborted")
+    _wait(communicator)
+    communicator.end("its communicator was aborted")
 
 
 @provides("nccl")
 def ncclCommRevoke(comm: int, revokeFlags: int) -> None:
-    found = comm_of(comm)
+    communicator = comm_of(comm)
     if revokeFlags:
         raise invalid(f"revokeFlags = {revokeFlags}, which must be 0")
     with changed:
-        found.is_aborted = True
+        communicator.is_aborted = True
         changed.notify_all()
-    _wait(found)
+    _wait(communicator)
 
 
 @provides("nccl")
@@ -192,8 +192,8 @@ def _split(parent: Communicator, color: int, order: int, ranks: Any, target: Any
     board.has_read(its_id, me, members)
     yield Wait(parent, "ncclCommSplit", lambda: board.unread(its_id, members), "read the id")
     board.leave(its_id, me, members)
-    made = join(_key(key), len(members), members.index(me), parent.context)
-    yield from _initialised(made, target)
+    part = join(_key(key), len(members), members.index(me), parent.context)
+    yield from _initialised(part, target)
 
 
 @provides("nccl")

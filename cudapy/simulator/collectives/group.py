@@ -71,13 +71,13 @@ def _set_up(tasks: list[Task]) -> None:
         raise Refused("ncclInvalidUsage", "the communicator was aborted, or its device has a fault") from None
 
 
-def make(call: Call, on: Stream) -> None:
+def make(call: Call, stream: Stream) -> None:
     """Make a call, now or at the end of the group. Raises Refused."""
     if _group.depth:
-        _group.calls.append((call, on))
+        _group.calls.append((call, stream))
         return
     _alone(call.comm)
-    issue([(call, on)])
+    issue([(call, stream)])
 
 
 def _alone(comm: Communicator) -> None:

@@ -88,12 +88,12 @@ def _values(kind: DataType) -> Any:
     codes = np.arange(256)
     exponent, fraction = codes >> mantissa & ((1 << 7 - mantissa) - 1), codes & ((1 << mantissa) - 1)
     normal = np.ldexp(1 + fraction / (1 << mantissa), exponent - bias)
-    found = np.where(exponent == 0, np.ldexp(fraction / (1 << mantissa), 1 - bias), normal)
+    values = np.where(exponent == 0, np.ldexp(fraction / (1 << mantissa), 1 - bias), normal)
     if kind == DataType.ncclFloat8e4m3:
-        found[codes & 0x7F == 0x7F] = np.nan
+        values[codes & 0x7F == 0x7F] = np.nan
     else:
-        found[exponent == 31] = np.where(fraction[exponent == 31], np.nan, np.inf)
-    return np.where(codes & 0x80, -found, found).astype(np.float32)
+        values[exponent == 31] = np.where(fraction[exponent == 31], np.nan, np.inf)
+    return np.where(codes & 0x80, -values, values).astype(np.float32)
 
 
 def _nearest(numbers: Any, kind: DataType) -> Any:

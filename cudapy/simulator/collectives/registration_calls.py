@@ -28,9 +28,9 @@ def ncclMemFree(ptr: int | None) -> None:
 
 @provides("nccl")
 def ncclCommRegister(comm: int, buff: int | None, size: int, handle: Pointer) -> None:
-    found = comm_of(comm)
+    communicator = comm_of(comm)
     number = next(_numbers)
-    found.windows[number] = check_memory(found, buff, size, "buff")
+    communicator.windows[number] = check_memory(communicator, buff, size, "buff")
     handle[0] = number
 
 
@@ -52,17 +52,17 @@ def ncclCommWindowDeregister(comm: int, win: int | None) -> None:
 
 @provides("nccl")
 def ncclWinGetUserPtr(comm: int, win: int | None, outUserPtr: Pointer) -> None:
-    found = comm_of(comm).windows.get(win or 0)
-    if found is None:
+    window = comm_of(comm).windows.get(win or 0)
+    if window is None:
         raise invalid(f"{win} is no window of this communicator")
-    outUserPtr[0] = found
+    outUserPtr[0] = window
 
 
 @provides("nccl")
 def ncclRedOpCreatePreMulSum(
     op: Pointer, scalar: int | None, datatype: int, residence: int, comm: int
 ) -> None:
-    found = usable(comm)
+    communicator = usable(comm)
     if datatype not in numbers.SIZES:
         raise invalid(f"{datatype} is no ncclDataType_t")
     size = numbers.SIZES[ncclDataType_t(datatype)]
@@ -70,11 +70,11 @@ def ncclRedOpCreatePreMulSum(
     if residence == 1:  # ncclScalarHostImmediate
         value = bytes(bytes_at(require(scalar, size, "scalar"), size))
     elif residence == 0:
-        value = check_memory(found, scalar, size, "scalar")
+        value = check_memory(communicator, scalar, size, "scalar")
     else:
         raise invalid(f"{residence} is no ncclScalarResidence_t")
     number = next(_numbers)
-    found.operators[number] = datatype, value
+    communicator.operators[number] = datatype, value
     op[0] = number
 
 

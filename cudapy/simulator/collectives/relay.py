@@ -187,9 +187,9 @@ def _copy_of_mapped(data: bytes, size: int) -> Any:
         mapping = ipc_handle.map(file)
     finally:
         os.close(file)
-    found = np.frombuffer(mapping.view, np.uint8)[:size].copy()
+    copy = np.frombuffer(mapping.view, np.uint8)[:size].copy()
     mapping.release()
-    return found
+    return copy
 
 
 # -- processes ----------------------------------------------------------------------------------------------

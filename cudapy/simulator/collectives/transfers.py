@@ -251,13 +251,13 @@ def issue(calls: list[tuple[Call, Stream]]) -> None:
 
     captured: dict[object, list[tuple[Call, Stream]]] = {}
     queued: dict[object, list[tuple[Call, Stream]]] = {}
-    for call, on in calls:
-        if on.capture is not None:
-            captured.setdefault(on.capture, []).append((call, on))
+    for call, stream in calls:
+        if stream.capture is not None:
+            captured.setdefault(stream.capture, []).append((call, stream))
         else:
-            if on.is_legacy:
-                implicit(on.context)
-            queued.setdefault(call.comm, []).append((call, on))
+            if stream.is_legacy:
+                implicit(stream.context)
+            queued.setdefault(call.comm, []).append((call, stream))
     for capture, members in captured.items():
         _capture(capture, members)
     for members in queued.values():
@@ -265,7 +265,7 @@ def issue(calls: list[tuple[Call, Stream]]) -> None:
 
 
 def _capture(capture: Any, members: list[tuple[Call, Stream]]) -> None:
-    streams = list(dict.fromkeys(on for _, on in members))
+    streams = list(dict.fromkeys(stream for _, stream in members))
     first, *others = streams
     for other in others:
         capture.join(first, capture.follows[other])
@@ -275,7 +275,7 @@ def _capture(capture: Any, members: list[tuple[Call, Stream]]) -> None:
 
 
 def _queue(members: list[tuple[Call, Stream]]) -> None:
-    streams = list(dict.fromkeys(on for _, on in members))
+    streams = list(dict.fromkeys(member for _, member in members))
     first, *others = streams
     comm = members[0][0].comm
     operation = Together([call for call, _ in members], first)

@@ -146,5 +146,5 @@ def attributes(ordinal: int, compute_capability: tuple[int, int]) -> dict[int, i
     if unknown:
         raise LookupError(f"no such attributes: {sorted(unknown)}")
     last = Attribute.CU_DEVICE_ATTRIBUTE_HOST_MEMORY_POOLS_SUPPORTED
-    found = {int(member): 0 for member in Attribute if member <= last}
-    return found | {int(Attribute[prefix + name]): value for name, value in values.items()}
+    table = {int(member): 0 for member in Attribute if member <= last}
+    return table | {int(Attribute[prefix + name]): value for name, value in values.items()}

@@ -40,11 +40,11 @@ class Context(Object, Faults):
 
     noun = "context"
 
-    def __init__(self, on: devices.Device, flags: int, is_primary: bool = False) -> None:
+    def __init__(self, device: devices.Device, flags: int, is_primary: bool = False) -> None:
         from ..streams.stream import Stream
 
         super().__init__()
-        self.device = on
+        self.device = device
         self.flags = flags
         self.is_primary = is_primary
         self.retained = 0
@@ -89,7 +89,7 @@ class Context(Object, Faults):
 
     def synchronize(self) -> None:
         """Wait for everything. Raises Refused."""
-        captures = [found for stream in list(self.all_streams) if (found := stream.capture) is not None]
+        captures = [current for stream in list(self.all_streams) if (current := stream.capture) is not None]
         for capture in captures:
             capture.invalidate()
         if captures:
@@ -125,9 +125,9 @@ class Context(Object, Faults):
         forget_opened(self)
         release_all(self)
         for cls in (Event, Module, Library):
-            for thing in every(cls):
-                if getattr(thing, "context", None) is self:
-                    thing.forget()
+            for obj in every(cls):
+                if getattr(obj, "context", None) is self:
+                    obj.forget()
         for stream in list(self.streams):
             stream.forget()
         self.forget()

@@ -183,10 +183,10 @@ def cuDeviceTotalMem_v2(dev: int) -> int:
 
 @provides("driver")
 def cuDeviceGetAttribute(attrib: int, dev: int) -> int:
-    found = device(dev).attributes.get(attrib)
-    if found is None:
+    value = device(dev).attributes.get(attrib)
+    if value is None:
         raise invalid(f"{Attribute(attrib).name} is an attribute that this driver does not know")
-    return found
+    return value
 
 
 @provides("driver")

@@ -95,13 +95,13 @@ def cuGetProcAddress_v2(
     if symbol is None or not 0 < cudaVersion <= Release.number or flags & ~3:
         raise invalid(f"no symbol, a CUDA version other than 1 .. {Release.number}, or unknown flags")
     status, address = Found.CU_GET_PROC_ADDRESS_SUCCESS, None
-    found = find(symbol.decode(errors="replace"), cudaVersion, bool(flags & PER_THREAD))
-    if found is None:
+    entry = find(symbol.decode(errors="replace"), cudaVersion, bool(flags & PER_THREAD))
+    if entry is None:
         status = Found.CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
-    elif not found:
+    elif not entry:
         status = Found.CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
     else:
-        address = tables()["driver"].address(found)
+        address = tables()["driver"].address(entry)
     pfn[0] = address
     if symbolStatus:
         symbolStatus[0] = int(status)

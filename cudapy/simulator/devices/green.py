@@ -48,28 +48,28 @@ RANGE = struct.Struct("<8siII")  # in the padding: what it is, its device, its f
 MARK = b"cudapyG"
 
 
-def resource(on: Device, first: int, count: int) -> CUdevResource:
+def resource(device: Device, first: int, count: int) -> CUdevResource:
     """Multiprocessors of a device; of no type if there are none."""
-    made = CUdevResource(type=SM if count else 0)
+    resource = CUdevResource(type=SM if count else 0)
     if count:
-        made.sm.smCount = count
-        made.sm.minSmPartitionSize = made.sm.smCoscheduledAlignment = UNIT
-        made._internal_padding = RANGE.pack(MARK, on.ordinal, first, count)
-    return made
+        resource.sm.smCount = count
+        resource.sm.minSmPartitionSize = resource.sm.smCoscheduledAlignment = UNIT
+        resource._internal_padding = RANGE.pack(MARK, device.ordinal, first, count)
+    return resource
 
 
-def everything(on: Device) -> CUdevResource:
+def everything(device: Device) -> CUdevResource:
     """All multiprocessors of a device."""
-    return resource(on, 0, on[Attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT])
+    return resource(device, 0, device[Attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT])
 
 
-def queues(on: Device) -> CUdevResource:
+def queues(device: Device) -> CUdevResource:
     """How work gets to a device, where nobody has asked for anything."""
-    made = CUdevResource(type=QUEUES)
+    resource = CUdevResource(type=QUEUES)
     told = os.environ.get("CUDA_DEVICE_MAX_CONNECTIONS", "")
-    made.wqConfig.device = CUdevice(on.ordinal)
-    made.wqConfig.wqConcurrencyLimit = min(max(int(told), 1), 32) if told.isdecimal() else 8
-    return made
+    resource.wqConfig.device = CUdevice(device.ordinal)
+    resource.wqConfig.wqConcurrencyLimit = min(max(int(told), 1), 32) if told.isdecimal() else 8
+    return resource
 
 
 def of_type(typename: int, *types: int) -> None:
@@ -95,8 +95,8 @@ def cuDeviceGetDevResource(device: int, typename: int) -> CUdevResource:
     from .device import device as find_device
 
     of_type(typename, SM, QUEUES)
-    on = find_device(device)
-    return queues(on) if typename == QUEUES else everything(on)
+    this_device = find_device(device)
+    return queues(this_device) if typename == QUEUES else everything(this_device)
 
 
 @provides("driver")
@@ -108,7 +108,7 @@ def cuDevSmResourceSplitByCount(
     flags: int,
     minCount: int,
 ) -> None:
-    on, first, count = _range(needed(input_, "input"))
+    device, first, count = _range(needed(input_, "input"))
     if flags & ~SPLIT_FLAGS:
         raise invalid(f"unknown flags {flags & ~SPLIT_FLAGS:#x}")
     size = max(round_up(minCount, UNIT), UNIT)
@@ -119,9 +119,9 @@ def cuDevSmResourceSplitByCount(
         )
     groups = min(nbGroups[0], count // size) if result else count // size
     for i in range(groups if result else 0):
-        result[i] = resource(on, first + i * size, size)
+        result[i] = resource(device, first + i * size, size)
     if remainder:
-        remainder[0] = resource(on, first + groups * size, count - groups * size)
+        remainder[0] = resource(device, first + groups * size, count - groups * size)
     nbGroups[0] = groups
 
 
@@ -160,12 +160,12 @@ def cuDevSmResourceSplit(
     flags: int,
     groupParams: Pointer,
 ) -> None:
-    on, first, count = _range(needed(input_, "input"))
+    device, first, count = _range(needed(input_, "input"))
     if flags:
         raise invalid(f"unknown flags {flags:#x}")
     if not nbGroups or not groupParams:
         raise invalid("there are no groups")
-    widest = CLUSTER if on[Attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] >= 9 else UNIT
+    widest = CLUSTER if device[Attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR] >= 9 else UNIT
     left, sizes = count, []
     for i in range(nbGroups):
         group = groupParams[i]
@@ -178,13 +178,13 @@ def cuDevSmResourceSplit(
         left -= sizes[-1]
     for i, size in enumerate(sizes):
         if result:
-            result[i] = resource(on, first, size)
+            result[i] = resource(device, first, size)
             result[i].sm.smCoscheduledAlignment = groupParams[i].coscheduledSmCount or UNIT
             result[i].sm.flags = groupParams[i].flags
         groupParams[i].smCount = size
         first += size
     if remainder:
-        remainder[0] = resource(on, first, left)
+        remainder[0] = resource(device, first, left)
 
 
 class Description(Object):
@@ -195,9 +195,9 @@ class Description(Object):
 
     noun = "description of resources"
 
-    def __init__(self, on: Device, count: int, queues: CUdevResource) -> None:
+    def __init__(self, device: Device, count: int, queues: CUdevResource) -> None:
         super().__init__()
-        self.device = on
+        self.device = device
         self.count = count
         self.queues = queues
 
@@ -215,16 +215,16 @@ def cuDevResourceGenerateDesc(resources: Pointer, nbResources: int) -> int:
         raise Refused("CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "workqueues are configured twice")
     if not ranges:
         raise Refused("CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "there are no multiprocessors")
-    on = ranges[0][0]
-    if given_queues and given_queues[0].wqConfig.device != on.ordinal:
+    device = ranges[0][0]
+    if given_queues and given_queues[0].wqConfig.device != device.ordinal:
         raise Refused("CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "the resources are of several devices")
     end = 0
     for of, first, count in ranges:
-        if of is not on or first < end:
+        if of is not device or first < end:
             raise invalid("the resources are of several devices, or overlap")
         end = first + count
     total = sum(count for _, _, count in ranges)
-    return Description(on, total, given_queues[0] if given_queues else queues(on)).handle
+    return Description(device, total, given_queues[0] if given_queues else queues(device)).handle
 
 
 def _queues(given: CUdevResource) -> CUdevResource:
@@ -247,7 +247,7 @@ class GreenContext(Object):
         super().__init__()
         self.device = told.device
         self.queues = told.queues
-        self.context = Part(get(cuDevicePrimaryCtxRetain(told.device.ordinal)), told.count, self)
+        self.context = GreenPartition(get(cuDevicePrimaryCtxRetain(told.device.ordinal)), told.count, self)
 
     def forget(self) -> None:
         super().forget()
@@ -255,7 +255,7 @@ class GreenContext(Object):
         cuDevicePrimaryCtxRelease_v2(self.device.ordinal)
 
 
-class Part(Context):
+class GreenPartition(Context):
     """A context with some of the multiprocessors. Memory and modules are those of the primary context."""
 
     def __init__(self, whole: Context, count: int, green: GreenContext) -> None:
@@ -307,7 +307,7 @@ def cuCtxFromGreenCtx(hCtx: int) -> int:
 def cuCtxGetDevResource(hCtx: int, typename: int) -> CUdevResource:
     of_type(typename, SM, QUEUES)
     context = given(hCtx)
-    if isinstance(context, Part):
+    if isinstance(context, GreenPartition):
         return cuGreenCtxGetDevResource(context.green.handle, typename)
     return queues(context.device) if typename == QUEUES else everything(context.device)
 
@@ -315,10 +315,10 @@ def cuCtxGetDevResource(hCtx: int, typename: int) -> CUdevResource:
 @provides("driver")
 def cuGreenCtxGetDevResource(hCtx: int, typename: int) -> CUdevResource:
     of_type(typename, SM, QUEUES)
-    found = green(hCtx)
+    this_context = green(hCtx)
     if typename == QUEUES:
-        return CUdevResource.from_buffer_copy(found.queues)
-    context = found.context
+        return CUdevResource.from_buffer_copy(this_context.queues)
+    context = this_context.context
     return resource(context.device, 0, context.multiprocessors)
 
 
@@ -338,9 +338,9 @@ def cuGreenCtxStreamCreate(greenCtx: int, flags: int, priority: int) -> int:
     if flags != NON_BLOCKING:
         raise invalid("flags must be CU_STREAM_NON_BLOCKING")
     context.check()
-    made = Stream(context, flags, priority)
-    context.streams.append(made)
-    return made.handle
+    stream = Stream(context, flags, priority)
+    context.streams.append(stream)
+    return stream.handle
 
 
 @provides("driver")
@@ -349,20 +349,20 @@ def cuStreamGetDevResource(hStream: int, typename: int) -> CUdevResource:
     return cuCtxGetDevResource(stream(hStream).context.handle, typename)
 
 
-def _green_of(on: Stream) -> GreenContext | None:
-    return on.context.green if isinstance(on.context, Part) else None
+def _green_of(stream: Stream) -> GreenContext | None:
+    return stream.context.green if isinstance(stream.context, GreenPartition) else None
 
 
 @provides("driver")
 def cuStreamGetGreenCtx(hStream: int) -> int:
-    found = _green_of(stream(hStream))
-    return found.handle if found is not None else 0
+    context = _green_of(stream(hStream))
+    return context.handle if context is not None else 0
 
 
 @provides("driver")
 def cuStreamGetCtx_v2(hStream: int) -> tuple[int, int]:
-    on = stream(hStream)
-    return on.context.root.handle, cuStreamGetGreenCtx(hStream)
+    in_stream = stream(hStream)
+    return in_stream.context.root.handle, cuStreamGetGreenCtx(hStream)
 
 
 @provides("driver")
@@ -370,6 +370,6 @@ def cuGreenCtxGetId(greenCtx: int) -> int:
     if greenCtx:
         return green(greenCtx).context.id
     context = current()
-    if not isinstance(context, Part):
+    if not isinstance(context, GreenPartition):
         raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the current context is no green one")
     return context.id

@@ -28,7 +28,7 @@ FLAGS = 1  # CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE
 
 def blocks_per_multiprocessor(kernel: Function, threads: int, dynamic: int) -> int:
     """The most blocks of `threads` threads and `dynamic` bytes of shared memory that run at once."""
-    on = kernel.context.device
+    device = kernel.context.device
     most = get(kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
     if threads <= 0:
         raise invalid(f"a block has no {threads} threads")
@@ -36,16 +36,18 @@ def blocks_per_multiprocessor(kernel: Function, threads: int, dynamic: int) -> i
     if threads > most or dynamic > room:
         return 0
     warps = round_up(threads, WARP) // WARP
-    by_threads = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR] // WARP // warps
-    by_blocks = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR]
+    by_threads = device[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR] // WARP // warps
+    by_blocks = device[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR]
     of_warp = round_up(max(kernel.on_device.registers, 16) * WARP, REGISTER_UNIT)
-    warps_fit = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR] // of_warp
+    warps_fit = device[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR] // of_warp
     by_registers = warps_fit // WARP_UNIT * WARP_UNIT // warps
     shared = kernel.kernel.shared_size + dynamic
-    if shared > on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN]:
+    if shared > device[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN]:
         return 0
-    shared = round_up(shared + on[OfDevice.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK], SHARED_UNIT)
-    whole = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR]
+    shared = round_up(
+        shared + device[OfDevice.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK], SHARED_UNIT
+    )
+    whole = device[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR]
     by_shared = whole // shared if shared else by_blocks
     return min(by_threads, by_blocks, by_registers, by_shared)
 
@@ -139,12 +141,13 @@ def cuOccupancyMaxActiveClusters(func: int, config: Pointer) -> int:
 @provides("driver")
 def cuOccupancyAvailableDynamicSMemPerBlock(func: int, numBlocks: int, blockSize: int) -> int:
     kernel = function(func)
-    on = kernel.context.device
+    device = kernel.context.device
     if numBlocks <= 0 or blocks_per_multiprocessor(kernel, blockSize, 0) < numBlocks:
         raise invalid(f"{numBlocks} blocks of {blockSize} threads do not fit a multiprocessor")
-    whole = on[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR] // numBlocks
+    whole = device[OfDevice.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR] // numBlocks
     room = (
-        whole // SHARED_UNIT * SHARED_UNIT - on[OfDevice.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK]
+        whole // SHARED_UNIT * SHARED_UNIT
+        - device[OfDevice.CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK]
     )
     most = get(kernel.on_device, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
     return min(room - kernel.kernel.shared_size, most)

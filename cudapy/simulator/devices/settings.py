@@ -37,10 +37,10 @@ def cuCtxGetLimit(limit: int) -> int:
 
 
 def _limit(limit: int) -> CUlimit:
-    found = CUlimit(limit)
-    if found not in LIMITS or found in UNSUPPORTED_LIMITS:
-        raise Refused("CUDA_ERROR_UNSUPPORTED_LIMIT", f"the simulator has no limit {found.name}")
-    return found
+    known = CUlimit(limit)
+    if known not in LIMITS or known in UNSUPPORTED_LIMITS:
+        raise Refused("CUDA_ERROR_UNSUPPORTED_LIMIT", f"the simulator has no limit {known.name}")
+    return known
 
 
 @provides("driver")

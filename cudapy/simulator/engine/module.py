@@ -171,7 +171,7 @@ class Module:
         found.data[:] = 0
         self.memory.written(address, size)
         width = variable.type.size
-        octets = bytearray()
+        raw_bytes = bytearray()
         for value in variable.values:
             if isinstance(value, tuple):
                 name, offset = value
@@ -181,5 +181,5 @@ class Module:
                         f"line {variable.line}: {name}, in the first value of {variable.name}, is unknown"
                     )
                 value = resolved + offset
-            octets += (value & ((1 << 8 * width) - 1)).to_bytes(width, "little")
-        found.data[: len(octets)] = np.frombuffer(bytes(octets), np.uint8)
+            raw_bytes += (value & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+        found.data[: len(raw_bytes)] = np.frombuffer(bytes(raw_bytes), np.uint8)

@@ -72,7 +72,7 @@ class Graph(Object):
     def ordered(self) -> list[Node]:
         """The nodes, each behind those that it follows. Raises Refused for a cycle."""
         left = {node: set(node.after) for node in self.nodes}
-        found: list[Node] = []
+        order: list[Node] = []
         while left:
             ready = [node for node, after in left.items() if not after]
             if not ready:
@@ -83,20 +83,20 @@ class Graph(Object):
                 del left[node]
             for after in left.values():
                 after.difference_update(ready)
-            found += ready
-        return found
+            order += ready
+        return order
 
     def clone(self) -> Graph:
         """The same, with nodes of its own."""
-        made = Graph()
+        clone = Graph()
         for node in self.nodes:
-            made.origin[node] = Node(made, node.operation.clone())
-        for node, twin in made.origin.items():
-            twin.after = {made.origin[other]: data for other, data in node.after.items()}
-        for thing, count in self.kept.items():
-            thing.retain(count)
-            made.kept[thing] = count
-        return made
+            clone.origin[node] = Node(clone, node.operation.clone())
+        for node, twin in clone.origin.items():
+            twin.after = {clone.origin[other]: data for other, data in node.after.items()}
+        for obj, count in self.kept.items():
+            obj.retain(count)
+            clone.kept[obj] = count
+        return clone
 
     def forget(self) -> None:
         super().forget()
@@ -105,8 +105,8 @@ class Graph(Object):
             node.operation.forget()
         for value in self.conditionals:
             value.forget()
-        for thing, count in self.kept.items():
-            thing.release(count)
+        for obj, count in self.kept.items():
+            obj.release(count)
         self.kept = {}
 
 
@@ -154,15 +154,15 @@ def node(handle: int) -> Node:
 
 def list_of(nodes: Any, data: Any, count: int, of: Graph) -> dict[Node, bytes]:
     """An array of nodes of a graph, each with the data of its edge. Raises Refused."""
-    found: dict[Node, bytes] = {}
+    edges: dict[Node, bytes] = {}
     for i in range(count):
         one = node(nodes[i])
         if one.graph is not of:
             raise invalid("a dependency is a node of another graph")
-        if one in found:
+        if one in edges:
             raise invalid("a dependency is named twice")
-        found[one] = bytes(data[i]) if data else PLAIN_EDGE
-    return found
+        edges[one] = bytes(data[i]) if data else PLAIN_EDGE
+    return edges
 
 
 # -- Graphs ------------------------------------------------------------------------------------------------
@@ -210,16 +210,16 @@ def cuGraphDestroyNode(hNode: int) -> None:
     gone.operation.forget()
 
 
-def _listed(found: list[Node], nodes: Any, count: Any) -> None:
+def _listed(nodes_listed: list[Node], nodes: Any, count: Any) -> None:
     """Write the handles of nodes to an array, as far as it goes; without one, tell their number."""
     if nodes:
-        for i, one in enumerate(found[: count[0]]):
+        for i, one in enumerate(nodes_listed[: count[0]]):
             nodes[i] = one.handle
-        for i in range(len(found), count[0]):
+        for i in range(len(nodes_listed), count[0]):
             nodes[i] = 0
-        count[0] = min(count[0], len(found))
+        count[0] = min(count[0], len(nodes_listed))
     else:
-        count[0] = len(found)
+        count[0] = len(nodes_listed)
 
 
 @provides("driver")
@@ -232,9 +232,9 @@ def cuGraphGetRootNodes(hGraph: int, rootNodes: Pointer, numRootNodes: Pointer) 
     _listed([one for one in graph(hGraph).nodes if not one.after], rootNodes, numRootNodes)
 
 
-def _data(found: list[bytes], data: Any, count: int) -> None:
+def _data(all_data: list[bytes], data: Any, count: int) -> None:
     if data:
-        for i, item in enumerate(found[:count]):
+        for i, item in enumerate(all_data[:count]):
             data[i] = CUgraphEdgeData.from_buffer_copy(item)
 
 

@@ -115,19 +115,19 @@ class Exec(Object):
         """Drop the references to what it kept alive."""
         for operation in self.operations.values():
             operation.forget()
-        for thing, count in self.kept.items():
-            thing.release(count)
+        for obj, count in self.kept.items():
+            obj.release(count)
         self.kept = {}
 
     def keep(self, kept: dict[UserObject, int]) -> None:
         """Keep these things alive, in place of those before."""
-        for thing, count in kept.items():
-            thing.retain(count)
+        for obj, count in kept.items():
+            obj.retain(count)
         before, self.kept = self.kept, dict(kept)
 
         def release() -> None:
-            for thing, count in before.items():
-                thing.release(count)
+            for obj, count in before.items():
+                obj.release(count)
 
         self.later(release)
 
@@ -180,12 +180,12 @@ def cuGraphInstantiateWithParams(hGraph: int, instantiateParams: Pointer) -> int
     told = needed(instantiateParams, "instantiateParams")
     told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_ERROR
     try:
-        made = cuGraphInstantiateWithFlags(hGraph, int(told.flags))
+        handle = cuGraphInstantiateWithFlags(hGraph, int(told.flags))
     except Impossible as refused:
         told.result_out = refused.result
         raise
     told.result_out = Instantiated.CUDA_GRAPH_INSTANTIATE_SUCCESS
-    return made
+    return handle
 
 
 @provides("driver")
@@ -208,14 +208,14 @@ def cuGraphUpload(hGraphExec: int, hStream: int) -> None:
 
 @provides("driver")
 def cuGraphLaunch(hGraphExec: int, hStream: int) -> None:
-    what, on = executable(hGraphExec), stream(hStream)
-    if on.capture is not None:
-        on.capture.invalidate()
+    what, in_stream = executable(hGraphExec), stream(hStream)
+    if in_stream.capture is not None:
+        in_stream.capture.invalidate()
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a capture records no launch of a graph")
     with what.lock:
         what.check()
         before = what.last
-        what.last = on.submit(what.as_it_is(), () if before is None or before.done else (before,))
+        what.last = in_stream.submit(what.as_it_is(), () if before is None or before.done else (before,))
 
 
 @provides("driver")

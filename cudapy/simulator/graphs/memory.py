@@ -32,8 +32,8 @@ class GraphMemory:
 
     def allocate(self, size: int, of: Graph) -> Storage:
         """Memory for a node: it has its address for good."""
-        on = of.context.device
-        if not size or size > on.total_memory - on.used_memory:
+        device = of.context.device
+        if not size or size > device.total_memory - device.used_memory:
             raise Refused("CUDA_ERROR_OUT_OF_MEMORY" if size else "CUDA_ERROR_INVALID_VALUE", f"{size} bytes")
         storage = Storage(round_up(size, 512))
         block = Block(storage.address, size, "device", of.context, pool=GraphPool())
@@ -75,26 +75,26 @@ class GraphPool:
     def reach(self) -> None:
         """All devices may copy its memory."""
 
-    def free(self, block: Block, on: Any) -> None:
+    def free(self, block: Block, stream: Any) -> None:
         operation = Free(block.address)
         operation.announce()
-        on.add(operation)
+        stream.add(operation)
 
 
 _memories: dict[int, GraphMemory] = {}
 
 
-def memory_of(on: Device) -> GraphMemory:
+def memory_of(device: Device) -> GraphMemory:
     """The memory of graphs on a device."""
-    return _memories.setdefault(on.ordinal, GraphMemory())
+    return _memories.setdefault(device.ordinal, GraphMemory())
 
 
 def alloc_of(of: Graph, params: Any) -> Alloc:
     storage = memory_of(of.context.device).allocate(params.bytesize, of)
     params.dptr = storage.address
-    made = Alloc(storage, params.bytesize)
-    made.props = CUmemPoolProps.from_buffer_copy(params.poolProps)
-    return made
+    alloc = Alloc(storage, params.bytesize)
+    alloc.props = CUmemPoolProps.from_buffer_copy(params.poolProps)
+    return alloc
 
 
 @provides("driver")
@@ -109,15 +109,15 @@ def cuDeviceGetGraphMemAttribute(device: int, attr: int, value: int | None) -> N
     from ..devices.device import device as find_device
 
     memory = memory_of(find_device(device))
-    found = {
+    values = {
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT: memory.reserved,
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH: memory.used_high,
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT: memory.reserved,
         CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH: memory.reserved_high,
     }
-    if attr not in found or not value:
+    if attr not in values or not value:
         raise invalid(f"{attr} is no CUgraphMem_attribute, or there is no place for its value")
-    ctypes.c_uint64.from_address(value).value = found[CUgraphMem_attribute(attr)]
+    ctypes.c_uint64.from_address(value).value = values[CUgraphMem_attribute(attr)]
 
 
 @provides("driver")

@@ -54,15 +54,15 @@ if TYPE_CHECKING:
 def kernel_of(params: KernelParams) -> KernelLaunch:
     context = given(int(params.ctx)) if not params.func else None
     kernel = function(int(params.func) or int(params.kern), context)
-    made = KernelLaunch(
+    launch = KernelLaunch(
         kernel,
         (params.gridDimX, params.gridDimY, params.gridDimZ),
         (params.blockDimX, params.blockDimY, params.blockDimZ),
         params.sharedMemBytes,
         pack(kernel, pointers(params.kernelParams), pointers(params.extra)),
     )
-    made.place = context or made.place
-    return made
+    launch.place = context or launch.place
+    return launch
 
 
 def pointers(address: int | None) -> Pointer | None:
@@ -83,9 +83,9 @@ def batch_of(params: BatchParams) -> MemoryOperations:
     items = params.paramArray
     if len(items) < params.count:
         raise invalid("paramArray is NULL")
-    made = MemoryOperations(context, batch(items, params.count))
-    made.items = [CUstreamBatchMemOpParams.from_buffer_copy(item) for item in items]  # type: ignore[attr-defined]
-    return made
+    operations = MemoryOperations(context, batch(items, params.count))
+    operations.items = [CUstreamBatchMemOpParams.from_buffer_copy(item) for item in items]  # type: ignore[attr-defined]
+    return operations
 
 
 MOST_BODIES = 1 << 16
@@ -102,11 +102,11 @@ def condition_of(of: Graph, params: CUDA_CONDITIONAL_NODE_PARAMS) -> Condition:
     kind, count = int(params.type), params.size
     if kind not in (0, 1, 2) or not 1 <= count <= {0: 2, 1: 1}.get(kind, MOST_BODIES):
         raise invalid(f"{count} bodies for a conditional node of type {kind}")
-    made = Condition(value, kind, [Graph(of) for _ in range(count)])
+    condition = Condition(value, kind, [Graph(of) for _ in range(count)])
     field: Any = type(params).phGraph_out
     address = ctypes.addressof(params) + field.raw.offset
-    ctypes.c_void_p.from_address(address).value = ctypes.addressof(made.handles)
-    return made
+    ctypes.c_void_p.from_address(address).value = ctypes.addressof(condition.handles)
+    return condition
 
 
 def any_of(of: Graph, params: CUgraphNodeParams) -> Operation:

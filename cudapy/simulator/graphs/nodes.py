@@ -57,10 +57,10 @@ def unless_refused(operation: Operation) -> Iterator[None]:
 
 def operation_of(hNode: int, cls: Any) -> Any:
     """The operation of a node, of this class. Raises Refused."""
-    found = node(hNode).operation
-    if not isinstance(found, cls):
+    operation = node(hNode).operation
+    if not isinstance(operation, cls):
         raise invalid(f"the node is no {cls.__name__}")
-    return found
+    return operation
 
 
 def put(hNode: int, operation: Operation) -> None:
@@ -160,8 +160,8 @@ def cuGraphAddKernelNode(
 )
 def cuGraphKernelNodeGetParams(hNode: int, nodeParams: Pointer) -> None:
     needed(nodeParams, "nodeParams")
-    found = cuGraphKernelNodeGetParams_v2(hNode)
-    ctypes.memmove(pointed(nodeParams), found.getPtr(), ctypes.sizeof(CUDA_KERNEL_NODE_PARAMS_v1))
+    params = cuGraphKernelNodeGetParams_v2(hNode)
+    ctypes.memmove(pointed(nodeParams), params.getPtr(), ctypes.sizeof(CUDA_KERNEL_NODE_PARAMS_v1))
 
 
 @provides(
@@ -374,10 +374,10 @@ def cuGraphAddBatchMemOpNode(
 def cuGraphBatchMemOpNodeGetParams(hNode: int) -> CUDA_BATCH_MEM_OP_NODE_PARAMS:
     operation = operation_of(hNode, MemoryOperations)
     operation.array = (CUstreamBatchMemOpParams * len(operation.items))(*operation.items)
-    made = CUDA_BATCH_MEM_OP_NODE_PARAMS(ctx=operation.context.handle, count=len(operation.items))
-    address = ctypes.addressof(made) + type(made).paramArray.raw.offset  # type: ignore[attr-defined]
+    params = CUDA_BATCH_MEM_OP_NODE_PARAMS(ctx=operation.context.handle, count=len(operation.items))
+    address = ctypes.addressof(params) + type(params).paramArray.raw.offset  # type: ignore[attr-defined]
     ctypes.c_void_p.from_address(address).value = ctypes.addressof(operation.array)
-    return made
+    return params
 
 
 @provides("driver")
@@ -405,10 +405,10 @@ def cuGraphAddMemAllocNode(
 @provides("driver")
 def cuGraphMemAllocNodeGetParams(hNode: int) -> CUDA_MEM_ALLOC_NODE_PARAMS:
     alloc = operation_of(hNode, Alloc)
-    made = CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=alloc.size, dptr=alloc.storage.address)
+    params = CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=alloc.size, dptr=alloc.storage.address)
     if alloc.props is not None:
-        made.poolProps = alloc.props
-    return made
+        params.poolProps = alloc.props
+    return params
 
 
 @provides("driver")

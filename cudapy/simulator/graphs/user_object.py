@@ -67,18 +67,18 @@ def cuUserObjectRelease(object: int, count: int) -> None:  # noqa: A002
 
 @provides("driver")
 def cuGraphRetainUserObject(graph: int, object: int, count: int, flags: int) -> None:  # noqa: A002
-    of, thing = find(graph, Graph), find(object, UserObject, "CUDA_ERROR_INVALID_VALUE")
+    of, user_object = find(graph, Graph), find(object, UserObject, "CUDA_ERROR_INVALID_VALUE")
     if not flags & 1:  # CU_GRAPH_USER_OBJECT_MOVE hands references over
-        thing.retain(count)
-    of.kept[thing] = of.kept.get(thing, 0) + count
+        user_object.retain(count)
+    of.kept[user_object] = of.kept.get(user_object, 0) + count
 
 
 @provides("driver")
 def cuGraphReleaseUserObject(graph: int, object: int, count: int) -> None:  # noqa: A002
-    of, thing = find(graph, Graph), find(object, UserObject, "CUDA_ERROR_INVALID_VALUE")
-    if of.kept.get(thing, 0) < count:
+    of, user_object = find(graph, Graph), find(object, UserObject, "CUDA_ERROR_INVALID_VALUE")
+    if of.kept.get(user_object, 0) < count:
         raise invalid("the graph has fewer references")
-    left = of.kept.pop(thing, 0) - count
+    left = of.kept.pop(user_object, 0) - count
     if left:
-        of.kept[thing] = left
-    thing.release(count)
+        of.kept[user_object] = left
+    user_object.release(count)

@@ -58,8 +58,8 @@ _BEFORE_INIT = ("nvmlInit_v2", "nvmlInitWithFlags", "nvmlErrorString")
 
 def failed(refused: Refused) -> int:
     """The status of a call that failed."""
-    found = nvmlReturn_t.__members__.get(refused.status)
-    return int(_STATUS.get(refused.status, nvmlReturn_t.NVML_ERROR_UNKNOWN) if found is None else found)
+    status = nvmlReturn_t.__members__.get(refused.status)
+    return int(_STATUS.get(refused.status, nvmlReturn_t.NVML_ERROR_UNKNOWN) if status is None else status)
 
 
 def before(symbol: str) -> None:
@@ -130,10 +130,10 @@ def nvmlSystemGetCudaDriverVersion() -> int:
 def nvmlSystemGetProcessName(pid: int, name: int | None, length: int) -> None:
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
-            found = file.read().replace(b"\0", b" ").strip()
+            command = file.read().replace(b"\0", b" ").strip()
     except OSError:
         raise Refused("NVML_ERROR_NOT_FOUND") from None
-    fill_text(name, length, found)
+    fill_text(name, length, command)
 
 
 @provides("nvml")
@@ -191,15 +191,17 @@ def nvmlDeviceGetUUID(device: int, uuid: int | None, length: int) -> None:
 
 @provides("nvml")
 def nvmlDeviceGetPciInfo_v3(device: int) -> nvmlPciInfo_t:
-    on = _device(device)
-    return nvmlPciInfo_t(domain=0xFFFF, bus=on.ordinal, busId=_address(on), busIdLegacy=on.bus)
+    this_device = _device(device)
+    return nvmlPciInfo_t(
+        domain=0xFFFF, bus=this_device.ordinal, busId=_address(this_device), busIdLegacy=this_device.bus
+    )
 
 
 @provides("nvml")
 def nvmlDeviceGetPciInfoExt(device: int, pci: Pointer) -> None:
-    on = _device(device)
+    this_device = _device(device)
     _versioned(pci, nvmlPciInfoExt_t)
-    pci[0] = nvmlPciInfoExt_t(domain=0xFFFF, bus=on.ordinal, busId=_address(on))
+    pci[0] = nvmlPciInfoExt_t(domain=0xFFFF, bus=this_device.ordinal, busId=_address(this_device))
 
 
 def _versioned(pointer: Any, cls: Any) -> None:
@@ -212,32 +214,41 @@ def _versioned(pointer: Any, cls: Any) -> None:
 
 @provides("nvml")
 def nvmlDeviceGetMemoryInfo(device: int) -> nvmlMemory_t:
-    on = _device(device)
-    return nvmlMemory_t(total=on.total_memory, free=on.total_memory - on.used_memory, used=on.used_memory)
+    this_device = _device(device)
+    return nvmlMemory_t(
+        total=this_device.total_memory,
+        free=this_device.total_memory - this_device.used_memory,
+        used=this_device.used_memory,
+    )
 
 
 @provides("nvml")
 def nvmlDeviceGetMemoryInfo_v2(device: int, memory: Pointer) -> None:
-    on = _device(device)
+    this_device = _device(device)
     _versioned(memory, nvmlMemory_v2_t)
-    free = on.total_memory - on.used_memory
-    memory[0] = nvmlMemory_v2_t(total=on.total_memory, free=free, used=on.used_memory)
+    free = this_device.total_memory - this_device.used_memory
+    memory[0] = nvmlMemory_v2_t(total=this_device.total_memory, free=free, used=this_device.used_memory)
 
 
 @provides("nvml")
 def nvmlDeviceGetUtilizationRates(device: int) -> nvmlUtilization_t:
     """100 % while something runs on the device, or waits to."""
-    on = _device(device)
-    streams = [stream for context in every(Context) if context.device is on for stream in context.all_streams]
+    this_device = _device(device)
+    streams = [
+        stream
+        for context in every(Context)
+        if context.device is this_device
+        for stream in context.all_streams
+    ]
     return nvmlUtilization_t(gpu=100 * any(stream.queue.last is not None for stream in streams))
 
 
 @provides("nvml")
 def nvmlDeviceGetCudaComputeCapability(device: int) -> tuple[int, int]:
-    on = _device(device)
+    this_device = _device(device)
     return (
-        on[Attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR],
-        on[Attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR],
+        this_device[Attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR],
+        this_device[Attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR],
     )
 
 
@@ -257,8 +268,8 @@ _ARCHITECTURES = {
 @provides("nvml")
 def nvmlDeviceGetArchitecture(device: int) -> int:
     capability = nvmlDeviceGetCudaComputeCapability(device)
-    found = [number for first, number in _ARCHITECTURES.items() if first <= capability]
-    return found[-1] if found else NVML_DEVICE_ARCH_UNKNOWN
+    architectures = [number for first, number in _ARCHITECTURES.items() if first <= capability]
+    return architectures[-1] if architectures else NVML_DEVICE_ARCH_UNKNOWN
 
 
 @provides("nvml")
@@ -269,11 +280,11 @@ def nvmlDeviceIsMigDeviceHandle(device: int) -> int:
 
 @provides("nvml")
 def nvmlDeviceGetComputeRunningProcesses_v3(device: int, infoCount: Pointer, infos: Pointer) -> None:
-    on = _device(device)
-    contexts = [context for context in every(Context) if context.device is on]
-    _list(infoCount, infos, [nvmlProcessInfo_t(
-        pid=os.getpid(), usedGpuMemory=on.used_memory, gpuInstanceId=0xFFFFFFFF, computeInstanceId=0xFFFFFFFF
-    )] if contexts else [])  # fmt: skip
+    this_device = _device(device)
+    contexts = [context for context in every(Context) if context.device is this_device]
+    of_mig = {"gpuInstanceId": 0xFFFFFFFF, "computeInstanceId": 0xFFFFFFFF}  # neither
+    process = nvmlProcessInfo_t(pid=os.getpid(), usedGpuMemory=this_device.used_memory, **of_mig)
+    _list(infoCount, infos, [process] if contexts else [])
 
 
 @provides("nvml")
@@ -282,12 +293,12 @@ def nvmlDeviceGetGraphicsRunningProcesses_v3(device: int, infoCount: Pointer, in
     _list(infoCount, infos, [])
 
 
-def _list(count: Any, items: Any, found: list[Any]) -> None:
+def _list(count: Any, items: Any, values: list[Any]) -> None:
     """Write an array as NVML does: how many there are, and, where there is room for all, the items."""
     if not count:
         raise invalid()
-    room, count[0] = count[0], len(found)
-    if room < len(found):
+    room, count[0] = count[0], len(values)
+    if room < len(values):
         raise Refused("NVML_ERROR_INSUFFICIENT_SIZE")
-    for i, item in enumerate(found):
+    for i, item in enumerate(values):
         ctypes.memmove(ctypes.byref(items[i]), item.getPtr(), ctypes.sizeof(item))

@@ -186,7 +186,7 @@ def reach_of(context: Context) -> Callable[[Context], bool] | None:
     """Which contexts' kernels may touch a context's memory: of its own device, and those it is a peer of."""
     if len(devices) == 1:
         return None
-    return lambda on: on.device is context.device or context in on.peers
+    return lambda asking: asking.device is context.device or context in asking.peers
 
 
 def fresh(address: int, size: int, kind: str, reach: Callable[[Context], bool] | None = None) -> None:
@@ -194,9 +194,9 @@ def fresh(address: int, size: int, kind: str, reach: Callable[[Context], bool] |
     if size < LAZY or not emptied(address, size):
         ctypes.memset(address, 0 if kind == "managed" else POISON, size)
     table.adopt(address, size, kind, reach)
-    made = table.find(address)
-    if made is not None and made.written is not None and kind == "device":
-        made.written[:] = False
+    allocation = table.find(address)
+    if allocation is not None and allocation.written is not None and kind == "device":
+        allocation.written[:] = False
 
 
 def release(block: Block) -> None:

@@ -13,11 +13,11 @@ from ..streams.stream import Stream, stream
 from .copies import ARRAY, UNIFIED, Copy, Side, line
 
 
-def _add(copies: list[Copy], on: Stream) -> None:
+def _add(copies: list[Copy], stream: Stream) -> None:
     for copy in copies:
         copy.check_access()
     for copy in copies:
-        on.add(copy)
+        stream.add(copy)
 
 
 @provides("driver")
@@ -31,12 +31,12 @@ def cuMemcpyBatchAsync_v2(
     numAttrs: int,
     hStream: int,
 ) -> None:
-    on = stream(hStream)
-    if on.is_legacy:
+    in_stream = stream(hStream)
+    if in_stream.is_legacy:
         raise invalid("a batch is not for the legacy default stream")
     if not numAttrs or numAttrs > count or attrsIdxs[0]:
         raise invalid("the attributes of a batch begin at its first copy")
-    _add([line(dsts[i], UNIFIED, srcs[i], UNIFIED, sizes[i]) for i in range(count)], on)
+    _add([line(dsts[i], UNIFIED, srcs[i], UNIFIED, sizes[i]) for i in range(count)], in_stream)
 
 
 @provides("driver")
@@ -81,10 +81,10 @@ def _box(op: Any) -> Copy:
 
 @provides("driver")
 def cuMemcpy3DBatchAsync_v2(numOps: int, opList: Pointer, flags: int, hStream: int) -> None:
-    on = stream(hStream)
-    if flags or on.is_legacy:
+    in_stream = stream(hStream)
+    if flags or in_stream.is_legacy:
         raise invalid("flags must be 0, and a batch is not for the legacy default stream")
-    _add([_box(opList[i]) for i in range(numOps)], on)
+    _add([_box(opList[i]) for i in range(numOps)], in_stream)
 
 
 @provides("driver")

@@ -98,9 +98,9 @@ class Copy(Operation):
     def check_access(self) -> None:
         """Raise Refused if the pool of its memory gives the current device no access, in any stream."""
         for block, reach in self._pooled:
-            if not reach(on := current()):
+            if not reach(context := current()):
                 place = f"{block.size} bytes at {block.address:#x}"
-                raise invalid(f"the pool of the {place} gives device {on.device.ordinal} no access")
+                raise invalid(f"the pool of the {place} gives device {context.device.ordinal} no access")
 
     def _extent(self, side: Side) -> int:
         """The bytes from the first to the last."""
@@ -137,23 +137,23 @@ class Copy(Operation):
             return self
         size = self._extent(src)
         data = ctypes.create_string_buffer(ctypes.string_at(src.start, size), size)
-        made = Copy(
+        copy = Copy(
             self.dst,
             replace(src, address=ctypes.addressof(data), x=0, y=0, z=0),
             self.width,
             self.height,
             self.depth,
         )
-        made.keep = data  # type: ignore[attr-defined]
-        return made
+        copy.keep = data  # type: ignore[attr-defined]
+        return copy
 
     def params(self) -> CUDA_MEMCPY3D:
         """As a graph's node has it."""
-        made = CUDA_MEMCPY3D(WidthInBytes=self.width, Height=self.height, Depth=self.depth)
+        params = CUDA_MEMCPY3D(WidthInBytes=self.width, Height=self.height, Depth=self.depth)
         for prefix, side in (("src", self.src), ("dst", self.dst)):
-            setattr(made, prefix + "MemoryType", side.kind)
+            setattr(params, prefix + "MemoryType", side.kind)
             field = {HOST: "Host", ARRAY: "Array"}.get(side.kind, "Device")
-            setattr(made, prefix + field, side.address)
+            setattr(params, prefix + field, side.address)
             for name, value in (
                 ("XInBytes", side.x),
                 ("Y", side.y),
@@ -162,8 +162,8 @@ class Copy(Operation):
                 ("Pitch", side.pitch),
                 ("Height", side.height),
             ):
-                setattr(made, prefix + name, value)
-        return made
+                setattr(params, prefix + name, value)
+        return params
 
 
 def _is_pageable(side: Side) -> bool:
@@ -197,34 +197,34 @@ def boxed(params: CUDA_MEMCPY2D | CUDA_MEMCPY3D | CUDA_MEMCPY3D_PEER) -> Copy:
 # -- One dimension, at once --------------------------------------------------------------------------------
 
 
-def now(operation: Operation, on: Stream | None = None, is_safe: bool = False) -> None:
+def now(operation: Operation, in_stream: Stream | None = None, is_safe: bool = False) -> None:
     """Do it in the legacy default stream, and wait; what is safe spoils no capture of other streams."""
     may_wait()
-    on = on or stream(0)
-    if on.capture is not None:
-        on.check()
+    in_stream = in_stream or stream(0)
+    if in_stream.capture is not None:
+        in_stream.check()
     if not is_safe:
         not_in_capture()
     if isinstance(operation, Copy):
         operation.check_access()
-    work = on.add(operation)
+    work = in_stream.add(operation)
     if work is not None:
         work.wait()
-    on.context.check()
+    in_stream.context.check()
 
 
 def later(operation: Operation, hStream: int) -> None:
     """Queue it. What is pageable is read before the call ends, and written before it ends."""
-    on, waits = stream(hStream), False
+    in_stream, waits = stream(hStream), False
     if isinstance(operation, Copy):
         operation.check_access()
-        if on.capture is None:
+        if in_stream.capture is None:
             waits = _is_pageable(operation.dst)
-            if on.is_legacy or on.queue.last is not None:
+            if in_stream.is_legacy or in_stream.queue.last is not None:
                 operation = operation.staged()
     if waits:
         may_wait()
-    work = on.add(operation)
+    work = in_stream.add(operation)
     if waits and work is not None:
         work.wait()
 

@@ -16,23 +16,23 @@ from .pool import Pool, asked
 _lock = threading.Lock()
 
 
-def default_pool(on: Device) -> Pool:
+def default_pool(device: Device) -> Pool:
     """The pool that a device has by itself."""
     with _lock:
-        if on.default_pool is None:
-            on.default_pool = Pool(on)
-        return on.default_pool  # type: ignore[no-any-return]
+        if device.default_pool is None:
+            device.default_pool = Pool(device)
+        return device.default_pool  # type: ignore[no-any-return]
 
 
-def pool_of(on: Device) -> Pool:
+def pool_of(device: Device) -> Pool:
     """The pool that a device uses."""
-    return on.pool or default_pool(on)
+    return device.pool or default_pool(device)
 
 
 @provides("driver")
 def cuMemAllocAsync(bytesize: int, hStream: int) -> int:
-    on = stream(hStream)
-    return pool_of(on.context.device).allocate(bytesize, on)
+    in_stream = stream(hStream)
+    return pool_of(in_stream.context.device).allocate(bytesize, in_stream)
 
 
 @provides("driver")
@@ -47,10 +47,10 @@ def cuDeviceGetMemPool(dev: int) -> int:
 
 @provides("driver")
 def cuDeviceSetMemPool(dev: int, pool: int) -> None:
-    on, chosen = device(dev), find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
-    if chosen.device is not on:
+    this_device, chosen = device(dev), find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
+    if chosen.device is not this_device:
         raise invalid("the pool is one of another device")
-    on.pool = chosen
+    this_device.pool = chosen
 
 
 _defaults: dict[tuple[str, int], Pool] = {}
@@ -61,31 +61,31 @@ _chosen: dict[tuple[str, int], Pool] = {}
 
 @provides("driver")
 def cuMemGetDefaultMemPool(location: Pointer, typename: int) -> int:
-    on, kind = asked(needed(location, "location"), typename)
+    device, kind = asked(needed(location, "location"), typename)
     if kind == "device":
-        return default_pool(on).handle
+        return default_pool(device).handle
     with _lock:
-        if (kind, on.ordinal) not in _defaults:
-            _defaults[kind, on.ordinal] = Pool(on, 0, kind)
-        return _defaults[kind, on.ordinal].handle
+        if (kind, device.ordinal) not in _defaults:
+            _defaults[kind, device.ordinal] = Pool(device, 0, kind)
+        return _defaults[kind, device.ordinal].handle
 
 
 @provides("driver")
 def cuMemGetMemPool(location: Pointer, typename: int) -> int:
-    on, kind = asked(needed(location, "location"), typename)
+    device, kind = asked(needed(location, "location"), typename)
     if kind == "device":
-        return pool_of(on).handle
-    chosen = _chosen.get((kind, on.ordinal))
+        return pool_of(device).handle
+    chosen = _chosen.get((kind, device.ordinal))
     return chosen.handle if chosen is not None else cuMemGetDefaultMemPool(location, typename)
 
 
 @provides("driver")
 def cuMemSetMemPool(location: Pointer, typename: int, pool: int) -> None:
-    on, kind = asked(needed(location, "location"), typename)
+    device, kind = asked(needed(location, "location"), typename)
     if kind == "device":
-        cuDeviceSetMemPool(on.ordinal, pool)
+        cuDeviceSetMemPool(device.ordinal, pool)
         return
     chosen = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
     if chosen.kind != kind:
         raise invalid(f"the pool has {chosen.kind} memory, not {kind}")
-    _chosen[kind, on.ordinal] = chosen
+    _chosen[kind, device.ordinal] = chosen

@@ -77,10 +77,10 @@ def emptied(address: int, size: int) -> bool:
 
 
 def _mapped(address: int, size: int, access: int, flags: int, file: int, offset: int = 0) -> int:
-    found = _system().mmap(address or None, size, access, flags, file, offset)
-    if found in (None, ctypes.c_void_p(-1).value):
+    start = _system().mmap(address or None, size, access, flags, file, offset)
+    if start in (None, ctypes.c_void_p(-1).value):
         raise Refused("CUDA_ERROR_OUT_OF_MEMORY", os.strerror(ctypes.get_errno()))
-    return int(found)
+    return int(start)
 
 
 def blank(address: int, size: int) -> int:
@@ -183,9 +183,9 @@ class IpcHandle:
     """What `Region.ipc_handle` made, read in another process. Raises Refused for another `kind`."""
 
     def __init__(self, data: bytes, kind: bytes) -> None:
-        found, self.process, self.descriptor, self.inode, *place = IPC_HANDLE.unpack_from(data)
+        magic, self.process, self.descriptor, self.inode, *place = IPC_HANDLE.unpack_from(data)
         self.offset, self.size, self.whole, self.tag, self.device = place
-        if found.rstrip(b"\0") != kind:
+        if magic.rstrip(b"\0") != kind:
             raise invalid("the handle is of nothing that the simulator shares")
         if self.whole % PAGE or not 0 < self.size <= self.whole - TAG.size or self.offset < 0:
             raise invalid("the handle is damaged: its memory cannot have such a size")

@@ -84,12 +84,14 @@ def _write(place: int | None, name: Attribute, value: int) -> None:
         raise invalid(f"{int(name)} is no attribute of a pointer here")
     if isinstance(cls, str):
         cls = getattr(structs, cls)
-    made: Any = ctypes.c_bool if cls is bool else storage(cls)
-    target = made.from_address(require(place, ctypes.sizeof(made), "the place for an attribute"))
+    value_class: Any = ctypes.c_bool if cls is bool else storage(cls)
+    target = value_class.from_address(
+        require(place, ctypes.sizeof(value_class), "the place for an attribute")
+    )
     if hasattr(target, "value"):
         target.value = value
     else:  # a struct, of which nothing is known
-        ctypes.memset(ctypes.addressof(target), 0, ctypes.sizeof(made))
+        ctypes.memset(ctypes.addressof(target), 0, ctypes.sizeof(value_class))
 
 
 @provides("driver")
@@ -268,8 +270,8 @@ def _range_values(block: Block, name: RangeAttribute, size: int) -> list[int]:
         if not size or size % 4:
             raise invalid(f"{size} bytes are no list of device numbers")
         named = known.get("accessed by", {})
-        found = sorted(named, key=lambda place: (place == CPU, place))[: size // 4]
-        return found + [NOWHERE] * (size // 4 - len(found))
+        ordinals = sorted(named, key=lambda place: (place == CPU, place))[: size // 4]
+        return ordinals + [NOWHERE] * (size // 4 - len(ordinals))
     if size != 4:
         raise invalid(f"{name.name} has 4 bytes, not {size}")
     if name == RangeAttribute.CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:

@@ -43,9 +43,11 @@ class Pool(Object):
 
     noun = "memory pool"
 
-    def __init__(self, on: Device, maximum: int = 0, kind: str = "device", file: File | None = None) -> None:
+    def __init__(
+        self, device: Device, maximum: int = 0, kind: str = "device", file: File | None = None
+    ) -> None:
         super().__init__()
-        self.device = on
+        self.device = device
         self.kind = kind
         self.file = file  # that its memory is in, for other processes to open
         self.maximum = maximum
@@ -53,16 +55,16 @@ class Pool(Object):
         self.threshold = 0
         self.used = self.reserved = self.used_high = self.reserved_high = 0
         self._cached: list[Storage] = []
-        self.access: dict[int, int] = {on.ordinal: 3}
+        self.access: dict[int, int] = {device.ordinal: 3}
         self.is_leaving = False
 
-    def take(self, size: int, on: Stream) -> Storage:
+    def take(self, size: int, stream: Stream) -> Storage:
         """Memory for `size` bytes: what the stream itself has freed, what nothing uses any more, or fresh."""
         whole = round_up(size, GRANULARITY)
         with guard:
             for storage in self._cached:
                 idle = storage.work is None or storage.work.done
-                if storage.size == whole and (idle or storage.stream is on):
+                if storage.size == whole and (idle or storage.stream is stream):
                     self._cached.remove(storage)
                     break
             else:
@@ -78,16 +80,16 @@ class Pool(Object):
             self.reserved_high = max(self.reserved_high, self.reserved)
         return storage
 
-    def allocate(self, size: int, on: Stream) -> int:
+    def allocate(self, size: int, stream: Stream) -> int:
         """Memory in the order of a stream; its address."""
         if not size:
             raise invalid("no bytes are asked for")
-        if on.capture is not None:
-            return int(on.capture.allocate(on, size))
+        if stream.capture is not None:
+            return int(stream.capture.allocate(stream, size))
         not_in_capture()
-        storage = self.take(size, on)
-        on.add(Alloc(storage, size, self.kind, self.reach()))
-        block = Block(storage.address, size, self.kind, on.context.root, 1, pool=self)
+        storage = self.take(size, stream)
+        stream.add(Alloc(storage, size, self.kind, self.reach()))
+        block = Block(storage.address, size, self.kind, stream.context.root, 1, pool=self)
         block.extra = storage
         blocks.add(block)
         return storage.address
@@ -96,13 +98,13 @@ class Pool(Object):
         """Which contexts' kernels may touch its memory: those of the devices that were given access."""
         if len(devices) == 1 or self.kind != "device":
             return None
-        return lambda on: bool(self.access.get(on.device.ordinal))
+        return lambda asking: bool(self.access.get(asking.device.ordinal))
 
-    def free(self, block: Block, on: Stream) -> None:
+    def free(self, block: Block, stream: Stream) -> None:
         """Give memory back in the order of a stream."""
         storage = block.extra
         blocks.remove(block)
-        storage.stream, storage.work = on, on.add(Free(block.address))
+        storage.stream, storage.work = stream, stream.add(Free(block.address))
         with guard:
             self.used -= storage.size
             self._cached.append(storage)
@@ -162,13 +164,13 @@ _leaving: set[Pool] = set()
 """The pools that are destroyed, and some of whose memory is in use."""
 
 
-def shrink(on: Device) -> None:
+def shrink(device: Device) -> None:
     """What synchronization does: pools give back what is above their threshold."""
     for pool in every(Pool):
-        if pool.device is on:
+        if pool.device is device:
             pool.trim(pool.threshold)
     for pool in list(_leaving):
-        if pool.device is on:
+        if pool.device is device:
             pool.trim(0)
 
 
@@ -185,28 +187,28 @@ def attribute(attr: int) -> Attribute:
 
 @provides("driver")
 def cuMemAllocFromPoolAsync(bytesize: int, pool: int, hStream: int) -> int:
-    on = stream(hStream)
-    return find(pool, Pool, "CUDA_ERROR_INVALID_VALUE").allocate(bytesize, on)
+    in_stream = stream(hStream)
+    return find(pool, Pool, "CUDA_ERROR_INVALID_VALUE").allocate(bytesize, in_stream)
 
 
 @provides("driver")
 def cuMemFreeAsync(dptr: int, hStream: int) -> None:
-    on = stream(hStream)
+    in_stream = stream(hStream)
     block = blocks.at(dptr)
-    if on.capture is not None:
+    if in_stream.capture is not None:
         if block is None or block.pool is None or isinstance(block.pool, Pool):
             raise invalid(f"{dptr:#x} is no memory that the graph allocates")
-        on.add(Free(dptr))
+        in_stream.add(Free(dptr))
         return
     not_in_capture()
     if block is None or (block.kind != "device" and block.pool is None):
         raise invalid(f"no device memory starts at {dptr:#x}")
     if block.pool is not None:
-        block.pool.free(block, on)
+        block.pool.free(block, in_stream)
     else:
         from .allocations import release
 
-        on.submit(lambda: release(block))
+        in_stream.submit(lambda: release(block))
 
 
 @provides("driver")
@@ -215,8 +217,8 @@ def cuMemPoolCreate(poolProps: Pointer) -> int:
     not_in_capture()
     from .shared_pool import file_for
 
-    on, kind = asked(props.location, int(props.allocType))
-    return Pool(on, props.maxSize, kind, file_for(kind, on, int(props.handleTypes))).handle
+    device, kind = asked(props.location, int(props.allocType))
+    return Pool(device, props.maxSize, kind, file_for(kind, device, int(props.handleTypes))).handle
 
 
 def asked(location: CUmemLocation, allocation_type: int) -> tuple[Device, str]:
@@ -246,16 +248,16 @@ def cuMemPoolDestroy(pool: int) -> None:
 
 @provides("driver")
 def cuMemPoolTrimTo(pool: int, minBytesToKeep: int) -> None:
-    found = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
+    this_pool = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
     not_in_capture()
-    found.trim(minBytesToKeep)
+    this_pool.trim(minBytesToKeep)
 
 
 @provides("driver")
 def cuMemPoolGetAttribute(pool: int, attr: int, value: int | None) -> None:
     name = attribute(attr)
-    found = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE").get(name)
-    _storage(name).from_address(value or 0).value = found
+    value_found = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE").get(name)
+    _storage(name).from_address(value or 0).value = value_found
 
 
 @provides("driver")
@@ -282,15 +284,15 @@ def _who(location: CUmemLocation) -> int:
 
 @provides("driver")
 def cuMemPoolSetAccess(pool: int, map: Pointer, count: int) -> None:  # noqa: A002
-    found = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
+    this_pool = find(pool, Pool, "CUDA_ERROR_INVALID_VALUE")
     for i in range(count):
         who, flags = _who(map[i].location), int(map[i].flags)
-        if flags not in (0, 1, 3) or (who == found.device.ordinal and flags != 3):
-            raise invalid(f"a pool on device {found.device.ordinal} cannot have the access {flags}")
-        found.access[who] = flags
+        if flags not in (0, 1, 3) or (who == this_pool.device.ordinal and flags != 3):
+            raise invalid(f"a pool on device {this_pool.device.ordinal} cannot have the access {flags}")
+        this_pool.access[who] = flags
 
 
 @provides("driver")
 def cuMemPoolGetAccess(memPool: int, location: Pointer) -> int:
-    found = find(memPool, Pool, "CUDA_ERROR_INVALID_VALUE")
-    return found.access.get(_who(needed(location, "location")), 0 if found.kind == "device" else 3)
+    this_pool = find(memPool, Pool, "CUDA_ERROR_INVALID_VALUE")
+    return this_pool.access.get(_who(needed(location, "location")), 0 if this_pool.kind == "device" else 3)

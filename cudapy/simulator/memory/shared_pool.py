@@ -26,7 +26,7 @@ KIND = b"cudapyP"
 NAME = re.compile(r"/memfd:cudapy simulator: (\w+) pool of device (\d+)")
 
 
-def file_for(kind: str, on: Device, handle_types: int) -> File | None:
+def file_for(kind: str, device: Device, handle_types: int) -> File | None:
     """The file that a pool with these types of handles has its memory in. Raises Refused."""
     if not handle_types:
         return None
@@ -34,7 +34,7 @@ def file_for(kind: str, on: Device, handle_types: int) -> File | None:
         raise unsupported("the simulator shares pools as file descriptors alone, on Linux")
     if kind == "managed":
         raise invalid("managed memory is not shared with other processes")
-    return File(f"cudapy simulator: {kind} pool of device {on.ordinal}")
+    return File(f"cudapy simulator: {kind} pool of device {device.ordinal}")
 
 
 class ImportedPool(Pool):
@@ -45,13 +45,13 @@ class ImportedPool(Pool):
             self._descriptor = os.dup(descriptor)
         except (OSError, OverflowError) as error:
             raise invalid(f"{descriptor} is no open file: {error}") from None
-        found = NAME.match(os.readlink(f"/proc/self/fd/{self._descriptor}"))
-        if found is None:
+        match = NAME.match(os.readlink(f"/proc/self/fd/{self._descriptor}"))
+        if match is None:
             os.close(self._descriptor)
             raise invalid(f"descriptor {descriptor} is no pool of the simulator")
-        super().__init__(devices[min(int(found[2]), len(devices) - 1)], kind=found[1])
+        super().__init__(devices[min(int(match[2]), len(devices) - 1)], kind=match[1])
 
-    def allocate(self, size: int, on: Stream) -> int:
+    def allocate(self, size: int, stream: Stream) -> int:
         raise invalid("the pool is one of another process: that allocates from it")
 
     def open(self, data: bytes) -> int:
@@ -65,9 +65,9 @@ class ImportedPool(Pool):
         blocks.add(block)
         return mapping.address
 
-    def free(self, block: Block, on: Stream) -> None:
+    def free(self, block: Block, stream: Stream) -> None:
         blocks.remove(block)
-        on.add(Close(block.address, block.extra))
+        stream.add(Close(block.address, block.extra))
 
     def forget(self) -> None:
         super().forget()
@@ -116,7 +116,7 @@ def cuMemPoolExportPointer(ptr: int) -> CUmemPoolPtrExportData:
 
 @provides("driver")
 def cuMemPoolImportPointer(pool: int, shareData: Pointer) -> int:
-    found = _pool(pool)
-    if not isinstance(found, ImportedPool):
+    this_pool = _pool(pool)
+    if not isinstance(this_pool, ImportedPool):
         raise invalid("the pool is one of this process")
-    return found.open(bytes(shareData[0].reserved))
+    return this_pool.open(bytes(shareData[0].reserved))

@@ -211,7 +211,7 @@ def _whole_mappings(ptr: int, size: int) -> list[Block]:
 
 
 def _reach(access: dict[int, int]) -> Any:
-    return None if len(devices) == 1 else lambda on: bool(access.get(on.device.ordinal))
+    return None if len(devices) == 1 else lambda asking: bool(access.get(asking.device.ordinal))
 
 
 @provides("driver")
@@ -233,8 +233,8 @@ def cuMemGetAccess(location: Pointer, ptr: int) -> int:
     block = blocks.find(ptr)
     if block is None or block.kind != "mapped":
         raise invalid(f"nothing is mapped at {ptr:#x}")
-    found: int = block.advice.get("access", {}).get(device(needed(location, "location").id).ordinal, 0)
-    return found
+    access: int = block.advice.get("access", {}).get(device(needed(location, "location").id).ordinal, 0)
+    return access
 
 
 @provides("driver")

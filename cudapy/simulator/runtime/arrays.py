@@ -107,23 +107,23 @@ def cudaDeviceGetTexture1DLinearMaxWidth(fmtDesc: Pointer, device: int) -> int:
 
 
 def _resource(desc: cudaResourceDesc) -> CUDA_RESOURCE_DESC:
-    made = CUDA_RESOURCE_DESC(resType=int(desc.resType))
+    params = CUDA_RESOURCE_DESC(resType=int(desc.resType))
     if desc.resType == 0:
-        made.res.array.hArray = CUarray(int(desc.res.array.array))
+        params.res.array.hArray = CUarray(int(desc.res.array.array))
     elif desc.resType == 1:
-        made.res.mipmap.hMipmappedArray = CUmipmappedArray(int(desc.res.mipmap.mipmap))
+        params.res.mipmap.hMipmappedArray = CUmipmappedArray(int(desc.res.mipmap.mipmap))
     elif desc.resType == 2:
-        line, to = desc.res.linear, made.res.linear
+        line, to = desc.res.linear, params.res.linear
         to.devPtr, to.sizeInBytes = line.devPtr, line.sizeInBytes
         to.format, to.numChannels = channels(line.desc)
     elif desc.resType == 3:
-        plane, pitched = desc.res.pitch2D, made.res.pitch2D
+        plane, pitched = desc.res.pitch2D, params.res.pitch2D
         pitched.devPtr, pitched.width, pitched.height = plane.devPtr, plane.width, plane.height
         pitched.pitchInBytes = plane.pitchInBytes
         pitched.format, pitched.numChannels = channels(plane.desc)
     else:
         raise invalid(f"{int(desc.resType)} is no cudaResourceType")
-    return made
+    return params
 
 
 def _rules(desc: cudaTextureDesc) -> CUDA_TEXTURE_DESC:
@@ -148,9 +148,9 @@ def cudaCreateTextureObject(pResDesc: Pointer, pTexDesc: Pointer, pResViewDesc: 
     current()
     resource, rules = needed(pResDesc, "pResDesc"), needed(pTexDesc, "pTexDesc")
     view = cudaResourceViewDesc.from_buffer_copy(pResViewDesc[0]) if pResViewDesc else None
-    made = TextureObject(_resource(resource), _rules(rules), view)
-    made.told = cudaResourceDesc.from_buffer_copy(resource), cudaTextureDesc.from_buffer_copy(rules)
-    return made.handle
+    texture = TextureObject(_resource(resource), _rules(rules), view)
+    texture.told = cudaResourceDesc.from_buffer_copy(resource), cudaTextureDesc.from_buffer_copy(rules)
+    return texture.handle
 
 
 def _texture(handle: int) -> TextureObject:
@@ -185,9 +185,9 @@ def cudaGetTextureObjectResourceViewDesc(texObject: int) -> Any:
 def cudaCreateSurfaceObject(pResDesc: Pointer) -> int:
     current()
     resource = needed(pResDesc, "pResDesc")
-    made = SurfaceObject(_resource(resource))
-    made.told = cudaResourceDesc.from_buffer_copy(resource)
-    return made.handle
+    surface = SurfaceObject(_resource(resource))
+    surface.told = cudaResourceDesc.from_buffer_copy(resource)
+    return surface.handle
 
 
 @provides("runtime")

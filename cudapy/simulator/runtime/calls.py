@@ -173,8 +173,8 @@ def cudaGetErrorName(error: int) -> int:
 
 @provides("runtime")
 def cudaGetErrorString(error: int) -> int:
-    found = CUDAERROR.get(cudaError_t(error).name)
-    return text(found[0].encode() if found else b"unrecognized error code")
+    meaning = CUDAERROR.get(cudaError_t(error).name)
+    return text(meaning[0].encode() if meaning else b"unrecognized error code")
 
 
 # -- Streams and events: what has fewer parameters ---------------------------------------------------------

@@ -64,9 +64,9 @@ def cudaGetDeviceFlags() -> int:
 @provides("runtime", "cudaDeviceReset", "cudaThreadExit")
 def cudaDeviceReset() -> None:
     context = contexts.top()
-    on = devices.device(of_thread.device) if context is None else context.device
-    forget_retained(on.ordinal)
-    cuDevicePrimaryCtxReset_v2(on.ordinal)
+    this_device = devices.device(of_thread.device) if context is None else context.device
+    forget_retained(this_device.ordinal)
+    cuDevicePrimaryCtxReset_v2(this_device.ordinal)
 
 
 @provides("runtime")
@@ -126,17 +126,21 @@ PROPERTIES = {
 
 @provides("runtime")
 def cudaGetDeviceProperties(device: int) -> cudaDeviceProp:
-    on = devices.device(device)
-    made = cudaDeviceProp(name=devices.NAME, totalGlobalMem=on.total_memory)
-    made.uuid.bytes = on.uuid
+    this_device = devices.device(device)
+    properties = cudaDeviceProp(name=devices.NAME, totalGlobalMem=this_device.total_memory)
+    properties.uuid.bytes = this_device.uuid
     for field, name in PROPERTIES.items():
-        setattr(made, field, on[Attribute[f"CU_DEVICE_ATTRIBUTE_{name}"]])
+        setattr(properties, field, this_device[Attribute[f"CU_DEVICE_ATTRIBUTE_{name}"]])
     for field, prefix in (("maxThreadsDim", "MAX_BLOCK_DIM_"), ("maxGridSize", "MAX_GRID_DIM_")):
-        setattr(made, field, [on[Attribute[f"CU_DEVICE_ATTRIBUTE_{prefix}{axis}"]] for axis in "XYZ"])
-    for field in filter(EXTENT.match, dir(made)):
-        sizes = [on[name] for name in _extents(field)]
-        setattr(made, field, sizes if len(sizes) > 1 else sizes[0])
-    return made
+        setattr(
+            properties,
+            field,
+            [this_device[Attribute[f"CU_DEVICE_ATTRIBUTE_{prefix}{axis}"]] for axis in "XYZ"],
+        )
+    for field in filter(EXTENT.match, dir(properties)):
+        sizes = [this_device[name] for name in _extents(field)]
+        setattr(properties, field, sizes if len(sizes) > 1 else sizes[0])
+    return properties
 
 
 EXTENT = re.compile("max(Texture|Surface)(1D|2D|3D|Cubemap)(Mipmap|Linear|Gather|Alt|Layered)?$")

@@ -140,13 +140,13 @@ def cudaGraphAddKernelNode(
 @provides("runtime")
 def cudaGraphKernelNodeGetParams(node: int) -> cudaKernelNodeParams:
     told = nodes.operation_of(node, KernelLaunch).node_params()
-    made = cudaKernelNodeParams(
+    params = cudaKernelNodeParams(
         func=int(told.func), sharedMemBytes=told.sharedMemBytes, kernelParams=told.kernelParams
     )
     for axis in "XYZ":
-        setattr(made.gridDim, axis.lower(), getattr(told, "gridDim" + axis))
-        setattr(made.blockDim, axis.lower(), getattr(told, "blockDim" + axis))
-    return made
+        setattr(params.gridDim, axis.lower(), getattr(told, "gridDim" + axis))
+        setattr(params.blockDim, axis.lower(), getattr(told, "blockDim" + axis))
+    return params
 
 
 @provides("runtime")
@@ -182,20 +182,20 @@ def cudaGraphAddMemcpyNode1D(
 @provides("runtime")
 def cudaGraphMemcpyNodeGetParams(node: int) -> cudaMemcpy3DParms:
     copy = nodes.operation_of(node, Copy)
-    made = cudaMemcpy3DParms(kind=4)  # cudaMemcpyDefault
+    params = cudaMemcpy3DParms(kind=4)  # cudaMemcpyDefault
     size = 1
     for prefix, side in (("src", copy.src), ("dst", copy.dst)):
         if side.kind == ARRAY:
             size = find_array(side.address).element_size
-            setattr(made, prefix + "Array", side.address)
+            setattr(params, prefix + "Array", side.address)
         else:
             pointer = cudaPitchedPtr(ptr=side.address, pitch=side.pitch, xsize=copy.width, ysize=side.height)
-            setattr(made, prefix + "Ptr", pointer)
+            setattr(params, prefix + "Ptr", pointer)
         x = side.x // size if side.kind == ARRAY else side.x
-        setattr(made, prefix + "Pos", cudaPos(x=x, y=side.y, z=side.z))
-    made.extent = cudaExtent(width=copy.width // size, height=copy.height, depth=copy.depth)
-    made.kind = 3 - 2 * (copy.src.kind == HOST) - (copy.dst.kind == HOST)
-    return made
+        setattr(params, prefix + "Pos", cudaPos(x=x, y=side.y, z=side.z))
+    params.extent = cudaExtent(width=copy.width // size, height=copy.height, depth=copy.depth)
+    params.kind = 3 - 2 * (copy.src.kind == HOST) - (copy.dst.kind == HOST)
+    return params
 
 
 @provides("runtime")

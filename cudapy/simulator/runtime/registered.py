@@ -75,10 +75,10 @@ def linked(addresses: list[int]) -> bytes:
 
 
 def _binary(handle: int | None) -> Binary:
-    found = _binaries.get(handle or 0)
-    if found is None:
+    binary = _binaries.get(handle or 0)
+    if binary is None:
         raise invalid("no fat binary is registered under this handle")
-    return found
+    return binary
 
 
 @provides(
@@ -192,8 +192,8 @@ def variable(symbol: int | None) -> tuple[int, int]:
         raise Refused("cudaErrorInvalidSymbol", "no program has registered a variable of this address")
     binary, name = _variables[symbol]
     owner()
-    found: tuple[int, int] = kernel_library.cuLibraryGetGlobal(binary.library(), name)
-    return found
+    place: tuple[int, int] = kernel_library.cuLibraryGetGlobal(binary.library(), name)
+    return place
 
 
 # -- <<< >>> -----------------------------------------------------------------------------------------------

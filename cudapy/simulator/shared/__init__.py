@@ -118,5 +118,5 @@ def _runtime(major: int) -> Table:
 
 def _runtime_entries(major: int) -> Mapping[str, int]:
     """The addresses of the functions of a libcudart of this process; none if it is not the simulator's."""
-    found = _libraries.get(f"runtime {major}")
-    return {} if found is None else found.entries
+    entries = _libraries.get(f"runtime {major}")
+    return {} if entries is None else entries.entries

@@ -74,7 +74,7 @@ class Finder:
     ) -> ModuleSpec | None:
         if name not in SUFFIXES:
             return None
-        found = PathFinder.find_spec(name, path, target)
-        if found is not None and found.loader is not None:
-            found.loader = _Loader(found.loader, self._entries)  # type: ignore[assignment]
-        return found
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, self._entries)  # type: ignore[assignment]
+        return spec

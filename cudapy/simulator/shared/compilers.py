@@ -53,8 +53,10 @@ def exported(data: Any) -> Exported:
         elif section.kind == library_file.VERSIONS_DEFINED:
             version = name(section, _last_version(body))
         elif section.kind == elf.DYNAMIC_SYMBOLS:
-            found = elf.SYMBOL.iter_unpack(body)
-            functions = [name(section, s[0]) for s in found if s[1] & 15 == _FUNCTION and s[3] and s[1] >> 4]
+            symbols = elf.SYMBOL.iter_unpack(body)
+            functions = [
+                name(section, s[0]) for s in symbols if s[1] & 15 == _FUNCTION and s[3] and s[1] >> 4
+            ]
     return Exported(soname, tuple(functions), version)
 
 
@@ -64,8 +66,8 @@ def _last_version(definitions: bytes) -> int:
     while following := struct.unpack_from("<I", definitions, place + 16)[0]:
         place += following
     (entry,) = struct.unpack_from("<I", definitions, place + 12)
-    found: int = struct.unpack_from("<I", definitions, place + entry)[0]
-    return found
+    name: int = struct.unpack_from("<I", definitions, place + entry)[0]
+    return name
 
 
 def exported_by(path: str) -> Exported:
@@ -101,7 +103,7 @@ class Compiler:
 
 def open_compilers() -> list[Compiler]:
     """Open what there is of both majors of CUDA, but for those that this process has opened already."""
-    found = []
+    compilers = []
     for name in NAMES:
         for major in MAJORS:
             candidate = next((c for c in pathfinder.find(name, major) if not c.refused), None)
@@ -109,5 +111,5 @@ def open_compilers() -> list[Compiler]:
                 continue
             exports = exported_by(candidate.path)
             if opened(exports.soname) is None:
-                found.append(Compiler(name, candidate, exports))
-    return found
+                compilers.append(Compiler(name, candidate, exports))
+    return compilers

@@ -30,9 +30,11 @@ def functions(version: int) -> dict[str, int]:
     or gives something back succeeds. So it does here, where all goes with the process; and no context is
     current.
     """
-    found = {symbol: 0 if _RELEASING.search(symbol) else DEINITIALIZED for symbol in symbols(version)}
-    found |= {symbol: NULL for symbol in found if symbol.startswith(("cuCtxGetCurrent", "cuCtxPopCurrent"))}
-    return {**found, **dict.fromkeys(THREAD_STEPS, 0)}
+    answers = {symbol: 0 if _RELEASING.search(symbol) else DEINITIALIZED for symbol in symbols(version)}
+    answers |= {
+        symbol: NULL for symbol in answers if symbol.startswith(("cuCtxGetCurrent", "cuCtxPopCurrent"))
+    }
+    return {**answers, **dict.fromkeys(THREAD_STEPS, 0)}
 
 
 def open_driver(version: int, table: Callable[[], Table], handle: ctypes.CDLL | None) -> SharedLibrary:

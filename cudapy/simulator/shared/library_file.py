@@ -267,13 +267,13 @@ def _file(
 
 def _versions(strings: _Strings, soname: str, version: str) -> bytes:
     """The versions that a library defines: 1, which is the library itself, and 2, `version`."""
-    made = b""
+    data = b""
     for number, (name, is_base) in enumerate(((soname, 1), (version, 0)), 1):
         # version of the format, flags, number, names, hash, place of the name's entry, and of what is next
         following = 28 if is_base else 0
-        made += struct.pack("<HHHHIII", 1, is_base, number, 1, symbol_hash(name.encode()), 20, following)
-        made += struct.pack("<II", strings.place(name), 0)
-    return made
+        data += struct.pack("<HHHHIII", 1, is_base, number, 1, symbol_hash(name.encode()), 20, following)
+        data += struct.pack("<II", strings.place(name), 0)
+    return data
 
 
 def _hash_table(names: list[bytes]) -> bytes:

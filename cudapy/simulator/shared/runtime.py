@@ -53,7 +53,7 @@ def release_of(major: int) -> int:
 def functions(major: int) -> dict[str, int]:
     """What the libcudart of a CUDA major exports, and what that returns when Python has ended."""
     newest = divmod(release_of(major) // 10, 100)
-    found: dict[str, int] = {}
+    answers: dict[str, int] = {}
     for value in vars(runtime).values():
         declaration = getattr(value, "__declaration__", None)
         if declaration is None or tuple(map(int, (declaration.since or "0.0").split("."))) > newest:
@@ -63,12 +63,12 @@ def functions(major: int) -> dict[str, int]:
         if symbol is None:
             continue
         code = 0 if symbol in TEXTS else UNLOADING
-        found[symbol] = code
+        answers[symbol] = code
         if _STREAM.search(prototype):
-            found[f"{symbol}_ptsz"] = code
+            answers[f"{symbol}_ptsz"] = code
         elif symbol.startswith(("cudaMemcpy", "cudaMemset")):
-            found[f"{symbol}_ptds"] = code
-    return {**found, **dict.fromkeys(REGISTERED, 0)}
+            answers[f"{symbol}_ptds"] = code
+    return {**answers, **dict.fromkeys(REGISTERED, 0)}
 
 
 def soname(major: int) -> str:
@@ -119,8 +119,8 @@ def _returning(function: Any) -> Any:
 
     def returning(*arguments: int) -> int:
         *numbers, place = (*arguments[1:], arguments[0]) if first else arguments
-        found = function(*numbers)
-        ctypes.memmove(place, ctypes.addressof(found), ctypes.sizeof(struct))
+        result = function(*numbers)
+        ctypes.memmove(place, ctypes.addressof(result), ctypes.sizeof(struct))
         return place
 
     return ctypes.CFUNCTYPE(ctypes.c_void_p, *kinds)(returning)

@@ -27,29 +27,29 @@ def cuStreamCopyAttributes(dst: int, src: int) -> None:
 
 @provides("driver")
 def cuStreamGetAttribute(hStream: int, attr: int) -> CUstreamAttrValue:
-    on = stream(hStream)
+    in_stream = stream(hStream)
     name = _attribute(attr)
-    value = on.attributes.get(name)
+    value = in_stream.attributes.get(name)
     if value is not None:
         return value
     if name == Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY:
-        return CUstreamAttrValue(priority=on.priority)
+        return CUstreamAttrValue(priority=in_stream.priority)
     if name == Attribute.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
         return CUstreamAttrValue(syncPolicy=1)  # CU_SYNC_POLICY_AUTO
-    made = CUstreamAttrValue()
+    attribute = CUstreamAttrValue()
     if name == Attribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-        made.memSyncDomainMap.remote = 1
-    return made
+        attribute.memSyncDomainMap.remote = 1
+    return attribute
 
 
 @provides("driver")
 def cuStreamSetAttribute(hStream: int, attr: int, value: Pointer) -> None:
-    on = stream(hStream)
+    in_stream = stream(hStream)
     name = _attribute(attr)
     if name == Attribute.CU_LAUNCH_ATTRIBUTE_PRIORITY:
-        on.priority = min(LEAST, max(GREATEST, value[0].priority))
+        in_stream.priority = min(LEAST, max(GREATEST, value[0].priority))
     else:
-        on.attributes[name] = _copied(value[0])
+        in_stream.attributes[name] = _copied(value[0])
 
 
 def _attribute(attr: int) -> Attribute:

@@ -48,43 +48,43 @@ class Capture:
         self._array: Any = None
         self._data: Any = None
 
-    def add(self, on: Stream, operation: Operation) -> Node:
+    def add(self, stream: Stream, operation: Operation) -> Node:
         """The work of a stream becomes a node."""
         if not self.is_valid:
             raise Refused("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "the capture was invalidated before")
-        made = Node(self.graph, operation, self.follows[on])
-        self.follows[on] = {made: bytes(8)}
-        return made
+        node = Node(self.graph, operation, self.follows[stream])
+        self.follows[stream] = {node: bytes(8)}
+        return node
 
-    def allocate(self, on: Stream, size: int) -> int:
+    def allocate(self, stream: Stream, size: int) -> int:
         """Memory that the graph will allocate; its address."""
         from ..graphs.memory import memory_of
         from ..memory.pool_memory import Alloc
 
-        storage = memory_of(on.context.device).allocate(size, self.graph)
+        storage = memory_of(stream.context.device).allocate(size, self.graph)
         operation = Alloc(storage, size)
         operation.props = CUmemPoolProps(allocType=1)  # CU_MEM_ALLOCATION_TYPE_PINNED
         operation.props.location.type = 1  # CU_MEM_LOCATION_TYPE_DEVICE
-        operation.props.location.id = on.context.device.ordinal
+        operation.props.location.id = stream.context.device.ordinal
         try:
-            self.add(on, operation)
+            self.add(stream, operation)
         except Refused:
             operation.forget()
             raise
         return storage.address
 
-    def here(self, on: Stream) -> Point:
+    def here(self, stream: Stream) -> Point:
         """Where a stream is: what an event recorded in it stands for."""
-        return Point(self, dict(self.follows[on]))
+        return Point(self, dict(self.follows[stream]))
 
-    def join(self, on: Stream, nodes: dict[Node, bytes]) -> None:
+    def join(self, stream: Stream, nodes: dict[Node, bytes]) -> None:
         """A stream waits for nodes, and so takes part."""
-        if on.capture is not None and on.capture is not self:
-            on.capture.invalidate()
+        if stream.capture is not None and stream.capture is not self:
+            stream.capture.invalidate()
             self.invalidate()
             raise Refused("CUDA_ERROR_STREAM_CAPTURE_MERGE", "two captures cannot become one")
-        on.capture = self
-        self.follows.setdefault(on, {}).update(nodes)
+        stream.capture = self
+        self.follows.setdefault(stream, {}).update(nodes)
 
     def invalidate(self) -> None:
         """It will come to nothing."""
@@ -93,15 +93,15 @@ class Capture:
     def leave(self) -> None:
         """No stream takes part any more."""
         _active.remove(self)
-        for on in self.follows:
-            on.capture = None
+        for member in self.follows:
+            member.capture = None
 
-    def lose(self, on: Stream) -> None:
+    def lose(self, stream: Stream) -> None:
         """A stream is destroyed: with the first the capture ends; the work of another has to be joined."""
-        if on is self.origin:
+        if stream is self.origin:
             self.leave()
         else:
-            on.capture = None
+            stream.capture = None
 
     def fail(self, status: str, reason: str) -> Refused:
         """It has come to nothing, and so has its graph; what to raise."""
@@ -121,17 +121,17 @@ class Capture:
             if one not in reached:
                 reached.add(one)
                 todo += one.after
-        for on, nodes in self.follows.items():
+        for member, nodes in self.follows.items():
             if any(one not in reached for one in nodes):
                 raise self.fail(
                     "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
-                    f"stream {on.handle:#x} took part, and the first stream does not wait for its last work",
+                    f"stream {member.handle:#x} took part, and the first does not wait for its last work",
                 )
         return self.graph
 
-    def arrays(self, on: Stream) -> tuple[int, int, int]:
+    def arrays(self, stream: Stream) -> tuple[int, int, int]:
         """What the next work of a stream follows, as C arrays that live on: the nodes, data of the edges."""
-        nodes = self.follows[on]
+        nodes = self.follows[stream]
         self._array = (ctypes.c_void_p * max(1, len(nodes)))(*[one.handle for one in nodes])
         self._data = (CUgraphEdgeData * max(1, len(nodes)))(
             *[CUgraphEdgeData.from_buffer_copy(data) for data in nodes.values()]
@@ -146,11 +146,11 @@ class Point:
         self.capture = capture
         self.nodes = nodes
 
-    def join(self, on: Stream) -> None:
+    def join(self, stream: Stream) -> None:
         """A stream waits for it."""
         if self.capture not in _active:
             raise Refused("CUDA_ERROR_CAPTURED_EVENT", "the event was recorded in a capture that has ended")
-        self.capture.join(on, self.nodes)
+        self.capture.join(stream, self.nodes)
 
 
 def forbid() -> None:
@@ -177,7 +177,7 @@ def forbid() -> None:
 def implicit(context: Context) -> None:
     """Raise Refused for a use of the legacy default stream, which waits for a stream in a capture."""
     for capture in list(_active):
-        if any(on.context is context and not on.flags & 1 for on in capture.follows):
+        if any(stream.context is context and not stream.flags & 1 for stream in capture.follows):
             capture.invalidate()
             raise Refused(
                 "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
@@ -185,15 +185,15 @@ def implicit(context: Context) -> None:
             )
 
 
-def _begin(on: Stream, into: Graph | None, mode: int, follows: dict[Node, bytes] | None) -> None:
-    if on.is_legacy or on.capture is not None:
+def _begin(stream: Stream, into: Graph | None, mode: int, follows: dict[Node, bytes] | None) -> None:
+    if stream.is_legacy or stream.capture is not None:
         raise Refused(
-            "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" if on.is_legacy else "CUDA_ERROR_ILLEGAL_STATE",
+            "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" if stream.is_legacy else "CUDA_ERROR_ILLEGAL_STATE",
             "the legacy default stream cannot be captured, and no stream twice at once",
         )
     if not any(mode == known for known in Mode):
         raise invalid(f"{mode} is no CUstreamCaptureMode")
-    Capture(on, into, Mode(mode), follows)
+    Capture(stream, into, Mode(mode), follows)
 
 
 @provides("driver")
@@ -221,19 +221,19 @@ def cuStreamBeginCaptureToGraph(
 
 @provides("driver")
 def cuStreamEndCapture(hStream: int, phGraph: Pointer) -> None:
-    on = stream(hStream)
-    if on.capture is None:
+    in_stream = stream(hStream)
+    if in_stream.capture is None:
         raise Refused("CUDA_ERROR_ILLEGAL_STATE", "the stream is not being captured")
-    relaxed = on.capture.mode == Mode.CU_STREAM_CAPTURE_MODE_RELAXED
-    if not relaxed and on.capture.thread != threading.get_ident():
-        gone = on.capture
+    relaxed = in_stream.capture.mode == Mode.CU_STREAM_CAPTURE_MODE_RELAXED
+    if not relaxed and in_stream.capture.thread != threading.get_ident():
+        gone = in_stream.capture
         gone.leave()
         raise gone.fail("CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "another thread began the capture")
-    if on.capture.origin is not on:
-        on.capture.invalidate()
+    if in_stream.capture.origin is not in_stream:
+        in_stream.capture.invalidate()
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "the capture was begun on another stream")
     phGraph[0] = 0
-    phGraph[0] = on.capture.end().handle
+    phGraph[0] = in_stream.capture.end().handle
 
 
 @provides("driver")
@@ -251,12 +251,12 @@ def _status(capture: Capture | None) -> Status:
 
 @provides("driver")
 def cuStreamGetCaptureInfo_v3(hStream: int) -> tuple[int, int, int, int | None, int | None, int]:
-    on = stream(hStream)
-    capture = on.capture  # once: the thread that captures may end it meanwhile
+    in_stream = stream(hStream)
+    capture = in_stream.capture  # once: the thread that captures may end it meanwhile
     status = _status(capture)
     if status != Status.CU_STREAM_CAPTURE_STATUS_ACTIVE:
         return int(status), 0, 0, None, None, 0
-    nodes, data, count = capture.arrays(on)
+    nodes, data, count = capture.arrays(in_stream)
     return int(status), capture.id, capture.graph.handle, nodes, data, count
 
 
@@ -279,15 +279,15 @@ def cuStreamGetCaptureInfo(hStream: int) -> tuple[int, int]:
 def cuStreamUpdateCaptureDependencies_v2(
     hStream: int, dependencies: Pointer, dependencyData: Pointer | None, numDependencies: int, flags: int
 ) -> None:
-    on = stream(hStream)
-    if on.capture is None:
+    in_stream = stream(hStream)
+    if in_stream.capture is None:
         raise Refused("CUDA_ERROR_ILLEGAL_STATE", "the stream is not being captured")
     if flags not in (0, 1):
         raise invalid(f"{flags} is no CUstreamUpdateCaptureDependencies_flags")
-    nodes = list_of(dependencies, dependencyData, numDependencies, on.capture.graph)
+    nodes = list_of(dependencies, dependencyData, numDependencies, in_stream.capture.graph)
     if flags:  # CU_STREAM_SET_CAPTURE_DEPENDENCIES
-        on.capture.follows[on] = {}
-    on.capture.follows[on].update(nodes)
+        in_stream.capture.follows[in_stream] = {}
+    in_stream.capture.follows[in_stream].update(nodes)
 
 
 @provides("driver")

@@ -117,16 +117,16 @@ def cuEventRecordWithFlags(hEvent: int, hStream: int, flags: int) -> None:
 
     if flags & ~EXTERNAL:
         raise invalid(f"unknown flags {flags & ~EXTERNAL:#x}")
-    event, on = find(hEvent, Event), stream(hStream)
-    if on.capture is not None and not flags & EXTERNAL:
-        event.captured = on.capture.here(on)
+    event, in_stream = find(hEvent, Event), stream(hStream)
+    if in_stream.capture is not None and not flags & EXTERNAL:
+        event.captured = in_stream.capture.here(in_stream)
         return
-    if on.capture is not None:
-        on.add(EventRecord(event))
+    if in_stream.capture is not None:
+        in_stream.add(EventRecord(event))
         return
     event.captured = None
     record = event.begin()
-    record.work = on.submit(record.stamp, soon=True)
+    record.work = in_stream.submit(record.stamp, soon=True)
     event.put(record)
 
 
@@ -137,18 +137,18 @@ def cuStreamWaitEvent(hStream: int, hEvent: int, Flags: int) -> None:
 
     if Flags & ~EXTERNAL:
         raise invalid(f"unknown flags {Flags & ~EXTERNAL:#x}")
-    event, on = find(hEvent, Event), stream(hStream)
-    if Flags & EXTERNAL and on.capture is not None:
-        on.add(EventWait(event))
+    event, in_stream = find(hEvent, Event), stream(hStream)
+    if Flags & EXTERNAL and in_stream.capture is not None:
+        in_stream.add(EventWait(event))
     elif event.captured is not None:
-        event.captured.join(on)
-    elif on.capture is not None:
-        on.capture.invalidate()
+        event.captured.join(in_stream)
+    elif in_stream.capture is not None:
+        in_stream.capture.invalidate()
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "the event was recorded outside the capture")
     else:
         after = event.after
         if after:
-            on.submit(None, after)
+            in_stream.submit(None, after)
 
 
 @provides("driver")

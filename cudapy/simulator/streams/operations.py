@@ -132,14 +132,14 @@ class MemoryOperations(Operation):
                     return
                 time.sleep(0.0002)
 
-    def _holds(self, found: int, value: int, test: int, bits: int) -> bool:
+    def _holds(self, present: int, value: int, test: int, bits: int) -> bool:
         if test == self.GEQ:
-            return (found - value) & (1 << bits - 1) == 0  # as signed numbers that may wrap
+            return (present - value) & (1 << bits - 1) == 0  # as signed numbers that may wrap
         if test == self.EQ:
-            return found == value
+            return present == value
         if test == self.AND:
-            return bool(found & value)
-        return bool(~(found | value) & ((1 << bits) - 1))
+            return bool(present & value)
+        return bool(~(present | value) & ((1 << bits) - 1))
 
 
 _WIDTHS = {

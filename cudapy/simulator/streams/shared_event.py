@@ -59,8 +59,8 @@ class State:
 
     def read(self) -> tuple[int, int, int]:
         """The newest record, its process, and the newest that is done."""
-        found: tuple[int, int, int] = self.change(lambda *known: known)
-        return found
+        values: tuple[int, int, int] = self.change(lambda *known: known)
+        return values
 
     def release(self) -> None:
         """This process needs it no more."""
@@ -143,10 +143,10 @@ def made(flags: int) -> SharedEvent:
 
 @provides("driver")
 def cuIpcGetEventHandle(event: int) -> CUipcEventHandle:
-    found = find(event, Event)
-    if not isinstance(found, SharedEvent):
+    this_event = find(event, Event)
+    if not isinstance(this_event, SharedEvent):
         raise invalid("the event was created without CU_EVENT_INTERPROCESS")
-    return CUipcEventHandle(reserved=found.ipc_handle())
+    return CUipcEventHandle(reserved=this_event.ipc_handle())
 
 
 @provides("driver")

@@ -114,9 +114,9 @@ def stream(handle: int) -> Stream:
         return current().legacy
     if handle == PER_THREAD:
         return current().own_stream()  # type: ignore[no-any-return]
-    found = find(handle, Stream)
-    found.context.check()
-    return found
+    in_stream = find(handle, Stream)
+    in_stream.context.check()
+    return in_stream
 
 
 @provides("driver")
@@ -129,9 +129,9 @@ def cuStreamCreateWithPriority(flags: int, priority: int) -> int:
     if flags & ~NON_BLOCKING:
         raise invalid(f"unknown stream flags {flags & ~NON_BLOCKING:#x}")
     context = current()
-    made = Stream(context, flags, priority)
-    context.streams.append(made)
-    return made.handle
+    created = Stream(context, flags, priority)
+    context.streams.append(created)
+    return created.handle
 
 
 @provides("driver", "cuStreamDestroy", "cuStreamDestroy_v2")
@@ -171,9 +171,9 @@ def cuStreamGetCtx(hStream: int) -> int:
 
 @provides("driver")
 def cuStreamQuery(hStream: int) -> None:
-    on = stream(hStream)
-    on.check()
-    if not on.is_done():
+    in_stream = stream(hStream)
+    in_stream.check()
+    if not in_stream.is_done():
         raise Refused("CUDA_ERROR_NOT_READY")
 
 
@@ -181,11 +181,11 @@ def cuStreamQuery(hStream: int) -> None:
 def cuStreamSynchronize(hStream: int) -> None:
     from ..memory.pool import shrink
 
-    on = stream(hStream)
-    on.check()
-    on.wait()
-    on.context.check()
-    shrink(on.context.device)
+    in_stream = stream(hStream)
+    in_stream.check()
+    in_stream.wait()
+    in_stream.context.check()
+    shrink(in_stream.context.device)
 
 
 # -- Host functions ----------------------------------------------------------------------------------------
@@ -205,21 +205,21 @@ def cuLaunchHostFunc_v2(hStream: int, fn: int, userData: int | None, syncMode: i
 
 @provides("driver")
 def cuStreamAddCallback(hStream: int, callback: int, userData: int | None, flags: int) -> None:
-    on = stream(hStream)
+    in_stream = stream(hStream)
     require(callback, 1, "the callback")
     if flags:
         raise invalid(f"flags must be 0, not {flags}")
-    if on.capture is not None:
-        on.capture.invalidate()
+    if in_stream.capture is not None:
+        in_stream.capture.invalidate()
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a callback with a status is not for captures")
-    on.submit(lambda: STREAM_CALLBACK(callback)(hStream, 0, userData))
+    in_stream.submit(lambda: STREAM_CALLBACK(callback)(hStream, 0, userData))
 
 
 @provides("driver")
 def cuStreamAttachMemAsync(hStream: int, dptr: int, length: int, flags: int) -> None:
     from ..memory.allocations import find as find_block
 
-    on = stream(hStream)
+    in_stream = stream(hStream)
     if not (find_block(dptr).is_managed or find_block(dptr).is_host):
         raise invalid(f"{dptr:#x} is no managed memory")
-    on.submit(None, soon=True)  # the host may touch managed memory at any time here
+    in_stream.submit(None, soon=True)  # the host may touch managed memory at any time here

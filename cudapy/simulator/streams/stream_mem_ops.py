@@ -12,9 +12,9 @@ from .operations import MemoryOperations
 from .stream import stream
 
 
-def _word(on: int, kind: MemOp, addr: int, value: int, flags: int) -> None:
-    found = stream(on)
-    found.add(MemoryOperations(found.context, [(kind, addr, value, flags)]))
+def _word(stream_handle: int, kind: MemOp, addr: int, value: int, flags: int) -> None:
+    in_stream = stream(stream_handle)
+    in_stream.add(MemoryOperations(in_stream.context, [(kind, addr, value, flags)]))
 
 
 @provides("driver", "cuStreamWaitValue32", "cuStreamWaitValue32_v2")
@@ -39,13 +39,13 @@ def cuStreamWriteValue64_v2(stream: int, addr: int, value: int, flags: int) -> N
 
 def batch(paramArray: Any, count: int) -> list[tuple[MemOp, int, int, int]]:
     """The operations in an array of CUstreamBatchMemOpParams."""
-    found = []
+    operations = []
     for i in range(count):
         kind = MemOp(paramArray[i].operation)
         part = paramArray[i].waitValue  # laid out as writeValue is
         value = part.value64 if kind in _WIDE else part.value
-        found.append((kind, int(part.address), int(value), part.flags))
-    return found
+        operations.append((kind, int(part.address), int(value), part.flags))
+    return operations
 
 
 _WIDE = (MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_64, MemOp.CU_STREAM_MEM_OP_WRITE_VALUE_64)
@@ -55,7 +55,7 @@ _WIDE = (MemOp.CU_STREAM_MEM_OP_WAIT_VALUE_64, MemOp.CU_STREAM_MEM_OP_WRITE_VALU
 def cuStreamBatchMemOp_v2(stream: int, count: int, paramArray: Pointer, flags: int) -> None:
     from .stream import stream as find_stream
 
-    on = find_stream(stream)
+    in_stream = find_stream(stream)
     if flags or count > 256:
         raise invalid("flags must be 0, and a batch has at most 256 operations")
-    on.add(MemoryOperations(on.context, batch(paramArray, count)))
+    in_stream.add(MemoryOperations(in_stream.context, batch(paramArray, count)))

@@ -34,10 +34,10 @@ def channel(pformat: int) -> str:
     """The NumPy type of a channel. Raises Refused."""
     if not any(pformat == known for known in Format):
         raise invalid(f"{pformat} is no CUarray_format")
-    found = CHANNELS.get(Format(pformat))
-    if found is None:
+    named = CHANNELS.get(Format(pformat))
+    if named is None:
         raise unsupported(f"the simulator has no arrays of {Format(pformat).name}")
-    return found
+    return named
 
 
 def element_size(pformat: int, channels: int) -> int:
@@ -88,12 +88,12 @@ class MipmappedArray(Object):
 
 
 def _level(shape: CUDA_ARRAY3D_DESCRIPTOR, level: int) -> CUDA_ARRAY3D_DESCRIPTOR:
-    made = CUDA_ARRAY3D_DESCRIPTOR.from_buffer_copy(shape)
-    made.Width = max(1, shape.Width >> level)
-    made.Height = shape.Height and max(1, shape.Height >> level)
+    level_shape = CUDA_ARRAY3D_DESCRIPTOR.from_buffer_copy(shape)
+    level_shape.Width = max(1, shape.Width >> level)
+    level_shape.Height = shape.Height and max(1, shape.Height >> level)
     if not shape.Flags & (LAYERED | CUBEMAP):
-        made.Depth = shape.Depth and max(1, shape.Depth >> level)
-    return made
+        level_shape.Depth = shape.Depth and max(1, shape.Depth >> level)
+    return level_shape
 
 
 def find_array(handle: int) -> Array:

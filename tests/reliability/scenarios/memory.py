@@ -86,7 +86,7 @@ def a_resource_of_ones_own(w: World) -> None:
 
 
 def synchronous(w: World) -> None:
-    resource = w.module("_core.memory.legacy")._SynchronousMemoryResource(0)
+    resource = w.module("_core.memory.legacy").SynchronousMemoryResource(0)
     resource.allocate(64).close()
     resource.allocate(64, stream=w.device.create_stream())
 

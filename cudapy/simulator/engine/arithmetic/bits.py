@@ -71,8 +71,8 @@ def find_leading(a: Array, from_top: bool) -> Array:
 
 @arrays
 def reverse_bits(a: Array) -> Array:
-    octets = np.ascontiguousarray(a).view(u1).reshape(-1, a.dtype.itemsize)[:, ::-1]
-    turned = octets.astype(u8) * np.uint64(0x0202020202) & np.uint64(0x010884422010)
+    raw_bytes = np.ascontiguousarray(a).view(u1).reshape(-1, a.dtype.itemsize)[:, ::-1]
+    turned = raw_bytes.astype(u8) * np.uint64(0x0202020202) & np.uint64(0x010884422010)
     return np.ascontiguousarray((turned % np.uint64(1023)).astype(u1)).view(a.dtype).reshape(-1)
 
 
@@ -139,10 +139,10 @@ def permute(a: Array, b: Array, selector: Array) -> Array:
     result = a ^ a
     for place in range(4):
         choice = (selector >> np.uint32(4 * place)) & np.uint32(15)
-        octet = (pair >> ((choice & np.uint32(7)) * np.uint32(8)).astype(u8)) & np.uint64(0xFF)
-        sign = np.where(octet & np.uint64(0x80), np.uint64(0xFF), np.uint64(0))
-        octet = np.where(choice & np.uint32(8), sign, octet)
-        result = result | octet.astype(u4) << np.uint32(8 * place)
+        byte = (pair >> ((choice & np.uint32(7)) * np.uint32(8)).astype(u8)) & np.uint64(0xFF)
+        sign = np.where(byte & np.uint64(0x80), np.uint64(0xFF), np.uint64(0))
+        byte = np.where(choice & np.uint32(8), sign, byte)
+        result = result | byte.astype(u4) << np.uint32(8 * place)
     return result[()]
 
 
@@ -191,5 +191,5 @@ def find_nth(mask: Array, base: Array, offset: Array) -> Array:
         ),
     )
     hit &= (count != 0)[:, None] | (bits == 1)
-    found = np.where(hit.any(1) & (base < np.uint32(32)), hit.argmax(1), 0xFFFFFFFF)
-    return np.where(offset.view(u4) == np.uint32(0x80000000), 0, found).astype(u4)
+    position = np.where(hit.any(1) & (base < np.uint32(32)), hit.argmax(1), 0xFFFFFFFF)
+    return np.where(offset.view(u4) == np.uint32(0x80000000), 0, position).astype(u4)

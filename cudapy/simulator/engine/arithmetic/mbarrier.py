@@ -31,7 +31,7 @@ class Change(NamedTuple):
     """How many arrivals: a number, or -1 for `n`."""
     drops: bool
     """These are no longer expected in later phases."""
-    octets: int
+    tx_count: int
     """1 if `n` bytes more are awaited, -1 if they came."""
 
 
@@ -62,28 +62,27 @@ def fresh(count: int) -> int:
 
 def missing(word: int) -> tuple[int, int]:
     """The arrivals and the bytes that a phase still waits for."""
-    octets = word >> 40 & _BYTES
-    return word & MOST, octets - (_BYTES + 1 if octets > _BYTES // 2 else 0)
+    tx_count = word >> 40 & _BYTES
+    return word & MOST, tx_count - (_BYTES + 1 if tx_count > _BYTES // 2 else 0)
 
 
 def changed(word: int, change: Change, n: int, completes: bool = True) -> int:
     """The word after an operation. Raises ValueError, which says why, where PTX does not define one."""
     arrivals = n if change.arrivals < 0 else change.arrivals
-    octets_more = change.octets * n
-    left, octets = missing(word)
+    left, tx_count = missing(word)
     expected, odd = word >> 20 & MOST, word >> 63
     if change.arrivals and not 0 < arrivals <= MOST:
         raise ValueError(f"{arrivals} arrivals: there must be 1 .. {MOST}")
     if arrivals > left:
         raise ValueError(f"{arrivals} arrivals where {left} of {expected} are missing")
     left -= arrivals
-    octets += octets_more
-    if abs(octets) > MOST or n > MOST:
-        raise ValueError(f"{octets} bytes are awaited: at most {MOST} can be")
+    tx_count += change.tx_count * n
+    if abs(tx_count) > MOST or n > MOST:
+        raise ValueError(f"{tx_count} bytes are awaited: at most {MOST} can be")
     if change.drops:
         expected -= arrivals
-    if not left and not octets and (arrivals or n):
+    if not left and not tx_count and (arrivals or n):
         if not completes:
             raise ValueError("noComplete, but the arrival completes the phase")
         left, odd = expected, odd ^ 1
-    return left | expected << 20 | (octets & _BYTES) << 40 | odd << 63
+    return left | expected << 20 | (tx_count & _BYTES) << 40 | odd << 63

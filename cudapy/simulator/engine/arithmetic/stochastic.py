@@ -29,14 +29,14 @@ _RANDOM = {"f16": 13, "bf16": 16, "e2m1": 8}
 def _numbers(name: str) -> Array:
     """The finite numbers of a format from 0 on, and what would come next."""
     if name == "f16":
-        found = np.arange(0x7C00, dtype=u2).view(f2).astype(f8)
+        numbers = np.arange(0x7C00, dtype=u2).view(f2).astype(f8)
     elif name == "bf16":
-        found = bfloat_to_single(np.arange(0x7F80, dtype=u2)).astype(f8)
+        numbers = bfloat_to_single(np.arange(0x7F80, dtype=u2)).astype(f8)
     else:
         form = FLOATS[name]
-        found = form.numbers[: form.sign]
-        found = found[np.isfinite(found)]
-    return np.append(found, 2 * found[-1] - found[-2])
+        numbers = form.numbers[: form.sign]
+        numbers = numbers[np.isfinite(numbers)]
+    return np.append(numbers, 2 * numbers[-1] - numbers[-2])
 
 
 def _rounded(x: Array, random: Array, name: str, clips: bool, finite: bool) -> Array:

@@ -45,12 +45,12 @@ class BodyReader:
     def read(self, text: str, place: int, line: int) -> int:
         """Read up to the brace that ends the body; returns the place behind it. Raises PTXError."""
         while True:
-            found = _PIECE.match(text, place)
-            if found is None:
+            match = _PIECE.match(text, place)
+            if match is None:
                 raise PTXError(f"line {line}: {self._function.name} has no end")
-            start = found.start(found.lastgroup or 0)
+            start = match.start(match.lastgroup or 0)
             line += text.count("\n", place, start)
-            kind = found.lastgroup
+            kind = match.lastgroup
             try:
                 if kind == "open":
                     if len(self._scopes) > _DEEPEST:
@@ -58,25 +58,25 @@ class BodyReader:
                     self._scopes.append({})
                     self._ranges.append({})
                     self._count += 1
-                    self._labels_ahead(text, found.end())
+                    self._labels_ahead(text, match.end())
                 elif kind == "close":
                     self._scopes.pop()
                     self._ranges.pop()
                     if not self._scopes:
-                        return found.end()
+                        return match.end()
                 elif kind == "loc":
-                    self._loc(found["loc"])
+                    self._loc(match["loc"])
                 elif kind == "label":
-                    self._function.labels[self._known(found["label"])] = len(self._function.instructions)
-                    self._label = found["label"]
+                    self._function.labels[self._known(match["label"])] = len(self._function.instructions)
+                    self._label = match["label"]
                 else:
-                    self._statement(found["statement"].strip(), line)
+                    self._statement(match["statement"].strip(), line)
             except PTXError as error:
                 if str(error).startswith("line "):
                     raise
                 raise PTXError(f"line {line}: {error}") from None
-            line += text.count("\n", start, found.end())
-            place = found.end()
+            line += text.count("\n", start, match.end())
+            place = match.end()
 
     def _labels_ahead(self, text: str, place: int) -> None:
         """Labels of an inner scope are its own, and jumps may go to those further down."""
@@ -121,9 +121,9 @@ class BodyReader:
         return Special(name) if name.startswith("%") else Symbol(unique)
 
     def _loc(self, text: str) -> None:
-        found = _LOC.match(text)
-        if found is not None and count(found[2]):  # line 0: made by the compiler
-            self._location = Location(self._files.get(count(found[1]), "?"), count(found[2]))
+        match = _LOC.match(text)
+        if match is not None and count(match[2]):  # line 0: made by the compiler
+            self._location = Location(self._files.get(count(match[1]), "?"), count(match[2]))
 
     def _statement(self, text: str, line: int) -> None:
         if not text:
@@ -145,13 +145,13 @@ class BodyReader:
             self._function.variables[declared.name] = declared
 
     def _registers(self, text: str) -> None:
-        found = _REGISTERS.match(text)
-        kind = TYPES.get(found[1]) if found else None
-        if found is None or kind is None:
+        match = _REGISTERS.match(text)
+        kind = TYPES.get(match[1]) if match else None
+        if match is None or kind is None:
             raise PTXError(f"registers of {text!r} are not supported")
         if ".v2" in text or ".v4" in text:
             raise PTXError("vector registers are not supported")
-        for name in split(found[2].strip()):
+        for name in split(match[2].strip()):
             many = _RANGE.match(name)
             if many:
                 suffix = "" if len(self._scopes) == 1 else f"@{self._count}"
@@ -162,10 +162,10 @@ class BodyReader:
                 raise PTXError(f"what does {name[:60]!r} declare?")
 
     def _instruction(self, text: str, line: int) -> None:
-        found = _INSTRUCTION.match(text)
-        if found is None:
+        match = _INSTRUCTION.match(text)
+        if match is None:
             raise PTXError(f"what is {text[:200]!r}?")
-        negated, guard, opcode, rest = found.groups()
+        negated, guard, opcode, rest = match.groups()
         register = self._operand(guard) if guard else None
         if guard and not isinstance(register, Register):
             raise PTXError(f"{guard} is no register")

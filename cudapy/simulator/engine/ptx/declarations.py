@@ -38,37 +38,37 @@ _REFERENCE = re.compile(r"(?:generic\()?\s*([A-Za-z_$%][\w$]*)\s*\)?\s*(?:\+\s*(
 
 def variable(statement: str, line: int) -> Variable:
     """A variable or parameter. Raises PTXError."""
-    found = _VARIABLE.match(statement)
-    if found is None:
+    match = _VARIABLE.match(statement)
+    if match is None:
         raise PTXError(f"line {line}: what does {statement.split(chr(10))[0][:60]!r} declare?")
-    kind = TYPES.get(found["type"])
-    if kind is None or (kind.size == 16 and found["space"] != "param"):
-        raise PTXError(f"line {line}: variables of type .{found['type']} are not supported")
-    vector = int(found["vector"] or 1)
-    values = _values(found["values"], line) if found["values"] else []
-    length = _length(vector, found["dimensions"], line)
+    kind = TYPES.get(match["type"])
+    if kind is None or (kind.size == 16 and match["space"] != "param"):
+        raise PTXError(f"line {line}: variables of type .{match['type']} are not supported")
+    vector = int(match["vector"] or 1)
+    values = _values(match["values"], line) if match["values"] else []
+    length = _length(vector, match["dimensions"], line)
     if length is None and values:
         length = len(values)
     if len(values) > (length or 0):
-        raise PTXError(f"line {line}: {len(values)} values for {found['name']}, which has {length}")
-    align = count(found["align"]) if found["align"] else kind.size * vector
+        raise PTXError(f"line {line}: {len(values)} values for {match['name']}, which has {length}")
+    align = count(match["align"]) if match["align"] else kind.size * vector
     if align & align - 1 or not 0 < align <= _MOST_ALIGNED:
         raise PTXError(f"line {line}: an alignment is a power of two up to {_MOST_ALIGNED}, not {align}")
-    most = LARGEST.get(found["space"], _MOST_BYTES)
+    most = LARGEST.get(match["space"], _MOST_BYTES)
     if kind.size * (length or 0) > most:
         raise PTXError(
-            f"line {line}: {found['name']} has more than {most} bytes, the most of .{found['space']}"
+            f"line {line}: {match['name']} has more than {most} bytes, the most of .{match['space']}"
         )
     return Variable(
-        found["name"] or "_",
-        found["space"],
+        match["name"] or "_",
+        match["space"],
         kind,
         length,
         align,
         values,
         line,
-        ".extern" in found["linkage"],
-        ".managed" in (found["attribute"] or ""),
+        ".extern" in match["linkage"],
+        ".managed" in (match["attribute"] or ""),
     )
 
 
@@ -92,10 +92,10 @@ def _values(text: str, line: int) -> list[int | tuple[str, int]]:
         elif isinstance(number, Float):
             values.append(number.bits)
         else:
-            found = _REFERENCE.match(part)
-            if found is None:
+            match = _REFERENCE.match(part)
+            if match is None:
                 raise PTXError(f"line {line}: the first value {part!r} is not supported")
-            values.append((found[1], count(found[2] or "0")))
+            values.append((match[1], count(match[2] or "0")))
     return values
 
 
@@ -108,24 +108,24 @@ def prototype(results: str | None, parameters: str | None, line: int) -> Prototy
 
 def function_head(text: str, line: int) -> FunctionText:
     """A function, up to its body. Raises PTXError."""
-    found = _HEAD.match(text.strip())
-    if found is None:
+    match = _HEAD.match(text.strip())
+    if match is None:
         raise PTXError(f"line {line}: what does {text.strip()[:60]!r} declare?")
     directives = {
         name: tuple(count(number) for number in re.findall(r"\d+", numbers))
-        for name, numbers in _DIRECTIVE.findall(found["rest"])
+        for name, numbers in _DIRECTIVE.findall(match["rest"])
     }
-    types = prototype(found["results"], found["parameters"], line)
-    is_external = ".extern" in found["linkage"]
-    return FunctionText(found["name"], found["kind"] == "entry", types, line, directives, is_external)
+    types = prototype(match["results"], match["parameters"], line)
+    is_external = ".extern" in match["linkage"]
+    return FunctionText(match["name"], match["kind"] == "entry", types, line, directives, is_external)
 
 
 def call_prototype(text: str, line: int) -> Prototype:
     """`.callprototype (results) _ (parameters)`. Raises PTXError."""
-    found = re.match(r"\.callprototype\s*(?:\(([^)]*)\)\s*)?_\s*(?:\(([^)]*)\))?", text, re.DOTALL)
-    if found is None:
+    match = re.match(r"\.callprototype\s*(?:\(([^)]*)\)\s*)?_\s*(?:\(([^)]*)\))?", text, re.DOTALL)
+    if match is None:
         raise PTXError(f"line {line}: what does {text!r} declare?")
-    return prototype(found[1], found[2], line)
+    return prototype(match[1], match[2], line)
 
 
 def alias(statement: str, line: int) -> tuple[str, str]:

@@ -55,10 +55,10 @@ def integer(text: str) -> int | None:
 
     Raises PTXError.
     """
-    found = _INTEGER.match(text)
-    if found is None:
+    match = _INTEGER.match(text)
+    if match is None:
         return None
-    sign, digits = found.groups()
+    sign, digits = match.groups()
     octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
     if len(digits) > _LONGEST:
         raise PTXError(f"a number of {len(digits)} digits is larger than 64 bits")
@@ -83,9 +83,9 @@ def literal(text: str) -> Integer | Float | None:
     value = integer(text)
     if value is not None:
         return Integer(value)
-    found = _BITS.match(text)
-    if found is not None:
-        sign, kind, digits = found.groups()
+    match = _BITS.match(text)
+    if match is not None:
+        sign, kind, digits = match.groups()
         size = 4 if kind in "fF" else 8
         bits = int(digits, 16) ^ (1 << (8 * size - 1) if sign else 0)
         return Float(bits, size, struct.unpack("<f" if size == 4 else "<d", bits.to_bytes(size, "little"))[0])
@@ -162,10 +162,10 @@ class OperandReader:
         number = literal(text)
         if number is not None:
             return number
-        found = _SUM.match(text)
-        if found is None:
+        match = _SUM.match(text)
+        if match is None:
             raise PTXError(f"what is the operand {text[:60]!r}?")
-        name, sign, more = found.groups()
+        name, sign, more = match.groups()
         offset = 0
         if more is not None:
             value = integer(more)

@@ -22,7 +22,7 @@ def parse(ptx: bytes | str) -> ModuleText:
     """A module. Raises PTXError, which says the line."""
     text = ptx.decode("utf-8", "replace") if isinstance(ptx, bytes) else ptx
     text = text.rstrip("\0")
-    text = _COMMENT.sub(lambda found: "\n" * found.group().count("\n") or " ", text)
+    text = _COMMENT.sub(lambda match: "\n" * match.group().count("\n") or " ", text)
     if not re.search(r"^\s*\.version\b", text, re.MULTILINE):
         raise PTXError("this is no PTX: it has no .version")
     return _Reader(text).module()
@@ -62,14 +62,14 @@ class _Reader:
         functions: dict[str, FunctionText],
         aliases: dict[str, tuple[str, int]],
     ) -> None:
-        found = _LINE.match(self._text, self._place)
-        if found is not None:
-            head[found.group(1)] = found.group(2).strip()
-            self._to(found.end())
+        match = _LINE.match(self._text, self._place)
+        if match is not None:
+            head[match.group(1)] = match.group(2).strip()
+            self._to(match.end())
             return
-        found = _SECTION.match(self._text, self._place)
-        if found is not None:
-            self._to(found.end())
+        match = _SECTION.match(self._text, self._place)
+        if match is not None:
+            self._to(match.end())
             return
         if FUNCTION_HEAD.match(self._text, self._place):
             function = self._function()
@@ -114,9 +114,9 @@ class _Reader:
         return len(self._text) if place < 0 else place
 
     def _skip_blanks(self) -> bool:
-        found = _BLANK.match(self._text, self._place)
-        if found is not None:
-            self._to(found.end())
+        match = _BLANK.match(self._text, self._place)
+        if match is not None:
+            self._to(match.end())
         return self._place < len(self._text)
 
     def _to(self, place: int) -> None:

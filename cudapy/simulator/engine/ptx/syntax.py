@@ -177,5 +177,5 @@ class ModuleText:
     @property
     def architecture(self) -> int:
         """The number of the target: 90 of sm_90a."""
-        found = re.match(r"sm_(\d+)", self.target)
-        return int(found[1]) if found else 0
+        match = re.match(r"sm_(\d+)", self.target)
+        return int(match[1]) if match else 0

@@ -10,7 +10,7 @@ from .. import fault, settings
 from ..fault import Fault
 from .arguments import function_number
 from .barrier import Barriers, Waiting
-from .cluster import ClusterBarriers, Held
+from .cluster import ClusterBarriers, WaitingAtCluster
 from .report import place_of
 from .watchdog import say
 
@@ -47,10 +47,10 @@ class BarrierSync:
     @property
     def is_idle(self) -> bool:
         """Nobody waits for anybody."""
-        return not self._groups.gated and not self._barriers.everybody() and not self._held
+        return not self._groups.gated and not self._barriers.everybody() and not self._at_cluster_barrier
 
     @property
-    def _held(self) -> list[Held]:
+    def _at_cluster_barrier(self) -> list[WaitingAtCluster]:
         """Those that wait for their clusters."""
         return self._cluster_barriers.waiting if self._cluster_barriers is not None else []
 
@@ -132,8 +132,8 @@ class BarrierSync:
             bad = barriers.arrive(numbers)
             text = "A second arrival at the barrier of the cluster, with no wait between"
         else:
-            held = Held(following, numbers, function, block.info.instruction)
-            bad = barriers.wait(held)
+            waiting = WaitingAtCluster(following, numbers, function, block.info.instruction)
+            bad = barriers.wait(waiting)
             text = "A wait at the barrier of the cluster without an arrival"
         if bad.any():
             number = function_number(function, block)
@@ -155,10 +155,10 @@ class BarrierSync:
         if not ran.is_idle:
             polls.something_happened()
         elif polls.unproductive > _PATIENCE:
-            held = [waiting.lanes for _, waiting in self._barriers.everybody()]
-            held += [one.lanes for one in self._held]
-            held += [lanes for groups in self._groups.gated.values() for lanes in groups]
-            if len(np.unique(np.concatenate([polls.lanes(), *held]))) == int(self._threads.live.sum()):
+            all_lanes = [waiting.lanes for _, waiting in self._barriers.everybody()]
+            all_lanes += [one.lanes for one in self._at_cluster_barrier]
+            all_lanes += [lanes for groups in self._groups.gated.values() for lanes in groups]
+            if len(np.unique(np.concatenate([polls.lanes(), *all_lanes]))) == int(self._threads.live.sum()):
                 self.deadlock(self._batch.mbarriers.who_asks())
 
     def watch(self) -> None:
@@ -211,9 +211,9 @@ class BarrierSync:
             lines.append(
                 self._waits(waiting.lanes, waiting.function, waiting.info.instruction, f"barrier {number}")
             )
-        for held in self._held:
+        for member in self._at_cluster_barrier:
             what = "the barrier of their cluster"
-            lines.append(self._waits(held.lanes, held.function, held.instruction, what))
+            lines.append(self._waits(member.lanes, member.function, member.instruction, what))
         for key, groups in self._groups.gated.items():
             function = self._groups.functions[key.function]
             first = function.blocks[key.block].steps[0].instruction

@@ -31,7 +31,7 @@ def in_clusters(places: I64, grid: Dim3, cluster: Dim3) -> I64:
     return number
 
 
-class Held(NamedTuple):
+class WaitingAtCluster(NamedTuple):
     """Lanes that wait for the rest of their cluster."""
 
     key: Key
@@ -51,7 +51,7 @@ class ClusterBarriers:
         self._counts = np.zeros(len(live) // size, np.int64)
         self._phases = np.zeros(len(live) // size, np.int64)
         self._arrived_in = np.full(len(blocks), -1, np.int64)  # the phase of an arrival not waited for
-        self.waiting: list[Held] = []
+        self.waiting: list[WaitingAtCluster] = []
 
     def arrive(self, lanes: I64) -> Bools:
         """Returns which lanes must not: they have arrived, and not waited."""
@@ -61,10 +61,10 @@ class ClusterBarriers:
         self._counts += np.bincount(clusters, minlength=len(self._counts))
         return twice
 
-    def wait(self, held: Held) -> Bools:
+    def wait(self, waiting: WaitingAtCluster) -> Bools:
         """Returns which lanes must not: they have not arrived."""
-        unprepared = self._arrived_in[held.lanes] < 0
-        self.waiting.append(held)
+        unprepared = self._arrived_in[waiting.lanes] < 0
+        self.waiting.append(waiting)
         return unprepared
 
     def exited(self, lanes: I64) -> None:
@@ -80,13 +80,13 @@ class ClusterBarriers:
         self._phases[complete] += 1
         self._counts[complete] = 0
         released, rest = [], []
-        for held in self.waiting:
-            over = self._arrived_in[held.lanes] < self._phases[self._clusters[held.lanes]]
+        for waiting in self.waiting:
+            over = self._arrived_in[waiting.lanes] < self._phases[self._clusters[waiting.lanes]]
             if over.any():
-                gone = held.lanes[over]
+                gone = waiting.lanes[over]
                 self._arrived_in[gone] = -1
-                released.append((held.key, gone))
+                released.append((waiting.key, gone))
             if not over.all():
-                rest.append(held._replace(lanes=held.lanes[~over]))
+                rest.append(waiting._replace(lanes=waiting.lanes[~over]))
         self.waiting = rest
         return released, np.flatnonzero(complete)

@@ -167,7 +167,7 @@ def _copy_rows(
         return thread.failed(INVALID_VALUE)
 
     def copy() -> None:
-        targets.put(sources.octets.copy())
+        targets.put(sources.raw_bytes.copy())
 
     return SUCCESS if thread.children.queue(stream, copy) else thread.failed(INVALID_HANDLE)
 
@@ -195,11 +195,11 @@ def _fill_rows(
 class _Rows(NamedTuple):
     """Rows of memory."""
 
-    octets: U8
+    raw_bytes: U8
     written: Bools | None
 
     def put(self, values: U8 | int) -> None:
-        self.octets[:] = values
+        self.raw_bytes[:] = values
         if self.written is not None:
             self.written[:] = True
 
@@ -212,9 +212,9 @@ def _rows(memory: Memory, address: int, pitch: int, width: int, height: int) -> 
     if found is None or width > pitch or address + (height - 1) * pitch + width > found.end:
         return None
     start, shape, strides = address - found.address, (height, width), (pitch, 1)
-    octets = as_strided(found.data[start:], shape, strides)
+    raw_bytes = as_strided(found.data[start:], shape, strides)
     written = None if found.written is None else as_strided(found.written[start:], shape, strides)
-    return _Rows(octets, written)
+    return _Rows(raw_bytes, written)
 
 
 # Memory, streams, events, and what the device is asked.

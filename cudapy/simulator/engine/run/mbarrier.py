@@ -110,12 +110,12 @@ class Mbarriers:
         lines = []
         for (function, instruction), index, lanes in self._polls.groups():
             word = int(self._shared.view(_WORD)[index])
-            arrivals, octets = mbarrier.missing(word)
+            arrivals, size = mbarrier.missing(word)
             owner, offset = divmod(8 * index, self._shared.stride)
             lines.append(
                 f"    {len(lanes)} threads wait for the mbarrier at {offset:#x} in the shared memory of "
                 f"{self._threads.block_name(owner)}, the first is {self._threads.name(int(lanes[0]))}\n"
                 f"        {place_of(self._report.kernel_name, function, instruction)}\n"
-                f"        {arrivals} of {word >> 20 & mbarrier.MOST} arrivals and {octets} bytes are missing"
+                f"        {arrivals} of {word >> 20 & mbarrier.MOST} arrivals and {size} bytes are missing"
             )
         return lines

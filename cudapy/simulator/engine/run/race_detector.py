@@ -34,7 +34,7 @@ class RaceDetector:
     def __init__(self, threads: Threads, report: Reporter, size: int, stride: int) -> None:
         self._threads, self._report = threads, report
         self._shared_size, self._shared_stride = size, stride
-        self._grain = _WIDEST  # all accesses so far touched whole grains of so many bytes
+        self._granularity = _WIDEST  # all accesses so far touched whole grains of so many bytes
         size = threads.block_count * stride // _WIDEST
         self._races = settings.current.check_races
         self._written: Bools | None = None
@@ -71,18 +71,18 @@ class RaceDetector:
 
     def shared(self, offset: I64, a: U64, access: Access, lanes: Lanes) -> None:
         """An access at `offset` of the batch's shared memory."""
-        self._tell_apart(access.size)
+        self._refine(access.size)
         numbers = self._threads.numbers(lanes)
-        start = np.broadcast_to(offset, numbers.shape) // self._grain
-        seen, now = _Seen(lanes, access.number, access.mode, a, access.size), self._now(numbers)
-        for step in range(access.size // self._grain):
+        start = np.broadcast_to(offset, numbers.shape) // self._granularity
+        seen, now = _SharedAccess(lanes, access.number, access.mode, a, access.size), self._now(numbers)
+        for step in range(access.size // self._granularity):
             self._see(seen, start + step, now)
 
     def copied(self, places: I64, lane: int, number: int, mode: int, phase: int | None) -> None:
         """A copy that a lane started touches bytes; `phase` says when those that it writes are there."""
-        self._tell_apart(1)
+        self._refine(1)
         a = places[:1].astype(np.uint64) % np.uint64(self._shared_stride)
-        seen = _Seen(np.array([lane]), number, mode, a, len(places), True)
+        seen = _SharedAccess(np.array([lane]), number, mode, a, len(places), True)
         self._see(seen, places, self._now(np.full(len(places), lane)))
         if self._races and phase is not None:
             self._holding().write(places, phase, mode == ATOMIC)
@@ -94,8 +94,8 @@ class RaceDetector:
         if self._copies is None:
             self._copies = AsyncCopies(self._threads.count, len(self._was_atomic))
         numbers = self._threads.numbers(lanes)
-        start = np.broadcast_to(offset, numbers.shape) // self._grain
-        for step in range(size // self._grain):
+        start = np.broadcast_to(offset, numbers.shape) // self._granularity
+        for step in range(size // self._granularity):
             self._copies.began(start + step, numbers)
 
     def commit_copies(self, lanes: Lanes) -> None:
@@ -123,16 +123,16 @@ class RaceDetector:
 
     def _holding(self) -> Pending:
         if self._pending is None:
-            self._tell_apart(1)
+            self._refine(1)
             self._pending = Pending(self._threads.block_count * self._shared_stride)
         return self._pending
 
-    def _tell_apart(self, size: int) -> None:
+    def _refine(self, size: int) -> None:
         """From now on there are accesses of `size` bytes, at multiples of it."""
-        times = self._grain // size
+        times = self._granularity // size
         if times <= 1:
             return
-        self._grain = size
+        self._granularity = size
         if self._written is not None:
             self._written = self._written.repeat(times)
             blocks = self._written.reshape(len(self._block_time), -1)
@@ -159,7 +159,7 @@ class RaceDetector:
             None if alone else self._cluster_time[block // self._cluster_size],
         )
 
-    def _see(self, seen: _Seen, place: I64, now: _Now) -> None:
+    def _see(self, seen: _SharedAccess, place: I64, now: _Now) -> None:
         """An access to one grain by each lane, or to several by one lane."""
         if self._written is not None:
             if seen.mode == WRITE:
@@ -183,7 +183,7 @@ class RaceDetector:
                     self._fail(seen, text, pending, more)
             self._race(seen, place, now)
 
-    def _race(self, seen: _Seen, place: I64, now: _Now) -> None:
+    def _race(self, seen: _SharedAccess, place: I64, now: _Now) -> None:
         mode = seen.mode
         hazard, other = self._writer.unordered(place, now)
         kind = "read after write" if mode == READ else "write after write"
@@ -213,14 +213,14 @@ class RaceDetector:
             self._writer.see(place, now, None)
             self._was_atomic[place] = mode == ATOMIC
 
-    def _fail(self, seen: _Seen, text: str, bad: Bools, more: str) -> NoReturn:
+    def _fail(self, seen: _SharedAccess, text: str, bad: Bools, more: str) -> NoReturn:
         """Raise the Fault; `bad` is for each lane, or for each byte that one lane touches."""
         whole = len(self._threads.numbers(seen.lanes)) != len(bad)
         guilty = True if whole else bad
         self._report.fail(fault.LAUNCH_FAILED, text, seen.number, seen.lanes, guilty, seen.a, seen.size, more)
 
 
-class _Seen(NamedTuple):
+class _SharedAccess(NamedTuple):
     """An instruction that accesses shared memory, for reports."""
 
     lanes: Lanes

@@ -1,7 +1,7 @@
 """Which threads run next.
 
 Threads at the same place form a group, keyed by depth of calls, block and function; the deepest call and, in
-it, the block nearest to the function's start runs first. So threads that took different ways meet again where
+it, the block nearest to the function's start runs first. So threads that took different ways reconverge where
 these join. Now and then another group has its turn: a loop that waits for others ends.
 """
 

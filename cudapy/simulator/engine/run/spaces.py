@@ -111,15 +111,15 @@ class Spaces:
     def _copy_some(self, source: U64, size: int, amount: Array, lanes: Lanes, number: int) -> list[Array]:
         numbers = self._threads.numbers(lanes)
         source, amount = np.broadcast_to(source, numbers.shape), np.broadcast_to(amount, numbers.shape)
-        octets = np.zeros((len(numbers), size), np.uint8)
+        raw_bytes = np.zeros((len(numbers), size), np.uint8)
         access = accessed(_BYTE, 1, number, READ)
         for step in range(size):
             wanted = np.flatnonzero(amount > step)
             if len(wanted):
                 address = source[wanted] + np.uint64(step)
                 array, index = self.global_memory.at(address, access, numbers[wanted])
-                octets[wanted, step] = array.take(index)
-        return list(octets.view(_WORD).T)
+                raw_bytes[wanted, step] = array.take(index)
+        return list(raw_bytes.view(_WORD).T)
 
     def read_bytes(self, lane: int, address: int, size: int, number: int) -> bytes:
         """Bytes that one lane sees at a generic address. Raises Fault."""

@@ -111,13 +111,13 @@ class Textures:
     ) -> list[Array]:
         """suld.b: `count` arrays."""
         size = dtype.itemsize * count
-        octets = np.zeros((len(self._threads.numbers(lanes)), size), np.uint8)
+        raw_bytes = np.zeros((len(self._threads.numbers(lanes)), size), np.uint8)
         for surface, chosen, (z, y, x, inside) in self._surfaces(
             handle, shape, coordinates, size, outside, lanes, number
         ):
             values = np.stack([_octet(surface, z, y, x + step) for step in range(size)], 1)
-            octets[chosen] = np.where(inside[:, None], values, 0)
-        items = octets.view(dtype)
+            raw_bytes[chosen] = np.where(inside[:, None], values, 0)
+        items = raw_bytes.view(dtype)
         return [np.ascontiguousarray(items[:, place]) for place in range(count)]
 
     def store_surface(
@@ -137,14 +137,14 @@ class Textures:
         items = np.empty((total, len(values)), dtype)
         for place, value in enumerate(values):
             items[:, place] = value
-        octets = items.view(np.uint8).reshape(total, size)
+        raw_bytes = items.view(np.uint8).reshape(total, size)
         for surface, chosen, (z, y, x, inside) in self._surfaces(
             handle, shape, coordinates, size, outside, lanes, number
         ):
             width = surface.data.shape[3]
             for step in range(size):
-                column, octet = divmod(x[inside] + step, width)
-                surface.data[z[inside], y[inside], column, octet] = octets[chosen][inside, step]
+                column, byte = divmod(x[inside] + step, width)
+                surface.data[z[inside], y[inside], column, byte] = raw_bytes[chosen][inside, step]
 
     def _surfaces(
         self,
@@ -167,21 +167,21 @@ class Textures:
             zero = np.zeros(len(own[0]), np.int64)
             x, y, z = (*own, zero, zero)[:3]
             z = z if layer is None else layer
-            depth, height, width, octets = surface.data.shape
+            depth, height, width, itemsize = surface.data.shape
             inside = (
-                (x >= 0) & (x + size <= width * octets) & (y >= 0) & (y < height) & (z >= 0) & (z < depth)
+                (x >= 0) & (x + size <= width * itemsize) & (y >= 0) & (y < height) & (z >= 0) & (z < depth)
             )
             misaligned = x % size != 0
             if misaligned.any():
                 text, bad = "Misaligned surface access", chosen_mask(count, chosen, misaligned)
                 self._report.fail(fault.MISALIGNED_ADDRESS, text, number, lanes, bad, size=size)
             if outside == "trap" and not inside.all():
-                what = f"Surface access outside of {width} x {height} x {depth} elements of {octets} bytes"
+                what = f"Surface access outside of {width} x {height} x {depth} elements of {itemsize} bytes"
                 self._report.fail(
                     fault.LAUNCH_FAILED, what, number, lanes, chosen_mask(count, chosen, ~inside)
                 )
             if outside == "clamp":
-                x = np.clip(x, 0, width * octets - size)
+                x = np.clip(x, 0, width * itemsize - size)
                 y, z = np.clip(y, 0, height - 1), np.clip(z, 0, depth - 1)
                 inside = np.ones_like(inside)
             x, y, z = (np.where(inside, one, 0) for one in (x, y, z))
@@ -212,8 +212,8 @@ def chosen_mask(count: int, chosen: I64, bad: Bools | bool) -> Bools:
 
 
 def _octet(surface: Surface, z: I64, y: I64, x: I64) -> U8:
-    column, octet = divmod(x, surface.data.shape[3])
-    return surface.data[z, y, column, octet]
+    column, byte = divmod(x, surface.data.shape[3])
+    return surface.data[z, y, column, byte]
 
 
 def _split(shape: str, coordinates: list[Array]) -> tuple[I64 | None, list[F64]]:

@@ -112,11 +112,11 @@ class Warpgroups:
             plain = line % 8 * _PART + line // 8 * stride + along * leading
         address = start + np.where(width > 0, swizzled, plain)
         address ^= (address >> 7 & np.maximum(width // _PART - 1, 0)) * _PART
-        octets = self._parts(address, first, number)
+        raw_bytes = self._parts(address, first, number)
         if is_turned:  # (warp, part of lines, along, 8 elements) to (warp, line, along)
-            items = octets.view(f"u{size}").swapaxes(2, 3).reshape(total, -1, depth)
+            items = raw_bytes.view(f"u{size}").swapaxes(2, 3).reshape(total, -1, depth)
         else:
-            items = octets.reshape(total, -1, _ROW).view(f"u{size}")
+            items = raw_bytes.reshape(total, -1, _ROW).view(f"u{size}")
         return unpacked(kind, np.ascontiguousarray(items))
 
     def _parts(self, address: I64, first: I64, number: int) -> U8:
