@@ -7,12 +7,15 @@ Float16 is as well. Integers wrap around, as on a device.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..._types.nccl import ncclDataType_t as DataType
 from ..._types.nccl import ncclRedOp_t as RedOp
+
+if TYPE_CHECKING:
+    from ..engine.aliases import U8, Array, Function
 
 _PLAIN = {
     DataType.ncclInt8: np.int8,
@@ -41,7 +44,7 @@ OPERATORS = {
     int(RedOp.ncclMin): "min",
     int(RedOp.ncclAvg): "avg",
 }
-_FUNCTIONS: dict[str, Any] = {
+_FUNCTIONS: dict[str, Function] = {
     "sum": np.add,
     "avg": np.add,
     PREMULTIPLIED: np.add,
@@ -56,7 +59,7 @@ def name_of(data_type: int) -> str:
     return DataType(data_type).name.removeprefix("nccl").lower()
 
 
-def decoded(raw: Any, data_type: int) -> Any:
+def decoded(raw: U8, data_type: int) -> Array:
     """Elements, given as an array of bytes, as numbers to reckon with."""
     kind = DataType(data_type)
     if kind in _PLAIN:
@@ -67,7 +70,7 @@ def decoded(raw: Any, data_type: int) -> Any:
     return _values(kind)[raw]
 
 
-def encoded(numbers: Any, data_type: int) -> Any:
+def encoded(numbers: Array, data_type: int) -> U8:
     """The bytes of numbers as elements."""
     kind = DataType(data_type)
     if kind in _PLAIN:
@@ -82,7 +85,7 @@ def encoded(numbers: Any, data_type: int) -> Any:
 
 
 @functools.cache
-def _values(kind: DataType) -> Any:
+def _values(kind: DataType) -> Array:
     """The value of each of the 256 floats of 8 bits, of type E4M3 (without infinities) or E5M2."""
     mantissa, bias = (3, 7) if kind == DataType.ncclFloat8e4m3 else (2, 15)
     codes = np.arange(256)
@@ -96,7 +99,7 @@ def _values(kind: DataType) -> Any:
     return np.where(codes & 0x80, -values, values).astype(np.float32)
 
 
-def _nearest(numbers: Any, kind: DataType) -> Any:
+def _nearest(numbers: Array, kind: DataType) -> U8:
     """The codes of the nearest floats of 8 bits, of two the even one; the largest for what is more."""
     values = _values(kind)
     largest = 0x7E if kind == DataType.ncclFloat8e4m3 else 0x7B
@@ -110,7 +113,7 @@ def _nearest(numbers: Any, kind: DataType) -> Any:
     return np.where(np.signbit(numbers), code | 0x80, code).astype(np.uint8)
 
 
-def reduced(parts: list[Any], data_type: int, operator: str) -> Any:
+def reduced(parts: list[U8], data_type: int, operator: str) -> U8:
     """The elements, arrays of bytes of one rank each, reduced in the order of ranks: as bytes."""
     function = _FUNCTIONS[operator]
     numbers = [decoded(part, data_type) for part in parts]
@@ -123,7 +126,7 @@ def reduced(parts: list[Any], data_type: int, operator: str) -> Any:
     return encoded(total, data_type)
 
 
-def _divided(total: Any, count: int) -> Any:
+def _divided(total: Array, count: int) -> Array:
     """Integers towards zero, as C divides."""
     if total.dtype.kind == "f":
         return total / total.dtype.type(count)
@@ -131,7 +134,7 @@ def _divided(total: Any, count: int) -> Any:
     return np.where(total < 0, -quotient, quotient).astype(total.dtype)
 
 
-def scaled(part: Any, data_type: int, scalar: Any) -> Any:
+def scaled(part: U8, data_type: int, scalar: U8) -> U8:
     """Elements times one of them, all as bytes."""
     with np.errstate(all="ignore"):
         return encoded(decoded(part, data_type) * decoded(scalar, data_type)[0], data_type)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
 
+    from ..engine.aliases import U8
     from .communicator import Clique
 
 KIND = b"cudapyN"
@@ -179,7 +180,7 @@ class Message:
             board.note_end(rank, more)
 
 
-def _copy_of_mapped(data: bytes, size: int) -> Any:
+def _copy_of_mapped(data: bytes, size: int) -> U8:
     """A copy of memory of another process."""
     ipc_handle = IpcHandle(data, KIND)
     file = ipc_handle.open()

@@ -19,6 +19,7 @@ from .waiting import Ended, Wait, drive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..engine.aliases import U8
     from .waiting import Task
 
 issued: list[Together] = []
@@ -69,7 +70,7 @@ class Call:
         way = {"send": f" to rank {self.peer}", "recv": f" from rank {self.peer}"}.get(self.kind, "")
         return str(self.header).replace("send and receive", self.kind) + way
 
-    def payload(self) -> Any:
+    def payload(self) -> U8 | None:
         """What the others need of this rank: an array of bytes, or None."""
         if not self.given:
             return None
@@ -80,7 +81,7 @@ class Call:
         scalar = self.scalar if isinstance(self.scalar, bytes) else bytes(bytes_at(self.scalar, size))
         return numbers.scaled(data, self.data_type, np.frombuffer(scalar, np.uint8))
 
-    def result(self, posts: dict[int, Post]) -> Any:
+    def result(self, posts: dict[int, Post]) -> U8 | None:
         """What this rank gets: an array of bytes, or None."""
         if not self.taken:
             return None
@@ -99,7 +100,7 @@ class Call:
             return np.concatenate([posts[rank].data[mine] for rank in range(size)])
         return np.concatenate([posts[rank].data for rank in range(size)])
 
-    def write(self, result: Any) -> None:
+    def write(self, result: U8 | None) -> None:
         """Put it into the rank's memory."""
         if result is not None:
             bytes_at(self.recv, len(result))[:] = result

@@ -22,6 +22,7 @@ from .allocations import Block, blocks, check_range, not_in_capture, table
 
 if TYPE_CHECKING:
     from ..._types.driver.structs import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER
+    from ..engine.aliases import U8
 
 
 HOST, DEVICE, ARRAY, UNIFIED = (int(member) for member in CUmemorytype)
@@ -57,7 +58,7 @@ class Side:
         return self.address + (self.z * self.height + self.y) * self.pitch + self.x
 
 
-def bytes_at(address: int, size: int) -> Any:
+def bytes_at(address: int, size: int) -> U8:
     """Memory as a NumPy array of bytes."""
     place: Any = (ctypes.c_uint8 * size).from_address(address)
     return np.frombuffer(place, np.uint8)
@@ -120,7 +121,7 @@ class Copy(Operation):
                 for y in range(self.height):
                     table.written(dst.start + (z * dst.height + y) * dst.pitch, self.width)
 
-    def _view(self, side: Side) -> Any:
+    def _view(self, side: Side) -> U8:
         data = bytes_at(side.start, self._extent(side))
         return np.lib.stride_tricks.as_strided(
             data, (self.depth, self.height, self.width), (side.height * side.pitch, side.pitch, 1)
