@@ -598,7 +598,9 @@ def test_a_driver_of_cuda_12_0(older: Any, monkeypatch: pytest.MonkeyPatch) -> N
     package = d.__name__.rpartition(".")[0]
     core = importlib.import_module(f"{package}.core")
     monkeypatch.setattr(core.Stream, "priority", 0)
-    monkeypatch.setattr(importlib.import_module(f"{package}._core.graph.hierarchy").Tree, "added", as_new)
+    monkeypatch.setattr(
+        importlib.import_module(f"{package}._core.graph.hierarchy").GraphHierarchy, "added", as_new
+    )
     definition = core.graph.GraphDefinition()
     node = definition.memset(0x1000, 1, 16)
     node.callback(Thing()).record(core.Event())

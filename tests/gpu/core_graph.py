@@ -59,11 +59,11 @@ def nothing_is_left():
         device.sync()
         # By type: objects of other libraries may mind to be asked for their class.
         alive = sum(type(thing) in (GraphDefinition, Graph, GraphBuilder) for thing in gc.get_objects())
-        if len(user_objects._things) <= 3 * alive:
+        if len(user_objects._objects) <= 3 * alive:
             return
         time.sleep(0.01)
     raise AssertionError(
-        f"{len(user_objects._things)} graphs hold {list(user_objects._things.values())[:20]}, {alive} live"
+        f"{len(user_objects._objects)} graphs hold {list(user_objects._objects.values())[:20]}, {alive} live"
     )
 
 

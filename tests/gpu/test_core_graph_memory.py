@@ -503,7 +503,7 @@ def test_a_buffer_that_no_graph_uses_any_more_is_freed_when_it_is_closed(device,
     definition.memset(buffer, 0, 128)
     del definition
     assert wait_for(
-        lambda: not [x for things in user_objects._things.values() for x in things.values() if buffer in x]
+        lambda: not [x for things in user_objects._objects.values() for x in things.values() if buffer in x]
     )
     assert resource.freed == []
     buffer.close()
@@ -647,7 +647,7 @@ def test_nothing_is_lost_in_many_rounds(device, kernels, stream) -> None:
     assert driver.checked.cuMemPoolGetAttribute(pool, used) <= before
     time.sleep(0.1)
     stream.sync()
-    assert len(user_objects._things) < 10
+    assert len(user_objects._objects) < 10
 
 
 def test_exit_with_live_graphs_is_silent() -> None:
