@@ -128,9 +128,10 @@ def reduced(parts: list[U8], data_type: int, operator: str) -> U8:
 
 def _divided(total: Array, count: int) -> Array:
     """Integers towards zero, as C divides."""
+    divisor: Array = np.asarray(count, total.dtype)
     if total.dtype.kind == "f":
-        return total / total.dtype.type(count)
-    quotient = np.abs(total) // total.dtype.type(count)
+        return np.divide(total, divisor)
+    quotient: Array = np.abs(total) // divisor
     return np.where(total < 0, -quotient, quotient).astype(total.dtype)
 
 

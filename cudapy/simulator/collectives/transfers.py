@@ -92,10 +92,9 @@ class Call:
             if self.kind == "reduce_scatter":
                 data = [part[mine] for part in data]
             return numbers.reduced(data, self.data_type, self.operator)
-        if self.kind == "broadcast":
-            return posts[self.peer].data.copy()
-        if self.kind == "scatter":
-            return posts[self.peer].data[mine].copy()
+        if self.kind in ("broadcast", "scatter"):
+            data_of_root: U8 = posts[self.peer].data
+            return data_of_root.copy() if self.kind == "broadcast" else data_of_root[mine].copy()
         if self.kind == "all_to_all":
             return np.concatenate([posts[rank].data[mine] for rank in range(size)])
         return np.concatenate([posts[rank].data for rank in range(size)])
