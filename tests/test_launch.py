@@ -311,8 +311,8 @@ def test_what_is_assigned_to_a_configuration_is_seen(launches, stream, builds) -
     k, config, where = kernel(launches, 4), LaunchConfig(grid=1, block=1), stream
     if builds:
         where = GraphBuilder._in(stream)
-        tree = SimpleNamespace(kept=SimpleNamespace(keep_alive_for_good=list))
-        where._capture = SimpleNamespace(is_over=False, tree=tree, abandon=int)
+        hierarchy = SimpleNamespace(references=SimpleNamespace(keep_alive_for_good=list))
+        where._capture = SimpleNamespace(is_over=False, hierarchy=hierarchy, abandon=int)
     launch(where, config, k, 1)
     for name, value, field, expected in (
         ("grid", 5, "gridDimX", 5),
@@ -358,8 +358,8 @@ def test_builders_take_turns(launches, stream) -> None:
     k, kept = kernel(launches, 4, 8), []
     builders = [GraphBuilder._in(one) for one in (stream, Stream.from_handle(0x60))]
     for builder in builders:
-        tree = SimpleNamespace(kept=SimpleNamespace(keep_alive_for_good=kept.append))
-        builder._capture = SimpleNamespace(is_over=False, tree=tree, abandon=int)
+        hierarchy = SimpleNamespace(references=SimpleNamespace(keep_alive_for_good=kept.append))
+        builder._capture = SimpleNamespace(is_over=False, hierarchy=hierarchy, abandon=int)
     more = LaunchConfig(grid=9, block=1)
     memory = buffer()
     for builder in (*builders, stream, *builders, builders[1], builders[1]):
