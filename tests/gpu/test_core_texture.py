@@ -862,6 +862,11 @@ def test_resources_that_cannot_be(device, stream) -> None:
         (lambda: of.from_linear(buffer, **{**kind, "format": "f8"}), ValueError, "no ArrayFormatType"),
         (lambda: of.from_linear(buffer, **kind, size_bytes=1025), ValueError, r"to 1024 \(the Buffer\)"),
         (lambda: of.from_linear(buffer, **kind, size_bytes=3), ValueError, r"must be 4 \(an element\)"),
+        (
+            lambda: of.from_linear(buffer, **kind, size_bytes=6),
+            ValueError,
+            "size_bytes is 6, no multiple of 4",
+        ),
         (lambda: of.from_pitch2d(array, **plane), TypeError, "objects of Buffer"),
         (lambda: of.from_pitch2d(buffer, **{**plane, "width": 0}), ValueError, "at least 1, not 0 x 4"),
         (lambda: of.from_pitch2d(buffer, **{**plane, "pitch_bytes": 31}), ValueError, "a row has 32 bytes"),

@@ -80,7 +80,7 @@ class ResourceDescriptor(NotCopyable):
 
         Such a texture has no filter, no normalized coordinates and no address modes: what is outside is 0.
         format, num_channels: of an element, as in OpaqueArrayOptions. size_bytes: how many bytes of the
-        buffer belong to it, at least an element; None: all.
+        buffer belong to it, a multiple of an element; None: all.
         """
         _require(buffer, Buffer, "from_linear")
         element = elements(format, num_channels)
@@ -92,6 +92,8 @@ class ResourceDescriptor(NotCopyable):
                 f"from_linear: size_bytes must be {element.size} (an element) to {available} (the Buffer), "
                 f"not {size}"
             )
+        if size_bytes is not None and size % element.size:
+            raise ValueError(f"from_linear: size_bytes is {size}, no multiple of {element.size} (an element)")
         return cls._of("linear", buffer, element, size)
 
     @classmethod
