@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -41,6 +42,7 @@ def launch(
     The threads of a cooperative launch all run side by side, others in batches of whole blocks. What kernels
     print goes to file descriptor 1 when the launch ends. Raises Fault.
     """
+    _keep_freed_memory()
     kernel = function.kernel
     if len(params) < kernel.parameter_size:
         raise ValueError(
@@ -137,6 +139,16 @@ def _blocks_at_once(run: Launch) -> int:
         count = max(min(count, _SHARED_LIMIT // shared), 1)
     cluster = run.cluster[0] * run.cluster[1] * run.cluster[2]
     return max(count // cluster, 1) * cluster  # whole clusters
+
+
+@functools.cache
+def _keep_freed_memory() -> None:
+    """Have glibc reuse the memory of large arrays.
+
+    It gives each back to the system, to be cleared for the next one, until it has seen a larger one freed:
+    mallopt(3), "M_MMAP_THRESHOLD". Its limit for that is 32 MiB.
+    """
+    np.empty((32 << 20) - 4096, np.uint8)
 
 
 def _clear(device: Device, address: int) -> None:

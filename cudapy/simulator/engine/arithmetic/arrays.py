@@ -22,6 +22,17 @@ SIGNED = {1: i1, 2: i2, 4: i4, 8: i8}
 FLOATS = {2: f2, 4: f4, 8: f8}
 
 
+def _converter(dtype: np.dtype[Any]) -> Callable[[Any], Any]:
+    low, mask, make = int(np.iinfo(dtype).min), (1 << 8 * dtype.itemsize) - 1, dtype.type
+    return lambda x: make((int(x) - low & mask) + low)
+
+
+one_i1, one_i2, one_i4, one_i8, one_u1, one_u2, one_u4, one_u8 = (
+    _converter(dtype) for dtype in (i1, i2, i4, i8, u1, u2, u4, u8)
+)
+"""One whole number as that type, modulo its range; `view` and `astype` take five times as long."""
+
+
 def arrays(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Give `function` arrays of one length, whatever mixture of arrays and scalars comes; scalars give a
     scalar.

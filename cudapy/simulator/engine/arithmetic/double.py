@@ -26,7 +26,7 @@ _SPLIT = np.float64(134217729.0)
 def chosen_nan(r: F64, *operands: F64) -> F64:
     """The result `r` of binary64 operands; if it is NaN, the last of these that is one, quiet."""
     bad = r != r
-    if not (bad.any() if r.ndim else bad):
+    if not (np.count_nonzero(bad) if r.ndim else bad):
         return r
     for operand in operands:
         r = np.where(bad & (operand != operand), canonicalize_nan64(operand), r)[()]

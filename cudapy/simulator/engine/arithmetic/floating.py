@@ -5,6 +5,7 @@ Source: PTX ISA, "Floating Point Instructions".
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _SMALLEST = np.float32(1.1754943508222875e-38)
 _LOW_BITS = np.uint64(0x1FFFFFFF)
 _HALFWAY = np.uint64(0x10000000)
+_DOUBLE, _BITS = struct.Struct("<d"), struct.Struct("<Q")
 _NAN: dict[int, np.unsignedinteger[Any]] = {2: np.uint16(0x7FFF), 4: np.uint32(0x7FFFFFFF)}
 
 
@@ -25,7 +27,7 @@ def canonicalize_nan(x: Array) -> Array:
     """Every NaN as the hardware makes it: one pattern for each format, whatever went in. Not for binary64."""
     bad = x != x
     if x.ndim:
-        if not bad.any():
+        if not np.count_nonzero(bad):
             return x
         bits = x.view(u4 if x.dtype.itemsize == 4 else u2)
         return np.where(bad, _NAN[x.dtype.itemsize], bits).view(x.dtype)
@@ -35,7 +37,7 @@ def canonicalize_nan(x: Array) -> Array:
 def flush(x: Array) -> Array:
     """.ftz: subnormal numbers become zeros of their sign."""
     small = np.abs(x) < _SMALLEST
-    if not (small.any() if x.ndim else small):
+    if not (np.count_nonzero(small) if x.ndim else small):
         return x
     return np.where(small, np.copysign(np.float32(0), x), x)[()]
 
@@ -79,7 +81,7 @@ def _settled(r: Array, exact: Array, rnd: str | None) -> Array:
     """.ftz of a result that was rounded up to the smallest normal number: 0 if it had stayed below with any
     exponent."""
     doubtful = np.abs(r) == _SMALLEST
-    if not doubtful.any():
+    if not np.count_nonzero(doubtful):
         return r
     tiny = np.abs(narrow(exact * 2.0**64, f4, rnd)) < _SMALLEST * np.float32(2.0**64)
     return np.where(doubtful & tiny, np.copysign(np.float32(0), r), r)[()]
@@ -88,7 +90,9 @@ def _settled(r: Array, exact: Array, rnd: str | None) -> Array:
 def multiply32(a: Array, b: Array | np.float32, rnd: str | None = None, ftz: bool = False) -> Array:
     if rnd in (None, "rn"):
         r = a * b
-        return _settled(r, a.astype(f8) * b.astype(f8), rnd) if ftz else r
+        if not ftz or not np.count_nonzero(np.abs(r) == _SMALLEST):
+            return r
+        return _settled(r, a.astype(f8) * b.astype(f8), rnd)
     product = a.astype(f8) * b.astype(f8)
     r = narrow(product, f4, rnd)
     return _settled(r, product, rnd) if ftz else r
@@ -110,30 +114,51 @@ def fma32(a: Array, b: Array, c: Array, rnd: str | None = None, ftz: bool = Fals
     """a * b + c, rounded once. The product is exact in binary64; the sum may be rounded there first, which
     matters where it then lies halfway between two results, or the result is subnormal.
     """
-    product = a.astype(f8) * b.astype(f8)
-    wide = c.astype(f8)
     if rnd not in (None, "rn"):
+        product, wide = _widen(a) * _widen(b), _widen(c)
         s, error = two_sum(product, wide)
         odd = to_odd(s, error)
         r = narrow(odd, f4, rnd)
         if rnd == "rm":
             r = zero_of_sum(r, s, all_positive(product, c))
         return _settled(r, odd, rnd) if ftz else r
-    s = product + wide
+    if a.ndim or b.ndim:
+        s = np.multiply(a, b, dtype=f8)  # widened in pieces that stay in the cache
+        s = np.add(s, c, s)
+    else:
+        s = _widen(a) * _widen(b) + _widen(c)
+    if not s.ndim:
+        if not _is_doubtful(float(s)):
+            return f4.type(s)
+        return _from_sum(*two_sum(_widen(a) * _widen(b), _widen(c)), ftz)
     r = s.astype(f4)
     doubtful = (s.view(u8) & _LOW_BITS) == _HALFWAY
-    doubtful |= (np.abs(r) <= _SMALLEST) & (s != 0)
-    if not s.ndim:
-        return _doubtful32(product, wide, ftz) if doubtful else r
-    if doubtful.any():
+    size = np.abs(r)
+    if not np.minimum.reduce(size) > _SMALLEST:  # nor NaN
+        doubtful |= (size <= _SMALLEST) & (s != 0)
+    if np.count_nonzero(doubtful):
         few = np.flatnonzero(doubtful)
-        product, wide = (x[few] if x.ndim else x for x in (product, wide))
-        r[few] = _doubtful32(product, wide, ftz)
+        a, b, c = (x[few] if x.ndim else x for x in (a, b, c))
+        s, error = two_sum(_widen(a) * _widen(b), _widen(c))
+        if ftz or np.count_nonzero(error):
+            r[few] = _from_sum(s, error, ftz)
     return r
 
 
-def _doubtful32(product: Array, wide: Array, ftz: bool) -> Array:
-    odd = to_odd(*two_sum(product, wide))
+def _widen(x: Array) -> Array:
+    """Binary32 as binary64; `astype` of one number takes ten times as long."""
+    return x.astype(f8) if x.ndim else f8.type(x)
+
+
+def _is_doubtful(s: float) -> bool:
+    """Whether a sum that was rounded to binary64 may become another binary32 number than the exact one."""
+    (bits,) = _BITS.unpack(_DOUBLE.pack(s))
+    return bits & 0x1FFFFFFF == 0x10000000 or 0 < abs(s) <= 2.0**-126
+
+
+def _from_sum(s: Array, error: Array, ftz: bool) -> Array:
+    """A sum in binary64 with its exact error, rounded once."""
+    odd = to_odd(s, error)
     r = narrow(odd, f4)
     return _settled(r, odd, "rn") if ftz else r
 

@@ -49,7 +49,7 @@ class BlockWriter(ValueReader):
                 name = self.let(f"canonicalize_nan({name})")
             code = ("i" if kind.kind == "s" else "u") + str(target.size)
             bits = name if kind.code[0] in "ui" else f"{name}.view(u{kind.size})"
-            name, unspecified_nan = self.let(f"{bits}.astype({code})"), False
+            name, unspecified_nan = self.whole(self.let(bits), "astype", code), False
         self._set(operand.name, Value(name, code, unspecified_nan))
 
     def move(self, operand: Operand, source: Operand, kind: Type) -> None:

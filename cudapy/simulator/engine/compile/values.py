@@ -68,6 +68,10 @@ class ValueReader:
         self._lines.append(f"{name} = {expression}")
         return name
 
+    def whole(self, name: str, method: str, code: str) -> str:
+        """A new name for whole numbers in another type: by `view` or `astype` if they are many."""
+        return self.let(f"{name}.{method}({code}) if {name}.ndim else one_{code}({name})")
+
     def let_pair(self, expression: str) -> tuple[str, str]:
         """Two new names for the two values of an expression."""
         self._count += 2
@@ -114,7 +118,7 @@ class ValueReader:
         name = self.read(base, TYPES["u32" if narrow else "u64"])
         if offset:  # an address of 32 bits wraps at 2**32
             name = self.let(f"{name} + {self.constant(offset, 'u4' if narrow else 'u8')}")
-        return self.let(f"{name}.astype(u8)") if narrow else name
+        return self.whole(name, "astype", "u8") if narrow else name
 
     def constant(self, value: int, code: str) -> str:
         """The name of an integer constant."""
@@ -175,9 +179,11 @@ class ValueReader:
         if value.size > kind.size:
             if have[0] not in "ui":
                 name = self.let(f"{name}.view(u{value.size})")
-            name = self.let(f"{name}.astype(u{kind.size})")
+            name = self.whole(name, "astype", f"u{kind.size}")
             return name if code[0] == "u" else self.let(f"{name}.view({code})")
-        name = value.names[code] = self.let(f"{name}.view({code})")
+        whole = have[0] in "ui" and code[0] in "ui"
+        name = self.whole(name, "view", code) if whole else self.let(f"{name}.view({code})")
+        value.names[code] = name
         return name
 
     def canonicalized(self, operand: Operand, kind: Type) -> str:

@@ -28,6 +28,7 @@ _METHODS = {
     "generic": "spaces.at_generic",
 }
 """What finds the places of addresses: see `run.spaces`."""
+_GLOBAL = ("global", "const", "param")
 _SCOPE = "[.order:weak|relaxed|acquire|release|volatile|mmio.relaxed][.scope:cta|cluster|gpu|sys]"
 _FETCH = "[.hint:L2::cache_hint][.prefetch:L2::64B|L2::128B|L2::256B]"
 _POLICIES = "L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"
@@ -94,10 +95,15 @@ def place(
     writer: BlockWriter, address: Operand, space: str, kind: Type, count: int, mode: int
 ) -> tuple[str, str]:
     """The names of an array and of the items in it that an address means."""
-    where = writer.address(address)
-    access = writer.function.constant_object(accessed(np.dtype(kind.code), count, writer.number, mode))
-    method = _METHODS["global" if space in ("const", "param") else space]
+    where, access = _asked(writer, address, kind, count, mode)
+    method = _METHODS["global" if space in _GLOBAL else space]
     return writer.let_pair(f"L.{method}({where}, {access}, I)")
+
+
+def _asked(writer: BlockWriter, address: Operand, kind: Type, count: int, mode: int) -> tuple[str, str]:
+    """The names of addresses, and of what an instruction asks memory for there."""
+    where = writer.address(address)
+    return where, writer.function.constant_object(accessed(np.dtype(kind.code), count, writer.number, mode))
 
 
 def _parameter(writer: BlockWriter, address: Operand) -> tuple[str, int] | None:
@@ -124,6 +130,10 @@ def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
         name, offset = parameter
         for number, item in enumerate(items):
             _load_parameter(writer, item, name, offset + number * kind.size, kind)
+        return
+    if space in _GLOBAL and len(items) == 1:
+        where, access = _asked(writer, instruction.operands[1], kind, 1, READ)
+        writer.write(items[0], f"L.global_memory.load({where}, {access}, I)", kind)
         return
     array, index = place(writer, instruction.operands[1], space, kind, len(items), READ)
     for number, item in enumerate(items):
@@ -173,6 +183,10 @@ def store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
             _store_parameter(writer, item, name, offset + number * kind.size, kind)
         return
     values = [writer.canonicalized(item, kind) for item in items]
+    if space in _GLOBAL and len(items) == 1:
+        where, access = _asked(writer, instruction.operands[0], kind, 1, WRITE)
+        writer.line(f"L.global_memory.store({where}, {access}, {values[0]}, I)")
+        return
     array, index = place(writer, instruction.operands[0], space, kind, len(items), WRITE)
     for number, value in enumerate(values):
         writer.line(

@@ -50,7 +50,7 @@ def _wide(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
     """mul.wide and mad.wide: factors are widened, then multiplied."""
     wide = TYPES[wider(groups["T"])]
     a, b = (writer.read(operand, TYPES[groups["T"]]) for operand in instruction.operands[1:3])
-    product = f"{a}.astype({wide.code}) * {b}.astype({wide.code})"
+    product = " * ".join(writer.whole(one, "astype", wide.code) for one in (a, b))
     if instruction.name == "mad":
         product += f" + {writer.read(instruction.operands[3], wide)}"
     writer.write(instruction.operands[0], product, wide)

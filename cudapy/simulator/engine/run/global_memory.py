@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault
-from .access import START, Access, Scattered, mark_or_check
+from .access import START, Access, Scattered, mark_or_check, put
+from .threads import cached
 
 if TYPE_CHECKING:
-    from ..aliases import U64, Bools, Lanes
+    from ..aliases import U64, Array, Bools, Lanes
     from ..device import Device
     from ..memory import Allocation
     from .access import Places
     from .report import Reporter
     from .threads import Threads
+
+_RUN = 64
+"""From so many lanes on it is seen whether they take what lies beside each other."""
 
 
 class GlobalMemory:
@@ -29,12 +33,17 @@ class GlobalMemory:
     def at(self, a: U64, access: Access, lanes: Lanes) -> Places:
         """The places of addresses. Raises Fault."""
         size = access.size
-        if not a.ndim:
-            low = high = bits = int(a)
-        else:
-            low, high, bits = int(a.min()), int(a.max()), int(np.bitwise_or.reduce(a))
-        found = self.allocations.find(low)
-        if found is None or high + size > found.end or bits & (size - 1):
+        first = int(a[0] if a.ndim else a)
+        found = self.allocations.find(first)
+        if found is None:
+            return self.across(a, access, lanes)
+        offset = a - np.uint64(found.address)  # what lies before it wraps, far behind its end
+        high = bits = int(np.bitwise_or.reduce(offset) if a.ndim else offset)
+        if a.ndim and high + size > found.size:
+            high = int(np.maximum.reduce(offset))
+        if found.address & (size - 1):
+            bits = int(np.bitwise_or.reduce(a) if a.ndim else a)
+        if high + size > found.size or bits & (size - 1):
             return self.across(a, access, lanes)
         if found.reach is not None:
             self._check_reach(found, a, access, lanes)
@@ -42,8 +51,48 @@ class GlobalMemory:
         if found.written is not None:
             self._check_written(found, found.written, a, access, lanes)
         if not a.ndim:
-            return array, np.int64((low - start) // access.dtype.itemsize)
-        return array, ((a - np.uint64(start)) >> access.shift).view(np.int64)
+            return array, np.int64((first - start) // access.dtype.itemsize)
+        if start != found.address:
+            offset = a - np.uint64(start)
+        return array, (offset >> access.shift).view(np.int64)
+
+    def load(self, a: U64, access: Access, lanes: Lanes) -> Array:
+        """What lies at addresses. Raises Fault."""
+        run = self._run(a, access)
+        if run is not None:
+            return run.copy()
+        array, index = self.at(a, access, lanes)
+        return array.take(index)
+
+    def store(self, a: U64, access: Access, value: Array, lanes: Lanes) -> None:
+        """Store values at addresses; of several for one the last lane's stays. Raises Fault."""
+        run = self._run(a, access)
+        if run is not None:
+            run[:] = value
+            return
+        array, index = self.at(a, access, lanes)
+        put(array, index, value)
+
+    def _run(self, a: U64, access: Access) -> Array | None:
+        """The piece of memory that the addresses are, lane by lane; None if more is to be checked."""
+        size = access.size
+        if not a.ndim or len(a) < _RUN:
+            return None
+        first, last = int(a[0]), int(a[-1])
+        if last - first != (len(a) - 1) * size or first & (size - 1):
+            return None
+        found = self.allocations.find(first)
+        if found is None or last + size > found.end or found.reach or found.written is not None:
+            return None
+        longest = len(a).bit_length()
+        steps = cached(
+            ("steps", size, longest), lambda: np.arange(1 << longest, dtype=np.uint64) * np.uint64(size)
+        )
+        if np.count_nonzero(a - np.uint64(first) != steps[: len(a)]):
+            return None
+        array, start = found.view(access.dtype)
+        place = (first - start) // size
+        return array[place : place + len(a)]
 
     def across(self, a: U64, access: Access, lanes: Lanes) -> Places:
         """An access to several allocations, or to what is none."""

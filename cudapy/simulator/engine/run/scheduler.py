@@ -54,18 +54,26 @@ class Scheduler:
         batch, groups, ready = self.batch, self._groups, self._groups.ready
         count, report, polls = self._threads.count, batch.report, batch.polls
         pause, watchdog, turns = batch.device.pause, batch.launch.watchdog, 0
+        alone: Key | None = None  # the one group that runs, which is not in `ready` then
+        lanes: Lanes = None
         while True:
             if pause is not None:
                 pause()
             turns += 1
             if not turns & _LOOK and watchdog.is_due:
+                if alone is not None:
+                    groups.add(alone, lanes)
+                    alone = None
                 self._barriers.watch()
-            if not ready:
+            if not ready and alone is None:
                 if self._barriers.is_idle:
                     return
                 self._barriers.deadlock([])
-            key = self._choose()
-            lanes = _merged(ready.pop(key), count)
+            if alone is None:
+                key = self._choose()
+                lanes = _merged(ready.pop(key), count)
+            else:
+                key, alone = alone, None
             function = report.function = self._functions[key.function]
             block = function.blocks[key.block]
             frame = groups.frame(key)
@@ -80,7 +88,10 @@ class Scheduler:
                 self._counts.ran(key.function, key.block, count if lanes is None else len(lanes))
             if polls.unproductive:
                 self._barriers.look_for_deadlock(block)
-            self._finish(key, function, block, frame, lanes, result)
+            if not ready and self._counts is None:
+                alone = _next_of_all(key, block, result)
+            if alone is None:
+                self._finish(key, function, block, frame, lanes, result)
 
     def _choose(self) -> Key:
         ready = self._groups.ready
@@ -202,6 +213,24 @@ def _merged(groups: list[Lanes], count: int) -> Lanes:
     for lanes in several:
         present[lanes] = True
     return np.flatnonzero(present)
+
+
+def _next_of_all(key: Key, block: Block, result: Any) -> Key | None:
+    """Where a group goes on that stays together; None if it may not, or if more is to be done there."""
+    if block.end == "next":
+        return Key(key.depth, key.block + 1, key.function)
+    if block.end != "branch":
+        return None
+    if result is True:
+        return Key(key.depth, block.targets[0], key.function)
+    if not result.ndim:
+        taken = bool(result)
+    else:
+        count = int(np.count_nonzero(result))
+        if 0 < count < len(result):
+            return None
+        taken = count > 0
+    return Key(key.depth, block.targets[0] if taken else key.block + 1, key.function)
 
 
 def _size(lanes: Lanes, batch: Batch) -> int:
