@@ -82,6 +82,17 @@ def sections(data: bytes) -> list[Section]:
     return table_entries
 
 
+def section_names(data: bytes, found: list[Section]) -> list[bytes]:
+    """The names of the sections that `sections` found; empty ones if the file has none."""
+    number = HEADER.unpack_from(data)[12]
+    if number == EXTENDED and found:
+        number = found[0].link
+    if not number:
+        return [b""] * len(found)
+    starts = [found[number].offset + section.name for section in found]
+    return [data[start : data.find(b"\0", start)] for start in starts]
+
+
 def check(data: bytes) -> None:
     """Raise DamagedError unless sections, segments, names, symbols and relocations all lie within `data`."""
     table = sections(data)

@@ -49,6 +49,9 @@ LIBRARIES = ("cuda", "cudart", "nvml", "nccl")
 TABLES = ("driver", "runtime", "nvml", "nccl")
 """The modules that declare their functions, in the same order."""
 
+_NVCC_OPTIONS = "NVCC_APPEND_FLAGS"
+"""The variable with options that nvcc adds to those that it is given."""
+
 _tables: dict[str, Table] = {}
 _shared: Offer | None = None
 """The simulator of another copy of this package that this one uses."""
@@ -167,7 +170,7 @@ def install(*, children: bool = True, **settings: Any) -> None:
 
     children: whether Python processes that this one starts do so, too. It sets PYTHONPATH, CUDAPY_DRIVER and
         CUDAPY_SIMULATOR_INSTALL for them; those that ignore the environment (`python -E`, `-I`) are not
-        reached.
+        reached. For nvcc it adds -lineinfo to NVCC_APPEND_FLAGS, which keeps the PTX in cubins.
     settings: what `enable` takes. Children take them from the environment, where this puts them.
 
     Call it before anything opens libcuda.so.1. A second call does nothing but to take more settings. It takes
@@ -194,10 +197,13 @@ def install(*, children: bool = True, **settings: Any) -> None:
 
 
 def set_environment(settings: dict[str, Any]) -> None:
-    """Have the processes that this one starts take what `enable` was given."""
+    """Have processes that this one starts take what `enable` was given, and nvcc keep the PTX in cubins."""
     for name, value in settings.items():
         if value is not None:
             os.environ[f"CUDAPY_SIMULATOR_{name.upper()}"] = _text(value)
+    options = os.environ.get(_NVCC_OPTIONS, "").split()
+    if not {"-lineinfo", "--generate-line-info", "-G", "--device-debug"} & {*options}:
+        os.environ[_NVCC_OPTIONS] = " ".join([*options, "-lineinfo"])
 
 
 def write_libraries(folder: str | os.PathLike[str]) -> list[str]:

@@ -53,6 +53,11 @@ ROWS = (
         tuple(f"programs/numba_{name}.py" for name in NUMBA),
     ),
     Row(("nvidia-ml-py",), "names, numbers and memory of the devices", ("others/nvml_devices.py",)),
+    Row(
+        ("pycuda",),
+        "kernels that nvcc compiles, streams, arrays, reductions; not texture references",
+        ("others/pycuda_kernels.py",),
+    ),
     Row(("stumpy",), "`gpu_stump`", ("others/stumpy_gpu.py",)),
     Row(("tinygrad",), "a matrix product with `DEV=CUDA`", ("others/tinygrad_tensors.py",)),
     Row(

@@ -403,15 +403,15 @@ def test_what_is_not_there_says_so() -> None:
 import ctypes
 library = ctypes.CDLL("libcuda.so.1")
 library.cuInit(0)
-codes = [library.cuCtxAttach(None, 0), library.cuMemAlloc(None, 4)]
+codes = [library.cuProfilerInitialize(None, None, 0), library.cuMemAlloc(None, 4)]
 text, size = ctypes.create_string_buffer(25600), ctypes.c_size_t(25600)
 library.cuLogsDumpToMemory(None, text, ctypes.byref(size), 0)
 print(codes, [line.split("[E] ")[1] for line in text.value.decode().splitlines()])
 """
     assert output(code) == (
-        "[801, 801] ['the simulator has no cuCtxAttach', 'Returning 801 (CUDA_ERROR_NOT_SUPPORTED) from "
-        "cuCtxAttach', 'the simulator has no cuMemAlloc, which is older than cuMemAlloc_v2', 'Returning 801 "
-        "(CUDA_ERROR_NOT_SUPPORTED) from cuMemAlloc']\n"
+        "[801, 801] ['the simulator has no cuProfilerInitialize', 'Returning 801 (CUDA_ERROR_NOT_SUPPORTED) "
+        "from cuProfilerInitialize', 'the simulator has no cuMemAlloc, which is older than cuMemAlloc_v2', "
+        "'Returning 801 (CUDA_ERROR_NOT_SUPPORTED) from cuMemAlloc']\n"
     )
 
 

@@ -1,8 +1,8 @@
 """Code that can be loaded: PTX, and what carries it; the options of the compiler in the driver.
 
 A simulated device runs PTX. NVRTC makes PTX and a cubin from one program, so while the simulator is on the
-cubin that a program fetches gets one section more, which holds the PTX. No other cubin can run, and of a fat
-binary the PTX.
+cubin that a program fetches gets one section more, which holds the PTX. Of other cubins those can run that
+have their PTX for debuggers, and of a fat binary the PTX.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..._types.driver.enums import CUjit_option as Option
 from ..addresses import require
 from ..devices.device import Options as Device
 from ..refused import Refused, invalid
+from . import debug_sections
 from .fatbin import unpacked
 from .targets import check_version
 
@@ -182,15 +183,30 @@ def _refused() -> Iterator[None]:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", f"the image is damaged: {error}") from None
 
 
+def carried(cubin: bytes) -> bytes | None:
+    """The PTX of a cubin: what `attach` put there, or what is there for debuggers. None if it has none.
+
+    Raises DamagedError or Refused.
+    """
+    ptx = attached(cubin)
+    if ptx is None and (units := debug_sections.texts(cubin)):
+        from .linker import together
+
+        counts = registers(cubin)
+        ptx = together([(text, f"unit {number}") for number, text in enumerate(units)], has_runtime=False)
+        ptx = with_directive(ptx, b"registers", lambda name: counts.get(name, 0))
+    return ptx
+
+
 def of_cubin(cubin: bytes) -> bytes:
     """The PTX of a cubin. Raises Refused."""
     with _refused():
-        ptx = attached(cubin)
+        ptx = carried(cubin)
     if ptx is None:
         raise Refused(
             "CUDA_ERROR_NO_BINARY_FOR_GPU",
             "this cubin carries no PTX, for it was not fetched from NVRTC while the simulator was on: load"
-            " the PTX itself",
+            " the PTX itself, or compile with -lineinfo, which keeps the PTX",
         )
     return ptx
 
@@ -207,9 +223,9 @@ def of_fatbin(data: bytes) -> bytes:
         if entry.kind == fatbin.PTX and best < entry.architecture <= 10 * major + minor:
             best, ptx = entry.architecture, unpacked(entry)
         elif entry.kind == fatbin.CUBIN and entry.architecture == 10 * major + minor:
-            carried = attached(unpacked(entry))
-            if carried is not None:
-                return carried
+            held = carried(unpacked(entry))
+            if held is not None:
+                return held
     if not ptx:
         raise Refused(
             "CUDA_ERROR_NO_BINARY_FOR_GPU",

@@ -280,7 +280,7 @@ def submit(hStream: int, launch: KernelLaunch) -> None:
         launch.added(work)
 
 
-def _queue(
+def queue_launch(
     stream_handle: int,
     f: int,
     grid: Any,
@@ -311,7 +311,7 @@ def cuLaunchKernel(
     extra: Pointer,
 ) -> None:
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
-    _queue(hStream, f, grid, block, sharedMemBytes, kernelParams, extra)
+    queue_launch(hStream, f, grid, block, sharedMemBytes, kernelParams, extra)
 
 
 @provides("driver")
@@ -320,7 +320,7 @@ def cuLaunchKernelEx(config: Pointer, f: int, kernelParams: Pointer, extra: Poin
     grid = told.gridDimX, told.gridDimY, told.gridDimZ
     block = told.blockDimX, told.blockDimY, told.blockDimZ
     shared, attributes = told.sharedMemBytes, attributes_of(told)
-    _queue(int(told.hStream), f, grid, block, shared, kernelParams, extra, attributes)
+    queue_launch(int(told.hStream), f, grid, block, shared, kernelParams, extra, attributes)
 
 
 @provides("driver")
@@ -338,4 +338,4 @@ def cuLaunchCooperativeKernel(
 ) -> None:
     together = {Attribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE: CUlaunchAttributeValue(cooperative=1)}
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
-    _queue(hStream, f, grid, block, sharedMemBytes, kernelParams, None, together)
+    queue_launch(hStream, f, grid, block, sharedMemBytes, kernelParams, None, together)

@@ -48,6 +48,7 @@ class Context(Object, Faults):
         self.flags = flags
         self.is_primary = is_primary
         self.retained = 0
+        self.attached = 0  # how often cuCtxAttach has it
         self.id = next(_ids)
         self.limits = dict(LIMITS)
         self.cache_config = int(CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE)
@@ -239,6 +240,33 @@ def cuCtxDestroy_v2(ctx: int) -> None:
     context.destroy()
     if top() is context:
         _stack.contexts.pop()
+
+
+@provides("driver")
+def cuCtxAttach(flags: int) -> int:
+    if flags:
+        raise invalid(f"the flags are {flags:#x}, and have to be 0")
+    context = current(faulty=True)
+    if context.is_primary:
+        context.retained += 1
+    else:
+        context.attached += 1
+    return context.handle
+
+
+@provides("driver")
+def cuCtxDetach(ctx: int) -> None:
+    from .primary import cuDevicePrimaryCtxRelease_v2
+
+    context = get(ctx)
+    if top() is not context:
+        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the context is not current on this thread")
+    if context.is_primary:
+        cuDevicePrimaryCtxRelease_v2(context.device.ordinal)
+    elif context.attached:
+        context.attached -= 1
+    else:
+        cuCtxDestroy_v2(ctx)
 
 
 # -- The stack of a thread ---------------------------------------------------------------------------------
