@@ -88,6 +88,7 @@ MISTAKES = {
     "thread_block_cluster": ("part[bin %", "part[(bin + 1) %"),
     "thread_fence_reduction": ("if (threadIdx.x < half)", "if (threadIdx.x + 1 < half)"),
     "tma_tensor_map": ("box[row * WIDTH +", "box[row +"),
+    "train_ranks": ("(1 - value * value)", "(1 + value * value)"),
     "transpose": ("tile[threadIdx.x][threadIdx.y + i]", "tile[threadIdx.y + i][threadIdx.x]"),
     "unified_memory": ("matrix[row * size + i]", "matrix[i * size + row]"),
     "vector_add": ("a[i] + b[i]", "a[i] - b[i]"),

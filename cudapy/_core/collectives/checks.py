@@ -31,7 +31,7 @@ def pair(
         return both, both
     source = operand(f"{what}: send", send, stream, dtype)
     target = operand(f"{what}: recv", recv, stream, dtype, written=True)
-    if source.kind != target.kind and source.kind[:3] != target.kind[:3]:
+    if source.kind is not target.kind and source.kind[:3] != target.kind[:3]:
         raise TypeError(f"{what}: send is of {source.kind.name}, recv of {target.kind.name}")
     return source, target
 

@@ -341,7 +341,8 @@ class Communicator(Closable):
         """
         in_stream = Stream._accept(stream)
         source, target = checks.pair("all_reduce", send, recv, in_stream, dtype)
-        checks.check_length("all_reduce", source, target, source.length)
+        if target is not source:
+            checks.check_length("all_reduce", source, target, source.length)
         count, kind, number = checks.reduced("all_reduce", source, op, self)
 
         arguments = source.address, target.address, count, kind, number
@@ -605,22 +606,38 @@ class Communicator(Closable):
         """Issue a call of `function` with `arguments`, this rank and a stream, and keep with a graph what it
         uses.
         """
-        handle = self._handle
-        if not handle.value and not is_open():
+        handle, in_group = self._handle, is_open()
+        if not handle.value and not in_group:
             self._made()
+        if captures.may_be_active and is_capturing(stream):
+            keep_alive_for_capture(stream._handle, self, operand.keep, other and other.keep, op)
+        if not in_group:  # what a `Call` does, without making one
+            try:
+                (status,) = function(*arguments, handle, int(stream._handle))
+            except CUDAError as error:
+                where = self._where(_described(what, operand, op, peer))
+                raise failure(where, error, self._rank, self._size, peer) from None
+            if status and status != nccl.libnccl.pending:
+                where = self._where(_described(what, operand, op, peer))
+                cause = nccl.libnccl.error(function.__name__, status, {})
+                raise failure(where, cause, self._rank, self._size, peer)
+            return
 
         def do() -> Any:
             return function(*arguments, self._handle, int(stream._handle))[0]
 
-        def where() -> str:
-            extra = "" if op is None else f", op {op}"
-            extra += "" if peer is None or "rank" in what else f", root {peer}"
-            return self._where(f"{what} of {operand.length} {operand.kind.name}{extra}")
+        def where_later() -> str:
+            return self._where(_described(what, operand, op, peer))
 
-        if captures.may_be_active and is_capturing(stream):
-            keep_alive_for_capture(stream._handle, self, operand.keep, other and other.keep, op)
         kept = operand, other
-        issue(Call(do, where, self._rank, self._size, peer, function.__name__, kept=kept))
+        issue(Call(do, where_later, self._rank, self._size, peer, function.__name__, kept=kept))
+
+
+def _described(what: str, operand: Operand, op: Any, peer: int | None) -> str:
+    """A collective, for a message."""
+    text = f"{what} of {operand.length} {operand.kind.name}"
+    text += "" if op is None else f", op {op}"
+    return text + ("" if peer is None or "rank" in what else f", root {peer}")
 
 
 def _has(function: str) -> bool:

@@ -43,6 +43,7 @@ class Kind(NamedTuple):
 BYTES = Kind(1, None, 1, "bytes")
 """What memory without a type of elements has."""
 _known: dict[Any, Kind] = {}
+_elements: dict[tuple[Element, str], Kind] = {}
 
 
 def kind_of(dtype: Any) -> Kind:
@@ -75,6 +76,14 @@ def _find(dtype: Any) -> Kind:
 
 def kind_of_element(element: Element, name: str = "") -> Kind:
     """The kind of what DLPack describes."""
+    try:
+        return _elements[element, name]
+    except KeyError:
+        kind = _elements[element, name] = _kind(element, name)
+        return kind
+
+
+def _kind(element: Element, name: str) -> Kind:
     code, bits, lanes = element
     name = name or str(element)
     if code == COMPLEX:
