@@ -182,6 +182,9 @@ KEYS: dict[str, Any] = {
 @thorough
 @given(st.fixed_dictionaries({}, optional=KEYS), st.booleans())
 @example({**GOOD, "shape": (2**31,), "strides": (2**62,)}, True)
+@example({**GOOD, "typestr": "|a4"}, False)  # which NumPy warns of, and warnings are errors here
+@example({**GOOD, "descr": [("f", "a4")]}, False)
+@example({**GOOD, "descr": [("", "(f4")]}, False)  # a SyntaxError of NumPy's
 def test_any_dictionary_is_right_or_a_buffer_error(more: dict[str, Any], is_cuda: bool) -> None:
     interface = {**GOOD, **more}
     try:

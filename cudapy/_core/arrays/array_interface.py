@@ -113,7 +113,7 @@ def _dtype(interface: dict[str, Any]) -> numpy.dtype[Any]:
         raise TypeError(f"typestr is {_kind(typestr)}, not a str")
     try:
         dtype = numpy.dtype(typestr)
-    except SyntaxError:  # NumPy reads a list of types as Python does
+    except (SyntaxError, DeprecationWarning):  # NumPy parses types as Python; "a" is an old "S"
         raise TypeError(f"typestr {typestr!r} is not understood") from None
     if dtype.hasobject:
         raise ValueError("an array of Python objects has no elements that a device can use")
@@ -123,13 +123,13 @@ def _dtype(interface: dict[str, Any]) -> numpy.dtype[Any]:
         return dtype
     if not isinstance(descr, list) or not all(isinstance(field, tuple) for field in descr):
         raise TypeError("descr is not a list of tuples")
-    if len(descr) == 1 and descr[0][:1] == ("",) and dtype.kind != "V":
-        fields = numpy.dtype(descr[0][1])
-    else:
-        try:
+    try:
+        if len(descr) == 1 and descr[0][:1] == ("",) and dtype.kind != "V":
+            fields = numpy.dtype(descr[0][1])
+        else:
             fields = numpy.lib.format.descr_to_dtype(descr)
-        except (LookupError, SyntaxError, RecursionError) as error:  # of a descr that is no description
-            raise ValueError(f"descr describes no type: {error}") from None
+    except (LookupError, SyntaxError, RecursionError, DeprecationWarning) as error:  # it is no description
+        raise ValueError(f"descr describes no type: {error}") from None
     if fields.hasobject:
         raise ValueError("an array of Python objects has no elements that a device can use")
     if fields.itemsize != dtype.itemsize or (dtype.kind != "V" and fields != dtype):
