@@ -48,11 +48,9 @@ def write(declaration: Declaration, raising: bool, owning: bool) -> Any:
     status = library.status
     kind = find(scope, status)
     by_value = issubclass(kind, ctypes.Structure)  # several statuses: C returns a new one each time
-    if "_released" not in scope:
-        scope.update(HELPERS)
-        scope["_failed"], scope["_negative"] = library.error, library.negative
-        if not by_value:
-            scope[f"_{status}_ok"], scope[f"_{status}_only"] = kind(0), (kind(0),)
+    if "_released" not in scope:  # all at once: another thread takes one of these names for all of them
+        ok = {} if by_value else {f"_{status}_ok": kind(0), f"_{status}_only": (kind(0),)}
+        scope.update({**HELPERS, **ok, "_failed": library.error, "_negative": library.negative})
     writer = Writer(declaration)
     returns = writer.prototype.returns
     if returns != status:

@@ -277,7 +277,6 @@ extern "C" __global__ void closest(const int2 *p, int n, unsigned long long *bes
 """,
     after="Shamos and Hoey, Closest-point Problems (1975): the pairs compared",
     against="NumPy, all pairs",
-    arch="sm_80",
 )
 def closest_pair(run: Run) -> None:
     """redux and ballot find the warp's best, 64-bit atomicMin the grid's."""
