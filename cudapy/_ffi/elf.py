@@ -82,6 +82,15 @@ def sections(data: bytes) -> list[Section]:
     return table_entries
 
 
+def compute_capability(cubin: bytes) -> int:
+    """The compute capability that a cubin is for, 86 for 8.6; 0 where its header does not say.
+
+    It is in the first byte of the flags; in cubins of CUDA 13, whose OS/ABI is 65 and not 51, in the second.
+    """
+    shift = {51: 0, 65: 8}.get(cubin[7])
+    return 0 if shift is None else HEADER.unpack_from(cubin)[6] >> shift & 0xFF
+
+
 def section_names(data: bytes, found: list[Section]) -> list[bytes]:
     """The names of the sections that `sections` found; empty ones if the file has none."""
     number = HEADER.unpack_from(data)[12]

@@ -505,6 +505,26 @@ class TestCode:
         assert output(code) == "CUDA_ERROR_NO_BINARY_FOR_GPU\nTrue\n"
 
     @pytest.mark.usefixtures("nvrtc")
+    @pytest.mark.parametrize(
+        ("device", "runs"), [((8, 6), {"80", "86"}), ((9, 0), {"90", "90a"}), ((7, 5), {"75"})]
+    )
+    def test_cubins_are_for_their_major_version(self, device: tuple[int, int], runs: set[str]) -> None:
+        """And for no older minor one; as an H100 refuses those for 8.0."""
+        code = f"""
+from cudapy import driver, simulator
+from cudapy.core import Device, Program, ProgramOptions
+simulator.enable(compute_capability={device})
+Device().set_current()
+for arch in "75", "80", "86", "89", "90", "90a", "100":
+    options = ProgramOptions(arch="sm_" + arch, no_cache=True)
+    cubin = Program('extern "C" __global__ void k() {{}}', "c++", options).compile("cubin").code
+    print(arch, driver.cuModuleLoadData(cubin)[0].name)
+"""
+        found = dict(line.split() for line in output(code).splitlines())
+        assert {arch for arch, status in found.items() if status == "CUDA_SUCCESS"} == runs
+        assert set(found.values()) == {"CUDA_SUCCESS", "CUDA_ERROR_NO_BINARY_FOR_GPU"} and len(found) == 7
+
+    @pytest.mark.usefixtures("nvrtc")
     @pytest.mark.parametrize("order", [(False, True), (True, False, True)])
     def test_what_was_compiled_without_the_simulator(self, order: tuple[bool, ...], tmp_path: Path) -> None:
         """A cache that both use has cubins of both kinds."""

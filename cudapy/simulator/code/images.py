@@ -24,7 +24,7 @@ from ..devices.device import Options as Device
 from ..refused import Refused, invalid
 from . import debug_sections
 from .fatbin import unpacked
-from .targets import check_version
+from .targets import check_cubin, check_version, runs_cubin
 
 LTO = (b"BC\xc0\xde", b"\xed\x43\x4e\x7f")
 
@@ -157,9 +157,11 @@ def prelinked(address: int) -> list[int]:
 
 
 def of_image(data: bytes) -> bytes:
-    """The PTX of an image: a cubin, a fat binary or PTX itself. Raises Refused."""
+    """The PTX of an image: a cubin for the device, a fat binary or PTX itself. Raises Refused."""
     if data.startswith(elf.MAGIC):
-        return of_cubin(data)
+        ptx = of_cubin(data)
+        check_cubin(data)
+        return ptx
     if data.startswith(fatbin.MAGIC):
         return of_fatbin(data)
     if data.startswith(LTO):
@@ -222,7 +224,7 @@ def of_fatbin(data: bytes) -> bytes:
         skipped.append(f"{what} for {entry.architecture}")
         if entry.kind == fatbin.PTX and best < entry.architecture <= 10 * major + minor:
             best, ptx = entry.architecture, unpacked(entry)
-        elif entry.kind == fatbin.CUBIN and entry.architecture == 10 * major + minor:
+        elif entry.kind == fatbin.CUBIN and runs_cubin(entry.architecture):
             held = carried(unpacked(entry))
             if held is not None:
                 return held

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from ..._ffi import elf
 from ..devices.device import Options as Device
 from ..entry_points import Release
 from ..refused import Refused
@@ -29,6 +30,27 @@ def check_version(ptx: bytes) -> None:
             f"this is PTX {int(match[1])}.{int(match[2])}; a driver of CUDA {major}.{minor} knows PTX up to "
             f"{newest[0]}.{newest[1]}: load the cubin instead, or use an older compiler",
         )
+
+
+def check_cubin(cubin: bytes) -> None:
+    """Raise Refused for a cubin of other devices: one for 8.6 runs on 8.6 and 8.9, not on 8.0 and 9.0.
+
+    Source: NVIDIA CUDA Compiler Driver NVCC, "Binary Compatibility".
+    """
+    number = elf.compute_capability(cubin)
+    if number and not runs_cubin(number):
+        major, minor = Device.compute_capability
+        raise Refused(
+            "CUDA_ERROR_NO_BINARY_FOR_GPU",
+            f"this cubin is for sm_{number}, and the device has compute capability {major}.{minor}: compile"
+            " for it, or to PTX",
+        )
+
+
+def runs_cubin(number: int) -> bool:
+    """Whether the device runs machine code for a compute capability, 86 for 8.6."""
+    major, minor = Device.compute_capability
+    return number // 10 == major and number % 10 <= minor
 
 
 def check_target(ptx: bytes) -> None:
