@@ -35,9 +35,11 @@ from .refused import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from types import ModuleType
     from typing import TypeVar
+
+    from .._ffi.library import Declaration
 
     F = TypeVar("F", bound=Callable[..., Any])
 
@@ -143,6 +145,7 @@ class Table:
         self._lock = threading.RLock()
         self._prototypes: dict[str, Prototype] = {}  # those that were asked for
         self._declared: dict[str, str] = dict(declared[name])
+        self._declarations: dict[str, Declaration] = {}  # in `module`, by symbol
         self._provided_as: dict[str, str] = {}
         for value in vars(module).values():
             declaration = getattr(value, "__declaration__", None)
@@ -152,6 +155,7 @@ class Table:
             symbol = declaration.symbols.get(major, newest) if major else newest
             if symbol is not None:
                 self._declared[symbol] = declaration.prototype
+                self._declarations[symbol] = declaration
                 # One that newer majors have no more is of no Python function under the name it shares.
                 self._provided_as[symbol] = "" if major and None in declaration.symbols.values() else newest
         self._exported = exported and frozenset(exported)
@@ -224,15 +228,18 @@ class Table:
         function = provided[self._name].get(self._provided_as.get(base, base))
         types = [self.storage(p) for p in prototype.parameters]
         twin = self._twin(self, base) if function is None else None
+        declaration = self._declarations.get(base)
         if twin is not None:
             other, prototype = twin
+            declaration = other._declarations.get(prototype.symbol)
             function = provided[other._name][prototype.symbol]
             types = [other.storage(p) for p in prototype.parameters]
         if function is None:
             function = _missing(base)
+        read = declaration.inputs if declaration is not None else [p.name for p in prototype.parameters]
         returns = ctypes.c_void_p if prototype.returns.endswith("*") else ctypes.c_int
         if prototype.returns == "void":
-            call = self._wrapped(base, prototype, function, types, base != symbol)
+            call = self._wrapped(base, prototype, function, types, base != symbol, read)
             return ctypes.CFUNCTYPE(None, *types)(call)
         if prototype.returns not in STATUSES and returns is ctypes.c_int:
             returns = find(vars(self._module), prototype.returns)
@@ -240,7 +247,7 @@ class Table:
                 returns = ctypes.c_int
         if issubclass(returns, ctypes.Structure):
             return ByValue(function, returns)
-        call = self._wrapped(base, prototype, function, types, base != symbol)
+        call = self._wrapped(base, prototype, function, types, base != symbol, read)
         return ctypes.CFUNCTYPE(returns, *types)(call)
 
     def storage(self, parameter: CParameter) -> Any:
@@ -262,16 +269,27 @@ class Table:
         return ctypes.POINTER(cls) if stars else cls
 
     def _wrapped(
-        self, symbol: str, prototype: Prototype, function: Any, types: list[Any], own_stream: bool
+        self,
+        symbol: str,
+        prototype: Prototype,
+        function: Any,
+        types: list[Any],
+        own_stream: bool,
+        read: Collection[str],
     ) -> Callable[..., int]:
-        """What C calls: runs `function`, stores what it returns, makes a status of what it raises."""
+        """What C calls: runs `function`, stores what it returns, makes a status of what it raises.
+
+        `read`: the parameters whose memory says something; that of others has any bytes before the call.
+        """
         inputs, outputs = _places(symbol, prototype, function, types)
         looked_at = [  # what the program points to; the places for results are cudapy's
             (i, ctypes.sizeof(types[i]._type_), prototype.parameters[i].name)
             for i in inputs
             if hasattr(types[i], "contents")
         ]
-        with_lists = [i for i, _, _ in looked_at if lists(types[i]._type_)]
+        with_lists = [
+            i for i, _, _ in looked_at if lists(types[i]._type_) and prototype.parameters[i].name in read
+        ]
         before, failed = self._before, self._failed
         has_status = prototype.returns in STATUSES
 

@@ -39,7 +39,7 @@ NUMBA = ("together", "functions", "linking", "faults")
 ROWS = (
     Row(
         ("cuda-core", "cuda-bindings"),
-        "every kind of object but green contexts, 32 threads, `fork`, `spawn` and `forkserver`",
+        "every kind of object, 32 threads, `fork`, `spawn` and `forkserver`",
         tuple(f"compiled/core_{name}.py" for name in ("saxpy", "kinds", "threads", "processes")),
     ),
     Row(

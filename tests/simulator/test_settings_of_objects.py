@@ -133,6 +133,23 @@ def test_nvml_of_the_simulator() -> None:
     assert status == 0
 
 
+def test_workqueues_of_one_context_for_another() -> None:
+    kind = driver.CUdevResourceType
+    there, whole = kind.CU_DEV_RESOURCE_TYPE_WORKQUEUE, cu.cuDeviceGetDevResource(0, kind(1))
+    queues = cu.cuDeviceGetDevResource(0, there)
+    context = cu.cuGreenCtxCreate(cu.cuDevResourceGenerateDesc([whole, queues], 2), 0, 1)
+    assert cu.cuGreenCtxGetDevResource(context, there).type == there
+    for of in (cu.cuCtxFromGreenCtx(context), cu.cuCtxGetCurrent()):
+        assert cu.cuCtxGetDevResource(of, there).type == there
+    cu.cuGreenCtxDestroy(context)
+    with pytest.raises(CUDAError, match="workqueues are configured twice"):
+        cu.cuDevResourceGenerateDesc([whole, queues, queues], 3)
+    with pytest.raises(CUDAError, match="comes from no function that makes one"):
+        cu.cuDevResourceGenerateDesc([whole, driver.CUdevResource(type=there)], 2)
+    with pytest.raises(CUDAError, match="CUDA_ERROR_INVALID_RESOURCE_TYPE"):
+        cu.cuDeviceGetDevResource(0, kind(2))
+
+
 def test_the_command_says_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> None:
     command.main(["--help"])
     assert capsys.readouterr().out == command.USAGE

@@ -454,6 +454,37 @@ COUNT = (
 )
 
 
+RESULTS = """
+import ctypes
+from cudapy.driver import CU_DEV_SM_RESOURCE_GROUP_PARAMS, CUdevResource
+
+cuda, runtime = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL("libcudart.so.13")
+whole = CUdevResource()
+assert cuda.cuInit(0) == cuda.cuDeviceGetDevResource(0, ctypes.byref(whole), 1) == 0
+
+def whatever(count):
+    memory = (CUdevResource * count)()
+    ctypes.memset(memory, 0xCD, ctypes.sizeof(memory))
+    return memory
+
+for library, prefix in ((cuda, "cu"), (runtime, "cuda")):
+    by_count, structured = (getattr(library, f"{prefix}DevSmResourceSplit{kind}") for kind in ("ByCount", ""))
+    groups, rest, count = whatever(2), whatever(1), ctypes.c_uint(1)
+    assert by_count(groups, ctypes.byref(count), ctypes.byref(whole), rest, 0, 2) == 0
+    print(count.value, groups[0].sm.smCount, rest[0].sm.smCount, int(groups[1].type))
+    groups, rest = whatever(2), whatever(1)
+    wanted = (CU_DEV_SM_RESOURCE_GROUP_PARAMS * 2)(CU_DEV_SM_RESOURCE_GROUP_PARAMS(smCount=2))
+    assert structured(groups, 2, ctypes.byref(whole), rest, 0, wanted) == 0
+    print(groups[0].sm.smCount, groups[1].sm.smCount, int(rest[0].type))
+    assert structured(groups, 2, whatever(1), rest, 0, wanted) == 1
+"""
+
+
+def test_memory_for_results_may_contain_anything() -> None:
+    """C programs do not clear it: a pointer in it is none yet. What they give is looked at."""
+    assert output(RESULTS).splitlines() == ["1 2 2 -842150451", "2 2 0"] * 2
+
+
 @pytest.mark.parametrize(
     "code", [f"from cudapy import simulator; simulator.install(devices=2)\n{COUNT}",
              f"from cudapy import simulator; simulator.install(); simulator.install(devices=2)\n{COUNT}"]

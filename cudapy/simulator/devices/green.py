@@ -1,7 +1,7 @@
 """Green contexts: parts of a device's multiprocessors, and contexts that have no more than those.
 
-They are counted, and kernels see no others; how fast these run does not depend on it. Queues of work are
-described, and do nothing: there is one for each stream.
+They are counted, and kernels see no others; how fast these run does not depend on it. Queues of work, there
+or to be made, are described, and do nothing: there is one for each stream.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 SM = int(CUdevResourceType.CU_DEV_RESOURCE_TYPE_SM)
 QUEUES = int(CUdevResourceType.CU_DEV_RESOURCE_TYPE_WORKQUEUE_CONFIG)
+QUEUES_THERE = int(CUdevResourceType.CU_DEV_RESOURCE_TYPE_WORKQUEUE)
+KNOWN = SM, QUEUES, QUEUES_THERE
 UNIT = 2
 """Multiprocessors come in twos, the least that any device can be split into: the simulated ones have few."""
 SPLIT_FLAGS = 3  # CU_DEV_SM_RESOURCE_SPLIT_*
@@ -72,18 +74,24 @@ def queues(device: Device) -> CUdevResource:
     return resource
 
 
+def queues_there(device: Device) -> CUdevResource:
+    """The queues that a device, or a context of it, has: to share them with another context."""
+    padding = RANGE.pack(MARK, device.ordinal, 0, 0)
+    return CUdevResource(type=QUEUES_THERE, _internal_padding=padding)
+
+
 def of_type(typename: int, *types: int) -> None:
     """Raise Refused for resources of other types: those, or multiprocessors."""
     if typename not in (types or (SM,)):
         raise Refused(
             "CUDA_ERROR_INVALID_RESOURCE_TYPE",
-            f"the simulator has multiprocessors and configurations of workqueues, no type {typename} here",
+            f"resources of type {typename} are not to be had here, only of {sorted(types or (SM,))}",
         )
 
 
-def _range(of: CUdevResource) -> tuple[Device, int, int]:
+def _range(of: CUdevResource, wanted: int = SM) -> tuple[Device, int, int]:
     """The device of a resource, its first multiprocessor and their number. Raises Refused."""
-    of_type(int(of.type))
+    of_type(int(of.type), wanted)
     mark, ordinal, first, count = RANGE.unpack_from(bytes(of._internal_padding))
     if mark.rstrip(b"\0") != MARK:
         raise invalid("the resource comes from no function that makes one")
@@ -94,9 +102,13 @@ def _range(of: CUdevResource) -> tuple[Device, int, int]:
 def cuDeviceGetDevResource(device: int, typename: int) -> CUdevResource:
     from .device import device as find_device
 
-    of_type(typename, SM, QUEUES)
-    this_device = find_device(device)
-    return queues(this_device) if typename == QUEUES else everything(this_device)
+    of_type(typename, *KNOWN)
+    return _all(find_device(device), typename)
+
+
+def _all(device: Device, typename: int) -> CUdevResource:
+    """What a device has of a type of resource."""
+    return {SM: everything, QUEUES: queues, QUEUES_THERE: queues_there}[typename](device)
 
 
 @provides("driver")
@@ -206,17 +218,20 @@ class Description(Object):
 def cuDevResourceGenerateDesc(resources: Pointer, nbResources: int) -> int:
     if not nbResources:
         raise invalid("no resources are given")
-    given_queues = [_queues(resources[i]) for i in range(nbResources) if resources[i].type == QUEUES]
-    ranges = sorted(
-        (_range(resources[i]) for i in range(nbResources) if resources[i].type != QUEUES),
-        key=lambda one: one[1],
-    )
-    if len(given_queues) > 1:
+    by_type: dict[int, list[CUdevResource]] = {SM: [], QUEUES: [], QUEUES_THERE: []}
+    for i in range(nbResources):
+        of_type(int(resources[i].type), *KNOWN)
+        by_type[int(resources[i].type)].append(resources[i])
+    given_queues = [_queues(one) for one in by_type[QUEUES]]
+    shared = [_range(one, QUEUES_THERE)[0] for one in by_type[QUEUES_THERE]]
+    ranges = sorted((_range(one) for one in by_type[SM]), key=lambda one: one[1])
+    if len(given_queues) > 1 or len(shared) > 1:
         raise Refused("CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "workqueues are configured twice")
     if not ranges:
         raise Refused("CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "there are no multiprocessors")
     device = ranges[0][0]
-    if given_queues and given_queues[0].wqConfig.device != device.ordinal:
+    ordinals = [int(one.wqConfig.device) for one in given_queues] + [one.ordinal for one in shared]
+    if any(ordinal != device.ordinal for ordinal in ordinals):
         raise Refused("CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "the resources are of several devices")
     end = 0
     for of, first, count in ranges:
@@ -305,19 +320,21 @@ def cuCtxFromGreenCtx(hCtx: int) -> int:
 
 @provides("driver")
 def cuCtxGetDevResource(hCtx: int, typename: int) -> CUdevResource:
-    of_type(typename, SM, QUEUES)
+    of_type(typename, *KNOWN)
     context = given(hCtx)
     if isinstance(context, GreenPartition):
         return cuGreenCtxGetDevResource(context.green.handle, typename)
-    return queues(context.device) if typename == QUEUES else everything(context.device)
+    return _all(context.device, typename)
 
 
 @provides("driver")
 def cuGreenCtxGetDevResource(hCtx: int, typename: int) -> CUdevResource:
-    of_type(typename, SM, QUEUES)
+    of_type(typename, *KNOWN)
     this_context = green(hCtx)
     if typename == QUEUES:
         return CUdevResource.from_buffer_copy(this_context.queues)
+    if typename == QUEUES_THERE:
+        return queues_there(this_context.device)
     context = this_context.context
     return resource(context.device, 0, context.multiprocessors)
 

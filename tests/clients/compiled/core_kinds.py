@@ -9,6 +9,7 @@ import numpy as np
 from cuda.core import (
     LEGACY_DEFAULT_STREAM,
     PER_THREAD_DEFAULT_STREAM,
+    ContextOptions,
     Device,
     DeviceMemoryResource,
     DeviceMemoryResourceOptions,
@@ -25,9 +26,11 @@ from cuda.core import (
     PinnedMemoryResource,
     Program,
     ProgramOptions,
+    SMResourceOptions,
     Stream,
     StreamOptions,
     VirtualMemoryResource,
+    WorkqueueResourceOptions,
     launch,
     system,
 )
@@ -45,6 +48,8 @@ CODE = """
 extern "C" __global__ void add(int *p, int by) { p[threadIdx.x] += by; }
 extern "C" __global__ void read(unsigned long long texture, float *out)
 { out[threadIdx.x] = tex1D<float>(texture, threadIdx.x + 0.5f); }
+extern "C" __global__ void count(int *p)
+{ asm("mov.u32 %0, %%nsmid;" : "=r"(p[threadIdx.x])); }
 extern "C" __global__ void write(unsigned long long surface)
 { surf1Dwrite(threadIdx.x * 3.0f, surface, threadIdx.x * 4); }
 """
@@ -208,6 +213,32 @@ def textures(device: Device) -> None:
     assert view.as_tensor_map(box_dim=(4, 16)).device == device
 
 
+def green_contexts(device: Device) -> None:
+    whole = device.resources.sm
+    for options in (SMResourceOptions(), SMResourceOptions(count=2), SMResourceOptions(count=(2, None))):
+        for dry_run in (True, False):
+            groups, rest = whole.split(options, dry_run=dry_run)
+            assert sum(group.sm_count for group in groups) + rest.sm_count == whole.sm_count
+    queue = device.resources.workqueue
+    queue.configure(WorkqueueResourceOptions(sharing_scope="green_ctx_balanced", concurrency_limit=2))
+    (group,), rest = whole.split(SMResourceOptions(count=2))
+    first = device.create_context(ContextOptions(resources=[group]))
+    second = device.create_context(ContextOptions(resources=[rest, queue]))
+    assert first.is_green and first.resources.sm.sm_count == 2
+    assert second.resources.workqueue.concurrency_limit == 2
+    kernel = compiled(device).get_kernel("count")
+    for context in (first, second):
+        stream = context.create_stream()
+        assert stream.context == context and stream.resources.sm.sm_count == context.resources.sm.sm_count
+        buffer = device.allocate(128, stream=stream)
+        launch(stream, ONE, kernel, buffer)
+        stream.record().sync()
+        assert ints(stream, buffer) == [context.resources.sm.sm_count] * 32
+        buffer.close(stream)
+        stream.close()
+    first.close()
+
+
 def receive(connection: Any) -> None:
     """In another process: add to the buffer that comes."""
     device = Device()
@@ -245,7 +276,7 @@ def devices(device: Device) -> None:
 
 
 ALL: tuple[Callable[[Device], None], ...] = (
-    streams_and_events, memory, compilers, graphs, textures, processes, devices,
+    streams_and_events, memory, compilers, graphs, textures, green_contexts, processes, devices,
 )  # fmt: skip
 
 if __name__ == "__main__":
