@@ -24,7 +24,10 @@ AGAIN = 25
 
 
 def main() -> int:
-    """Run the suites through pytest. 0: fine; 1: something failed or became slower; 2: a wrong command."""
+    """Run the suites through pytest, or draw what was kept of such runs.
+
+    0: fine; 1: something failed or became slower; 2: a wrong command.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m benchmark", description="Measures cudapy next to C++ and to other Python packages."
     )
@@ -32,6 +35,14 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="PATH", help="write machine, ratios and raw times there")
     parser.add_argument(
         "--picture", type=Path, metavar="PATH", help="draw the launches and the history there"
+    )
+    parser.add_argument(
+        "--history",
+        nargs="?",
+        type=Path,
+        const=Path("history.svg"),
+        metavar="PATH",
+        help="measure nothing: draw the ratios of all baselines by commit there (history.svg)",
     )
     parser.add_argument("--save", metavar="NAME", help=f"keep the ratios as {baseline.FOLDER.name}/NAME.json")
     parser.add_argument("--compare", metavar="NAME", help="fail if a row is slower than in that baseline")
@@ -43,6 +54,15 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.compare and chosen.against:
         parser.error("--compare and --against are two ways to name what to compare with: choose one")
+    if chosen.history:
+        from . import history
+
+        try:
+            history.draw(chosen.history, baseline.kept())
+        except baseline.Unfit as error:
+            parser.error(str(error))
+        print(f"drawn in {chosen.history}")
+        return 0
     runs = chosen.runs or (RUNS if chosen.save or chosen.compare or chosen.against else 1)
     arguments = [*(["--quick"] if chosen.quick else []), *chosen.pytest]
     with tempfile.TemporaryDirectory(prefix="cudapy-benchmark-") as name:
@@ -89,8 +109,18 @@ class Side:
         self.environment["PYTHONHASHSEED"] = "0"  # else dictionaries have other collisions
         self.environment |= {"BENCHMARK_CUDAPY": str(measured), machine.COMMIT: commit}
         here = Path(__file__).parent
-        self.command = [sys.executable, "-m", "pytest", str(here), f"--rootdir={ROOT}", "-q", "-rN"]
+        self.command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            str(here),
+            f"--rootdir={ROOT}",
+            "-q",
+            "-rN",
+            "--progress",
+        ]
         self.command += ["--tb=native", "--benchmark-quiet", "-p", "no:cacheprovider", "-n", "0"]
+        self.command += ["-o", "console_output_style=classic", "--progress"]
         self.command += ["-o", f"pythonpath={measured} {ROOT}"]
         self.measured = measured
 
@@ -110,6 +140,8 @@ class Side:
         self.folder.mkdir(exist_ok=True)
         raw = self.folder / f"{len(self.documents)}.json"
         command = [*self.command, f"--raw={raw}", *arguments]
+        if (earlier := self.folder / "0.json").exists():
+            command.append(f"--expect={earlier}")
         done = subprocess.run(command, cwd=self.measured, env=self.environment)
         self.status = self.status or done.returncode
         if raw.exists():

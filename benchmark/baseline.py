@@ -181,11 +181,15 @@ def load(name: str) -> Baseline:
         raise Unfit(f"there is no baseline {name!r}; there is: {there}") from None
 
 
-def history(machine: Mapping[str, str]) -> list[Baseline]:
-    """All that were read on such a machine, the oldest first."""
+def kept() -> list[Baseline]:
+    """All that there are, the oldest first."""
     found = [_read(path) for path in FOLDER.glob("*.json")]
-    same = [b for b in found if all(b.machine.get(name) == machine.get(name) for name in SAME)]
-    return sorted(same, key=lambda baseline: baseline.machine.get("date", ""))
+    return sorted(found, key=lambda baseline: baseline.machine.get("date", ""))
+
+
+def history(machine: Mapping[str, str]) -> list[Baseline]:
+    """Those that were read on such a machine, the oldest first."""
+    return [b for b in kept() if all(b.machine.get(name) == machine.get(name) for name in SAME)]
 
 
 def _path(name: str) -> Path:
@@ -196,4 +200,6 @@ def _path(name: str) -> Path:
 
 def _read(path: Path) -> Baseline:
     data = json.loads(path.read_text())
+    if "records" in data:  # a file of --json
+        return of([Document.read(path)])
     return Baseline(data["machine"], data["rows"])

@@ -11,6 +11,7 @@ import pytest
 from . import machine, report
 from .document import Document
 from .gpu import Gpu
+from .progress import Progress
 from .record import CUDAPY, Record
 from .timing import Contender, Timed, Turns, undisturbed
 from .twin import Twin
@@ -19,6 +20,7 @@ Rivals = Mapping[str, Callable[[], Contender]]
 """What makes each rival; what it raises is why that one is absent."""
 
 RECORDS = pytest.StashKey[list[Record]]()
+PROGRESS = pytest.StashKey[Progress]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -26,12 +28,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--quick", action="store_true", help="a fifth of the rounds, for a quick look")
     group.addoption("--raw", type=Path, metavar="PATH", help="write what was found there; print no report")
     group.addoption(
+        "--progress",
+        action="store_true",
+        help="say each test and the time that is left, by what --expect, an earlier file of --raw, has of it",
+    )
+    group.addoption("--expect", type=Path, metavar="PATH")
+    group.addoption(
         "--only", action="append", default=[], metavar="TEST", help="run this test; may be repeated"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[RECORDS] = []
+    earlier = config.getoption("--expect")
+    config.stash[PROGRESS] = Progress(config, Document.read(earlier).seconds if earlier else {})
+    if config.getoption("--progress"):
+        config.pluginmanager.register(config.stash[PROGRESS], "cudapy-progress")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -56,7 +68,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         return
     facts = machine.describe()
     if path := config.getoption("--raw"):
-        Document(facts, records, skipped).write(path)
+        Document(facts, records, skipped, config.stash[PROGRESS].remaining.taken).write(path)
     else:
         terminalreporter.section("cudapy's benchmark")
         terminalreporter.write_line(report.text(facts, records, skipped))

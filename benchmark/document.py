@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .record import Record
@@ -12,11 +12,12 @@ from .record import Record
 
 @dataclass
 class Document:
-    """What was measured, on what, and what was not and why."""
+    """What was measured, on what, and what was not and why. seconds: how long each test took."""
 
     machine: Mapping[str, str]
     records: Sequence[Record]
     skipped: Mapping[str, str]
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
     def write(self, path: Path) -> None:
         """Everything as JSON, raw times included."""
@@ -24,6 +25,7 @@ class Document:
             "machine": dict(self.machine),
             "records": [record.as_json() for record in self.records],
             "skipped": dict(self.skipped),
+            "seconds": {test: round(seconds, 3) for test, seconds in self.seconds.items()},
         }
         path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
 
@@ -31,7 +33,8 @@ class Document:
     def read(cls, path: Path) -> Document:
         """What `write` wrote."""
         data = json.loads(path.read_text())
-        return cls(data["machine"], [Record.from_json(record) for record in data["records"]], data["skipped"])
+        records = [Record.from_json(record) for record in data["records"]]
+        return cls(data["machine"], records, data["skipped"], data.get("seconds", {}))
 
 
 def merged(documents: Sequence[Document]) -> Document:
@@ -41,4 +44,5 @@ def merged(documents: Sequence[Document]) -> Document:
         for record in document.records:
             known = rows.get((record.group, record.name))
             rows[record.group, record.name] = known.joined(record) if known else record
-    return Document(documents[0].machine, list(rows.values()), documents[0].skipped)
+    first = documents[0]
+    return Document(first.machine, list(rows.values()), first.skipped, first.seconds)

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmark import baseline, experiments
+from benchmark import baseline, experiments, history, progress
+from benchmark.__main__ import main
 from benchmark.document import Document, merged
 from benchmark.record import CUDAPY, Record
 from benchmark.timing import SHORTEST, Loop, calls_for, interval
@@ -132,6 +133,78 @@ def test_save_and_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("../first", "", "a/b"):
         with pytest.raises(baseline.Unfit, match="is not the name of a file"):
             baseline.load(name)
+
+
+def test_history_is_by_commit_and_machine() -> None:
+    """A commit is one place on the axis, whatever it was measured on; dates stand for unknown ones."""
+    kept = [
+        baseline.of([document(1.5, date="2025-01-01 10:00")]),
+        baseline.of([document(1.3, commit="abc"), document(1.5, commit="abc"), document(1.2, commit="abc")]),
+        baseline.of([document(1.4, commit="abc", GPU="none: no driver")]),
+        baseline.of([document(1.1, "another", commit="def")]),
+    ]
+    assert history.commits(kept) == ["2025-01-01", "abc", "def"]
+    assert history.series(kept, ROW) == {
+        ("NVIDIA H200", "C++"): [(0, 1.5, 1.5, 1.5), (1, 1.3, 1.2, 1.5)],
+        ("a CPU, 16 cores", "C++"): [(1, 1.4, 1.4, 1.4)],
+    }
+
+
+def test_history_is_drawn_without_measuring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From baselines and from files of --json, with every row, machine and commit in it."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(baseline, "FOLDER", tmp_path)
+    baseline.save("first", [document(1.5, commit="abc")])
+    document(1.7, "the other", commit="def", GPU="NVIDIA H100").write(tmp_path / "second.json")
+    path = tmp_path / "history.svg"
+    monkeypatch.setattr(sys, "argv", ["benchmark", "--history", str(path)])
+    assert main() == 0
+    drawn = path.read_text()
+    for name in ("launch: a row", "launch: the other", "NVIDIA H200", "NVIDIA H100", "abc", "def", "to C++"):
+        assert f">{name}</text>" in drawn
+
+
+def test_no_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(baseline, "FOLDER", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["benchmark", "--history", str(tmp_path / "history.svg")])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2 and "there are no baselines to draw" in capsys.readouterr().err
+
+
+def test_remaining_time() -> None:
+    """What is known counts, then what tests of the same function took, then the average of all."""
+    left = progress.Remaining(["f[a]", "f[b]", "g", "h"], {})
+    assert left.seconds() is None
+    left.done("f[a]", 2.0)
+    assert left.seconds() == 6.0
+    left.done("g", 10.0)
+    assert left.seconds() == 2.0 + 6.0
+    earlier = progress.Remaining(["f[a]", "f[b]", "g"], {"f[a]": 1.0, "f[b]": 3.0, "g": 5.0})
+    assert earlier.seconds() == 9.0
+    earlier.done("f[a]", 100.0)
+    assert earlier.seconds() == 8.0
+    assert progress.text(3, 12, "benchmark/test_x.py::test_y[z]", 65.4) == (
+        " 3 of 12  test_x.py::test_y[z]  1 min 5 s left"
+    )
+
+
+def test_rows_are_shown_while_they_are_measured(tmp_path: Path) -> None:
+    """Each with its name and the time that the rest takes, by what an earlier process has written."""
+    tests = ["benchmark/test_launch.py::test_graph", "benchmark/test_calls.py::test_driver[cuStreamQuery]"]
+    raw, earlier = tmp_path / "raw.json", tmp_path / "earlier.json"
+    Document(MACHINE, [], {}, {tests[0]: 40.0, tests[1]: 25.0}).write(earlier)
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "--quick", *tests]
+    command += ["-o", "console_output_style=classic", "--progress", f"--raw={raw}", f"--expect={earlier}"]
+    done = subprocess.run(command, cwd=Path(__file__).parent.parent, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[:2] == [
+        "1 of 2  test_launch.py::test_graph  1 min 5 s left",
+        "2 of 2  test_calls.py::test_driver[cuStreamQuery]  25 s left",
+    ]
+    assert set(Document.read(raw).seconds) == set(tests)
 
 
 def test_runs_are_joined(tmp_path: Path) -> None:

@@ -1,0 +1,97 @@
+"""Which row is measured, and how long the rest takes: what `python -m benchmark` shows while it runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from statistics import mean
+from time import monotonic
+
+import pytest
+
+
+class Remaining:
+    """Seconds until the last of these tests is done.
+
+    known: what a test took in an earlier process. A test that is not known takes as long as those of its
+    function did in this one, or as the average of all of them.
+    """
+
+    def __init__(self, tests: Sequence[str], known: Mapping[str, float]) -> None:
+        self.left = list(tests)
+        self.known = known
+        self.taken: dict[str, float] = {}
+
+    def done(self, test: str, seconds: float) -> None:
+        """Note what a test took."""
+        self.left.remove(test)
+        self.taken[test] = seconds
+
+    def seconds(self) -> float | None:
+        """The estimate; None as long as there is nothing to make one of."""
+        if not self.taken and not self.known:
+            return None
+        alike: dict[str, list[float]] = defaultdict(list)
+        for test, seconds in self.taken.items():
+            alike[_function(test)].append(seconds)
+        average = mean(self.taken.values()) if self.taken else mean(self.known.values())
+        return sum(
+            self.known[test] if test in self.known else mean(alike.get(_function(test), [average]))
+            for test in self.left
+        )
+
+
+def _function(test: str) -> str:
+    return test.partition("[")[0]
+
+
+def text(number: int, count: int, test: str, seconds: float | None) -> str:
+    """A line: "12 of 80  test_launch.py::test_graph  1 min 5 s left"."""
+    left = "" if seconds is None else f"  {clock(seconds)} left"
+    return f"{number:>{len(str(count))}} of {count}  {test.rpartition('/')[2]}{left}"
+
+
+def clock(seconds: float) -> str:
+    """Seconds as people say them: "40 s", "2 min 5 s"."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+class Progress:
+    """A plugin of pytest that says each test as it starts, in place of pytest's dots."""
+
+    def __init__(self, config: pytest.Config, known: Mapping[str, float]) -> None:
+        self.config = config
+        self.known = known
+        self.remaining = Remaining([], known)
+        self.count = 0
+        self.started = 0.0
+        self.clock: Callable[[], float] = monotonic
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.remaining = Remaining([item.nodeid for item in session.items], self.known)
+        self.count = len(session.items)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.started = self.clock()
+        number = self.count - len(self.remaining.left) + 1
+        line = text(number, self.count, nodeid, self.remaining.seconds())
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+        if terminal.isatty:
+            terminal.rewrite(line, erase=True)
+        else:
+            terminal.write_line(line)
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.remaining.done(nodeid, self.clock() - self.started)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        if report.failed:
+            return None
+        return "skipped" if report.skipped else "passed" if report.when == "call" else "", "", ""
+
+    def pytest_sessionfinish(self) -> None:
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+        if terminal.isatty:
+            terminal.rewrite("", erase=True)
