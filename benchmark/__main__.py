@@ -12,9 +12,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import baseline, machine, report
+from . import application, baseline, history, machine, picture, report
 from .baseline import Baseline, Change
 from .document import Document, merged
+from .picture import NothingToDraw
 from .timing import ROOT, environment
 
 RUNS = 5
@@ -28,6 +29,32 @@ def main() -> int:
 
     0: fine; 1: something failed or became slower; 2: a wrong command.
     """
+    parser = commands()
+    chosen = parser.parse_args()
+    if chosen.compare and chosen.against:
+        parser.error("--compare and --against are two ways to name what to compare with: choose one")
+    kept = chosen.record or chosen.history
+    if kept and (chosen.save or chosen.compare or chosen.against or chosen.runs or chosen.pytest):
+        parser.error("--from and --history measure nothing: they go with --json, --picture, --application")
+    try:
+        if chosen.history:
+            history.draw(chosen.history, baseline.kept())
+            print(f"drawn in {chosen.history}")
+        if chosen.record:
+            whole = Document.read(chosen.record)
+            tell(whole, chosen)
+            draw(whole, chosen)
+        return 0 if kept else measure(chosen)
+    except (baseline.Unfit, NothingToDraw) as error:
+        parser.error(str(error))
+    except (OSError, ValueError, KeyError) as error:
+        if not chosen.record:
+            raise
+        parser.error(f"--from {chosen.record}: {type(error).__name__}: {error}")
+
+
+def commands() -> argparse.ArgumentParser:
+    """What can be asked for."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmark", description="Measures cudapy next to C++ and to other Python packages."
     )
@@ -35,6 +62,19 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="PATH", help="write machine, ratios and raw times there")
     parser.add_argument(
         "--picture", type=Path, metavar="PATH", help="draw the launches and the history there"
+    )
+    parser.add_argument(
+        "--application",
+        type=Path,
+        metavar="PATH",
+        help="draw where the time of the whole SAXPY program goes there, and print NVIDIA's table of it",
+    )
+    parser.add_argument(
+        "--from",
+        dest="record",
+        type=Path,
+        metavar="PATH",
+        help="measure nothing: report and draw what an earlier --json wrote there",
     )
     parser.add_argument(
         "--history",
@@ -51,31 +91,21 @@ def main() -> int:
         "--runs", type=int, metavar="N", help=f"processes; 1, or {RUNS} with --save, --compare, --against"
     )
     parser.add_argument("pytest", nargs="*", help="arguments for pytest, after --, such as -k launch")
-    chosen = parser.parse_args()
-    if chosen.compare and chosen.against:
-        parser.error("--compare and --against are two ways to name what to compare with: choose one")
-    if chosen.history:
-        from . import history
+    return parser
 
-        try:
-            history.draw(chosen.history, baseline.kept())
-        except baseline.Unfit as error:
-            parser.error(str(error))
-        print(f"drawn in {chosen.history}")
-        return 0
+
+def measure(chosen: argparse.Namespace) -> int:
+    """Measure in as many processes as were asked for; the status. Unfit if nothing is to compare with."""
     runs = chosen.runs or (RUNS if chosen.save or chosen.compare or chosen.against else 1)
     arguments = [*(["--quick"] if chosen.quick else []), *chosen.pytest]
     with tempfile.TemporaryDirectory(prefix="cudapy-benchmark-") as name:
         folder = Path(name)
         mine, other = Side(folder / "now"), None
-        try:
-            before = baseline.load(chosen.compare) if chosen.compare else None
-            if before:
-                before.require_same(machine.describe())
-            if chosen.against:
-                other = Side.of(folder / "before", chosen.against)
-        except baseline.Unfit as error:
-            parser.error(str(error))
+        before = baseline.load(chosen.compare) if chosen.compare else None
+        if before:
+            before.require_same(machine.describe())
+        if chosen.against:
+            other = Side.of(folder / "before", chosen.against)
         for run in range(runs):
             if runs > 1:
                 print(f"run {run + 1} of {runs}", file=sys.stderr, flush=True)
@@ -84,20 +114,31 @@ def main() -> int:
         if not mine.documents:
             return mine.status
         whole = merged(mine.documents)
-        print(report.text(whole.machine, whole.records, whole.skipped))
-        if chosen.json:
-            whole.write(chosen.json)
+        tell(whole, chosen)
         status = mine.status
         if before or other:
             status = compare(before, other, mine, arguments) or status
         if chosen.save:
             print(f"\nsaved as {baseline.save(chosen.save, mine.documents)}")
-        if chosen.picture:
-            from .picture import draw
-
-            draw(chosen.picture, whole)
-            print(f"\ndrawn in {chosen.picture}")
+        draw(whole, chosen)
         return status
+
+
+def tell(whole: Document, chosen: argparse.Namespace) -> None:
+    """Print the report, and write what was measured."""
+    print(report.text(whole.machine, whole.records, whole.skipped))
+    if chosen.json:
+        whole.write(chosen.json)
+
+
+def draw(whole: Document, chosen: argparse.Namespace) -> None:
+    """Draw what was asked for. NothingToDraw if it was not measured."""
+    if chosen.picture:
+        picture.draw(chosen.picture, whole)
+        print(f"\ndrawn in {chosen.picture}")
+    if chosen.application:
+        application.draw(chosen.application, whole)
+        print(f"\n{application.table(whole)}\n\ndrawn in {chosen.application}")
 
 
 class Side:

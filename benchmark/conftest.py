@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -74,9 +74,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(report.text(facts, records, skipped))
 
 
-def ready(rivals: Rivals) -> tuple[dict[str, Contender], dict[str, str]]:
+Made = TypeVar("Made")
+
+
+def ready(rivals: Mapping[str, Callable[[], Made]]) -> tuple[dict[str, Made], dict[str, str]]:
     """The rivals that can take part, and for the others why they cannot."""
-    contenders: dict[str, Contender] = {}
+    contenders: dict[str, Made] = {}
     missing: dict[str, str] = {}
     for who, make in rivals.items():
         try:

@@ -7,8 +7,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from .baseline import SAME, Baseline, Unfit
-from .picture import COLOURS
+from .baseline import SAME, Baseline
+from .picture import COLOURS, NothingToDraw
 
 COLUMNS = 3
 MARKERS = "oDs^vPX*"
@@ -37,11 +37,11 @@ def series(kept: Sequence[Baseline], row: str) -> dict[tuple[str, str], list[Poi
 def draw(path: Path, kept: Sequence[Baseline]) -> None:
     """Draw a panel for each row into `path`, a PNG or SVG by its name, the oldest of `kept` first.
 
-    Unfit if nothing was kept, ImportError without matplotlib.
+    NothingToDraw if nothing was kept, ImportError without matplotlib.
     """
     rows = list(dict.fromkeys(row for baseline in kept for row in baseline.rows))
     if not rows:
-        raise Unfit("there are no baselines to draw: --save NAME makes one")
+        raise NothingToDraw("there are no baselines to draw: --save NAME makes one")
     import matplotlib
 
     matplotlib.use("Agg")

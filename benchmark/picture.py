@@ -22,8 +22,15 @@ ANCHORS = ("C++", "plain ctypes")
 COLOURS = {who: f"C{i}" for i, who in enumerate((CUDAPY, *ORDER))}
 
 
+class NothingToDraw(ValueError):
+    """What a picture shows was not measured."""
+
+
 def draw(path: Path, document: Document) -> None:
-    """Draw `document` into `path`, a PNG or SVG by its name. ImportError without matplotlib."""
+    """Draw `document` into `path`, a PNG or SVG by its name.
+
+    NothingToDraw if no launch was measured, ImportError without matplotlib.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -32,7 +39,7 @@ def draw(path: Path, document: Document) -> None:
 
     group = next((g for g in GROUPS if any(r.group == g for r in document.records)), None)
     if group is None:
-        raise ValueError(f"nothing to draw was measured: {' or '.join(GROUPS)}")
+        raise NothingToDraw(f"nothing to draw was measured: {' or '.join(GROUPS)}")
     records = [record for record in document.records if record.group == group]
     pyplot.rcParams["svg.hashsalt"] = "cudapy"
     height = 1.4 + 0.34 * len(records)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mean
 from time import monotonic
+from typing import Any
 
 import pytest
 
@@ -61,12 +62,17 @@ class Progress:
     """A plugin of pytest that says each test as it starts, in place of pytest's dots."""
 
     def __init__(self, config: pytest.Config, known: Mapping[str, float]) -> None:
-        self.config = config
+        self.config = config  # whose terminal is made after this is
         self.known = known
         self.remaining = Remaining([], known)
         self.count = 0
         self.started = 0.0
         self.clock: Callable[[], float] = monotonic
+
+    @property
+    def terminal(self) -> Any:
+        """The reporter of pytest."""
+        return self.config.pluginmanager.get_plugin("terminalreporter")
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.remaining = Remaining([item.nodeid for item in session.items], self.known)
@@ -76,11 +82,10 @@ class Progress:
         self.started = self.clock()
         number = self.count - len(self.remaining.left) + 1
         line = text(number, self.count, nodeid, self.remaining.seconds())
-        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
-        if terminal.isatty:
-            terminal.rewrite(line, erase=True)
+        if self.terminal.isatty:
+            self.terminal.rewrite(line, erase=True)
         else:
-            terminal.write_line(line)
+            self.terminal.write_line(line)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.remaining.done(nodeid, self.clock() - self.started)
@@ -92,6 +97,5 @@ class Progress:
         return "skipped" if report.skipped else "passed" if report.when == "call" else "", "", ""
 
     def pytest_sessionfinish(self) -> None:
-        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
-        if terminal.isatty:
-            terminal.rewrite("", erase=True)
+        if self.terminal.isatty:
+            self.terminal.rewrite("", erase=True)

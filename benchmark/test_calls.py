@@ -104,5 +104,5 @@ def test_nvrtc(race: Race) -> None:
         "NVRTC: SAXPY to PTX",
         with_nvrtc(cudapy.nvrtc),
         {"C++": twin, "cuda.bindings": lambda: with_nvrtc(import_module("cuda.bindings.nvrtc"))},
-        rounds=31,
+        rounds=15,
     )

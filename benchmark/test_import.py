@@ -45,7 +45,7 @@ def test_import(race: Race, module: str, peer: str | None) -> None:
     rivals: dict[str, Callable[[], Contender]] = {BARE: lambda: Program([sys.executable, "-c", "pass"])}
     if peer:
         rivals[peer.removesuffix(".driver")] = lambda: importing(peer)
-    race(GROUP, f"import {module}", mine, rivals, rounds=31, baseline=BARE)
+    race(GROUP, f"import {module}", mine, rivals, rounds=13, baseline=BARE)
 
 
 class Statement(Program):
@@ -67,7 +67,7 @@ def test_import_statement(rows: Rows, name: str) -> None:
         contenders["cuda.bindings"] = Statement(f"cuda.bindings.{name}")
     except RuntimeError as error:
         missing["cuda.bindings"] = reason(error)
-    times = interleave(contenders, rows.rounds(21))
+    times = interleave(contenders, rows.rounds(9))
     rows.add(Record(GROUP, f"the statement: import cudapy.{name}", times, missing=missing))
 
 
@@ -77,7 +77,7 @@ def test_import_without_byte_code(rows: Rows, module: str, tmp_path: Path) -> No
     variables = {"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     rivals = {BARE: Program([sys.executable, "-c", "pass"], **variables)}
     mine = Program([sys.executable, "-c", f"import {module}"], **variables)
-    times = interleave({CUDAPY: mine, **rivals}, rows.rounds(5))
+    times = interleave({CUDAPY: mine, **rivals}, 3)
     rows.add(Record(GROUP, f"import {module}, no byte code", times, baseline=BARE))
 
 
@@ -103,7 +103,7 @@ def test_memory(rows: Rows, name: str) -> None:
         contenders[who] = Memory(peer)
     except RuntimeError as error:
         missing[who] = reason(error)
-    found = interleave(contenders, rows.rounds(11))
+    found = interleave(contenders, 3)
     rows.add(Record(GROUP, f"memory: import cudapy.{name}", found, unit="B", baseline=BARE, missing=missing))
 
 

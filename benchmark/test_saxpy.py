@@ -27,6 +27,7 @@ GROUP = "SAXPY"
 PROGRAM = str(Path(__file__).parent / "programs" / "saxpy.py")
 AHEAD = 256 << 20
 LAUNCHES = 16
+BLOCK = 512
 
 
 class Work:
@@ -64,8 +65,8 @@ class Work:
 
     def kernel(self) -> None:
         """SAXPY."""
-        blocks, pointers = (self.n + 255) // 256, self.arguments.address
-        checked.cuLaunchKernel(self.function, blocks, 1, 1, 256, 1, 1, 0, self.gpu.stream, pointers, 0)
+        blocks, pointers = (self.n + BLOCK - 1) // BLOCK, self.arguments.address
+        checked.cuLaunchKernel(self.function, blocks, 1, 1, BLOCK, 1, 1, 0, self.gpu.stream, pointers, 0)
 
     def copy(self) -> None:
         """A copy of one buffer to another."""

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmark import baseline, experiments, history, progress
+from benchmark import application, baseline, experiments, history, picture, progress
 from benchmark.__main__ import main
 from benchmark.document import Document, merged
 from benchmark.record import CUDAPY, Record
-from benchmark.timing import SHORTEST, Loop, calls_for, interval
+from benchmark.timing import SHORTEST, Loop, Program, calls_for, interval
 from benchmark.twin import Absent, null_libcuda
+from cudapy import pathfinder
 
 MACHINE = {"GPU": "NVIDIA H200", "CPU": "a CPU, 16 cores", "date": "2026-01-02"}
 
@@ -162,6 +163,94 @@ def test_history_is_drawn_without_measuring(tmp_path: Path, monkeypatch: pytest.
     drawn = path.read_text()
     for name in ("launch: a row", "launch: the other", "NVIDIA H200", "NVIDIA H100", "abc", "def", "to C++"):
         assert f">{name}</text>" in drawn
+
+
+def applications(group: str, *who: str) -> list[Record]:
+    """A row for each phase, 10 ms for the first contender, 20 for the second; the whole has all of them."""
+    records = []
+    for name in (*application.PHASES, application.WHOLE):
+        length = len(application.PHASES) if name == application.WHOLE else 1
+        times = {each: [0.01 * length * (i + 1)] * 3 for i, each in enumerate(who)}
+        records.append(Record(group, name, times))
+    return records
+
+
+def test_the_table_of_the_application() -> None:
+    """Medians, as NVIDIA's: of the GPU if it was measured there, with the kernel; else of the simulator."""
+    simulated = applications(application.SIMULATED, CUDAPY)
+    with pytest.raises(picture.NothingToDraw, match="no application was measured"):
+        application.table(document(1.0))
+    assert application.table(Document(MACHINE, simulated, {})).splitlines() == [
+        "|  | cudapy |",
+        "| --- | --- |",
+        "| application, 1 million elements on the simulator | 70 ms |",
+    ]
+    kernel = Record(*application.KERNEL, {CUDAPY: [62.5e-6, 61e-6, 70e-6], "C++": [62.4e-6] * 3})
+    records = [*simulated, kernel, *applications(application.GROUP, CUDAPY, "C++", "cuda.bindings")]
+    assert application.table(Document(MACHINE, records, {})).splitlines() == [
+        "|  | C++ | cuda.bindings | cudapy |",
+        "| --- | --- | --- | --- |",
+        "| kernel | 62.4 us |  | 62.5 us |",
+        "| application | 140 ms | 210 ms | 70 ms |",
+    ]
+
+
+def test_the_bar_of_the_application_is_drawn_from_a_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that --json wrote, by --from, which measures nothing."""
+    pytest.importorskip("matplotlib")
+    raw, path = tmp_path / "raw.json", tmp_path / "application.svg"
+    names = (CUDAPY, application.WITHOUT_NUMPY)
+    Document(MACHINE, applications(application.GROUP, *names), {}).write(raw)
+    monkeypatch.setattr(sys, "argv", ["benchmark", "--from", str(raw), "--application", str(path)])
+    assert main() == 0
+    printed = capsys.readouterr().out
+    assert "| application | 70 ms | 140 ms |" in printed and f"drawn in {path}" in printed
+    drawn = path.read_text()
+    for text in (*names, *application.PHASES):
+        assert f">{text}</text>" in drawn
+    assert drawn.count(">10</text>") >= 7 and drawn.count(">20</text>") >= 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--from", "none.json"], "none.json: FileNotFoundError"),
+        (["--from", "raw.json", "--application", "a.svg"], "no application was measured"),
+        (["--from", "raw.json", "--save", "x"], "--from and --history measure nothing"),
+        (["--history", "--runs", "2"], "--from and --history measure nothing"),
+    ],
+)
+def test_what_a_record_cannot_give(
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    document(1.0).write(tmp_path / "raw.json")
+    monkeypatch.setattr(sys, "argv", ["benchmark", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2 and said in capsys.readouterr().err
+
+
+def test_phases_of_the_program() -> None:
+    """They are those of application.py, follow each other, and are all of the program."""
+    try:
+        pathfinder.load("nvrtc")
+    except pathfinder.LibraryNotFound as error:
+        pytest.skip(str(error).splitlines()[0])
+    program = Path(__file__).parent.parent / "benchmark" / "programs" / "saxpy.py"
+    command = [sys.executable, str(program), "cudapy", "array", "2"]
+    found = application.phases(Program(command, CUDAPY_DRIVER="simulator"))
+    whole = found.pop(application.WHOLE)
+    assert tuple(found) == application.PHASES and all(seconds > 0 for seconds in found.values())
+    assert sum(found.values()) == pytest.approx(whole)
+    with pytest.raises(RuntimeError, match="the program has the phases start, other, exit"):
+        application.phases(Program([sys.executable, "-c", "print('start 1'); print('other 2')"]))
 
 
 def test_no_history(

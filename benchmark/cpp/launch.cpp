@@ -55,11 +55,11 @@ static double kernel_seconds(size_t n) {
     }
     float a = 2.0f;
     void *pointers[] = {&a, &x, &y, &out, &n};
-    unsigned blocks = static_cast<unsigned>((n + 255) / 256);
+    unsigned blocks = static_cast<unsigned>((n + 511) / 512);
     for (int i = 0; i < 4; ++i) CHECK(cuMemsetD8Async(busy, 0, ahead, stream));
     CHECK(cuEventRecord(events[0], stream));
     for (int i = 1; i < 17; ++i) {
-        CHECK(cuLaunchKernel(saxpy, blocks, 1, 1, 256, 1, 1, 0, stream, pointers, nullptr));
+        CHECK(cuLaunchKernel(saxpy, blocks, 1, 1, 512, 1, 1, 0, stream, pointers, nullptr));
         CHECK(cuEventRecord(events[i], stream));
     }
     drain();

@@ -1,17 +1,24 @@
 """The whole SAXPY job: source, NVRTC, launch, check. The twin of cpp/saxpy.cpp.
 
-    python saxpy.py PACKAGE DATA
+    python saxpy.py PACKAGE DATA [BLOCKS]
 
 PACKAGE is `cudapy` or `cuda.bindings`: the program is the same for both. DATA is what holds the host's data:
-`numpy`, or `array`, which is in the standard library.
+`numpy`, or `array`, which is in the standard library. BLOCKS: how many, of 512 threads
+each, 32,768 by default; an even number. It prints when each of its phases was over.
 """
 
-import ctypes
-import sys
-from importlib import import_module
-from typing import Any
+from time import perf_counter
 
-PACKAGE, DATA = sys.argv[1:]
+MARKS = [("start", perf_counter())]
+
+import ctypes  # noqa: E402 (what is imported from here on is a phase)
+import sys  # noqa: E402
+from importlib import import_module  # noqa: E402
+from typing import Any  # noqa: E402
+
+PACKAGE, DATA = sys.argv[1:3]
+np: Any = import_module("numpy") if DATA == "numpy" else None
+array: Any = None if np else import_module("array").array
 driver: Any = import_module(f"{PACKAGE}.driver")
 nvrtc: Any = import_module(f"{PACKAGE}.nvrtc")
 
@@ -23,7 +30,9 @@ extern "C" __global__ void saxpy(float a, const float *x, const float *y, float 
 }
 """
 PERIOD = 1024
-N = 1 << 24
+BLOCK = 512
+BLOCKS = int(sys.argv[3]) if sys.argv[3:] else 32768
+N = BLOCK * BLOCKS
 BYTES = 4 * N
 A = 2.0
 
@@ -35,18 +44,19 @@ def check(result: Any) -> Any:
     return result[1] if len(result) == 2 else result[1:]
 
 
+def mark(phase: str) -> None:
+    """Note that a phase is over."""
+    MARKS.append((phase, perf_counter()))
+
+
 def numpy_data() -> tuple[Any, Any, Any]:
     """x, y, and room for the result."""
-    import numpy as np
-
     ramp = np.arange(PERIOD, dtype=np.float32)
     return np.tile(ramp, N // PERIOD), np.tile(ramp[::-1], N // PERIOD), np.empty(N, np.float32)
 
 
 def array_data() -> tuple[Any, Any, Any]:
     """x, y, and room for the result."""
-    from array import array
-
     ramp = array("f", range(PERIOD))
     return ramp * (N // PERIOD), ramp[::-1] * (N // PERIOD), array("f", bytes(4)) * N
 
@@ -64,7 +74,9 @@ def is_right(x: Any, y: Any, out: Any) -> bool:
     return bytes(out) == bytes(ramp) * (N // PERIOD)
 
 
+mark("imports")
 check(driver.cuInit(0))
+mark("cuInit")
 device = check(driver.cuDeviceGet(0))
 attribute = driver.CUdevice_attribute
 major = check(driver.cuDeviceGetAttribute(attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device))
@@ -75,8 +87,10 @@ check(nvrtc.nvrtcCompileProgram(program, 1, [f"--gpu-architecture=compute_{major
 ptx = b" " * check(nvrtc.nvrtcGetPTXSize(program))
 check(nvrtc.nvrtcGetPTX(program, ptx))
 check(nvrtc.nvrtcDestroyProgram(program))
+mark("compilation")
 
 check(driver.cuCtxSetCurrent(check(driver.cuDevicePrimaryCtxRetain(device))))
+mark("context")
 stream = check(driver.cuStreamCreate(0))
 module = check(driver.cuModuleLoadData(ptx))
 saxpy = check(driver.cuModuleGetFunction(module, b"saxpy"))
@@ -90,7 +104,7 @@ arguments = (
     (A, int(x), int(y), int(out), N),
     (ctypes.c_float, pointer, pointer, pointer, ctypes.c_size_t),
 )
-check(driver.cuLaunchKernel(saxpy, N // 256, 1, 1, 256, 1, 1, 0, stream, arguments, 0))
+check(driver.cuLaunchKernel(saxpy, BLOCKS, 1, 1, BLOCK, 1, 1, 0, stream, arguments, 0))
 check(driver.cuMemcpyDtoHAsync(address(hout), out, BYTES, stream))
 check(driver.cuStreamSynchronize(stream))
 if not is_right(hx, hy, hout):
@@ -101,3 +115,6 @@ for memory in (x, y, out):
 check(driver.cuModuleUnload(module))
 check(driver.cuStreamDestroy(stream))
 check(driver.cuDevicePrimaryCtxRelease(device))
+mark("work")
+for phase, when in MARKS:
+    print(phase, when)
