@@ -18,7 +18,7 @@ from .twin import Absent, null_libcuda
 
 GROUP = "first calls"
 NULL = f"{GROUP}, on a null libcuda"
-ROUNDS = 7
+ROUNDS = 5
 PACKAGES = {
     "driver": {CUDAPY: "cudapy", "cuda.bindings": "cuda.bindings"},
     "core": {CUDAPY: "cudapy", "cuda.core": "cuda"},

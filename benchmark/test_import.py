@@ -45,7 +45,7 @@ def test_import(race: Race, module: str, peer: str | None) -> None:
     rivals: dict[str, Callable[[], Contender]] = {BARE: lambda: Program([sys.executable, "-c", "pass"])}
     if peer:
         rivals[peer.removesuffix(".driver")] = lambda: importing(peer)
-    race(GROUP, f"import {module}", mine, rivals, rounds=13, baseline=BARE)
+    race(GROUP, f"import {module}", mine, rivals, rounds=7, baseline=BARE)
 
 
 class Statement(Program):
@@ -67,7 +67,7 @@ def test_import_statement(rows: Rows, name: str) -> None:
         contenders["cuda.bindings"] = Statement(f"cuda.bindings.{name}")
     except RuntimeError as error:
         missing["cuda.bindings"] = reason(error)
-    times = interleave(contenders, rows.rounds(9))
+    times = interleave(contenders, rows.rounds(5))
     rows.add(Record(GROUP, f"the statement: import cudapy.{name}", times, missing=missing))
 
 
