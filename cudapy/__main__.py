@@ -1,4 +1,4 @@
-"""`python -m cudapy`: what was found on this machine, and what is wrong with it; `top`, `vendor`."""
+"""`python -m cudapy`: what was found on this machine, and what is wrong with it; `ranks`, `top`, `vendor`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,21 @@ from . import __version__
 from ._doctor.machine import this_machine
 from ._doctor.problems import problems
 from ._doctor.report import as_json, as_text
+from ._ranks import main as ranks
 from ._vendor import main as vendor
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the report; 0 if a kernel was compiled and run on a device, 1 if not.
 
-    `top` shows the devices and their processes; `vendor` makes a copy of the package.
+    `ranks` runs a program in several processes; `top` shows the devices and their processes; `vendor` makes a
+    copy of the package.
     """
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["vendor"]:
         return vendor(given[1:])
+    if given[:1] == ["ranks"]:
+        return ranks(given[1:], f"python -m {__package__} ranks")
     if given[:1] == ["top"]:
         from ._top.command import main as top
 
@@ -30,8 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog=f"python -m {__package__}",
         description="Reports what this machine has of CUDA, and the problems found. Exit code 0: a kernel "
-        "was compiled and run on a device; 1: it was not. Other commands, each with --help: `top` shows the "
-        "devices and the processes on them, `vendor` copies this package into another project.",
+        "was compiled and run on a device; 1: it was not. Other commands, each with --help: `ranks` runs a "
+        "program in a process for each rank, `top` shows the devices and the processes on them, `vendor` "
+        "copies this package into another project.",
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON, for bug reports")
     parser.add_argument("--version", action="version", version=f"{__package__} {__version__}")

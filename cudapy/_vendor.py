@@ -26,7 +26,7 @@ COMPILERS = ("nvrtc", "nvjitlink", "nvvm", "nvfatbin")
 MODULES = ("core", "driver", "runtime", *COMPILERS, "nvml", "nccl", "cufile", "cudla", "pathfinder", "utils")
 SIMULATOR = "simulator"
 """What a copy has only if it is asked for: what imports it does so in a function, and can do without."""
-NOT_COPIED = ("__main__.py", "_doctor/", "_vendor.py", "alias.py", "_alias/")
+NOT_COPIED = ("__main__.py", "_doctor/", "_ranks.py", "_vendor.py", "alias.py", "_alias/")
 
 
 class VendorError(Exception):

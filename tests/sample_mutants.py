@@ -45,10 +45,10 @@ MISTAKES = {
     "launch_latency": ("atomicAdd(launches, 1)", "atomicAdd(launches, 2)"),
     "mandelbrot": ("2 * x * y + b;", "2 * x * y + a;"),
     "matrix_mul": ("b[i][threadIdx.x];", "b[threadIdx.x][i];"),
+    "matrix_mul_ranks": ("a[row * n + first", "a[row * n"),
     "merge_sort": ("run *= 2, now", "run *= 4, now"),
     "monte_carlo_pi": ("mine, 1)", "mine, 2)"),
     "multi_gpu": ("sum += input[i]", "sum -= input[i]"),
-    "multi_gpu_processes": ("x[i] += y[i]", "x[i] = y[i]"),
     "n_body": ("me.x += speed.x", "me.x -= speed.x"),
     "numba_memory": ("x[i] *= x[i]", "x[i] += x[i]"),
     "numpy_arrays": ("p.energy /= 2", "p.energy /= 3"),
@@ -78,6 +78,7 @@ MISTAKES = {
     "simple_texture": ("u * c - v * s", "u * c + v * s"),
     "simple_zero_copy": ("a[i] + b[i]", "a[i] - b[i]"),
     "sobel_filter": ("2 * at(1, 0)", "3 * at(1, 0)"),
+    "sort_ranks": ("(i & run) == 0", "(i & run) != 0"),
     "stream_ordered_allocation": ("a[i] + b[i]", "a[i] - b[i]"),
     "stream_ordered_allocation_ipc": ("data[i] + offset", "data[i] - offset"),
     "stream_priorities": ("x * 1664525", "x * 1664527"),
@@ -94,6 +95,7 @@ MISTAKES = {
     "vector_add": ("a[i] + b[i]", "a[i] - b[i]"),
     "vector_add_drv": ("a[i] + b[i]", "a[i] - b[i]"),
     "vector_add_mmap": ("a[i] + b[i]", "a[i] - b[i]"),
+    "wave_ranks": ("now[i + k * plane]", "now[i + k]"),
 }
 """What is written in the kernel of a sample, once, and what is wrong instead."""
 

@@ -100,7 +100,9 @@ def test_what_nobody_asked_for_is_not_there(theirs: Path) -> None:
     assert vendor(theirs) == 0
     copied = {path.name for path in (theirs / "cudapy").iterdir()}
     assert {"LICENSE", "vendored.json", "py.typed", "core.py", "runtime.py"} < copied
-    assert copied.isdisjoint({"simulator", "alias.py", "_alias", "_doctor", "_vendor.py", "__main__.py"})
+    assert copied.isdisjoint(
+        {"simulator", "alias.py", "_alias", "_doctor", "_ranks.py", "_vendor.py", "__main__.py"}
+    )
     assert json.loads((theirs / "cudapy" / "vendored.json").read_text())["version"] == __version__
     assert "MIT" in (theirs / "cudapy" / "LICENSE").read_text()
 

@@ -22,6 +22,7 @@ import os
 import pkgutil
 import runpy
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -69,6 +70,14 @@ class Template:
         """End the template; there is no program under way."""
         with self._process:  # waits, and closes its pipes
             self._process.terminate()
+
+
+def free_port() -> int:
+    """A port of this host that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
 
 
 @functools.cache

@@ -1,20 +1,20 @@
 """saxpy over ranks: a device for each, and NCCL between them.
 
-    python samples/interop/saxpy_ranks.py               # one rank
-    python samples/interop/saxpy_ranks.py 4             # four, which this starts itself
+    python samples/interop/saxpy_ranks.py [--save times.png]               # one rank
+    python -m cudapy ranks 4 samples/interop/saxpy_ranks.py                # four
     torchrun --nproc-per-node=4 samples/interop/saxpy_ranks.py
     mpiexec -n 4 python samples/interop/saxpy_ranks.py
 
 Each rank computes a part of its own: with more ranks there is more to do, and it takes as long (weak
-scaling). Then they add up their sums with NCCL, and the slowest one's time is the time of all. The check is
-of the sum over all ranks, which NumPy knows from the numbers.
+scaling). The first rank alone measures, then the first two, four and so on up to all, with a communicator for
+each number; the slowest one's time is the time of all. The check is of the sum over all ranks, which NumPy
+knows from the numbers. The chart has the time of each number of ranks.
 """
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
+import argparse
+import importlib.util
 import sys
 
 import numpy as np
@@ -30,34 +30,38 @@ extern "C" __global__ void saxpy(float a, const float *x, float *y, size_t n)
         y[i] = a * x[i] + y[i];
 }
 """
-N, THREADS, A = 1 << 20, 256, 2.0
+THREADS, A, REPEATS = 256, 2.0, 3
 
 
-def numbers(rank: int) -> tuple[np.ndarray, np.ndarray]:
+def numbers(rank: int, n: int) -> tuple[np.ndarray, np.ndarray]:
     """x and y of a rank: whole numbers, whose sums are exact."""
-    index = np.arange(N, dtype=np.int64)
+    index = np.arange(n, dtype=np.int64)
     return ((index + rank) % 7).astype(np.float32), ((index * 3 + rank) % 5).astype(np.float32)
 
 
-def start(ranks: int) -> int:
-    """A process for each rank, with what torchrun would set. The exit code of the first that fails."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    told = {"WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    processes = [
-        subprocess.Popen(
-            [sys.executable, __file__],
-            env={**os.environ, **told, "RANK": str(rank), "LOCAL_RANK": str(rank)},
-        )
-        for rank in range(ranks)
-    ]
-    return max((process.wait() for process in processes), key=abs)
+def save(file: str, times: dict[int, float], n: int) -> None:
+    """Write a chart of the time of each number of ranks."""
+    from matplotlib.figure import Figure
+
+    axes = (figure := Figure()).subplots()
+    axes.plot(list(times), [time * 1e3 for time in times.values()], "o-", label="the slowest rank")
+    axes.axhline(times[1] * 1e3, linestyle="--", label="one rank")
+    axes.set(xlabel="ranks", ylabel="us", title=f"SAXPY, {n} elements for each rank", ylim=(0, None))
+    axes.set_xticks(list(times))
+    axes.legend()
+    figure.savefig(file)
+    print(f"written to {file}")
 
 
 def main() -> int:
-    if sys.argv[1:]:
-        return start(int(sys.argv[1]))
+    parser = argparse.ArgumentParser(description="SAXPY over ranks.")
+    parser.add_argument("--elements", type=int, default=1 << 18, help="how many each rank has")
+    parser.add_argument("--save", metavar="PNG", help="write a chart of the times there (needs Matplotlib)")
+    chosen = parser.parse_args()
+    if chosen.save and not importlib.util.find_spec("matplotlib"):
+        parser.error("--save needs Matplotlib: pip install matplotlib")
+    if not 1 <= chosen.elements <= 1 << 31:
+        parser.error("--elements must be 1 to 2147483648")
     simulator.stand_in()
     try:
         pathfinder.load("nccl")
@@ -65,47 +69,60 @@ def main() -> int:
         print("WAIVED: needs NCCL: pip install nvidia-nccl-cu13, or nvidia-nccl-cu12")
         return 77
     with Communicator.from_environment() as comm:
-        return saxpy(comm)
+        return saxpy(comm, chosen.elements, chosen.save)
 
 
-def saxpy(comm: Communicator) -> int:
+def saxpy(comm: Communicator, n: int, file: str | None) -> int:
     """The part of one rank, and what all of them have. The exit code."""
     device = comm.device
     device.set_current()
     stream = device.create_stream()
     kernel = Program(KERNEL, "c++").compile("cubin").get_kernel("saxpy")
-    x, y = numbers(comm.rank)
+    x, y = numbers(comm.rank, n)
     on_device = [device.allocate(x.nbytes, stream) for _ in range(2)]
-    for buffer, array in zip(on_device, (x, y), strict=True):
-        buffer.copy_from(array, stream=stream)
-
+    found = device.allocate(8, stream)  # a number that all ranks need to know of each other
     timed = EventOptions(timing_enabled=True)
-    config = LaunchConfig(grid=(N + THREADS - 1) // THREADS, block=THREADS)
-    before = stream.record(options=timed)
-    launch(stream, config, kernel, A, *on_device, N)
-    after = stream.record(options=timed)
-    result = np.empty_like(y)
+    config = LaunchConfig(grid=(n + THREADS - 1) // THREADS, block=THREADS)
+    result, value = np.empty_like(y), np.empty(1)
+    times: dict[int, float] = {}
+    sizes = [size for size in (1 << bit for bit in range(comm.size.bit_length())) if size < comm.size]
+    for size in [*sizes, comm.size]:
+        part = comm.split(0 if comm.rank < size else None)
+        if part is None:  # this rank comes later
+            continue
+        best = np.inf
+        for _ in range(REPEATS):
+            for buffer, array in zip(on_device, (x, y), strict=True):
+                buffer.copy_from(array, stream=stream)
+            part.all_reduce(found, dtype=np.float64, stream=stream)  # they start together
+            before = stream.record(options=timed)
+            launch(stream, config, kernel, A, *on_device, n)
+            after = stream.record(options=timed)
+            part.sync(stream)
+            best = min(best, after - before)
+        value[0] = best
+        found.copy_from(value, stream=stream)
+        part.all_reduce(found, op="max", dtype=np.float64, stream=stream)
+        found.copy_to(value, stream=stream)
+        part.sync(stream)
+        times[size] = value[0]
+        part.close()
+
     on_device[1].copy_to(result, stream=stream)
     stream.sync()
-
-    # What all ranks need to know of each other: the sum of all, and the longest time.
-    total, longest = np.array([result.sum(dtype=np.float64)]), np.array([after - before])
-    there = device.allocate(16, stream)
-    there.copy_from(np.concatenate([total, longest]), stream=stream)
-    gathered = device.allocate(16 * comm.size, stream)
-    comm.all_gather(there, gathered, dtype=np.float64, stream=stream)
-    comm.all_reduce(there, dtype=np.float64, stream=stream)
-    sums, every = np.empty(2), np.empty((comm.size, 2))
-    there.copy_to(sums, stream=stream)
-    gathered.copy_to(every, stream=stream)
+    value[0] = result.sum(dtype=np.float64)
+    found.copy_from(value, stream=stream)
+    comm.all_reduce(found, dtype=np.float64, stream=stream)
+    found.copy_to(value, stream=stream)
     comm.sync(stream)
-
-    parts = [numbers(rank) for rank in range(comm.size)]
-    expected = sum(float((A * x + y).sum(dtype=np.float64)) for x, y in parts)
-    right = sums[0] == expected == every[:, 0].sum()
+    parts = [numbers(rank, n) for rank in range(comm.size)]
+    right = value[0] == sum(float((A * x + y).sum(dtype=np.float64)) for x, y in parts)
     if comm.rank == 0:
-        print(f"{comm.size} rank(s) of {N} elements, their sum is {sums[0]:.1f}")
-        print(f"the slowest took {every[:, 1].max() * 1e3:.1f} us")
+        print(f"{comm.size} rank(s) of {n} elements, their sum is {value[0]:.1f}")
+        for size, time in times.items():
+            print(f"the slowest of {size} took {time * 1e3:.1f} us")
+        if file:
+            save(file, times, n)
         print("PASS" if right else "FAIL")
     return 0 if right else 1
 
