@@ -45,7 +45,7 @@ MISTAKES = {
     "launch_latency": ("atomicAdd(launches, 1)", "atomicAdd(launches, 2)"),
     "mandelbrot": ("2 * x * y + b;", "2 * x * y + a;"),
     "matrix_mul": ("b[i][threadIdx.x];", "b[threadIdx.x][i];"),
-    "matrix_mul_ranks": ("a[row * n + first", "a[row * n"),
+    "matrix_mul_ranks": ("left[y][i] * right", "left[i][y] * right"),
     "merge_sort": ("run *= 2, now", "run *= 4, now"),
     "monte_carlo_pi": ("mine, 1)", "mine, 2)"),
     "multi_gpu": ("sum += input[i]", "sum -= input[i]"),
