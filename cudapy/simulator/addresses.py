@@ -6,6 +6,7 @@ import ctypes
 import functools
 import mmap
 import os
+import struct
 import sys
 from typing import Any, Protocol
 
@@ -43,6 +44,8 @@ def _reader() -> Any:
 _read = _reader()
 _room = ctypes.create_string_buffer(AT_ONCE)
 _into = np.array([[ctypes.addressof(_room), AT_ONCE]], np.uint64)
+_target = _into.ctypes.data
+_BYTE = struct.Struct("=QQ")
 
 
 def is_readable(address: int, size: int) -> bool:
@@ -53,13 +56,15 @@ def is_readable(address: int, size: int) -> bool:
         return True
     start = address // PAGE
     count = (address + size - 1) // PAGE - start + 1
+    if count == 1:
+        return bool(_read(os.getpid(), _target, 1, _BYTE.pack(address, 1), 1, 0) == 1) or not _tells()
     for first in range(start, start + count, AT_ONCE):
         pages = np.empty((min(AT_ONCE, start + count - first), 2), np.uint64)
         pages[:, 0] = np.arange(first, first + len(pages), dtype=np.uint64) * np.uint64(PAGE)
         pages[:, 1] = 1
         if first == start:
             pages[0, 0] = address
-        readable = _read(os.getpid(), _into.ctypes.data, 1, pages.ctypes.data, len(pages), 0)
+        readable = _read(os.getpid(), _target, 1, pages.ctypes.data, len(pages), 0)
         if readable != len(pages):
             return readable < 0 and not _tells()
     return True

@@ -70,18 +70,27 @@ def parameter(kernel: Any, index: int) -> tuple[int, int]:
 
 def get(of: OnDevice, attrib: int) -> int:
     """An attribute."""
-    from ..._types.driver.enums import CUdevice_attribute as OfDevice
-
-    name, kernel = Attribute(attrib), of.kernel
+    name = Attribute(attrib)
     if name in of.set:
         return of.set[name]
-    device = of.device
+    if of.compiled_attributes is None:
+        of.compiled_attributes = _compiled_attributes(of)
+    if name not in of.compiled_attributes:
+        raise invalid(f"{attrib} is no attribute of a function")
+    return of.compiled_attributes[name]
+
+
+def _compiled_attributes(of: OnDevice) -> dict[Attribute, int]:
+    """The attributes that a kernel has where none are set."""
+    from ..._types.driver.enums import CUdevice_attribute as OfDevice
+
+    kernel, device = of.kernel, of.device
     major, minor = (
         device[OfDevice.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR],
         device[OfDevice.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR],
     )
     target = re.search(rb"\.target\s+(?:sm|compute)_(\d+)", of.source.ptx)
-    values = {
+    return {
         Attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: min(kernel.max_threads or 1024, 1024),
         Attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: kernel.shared_size,
         Attribute.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: kernel.const_size,
@@ -99,9 +108,6 @@ def get(of: OnDevice, attrib: int) -> int:
         Attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: 0,
         Attribute.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: 0,
     }
-    if name not in values:
-        raise invalid(f"{attrib} is no attribute of a function")
-    return values[name]
 
 
 _CLUSTER = (

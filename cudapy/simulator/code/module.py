@@ -95,6 +95,8 @@ class OnDevice:
         self.kernel = kernel
         self.device = device
         self.set: dict[Attribute, int] = {}
+        self.compiled_attributes: dict[Attribute, int] | None = None
+        """The others, once one was asked for."""
 
     @property
     def registers(self) -> int:

@@ -155,6 +155,8 @@ def cuStreamWaitEvent(hStream: int, hEvent: int, Flags: int) -> None:
 def cuEventQuery(hEvent: int) -> None:
     event = find(hEvent, Event)
     event.check()
+    for work in event.after:
+        work.pause()
     if not event.is_done:
         raise Refused("CUDA_ERROR_NOT_READY")
 

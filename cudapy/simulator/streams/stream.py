@@ -86,6 +86,9 @@ class Stream(Object):
         """Whether all that was queued is done."""
         if self.is_legacy:
             self.submit(None, soon=True)
+        last = self.queue.last
+        if last is not None:
+            last.pause()
         return self.queue.last is None
 
     def forget(self) -> None:

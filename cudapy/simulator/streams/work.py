@@ -37,6 +37,7 @@ progress = threading.Condition(guard)
 """Notified whenever work ends."""
 
 SLICE = 0.05  # seconds
+PAUSE = 0.0005  # seconds
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -109,6 +110,16 @@ class Work:
             with guard:
                 while not progress.wait_for(lambda: self.done, SLICE):
                     leave()
+
+    def pause(self) -> None:
+        """Block until it is done, but for no longer than a thread of Python is let run while others wait.
+
+        For a call that asks whether it is done: a program that asks again and again would else keep the GIL
+        from the thread that does the work.
+        """
+        with guard:
+            if not self.done:
+                progress.wait(PAUSE)
 
     def follow(self) -> None:
         """Block until it is done, for work that comes behind it."""
