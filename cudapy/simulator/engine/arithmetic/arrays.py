@@ -10,6 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..aliases import Array
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 u1, u2, u4, u8 = (np.dtype(f"u{size}") for size in (1, 2, 4, 8))
@@ -31,6 +33,20 @@ one_i1, one_i2, one_i4, one_i8, one_u1, one_u2, one_u4, one_u8 = (
     _converter(dtype) for dtype in (i1, i2, i4, i8, u1, u2, u4, u8)
 )
 """One whole number as that type, modulo its range; `view` and `astype` take five times as long."""
+
+
+_PIECE = 4096
+"""Lanes of an operation of many steps, whose arrays of 8 bytes a lane then stay in the processor's cache."""
+
+
+def in_pieces(function: Callable[..., Array], *operands: Array) -> Array:
+    """`function` of arrays of one length, computed piece after piece."""
+    length = len(operands[0])
+    if length <= _PIECE:
+        return function(*operands)
+    return np.concatenate(
+        [function(*[one[i : i + _PIECE] for one in operands]) for i in range(0, length, _PIECE)]
+    )
 
 
 def arrays(function: Callable[_P, _R]) -> Callable[_P, _R]:

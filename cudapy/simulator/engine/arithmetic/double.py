@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import exact
-from .arrays import arrays, f8, u8
+from .arrays import arrays, f8, in_pieces, u8
 from .floating import all_positive, maximum, minimum, zero_of_sum
 from .rounding import step, to_odd, two_sum
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _QUIET = np.uint64(1 << 51)
 _SPLIT = np.float64(134217729.0)
+_ABOVE, _BELOW = np.float64(1 + 2.0**-51), np.float64(1 - 2.0**-51)
 
 
 def chosen_nan(r: F64, *operands: F64) -> F64:
@@ -35,6 +36,8 @@ def chosen_nan(r: F64, *operands: F64) -> F64:
 
 def canonicalize_nan64(x: F64) -> F64:
     """Binary64 with every NaN quiet, its other bits kept."""
+    if x.ndim and not np.count_nonzero(x != x):
+        return x
     return np.where(x != x, x.view(u8) | _QUIET, x.view(u8))[()].view(f8)
 
 
@@ -125,7 +128,35 @@ def _root64(a: F64, rnd: str) -> F64:
 
 @arrays
 def fma64(a: F64, b: F64, c: F64, mode: str | None = None) -> F64:
-    """a * b + c, rounded once. Source: as in rounding.py, algorithm 5."""
+    """a * b + c, rounded once."""
+    if mode in (None, "rn"):
+        r = in_pieces(_fma_to_nearest, a, b, c)
+    else:
+        r = in_pieces(lambda a, b, c: _fma(a, b, c, mode), a, b, c)
+    return chosen_nan(r, a, c, b)
+
+
+def _fma_to_nearest(a: F64, b: F64, c: F64) -> F64:
+    """The sum of the rounded product and `c`, and of their errors. That is rounded itself: where it might be
+    too far off, both ends of where the exact one lies do not round to the same result.
+
+    Source: A. Ziv, ACM Trans. Math. Software 17 (1991).
+    """
+    product, low = _two_product(a, b)
+    s, error = two_sum(product, c)
+    error += low
+    r = s + error * _ABOVE
+    certain = r == s + error * _BELOW
+    certain &= _ordinary(product, a, b)
+    certain &= np.abs(c) < 2.0**1000
+    if not certain.all():
+        few = np.flatnonzero(~certain)
+        r[few] = _fma(a[few], b[few], c[few], None)
+    return r
+
+
+def _fma(a: F64, b: F64, c: F64, mode: str | None) -> F64:
+    """In each mode. Source: as in rounding.py, algorithm 5."""
     product, low = _two_product(a, b)
     ordinary = _ordinary(product, a, b) & (np.abs(c) < 2.0**1000)
     th, tl = two_sum(c, low)
@@ -141,7 +172,7 @@ def fma64(a: F64, b: F64, c: F64, mode: str | None = None) -> F64:
     if mode == "rm":
         r = np.where((r == 0) & ordinary & (error == 0), -0.0, r)
         r = np.where(trivial, zero_of_sum(plain, plain, all_positive(product, c)), r)
-    return chosen_nan(r, a, c, b)
+    return r
 
 
 def minimum64(a: F64, b: F64) -> F64:
