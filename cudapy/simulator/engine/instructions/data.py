@@ -135,6 +135,12 @@ def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
         where, access = _asked(writer, instruction.operands[1], kind, 1, READ)
         writer.write(items[0], f"L.global_memory.load({where}, {access}, I)", kind)
         return
+    if space == "shared":
+        where, access = _asked(writer, instruction.operands[1], kind, len(items), READ)
+        values = writer.let(f"L.shared.load({where}, {access}, I)")
+        for number, item in enumerate(items):
+            writer.write(item, f"{values}[{number}]", kind)
+        return
     array, index = place(writer, instruction.operands[1], space, kind, len(items), READ)
     for number, item in enumerate(items):
         writer.write(item, f"{array}.take({index} + {number})" if number else f"{array}.take({index})", kind)

@@ -63,9 +63,7 @@ class SharedMemory:
             high = bits = int(a)
         else:
             high, bits = int(a.max()), int(np.bitwise_or.reduce(a))
-        # a compiler makes vectors of reads, the last of which may end behind what the block has
-        behind = high if access.items > 1 and access.mode == READ else high + size - 1
-        if behind >= self.size or bits & (size - 1):
+        if not self._is_inside(high, bits, access):
             if high >> layout.RANK and self.is_own(a, lanes).all():
                 return self.at_cluster(a, access, lanes)
             hint = "; the address is of another block of the cluster, which takes shared::cluster"
@@ -77,6 +75,23 @@ class SharedMemory:
         if self.races is not None:
             self.races.shared(offset.view(np.int64), a, access, lanes)
         return self.view(access.dtype), (offset >> access.shift).view(np.int64)
+
+    def load(self, a: U64, access: Access, lanes: Lanes) -> list[Array]:
+        """What lies at addresses in lanes' own blocks, item after item. Raises Fault."""
+        threads = self._threads
+        is_plain = lanes is None and self.races is None and threads.block_count > 1
+        if a.ndim or not is_plain or not self._is_inside(int(a), int(a), access):
+            array, index = self.at(a, access, lanes)
+            return [array.take(index + step if step else index) for step in range(access.items)]
+        of_blocks = self.view(access.dtype).reshape(threads.block_count, -1)
+        first = int(a) >> int(access.shift)
+        return [of_blocks[:, first + step].repeat(threads.per_block) for step in range(access.items)]
+
+    def _is_inside(self, high: int, bits: int, access: Access) -> bool:
+        """Whether addresses up to `high` are of the block; `bits` are those that any of them has."""
+        # a compiler makes vectors of reads, the last of which may end behind what the block has
+        last = high if access.items > 1 and access.mode == READ else high + access.size - 1
+        return last < self.size and not bits & (access.size - 1)
 
     def at_cluster(self, a: U64, access: Access, lanes: Lanes) -> Places:
         """The places of addresses in any block of lanes' clusters. Raises Fault."""
