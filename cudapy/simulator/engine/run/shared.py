@@ -58,7 +58,6 @@ class SharedMemory:
 
     def at(self, a: U64, access: Access, lanes: Lanes) -> Places:
         """The places of addresses in lanes' own blocks. Raises Fault."""
-        size = access.size
         if not a.ndim:
             high = bits = int(a)
         else:
