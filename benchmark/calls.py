@@ -57,6 +57,32 @@ GETTERS_AND_QUEUES = (
     Call("cuStreamSynchronize", "cuStreamSynchronize(stream)", "cuStreamSynchronize(stream)"),
 )
 
+PAGE_LOCKED = (
+    Call(
+        "cuMemcpyHtoDAsync, page-locked",
+        "cuMemcpyHtoDAsync(pointer, locked, 4096, stream)",
+        "cuMemcpyHtoDAsync_v2(pointer, locked, size, stream)",
+    ),
+    Call(
+        "cuMemcpyDtoHAsync, page-locked",
+        "cuMemcpyDtoHAsync(locked, pointer, 4096, stream)",
+        "cuMemcpyDtoHAsync_v2(locked, pointer, size, stream)",
+    ),
+)
+
+LOOKUPS = (
+    Call(
+        "cuModuleGetFunction",
+        "cuModuleGetFunction(module, b'saxpy')",
+        "cuModuleGetFunction(handle_at, module, b'saxpy')",
+    ),
+    Call(
+        "cuTensorMapEncodeTiled",
+        "cuTensorMapEncodeTiled(float32, 2, pointer, lengths, strides, box, steps, *modes)",
+        None,
+    ),
+)
+
 MAKERS = (
     Call(
         "cuStreamCreate+cuStreamDestroy",
@@ -81,6 +107,16 @@ CORE = (
 DEFAULT_STREAM = Call("cuMemAllocAsync+cuMemFreeAsync", "allocate(4096).close()", None)
 
 GRAPH = Call("cuGraphLaunch", "cuGraphLaunch(graph, stream)", "cuGraphLaunch(graph, stream)", 50)
+
+INSTANTIATE = Call(
+    "cuGraphInstantiate",
+    "err, made = cuGraphInstantiate(nodes, 0); err, = cuGraphExecDestroy(made)",
+    "cuGraphInstantiateWithFlags(handle_at, nodes, no_flags); cuGraphExecDestroy(handle)",
+    20,
+)
+UPDATE = Call(
+    "cuGraphExecUpdate", "cuGraphExecUpdate(graph, nodes)", "cuGraphExecUpdate_v2(graph, nodes, info_at)", 20
+)
 
 POINTERS = Call(
     "cuLaunchKernel, pointers made before",
@@ -136,15 +172,20 @@ FUNCTIONS = (
     "cuEventQuery",
     "cuEventSynchronize",
     "cuStreamSynchronize",
+    "cuGraphExecDestroy",
+    "cuGraphExecUpdate",
+    "cuGraphInstantiate",
     "cuGraphLaunch",
     "cuLaunchKernel",
     "cuLaunchKernelEx",
+    "cuModuleGetFunction",
     "cuModuleLoadData",
     "cuModuleUnload",
+    "cuTensorMapEncodeTiled",
 )
 
-_V2 = ("cuMemcpyDtoHAsync", "cuMemcpyHtoDAsync", "cuStreamDestroy", "cuEventDestroy")
-SYMBOLS = {name: f"{name}_v2" for name in _V2}
+_V2 = ("cuGraphExecUpdate", "cuMemcpyDtoHAsync", "cuMemcpyHtoDAsync", "cuStreamDestroy", "cuEventDestroy")
+SYMBOLS = {name: f"{name}_v2" for name in _V2} | {"cuGraphInstantiate": "cuGraphInstantiateWithFlags"}
 """What the library calls them, where that is something else."""
 
 
@@ -168,6 +209,9 @@ class Handles:
     function: int
     graph: int
     pointer: int
+    module: int = 0
+    locked: int = 0
+    nodes: int = 0
     arguments: Arguments = field(default_factory=Arguments)
     host: Any = field(default_factory=lambda: ctypes.create_string_buffer(4096))
 
@@ -201,12 +245,34 @@ def scope_of(driver: Any, handles: Handles) -> dict[str, Any]:
         "graph": driver.CUgraphExec(handles.graph),
         "handles": handles,  # whose memory `pointers` and `host` are addresses of
         "host": ctypes.addressof(handles.host),
+        "locked": handles.locked,
+        "module": driver.CUmodule(handles.module),
+        "nodes": driver.CUgraph(handles.nodes),
+        **tensor_map(driver),
         "memory_type": driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
         "pointer": driver.CUdeviceptr(handles.pointer),
         "pointers": handles.arguments.address,
         "stream": driver.CUstream(handles.stream),
         "types": handles.arguments.types,
         "values": handles.arguments.values,
+    }
+
+
+def tensor_map(driver: Any) -> dict[str, Any]:
+    """What describes 32 x 32 floats, for `cuTensorMapEncodeTiled`."""
+    kinds = (
+        "CUtensorMapInterleave",
+        "CUtensorMapSwizzle",
+        "CUtensorMapL2promotion",
+        "CUtensorMapFloatOOBfill",
+    )
+    return {
+        "float32": driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+        "lengths": [driver.cuuint64_t(32)] * 2,
+        "strides": [driver.cuuint64_t(128)],
+        "box": [driver.cuuint32_t(32)] * 2,
+        "steps": [driver.cuuint32_t(1)] * 2,
+        "modes": [getattr(driver, kind)(0) for kind in kinds],
     }
 
 
@@ -279,8 +345,13 @@ def scope_by_hand(path: str, handles: Handles) -> dict[str, Any]:
         "handle": handle,
         "handle_at": ctypes.byref(handle),
         "host": ctypes.c_void_p(ctypes.addressof(handles.host)),
+        "info_at": ctypes.create_string_buffer(64),  # more than a CUgraphExecUpdateResultInfo has
+        "locked": ctypes.c_void_p(handles.locked),
         "memory": memory,
         "memory_at": ctypes.byref(memory),
+        "module": ctypes.c_void_p(handles.module),
+        "no_flags": ctypes.c_uint64(0),
+        "nodes": ctypes.c_void_p(handles.nodes),
         "number": number,
         "number_at": ctypes.byref(number),
         "pointer": ctypes.c_uint64(handles.pointer),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from cudapy import pathfinder
@@ -12,6 +12,7 @@ from cudapy.driver import (
     CUDA_KERNEL_NODE_PARAMS,
     CUdevice_attribute,
     CUfunction,
+    CUgraph,
     CUgraphExec,
     CUgraphNode,
     CUmodule,
@@ -70,8 +71,13 @@ class Gpu:
         return path
 
     @cached_property
-    def graph(self) -> CUgraphExec:
-        """Twenty launches of the empty kernel.
+    def locked(self) -> int:
+        """The address of 4 KB of page-locked memory."""
+        return int(checked.cuMemHostAlloc(4096, 0))
+
+    @cache  # noqa: B019 (there is one GPU)
+    def graph(self, count: int) -> tuple[CUgraph, CUgraphExec]:
+        """Launches of the empty kernel, one after the other: their graph, and that made executable.
 
         Not captured: in a program that has asked for captures core takes more care when it frees.
         """
@@ -79,9 +85,9 @@ class Gpu:
         launch.gridDimX = launch.gridDimY = launch.gridDimZ = 1
         graph = checked.cuGraphCreate(0)
         before: list[CUgraphNode] = []
-        for _ in range(20):
+        for _ in range(count):
             before = [checked.cuGraphAddKernelNode(graph, before, len(before), launch)]
-        return checked.cuGraphInstantiate(graph, 0)
+        return graph, checked.cuGraphInstantiate(graph, 0)
 
     @cached_property
     def _module(self) -> CUmodule:
@@ -97,14 +103,18 @@ class Gpu:
         stream, wait = self.stream, checked.cuStreamSynchronize
         return lambda: wait(stream)
 
-    def handles(self, kernel: str = "empty") -> Handles:
-        """What the calls need, with a kernel and its arguments."""
+    def handles(self, kernel: str = "empty", nodes: int = 20) -> Handles:
+        """What the calls need, with a kernel and its arguments, and a graph of so many nodes."""
+        graph, executable = self.graph(nodes)
         return Handles(
             int(self.stream),
             int(self.event),
             int(self.function(kernel)),
-            int(self.graph),
+            int(executable),
             int(self.memory[0]),
+            int(self._module),
+            self.locked,
+            int(graph),
             self.arguments(kernel),
         )
 

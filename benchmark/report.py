@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from .record import CUDAPY, Record
 from .timing import Spread
 
-GROUPS = ("launch", "calls", "SAXPY", "application", "import")
+GROUPS = ("launch", "calls", "runtime", "SAXPY", "application", "import")
 """The tables, from the top; others follow."""
 
 ORDER = (

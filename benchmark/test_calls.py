@@ -12,7 +12,17 @@ import cudapy.driver
 import cudapy.nvrtc
 from cudapy import pathfinder
 
-from .calls import CORE, GETTERS_AND_QUEUES, MAKERS, Call, scope_by_hand, scope_of, scope_of_core_calls
+from .calls import (
+    CORE,
+    GETTERS_AND_QUEUES,
+    LOOKUPS,
+    MAKERS,
+    PAGE_LOCKED,
+    Call,
+    scope_by_hand,
+    scope_of,
+    scope_of_core_calls,
+)
 from .conftest import Race
 from .gpu import Gpu
 from .kernels import SAXPY
@@ -30,7 +40,9 @@ MODULE = Call(
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("call", [*GETTERS_AND_QUEUES, *MAKERS, MODULE], ids=lambda call: call.name)
+@pytest.mark.parametrize(
+    "call", [*GETTERS_AND_QUEUES, *PAGE_LOCKED, *LOOKUPS, *MAKERS, MODULE], ids=lambda call: call.name
+)
 def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) -> None:
     handles = gpu.handles()
 
@@ -42,8 +54,9 @@ def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call
         "cuda.bindings": lambda: loop(
             call.statement, scope_of(import_module("cuda.bindings.driver"), handles)
         ),
-        "plain ctypes": lambda: loop(call.by_hand or "", scope_by_hand(gpu.library, handles)),
     }
+    if by_hand := call.by_hand:
+        rivals["plain ctypes"] = lambda: loop(by_hand, scope_by_hand(gpu.library, handles))
     name = "cuModuleLoadData+cuModuleUnload" if call is MODULE else call.name
     race(GROUP, name, loop(call.statement, scope_of(cudapy.driver, handles)), rivals)
 
@@ -97,12 +110,12 @@ def test_nvrtc(race: Race) -> None:
         pytest.skip(str(error).splitlines()[0])
 
     def twin() -> Contender:
-        return Twin("compile.cpp", library, SAXPY, OPTION, needs_driver=False).contender("compile", 1)
+        return Twin("compile.cpp", library, SAXPY, OPTION, libraries=()).contender("compile", 1)
 
     race(
         GROUP,
         "NVRTC: SAXPY to PTX",
         with_nvrtc(cudapy.nvrtc),
         {"C++": twin, "cuda.bindings": lambda: with_nvrtc(import_module("cuda.bindings.nvrtc"))},
-        rounds=15,
+        rounds=11,
     )

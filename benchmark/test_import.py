@@ -45,7 +45,7 @@ def test_import(race: Race, module: str, peer: str | None) -> None:
     rivals: dict[str, Callable[[], Contender]] = {BARE: lambda: Program([sys.executable, "-c", "pass"])}
     if peer:
         rivals[peer.removesuffix(".driver")] = lambda: importing(peer)
-    race(GROUP, f"import {module}", mine, rivals, rounds=7, baseline=BARE)
+    race(GROUP, f"import {module}", mine, rivals, rounds=5, baseline=BARE)
 
 
 class Statement(Program):
@@ -103,7 +103,7 @@ def test_memory(rows: Rows, name: str) -> None:
         contenders[who] = Memory(peer)
     except RuntimeError as error:
         missing[who] = reason(error)
-    found = interleave(contenders, 3)
+    found = interleave(contenders, 2)
     rows.add(Record(GROUP, f"memory: import cudapy.{name}", found, unit="B", baseline=BARE, missing=missing))
 
 

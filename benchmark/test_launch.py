@@ -17,11 +17,13 @@ from .calls import (
     ARRAYS,
     EX,
     GRAPH,
+    INSTANTIATE,
     LAUNCH,
     LAUNCH_CONFIG,
     POINTERS,
     ROUND_TRIP,
     TUPLES,
+    UPDATE,
     Call,
     scope_by_hand,
     scope_of,
@@ -31,7 +33,7 @@ from .calls import (
 from .conftest import Race, Rivals
 from .gpu import Gpu
 from .kernels import MANY
-from .timing import Contender, Loop
+from .timing import Contender, Loop, Threads
 
 pytestmark = pytest.mark.gpu
 
@@ -158,7 +160,44 @@ def test_prepared(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: 
     race(GROUP, f"{NAMES[kernel]}: prepared launch{what}", mine, rivals)
 
 
-def test_graph(race: Race, gpu: Gpu, twin: Callable[..., Contender]) -> None:
-    mine = with_driver(gpu, cudapy.driver, "empty", GRAPH)
-    rivals = driver_rivals(gpu, twin, "empty", GRAPH, GRAPH.name)
-    race(GROUP, "graph of 20 kernels: cuGraphLaunch", mine, rivals)
+@pytest.mark.parametrize("nodes", [1, 20, 1000])
+@pytest.mark.parametrize("call", [INSTANTIATE, UPDATE, GRAPH], ids=lambda call: call.name)
+def test_graph(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call, nodes: int) -> None:
+    calls = max(1, call.calls // nodes) if nodes > 20 else call.calls
+    handles = gpu.handles(nodes=nodes)
+
+    def loop(driver: Any) -> Loop:
+        return Loop(call.statement, scope_of(driver, handles), calls, gpu.drain)
+
+    rivals: dict[str, Callable[[], Contender]] = {
+        "C++": lambda: twin(f"{call.name} {nodes}", calls),
+        "cuda.bindings": lambda: loop(import_module("cuda.bindings.driver")),
+        "plain ctypes": lambda: Loop(
+            call.by_hand or "", scope_by_hand(gpu.library, handles), calls, gpu.drain
+        ),
+    }
+    name = f"graph of {nodes} kernel{'s' * (nodes > 1)}: {call.name}"
+    race(GROUP, name, loop(cudapy.driver), rivals, rounds=201 if nodes <= 20 else 51)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 8])
+def test_threads(race: Race, gpu: Gpu, twin: Callable[..., Contender], count: int) -> None:
+    """Launches from several threads at once, each into a stream of its own: the time over their number."""
+    streams = [int(cudapy.driver.checked.cuStreamCreate(1)) for _ in range(count)]
+    context = int(cudapy.driver.checked.cuCtxGetCurrent())
+
+    def threads(driver: Any) -> Threads:
+        handles = gpu.handles("saxpy")
+        scope = scope_of(driver, handles)
+        loops = [
+            Loop(POINTERS.statement, scope | {"stream": driver.CUstream(stream)}, 500, gpu.drain)
+            for stream in streams
+        ]
+        return Threads(loops, lambda: driver.cuCtxSetCurrent(driver.CUcontext(context)))
+
+    rivals: dict[str, Callable[[], Contender]] = {
+        "C++": lambda: twin(f"threads {count}", 500),
+        "cuda.bindings": lambda: threads(import_module("cuda.bindings.driver")),
+    }
+    name = f"{count} thread{'s' * (count > 1)}: {POINTERS.name}"
+    race(GROUP, name, threads(cudapy.driver), rivals, rounds=51)

@@ -23,7 +23,7 @@ def test_saxpy(rows: Rows) -> None:
         pathfinder.load("nvrtc")
     except RuntimeError as error:
         pytest.skip(reason(error))
-    command = [sys.executable, "-m", "benchmark.simulated", str(rows.rounds(7))]
+    command = [sys.executable, "-m", "benchmark.simulated", str(rows.rounds(5))]
     done = subprocess.run(command, cwd=MEASURED, env=environment(), capture_output=True, text=True)
     assert not done.returncode, done.stderr
     for name, times in json.loads(done.stdout):

@@ -12,11 +12,13 @@ import math
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import repeat
 from pathlib import Path
 from statistics import quantiles
+from threading import Barrier
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -158,6 +160,34 @@ class Loop(Timed):
 
     def batch(self) -> None:
         self._loop(repeat(None, self.calls))
+
+
+class Threads(Timed):
+    """Loops that run at once, each in a thread of its own, which `enter` has made ready."""
+
+    def __init__(self, loops: Sequence[Loop], enter: Callable[[], object]) -> None:
+        self.loops = loops
+        self.calls = sum(loop.calls for loop in loops)
+        self.pool = ThreadPoolExecutor(len(loops), initializer=enter)
+        self.together = Barrier(len(loops))
+        self.prepare()
+
+    def _each(self, run: Callable[[Loop], None]) -> None:
+        def started_together(loop: Loop) -> None:
+            self.together.wait()  # so that no thread takes two
+            run(loop)
+
+        list(self.pool.map(started_together, self.loops))
+
+    def prepare(self) -> None:
+        self._each(Loop.prepare)
+
+    def batch(self) -> None:
+        self._each(Loop.batch)
+
+    def drain(self) -> None:
+        for loop in self.loops:
+            loop.drain()
 
 
 class Program(Timed):

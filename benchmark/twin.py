@@ -64,13 +64,23 @@ def _run(command: Sequence[str]) -> None:
 
 
 @cache
-def build(source: str, needs_driver: bool = True, shared: bool = False) -> Path:
-    """The program or shared library made of cpp/`source`, linked to the libcuda of cudapy if it needs one."""
+def build(source: str, libraries: Sequence[str] = ("cuda",), shared: bool = False) -> Path:
+    """The program or shared library made of cpp/`source`, linked to these libraries as cudapy finds them."""
     made = folder() / (Path(source).stem + ".so" * shared)
-    command = [compiler("g++", "clang++"), "-O2", "-std=c++17", str(CPP / source), "-o", str(made), "-ldl"]
+    command = [
+        compiler("g++", "clang++"),
+        "-O2",
+        "-std=c++17",
+        str(CPP / source),
+        "-o",
+        str(made),
+        "-ldl",
+        "-pthread",
+    ]
     command += ["-shared", "-fPIC"] * shared
-    if needs_driver:
-        command += [f"-I{include()}", pathfinder.load("cuda").path, "-Wl,--allow-shlib-undefined"]
+    if libraries:
+        paths = [pathfinder.load(name).path for name in libraries]
+        command += [f"-I{include()}", *paths, "-Wl,--allow-shlib-undefined"]
     _run(command)
     return made
 
@@ -98,8 +108,8 @@ class Twin:
     with other neighbours.
     """
 
-    def __init__(self, source: str, *arguments: str, needs_driver: bool = True) -> None:
-        library = ctypes.CDLL(str(build(source, needs_driver, shared=True)))
+    def __init__(self, source: str, *arguments: str, libraries: Sequence[str] = ("cuda",)) -> None:
+        library = ctypes.CDLL(str(build(source, libraries, shared=True)))
         encoded = [argument.encode() for argument in arguments]
         self._reason = ctypes.create_string_buffer(1024)
         self._round = library.twin_round

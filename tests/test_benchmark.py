@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from threading import Barrier, get_ident
 
 import pytest
 
@@ -16,7 +17,7 @@ from benchmark import application, baseline, experiments, history, picture, prog
 from benchmark.__main__ import main
 from benchmark.document import Document, merged
 from benchmark.record import CUDAPY, Record
-from benchmark.timing import SHORTEST, Loop, Program, calls_for, interval
+from benchmark.timing import SHORTEST, Loop, Program, Threads, calls_for, interval
 from benchmark.twin import Absent, null_libcuda
 from cudapy import pathfinder
 
@@ -134,6 +135,63 @@ def test_save_and_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("../first", "", "a/b"):
         with pytest.raises(baseline.Unfit, match="is not the name of a file"):
             baseline.load(name)
+
+
+def test_every_statement_runs() -> None:
+    """Those of calls of the driver, of graphs and of the runtime, once, on the simulator, which runs them."""
+    try:
+        pathfinder.load("nvrtc")
+    except pathfinder.LibraryNotFound as error:
+        pytest.skip(str(error).splitlines()[0])
+    program = """if True:
+        from benchmark import calls, runtime_calls
+        from benchmark.gpu import Gpu
+        from cudapy import driver, runtime
+
+        def run(statement, scope):
+            exec(f"result = {statement}" if not statement.startswith("err, ") else statement, scope)
+            result = scope.get("result") or (scope["err"],)
+            print(statement, int(result[0]))
+
+        gpu = Gpu()
+        handles = gpu.handles("saxpy", nodes=1)
+        for call in (*calls.PAGE_LOCKED, *calls.LOOKUPS, *calls.MAKERS, *calls.GETTERS_AND_QUEUES,
+                     calls.INSTANTIATE, calls.UPDATE, calls.GRAPH, calls.POINTERS, calls.ROUND_TRIP):
+            run(call.statement, calls.scope_of(driver, handles))
+        handles = runtime_calls.Handles(gpu.cubin)
+        for call in runtime_calls.CALLS:
+            run(call.statement, runtime_calls.scope_of(runtime, handles, call.statement))
+            handles.drain()
+        print("synchronized")
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "CUDAPY_DRIVER": "simulator"},
+        cwd=Path(__file__).parent.parent,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    *ran, last = done.stdout.splitlines()
+    assert last == "synchronized" and len(ran) > 30
+    assert [line for line in ran if not line.endswith(" 0")] == []
+
+
+def test_threads_run_their_loops_at_once() -> None:
+    """Each loop in a thread of its own, which was made ready: so all of them meet at a barrier."""
+    meeting, ready, met = Barrier(3), [], []
+
+    def meet() -> int:
+        met.append(get_ident())
+        return meeting.wait(30)
+
+    loops = [Loop.__new__(Loop) for _ in range(3)]
+    for loop in loops:
+        loop.calls, loop.drain = 4, int  # type: ignore[method-assign]
+        loop._loop = lambda times: [meet() for _ in times]
+    threads = Threads(loops, lambda: ready.append(get_ident()))
+    assert threads.calls == 12 and threads() > 0
+    assert len(set(ready)) == 3 and set(met) == set(ready)
 
 
 def test_history_is_by_commit_and_machine() -> None:

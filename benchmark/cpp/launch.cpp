@@ -2,6 +2,8 @@
 // kernels (the cubin whose path is the first argument), the same loop.
 #include <algorithm>
 #include <cuda.h>
+#include <map>
+#include <thread>
 #include <vector>
 
 #include "round.h"
@@ -71,14 +73,52 @@ static double kernel_seconds(size_t n) {
 
 // -- host times ---------------------------------------------------------------------------------------------
 
-static CUgraphExec graph_of_20() {
-    CUgraph graph;
+struct Graph {
+    CUgraph nodes;
     CUgraphExec executable;
-    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
-    for (int i = 0; i < 20; ++i) launch(kernel("empty"), nullptr);
-    CHECK(cuStreamEndCapture(stream, &graph));
-    CHECK(cuGraphInstantiate(&executable, graph, 0));
-    return executable;
+};
+
+static const Graph &graph_of(int count) {
+    static std::map<int, Graph> made;
+    auto [place, is_new] = made.try_emplace(count);
+    if (is_new) {
+        CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+        for (int i = 0; i < count; ++i) launch(kernel("empty"), nullptr);
+        CHECK(cuStreamEndCapture(stream, &place->second.nodes));
+        CHECK(cuGraphInstantiate(&place->second.executable, place->second.nodes, 0));
+    }
+    return place->second;
+}
+
+// Launches from several threads at once, each into a stream of its own: the time over their number.
+static double threads(int count, long long calls, CUfunction f, void **pointers) {
+    CUcontext context;
+    CHECK(cuCtxGetCurrent(&context));
+    static std::vector<CUstream> streams;
+    while (streams.size() < static_cast<size_t>(count)) {
+        streams.emplace_back();
+        CHECK(cuStreamCreate(&streams.back(), CU_STREAM_NON_BLOCKING));
+    }
+    std::vector<int> failures(count);
+    auto all = [&](long long each) {
+        std::vector<std::thread> running;
+        for (int t = 0; t < count; ++t)
+            running.emplace_back([&, t] {
+                failures[t] |= cuCtxSetCurrent(context);
+                for (long long i = 0; i < each; ++i)
+                    failures[t] |= cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, streams[t], pointers, nullptr);
+            });
+        for (std::thread &thread : running) thread.join();
+    };
+    auto empty = [&] { for (int t = 0; t < count; ++t) CHECK(cuStreamSynchronize(streams[t])); };
+    all(calls / 4 + 1);
+    empty();
+    auto start = std::chrono::steady_clock::now();
+    all(calls);
+    std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    empty();
+    for (int failure : failures) check(failure, "a launch in a thread");
+    return seconds.count() / static_cast<double>(calls * count);
 }
 
 // A launch as cudapy's `prepare` makes it: the arguments of the kernel of an executable graph, and a run of it.
@@ -114,9 +154,9 @@ static double many(const std::string &name, long long calls) {
 static double run(const std::string &name, long long calls) {
     static CUdeviceptr x = allocate(4096), y = allocate(4096), out = allocate(4096);
     static CUfunction empty = kernel("empty"), saxpy = kernel("saxpy"), large = kernel("large");
-    static CUgraphExec graph = graph_of_20();
     static CUevent event = [] { CUevent made; CHECK(cuEventCreate(&made, CU_EVENT_DEFAULT)); return made; }();
     static char host[4096];
+    static void *locked = [] { void *made; CHECK(cuMemHostAlloc(&made, 4096, 0)); return made; }();
     if (name == "kernel") return kernel_seconds(calls);
     if (name.rfind("many", 0) == 0) return many(name, calls);
     auto measure = [&](auto body) { return batch(calls, body, drain); };
@@ -142,7 +182,39 @@ static double run(const std::string &name, long long calls) {
         void *pointer[] = {words};
         return measure([&] { launch(large, pointer); });
     }
-    if (name == "cuGraphLaunch") return measure([] { CHECK(cuGraphLaunch(graph, stream)); });
+    if (name.rfind("threads ", 0) == 0) return threads(std::stoi(name.substr(8)), calls, saxpy, pointers);
+    if (name.rfind("cuGraph", 0) == 0) {
+        const size_t space = name.find(' ');
+        const Graph &graph = graph_of(std::stoi(name.substr(space)));
+        const std::string what = name.substr(0, space);
+        if (what == "cuGraphLaunch") return measure([&] { CHECK(cuGraphLaunch(graph.executable, stream)); });
+        if (what == "cuGraphExecUpdate")
+            return measure([&] {
+                CUgraphExecUpdateResultInfo info;
+                CHECK(cuGraphExecUpdate(graph.executable, graph.nodes, &info));
+            });
+        if (what == "cuGraphInstantiate")
+            return measure([&] {
+                CUgraphExec made;
+                CHECK(cuGraphInstantiate(&made, graph.nodes, 0));
+                CHECK(cuGraphExecDestroy(made));
+            });
+    }
+    if (name == "cuMemcpyHtoDAsync, page-locked")
+        return measure([] { CHECK(cuMemcpyHtoDAsync(x, locked, 4096, stream)); });
+    if (name == "cuMemcpyDtoHAsync, page-locked")
+        return measure([] { CHECK(cuMemcpyDtoHAsync(locked, x, 4096, stream)); });
+    if (name == "cuModuleGetFunction") return measure([] { kernel("saxpy"); });
+    if (name == "cuTensorMapEncodeTiled")
+        return measure([] {
+            static const cuuint64_t lengths[] = {32, 32}, strides[] = {128};
+            static const cuuint32_t box[] = {32, 32}, steps[] = {1, 1};
+            CUtensorMap map;
+            CHECK(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, reinterpret_cast<void *>(x),
+                                         lengths, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                         CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+        });
     if (name == "cuCtxGetCurrent") return measure([] { CUcontext now; CHECK(cuCtxGetCurrent(&now)); });
     if (name == "cuDeviceGetAttribute")
         return measure([] {
