@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -83,8 +83,19 @@ def test_core(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) 
 OPTION = "--gpu-architecture=compute_80"
 
 
-def with_nvrtc(nvrtc: Any) -> Loop:
-    """SAXPY from source to PTX with a package that has the functions of NVRTC."""
+HEADERS = 64
+
+
+def headers(count: int) -> dict[str, str]:
+    """So many headers by name, of ten short functions each."""
+    functions = "".join(f"__device__ inline int NAME_{i}(int x) {{ return x + {i}; }}\n" for i in range(10))
+    return {f"header{i}.h": functions.replace("NAME", f"f{i}") for i in range(count)}
+
+
+def with_nvrtc(nvrtc: Any, source: str, included: Mapping[str, str]) -> Loop:
+    """From source to PTX with a package that has the functions of NVRTC."""
+    texts = [text.encode() for text in included.values()] or None
+    names = [name.encode() for name in included] or None
 
     def to_ptx(source: bytes, option: bytes) -> bytes:
         def check(result: Any) -> Any:
@@ -92,30 +103,38 @@ def with_nvrtc(nvrtc: Any) -> Loop:
                 raise RuntimeError(f"{result[0]!r}")
             return result[-1]
 
-        program = check(nvrtc.nvrtcCreateProgram(source, b"saxpy.cu", 0, None, None))
+        program = check(nvrtc.nvrtcCreateProgram(source, b"saxpy.cu", len(included), texts, names))
         check(nvrtc.nvrtcCompileProgram(program, 1, [option]))
         ptx: bytes = b" " * check(nvrtc.nvrtcGetPTXSize(program))
         check(nvrtc.nvrtcGetPTX(program, ptx))
         check(nvrtc.nvrtcDestroyProgram(program))
         return ptx
 
-    scope = {"to_ptx": to_ptx, "source": SAXPY.encode(), "option": OPTION.encode()}
+    scope = {"to_ptx": to_ptx, "source": source.encode(), "option": OPTION.encode()}
     return Loop("ptx = to_ptx(source, option)", scope, calls=1)
 
 
-def test_nvrtc(race: Race) -> None:
+@pytest.mark.parametrize("count", [0, HEADERS])
+def test_nvrtc(race: Race, count: int) -> None:
+    included = headers(count)
+    source = "".join(f'#include "{name}"\n' for name in included) + SAXPY
     try:
         library = pathfinder.load("nvrtc").path
     except pathfinder.LibraryNotFound as error:
         pytest.skip(str(error).splitlines()[0])
 
     def twin() -> Contender:
-        return Twin("compile.cpp", library, SAXPY, OPTION, libraries=()).contender("compile", 1)
+        pairs = [part for name, text in included.items() for part in (text, name)]
+        arguments = (library, source, OPTION, str(count), *pairs)
+        return Twin("compile.cpp", *arguments, libraries=()).contender("compile", 1)
 
     race(
         GROUP,
-        "NVRTC: SAXPY to PTX",
-        with_nvrtc(cudapy.nvrtc),
-        {"C++": twin, "cuda.bindings": lambda: with_nvrtc(import_module("cuda.bindings.nvrtc"))},
+        "NVRTC: SAXPY to PTX" + (f", {count} headers" if count else ""),
+        with_nvrtc(cudapy.nvrtc, source, included),
+        {
+            "C++": twin,
+            "cuda.bindings": lambda: with_nvrtc(import_module("cuda.bindings.nvrtc"), source, included),
+        },
         rounds=11,
     )

@@ -340,7 +340,7 @@ def test_remaining_time() -> None:
 
 def test_rows_are_shown_while_they_are_measured(tmp_path: Path) -> None:
     """Each with its name and the time that the rest takes, by what an earlier process has written."""
-    tests = ["benchmark/test_launch.py::test_graph", "benchmark/test_calls.py::test_driver[cuStreamQuery]"]
+    tests = [f"benchmark/test_calls.py::test_driver[{name}]" for name in ("cuEventQuery", "cuStreamQuery")]
     raw, earlier = tmp_path / "raw.json", tmp_path / "earlier.json"
     Document(MACHINE, [], {}, {tests[0]: 40.0, tests[1]: 25.0}).write(earlier)
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "--quick", *tests]
@@ -348,7 +348,7 @@ def test_rows_are_shown_while_they_are_measured(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=Path(__file__).parent.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[:2] == [
-        "1 of 2  test_launch.py::test_graph  1 min 5 s left",
+        "1 of 2  test_calls.py::test_driver[cuEventQuery]  1 min 5 s left",
         "2 of 2  test_calls.py::test_driver[cuStreamQuery]  25 s left",
     ]
     assert set(Document.read(raw).seconds) == set(tests)

@@ -25,12 +25,14 @@ class Nvrtc {
         get(destroy, "nvrtcDestroyProgram");
     }
 
-    // The PTX of `source`.
-    std::string operator()(const char *source, const std::string &option) const {
+    // The PTX of `source`, which includes `headers` by `names`.
+    std::string operator()(const char *source, const std::string &option,
+                           const std::vector<const char *> &headers = {},
+                           const std::vector<const char *> &names = {}) const {
         void *program = nullptr;
         const char *options[] = {option.c_str()};
         size_t bytes = 0;
-        CHECK(create(&program, source, "saxpy.cu", 0, nullptr, nullptr));
+        CHECK(create(&program, source, "saxpy.cu", static_cast<int>(headers.size()), headers.data(), names.data()));
         CHECK(compile(program, 1, options));
         CHECK(size(program, &bytes));
         std::string text(bytes, '\0');
