@@ -269,7 +269,10 @@ class Communicator(Closable):
 
         Source: ncclCommGetAsyncError.
         """
-        status = nccl.checked.ncclCommGetAsyncError(self._made())
+        try:
+            status = nccl.checked.ncclCommGetAsyncError(self._made())
+        except CUDAError as error:
+            raise failure(self._where("error"), error, self._rank, self._size) from None
         if not status or status == nccl.libnccl.pending:
             return None
         cause = nccl.libnccl.error("ncclCommGetAsyncError", status, {})

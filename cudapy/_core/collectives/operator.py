@@ -92,5 +92,6 @@ def scalar_bytes(scalar: Any, kind: Kind) -> bytes:
 
 
 def _destroy(comm: Communicator, number: ncclRedOp_t) -> None:
-    if not comm.is_closed:
-        nccl.checked.ncclRedOpDestroy(number, comm.handle)
+    handle = comm.handle
+    if handle.value:  # it is null in garbage that was finalized in another order
+        nccl.checked.ncclRedOpDestroy(number, handle)

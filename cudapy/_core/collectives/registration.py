@@ -49,5 +49,6 @@ class Registration(Closable):
 
 
 def _deregister(comm: Communicator, number: int, memory: object) -> None:
-    if number and not comm.is_closed:
-        nccl.checked.ncclCommDeregister(comm.handle, number)
+    handle = comm.handle
+    if number and handle.value:  # it is null in garbage that was finalized in another order
+        nccl.checked.ncclCommDeregister(handle, number)

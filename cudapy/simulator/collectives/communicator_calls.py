@@ -32,7 +32,7 @@ def _init(target: Any, size: int, key: bytes, rank: int) -> None:
     require(pointed(target), 8, "comm")
     target[0] = 0
     comm = join(_key(key), size, rank, current_context())
-    group.set_up(_initialised(comm, target))
+    group.set_up(_initialised(comm, target), comm)
 
 
 def _key(internal: bytes) -> bytes:
@@ -79,7 +79,7 @@ def ncclCommInitAll(comm: Pointer, ndev: int, devlist: Pointer) -> None:
     try:
         for rank, device in enumerate(devices):
             communicator = join(key, ndev, rank, retained(device))
-            group.set_up(_initialised(communicator, _At(comm, rank)))
+            group.set_up(_initialised(communicator, _At(comm, rank)), communicator)
     except Refused as refused:
         group.note(refused)
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 
 from ..refused import Refused
@@ -21,7 +22,7 @@ class _Group(threading.local):
     def __init__(self) -> None:
         self.depth = 0
         self.calls: list[tuple[Call, Stream]] = []
-        self.tasks: list[Task] = []
+        self.tasks: list[tuple[Task, Communicator | None]] = []
         self.error: Refused | None = None
 
 
@@ -43,8 +44,7 @@ def end() -> None:
     calls, tasks, error = _group.calls, _group.tasks, _group.error
     _group.calls, _group.tasks, _group.error = [], [], None
     if error is not None:
-        for task in tasks:
-            task.close()
+        _discard(tasks)
         raise error
     _set_up(tasks)
     issue(calls)
@@ -56,19 +56,32 @@ def note(error: Refused) -> None:
         _group.error = error
 
 
-def set_up(task: Task) -> None:
-    """Make a communicator, now or at the end of the group. Raises Refused."""
+def set_up(task: Task, comm: Communicator | None = None) -> None:
+    """Make a communicator, now or at the end of the group. Raises Refused.
+
+    comm: what is there of it before the task begins.
+    """
     if _group.depth:
-        _group.tasks.append(task)
+        _group.tasks.append((task, comm))
     else:
-        _set_up([task])
+        _set_up([(task, comm)])
 
 
-def _set_up(tasks: list[Task]) -> None:
+def _set_up(tasks: list[tuple[Task, Communicator | None]]) -> None:
     try:
-        drive(tasks, True, refused("ncclSystemError"))
+        drive([task for task, _ in tasks], True, refused("ncclSystemError"))
     except Ended:
         raise Refused("ncclInvalidUsage", "the communicator was aborted, or its device has a fault") from None
+    finally:
+        _discard(tasks)
+
+
+def _discard(tasks: list[tuple[Task, Communicator | None]]) -> None:
+    """End tasks that have not ended, and the communicators of those that did not begin."""
+    for task, comm in tasks:
+        if comm is not None and inspect.getgeneratorstate(task) == inspect.GEN_CREATED:
+            comm.end("it was not made")
+        task.close()
 
 
 def make(call: Call, stream: Stream) -> None:
