@@ -14,6 +14,12 @@ from . import warm
 
 OVER_RANKS = [sample for sample in samples() if sample.name.endswith("_ranks")]
 
+SMALL = {
+    "saxpy_ranks": ["--elements", "20000"],
+    "sort_ranks": ["--keys", "200"],
+    "wave_ranks": ["--steps", "4"],
+    "matrix_mul_ranks": ["--rows", "16"],
+}
 FORKS = """
 import argparse, importlib.util, os, runpy, sys
 import cudapy.nccl
@@ -63,7 +69,9 @@ def test_with_several_ranks_the_result_is_right(sample: Sample, tmp_path: Path) 
     chart = tmp_path / "chart.png"
     draws = ["--save", str(chart)] if importlib.util.find_spec("matplotlib") else []
     for ranks in (2, 4, 8):
-        text = over(sample, ranks, tmp_path / "cache", *(draws if ranks == 2 else []))
+        text = over(
+            sample, ranks, tmp_path / "cache", *SMALL.get(sample.name, []), *(draws if ranks == 2 else [])
+        )
         assert f"{ranks} rank(s)" in text
         assert text.endswith("PASS\n")
     if draws:
