@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
+import subprocess
 import sys
 from types import ModuleType
 
 import pytest
 
 from tests.budget import MORE
+from tests.warm import REPOSITORY
 
-from . import calls, ptx, runner
+from . import ptx, runner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="items run in processes that are forked")
 
@@ -60,7 +63,10 @@ def test_ptx(nvrtc: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.thorough
 def test_calls() -> None:
-    calls.prepare()
-    run = runner.Runner(calls.Fuzzer, processes())
-    run.run(0, 1000 * MORE)
-    assert not run.wrong and len(run.outcomes) >= 3
+    """By the command: in a process that has opened no other library before."""
+    count = 1000 * MORE
+    command = ["-m", "tests.fuzz", "calls", "--count", str(count), "--processes", str(processes())]
+    run = subprocess.run([sys.executable, *command], cwd=REPOSITORY, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    said = re.fullmatch(rf"{count} items in \d+ s: (.*); 0 wrong\n", run.stdout)
+    assert said and len(said[1].split(", ")) >= 3, run.stdout
