@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from statistics import mean
 from time import monotonic
 from typing import Any
@@ -15,11 +15,14 @@ class Remaining:
     """Seconds until the last of these tests is done.
 
     known: what a test took in an earlier process. A test that is not known takes as long as those of its
-    function did in this one, or as the average of all of them.
+    function did in this one, else as those did that are on the GPU as it is, or are not; else as all did.
     """
 
-    def __init__(self, tests: Sequence[str], known: Mapping[str, float]) -> None:
+    def __init__(
+        self, tests: Sequence[str], known: Mapping[str, float], on_gpu: Collection[str] = ()
+    ) -> None:
         self.left = list(tests)
+        self.on_gpu = on_gpu
         self.known = known
         self.taken: dict[str, float] = {}
 
@@ -33,17 +36,18 @@ class Remaining:
         if not self.taken and not self.known:
             return None
         alike: dict[str, list[float]] = defaultdict(list)
-        for test, seconds in self.taken.items():
-            alike[_function(test)].append(seconds)
-        average = mean(self.taken.values()) if self.taken else mean(self.known.values())
-        return sum(
-            self.known[test] if test in self.known else mean(alike.get(_function(test), [average]))
-            for test in self.left
-        )
+        for test, seconds in (self.taken or self.known).items():
+            for kind in self._kinds(test):
+                alike[kind].append(seconds)
 
+        def expected(test: str) -> float:
+            return mean(next(alike[kind] for kind in self._kinds(test) if kind in alike))
 
-def _function(test: str) -> str:
-    return test.partition("[")[0]
+        return sum(self.known.get(test, expected(test)) for test in self.left)
+
+    def _kinds(self, test: str) -> tuple[str, str, str]:
+        """What it has in common with others, the closest first."""
+        return test.partition("[")[0], "on the GPU" if test in self.on_gpu else "on the host", "all"
 
 
 def text(number: int, count: int, test: str, seconds: float | None) -> str:
@@ -75,7 +79,8 @@ class Progress:
         return self.config.pluginmanager.get_plugin("terminalreporter")
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.remaining = Remaining([item.nodeid for item in session.items], self.known)
+        on_gpu = {item.nodeid for item in session.items if item.get_closest_marker("gpu")}
+        self.remaining = Remaining([item.nodeid for item in session.items], self.known, on_gpu)
         self.count = len(session.items)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:

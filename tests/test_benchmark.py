@@ -322,13 +322,18 @@ def test_no_history(
 
 
 def test_remaining_time() -> None:
-    """What is known counts, then what tests of the same function took, then the average of all."""
+    """What is known counts, then tests of the same function, then others on the GPU or not, then all."""
     left = progress.Remaining(["f[a]", "f[b]", "g", "h"], {})
     assert left.seconds() is None
     left.done("f[a]", 2.0)
     assert left.seconds() == 6.0
     left.done("g", 10.0)
     assert left.seconds() == 2.0 + 6.0
+    mixed = progress.Remaining(["f", "g", "gpu1", "gpu2"], {}, {"gpu1", "gpu2"})
+    mixed.done("f", 8.0)
+    assert mixed.seconds() == 8.0 * 3
+    mixed.done("gpu1", 0.5)
+    assert mixed.seconds() == 8.0 + 0.5
     earlier = progress.Remaining(["f[a]", "f[b]", "g"], {"f[a]": 1.0, "f[b]": 3.0, "g": 5.0})
     assert earlier.seconds() == 9.0
     earlier.done("f[a]", 100.0)
