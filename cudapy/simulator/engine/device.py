@@ -96,8 +96,8 @@ class Device:
         if text not in self.texts:
             data = text.encode() + b"\0"
             address = self.texts[text] = self.memory.allocate(len(data), "constant text")
-            found = self.memory.find(address)
-            assert found is not None
-            found.data[:] = np.frombuffer(data, np.uint8)
+            allocation = self.memory.find(address)
+            assert allocation is not None
+            allocation.data[:] = np.frombuffer(data, np.uint8)
             self.memory.written(address, len(data))
         return self.texts[text]

@@ -95,13 +95,13 @@ class Kernel:
 
     def _reachable(self) -> list[str]:
         """The names of the functions that the kernel calls, directly or not; by address it may be any."""
-        found = [self.name]
-        for name in found:
+        reachable = [self.name]
+        for name in reachable:
             compiled = self.module.compiled.get(name)
             if compiled is None:
                 continue
             names = set(compiled.calls)
             if any(block.end == "call" and block.info.name is None for block in compiled.blocks):
                 names |= {other for other, one in self.module.compiled.items() if not one.text.is_entry}
-            found += sorted(names - set(found) - set(SERVICES))
-        return found
+            reachable += sorted(names - set(reachable) - set(SERVICES))
+        return reachable

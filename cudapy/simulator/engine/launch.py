@@ -152,10 +152,10 @@ def _keep_freed_memory() -> None:
 
 
 def _clear(device: Device, address: int) -> None:
-    found = device.memory.find(address)
-    if found is not None:
-        found.data[:] = 0
-        device.memory.written(found.address, found.size)
+    allocation = device.memory.find(address)
+    if allocation is not None:
+        allocation.data[:] = 0
+        device.memory.written(allocation.address, allocation.size)
 
 
 def _write(text: bytes) -> None:

@@ -148,17 +148,17 @@ class Memory:
         with self._lock:
             place = bisect.bisect_right(self._addresses, address) - 1
             if place >= 0:
-                found = self._allocations[self._addresses[place]]
-                if address < found.end:
-                    self._last = found
-                    return found
+                allocation = self._allocations[self._addresses[place]]
+                if address < allocation.end:
+                    self._last = allocation
+                    return allocation
         return None
 
     def written(self, address: int, size: int) -> None:
         """The host wrote `size` bytes: reading them is no fault (see `settings`)."""
-        found = self.find(address)
-        if found is not None and found.written is not None:
-            found.written[address - found.address : address - found.address + size] = True
+        allocation = self.find(address)
+        if allocation is not None and allocation.written is not None:
+            allocation.written[address - allocation.address : address - allocation.address + size] = True
 
     def bounds(self) -> tuple[U64, U64]:
         """The first and the end address of every allocation, sorted: two uint64 arrays."""

@@ -133,9 +133,9 @@ class Module:
                 if name in DEVICE_RUNTIME and self.text.functions[name].is_external:
                     why = f"{compiled.name} calls {name}, which is in libcudadevrt; link that, too"
                 elif name not in SERVICES:
-                    own = ", ".join(name for name in SERVICES if name not in DEVICE_RUNTIME)
+                    supported = ", ".join(name for name in SERVICES if name not in DEVICE_RUNTIME)
                     why = f"{compiled.name} calls {name}, which the module does not have; of the device's "
-                    why += f"own functions there are {own}"
+                    why += f"own functions there are {supported}"
                 if why:
                     raise PTXError(f"line {_line_of_call(compiled, name)}: {why}")
 
@@ -165,10 +165,10 @@ class Module:
 
     def _initialize(self, variable: Variable) -> None:
         address, size = self.globals[variable.name]
-        found = self.memory.find(address)
-        if found is None:  # of no bytes
+        allocation = self.memory.find(address)
+        if allocation is None:  # of no bytes
             return
-        found.data[:] = 0
+        allocation.data[:] = 0
         self.memory.written(address, size)
         width = variable.type.size
         raw_bytes = bytearray()
@@ -182,4 +182,4 @@ class Module:
                     )
                 value = resolved + offset
             raw_bytes += (value & ((1 << 8 * width) - 1)).to_bytes(width, "little")
-        found.data[: len(raw_bytes)] = np.frombuffer(bytes(raw_bytes), np.uint8)
+        allocation.data[: len(raw_bytes)] = np.frombuffer(bytes(raw_bytes), np.uint8)

@@ -72,8 +72,8 @@ def find_leading(a: Array, from_top: bool) -> Array:
 @arrays
 def reverse_bits(a: Array) -> Array:
     raw_bytes = np.ascontiguousarray(a).view(u1).reshape(-1, a.dtype.itemsize)[:, ::-1]
-    turned = raw_bytes.astype(u8) * np.uint64(0x0202020202) & np.uint64(0x010884422010)
-    return np.ascontiguousarray((turned % np.uint64(1023)).astype(u1)).view(a.dtype).reshape(-1)
+    reversed_bytes = raw_bytes.astype(u8) * np.uint64(0x0202020202) & np.uint64(0x010884422010)
+    return np.ascontiguousarray((reversed_bytes % np.uint64(1023)).astype(u1)).view(a.dtype).reshape(-1)
 
 
 def _mask(length: Array, dtype: DType) -> Array:

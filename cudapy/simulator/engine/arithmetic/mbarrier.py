@@ -69,20 +69,20 @@ def missing(word: int) -> tuple[int, int]:
 def changed(word: int, change: Change, n: int, completes: bool = True) -> int:
     """The word after an operation. Raises ValueError, which says why, where PTX does not define one."""
     arrivals = n if change.arrivals < 0 else change.arrivals
-    left, tx_count = missing(word)
+    missing_arrivals, tx_count = missing(word)
     expected, odd = word >> 20 & MOST, word >> 63
     if change.arrivals and not 0 < arrivals <= MOST:
         raise ValueError(f"{arrivals} arrivals: there must be 1 .. {MOST}")
-    if arrivals > left:
-        raise ValueError(f"{arrivals} arrivals where {left} of {expected} are missing")
-    left -= arrivals
+    if arrivals > missing_arrivals:
+        raise ValueError(f"{arrivals} arrivals where {missing_arrivals} of {expected} are missing")
+    missing_arrivals -= arrivals
     tx_count += change.tx_count * n
     if abs(tx_count) > MOST or n > MOST:
         raise ValueError(f"{tx_count} bytes are awaited: at most {MOST} can be")
     if change.drops:
         expected -= arrivals
-    if not left and not tx_count and (arrivals or n):
+    if not missing_arrivals and not tx_count and (arrivals or n):
         if not completes:
             raise ValueError("noComplete, but the arrival completes the phase")
-        left, odd = expected, odd ^ 1
-    return left | expected << 20 | (tx_count & _BYTES) << 40 | odd << 63
+        missing_arrivals, odd = expected, odd ^ 1
+    return missing_arrivals | expected << 20 | (tx_count & _BYTES) << 40 | odd << 63

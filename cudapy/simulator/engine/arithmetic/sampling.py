@@ -106,11 +106,11 @@ def gather(
     )
     left, top = _whole(x - 0.5), _whole(y - 0.5)
     corners = ((0, 1), (1, 1), (1, 0), (0, 0))
-    found = [
+    corner_values = [
         _fetch(texture, level, layer, [(left + right, x_mode), (top + down, y_mode)])[:, channel]
         for right, down in corners
     ]
-    return np.stack(found, 1)
+    return np.stack(corner_values, 1)
 
 
 def _fetch(texture: Texture, level: Array, layer: Array | None, places: list[tuple[Array, int]]) -> Array:

@@ -115,17 +115,17 @@ class BlockWriter(ValueReader):
         out = []
         for name in sorted(self.block.live_out & self.block.defines):
             value = self._values[name]
-            code = self.function.home(name)
+            code = self.function.register_dtype(name)
             if (
                 value.has_unspecified_nan
                 and code in value.names
                 and not self.function.has_unspecified_nan(name)
             ):
                 value = Value(self.let(f"canonicalize_nan({value.names[code]})"), code)
-            kept = self._as(
+            value_name = self._as(
                 value, Type(name, value.size, code, code[0].replace("i", "s").replace("?", "p")), name
             )
-            out.append((self.slot(name), kept))
+            out.append((self.slot(name), value_name))
         lines = [f"def block{self.block.index}(L, F, I):"]
         ins = [(local, f"F[{self.slot(name)}]") for name, local in self._live_in.items()]
         ins += [(local, f"L.special.read({name!r})") for name, local in self._specials.items()]

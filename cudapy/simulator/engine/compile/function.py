@@ -118,7 +118,7 @@ class FunctionCompiler:
     def compile(self) -> CompiledFunction:
         """Raises PTXError."""
         blocks = split_basic_blocks(self.text)
-        self._find_homes(blocks)
+        self._choose_register_dtypes(blocks)
         writers = []
         for block in blocks:
             writer = BlockWriter(self, block)
@@ -132,7 +132,7 @@ class FunctionCompiler:
         for block in blocks:
             block.run = defined[f"block{block.index}"]
         self.compiled.blocks = blocks
-        self.compiled.initial = [np.zeros((), self.home(name))[()] for name in self.compiled.slots]
+        self.compiled.initial = [np.zeros((), self.register_dtype(name))[()] for name in self.compiled.slots]
         return self.compiled
 
     # What block writers ask.
@@ -162,7 +162,7 @@ class FunctionCompiler:
     def slot(self, name: str) -> int:
         return self.compiled.slots.setdefault(name, len(self.compiled.slots))
 
-    def home(self, name: str) -> str:
+    def register_dtype(self, name: str) -> str:
         """The NumPy type that a register is kept in between blocks."""
         kind = self.registers.get(name)
         if kind is None:
@@ -200,12 +200,12 @@ class FunctionCompiler:
         for parameter in self.text.prototype.parameters:
             if parameter.name == name and self.text.is_entry:
                 return f"L.parameter_address({name!r})"
-        found = self._resolve_global(name)
-        if found is None:
+        resolved = self._resolve_global(name)
+        if resolved is None:
             raise PTXError(f"{name} is not declared")
-        if isinstance(found, str):
+        if isinstance(resolved, str):
             self.compiled.shared.add(name)
-        return found
+        return resolved
 
     # Inside.
 
@@ -239,7 +239,7 @@ class FunctionCompiler:
         else:
             raise PTXError(f"line {block.line}: {step.instruction.text}: the mask is not supported")
 
-    def _find_homes(self, blocks: list[Block]) -> None:
+    def _choose_register_dtypes(self, blocks: list[Block]) -> None:
         """Keep a register in the type that all its writers give it."""
         codes: dict[str, set[str]] = {}
         copied: set[str] = set()
@@ -253,9 +253,9 @@ class FunctionCompiler:
                     codes.setdefault(register, set()).add(kind.code if kind else "")
                     if match.rule.copies or kind is None or match.rule.emit is not None:
                         copied.add(register)
-        for register, found in codes.items():
+        for register, register_codes in codes.items():
             declared = self.registers.get(register)
-            code = found.pop() if len(found) == 1 else ""
+            code = register_codes.pop() if len(register_codes) == 1 else ""
             if declared is not None and code and int(code[1:] or 1) == declared.size and code != "?":
                 self._register_dtypes[register] = code
                 if code in ("f4", "f2") and register not in copied:
@@ -275,7 +275,7 @@ class FunctionCompiler:
 def _read_registers(instruction: Instruction) -> set[str]:
     """All but those that are only written; of the first operand, the registers of an address."""
     first, *others = instruction.operands or (None,)
-    found = {instruction.guard.name} if instruction.guard is not None else set()
+    names = {instruction.guard.name} if instruction.guard is not None else set()
     stores = instruction.name in (
         "st",
         "red",
@@ -289,8 +289,8 @@ def _read_registers(instruction: Instruction) -> set[str]:
         "sust",
     )
     for operand in (first, *others) if stores or isinstance(first, (Address, Bracket)) else others:
-        found.update(_all_registers(operand))
-    return found
+        names.update(_all_registers(operand))
+    return names
 
 
 def _all_registers(operand: Operand | None) -> list[str]:

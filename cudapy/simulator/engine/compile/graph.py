@@ -128,13 +128,13 @@ def waiting_loops(blocks: list[Block]) -> dict[int, Instruction]:
         for one in following:
             if one < len(blocks):
                 before[one].add(place)
-    found: dict[int, Instruction] = {}
+    loops: dict[int, Instruction] = {}
     for block in sorted(blocks, key=lambda one: one.looks_at is None or _is_sleep(one.looks_at)):
         if block.looks_at is not None:
             for one in _reached(after, block.index) & _reached(before, block.index):
                 if blocks[one].only_looks:
-                    found.setdefault(one, block.looks_at)
-    return found
+                    loops.setdefault(one, block.looks_at)
+    return loops
 
 
 def _is_sleep(instruction: Instruction) -> bool:
@@ -143,14 +143,14 @@ def _is_sleep(instruction: Instruction) -> bool:
 
 def _reached(following: list[set[int]], start: int) -> set[int]:
     """Where ways from a block lead; to itself, if it is in a loop."""
-    found: set[int] = set()
+    reached: set[int] = set()
     pending = list(following[start])
     while pending:
         one = pending.pop()
-        if one not in found and one < len(following):
-            found.add(one)
+        if one not in reached and one < len(following):
+            reached.add(one)
             pending += following[one]
-    return found
+    return reached
 
 
 _LOOKS = (
@@ -172,8 +172,8 @@ def _is_idle(step: Step) -> bool:
     """Whether no thread can learn that an instruction ran; reading a clock is none, as it may end a loop."""
     instruction = step.instruction
     clocks = any(isinstance(one, Special) and one.name.startswith(CLOCKS) for one in instruction.operands)
-    quiet = not step.match.rule.has_effect and instruction.name != "exit"
-    return not clocks and (quiet or instruction.opcode.startswith((*_LOOKS, *_JUMPS)))
+    has_no_effect = not step.match.rule.has_effect and instruction.name != "exit"
+    return not clocks and (has_no_effect or instruction.opcode.startswith((*_LOOKS, *_JUMPS)))
 
 
 def _without_guards(function: FunctionText) -> tuple[list[Step], dict[str, int]]:

@@ -147,7 +147,7 @@ class ValueReader:
         if value is None:
             slot = self.slot(register)
             self._live_in[register] = f"r{slot}"
-            value = self._values[register] = Value(f"r{slot}", self.function.home(register))
+            value = self._values[register] = Value(f"r{slot}", self.function.register_dtype(register))
             value.has_unspecified_nan = self.function.has_unspecified_nan(register)
         return value
 
@@ -215,14 +215,14 @@ class ValueReader:
     def _symbol(self, operand: Symbol, kind: Type) -> str:
         if kind.size < 4 or kind.kind in "fp":
             raise PTXError(f"{operand.name} is an address")
-        found: Any = self.function.resolve(operand.name)
-        if isinstance(found, int):
-            return self.constant(found + operand.offset, kind.code)
-        if isinstance(found, tuple):
-            found, operand = (
+        resolved: Any = self.function.resolve(operand.name)
+        if isinstance(resolved, int):
+            return self.constant(resolved + operand.offset, kind.code)
+        if isinstance(resolved, tuple):
+            resolved, operand = (
                 self.read(Register(FRAME), TYPES["u64"]),
-                Symbol(operand.name, found[0] + operand.offset),
+                Symbol(operand.name, resolved[0] + operand.offset),
             )
-        expression = f"{found} + {self.constant(operand.offset, 'u8')}" if operand.offset else found
+        expression = f"{resolved} + {self.constant(operand.offset, 'u8')}" if operand.offset else resolved
         name = self.let(expression)
         return name if kind.size == 8 else self.let(f"{name}.astype({kind.code})")

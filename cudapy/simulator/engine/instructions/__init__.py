@@ -82,9 +82,9 @@ def _patterns(name: str) -> list[tuple[re.Pattern[str], Rule]]:
 def match(opcode: str, operands: int | None = None) -> Match | None:
     """The rule for a whole opcode, with so many operands if that is said, or None."""
     for regex, rule in _patterns(opcode.partition(".")[0]):
-        found = regex.match(opcode)
-        if found is not None and (operands is None or rule.emit or len(rule.slots) == operands):
-            return Match(rule, {name: value or "" for name, value in found.groupdict().items()})
+        matched = regex.match(opcode)
+        if matched is not None and (operands is None or rule.emit or len(rule.slots) == operands):
+            return Match(rule, {name: value or "" for name, value in matched.groupdict().items()})
     return None
 
 
@@ -115,9 +115,9 @@ def _elsewhere(opcode: str) -> Match | None:
         if word in _ANYWHERE:
             others = words[:place] + words[place + 1 :]
             for target in range(1, len(words)):
-                found = match(".".join([*others[:target], word, *others[target:]]))
-                if found is not None:
-                    return found
+                matched = match(".".join([*others[:target], word, *others[target:]]))
+                if matched is not None:
+                    return matched
     return None
 
 
@@ -132,14 +132,14 @@ def _hint(instruction: Instruction) -> str:
 
 def find(instruction: Instruction) -> Match:
     """The rule for an instruction. Raises PTXError, which says what there is instead."""
-    found = match(instruction.opcode, len(instruction.operands)) or match(instruction.opcode)
-    if found is None and instruction.name in ("ld", "st", "atom", "red", "fence"):
-        found = match(_usual_order(instruction.opcode))
-    if found is None:
-        found = _elsewhere(instruction.opcode)
-    if found is None:
+    matched = match(instruction.opcode, len(instruction.operands)) or match(instruction.opcode)
+    if matched is None and instruction.name in ("ld", "st", "atom", "red", "fence"):
+        matched = match(_usual_order(instruction.opcode))
+    if matched is None:
+        matched = _elsewhere(instruction.opcode)
+    if matched is None:
         raise PTXError(
             f"line {instruction.line}: {instruction.text[:200]}: the simulator does not support this; "
             f"{_hint(instruction)}"
         )
-    return found
+    return matched

@@ -147,10 +147,10 @@ def _commit(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
 
 
 def _wait(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    left = instruction.operands[0]
-    if not isinstance(left, Integer):
+    max_pending = instruction.operands[0]
+    if not isinstance(max_pending, Integer):
         raise PTXError("a number of groups is expected")
-    writer.line(f"L.bulk.wait({left.value}, I)")
+    writer.line(f"L.bulk.wait({max_pending.value}, I)")
 
 
 _COPIES: dict[str, Any] = {"emit": _copy, "has_effect": True}

@@ -240,12 +240,12 @@ def _commit_copies(writer: BlockWriter, instruction: Instruction, groups: dict[s
 
 def _wait_for_copies(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """cp.async.wait_group, and wait_all, which also waits for the open group."""
-    left = instruction.operands[0] if instruction.operands else Integer(0)
-    if not isinstance(left, Integer):
+    max_pending = instruction.operands[0] if instruction.operands else Integer(0)
+    if not isinstance(max_pending, Integer):
         raise PTXError("a number of groups is expected")
     if not instruction.operands:
         writer.line("L.spaces.commit_copies(I)")
-    writer.line(f"L.spaces.wait_for_copies({left.value}, I)")
+    writer.line(f"L.spaces.wait_for_copies({max_pending.value}, I)")
 
 
 def _copy_async(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:

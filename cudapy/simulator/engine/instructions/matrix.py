@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from ..ptx.syntax import Instruction, Operand
 
 _SPACE = "[.space:global|shared::cta|shared]"
-_HELD = {"f32": "f32", "s32": "s32", "f64": "f64"}
+_REGISTER_TYPES = {"f32": "f32", "s32": "s32", "f64": "f64"}
 """The type of a register that holds elements; of all others b32."""
 _WIDE = {"f16": "m16n16k16|m32n8k16|m8n32k16", "tf32": "m16n16k8", "f64": "m8n8k4"}
 
 
 def registers(writer: BlockWriter, operand: Operand, kind: str) -> str:
-    held = TYPES[_HELD.get(kind, "b32")]
-    names = [writer.canonicalized(item, held) for item in writer.items(operand)]
+    register_type = TYPES[_REGISTER_TYPES.get(kind, "b32")]
+    names = [writer.canonicalized(item, register_type) for item in writer.items(operand)]
     return f"({', '.join(names)},)"
 
 
 def give(writer: BlockWriter, target: Operand, call: str, kind: str) -> None:
     items = writer.items(target)
     values = writer.let(call)
-    held = TYPES[_HELD.get(kind, "b32")]
+    register_type = TYPES[_REGISTER_TYPES.get(kind, "b32")]
     for place, item in enumerate(items):
-        writer.write(item, f"{values}[{place}]", held)
+        writer.write(item, f"{values}[{place}]", register_type)
 
 
 def _require_registers(writer: BlockWriter, operand: Operand, kind: str, count: int, name: str = "") -> None:

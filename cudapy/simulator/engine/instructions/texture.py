@@ -26,9 +26,9 @@ def _place(writer: BlockWriter, operand: Operand, shape: str, kind: str) -> tupl
     if not isinstance(operand, Bracket) or len(operand.items) != 2:
         raise PTXError("[handle, {coordinates}] is expected")
     handle = writer.read(operand.items[0], TYPES["u64"])
-    given = writer.items(operand.items[1])[: _COORDINATES[shape]]
+    coordinates = writer.items(operand.items[1])[: _COORDINATES[shape]]
     names = []
-    for place, one in enumerate(given):
+    for place, one in enumerate(coordinates):
         is_layer = shape.startswith("a") and not place
         names.append(writer.read(one, TYPES["u32" if is_layer else kind]))
     return handle, names

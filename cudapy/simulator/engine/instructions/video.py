@@ -43,17 +43,19 @@ def _scalar(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
         raise PTXError("a part of a register is .b0 to .b3, .h0 or .h1")
     names = [writer.read(operand, _WORD) for operand, _ in sources]
     a, b, c = names if takes_third else (*names, "ZERO")
-    told = f"{a}, {b}, {c}, signs={_signs(groups)!r}, parts={parts!r}, saturates={bool(groups.get('sat'))}"
+    arguments = (
+        f"{a}, {b}, {c}, signs={_signs(groups)!r}, parts={parts!r}, saturates={bool(groups.get('sat'))}"
+    )
     name = groups.get("relation") or instruction.name[1:]
     if name == "mad":
         if part:
             raise PTXError("the result is a whole register")
         shift = int((groups.get("scale") or "shr0")[3:])
-        call = f"video_multiply_add({told}, shift={shift}, more={int(bool(groups.get('po')))})"
+        call = f"video_multiply_add({arguments}, shift={shift}, more={int(bool(groups.get('po')))})"
     elif name in ("shl", "shr"):
-        call = f"video_shift({told}, name={name!r}, wraps={groups['mode'] == 'wrap'}, then={then!r})"
+        call = f"video_shift({arguments}, name={name!r}, wraps={groups['mode'] == 'wrap'}, then={then!r})"
     else:
-        call = f"video({told}, name={name!r}, then={then!r})"
+        call = f"video({arguments}, name={name!r}, then={then!r})"
     writer.write(target, call, _WORD)
 
 

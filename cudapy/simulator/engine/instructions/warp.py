@@ -41,9 +41,9 @@ def _vote(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
 def _match(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     a = writer.read(instruction.operands[1], TYPES[groups["T"]])
     mask = writer.read(instruction.operands[2], TYPES["b32"])
-    found, all_match = writer.let_pair(f"L.warps.match({groups['mode']!r}, {a}, {mask}, I)")
+    matching, all_match = writer.let_pair(f"L.warps.match({groups['mode']!r}, {a}, {mask}, I)")
     first, second = _both(instruction.operands[0])
-    writer.write(first, found, TYPES["b32"])
+    writer.write(first, matching, TYPES["b32"])
     if second is not None:
         writer.write(second, all_match, TYPES["pred"])
 
@@ -59,9 +59,9 @@ def _redux_float(writer: BlockWriter, instruction: Instruction, groups: dict[str
     kind = TYPES["f32"]
     a = writer.canonicalized(instruction.operands[1], kind)
     mask = writer.read(instruction.operands[2], TYPES["b32"])
-    told = f"is_size={bool(groups.get('size'))}, spreads={bool(groups.get('NaN'))}"
+    options = f"is_size={bool(groups.get('size'))}, spreads={bool(groups.get('NaN'))}"
     writer.write(
-        instruction.operands[0], f"L.warps.redux_float({groups['op']!r}, {a}, {mask}, I, {told})", kind
+        instruction.operands[0], f"L.warps.redux_float({groups['op']!r}, {a}, {mask}, I, {options})", kind
     )
 
 

@@ -13,7 +13,7 @@ from .data import nothing
 from .matrix import give, registers, shape
 from .rule import rule
 
-_TURNED = ("f16", "bf16")
+_TRANSPOSABLE = ("f16", "bf16")
 """Types whose matrices may be stored the other way round."""
 
 if TYPE_CHECKING:
@@ -40,21 +40,21 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     in_registers = isinstance(a, Vector)
     if in_registers and len(writer.items(a)) != 4:
         raise PTXError("4 registers of a are expected")
-    left = registers(writer, a, groups["A"]) if in_registers else writer.read(a, TYPES["b64"])
-    right = writer.read(b, TYPES["b64"])
+    factor_a = registers(writer, a, groups["A"]) if in_registers else writer.read(a, TYPES["b64"])
+    factor_b = writer.read(b, TYPES["b64"])
     keeps = writer.read(operands.pop(0), TYPES["pred"])
-    signs, turned = [1, 1], [0, 0]
+    signs, transposed = [1, 1], [0, 0]
     if groups["D"] != "s32":
         signs = [_immediate(operands, (1, -1)), _immediate(operands, (1, -1))]
-    if groups["A"] in _TURNED:
-        turned = [0 if in_registers else _immediate(operands, (0, 1)), _immediate(operands, (0, 1))]
+    if groups["A"] in _TRANSPOSABLE:
+        transposed = [0 if in_registers else _immediate(operands, (0, 1)), _immediate(operands, (0, 1))]
     if operands:
         raise PTXError("more operands than expected")
     kinds = groups["D"], groups["A"], groups["B"]
     call = (
         f"L.warpgroups.multiply(({shape(groups)}), {kinds!r}, {registers(writer, d, groups['D'])}, "
-        f"{left}, {right}, {keeps}, {tuple(signs)!r}, {tuple(turned)!r}, {bool(groups.get('satfinite'))}, "
-        f"I, {writer.number})"
+        f"{factor_a}, {factor_b}, {keeps}, {tuple(signs)!r}, {tuple(transposed)!r}, "
+        f"{bool(groups.get('satfinite'))}, I, {writer.number})"
     )
     give(writer, d, call, groups["D"])
 

@@ -35,9 +35,9 @@ class AsyncCopies:
         """The open groups of lanes are closed."""
         self._open[lanes] += 1
 
-    def wait(self, lanes: I64, left: int) -> None:
+    def wait(self, lanes: I64, max_pending: int) -> None:
         """Lanes waited for all of their closed groups but the last ones."""
-        self._over[lanes] = np.maximum(self._over[lanes], self._open[lanes] - left)
+        self._over[lanes] = np.maximum(self._over[lanes], self._open[lanes] - max_pending)
 
     def pending(self, places: I64) -> Bools:
         """Which parts nobody has waited for."""

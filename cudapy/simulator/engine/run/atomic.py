@@ -159,12 +159,14 @@ def _in_turn(op: str, kind: str, array: Array, index: I64, b: Array, c: Array) -
     for turn in range(int(rank[few].max()) + 1 if few.any() else 0):
         chosen = few & (rank == turn)
         lanes, where = order[chosen], places[chosen]
-        found = array[where]
-        old[lanes] = found
+        current = array[where]
+        old[lanes] = current
         if op == "cas":
-            array[where] = np.where(found.view(_bits(found)) == b[lanes].view(_bits(found)), c[lanes], found)
+            array[where] = np.where(
+                current.view(_bits(current)) == b[lanes].view(_bits(current)), c[lanes], current
+            )
         else:
-            array[where] = combine(found, b[lanes])  # type: ignore[misc]
+            array[where] = combine(current, b[lanes])  # type: ignore[misc]
     return old
 
 

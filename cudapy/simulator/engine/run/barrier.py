@@ -83,7 +83,7 @@ class Barriers:
     def _let_go(self, number: int, done: Bools) -> list[Released]:
         groups = self._waiting.pop(number, [])
         totals = self._totals(groups, done)
-        released, rest = [], []
+        released, waiting = [], []
         for one in groups:
             blocks = self._blocks[one.lanes]
             chosen = done[blocks]
@@ -96,10 +96,10 @@ class Barriers:
                     ]
                 released.append(Released(one.key, one.lanes[chosen], result, one.info.slot))
             if not chosen.all():
-                kept = one.predicate[~chosen] if one.predicate is not None else None
-                rest.append(one._replace(lanes=one.lanes[~chosen], predicate=kept))
-        if rest:
-            self._waiting[number] = rest
+                predicate = one.predicate[~chosen] if one.predicate is not None else None
+                waiting.append(one._replace(lanes=one.lanes[~chosen], predicate=predicate))
+        if waiting:
+            self._waiting[number] = waiting
         return released
 
     def _totals(self, groups: list[Waiting], done: Bools) -> tuple[I64, I64]:

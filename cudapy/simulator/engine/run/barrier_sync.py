@@ -87,8 +87,8 @@ class BarrierSync:
         for one in np.unique(which):
             for expected in np.unique(wanted[which == one]):
                 chosen = (which == one) & (wanted == expected)
-                kept = None if truth is None else truth[chosen]
-                waiting = Waiting(block.info, following, numbers[chosen], kept, function)
+                chosen_truth = None if truth is None else truth[chosen]
+                waiting = Waiting(block.info, following, numbers[chosen], chosen_truth, function)
                 if settings.current.check_races and is_aligned(waiting.info.instruction):
                     self._check_convergence(int(one), waiting, block)
                 self._barriers.arrive(int(one), int(expected), waiting)

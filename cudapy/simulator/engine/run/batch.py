@@ -114,8 +114,8 @@ class Batch:
     def parameter(self, name: str, offset: int, dtype: DType) -> np.generic:
         """A parameter of the kernel, or a part of it."""
         start = self.launch.kernel.parameter_offsets[name] + offset
-        found: np.generic = np.frombuffer(self.launch.parameters, dtype, 1, start)[0]
-        return found
+        value: np.generic = np.frombuffer(self.launch.parameters, dtype, 1, start)[0]
+        return value
 
     def parameter_address(self, name: str) -> np.uint64:
         """Where a parameter of the kernel lies in memory."""
@@ -168,9 +168,9 @@ class Launch:
         """The address of the parameters; memory is only made for kernels that ask for it."""
         if not self._parameter_memory:
             self._parameter_memory = self.device.memory.allocate(max(len(self.parameters), 1), "parameters")
-            found = self.device.memory.find(self._parameter_memory)
-            assert found is not None
-            found.data[: len(self.parameters)] = np.frombuffer(self.parameters, np.uint8)
+            allocation = self.device.memory.find(self._parameter_memory)
+            assert allocation is not None
+            allocation.data[: len(self.parameters)] = np.frombuffer(self.parameters, np.uint8)
             self.device.memory.written(self._parameter_memory, len(self.parameters))
         return self._parameter_memory
 

@@ -122,20 +122,20 @@ class Bulk:
                 text = "A bulk copy to one block with an mbarrier of another"
                 self._report.fail(fault.LAUNCH_FAILED, text, number, np.array([lane]), True)
             return [Target(start, word)]
-        own = int(self._threads.blocks[lane])
-        first = own - own % self._threads.cluster_size
+        own_block = int(self._threads.blocks[lane])
+        first = own_block - own_block % self._threads.cluster_size
         if ranks >> self._threads.cluster_size or not ranks:
             text = f"A copy to the blocks {ranks:#x} of a cluster of {self._threads.cluster_size}"
             self._report.fail(fault.ILLEGAL_ADDRESS, text, number, np.array([lane]), True)
-        found = []
+        targets = []
         for rank in range(self._threads.cluster_size):
             if ranks >> rank & 1:
-                away = (first + rank - own) * self._shared.stride
+                away = (first + rank - own_block) * self._shared.stride
                 self.check_is_there(first + rank, lane, number)
-                found.append(Target(start + away, word + away // 8))
-        for place in found:
+                targets.append(Target(start + away, word + away // 8))
+        for place in targets:
             self.check_is_barrier(place.barrier, lane, number)
-        return found
+        return targets
 
     def check_is_there(self, block: int, lane: int, number: int) -> None:
         """Raises Fault for a block that has exited."""
@@ -163,18 +163,18 @@ class Bulk:
         if address % _ALIGN:
             text = f"Misaligned {what}"
             self._report.fail(fault.MISALIGNED_ADDRESS, text, number, one, True, np.uint64(address), size)
-        found = self._global.allocations.find(address)
-        if found is None or address + size > found.end:
+        allocation = self._global.allocations.find(address)
+        if allocation is None or address + size > allocation.end:
             text = f"Invalid {what}"
             self._report.fail(fault.ILLEGAL_ADDRESS, text, number, one, True, np.uint64(address), size)
-        offset = address - found.address
-        if found.written is not None:
-            what = f"__global__ {found.kind} memory"
+        offset = address - allocation.address
+        if allocation.written is not None:
+            what = f"__global__ {allocation.kind} memory"
             access = accessed(_BYTE, size, number, mode)
             mark_or_check(
-                self._report, found.written, np.array([offset]), np.uint64(address), access, one, what
+                self._report, allocation.written, np.array([offset]), np.uint64(address), access, one, what
             )
-        return found.data[offset : offset + size]
+        return allocation.data[offset : offset + size]
 
     def shared_start(
         self, lane: int, address: int, size: int, align: int, space: str, number: int, mode: int
@@ -210,10 +210,10 @@ class Bulk:
         if self._races is not None:
             self._races.commit(self._threads.numbers(lanes).tolist())
 
-    def wait(self, left: int, lanes: Lanes) -> None:
-        """cp.async.bulk.wait_group: all but the last `left` groups are over."""
+    def wait(self, max_pending: int, lanes: Lanes) -> None:
+        """cp.async.bulk.wait_group: all but the last `max_pending` groups are over."""
         if self._races is not None:
-            self._races.wait_groups(self._threads.numbers(lanes).tolist(), left)
+            self._races.wait_groups(self._threads.numbers(lanes).tolist(), max_pending)
 
     # Stores of single values.
 
@@ -241,10 +241,12 @@ class Bulk:
         for position, (lane, start, word) in enumerate(
             zip(numbers.tolist(), starts.tolist(), words.tolist(), strict=True)
         ):
-            own = [np.broadcast_to(value, numbers.shape)[position] for value in values]
+            stored = [np.broadcast_to(value, numbers.shape)[position] for value in values]
             self.held(start + np.arange(count), lane, number, word, bool(operation))
             place = self._shared.data[start : start + count]
-            _move(place, np.array(own, dtype).view(np.uint8), (operation, kind) if operation else None, False)
+            _move(
+                place, np.array(stored, dtype).view(np.uint8), (operation, kind) if operation else None, False
+            )
             self.completed(word, count, lane, number)
 
 

@@ -69,14 +69,14 @@ class Children:
         self._buffers[address] = Buffer(address, function, grid, block, shared_size)
         return address
 
-    def taken(self, address: int) -> tuple[Buffer, bytes] | None:
+    def take_buffer(self, address: int) -> tuple[Buffer, bytes] | None:
         """What a buffer is for and what is in it. It is released."""
-        asked, found = self._buffers.pop(address, None), self._memory.find(address)
-        if asked is None or found is None:
+        buffer, allocation = self._buffers.pop(address, None), self._memory.find(address)
+        if buffer is None or allocation is None:
             return None
-        content = bytes(found.data.tobytes())
+        content = bytes(allocation.data.tobytes())
         self._memory.release(address)
-        return asked, content
+        return buffer, content
 
     def queue(self, stream: int, work: Work) -> bool:
         """Add to a stream; whether there is such a stream."""
@@ -93,9 +93,9 @@ class Children:
 
     def handle(self) -> int:
         """A new stream or event; addresses are never so small, nor such handles of the host."""
-        made = 0x1000 + len(self._handles)
-        self._handles.add(made)
-        return made
+        handle = 0x1000 + len(self._handles)
+        self._handles.add(handle)
+        return handle
 
     def is_handle(self, handle: int) -> bool:
         return handle in self._handles

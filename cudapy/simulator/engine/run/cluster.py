@@ -79,14 +79,14 @@ class ClusterBarriers:
         complete = (self._counts > 0) & (self._counts >= live)
         self._phases[complete] += 1
         self._counts[complete] = 0
-        released, rest = [], []
+        released, still_waiting = [], []
         for waiting in self.waiting:
             over = self._arrived_in[waiting.lanes] < self._phases[self._clusters[waiting.lanes]]
             if over.any():
-                gone = waiting.lanes[over]
-                self._arrived_in[gone] = -1
-                released.append((waiting.key, gone))
+                continuing = waiting.lanes[over]
+                self._arrived_in[continuing] = -1
+                released.append((waiting.key, continuing))
             if not over.all():
-                rest.append(waiting._replace(lanes=waiting.lanes[~over]))
-        self.waiting = rest
+                still_waiting.append(waiting._replace(lanes=waiting.lanes[~over]))
+        self.waiting = still_waiting
         return released, np.flatnonzero(complete)

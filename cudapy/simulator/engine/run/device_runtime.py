@@ -98,12 +98,14 @@ def _refusal(thread: _Thread, function: Function | None, grid: Dim3, block: Dim3
 
 def _launch(thread: _Thread, buffer: int, stream: int) -> int:
     """cudaLaunchDeviceV2"""
-    taken = thread.children.taken(buffer)
-    if taken is None or taken[0].function is None:
+    buffer_with_content = thread.children.take_buffer(buffer)
+    if buffer_with_content is None or buffer_with_content[0].function is None:
         return thread.failed(INVALID_VALUE)
-    asked, content = taken
-    assert asked.function is not None
-    child = ChildGrid(asked.function, asked.grid, asked.block, asked.shared_size, content)
+    launch_buffer, content = buffer_with_content
+    assert launch_buffer.function is not None
+    child = ChildGrid(
+        launch_buffer.function, launch_buffer.grid, launch_buffer.block, launch_buffer.shared_size, content
+    )
     return SUCCESS if thread.children.queue(stream, child) else thread.failed(INVALID_HANDLE)
 
 
@@ -124,7 +126,7 @@ def _launch_all_told(
     """cudaLaunchDevice"""
     content = b""
     if buffer:
-        taken = thread.children.taken(buffer)
+        taken = thread.children.take_buffer(buffer)
         if taken is None:
             return thread.failed(INVALID_VALUE)
         content = taken[1]
@@ -208,12 +210,12 @@ def _rows(memory: Memory, address: int, pitch: int, width: int, height: int) -> 
     """Rows of memory, or None where there is not that much."""
     if not width or not height:
         return _Rows(np.empty((0, 0), np.uint8), None)
-    found = memory.find(address)
-    if found is None or width > pitch or address + (height - 1) * pitch + width > found.end:
+    allocation = memory.find(address)
+    if allocation is None or width > pitch or address + (height - 1) * pitch + width > allocation.end:
         return None
-    start, shape, strides = address - found.address, (height, width), (pitch, 1)
-    raw_bytes = as_strided(found.data[start:], shape, strides)
-    written = None if found.written is None else as_strided(found.written[start:], shape, strides)
+    start, shape, strides = address - allocation.address, (height, width), (pitch, 1)
+    raw_bytes = as_strided(allocation.data[start:], shape, strides)
+    written = None if allocation.written is None else as_strided(allocation.written[start:], shape, strides)
     return _Rows(raw_bytes, written)
 
 
@@ -331,10 +333,12 @@ _FUNCTIONS = {
     "Memset2DAsync": _Function("8 8 4 8 8 8", "u4", _fill_rows),
     "StreamCreateWithFlags": _Function("8 4", "u4", partial(_create, _NON_BLOCKING)),
     "StreamDestroy": _Function("8", "u4", _known),
-    "StreamWaitEvent": _Function("8 8 4", "u4", lambda thread, *told: _known(thread, *told[:2])),
+    "StreamWaitEvent": _Function("8 8 4", "u4", lambda thread, *arguments: _known(thread, *arguments[:2])),
     "EventCreateWithFlags": _Function("8 4", "u4", partial(_create, _DISABLE_TIMING)),
     "EventRecord": _Function("8 8", "u4", _known),
-    "EventRecordWithFlags": _Function("8 8 4", "u4", lambda thread, *told: _known(thread, *told[:2])),
+    "EventRecordWithFlags": _Function(
+        "8 8 4", "u4", lambda thread, *arguments: _known(thread, *arguments[:2])
+    ),
     "EventDestroy": _Function("8", "u4", _known),
     "DeviceGetAttribute": _Function("8 4 4", "u4", _attribute),
     "DeviceGetLimit": _Function(
@@ -349,7 +353,7 @@ _FUNCTIONS = {
     "RuntimeGetVersion": _Function("8", "u4", lambda t, place: _told(t, place, t.device.answers.version, 0)),
     "OccupancyMaxActiveBlocksPerMultiprocessor": _Function("8 8 4 8", "u4", _occupancy),
     "OccupancyMaxActiveBlocksPerMultiprocessorWithFlags": _Function(
-        "8 8 4 8 4", "u4", lambda *told: _occupancy(*told[:-1])
+        "8 8 4 8 4", "u4", lambda *arguments: _occupancy(*arguments[:-1])
     ),
 }
 _OF_THREADS = (

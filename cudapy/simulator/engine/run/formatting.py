@@ -26,9 +26,9 @@ def formatted(text: str, take: Callable[[int], bytes], string: Callable[[int], s
     """
     count = 0
 
-    def convert(found: re.Match[str]) -> str:
+    def convert(specifier: re.Match[str]) -> str:
         nonlocal count
-        flags, width, precision, length, kind = found.groups()
+        flags, width, precision, length, kind = specifier.groups()
         if kind == "%":
             return "%"
         if width == "*":

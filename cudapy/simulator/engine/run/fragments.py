@@ -13,7 +13,7 @@ from ..ptx.types import TYPES
 if TYPE_CHECKING:
     from ..aliases import I64, U32, Array
 
-HELD = {"f64": "f8", "f32": "f4", "s32": "i4"}
+REGISTER_DTYPES = {"f64": "f8", "f32": "f4", "s32": "i4"}
 """The NumPy type of a register that holds one element; others hold several in a word."""
 LANES = np.arange(32)
 GROUP, MEMBER = LANES // 4, LANES % 4
@@ -62,7 +62,7 @@ def packed(kind: str, values: Array) -> Array:
             items = values.astype(np.uint64).astype(f"u{TYPES[kind].size}")
         else:
             items = values.astype(TYPES[kind].code)
-    return np.ascontiguousarray(items).view(HELD.get(kind, "u4")).reshape(warps, lanes, -1)
+    return np.ascontiguousarray(items).view(REGISTER_DTYPES.get(kind, "u4")).reshape(warps, lanes, -1)
 
 
 def positions(which: str, elements: int, count: int) -> tuple[I64, I64]:
@@ -95,25 +95,25 @@ def kept_columns(kind: str, depth: int, words: U32, selector: int) -> I64:
     nibbles = words.reshape(-1, 8, 4)[..., None] >> np.arange(0, 32, 4, dtype=np.uint32) & 15
     each = 4 if kind in ("f16", "bf16", "tf32") else 8  # a word is of two rows, or two words are
     threads = depth // columns // 4  # that say it, of each four
-    own = nibbles[:, :, selector * threads : (selector + 1) * threads]
-    rows = own.reshape(len(words), 8, -1, 2, each).transpose(0, 3, 1, 2, 4)  # the second is eight below
-    told = rows.reshape(len(words), 16, -1).astype(np.int64)
-    low, high = told & 3, told >> 2
+    chosen = nibbles[:, :, selector * threads : (selector + 1) * threads]
+    rows = chosen.reshape(len(words), 8, -1, 2, each).transpose(0, 3, 1, 2, 4)  # the second is eight below
+    selectors = rows.reshape(len(words), 16, -1).astype(np.int64)
+    low, high = selectors & 3, selectors >> 2
     if columns == 2:
-        kept = (high >> 1)[..., None]
+        places = (high >> 1)[..., None]
     elif columns == 8:
-        kept = np.stack([2 * low, 2 * low + 1, 2 * high, 2 * high + 1], 3)
+        places = np.stack([2 * low, 2 * low + 1, 2 * high, 2 * high + 1], 3)
     else:
-        kept = np.stack([low, high], 3)
-    starts = columns * np.arange(told.shape[2])
-    return (kept + starts[:, None]).reshape(len(words), 16, -1)
+        places = np.stack([low, high], 3)
+    starts = columns * np.arange(selectors.shape[2])
+    return (places + starts[:, None]).reshape(len(words), 16, -1)
 
 
-def sparse_product(a: Array, b: Array, c: Array, kept: I64, clamps: bool) -> Array:
+def sparse_product(a: Array, b: Array, c: Array, columns: I64, clamps: bool) -> Array:
     """a * b + c, where a has the kept columns of each row."""
     with np.errstate(all="ignore"):
         rows = [
-            np.matmul(a[:, row, None], np.take_along_axis(b, kept[:, row, :, None], 1))[:, 0]
+            np.matmul(a[:, row, None], np.take_along_axis(b, columns[:, row, :, None], 1))[:, 0]
             for row in range(a.shape[1])
         ]
         return clamped(np.stack(rows, 1) + c, clamps)
@@ -134,8 +134,8 @@ def product(whole: list[Array], clamps: bool, bits: str = "") -> Array:
         return clamped(result + c, clamps)
 
 
-def by_register(registers: Array, count: int, held: str | None = None) -> list[Array]:
+def by_register(registers: Array, count: int, code: str | None = None) -> list[Array]:
     """Each register as an array over the lanes; the first ones again for those that are more."""
     flat = registers.reshape(-1, registers.shape[2])
     arrays = [np.ascontiguousarray(flat[:, place % flat.shape[1]]) for place in range(count)]
-    return [one.view(held) for one in arrays] if held else arrays
+    return [one.view(code) for one in arrays] if code else arrays

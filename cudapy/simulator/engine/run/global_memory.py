@@ -34,25 +34,25 @@ class GlobalMemory:
         """The places of addresses. Raises Fault."""
         size = access.size
         first = int(a[0] if a.ndim else a)
-        found = self.allocations.find(first)
-        if found is None:
+        allocation = self.allocations.find(first)
+        if allocation is None:
             return self.across(a, access, lanes)
-        offset = a - np.uint64(found.address)  # what lies before it wraps, far behind its end
+        offset = a - np.uint64(allocation.address)  # what lies before it wraps, far behind its end
         high = bits = int(np.bitwise_or.reduce(offset) if a.ndim else offset)
-        if a.ndim and high + size > found.size:
+        if a.ndim and high + size > allocation.size:
             high = int(np.maximum.reduce(offset))
-        if found.address & (size - 1):
+        if allocation.address & (size - 1):
             bits = int(np.bitwise_or.reduce(a) if a.ndim else a)
-        if high + size > found.size or bits & (size - 1):
+        if high + size > allocation.size or bits & (size - 1):
             return self.across(a, access, lanes)
-        if found.reach is not None:
-            self._check_reach(found, a, access, lanes)
-        array, start = found.view(access.dtype)
-        if found.written is not None:
-            self._check_written(found, found.written, a, access, lanes)
+        if allocation.reach is not None:
+            self._check_reach(allocation, a, access, lanes)
+        array, start = allocation.view(access.dtype)
+        if allocation.written is not None:
+            self._check_written(allocation, allocation.written, a, access, lanes)
         if not a.ndim:
             return array, np.int64((first - start) // access.dtype.itemsize)
-        if start != found.address:
+        if start != allocation.address:
             offset = a - np.uint64(start)
         return array, (offset >> access.shift).view(np.int64)
 
@@ -81,8 +81,13 @@ class GlobalMemory:
         first, last = int(a[0]), int(a[-1])
         if last - first != (len(a) - 1) * size or first & (size - 1):
             return None
-        found = self.allocations.find(first)
-        if found is None or last + size > found.end or found.reach or found.written is not None:
+        allocation = self.allocations.find(first)
+        if (
+            allocation is None
+            or last + size > allocation.end
+            or allocation.reach
+            or allocation.written is not None
+        ):
             return None
         longest = len(a).bit_length()
         steps = cached(
@@ -90,7 +95,7 @@ class GlobalMemory:
         )
         if np.count_nonzero(a - np.uint64(first) != steps[: len(a)]):
             return None
-        array, start = found.view(access.dtype)
+        array, start = allocation.view(access.dtype)
         place = (first - start) // size
         return array[place : place + len(a)]
 
@@ -113,34 +118,36 @@ class GlobalMemory:
         scattered = Scattered(len(every), access.dtype)
         for one in np.unique(place):
             positions = np.flatnonzero(place == one)
-            found = self.allocations.find(int(starts[one]))
-            assert found is not None
-            if found.reach is not None:
-                self._check_reach(found, every, access, lanes)
-            array, start = found.view(access.dtype)
-            if found.written is not None:
+            allocation = self.allocations.find(int(starts[one]))
+            assert allocation is not None
+            if allocation.reach is not None:
+                self._check_reach(allocation, every, access, lanes)
+            array, start = allocation.view(access.dtype)
+            if allocation.written is not None:
                 chosen = self._threads.numbers(lanes)[positions]
-                self._check_written(found, found.written, every[positions], access, chosen)
+                self._check_written(allocation, allocation.written, every[positions], access, chosen)
             index = (every[positions] - np.uint64(start)) // np.uint64(access.dtype.itemsize)
             scattered.add((array, index.view(np.int64)), positions)
         return scattered, START
 
     def read_string(self, address: int) -> str:
         """A C string."""
-        found = self.allocations.find(address)
-        if found is None:
+        allocation = self.allocations.find(address)
+        if allocation is None:
             return f"(bad string address {address:#x})"
-        data = found.data[address - found.address :]
+        data = allocation.data[address - allocation.address :]
         end = np.flatnonzero(data == 0)
         return bytes(data[: end[0] if len(end) else None]).decode("utf-8", "replace")
 
-    def _check_reach(self, found: Allocation, a: U64, access: Access, lanes: Lanes) -> None:
-        if found.reach is not None and not found.reach(self._origin):
+    def _check_reach(self, allocation: Allocation, a: U64, access: Access, lanes: Lanes) -> None:
+        if allocation.reach is not None and not allocation.reach(self._origin):
             text = f"Invalid __global__ {access.verb}"
-            more = f"in {found!r}, to which this device was given no access"
+            more = f"in {allocation!r}, to which this device was given no access"
             self._report.fail(fault.ILLEGAL_ADDRESS, text, access.number, lanes, True, a, access.size, more)
 
-    def _check_written(self, found: Allocation, written: Bools, a: U64, access: Access, lanes: Lanes) -> None:
-        offset = (np.atleast_1d(a) - np.uint64(found.address)).view(np.int64)
-        what = f"__global__ {found.kind} memory"
+    def _check_written(
+        self, allocation: Allocation, written: Bools, a: U64, access: Access, lanes: Lanes
+    ) -> None:
+        offset = (np.atleast_1d(a) - np.uint64(allocation.address)).view(np.int64)
+        what = f"__global__ {allocation.kind} memory"
         mark_or_check(self._report, written, offset, a, access, lanes, what)

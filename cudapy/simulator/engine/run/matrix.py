@@ -17,9 +17,9 @@ from ..ptx.types import TYPES
 from .access import READ, WRITE, accessed, put
 from .fragments import (
     GROUP,
-    HELD,
     LANES,
     MEMBER,
+    REGISTER_DTYPES,
     SMALL,
     by_register,
     elements,
@@ -176,7 +176,7 @@ class Matrices:
         places = self._tile(a, stride, shape, which, is_row, kind, space, lanes, number, READ)
         values = np.stack([array.take(index) for array, index in places], 1)
         words = np.ascontiguousarray(values).view("u8" if kind == "f64" else "u4")
-        return by_register(words.reshape(-1, 32, words.shape[1]), count, HELD.get(kind))
+        return by_register(words.reshape(-1, 32, words.shape[1]), count, REGISTER_DTYPES.get(kind))
 
     def store_tile(
         self,
@@ -228,8 +228,8 @@ def _offsets(
     each = rows * columns // 32
     element = LANES[:, None] * each + np.arange(each)
     row, column = element // columns, element % columns
-    told = (columns if is_row else rows) if stride is None else stride
-    line: U64 = np.asarray(told).astype(np.uint64)
+    leading = (columns if is_row else rows) if stride is None else stride
+    line: U64 = np.asarray(leading).astype(np.uint64)
     major, minor = (row, column) if is_row else (column, row)
     repeated = (len(numbers) // 32, 1)
     outer, inner = np.tile(major.astype(np.uint64), repeated), np.tile(minor.astype(np.uint64), repeated)

@@ -73,17 +73,17 @@ class Mbarriers:
         counts = np.broadcast_to(n, numbers.shape).tolist()
         change = mbarrier.CHANGES[operation]
         state = {place: int(words[place]) for place in np.unique(places).tolist()}
-        found = []
+        old_words = []
         for position, place in enumerate(places.tolist()):
             word = state[place]
-            found.append(word)
+            old_words.append(word)
             try:
                 state[place] = mbarrier.changed(word, change, counts[position], completes)
             except ValueError as error:
                 text = f"An mbarrier operation that is not possible: {error}"
                 self._report.fail(fault.LAUNCH_FAILED, text, number, numbers[position : position + 1], True)
         words[list(state)] = np.array(list(state.values()), np.uint64)
-        return np.array(found, np.uint64)
+        return np.array(old_words, np.uint64)
 
     def is_over(self, index: Index, phase: U64 | U32, lanes: Lanes, number: int) -> Bools:
         """test_wait and try_wait: whether the phase is no longer the barrier's."""

@@ -26,10 +26,10 @@ class Pending:
 
     def conflicts(self, places: I64, reads: bool, reduces: bool) -> Bools:
         """Which bytes a copy holds, so that an access now is a race; reductions go well together."""
-        held = self._holds[places]
+        holders = self._holds[places]
         if reduces:
-            return (held != 0) & ~((held > 0) & self._reduces[places])
-        return held > 0 if reads else held != 0
+            return (holders != 0) & ~((holders > 0) & self._reduces[places])
+        return holders > 0 if reads else holders != 0
 
     def write(self, places: I64, phase: int, reduces: bool) -> None:
         """A copy writes bytes, or combines them; whoever finds the phase over may use them."""
@@ -53,11 +53,11 @@ class Pending:
             else:
                 self._groups.setdefault(lane, []).append(next(self._next))
 
-    def wait(self, lanes: list[int], left: int) -> None:
+    def wait(self, lanes: list[int], max_pending: int) -> None:
         """Lanes waited for all of their groups but the last ones."""
         for lane in lanes:
             groups = self._groups.get(lane, [])
-            over = len(groups) - left
+            over = len(groups) - max_pending
             if over > 0:
                 self._holds[np.isin(self._holds, [-group for group in groups[:over]])] = 0
                 del groups[:over]

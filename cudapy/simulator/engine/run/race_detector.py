@@ -103,10 +103,10 @@ class RaceDetector:
         if self._copies is not None:
             self._copies.commit(self._threads.numbers(lanes))
 
-    def wait_for_copies(self, lanes: Lanes, left: int) -> None:
+    def wait_for_copies(self, lanes: Lanes, max_pending: int) -> None:
         """cp.async.wait_group"""
         if self._copies is not None:
-            self._copies.wait(self._threads.numbers(lanes), left)
+            self._copies.wait(self._threads.numbers(lanes), max_pending)
 
     def reads(self, lane: int, places: I64) -> None:
         """A copy of the lane's group reads bytes, until the group was waited for."""
@@ -117,9 +117,9 @@ class RaceDetector:
         if self._pending is not None:
             self._pending.commit(lanes)
 
-    def wait_groups(self, lanes: list[int], left: int) -> None:
+    def wait_groups(self, lanes: list[int], max_pending: int) -> None:
         if self._pending is not None:
-            self._pending.wait(lanes, left)
+            self._pending.wait(lanes, max_pending)
 
     def _holding(self) -> Pending:
         if self._pending is None:
@@ -169,10 +169,12 @@ class RaceDetector:
                 self._fail(seen, text, ~self._written[place], "of the block's shared memory")
         if self._races:
             if self._pending is not None:
-                held = self._pending.conflicts(place, seen.mode == READ, seen.is_copy and seen.mode == ATOMIC)
-                if held.any():
+                conflicts = self._pending.conflicts(
+                    place, seen.mode == READ, seen.is_copy and seen.mode == ATOMIC
+                )
+                if conflicts.any():
                     text = "Race in __shared__ memory (with an asynchronous copy)"
-                    self._fail(seen, text, held, "nobody has waited for the copy")
+                    self._fail(seen, text, conflicts, "nobody has waited for the copy")
             if self._copies is not None:
                 pending = self._copies.pending(place)
                 if pending.any():

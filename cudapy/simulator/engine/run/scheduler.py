@@ -114,9 +114,9 @@ class Scheduler:
         self, key: Key, convergence_mask: int | tuple[str, int], frame: Frame, lanes: I64
     ) -> Lanes:
         """Those of `lanes`, and of those that wait already, that have their warp's mask complete."""
-        held = self._groups.gated.pop(key, None)
-        if held is not None:
-            together = _merged([*held, lanes], self._threads.count)
+        gated = self._groups.gated.pop(key, None)
+        if gated is not None:
+            together = _merged([*gated, lanes], self._threads.count)
             if together is None:
                 return None
             lanes = together

@@ -131,19 +131,19 @@ class SharedMemory:
         """The blocks of the batch that addresses are of. Raises Fault for those that do not run."""
         threads = self._threads
         rank = (a >> _RANK).astype(np.int64) - 1
-        own = threads.blocks[numbers]
+        own_blocks = threads.blocks[numbers]
         missing = rank >= threads.cluster_size
         what = f"__shared__ {access.verb}"
         if missing.any():
             more = f"the cluster has {threads.cluster_size} blocks"
             text = f"Invalid {what}"
             self._report.fail(fault.ILLEGAL_ADDRESS, text, access.number, numbers, missing, a, more=more)
-        blocks = np.where(rank < 0, own, own - own % threads.cluster_size + rank)
-        gone = threads.live[blocks] == 0
-        if gone.any():
+        blocks = np.where(rank < 0, own_blocks, own_blocks - own_blocks % threads.cluster_size + rank)
+        exited = threads.live[blocks] == 0
+        if exited.any():
             text = f"Invalid {what} in a block that has exited"
             more = "blocks of a cluster wait for each other before they exit"
-            self._report.fail(fault.ILLEGAL_ADDRESS, text, access.number, numbers, gone, a, more=more)
+            self._report.fail(fault.ILLEGAL_ADDRESS, text, access.number, numbers, exited, a, more=more)
         return blocks
 
     def map_to_rank(self, a: Array, rank: Array, is_generic: bool, lanes: Lanes, number: int) -> Array:

@@ -79,8 +79,10 @@ class Spaces:
     def _is_constant(self, a: U64, space: str) -> Bools:
         """Whether addresses lie in `.const` variables or in the kernel's parameters."""
         kind = {"const": "constant", "param": "parameters"}[space]
-        found = [self.global_memory.allocations.find(int(one)) for one in np.atleast_1d(a)]
-        return np.array([one is not None and one.kind.startswith(kind) for one in found]).reshape(a.shape)
+        allocations = [self.global_memory.allocations.find(int(one)) for one in np.atleast_1d(a)]
+        return np.array([one is not None and one.kind.startswith(kind) for one in allocations]).reshape(
+            a.shape
+        )
 
     def copy_async(
         self, target: U64, source: U64, size: int, amount: Array | None, lanes: Lanes, number: int
@@ -103,10 +105,10 @@ class Spaces:
         if self.races is not None:
             self.races.commit_copies(lanes)
 
-    def wait_for_copies(self, left: int, lanes: Lanes) -> None:
-        """cp.async.wait_group: all but the last `left` groups of a lane are there."""
+    def wait_for_copies(self, max_pending: int, lanes: Lanes) -> None:
+        """cp.async.wait_group: all but the last `max_pending` groups of a lane are there."""
         if self.races is not None:
-            self.races.wait_for_copies(lanes, left)
+            self.races.wait_for_copies(lanes, max_pending)
 
     def _copy_some(self, source: U64, size: int, amount: Array, lanes: Lanes, number: int) -> list[Array]:
         numbers = self._threads.numbers(lanes)

@@ -126,9 +126,11 @@ class SpecialRegisters:
 
     def _lane_mask(self, relation: str) -> U32:
         places = np.arange(self._threads.per_block, dtype=np.uint32) & np.uint32(31)
-        own = self._tiled(np.uint32(1) << places)
-        below = own - np.uint32(1)
-        return {"eq": own, "lt": below, "le": below | own, "gt": ~(below | own), "ge": ~below}[relation]
+        own_bit = self._tiled(np.uint32(1) << places)
+        below = own_bit - np.uint32(1)
+        return {"eq": own_bit, "lt": below, "le": below | own_bit, "gt": ~(below | own_bit), "ge": ~below}[
+            relation
+        ]
 
 
 NAMES = frozenset(

@@ -141,17 +141,17 @@ class Tensors:
         one = np.array([lane])
         self._check_map_alignment(lane, address, number)
         try:
-            found = unpack(self._spaces.read_bytes(lane, address, SIZE, number))
+            tensor_map = unpack(self._spaces.read_bytes(lane, address, SIZE, number))
         except ValueError:
             text = "What is no tensor map that the simulator's cuTensorMapEncode* made"
             self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True, np.uint64(address), SIZE)
-        if rank and len(found.sizes) != rank:
-            text = f"A copy in {rank} dimensions of a tensor of {len(found.sizes)}"
+        if rank and len(tensor_map.sizes) != rank:
+            text = f"A copy in {rank} dimensions of a tensor of {len(tensor_map.sizes)}"
             self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True)
-        if is_windowed is not None and found.is_windowed != is_windowed:
+        if is_windowed is not None and tensor_map.is_windowed != is_windowed:
             text = f"A copy of {'windows' if is_windowed else 'boxes'} with a tensor map of the other kind"
             self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True)
-        return found
+        return tensor_map
 
     def _check_alignment(self, tensor: TensorMap, first: int, lane: int, number: int) -> None:
         """The address of a box is aligned. Source: PTX ISA, "Tiled Mode", "Bounding Box".
@@ -204,24 +204,31 @@ class Tensors:
         if not len(places):
             return _Elements(np.empty(0, dtype), places)
         low, high = tensor.address + int(places.min()), tensor.address + int(places.max()) + dtype.itemsize
-        found = self._global.allocations.find(low)
-        if found is None or high > found.end:
+        allocation = self._global.allocations.find(low)
+        if allocation is None or high > allocation.end:
             one, what = np.array([lane]), f"Invalid __global__ {VERBS[mode]} of a tensor"
-            bad = low if found is None else high - dtype.itemsize
+            bad = low if allocation is None else high - dtype.itemsize
             self._report.fail(fault.ILLEGAL_ADDRESS, what, number, one, True, np.uint64(bad), dtype.itemsize)
-        offset = places + (tensor.address - found.address)
-        if found.written is not None:
-            self._marked(found, found.written, offset, dtype.itemsize, lane, number, mode)
-        array, start = found.view(dtype)
+        offset = places + (tensor.address - allocation.address)
+        if allocation.written is not None:
+            self._marked(allocation, allocation.written, offset, dtype.itemsize, lane, number, mode)
+        array, start = allocation.view(dtype)
         return _Elements(array, (places + (tensor.address - start)) // dtype.itemsize)
 
     def _marked(
-        self, found: Allocation, written: Bools, offset: I64, size: int, lane: int, number: int, mode: int
+        self,
+        allocation: Allocation,
+        written: Bools,
+        offset: I64,
+        size: int,
+        lane: int,
+        number: int,
+        mode: int,
     ) -> None:
-        one, what = np.array([lane]), f"__global__ {found.kind} memory"
+        one, what = np.array([lane]), f"__global__ {allocation.kind} memory"
         access = accessed(_BYTE, size, number, mode)
         for first in (offset if mode == WRITE else offset[~written[offset]][:1]).reshape(-1, 1):
-            a = np.uint64(found.address + int(first[0]))
+            a = np.uint64(allocation.address + int(first[0]))
             mark_or_check(self._report, written, first, a, access, one, what)
 
 

@@ -115,7 +115,7 @@ class Textures:
         for surface, chosen, (z, y, x, inside) in self._surfaces(
             handle, shape, coordinates, size, outside, lanes, number
         ):
-            values = np.stack([_octet(surface, z, y, x + step) for step in range(size)], 1)
+            values = np.stack([_byte_at(surface, z, y, x + step) for step in range(size)], 1)
             raw_bytes[chosen] = np.where(inside[:, None], values, 0)
         items = raw_bytes.view(dtype)
         return [np.ascontiguousarray(items[:, place]) for place in range(count)]
@@ -162,10 +162,10 @@ class Textures:
         count = len(self._threads.numbers(lanes))
         wide = [np.broadcast_to(one, (count,)).astype(np.int64) for one in coordinates]
         for surface, chosen in self._objects(self._device.surfaces, handle, lanes, number, "surface"):
-            own = [one[chosen] for one in wide]
-            layer = own.pop(0) if shape in _LAYERED else None
-            zero = np.zeros(len(own[0]), np.int64)
-            x, y, z = (*own, zero, zero)[:3]
+            chosen_coordinates = [one[chosen] for one in wide]
+            layer = chosen_coordinates.pop(0) if shape in _LAYERED else None
+            zero = np.zeros(len(chosen_coordinates[0]), np.int64)
+            x, y, z = (*chosen_coordinates, zero, zero)[:3]
             z = z if layer is None else layer
             depth, height, width, itemsize = surface.data.shape
             inside = (
@@ -195,13 +195,13 @@ class Textures:
         handles = np.broadcast_to(handle, (count,))
         for one in np.unique(handles):
             chosen = np.flatnonzero(handles == one)
-            found = known.get(int(one))
-            if found is None:
+            bound_object = known.get(int(one))
+            if bound_object is None:
                 text = f"{int(one):#x} is the handle of no {what} object"
                 self._report.fail(
                     fault.ILLEGAL_ADDRESS, text, number, lanes, chosen_mask(count, chosen, True)
                 )
-            yield found, chosen
+            yield bound_object, chosen
 
 
 def chosen_mask(count: int, chosen: I64, bad: Bools | bool) -> Bools:
@@ -211,7 +211,7 @@ def chosen_mask(count: int, chosen: I64, bad: Bools | bool) -> Bools:
     return mask
 
 
-def _octet(surface: Surface, z: I64, y: I64, x: I64) -> U8:
+def _byte_at(surface: Surface, z: I64, y: I64, x: I64) -> U8:
     column, byte = divmod(x, surface.data.shape[3])
     return surface.data[z, y, column, byte]
 
@@ -278,7 +278,7 @@ def _mipmapped(
             (fraction, (lower + 1 == number) & (fraction > 0)),
         ):
             if chosen.any():
-                own = None if layer is None else layer[chosen]
-                values = sampling.sample(texture, level, own, [one[chosen] for one in places])
+                chosen_layer = None if layer is None else layer[chosen]
+                values = sampling.sample(texture, level, chosen_layer, [one[chosen] for one in places])
                 result[chosen] += values * weight[chosen, None]
     return result

@@ -20,12 +20,12 @@ _cache: dict[object, Any] = {}
 
 def cached(key: object, make: Callable[[], _T]) -> _T:
     """Arrays that depend on the shape of a batch alone; nobody changes them."""
-    found = _cache.get(key)
-    if found is None:
+    value = _cache.get(key)
+    if value is None:
         if len(_cache) > _MOST_CACHED:
             _cache.clear()
-        found = _cache[key] = make()
-    return found
+        value = _cache[key] = make()
+    return value
 
 
 class Threads:

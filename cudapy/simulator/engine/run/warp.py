@@ -120,9 +120,9 @@ class Warps:
         fresh[1:] = (warps[order][1:] != warps[order][:-1]) | (values[order][1:] != values[order][:-1])
         group = np.empty(len(order), np.int64)
         group[order] = np.cumsum(fresh) - 1
-        found = np.zeros(int(group.max()) + 1, np.uint32)
-        np.bitwise_or.at(found, group, self._bits.take(numbers))
-        same = found[group] & mask
+        same_value = np.zeros(int(group.max()) + 1, np.uint32)
+        np.bitwise_or.at(same_value, group, self._bits.take(numbers))
+        same = same_value[group] & mask
         if mode == "any":
             return same, np.True_
         everybody = self.bits_of(lanes)[warps] & mask
@@ -158,9 +158,9 @@ class Warps:
         ordered = np.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
         first = (op == "min") != spreads  # a NaN is behind all numbers, or before them
         place = np.where(bad, np.int32(0x7FFFFFFF if first else -0x80000000), ordered)
-        found = self.redux(op, place.astype(np.int32), mask, lanes)
-        result = np.where(found < 0, found ^ 0x7FFFFFFF, found).astype(np.int32)
-        is_nan = (found == 0x7FFFFFFF) | (found == -0x80000000)
+        reduced = self.redux(op, place.astype(np.int32), mask, lanes)
+        result = np.where(reduced < 0, reduced ^ 0x7FFFFFFF, reduced).astype(np.int32)
+        is_nan = (reduced == 0x7FFFFFFF) | (reduced == -0x80000000)
         return np.where(is_nan, np.int32(0x7FFFFFFF), result).astype(np.int32).view(np.float32)
 
     def elect(self, mask: U32, lanes: Lanes) -> tuple[U32, Bools]:

@@ -1,7 +1,7 @@
 """Products of matrices by four warps. Each warp makes its 16 rows of the result.
 
 A factor in shared memory is told by a descriptor of 64 bits. It has rows of 32 bytes along the sum (K), in
-parts of 16 bytes, eight rows together; or, turned round, 8 elements of a column of it in such a part.
+parts of 16 bytes, eight rows together; or, transposed, 8 elements of a column of it in such a part.
 
 Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions", "Matrix Descriptor".
 """
@@ -55,7 +55,7 @@ class Warpgroups:
         b: U64,
         keeps: Bools,
         signs: tuple[int, int],
-        turned: tuple[int, int],
+        transposed: tuple[int, int],
         clamps: bool,
         lanes: Lanes,
         number: int,
@@ -69,15 +69,15 @@ class Warpgroups:
         first = numbers.reshape(-1, 32)[:, 0]
         if isinstance(a, tuple):
             registers = unpacked(kinds[1], self._matrices.by_warp(a, lanes, number))
-            left: Array = np.zeros((len(first), 16, k), registers.dtype)
+            factor_a: Array = np.zeros((len(first), 16, k), registers.dtype)
             rows, across = positions("a", registers.shape[2] // 4, registers.shape[2])
-            left[:, rows, across] = registers
+            factor_a[:, rows, across] = registers
         else:
             quarter = first % self._threads.per_block // 32 % 4
-            left = self._factor(
-                a, kinds[1], quarter[:, None] * 16 + np.arange(16), k, turned[0], first, number
+            factor_a = self._factor(
+                a, kinds[1], quarter[:, None] * 16 + np.arange(16), k, transposed[0], first, number
             )
-        right = self._factor(b, kinds[2], np.arange(n)[None, :], k, turned[1], first, number)
+        factor_b = self._factor(b, kinds[2], np.arange(n)[None, :], k, transposed[1], first, number)
         old = unpacked(kinds[0], self._matrices.by_warp(d, lanes, number))
         index = np.arange(n // 2)
         row = np.arange(32)[:, None] // 4 + index % 4 // 2 * 8
@@ -85,11 +85,11 @@ class Warpgroups:
         added: Array = np.zeros((len(first), 16, n), old.dtype)
         added[:, row, column] = old
         added = np.where(np.broadcast_to(keeps, numbers.shape).reshape(-1, 32)[:, :1, None], added, 0)
-        result = product([left * signs[0], right.swapaxes(1, 2) * signs[1], added], clamps)
+        result = product([factor_a * signs[0], factor_b.swapaxes(1, 2) * signs[1], added], clamps)
         return by_register(packed(kinds[0], result[:, row, column]), len(d))
 
     def _factor(
-        self, descriptor: U64, kind: str, lines: I64, depth: int, is_turned: int, first: I64, number: int
+        self, descriptor: U64, kind: str, lines: I64, depth: int, is_transposed: int, first: I64, number: int
     ) -> Array:
         """A factor by warp, line (row of a, or column of b) and place along the sum."""
         total = len(first)
@@ -101,7 +101,7 @@ class Warpgroups:
             self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, first, True)
         width = _SWIZZLES[(word >> np.uint64(62)).astype(np.int64)][:, None, None]
         size = _ROW // depth
-        if is_turned:
+        if is_transposed:
             line, along = lines[:, ::8, None] // 8, np.arange(depth)
             wide = np.maximum(width // _PART, 1)
             swizzled = line % wide * _PART + line // wide * leading + along % 8 * width + along // 8 * stride
@@ -113,7 +113,7 @@ class Warpgroups:
         address = start + np.where(width > 0, swizzled, plain)
         address ^= (address >> 7 & np.maximum(width // _PART - 1, 0)) * _PART
         raw_bytes = self._parts(address, first, number)
-        if is_turned:  # (warp, part of lines, along, 8 elements) to (warp, line, along)
+        if is_transposed:  # (warp, part of lines, along, 8 elements) to (warp, line, along)
             items = raw_bytes.view(f"u{size}").swapaxes(2, 3).reshape(total, -1, depth)
         else:
             items = raw_bytes.reshape(total, -1, _ROW).view(f"u{size}")
