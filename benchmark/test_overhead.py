@@ -16,7 +16,7 @@ GROUP = "overhead, on a null libcuda"
 def test_overhead(rows: Rows, layer: str) -> None:
     pytest.importorskip(f"cudapy.{layer}", exc_type=ImportError)
     try:
-        found = in_a_process(layer, rows.rounds(151))
+        found = in_a_process(layer, rows.rounds(101))
     except Absent as error:
         pytest.skip(f"no null libcuda: {error}")
     for name, times, missing in found:
