@@ -1,4 +1,4 @@
-"""The types of cufile.h, CUDA 12.8 to 13.5, and the names that `cuda.bindings` has for them.
+"""The types of cufile.h, CUDA 12.6 to 13.5, and the names that `cuda.bindings` has for them.
 
 Structs have the size of the newest release, whose libraries read and write no more than they know. Those of
 the raising face are declared in full, as type checkers read them: fields may have another name or type there.

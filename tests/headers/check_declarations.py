@@ -72,7 +72,7 @@ APIS = {
     "nvvm": Api(cudapy.nvvm, ("nvvm",), ("nvvm.h",), LARGE),
     "nvfatbin": Api(cudapy.nvfatbin, ("nvfatbin",), ("nvFatbin.h",), wheels.RELEASES[1:]),
     "nvml": Api(cudapy.nvml, ("nvml",), ("nvml.h",)),
-    "cufile": Api(cudapy.cufile, ("cufile", "runtime", "crt"), ("cufile.h",), wheels.RELEASES[2:]),
+    "cufile": Api(cudapy.cufile, ("cufile", "runtime", "crt"), ("cufile.h",), wheels.RELEASES[1:]),
     "cudla": Api(cudapy.cudla, ("cudla",), ("cudla.h",), wheels.RELEASES[5:]),
 }
 

@@ -56,9 +56,9 @@ PACKAGES = {
         ("nvidia-nvfatbin-cu12", "nvidia-nvfatbin"),
         "- 12.4.127 12.8.90 12.9.82 13.0.85 13.2.86 13.4.92 13.5.37",
     ),
-    "cufile": (
+    "cufile": (  # in the column of 12.4 that of 12.6, the first that PyPI has
         ("nvidia-cufile-cu12", "nvidia-cufile"),
-        "- - 1.13.1.3 1.14.1.1 1.15.1.6 1.17.1.22 1.19.1.55 1.20.0.107",
+        "- 1.11.1.6 1.13.1.3 1.14.1.1 1.15.1.6 1.17.1.22 1.19.1.55 1.20.0.107",
     ),
     "cudla": (
         ("nvidia-cudla-cu12", "nvidia-cudla"),
