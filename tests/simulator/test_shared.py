@@ -22,7 +22,7 @@ from cudapy.simulator import entry_points
 from cudapy.simulator.shared import driver, library_file
 from cudapy.simulator.shared.compilers import exported
 from cudapy.simulator.shared.loaded import open_bytes
-from cudapy.simulator.shared.machine_code import ARCHITECTURES, NULL
+from cudapy.simulator.shared.machine_code import ARCHITECTURES, GUARD_CALLS, NULL
 from tests import warm
 
 REPOSITORY = Path(__file__).parents[2]
@@ -62,7 +62,8 @@ def test_a_library_is_a_sound_elf_file(machine: str, interpreter: Any) -> None:
     data = library_file.build(ARCHITECTURES[machine], "libx.so.1", FUNCTIONS, interpreter, ("liby.so",))
     elf.check(data)
     found = exported(data)
-    own = ["cudapy_entries", "cudapy_return_4", "cudapy_return_0", "cudapy_return_null", "cudapy_return_4464"]
+    own = [f"cudapy_{name}" for name in ("entries", "guards", "return_4", "return_0", "return_null")]
+    own.append("cudapy_return_4464")
     assert found.soname == "libx.so.1"
     assert set(found.functions) == {*FUNCTIONS, *own}
     dynamic = next(section for section in elf.sections(data) if section.kind == 6)
@@ -291,6 +292,86 @@ def test_the_code_that_ends_a_thread(name: str, is_left: bool) -> None:
         assert [address for address, _ in machine.calls] == places
     else:
         assert machine.calls == [(clear, 0x1234567890)]
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("state", [0, 0x7000000001])
+def test_the_code_of_guards(name: str, state: int) -> None:
+    """A function is called with its arguments, the GIL, and no exception pending, which is set again; on a
+    thread of which Python knows nothing it is called at once.
+    """
+    machine = Machine(name, library_file.build(ARCHITECTURES[name], "libx.so.1", FUNCTIONS))
+    places = {call: machine.OUTSIDE + 0x200 + 16 * i for i, call in enumerate(GUARD_CALLS)}
+    table = machine.symbols["cudapy_guard_calls"]
+    for i, place in enumerate(places.values()):
+        machine.write(table + 8 * i, place)
+    target = machine.OUTSIDE + 0x600
+    machine.write(machine.symbols["cudapy_targets"] + 8, target)
+    guard = machine.symbols["cudapy_guards"] + ARCHITECTURES[name].GUARD
+    machine.write(machine.symbols["cudapy_slots"] + 8, guard)
+    arguments = machine.arguments[: 8 if machine.is_arm else 6]
+    held: list[int] = []
+
+    def given(count: int) -> list[int]:
+        return [machine.get(register) for register in arguments[:count]]
+
+    def fetch() -> int:
+        for i, place in enumerate(given(3)):
+            machine.write(place, 501 + i)
+        return 0
+
+    def restore() -> int:
+        held.extend(given(3))
+        return 0
+
+    def run() -> int:
+        held.extend(given(len(arguments)))
+        return 77
+
+    machine.answers = {
+        places["PyGILState_GetThisThreadState"]: state,
+        places["PyGILState_Ensure"]: 1,
+        places["PyErr_Fetch"]: fetch,
+        places["PyErr_Restore"]: restore,
+        target: run,
+    }
+    for i, register in enumerate(arguments):
+        machine.put(register, 1000 + i)
+    assert machine.call(machine.symbols["second"]) == 77
+    names = {place: call for call, place in places.items()} | {target: "target"}
+    called = [names[address] for address, _ in machine.calls]
+    numbers = list(range(1000, 1000 + len(arguments)))
+    if state:
+        assert called == [*GUARD_CALLS[:3], "target", *GUARD_CALLS[3:]]
+        assert held == [*numbers, 501, 502, 503]
+        assert machine.calls[-1][1] & 0xFFFFFFFF == 1
+    else:
+        assert called == [GUARD_CALLS[0], "target"]
+        assert held == numbers
+
+
+PENDING = """
+import ctypes
+library, api = ctypes.CDLL("libcuda.so.1"), ctypes.pythonapi
+api.PyCapsule_New.restype = ctypes.py_object
+context = ctypes.c_void_p()
+library.cuInit(0), library.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+library.cuCtxSetCurrent(context)
+for symbol in "cuCtxSynchronize", "cuProfilerStop", "cuCtxSynchronize":
+    function = ctypes.cast(library[symbol], ctypes.c_void_p)
+    try:  # int raises, and then the capsule goes
+        int(api.PyCapsule_New(ctypes.c_void_p(1), None, function), 10)
+    except TypeError as error:
+        print(symbol, error, error.__context__)
+print(library.cuCtxSynchronize())
+"""
+
+
+def test_an_exception_that_is_pending_stays() -> None:
+    """As when a destructor of a C extension calls the driver."""
+    said = "int() can't convert non-string with explicit base None"
+    names = ("cuCtxSynchronize", "cuProfilerStop", "cuCtxSynchronize")
+    assert output(PENDING) == "".join(f"{name} {said}\n" for name in names) + "0\n"
 
 
 def test_the_loader_finds_it_by_its_soname() -> None:

@@ -27,13 +27,12 @@ class Watched:
 
     def __getitem__(self, symbol: str) -> Any:
         function = self._library[symbol]
-        address = self.watched(symbol)
-        return function if address is None else CFunction(address)
+        callback = self.watched(symbol)
+        return function if callback is None else CFunction(ctypes.cast(callback, ctypes.c_void_p).value)
 
-    def watched(self, symbol: str) -> int | None:
-        """The address of ours, if `symbol` or the function that it is a version of is watched."""
-        callback = self._callbacks.get(re.sub(r"^__|_1\d_\d+$", "", symbol))
-        return None if callback is None else ctypes.cast(callback, ctypes.c_void_p).value
+    def watched(self, symbol: str) -> Any:
+        """Ours, if `symbol` or the function that it is a version of is watched; else None."""
+        return self._callbacks.get(re.sub(r"^__|_1\d_\d+$", "", symbol))
 
     def __getattr__(self, symbol: str) -> Any:
         return getattr(self._library, symbol)

@@ -88,8 +88,8 @@ class Compiler:
         functions = {symbol: 0 if symbol in TEXTS else code for symbol in exports.functions}
         self.library = SharedLibrary(exports.soname, functions, self._resolve, code, version=exports.version)
 
-    def _resolve(self, symbol: str) -> int:
-        """The address of the real function, or of the one that watches it."""
+    def _resolve(self, symbol: str) -> Any:
+        """The address of the real function, or the one that watches it."""
         if self._real is None:
             from ..code.compiler import watched
 
@@ -98,7 +98,7 @@ class Compiler:
             self._watched = watched(self._name, real)
             self._real = real
         own = self._watched.watched(symbol)
-        return own or ctypes.cast(self._real[symbol], ctypes.c_void_p).value or 0
+        return own if own is not None else ctypes.cast(self._real[symbol], ctypes.c_void_p).value or 0
 
 
 def open_compilers() -> list[Compiler]:

@@ -14,6 +14,7 @@ from .machine_code import NULL
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from ..library import Table
 
@@ -47,12 +48,15 @@ def open_driver(version: int, table: Callable[[], Table], handle: ctypes.CDLL | 
     return SharedLibrary(SONAME, functions(version), resolver, UNKNOWN, ALIASES, handle=handle)
 
 
-def resolve(table: Callable[[], Table], symbol: str) -> int:
-    """The address of a function."""
+def resolve(table: Callable[[], Table], symbol: str) -> Any:
+    """The C function of that name, or its address: of THREAD_STEPS, which count how often the GIL is held,
+    and of what looks for its caller on the stack, where a guard would be in the way.
+    """
     if symbol in THREAD_STEPS:
         from . import threads
 
         function = threads.STEPS[THREAD_STEPS.index(symbol)]
     else:
         function = table().callback(symbol)
-    return ctypes.cast(function, ctypes.c_void_p).value or 0
+    is_without_guard = symbol in (*THREAD_STEPS, "cuGetExportTable")
+    return ctypes.cast(function, ctypes.c_void_p).value or 0 if is_without_guard else function

@@ -6,6 +6,10 @@
     symbol      cudapy_resolver the address of `int resolver(int index)`, which fills a slot at the first call
     symbol      cudapy_return_4 a function that returns 4, for slots of functions that must not be run any
     more
+    symbol      cudapy_guards   the code of all guards, for slots of functions that are Python's, and the
+    resolver's
+    symbol      cudapy_targets  the table of what the guards call
+    symbol      cudapy_guard_calls  the table of what all guards call besides
     symbol      cudapy_thread_end   what threads call at their end, if the library has THREAD_STEPS
 
 glibc knows an open library by its DT_SONAME: once this one is open, `dlopen("libcuda.so.1")` finds it.
@@ -21,9 +25,10 @@ from typing import NamedTuple
 
 from ..._ffi import elf
 from ..._ffi.rounding import round_up
-from .machine_code import NULL, X86_64, AArch64, Boot
+from .machine_code import GUARD_CALLS, NULL, X86_64, AArch64, Boot
 
 ENTRIES, SLOTS, RESOLVER, RETURN = "cudapy_entries", "cudapy_slots", "cudapy_resolver", "cudapy_return_"
+GUARDS, TARGETS, CALLED_BY_GUARDS = "cudapy_guards", "cudapy_targets", "cudapy_guard_calls"
 THREAD_END = "cudapy_thread_end"
 THREAD_STEPS = ("cudapy_thread_clear", "cudapy_thread_attach", "cudapy_thread_delete")
 """The functions that THREAD_END calls: see `machine_code`."""
@@ -102,7 +107,8 @@ def build(
         tags.append((DT_RUNPATH, strings.place(interpreter.folder)))
     numbers = sorted({*functions.values()})
     ends = (THREAD_END,) if set(THREAD_STEPS) <= set(names) else ()
-    symbols = [*imports, *names, ENTRIES, SLOTS, RESOLVER, *map(constant_name, numbers), *ends]
+    tables = (SLOTS, RESOLVER, TARGETS, CALLED_BY_GUARDS)
+    symbols = [*imports, *names, ENTRIES, GUARDS, *tables, *map(constant_name, numbers), *ends]
     places = [strings.place(name) for name in symbols]
     hashes = _hash_table([name.encode() for name in symbols])
     defined = _versions(strings, soname, version) if version else b""
@@ -124,14 +130,17 @@ def build(
     at_text = round_up(at_program + len(program), 16)
     at_lazy = at_text + machine.ENTRY * len(names)
     steps = [at_text + machine.ENTRY * names.index(name) for name in THREAD_STEPS] if ends else []
-    tail, *_ = _tail(machine, at_lazy, numbers, steps, interpreter, _NOWHERE, 0, 0)
+    count = len(names)
+    tail, *_ = _tail(machine, at_lazy, numbers, steps, interpreter, _NOWHERE, _Tables(count, 0, 0, 0, 0))
     at_data = round_up(tail.here, PAGE)
     if version:
         tags += [(DT_VERSYM, at_versions), (DT_VERDEF, at_defined), (DT_VERDEFNUM, 2)]
     dynamic = 16 * (len(tags) + 9)
     at_slots = at_data + dynamic
     at_resolver = at_slots + 8 * len(names)
-    at_imports = at_resolver + 8
+    at_targets = at_resolver + 8
+    at_guard_table = at_targets + 8 * (count + 1)
+    at_imports = at_guard_table + 8 * len(GUARD_CALLS)
     at_once = at_imports + 8 * len(imports)
     end = at_once + 8
     addresses = Boot._make([*range(at_imports, at_imports + 8 * len(IMPORTS), 8), at_once, at_program])
@@ -139,14 +148,18 @@ def build(
     text = machine(at_text)
     for i, name in enumerate(names):
         text.entry(i, at_slots + 8 * i, at_lazy, (structs or {}).get(name))
-    tail, constants, thread_end, boot = _tail(
-        machine, at_lazy, numbers, steps, interpreter, addresses, at_resolver, at_slots
+    places_of = _Tables(count, at_slots, at_resolver, at_targets, at_guard_table)
+    tail, constants, thread_end, boot, guards = _tail(
+        machine, at_lazy, numbers, steps, interpreter, addresses, places_of
     )
 
     values = [(UNKNOWN, 0, 0, 0)] * len(imports)
     values += [(FUNCTION, TEXT, at_text + machine.ENTRY * i, machine.ENTRY) for i in range(len(names))]
     values += [(FUNCTION, TEXT, at_text, machine.ENTRY * len(names))]
-    values += [(OBJECT, DATA, at_slots, 8 * len(names)), (OBJECT, DATA, at_resolver, 8)]
+    values += [(FUNCTION, TEXT, guards, machine.GUARD * (count + 1))]
+    values += [(OBJECT, DATA, at_slots, 8 * count), (OBJECT, DATA, at_resolver, 8)]
+    values += [(OBJECT, DATA, at_targets, 8 * (count + 1))]
+    values += [(OBJECT, DATA, at_guard_table, 8 * len(GUARD_CALLS))]
     values += [(FUNCTION, TEXT, constant, 16) for constant in constants]
     values += [(FUNCTION, TEXT, thread_end, boot - thread_end) for _ in ends]
     symbol_table = bytearray(elf.SYMBOL.size)
@@ -201,6 +214,16 @@ def constant_name(number: int) -> str:
     return f"{RETURN}{'null' if number == NULL else number}"
 
 
+class _Tables(NamedTuple):
+    """How many functions there are, and where what is written for them is."""
+
+    functions: int
+    slots: int
+    resolver: int
+    targets: int
+    guard_calls: int
+
+
 def _tail(
     machine: type[X86_64] | type[AArch64],
     address: int,
@@ -208,15 +231,15 @@ def _tail(
     steps: list[int],
     interpreter: Interpreter | None,
     addresses: Boot,
-    resolver: int,
-    slots: int,
-) -> tuple[X86_64 | AArch64, list[int], int, int]:
-    """What is behind the entries; where the functions that return `numbers`, `thread_end` and `boot` are.
+    tables: _Tables,
+) -> tuple[X86_64 | AArch64, list[int], int, int, int]:
+    """What is behind the entries; where the functions that return `numbers`, `thread_end`, `boot` and the
+    guards are.
 
     steps: the entries of THREAD_STEPS; without them there is no `thread_end`.
     """
     code = machine(address)
-    code.lazy(resolver, slots)
+    code.lazy(tables.resolver, tables.slots)
     code.align()
     constants = []
     for number in numbers:
@@ -230,7 +253,14 @@ def _tail(
     boot = code.here
     if interpreter:
         code.boot(addresses)
-    return code, constants, thread_end, boot
+        code.align()
+    shared = code.here
+    code.guards(tables.guard_calls)
+    code.align()
+    guards = code.here
+    for index in range(tables.functions + 1):  # and one for the resolver
+        code.guard(tables.targets + 8 * index, shared)
+    return code, constants, thread_end, boot, guards
 
 
 def _file(

@@ -12,11 +12,12 @@ import threading
 import traceback
 
 from . import library_file
-from .machine_code import this_machine
+from .machine_code import GUARD_CALLS, GUARDED, this_machine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
 _NOLOAD = getattr(os, "RTLD_NOLOAD", 4)
 _RESOLVER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
@@ -27,8 +28,8 @@ class SharedLibrary:
 
     functions: by name, the number of the constant that a function is once the interpreter ends, when no
         Python may run: see `library_file.build`.
-    resolve: called at the first call of a function with its name; returns the address of the C function that
-        it is, good for as long as the process runs.
+    resolve: called at the first call of a function with its name; returns the C function that it is, good for
+        as long as the process runs: a function of ctypes that calls Python, or the address of another one.
     failed: what a function returns if `resolve` raises; that is printed.
     structs, version: see `library_file.build`.
     handle: such a library that was written to a file and is open, instead of a new one.
@@ -41,7 +42,7 @@ class SharedLibrary:
         self,
         soname: str,
         functions: Mapping[str, int],
-        resolve: Callable[[str], int],
+        resolve: Callable[[str], Any],
         failed: int,
         aliases: tuple[str, ...] = (),
         structs: Mapping[str, int] | None = None,
@@ -65,9 +66,15 @@ class SharedLibrary:
             (address - first) // self._machine.ENTRY: name for name, address in self.entries.items()
         }
         self._slots = (ctypes.c_void_p * (1 + max(self._names))).in_dll(handle, library_file.SLOTS)
+        with_resolver = ctypes.c_void_p * (len(self._slots) + 1)
+        self._targets = with_resolver.in_dll(handle, library_file.TARGETS)
+        self._guards = _address(handle, library_file.GUARDS)
+        calls = (ctypes.c_void_p * len(GUARD_CALLS)).in_dll(handle, library_file.CALLED_BY_GUARDS)
+        for i, name in enumerate(GUARD_CALLS):
+            calls[i] = _address(ctypes.pythonapi, name)
         self._callback = _RESOLVER(self._fill)
         resolver = ctypes.c_void_p.in_dll(handle, library_file.RESOLVER)
-        resolver.value = ctypes.cast(self._callback, ctypes.c_void_p).value
+        resolver.value = self._guarded(len(self._slots), self._callback)
         atexit.register(self._end)
 
     def _open(self, aliases: tuple[str, ...]) -> ctypes.CDLL:
@@ -85,15 +92,25 @@ class SharedLibrary:
     def _fill(self, index: int) -> int:
         """What the library calls at the first call of a function."""
         try:
-            address = self._resolve(self._names[index])
+            function = self._resolve(self._names[index])
         except BaseException as error:
             traceback.print_exception(error)
             return self._failed
         with self._lock:
             if self._is_over:
                 return self._failed
-            self._slots[index] = address
+            if isinstance(function, int):
+                self._slots[index] = function
+            elif _has_guard(function):
+                self._slots[index] = self._guarded(index, function)
+            else:
+                self._slots[index] = ctypes.cast(function, ctypes.c_void_p).value
         return 0
+
+    def _guarded(self, index: int, function: Any) -> int:
+        """The address of a guard, which calls `function` from now on."""
+        self._targets[index] = ctypes.cast(function, ctypes.c_void_p).value
+        return self._guards + self._machine.GUARD * index
 
     def thread_end(self) -> int:
         """The address of THREAD_END, which from now on asks for none of its steps: it has them."""
@@ -112,6 +129,13 @@ class SharedLibrary:
             }
             for index, name in self._names.items():
                 self._slots[index] = constants[self._functions[name]]
+
+
+def _has_guard(function: Any) -> bool:
+    """Whether it is Python's, and has all its arguments in registers for integers."""
+    kinds = getattr(type(function), "_argtypes_", None)
+    others = (ctypes.Structure, ctypes.Union, ctypes.c_float, ctypes.c_double)
+    return kinds is not None and len(kinds) <= GUARDED and not any(issubclass(kind, others) for kind in kinds)
 
 
 def _address(library: ctypes.CDLL, symbol: str) -> int:

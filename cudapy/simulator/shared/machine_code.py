@@ -7,6 +7,12 @@ second half of the function, which asks the resolver to fill it, and then jumps 
     lazy i:     status = resolver(i), all argument registers kept
                 return status if it is not 0, else jump to slots[i]
 
+A function that is Python's must not run while a Python exception is pending, as it is when a destructor in C
+calls the driver. Its slot leads to its guard, if its arguments are in registers:
+
+    guard i:    GetThisThreadState(); if there is none, jump to targets[i]
+                Ensure(), Fetch(), call targets[i], Restore(), Release()
+
 A function that must not be run any more has a slot that leads to a `constant`: it returns a number. The
 library of a program that has no Python has `boot` for its resolver, which starts one. `thread_end` gives back
 Python's state of a thread: see `threads`.
@@ -40,12 +46,25 @@ class Boot(NamedTuple):
     text: int  # a Python program that ends in NUL
 
 
+GUARD_CALLS = (
+    "PyGILState_GetThisThreadState",
+    "PyGILState_Ensure",
+    "PyErr_Fetch",
+    "PyErr_Restore",
+    "PyGILState_Release",
+)
+"""What a guard calls; their addresses are in a table, in this order."""
+GUARDED = 6
+"""Arguments that a function with a guard has at most."""
+
+
 class X86_64:
     """Code for x86-64 at an address, which grows."""
 
     MACHINE = 62  # EM_X86_64
     RELATIVE, GLOBAL = 8, 6  # R_X86_64_RELATIVE, R_X86_64_GLOB_DAT
     ENTRY, LAZY = 16, 6  # bytes of an entry, and where its second half begins
+    GUARD = 16  # bytes of a guard
 
     def __init__(self, address: int) -> None:
         self.start = address
@@ -126,6 +145,39 @@ class X86_64:
         self._relative("e8", delete)
         self._plain("5b c3")  # pop %rbx; ret
 
+    def guard(self, target: int, guards: int) -> None:
+        """The guard of the function whose address is at `target`. guards: the address of `guards`."""
+        self._relative("4c 8d 1d", target)  # lea target, %r11
+        self._relative("e9", guards)  # jmp guards
+        self.align()
+
+    def guards(self, table: int) -> None:
+        """What all guards share. table: the address of the addresses of GUARD_CALLS."""
+        state, ensure, fetch, restore, release = range(table, table + 8 * len(GUARD_CALLS), 8)
+        arguments = ("48 8b 7d f0", "48 8b 75 e8", "48 8b 55 e0", "48 8b 4d d8", "4c 8b 45 d0", "4c 8b 4d c8")
+        self._plain("55 48 89 e5 48 83 ec 60")  # push %rbp; mov %rsp, %rbp; sub $96, %rsp
+        self._plain("4c 89 5d f8")  # mov %r11, -8(%rbp)
+        for load in arguments:
+            self._plain(load.replace("8b", "89", 1))  # mov %rdi, -16(%rbp), and so on to %r9, -56(%rbp)
+        self._relative("ff 15", state)
+        self._plain("48 85 c0 74 00")  # test %rax, %rax; jz, to where there is no state
+        jump = len(self.code)
+        self._relative("ff 15", ensure)
+        self._plain("89 45 a8")  # mov %eax, -88(%rbp)
+        self._plain("48 8d 7d c0 48 8d 75 b8 48 8d 55 b0")  # lea -64(%rbp), %rdi; -72, %rsi; -80, %rdx
+        self._relative("ff 15", fetch)
+        self._plain(" ".join(arguments))
+        self._plain("4c 8b 5d f8 41 ff 13")  # mov -8(%rbp), %r11; call *(%r11)
+        self._plain("48 89 45 f8")  # mov %rax, -8(%rbp)
+        self._plain("48 8b 7d c0 48 8b 75 b8 48 8b 55 b0")  # mov -64(%rbp), %rdi; -72, %rsi; -80, %rdx
+        self._relative("ff 15", restore)
+        self._plain("8b 7d a8")  # mov -88(%rbp), %edi
+        self._relative("ff 15", release)
+        self._plain("48 8b 45 f8 c9 c3")  # mov -8(%rbp), %rax; leave; ret
+        self.code[jump - 1] = len(self.code) - jump
+        self._plain(" ".join(arguments))
+        self._plain("4c 8b 5d f8 c9 41 ff 23")  # mov -8(%rbp), %r11; leave; jmp *(%r11)
+
     def boot(self, boot: Boot) -> None:
         """`int boot(int)`: have the interpreter, which is started if there is none, run the text."""
         self._plain("53")  # push %rbx
@@ -157,6 +209,7 @@ class AArch64:
     MACHINE = 183  # EM_AARCH64
     RELATIVE, GLOBAL = 1027, 1025  # R_AARCH64_RELATIVE, R_AARCH64_GLOB_DAT
     ENTRY, LAZY = 32, 16
+    GUARD = 16
 
     def __init__(self, address: int) -> None:
         self.start = address
@@ -251,6 +304,37 @@ class AArch64:
         self._branch(attach)
         self._branch(delete)
         self._words(0xF9400BF3, 0xA8C27BFD, 0xD65F03C0)  # ldr x19, [sp, #16]; ldp x29, x30, [sp], #32; ret
+
+    def guard(self, target: int, guards: int) -> None:
+        """The guard of the function whose address is at `target`. guards: the address of `guards`."""
+        self._address(16, target)
+        self._words(0x14000000 | ((guards - self.here) >> 2 & 0x3FFFFFF))  # b guards
+        self.align()
+
+    def guards(self, table: int) -> None:
+        """What all guards share. table: the address of the addresses of GUARD_CALLS."""
+        state, ensure, fetch, restore, release = range(table, table + 8 * len(GUARD_CALLS), 8)
+        pairs = [(i, i + 1, 16 + 8 * i) for i in (0, 2, 4, 6)] + [(8, 16, 80)]
+        loads = [0xA9400000 | at // 8 << 15 | second << 10 | 31 << 5 | first for first, second, at in pairs]
+        self._words(0xA9B77BFD)  # stp x29, x30, [sp, #-144]!
+        self._words(*(load ^ 0x400000 for load in loads))  # stp x0, x1, [sp, #16], and so on to x8, x16
+        self._call(state)
+        jump = len(self.code)
+        self._words(0)
+        self._call(ensure)
+        self._words(0xB9007BE0)  # str w0, [sp, #120]
+        self._words(0x910183E0, 0x9101A3E1, 0x9101C3E2)  # add x0, sp, #96; x1, #104; x2, #112
+        self._call(fetch)
+        self._words(*loads, 0xF9400210, 0xD63F0200)  # ldr x16, [x16]; blr x16
+        self._words(0xF9002BE0)  # str x0, [sp, #80]
+        self._words(0xF94033E0, 0xF94037E1, 0xF9403BE2)  # ldr x0, [sp, #96]; x1, #104; x2, #112
+        self._call(restore)
+        self._words(0xB9407BE0)  # ldr w0, [sp, #120]
+        self._call(release)
+        self._words(0xF9402BE0, 0xA8C97BFD, 0xD65F03C0)  # ldr x0, [sp, #80]; ldp x29, x30, [sp], #144; ret
+        distance = len(self.code) - jump
+        self.code[jump : jump + 4] = struct.pack("<I", 0xB4000000 | distance >> 2 << 5)  # cbz x0, here
+        self._words(*loads, 0xA8C97BFD, 0xF9400210, 0xD61F0200)  # ldp x29, x30; ldr x16, [x16]; br x16
 
     def boot(self, boot: Boot) -> None:
         """`int boot(int)`: have the interpreter, which is started if there is none, run the text."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
+from typing import Any
 
 from ... import nvml
 from ..._ffi.prototypes import symbol_of
@@ -26,5 +26,5 @@ def open_nvml() -> SharedLibrary:
     return SharedLibrary(SONAME, functions(), _resolve, UNKNOWN, ALIASES)
 
 
-def _resolve(symbol: str) -> int:
-    return ctypes.cast(nvml_table().callback(symbol), ctypes.c_void_p).value or 0
+def _resolve(symbol: str) -> Any:
+    return nvml_table().callback(symbol)

@@ -94,8 +94,8 @@ def open_runtime(
 _kept: list[Any] = []
 
 
-def resolve(table: Callable[[int], Table], major: int, symbol: str) -> int:
-    """The address of a function."""
+def resolve(table: Callable[[int], Table], major: int, symbol: str) -> Any:
+    """The C function of that name."""
     from ..library import ByValue
 
     callback = table(major).callback(symbol)
@@ -104,7 +104,7 @@ def resolve(table: Callable[[int], Table], major: int, symbol: str) -> int:
     elif symbol == "cudaRuntimeGetVersion":
         callback = _version(release_of(major))
     _kept.append(callback)
-    return ctypes.cast(callback, ctypes.c_void_p).value or 0
+    return callback
 
 
 def _returning(function: Any) -> Any:

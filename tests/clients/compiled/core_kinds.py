@@ -268,6 +268,26 @@ def processes(device: Device) -> None:
     assert process.exitcode == 0 and ints(stream, buffer) == [9] * 32
 
 
+def raised(work: Callable[[], Any]) -> str:
+    try:
+        work()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def errors(device: Device) -> None:
+    """What was made before is destroyed while the exception is pending, which stays what it is."""
+    broken = ObjectCode.from_ptx(b".version 8.0 garbage")
+    stream = device.create_stream()
+    compiled = raised(lambda: Program("garbage;", "c++").compile("ptx"))
+    assert compiled.startswith("NVRTCError") and "no storage class" in compiled
+    linked = raised(lambda: Linker(broken, options=LinkerOptions(arch="sm_90")).link("cubin"))
+    assert linked.startswith("nvJitLinkError") and "Missing .target" in linked
+    allocated = raised(lambda: device.memory_resource.allocate(1 << 50, stream=stream))
+    assert allocated.startswith("CUDAError: CUDA_ERROR_OUT_OF_MEMORY")
+
+
 def devices(device: Device) -> None:
     assert system.get_num_devices() >= 1 and device.compute_capability >= (5, 0)
     assert device.properties.warp_size == 32 and len(device.uuid) == 36
@@ -276,7 +296,7 @@ def devices(device: Device) -> None:
 
 
 ALL: tuple[Callable[[Device], None], ...] = (
-    streams_and_events, memory, compilers, graphs, textures, green_contexts, processes, devices,
+    streams_and_events, memory, compilers, graphs, textures, green_contexts, processes, errors, devices,
 )  # fmt: skip
 
 if __name__ == "__main__":
