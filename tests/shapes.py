@@ -21,7 +21,7 @@ from cudapy._ffi.lazy_types import find
 MODULES = (driver, runtime, nvrtc, nvjitlink)
 PACKAGE = Path(cudapy.__file__).parent
 PATH = PACKAGE / "_ffi" / "shapes.py"
-OFTEN = 2
+OFTEN = 4
 """A shape that so many functions have is among those of the file."""
 
 START = '''\

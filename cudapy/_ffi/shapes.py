@@ -102,14 +102,6 @@ def s129_708a272c(a0):
     raise _failed('?', n2(err), {'a0': a0})
 
 
-def s115_40d5a99a(a0):
-    a0 = _array(a0, n1, 1, '?a0')
-    err = n2(a0)
-    if err:
-        return (n3(err),)
-    return n5
-
-
 def s201_41487937(a0):
     if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
     else: a0 = _pointer(a0, None, False, '?a0')
@@ -283,16 +275,6 @@ def s142_f5c282ab(a0):
     return n5
 
 
-def s195_09dfd5b4(a0):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    kept = _released(a0)
-    err = n2(a0)
-    if err:
-        if kept: _keep(a0, *kept)
-        return (n3(err),)
-    return n5
-
-
 def s300_996a5d30(a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     try:
@@ -349,41 +331,12 @@ def s289_f0b69242(a0):
     return n8, n5[result]
 
 
-def s191_4fb09448(a0):
-    if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
-    a0_ = n2(a0)
-    err = n4(a0_)
-    if err:
-        return n5(err), None
-    return n6, n3[a0_[0]]
-
-
 def s158_89b23585(a0):
     if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
     err = n2(a0)
     if err:
         return (n3(err),)
     return n5
-
-
-def s307_f9955676(a0):
-    if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
-    try:
-        a1, a1_at = cell = n2()
-    except IndexError:
-        a1, a1_at = cell = n4()
-    err = n5(a0, a1_at)
-    if err:
-        return n1(err), None
-    result = a1.value
-    n3(cell)
-    return n6, result
-
-
-def s129_42a21c53(a0):
-    if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
-    value = n2(a0)
-    return n3, value
 
 
 def s184_f22a0303(a0):
@@ -413,15 +366,6 @@ def s171_a21f80f5(a0, a1):
         return
     a0.value = 0
     raise _failed('?', n3(err), {'a1': a1})
-
-
-def s261_b546fe7f(a0, a1):
-    if type(a0) is not int or not -2147483648 <= a0 <= 2147483647: a0 = _integer(a0, -2147483648, 2147483647, '?a0')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    err = n2(a0, a1)
-    if err:
-        return (n3(err),)
-    return n5
 
 
 def s381_cb59e39e(a0, a1):
@@ -492,16 +436,6 @@ def s199_8b170652(a0, a1):
     return n5
 
 
-def s243_0a4976ae(a0, a1):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    a2 = _new_struct(n3)
-    err = n4(a0, a1, _byref(a2))
-    if err:
-        return n5(err), None
-    return n6, a2
-
-
 def s233_84a31601(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -520,24 +454,6 @@ def s199_7fdb117a(a0, a1):
     return n6
 
 
-def s205_3a423c83(a0, a1):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    err = n3(a0.value, a1)
-    if err:
-        return (n4(err),)
-    return n6
-
-
-def s211_27850f72(a0, a1):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    err = n3(a0.value, a1.value)
-    if err:
-        return (n4(err),)
-    return n6
-
-
 def s373_fbd25eec(a0, a1):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -551,21 +467,6 @@ def s373_fbd25eec(a0, a1):
     result = a2.value
     n4(cell)
     return result
-
-
-def s348_27c6e779(a0, a1):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    try:
-        a2, a2_at = cell = n3()
-    except IndexError:
-        a2, a2_at = cell = n5()
-    err = n6(a0, a1, a2_at)
-    if err:
-        return n7(err), None
-    result = a2.value
-    n4(cell)
-    return n8, result
 
 
 def s319_aecde169(a0, a1):
@@ -587,24 +488,6 @@ def s285_88556767(a0, a1):
     except AttributeError:
         a1_at = _address(a1)
     err = n3(a0, a1_at)
-    if err:
-        return (n4(err),)
-    return n6
-
-
-def s263_0e4ba5a5(a0, a1):
-    if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    err = n2(a0, _word(a1))
-    if err:
-        return (n3(err),)
-    return n5
-
-
-def s243_e13c4bd0(a0, a1):
-    if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    err = n3(a0, a1)
     if err:
         return (n4(err),)
     return n6
@@ -641,15 +524,6 @@ def s224_8c414178(a0, a1):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0, a1)
-    if err:
-        return (n3(err),)
-    return n5
-
-
-def s230_0b9b5b39(a0, a1):
-    if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    err = n2(a0.value, a1)
     if err:
         return (n3(err),)
     return n5
@@ -727,16 +601,6 @@ def s198_1c83b65c(a0, a1):
         return
     a0.value = 0
     raise _failed('?', n3(err), {'a1': a1})
-
-
-def s285_a1b4009d(a0, a1):
-    if type(a1) is not n1: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
-    else: a0 = _pointer(a0, None, True, '?a0')
-    err = n2(a0, a1)
-    if err:
-        return (n3(err),)
-    return n5
 
 
 def s279_fccab62c(a0, a1):
@@ -881,49 +745,6 @@ def s278_1b257f0d(a0, a1):
     raise _failed('?', n3(err), {'a1': a1})
 
 
-def s375_6224fd77(a0, a1, a2):
-    if type(a0) is not int or a0 >> 32: a0 = _integer(a0, 0, 4294967295, '?a0')
-    a1 = _array(a1, n1, a0, '?a1')
-    if type(a2) is int and not a2 >> 64: a2 = _word(a2) if a2 else None
-    else: a2 = _pointers(a2, a0, '?a2')
-    a3 = n2()
-    err = n3(a0, a1, a2, _byref(a3))
-    if err:
-        return n4(err), None
-    _keep(a3, a2)
-    return n5, a3
-
-
-def s267_704ef86b(a0, a1, a2):
-    if type(a0) is not int or a0 >> 32: a0 = _integer(a0, 0, 4294967295, '?a0')
-    a1 = _array(a1, n1, a0, '?a1')
-    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
-    err = n3(a0, a1, a2)
-    if err:
-        return (n4(err),)
-    return n6
-
-
-def s284_2d20f8bb(a0, a1, a2):
-    if type(a0) is not int or not 0 <= a0 <= 2147483647: a0 = _integer(a0, 0, 2147483647, '?a0')
-    a1 = _array(a1, n1, a0, '?a1')
-    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
-    err = n3(a0, a1, a2)
-    if err:
-        return (n4(err),)
-    return n6
-
-
-def s257_5e4f63b6(a0, a1, a2):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = _by_value(a1, n2, '?a1')
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(_byref(a0), a1, _byref(a2))
-    if err:
-        return (n5(err),)
-    return n7
-
-
 def s329_023efabf(a0, a1, a2):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _callback(a1, n2, '?a1')
@@ -933,16 +754,6 @@ def s329_023efabf(a0, a1, a2):
     if err:
         return (n4(err),)
     return n6
-
-
-def s278_4c5273b7(a0, a1, a2):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(_byref(a0), a1, _byref(a2))
-    if err:
-        return (n5(err),)
-    return n7
 
 
 def s306_bfa43882(a0, a1, a2):
@@ -991,19 +802,6 @@ def s348_40a98d90(a0, a1, a2):
     return n7
 
 
-def s364_91f0c729(a0, a1, a2):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    try:
-        a1_at = a1._at_ if type(a1) is n2 else _reference(a1, n2, '?a1')
-    except AttributeError:
-        a1_at = _address(a1)
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(_byref(a0), a1_at, _byref(a2))
-    if err:
-        return (n5(err),)
-    return n7
-
-
 def s413_039e4ee9(a0, a1, a2):
     if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
@@ -1016,47 +814,6 @@ def s413_039e4ee9(a0, a1, a2):
     return n5, a2_[0]
 
 
-def s324_0691331f(a0, a1, a2):
-    if type(a1) is not int or a1 >> 16: a1 = _integer(a1, 0, 65535, '?a1')
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    err = n2(a0, a1, _word(a2))
-    if err:
-        return (n3(err),)
-    return n5
-
-
-def s292_c844fc1e(a0, a1, a2):
-    if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    a0 = _array(a0, n1, a1, '?a0')
-    err = n2(a0, a1, a2)
-    if err:
-        return (n3(err),)
-    return n5
-
-
-def s329_e57110f5(a0, a1, a2):
-    if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    err = n2(a0, a1, _word(a2))
-    if err:
-        return (n3(err),)
-    return n5
-
-
-def s392_d087477a(a0, a1, a2):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
-    else: a0 = _pointer(a0, a1, False, '?a0')
-    err = n1(a0, _word(a1), a2)
-    if err:
-        return (n2(err),)
-    return n4
-
-
 def s307_efb19a25(a0, a1, a2):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not n1: a2 = _handle(a2, n1, '?a2')
@@ -1065,29 +822,6 @@ def s307_efb19a25(a0, a1, a2):
         return
     a0.value = 0
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
-
-
-def s390_2d1b9191(a0, a1, a2):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    try:
-        a0_at = a0._at_ if type(a0) is n1 else _reference(a0, n1, '?a0')
-    except AttributeError:
-        a0_at = _address(a0)
-    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
-    err = n3(a0_at, _word(a1), a2)
-    if err:
-        return (n4(err),)
-    return n6
-
-
-def s321_3b917078(a0, a1, a2):
-    if type(a1) is not int or a1 >> 8: a1 = _integer(a1, 0, 255, '?a1')
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    err = n2(a0, a1, _word(a2))
-    if err:
-        return (n3(err),)
-    return n5
 
 
 def s351_3dae1f24(a0, a1, a2):
@@ -1162,40 +896,6 @@ def s370_c436c96b(a0, a1, a2):
     return n7
 
 
-def s346_dd9c41de(a0, a1, a2):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    err = n3(a0, a1, a2)
-    if err:
-        return (n4(err),)
-    return n6
-
-
-def s370_aedb740e(a0, a1, a2):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    try:
-        a0_at = a0._at_ if type(a0) is n1 else _reference(a0, n1, '?a0')
-    except AttributeError:
-        a0_at = _address(a0)
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0_at, a1, a2)
-    if err:
-        return (n5(err),)
-    return n7
-
-
-def s341_5a74837b(a0, a1, a2):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    if a0 is None: a0_ = None
-    else: a0_ = n1(_handle(a0, n1, '?a0'))
-    if type(a1) is not bytes: a1 = _text(a1, '?a1')
-    err = n2(a0 if a0 is None else _byref(a0_), a1, a2)
-    if err:
-        return n3(err), None
-    return n4, a0_
-
-
 def s328_8383aa25(a0, a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -1204,16 +904,6 @@ def s328_8383aa25(a0, a1, a2):
     if err:
         raise _failed('?', n3(err), {'a0': a0, 'a1': a1, 'a2': a2})
     return None
-
-
-def s284_0ac0e72e(a0, a1, a2):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not bytes: a1 = _text(a1, '?a1')
-    err = n2(a0, a1, a2)
-    if err:
-        return (n3(err),)
-    return n5
 
 
 def s331_72ec79be(a0, a1, a2):
@@ -1331,17 +1021,6 @@ def s307_d11ded40(a0, a1, a2):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2})
 
 
-def s389_c59d5196(a0, a1, a2, a3):
-    if type(a0) is not int or a0 >> 64: a0 = _integer(a0, 0, 18446744073709551615, '?a0')
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    a1 = _array(a1, n1, a0, '?a1')
-    if type(a3) is not n2: a3 = _handle(a3, n2, '?a3')
-    err = n3(_word(a0), a1, _word(a2), a3)
-    if err:
-        return (n4(err),)
-    return n6
-
-
 def s465_33a732dc(a0, a1, a2, a3):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
@@ -1356,20 +1035,6 @@ def s465_33a732dc(a0, a1, a2, a3):
     return None
 
 
-def s411_b504dbe8(a0, a1, a2, a3):
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    try:
-        a2_at = a2._at_ if type(a2) is n3 else _reference(a2, n3, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    if type(a3) is not n4: a3 = _handle(a3, n4, '?a3')
-    err = n5(a0, a1, a2_at, a3)
-    if err:
-        return (n6(err),)
-    return n8
-
-
 def s469_d128c59a(a0, a1, a2, a3):
     if type(a0) is not n1: a0 = _integer(a0, -2147483648, 4294967295, '?a0')
     if type(a1) is not int or not -2147483648 <= a1 <= 2147483647: a1 = _integer(a1, -2147483648, 2147483647, '?a1')
@@ -1379,17 +1044,6 @@ def s469_d128c59a(a0, a1, a2, a3):
     if err:
         raise _failed('?', n5(err), {'a0': a0, 'a1': a1, 'a2': a2, 'a3': a3})
     return None
-
-
-def s355_53f72bf3(a0, a1, a2, a3):
-    if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a2 = _array(a2, n2, a1, '?a2')
-    err = n3(a0, a1, a2, a3)
-    if err:
-        return (n4(err),)
-    return n6
 
 
 def s380_47962842(a0, a1, a2, a3):
@@ -1419,29 +1073,6 @@ def s389_1fe90e01(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     a2 = _array(a2, n2, a3, '?a2')
-    err = n3(a0, _word(a1), a2, _word(a3))
-    if err:
-        return (n4(err),)
-    return n6
-
-
-def s471_fdea1b09(a0, a1, a2, a3):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a2) is int and not a2 >> 64: a2 = _word(a2) if a2 else None
-    else: a2 = _pointer(a2, a3, True, '?a2')
-    err = n2(a0, _word(a1), a2, _word(a3))
-    if err:
-        return (n3(err),)
-    return n5
-
-
-def s409_1a5ce571(a0, a1, a2, a3):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
     err = n3(a0, _word(a1), a2, _word(a3))
     if err:
         return (n4(err),)
@@ -1482,17 +1113,6 @@ def s310_66a31253(a0, a1, a2, a3):
     if err:
         return (n5(err),)
     return n7
-
-
-def s375_4d391e08(a0, a1, a2, a3):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    err = n3(a0, a1, a2, a3)
-    if err:
-        return (n4(err),)
-    return n6
 
 
 def s481_ef6ab389(a0, a1, a2, a3):
@@ -1565,59 +1185,12 @@ def s367_b56bfc29(a0, a1, a2, a3):
     return n6
 
 
-def s459_ae6d88dc(a0, a1, a2, a3):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if a0 is None: a0_ = None
-    else: a0_ = n1(_handle(a0, n1, '?a0'))
-    a1 = _pointer(a1, a2, False, '?a1')
-    a2_ = n2(a2)
-    err = n3(a0 if a0 is None else _byref(a0_), a1, a2_, a3)
-    if err:
-        return n4(err), None, None
-    return n5, a0_, a2_[0]
-
-
-def s372_8c1bcae3(a0, a1, a2, a3):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = _array(a1, n2, a2, '?a1')
-    err = n3(a0, a1, _word(a2), a3)
-    if err:
-        return (n4(err),)
-    return n6
-
-
 def s392_505753ef(a0, a1, a2, a3):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1, _word(a2), a3)
-    if err:
-        return (n4(err),)
-    return n6
-
-
-def s469_a6b1bc48(a0, a1, a2, a3):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
-    else: a0 = _destination(a0, a3, '?a0')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    err = n2(a0, a1, _word(a2), _word(a3))
-    if err:
-        return (n3(err),)
-    return n5
-
-
-def s409_93ec8b55(a0, a1, a2, a3):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    err = n3(a0, a1, _word(a2), _word(a3))
     if err:
         return (n4(err),)
     return n6
@@ -1655,17 +1228,6 @@ def s417_6df269f1(a0, a1, a2, a3):
     if err:
         return (n4(err),)
     return n6
-
-
-def s374_6f6fb92e(a0, a1, a2, a3):
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(_byref(a0), _byref(a1), _byref(a2), a3)
-    if err:
-        return (n5(err),)
-    return n7
 
 
 def s350_64a25e9a(a0, a1, a2, a3):
@@ -1723,20 +1285,6 @@ def s327_3cfe9d0b(a0, a1, a2, a3):
     return n6
 
 
-def s453_2e104851(a0, a1, a2, a3):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    try:
-        a1_at = a1._at_ if type(a1) is n2 else _reference(a1, n2, '?a1')
-    except AttributeError:
-        a1_at = _address(a1)
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0, a1_at, a2, _word(a3))
-    if err:
-        return (n5(err),)
-    return n7
-
-
 def s360_298f2ae7(a0, a1, a2, a3):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
@@ -1778,30 +1326,6 @@ def s629_319c550c(a0, a1, a2, a3, a4):
     return n4, value
 
 
-def s534_2f1e7077(a0, a1, a2, a3, a4):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a2) is not int or a2 >> 16: a2 = _integer(a2, 0, 65535, '?a2')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    err = n2(a0, _word(a1), a2, _word(a3), _word(a4))
-    if err:
-        return (n3(err),)
-    return n5
-
-
-def s539_a5c7f5f5(a0, a1, a2, a3, a4):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    err = n2(a0, _word(a1), a2, _word(a3), _word(a4))
-    if err:
-        return (n3(err),)
-    return n5
-
-
 def s514_49739a7f(a0, a1, a2, a3, a4):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
@@ -1826,18 +1350,6 @@ def s537_bb5bd669(a0, a1, a2, a3, a4):
     raise _failed('?', n3(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s531_334e0a7c(a0, a1, a2, a3, a4):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a2) is not int or a2 >> 8: a2 = _integer(a2, 0, 255, '?a2')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    err = n2(a0, _word(a1), a2, _word(a3), _word(a4))
-    if err:
-        return (n3(err),)
-    return n5
-
-
 def s621_2ad83270(a0, a1, a2, a3, a4):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     if type(a2) is not n1: a2 = _integer(a2, -2147483648, 4294967295, '?a2')
@@ -1851,31 +1363,6 @@ def s621_2ad83270(a0, a1, a2, a3, a4):
     return None
 
 
-def s534_a0d24170(a0, a1, a2, a3, a4):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a2) is int and not a2 >> 64: a2 = _word(a2) if a2 else None
-    else: a2 = _pointer(a2, a3, True, '?a2')
-    if type(a4) is not n2: a4 = _handle(a4, n2, '?a4')
-    err = n3(a0, _word(a1), a2, _word(a3), a4)
-    if err:
-        return (n4(err),)
-    return n6
-
-
-def s514_b2da68fa(a0, a1, a2, a3, a4):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a2) is not n1: a2 = _handle(a2, n1, '?a2')
-    err = n2(a0, _word(a1), a2, _word(a3), _word(a4))
-    if err:
-        return (n3(err),)
-    return n5
-
-
 def s496_9dfae8b2(a0, a1, a2, a3, a4):
     if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
@@ -1886,19 +1373,6 @@ def s496_9dfae8b2(a0, a1, a2, a3, a4):
     if err:
         raise _failed('?', n5(err), {'a0': a0, 'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
     return None
-
-
-def s532_950ae039(a0, a1, a2, a3, a4):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
-    else: a0 = _destination(a0, a3, '?a0')
-    if type(a1) is not n1: a1 = _handle(a1, n1, '?a1')
-    if type(a4) is not n2: a4 = _handle(a4, n2, '?a4')
-    err = n3(a0, a1, _word(a2), _word(a3), a4)
-    if err:
-        return (n4(err),)
-    return n6
 
 
 def s528_72bcdf6e(a0, a1, a2, a3, a4):
@@ -1953,18 +1427,6 @@ def s519_785ec658(a0, a1, a2, a3, a4):
     raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
 
 
-def s415_c3899764(a0, a1, a2, a3, a4):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = _array(a1, n2, a3, '?a1')
-    a2 = _array(a2, n3, a3, '?a2')
-    err = n4(a0, a1, a2, _word(a3), a4)
-    if err:
-        return (n5(err),)
-    return n7
-
-
 def s370_e92a7f07(a0, a1, a2, a3, a4):
     if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -1972,20 +1434,6 @@ def s370_e92a7f07(a0, a1, a2, a3, a4):
     a2 = _array(a2, n2, a4, '?a2')
     a3 = _array(a3, n3, a4, '?a3')
     err = n4(a0, a1, a2, a3, _word(a4))
-    if err:
-        return (n5(err),)
-    return n7
-
-
-def s532_e6ecf661(a0, a1, a2, a3, a4, a5):
-    if type(a1) is not n2: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a2) is not bytes: a2 = _text(a2, '?a2')
-    a4 = _array(a4, n3, a3, '?a4')
-    if type(a5) is int and not a5 >> 64: a5 = _word(a5) if a5 else None
-    else: a5 = _pointers(a5, a3, '?a5')
-    err = n4(a0, a1, a2, a3, a4, a5)
     if err:
         return (n5(err),)
     return n7
@@ -2005,21 +1453,6 @@ def s592_bd4e9d22(a0, a1, a2, a3, a4, a5):
         return
     a0.value = 0
     raise _failed('?', n6(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5})
-
-
-def s574_91ff36f5(a0, a1, a2, a3, a4, a5):
-    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
-    if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
-    else: a0 = _pointer(a0, None, True, '?a0')
-    a1 = _by_value(a1, n1, '?a1')
-    a2 = _by_value(a2, n1, '?a2')
-    if type(a3) is int and not a3 >> 64: a3 = _word(a3) if a3 else None
-    else: a3 = _pointers(a3, None, '?a3')
-    if type(a5) is not n2: a5 = _handle(a5, n2, '?a5')
-    err = n3(a0, a1, a2, a3, _word(a4), a5)
-    if err:
-        return (n4(err),)
-    return n6
 
 
 def s493_8c457282(a0, a1, a2, a3, a4, a5):
@@ -2049,19 +1482,6 @@ def s572_f4a21ec1(a0, a1, a2, a3, a4, a5):
         return
     a0.value = 0
     raise _failed('?', n6(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5})
-
-
-def s475_85d26c4d(a0, a1, a2, a3, a4, a5):
-    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
-    if type(a5) is not n5: a5 = _integer(a5, -2147483648, 4294967295, '?a5')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    a2 = _array(a2, n3, a4, '?a2')
-    a3 = _array(a3, n4, a4, '?a3')
-    err = n6(a0, a1, a2, a3, _word(a4), a5)
-    if err:
-        return (n7(err),)
-    return n9
 
 
 def s763_756bb29f(a0, a1, a2, a3, a4, a5, a6, a7):
@@ -2094,37 +1514,6 @@ def s717_4a6910c9(a0, a1, a2, a3, a4, a5, a6, a7):
     if err:
         raise _failed('?', n6(err), {'a0': a0, 'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4, 'a5': a5, 'a6': a6, 'a7': a7})
     return None
-
-
-def s623_cbd31ede(a0, a1, a2, a3, a4, a5, a6, a7):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a5) is not int or a5 >> 64: a5 = _integer(a5, 0, 18446744073709551615, '?a5')
-    if type(a6) is not int or a6 >> 64: a6 = _integer(a6, 0, 18446744073709551615, '?a6')
-    a0 = _array(a0, n1, a2, '?a0')
-    a1 = _array(a1, n2, a2, '?a1')
-    a3 = _array(a3, n3, a5, '?a3')
-    a4 = _array(a4, n2, a5, '?a4')
-    if type(a7) is not n4: a7 = _handle(a7, n4, '?a7')
-    err = n5(a0, a1, _word(a2), a3, a4, _word(a5), _word(a6), a7)
-    if err:
-        return (n6(err),)
-    return n8
-
-
-def s700_b3c3424f(a0, a1, a2, a3, a4, a5, a6, a7):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a5) is not int or a5 >> 64: a5 = _integer(a5, 0, 18446744073709551615, '?a5')
-    if type(a6) is not int or a6 >> 64: a6 = _integer(a6, 0, 18446744073709551615, '?a6')
-    if type(a0) is int and not a0 >> 64: a0 = _word(a0) if a0 else None
-    else: a0 = _pointers(a0, a2, '?a0')
-    a1 = _array(a1, n1, a2, '?a1')
-    a3 = _array(a3, n2, a5, '?a3')
-    a4 = _array(a4, n1, a5, '?a4')
-    if type(a7) is not n3: a7 = _handle(a7, n3, '?a7')
-    err = n4(a0, a1, _word(a2), a3, a4, _word(a5), _word(a6), a7)
-    if err:
-        return (n5(err),)
-    return n7
 
 
 def s860_a6b2f11a(a0, a1, a2, a3, a4, a5, a6, a7):
@@ -2170,23 +1559,6 @@ def s1257_02d85b2d(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10):
     if err:
         return (n4(err),)
     return n6
-
-
-def s538_a10aa17e(a0, a1, a3, a4):
-    if type(a0) is not int or a0 >> 64: a0 = _integer(a0, 0, 18446744073709551615, '?a0')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    a1 = _array(a1, n1, a0, '?a1')
-    try:
-        a2, a2_at = cell = n2()
-    except IndexError:
-        a2, a2_at = cell = n4()
-    if type(a4) is not n5: a4 = _handle(a4, n5, '?a4')
-    err = n6(_word(a0), a1, a2_at, _word(a3), a4)
-    if err:
-        return n7(err), None
-    result = a2.value
-    n3(cell)
-    return n8, result
 
 
 def s343_95f7edcc(a0, a2):
@@ -2252,18 +1624,6 @@ def s296_568a7955(a0, a2):
     return a1
 
 
-def s389_7e758074(a0, a2, a3):
-    if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
-    if type(a0) is not bytes: a0 = _text(a0, '?a0')
-    a1 = n1()
-    if type(a3) is not n2: a3 = _handle(a3, n2, '?a3')
-    a4 = n3()
-    err = n5(a0, a1, a2, a3, a4)
-    if err:
-        return n6(err), None, None
-    return n7, a1[0] or 0, n4[a4[0]]
-
-
 def s423_f380e1b4(a0, a3):
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
@@ -2274,51 +1634,6 @@ def s423_f380e1b4(a0, a3):
     if err:
         return n5(err), None, None, None
     return n6, _items(a1, min(a3_[0], a3), n1), _items(a2, min(a3_[0], a3), n2), a3_[0]
-
-
-def s423_5cd61994(a0, a3):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = (n2 * a3)() if a3 else None
-    a2 = (n2 * a3)() if a3 else None
-    a3_ = n3(a3)
-    err = n4(a0, a1, a2, a3_)
-    if err:
-        return n5(err), None, None, None
-    return n6, _items(a1, min(a3_[0], a3), n2), _items(a2, min(a3_[0], a3), n2), a3_[0]
-
-
-def s503_38beb054(a0, a4):
-    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
-    if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
-    a1 = (n2 * a4)() if a4 else None
-    a2 = (n2 * a4)() if a4 else None
-    a3 = (n3 * a4)() if a4 else None
-    a4_ = n4(a4)
-    err = n5(a0, a1, a2, a3, a4_)
-    if err:
-        return n6(err), None, None, None, None
-    return n7, _items(a1, min(a4_[0], a4), n2), _items(a2, min(a4_[0], a4), n2), _items(a3, min(a4_[0], a4), n3), a4_[0]
-
-
-def s237_43882ed5(a1):
-    a0 = _new_struct(n1)
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, False, '?a1')
-    err = n2(a0, a1)
-    if err:
-        return n3(err), None
-    return n4, a0
-
-
-def s236_621d32e7(a1):
-    a0 = _new_struct(n1)
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, True, '?a1')
-    err = n2(a0, a1)
-    if err:
-        return n3(err), None
-    return n4, a0
 
 
 def s187_6eca6ca5(a1):
@@ -2474,50 +1789,6 @@ def s223_ee12acb5(a1):
     return n4, a0
 
 
-def s307_29f91604(a1):
-    if type(a1) is not n4: a1 = _integer(a1, -2147483648, 4294967295, '?a1')
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    err = n5(a0_at, a1)
-    if err:
-        return n6(err), None
-    result = a0.value
-    n2(cell)
-    return n7, result
-
-
-def s350_636e75b2(a1):
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, False, '?a1')
-    err = n4(a0_at, a1)
-    if err:
-        return n5(err), None
-    result = a0.value
-    n2(cell)
-    return n6, result
-
-
-def s349_cc422993(a1):
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, True, '?a1')
-    err = n4(a0_at, a1)
-    if err:
-        return n5(err), None
-    result = a0.value
-    n2(cell)
-    return n6, result
-
-
 def s300_18bb4796(a1):
     try:
         a0, a0_at = cell = n1()
@@ -2574,37 +1845,6 @@ def s291_b4025659(a1):
     return n7, result
 
 
-def s289_571e61d5(a1):
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    if type(a1) is not n5: a1 = _handle(a1, n5, '?a1')
-    err = n6(a0_at, a1)
-    if err:
-        return n7(err), None
-    result = a0.value
-    n2(cell)
-    return n8, n4[result]
-
-
-def s376_b80d9866(a1):
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    try:
-        a1_at = a1._at_ if type(a1) is n4 else _reference(a1, n4, '?a1')
-    except AttributeError:
-        a1_at = _address(a1)
-    err = n5(a0_at, a1_at)
-    if err:
-        return n6(err), None
-    result = a0.value
-    n2(cell)
-    return n7, result or 0
-
-
 def s192_cc60dcb3(a1, a0):
     if type(a0) is not n1: a0 = _handle(a0, n1, '?a0')
     err = n2(a0, _byref(a1))
@@ -2612,16 +1852,6 @@ def s192_cc60dcb3(a1, a0):
         return
     a1.value = 0
     raise _failed('?', n3(err), {'a0': a0})
-
-
-def s241_1cb61ee4(a1, a2):
-    a0 = _new_struct(n1)
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0, a1, a2.value)
-    if err:
-        return n5(err), None
-    return n6, a0
 
 
 def s246_6d13c15b(a1, a2):
@@ -2642,16 +1872,6 @@ def s221_505bc704(a1, a2):
     if err:
         return n4(err), None
     return n5, a0
-
-
-def s224_c1b4e57c(a1, a2):
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0, a1, a2)
-    if err:
-        return n5(err), None
-    return n6, a0
 
 
 def s310_0a70cd5c(a1, a2):
@@ -2677,26 +1897,6 @@ def s313_54657cd9(a1, a2):
     return _items(a0, a1, n1)
 
 
-def s288_22170709(a1, a2):
-    if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-    a0 = (n1 * a1)() if a1 else None
-    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
-    err = n3(a0, a1, a2)
-    if err:
-        return n4(err), None
-    return n5, _items(a0, a1, n1)
-
-
-def s311_bd570426(a1, a2):
-    if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-    if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
-    a0 = n1()
-    err = n2(a0, a1, a2)
-    if err:
-        return n3(err), None
-    return n4, a0
-
-
 def s266_9b735117(a1, a2):
     if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
     a0 = n1()
@@ -2715,21 +1915,6 @@ def s291_4236a2f9(a1, a2):
     if err:
         return n3(err), None
     return n4, a0
-
-
-def s420_f3065369(a1, a2):
-    if type(a1) is not int or a1 >> 64: a1 = _integer(a1, 0, 18446744073709551615, '?a1')
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    err = n4(a0_at, _word(a1), a2)
-    if err:
-        return n5(err), None
-    result = a0.value
-    n2(cell)
-    return n6, result or 0
 
 
 def s339_af163543(a1, a2):
@@ -2824,16 +2009,6 @@ def s254_6b865596(a1, a2):
     return a0
 
 
-def s229_ce62e6bd(a1, a2):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    a0 = n1()
-    a1 = _array(a1, n2, a2, '?a1')
-    err = n3(a0, a1, a2)
-    if err:
-        return n4(err), None
-    return n5, a0
-
-
 def s228_6fefbd90(a1, a2):
     if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
     a0 = n1()
@@ -2842,17 +2017,6 @@ def s228_6fefbd90(a1, a2):
     if err:
         return n4(err), None
     return n5, a0
-
-
-def s314_9f9c06ba(a1, a2):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    a0 = n1()
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, False, '?a1')
-    err = n2(a0, a1, a2)
-    if err:
-        return n3(err), None
-    return n4, a0
 
 
 def s274_423ac7f6(a1, a2):
@@ -2890,16 +2054,6 @@ def s266_44b5a06c(a1, a2):
     a0 = n1()
     if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
     err = n3(a0, a1, _word(a2))
-    if err:
-        return n4(err), None
-    return n5, a0
-
-
-def s297_71980a93(a1, a2):
-    if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
-    a0 = _new_struct(n1)
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    err = n3(a0, a1, a2)
     if err:
         return n4(err), None
     return n5, a0
@@ -2967,40 +2121,6 @@ def s456_e830f2f7(a1, a2):
     return n8, result
 
 
-def s498_fd9bf700(a1, a2):
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, True, '?a1')
-    try:
-        a2_at = a2._at_ if type(a2) is n4 else _reference(a2, n4, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    err = n5(a0_at, a1, a2_at)
-    if err:
-        return n6(err), None
-    result = a0.value
-    n2(cell)
-    return n7, result
-
-
-def s350_8cfb9528(a1, a2):
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    if type(a1) is not n4: a1 = _handle(a1, n4, '?a1')
-    if type(a2) is not bytes: a2 = _text(a2, '?a2')
-    err = n5(a0_at, a1, a2)
-    if err:
-        return n6(err), None
-    result = a0.value
-    n2(cell)
-    return n7, result or 0
-
-
 def s373_83cfcb92(a1, a2):
     try:
         a0, a0_at = cell = n1()
@@ -3064,42 +2184,6 @@ def s459_cf9c0b66(a1, a2):
     return result
 
 
-def s434_821a210b(a1, a2):
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    if type(a1) is not n4: a1 = _handle(a1, n4, '?a1')
-    try:
-        a2_at = a2._at_ if type(a2) is n5 else _reference(a2, n5, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    err = n6(a0_at, a1, a2_at)
-    if err:
-        return n7(err), None
-    result = a0.value
-    n2(cell)
-    return n8, result
-
-
-def s439_cac5e5ee(a1, a2):
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    if type(a1) is not n4: a1 = _handle(a1, n4, '?a1')
-    try:
-        a2_at = a2._at_ if type(a2) is n5 else _reference(a2, n5, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    err = n6(a0_at, a1, a2_at)
-    if err:
-        return n7(err), None
-    result = a0.value
-    n2(cell)
-    return n8, result or 0
-
-
 def s463_7cc67fb0(a1, a2):
     try:
         a0, a0_at = cell = n1()
@@ -3116,35 +2200,6 @@ def s463_7cc67fb0(a1, a2):
     result = a0.value
     n2(cell)
     return n4[result]
-
-
-def s438_f006be0e(a1, a2):
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    if type(a1) is not n5: a1 = _handle(a1, n5, '?a1')
-    try:
-        a2_at = a2._at_ if type(a2) is n6 else _reference(a2, n6, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    err = n7(a0_at, a1, a2_at)
-    if err:
-        return n8(err), None
-    result = a0.value
-    n2(cell)
-    return n9, n4[result]
-
-
-def s299_544eea31(a1, a2, a3):
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    if type(a3) is not n3: a3 = _handle(a3, n3, '?a3')
-    err = n4(a0, a1, a2.value, a3.value)
-    if err:
-        return n5(err), None
-    return n6, a0
 
 
 def s545_c4ce1e00(a1, a2, a3):
@@ -3230,28 +2285,6 @@ def s348_bbb2952f(a1, a2, a3):
     return n5, a0
 
 
-def s337_414e8012(a1, a2, a3):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    err = n3(a0, a1, a2, a3)
-    if err:
-        return n4(err), None
-    return n5, a0
-
-
-def s374_d0ec098c(a1, a2, a3):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    if type(a3) is not int or not -2147483648 <= a3 <= 2147483647: a3 = _integer(a3, -2147483648, 2147483647, '?a3')
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    err = n3(a0, a1, a2, a3)
-    if err:
-        return n4(err), None
-    return n5, a0
-
-
 def s550_78bb52f9(a1, a2, a3):
     if type(a2) is not int or not -2147483648 <= a2 <= 2147483647: a2 = _integer(a2, -2147483648, 2147483647, '?a2')
     if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
@@ -3328,17 +2361,6 @@ def s516_69eb9563(a1, a2, a3):
     return n6, result
 
 
-def s324_2b5f8937(a1, a2, a3):
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0, a1.value, a2.value, a3)
-    if err:
-        return n5(err), None
-    return n6, a0
-
-
 def s377_a72ed78a(a1, a2, a3):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     a0 = n1()
@@ -3351,45 +2373,6 @@ def s377_a72ed78a(a1, a2, a3):
     if err:
         return n5(err), None
     return n6, a0
-
-
-def s309_aa3665ed(a1, a2, a3):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    a2 = _array(a2, n3, a3, '?a2')
-    err = n4(a0, a1, a2, _word(a3))
-    if err:
-        return n5(err), None
-    return n6, a0
-
-
-def s453_cd240f7f(a1, a2, a3):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    try:
-        a0, a0_at = cell = n1()
-    except IndexError:
-        a0, a0_at = cell = n3()
-    if type(a1) is not n4: a1 = _handle(a1, n4, '?a1')
-    if type(a2) is not n5: a2 = _handle(a2, n5, '?a2')
-    err = n6(a0_at, a1, a2, _word(a3))
-    if err:
-        return n7(err), None
-    result = a0.value
-    n2(cell)
-    return n8, result
-
-
-def s395_c80b5dd7(a1, a2, a3, a4):
-    if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-    a0 = n1()
-    if type(a2) is not n2: a2 = _handle(a2, n2, '?a2')
-    if type(a3) is not n3: a3 = _handle(a3, n3, '?a3')
-    if type(a4) is not n4: a4 = _handle(a4, n4, '?a4')
-    err = n5(a0, a1, a2.value, a3.value, _byref(a4))
-    if err:
-        return n6(err), None
-    return n7, a0
 
 
 def s476_b72e5a6c(a1, a2, a3, a4):
@@ -3418,19 +2401,6 @@ def s476_d550f18e(a1, a2, a3, a4):
     return n5, a0
 
 
-def s467_57a96111(a1, a2, a3, a4):
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
-    a0 = n1()
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, False, '?a1')
-    if type(a2) is not n2: a2 = _callback(a2, n2, '?a2')
-    err = n3(a0, a1, a2, a3, a4)
-    if err:
-        return n4(err), None
-    return n5, a0
-
-
 def s445_9ef153d9(a1, a2, a3, a4):
     if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
     if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
@@ -3441,30 +2411,6 @@ def s445_9ef153d9(a1, a2, a3, a4):
     if err:
         raise _failed('?', n5(err), {'a1': a1, 'a2': a2, 'a3': a3, 'a4': a4})
     return a0
-
-
-def s400_99267824(a1, a2, a3, a4):
-    if type(a3) is not int or a3 >> 32: a3 = _integer(a3, 0, 4294967295, '?a3')
-    if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    err = n4(a0, a1, a2, a3, a4)
-    if err:
-        return n5(err), None
-    return n6, a0
-
-
-def s372_6166eebf(a1, a2, a3, a4):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    a2 = _array(a2, n3, a3, '?a2')
-    if type(a4) is not n2: a4 = _handle(a4, n2, '?a4')
-    err = n4(a0, a1, a2, _word(a3), a4)
-    if err:
-        return n5(err), None
-    return n6, a0
 
 
 def s372_89c4807f(a1, a2, a3, a4):
@@ -3509,75 +2455,6 @@ def s458_83785294(a1, a2, a3, a4):
     return n7, a0
 
 
-def s521_8d7b414f(a1, a2, a3, a4, a5):
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    a2 = _array(a2, n3, a3, '?a2')
-    try:
-        a4_at = a4._at_ if type(a4) is n4 else _reference(a4, n4, '?a4')
-    except AttributeError:
-        a4_at = _address(a4)
-    if type(a5) is not n5: a5 = _handle(a5, n5, '?a5')
-    err = n6(a0, a1, a2, _word(a3), a4_at, a5)
-    if err:
-        return n7(err), None
-    return n8, a0
-
-
-def s501_0ffd00f2(a1, a2, a3, a4, a5):
-    if type(a4) is not int or a4 >> 64: a4 = _integer(a4, 0, 18446744073709551615, '?a4')
-    a0 = n1()
-    if type(a1) is not n2: a1 = _handle(a1, n2, '?a1')
-    a2 = _array(a2, n3, a4, '?a2')
-    a3 = _array(a3, n4, a4, '?a3')
-    try:
-        a5_at = a5._at_ if type(a5) is n5 else _reference(a5, n5, '?a5')
-    except AttributeError:
-        a5_at = _address(a5)
-    err = n6(a0, a1, a2, a3, _word(a4), a5_at)
-    if err:
-        return n7(err), None
-    return n8, a0
-
-
-def s745_4f80dcde(a1, a2, a3, a4, a5, a6, a7):
-    if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
-    if type(a7) is not int or a7 >> 32: a7 = _integer(a7, 0, 4294967295, '?a7')
-    a0 = n1()
-    if type(a1) is int and not a1 >> 64: a1 = _word(a1) if a1 else None
-    else: a1 = _pointer(a1, None, True, '?a1')
-    a2 = _array(a2, n2, a4, '?a2')
-    if type(a3) is int and not a3 >> 64: a3 = _word(a3) if a3 else None
-    else: a3 = _pointers(a3, a4, '?a3')
-    a5 = _array(a5, n2, a7, '?a5')
-    if type(a6) is int and not a6 >> 64: a6 = _word(a6) if a6 else None
-    else: a6 = _pointers(a6, a7, '?a6')
-    err = n3(a0, a1, a2, a3, a4, a5, a6, a7)
-    if err:
-        return n4(err), None
-    _keep(a0, a3)
-    return n5, a0
-
-
-def s678_4de7ff01(a1, a2, a3, a4, a5, a6, a7):
-    if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
-    if type(a7) is not int or a7 >> 32: a7 = _integer(a7, 0, 4294967295, '?a7')
-    a0 = n1()
-    if type(a1) is not bytes: a1 = _text(a1, '?a1')
-    a2 = _array(a2, n2, a4, '?a2')
-    if type(a3) is int and not a3 >> 64: a3 = _word(a3) if a3 else None
-    else: a3 = _pointers(a3, a4, '?a3')
-    a5 = _array(a5, n2, a7, '?a5')
-    if type(a6) is int and not a6 >> 64: a6 = _word(a6) if a6 else None
-    else: a6 = _pointers(a6, a7, '?a6')
-    err = n3(a0, a1, a2, a3, a4, a5, a6, a7)
-    if err:
-        return n4(err), None
-    _keep(a0, a3)
-    return n5, a0
-
-
 def s591_fd99ddb0(a1, a2, a4, a5):
     if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
     if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
@@ -3592,22 +2469,6 @@ def s591_fd99ddb0(a1, a2, a4, a5):
     if err:
         raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a4': a4, 'a5': a5})
     return _items(a0, a1, n1), a3
-
-
-def s552_71803ba1(a1, a2, a4, a5):
-    if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-    if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
-    a0 = (n1 * a1)() if a1 else None
-    try:
-        a2_at = a2._at_ if type(a2) is n1 else _reference(a2, n1, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    a3 = _new_struct(n1)
-    a5 = _array(a5, n2, a1, '?a5')
-    err = n3(a0, a1, a2_at, _byref(a3), a4, a5)
-    if err:
-        return n4(err), None, None
-    return n5, _items(a0, a1, n1), a3
 
 
 def s827_e1a341e2(a1, a2, a4, a5):
@@ -3630,28 +2491,6 @@ def s827_e1a341e2(a1, a2, a4, a5):
     if err:
         raise _failed('?', n4(err), {'a1': a1, 'a2': a2, 'a4': a4, 'a5': a5})
     return _items(a0, min(a1_[0], a1), n1), a1_[0], a3
-
-
-def s794_05f870ae(a1, a2, a4, a5):
-    try:
-        bits = a1 | a4 | a5
-    except (TypeError, OverflowError):
-        bits = None
-    if type(bits) is not int or bits >> 32:
-        if type(a1) is not int or a1 >> 32: a1 = _integer(a1, 0, 4294967295, '?a1')
-        if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
-        if type(a5) is not int or a5 >> 32: a5 = _integer(a5, 0, 4294967295, '?a5')
-    a0 = (n1 * a1)() if a1 else None
-    a1_ = n2(a1)
-    try:
-        a2_at = a2._at_ if type(a2) is n1 else _reference(a2, n1, '?a2')
-    except AttributeError:
-        a2_at = _address(a2)
-    a3 = _new_struct(n1)
-    err = n3(a0, a1_, a2_at, _byref(a3), a4, a5)
-    if err:
-        return n4(err), None, None, None
-    return n5, _items(a0, min(a1_[0], a1), n1), a1_[0], a3
 
 
 def s201_3543ccd7(a2):
@@ -3694,40 +2533,6 @@ def s252_6f6f595b(a2, a3):
     if err:
         return n5(err), None, None
     return n6, a0, a1[0]
-
-
-def s260_7f25f222(a2, a3):
-    a0 = n1()
-    a1 = n2()
-    if type(a2) is not n3: a2 = _handle(a2, n3, '?a2')
-    if type(a3) is not bytes: a3 = _text(a3, '?a3')
-    err = n4(a0, a1, a2, a3)
-    if err:
-        return n5(err), None, None
-    return n6, a0[0] or 0, a1[0]
-
-
-def s341_1dd4cdd8(a2, a3):
-    if type(a2) is not int or a2 >> 32: a2 = _integer(a2, 0, 4294967295, '?a2')
-    if type(a3) is not n3: a3 = _integer(a3, -2147483648, 4294967295, '?a3')
-    a0 = n1()
-    a1 = (n2 * a2)() if a2 else None
-    err = n4(a0, a1, a2, a3)
-    if err:
-        return n5(err), None, None
-    return n6, a0[0], _items(a1, a2, n2)
-
-
-def s427_b019a9fa(a2, a3, a4):
-    if type(a2) is not int or a2 >> 64: a2 = _integer(a2, 0, 18446744073709551615, '?a2')
-    if type(a3) is not int or a3 >> 64: a3 = _integer(a3, 0, 18446744073709551615, '?a3')
-    if type(a4) is not int or a4 >> 32: a4 = _integer(a4, 0, 4294967295, '?a4')
-    a0 = n1()
-    a1 = n2()
-    err = n3(a0, a1, _word(a2), _word(a3), a4)
-    if err:
-        return n4(err), None, None
-    return n5, a0, a1[0]
 
 
 def s529_78a55ff6(a2, a3, a4, a5):
