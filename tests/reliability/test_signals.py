@@ -265,6 +265,35 @@ def test_what_has_come_before_a_finalizer_is_raised_behind_it(thing: str) -> Non
     assert (done.returncode, done.stderr, done.stdout) == (0, "", "True\n")
 
 
+def test_ctrl_c_that_comes_again_before_the_first_is_handled() -> None:
+    """Neither is lost to sys.unraisablehook, and what was to be released is."""
+    code = """
+import sys
+from cudapy._core.ownership.owned import Ownership
+from cudapy._ffi.interrupts import later
+from cudapy.driver import CUevent
+first, calls, reports = KeyboardInterrupt("first"), [], []
+sys.unraisablehook = reports.append
+
+def destroy(handle):
+    calls.append(handle)
+    if len(calls) == 1:  # the second is on its way as the first is raised
+        later.noted = KeyboardInterrupt("second")
+        later.armed
+        raise first
+
+owner = Ownership(destroy, CUevent(5))
+try:
+    del owner
+    for _ in range(3):
+        pass
+except KeyboardInterrupt as error:
+    print(error, len(calls), reports)
+"""
+    done = python(code)
+    assert (done.stdout, done.stderr) == ("second 2 []\n", "")
+
+
 def test_nothing_in_python_is_called_as_a_collection_begins_or_ends() -> None:
     asked = """
 from cudapy import core

@@ -160,6 +160,10 @@ class Owned(Owner):
             if raises or another is error:
                 raise
             finalize(another)
+        except BaseException as again:  # Ctrl-C came again before anything was done about the first
+            if raises or again is error:
+                raise
+            finish(_finish, self, again)
         finally:
             del error  # which has this frame
 
