@@ -45,6 +45,7 @@ class Coding(NamedTuple):
     decode: Callable[[Any], Any]
 
 
+@functools.cache
 def coding(dtype: str) -> Coding:
     """That of a type, those that NumPy has not among them."""
     if dtype in PLAIN:
