@@ -20,6 +20,13 @@ SAMPLES = runner.samples()
 FOLDER = Path(runner.__file__).parent
 CHECKS = {"CUDAPY_SIMULATOR_CHECK": "all"}
 RATE = r"\d ?(GB/s|GFLOP/s)"
+SLOW = {
+    *("reduction", "n_body", "launch_latency", "conjugate_gradient_multi_block_cg", "thread_block_cluster"),
+    *("matrix_mul", "mandelbrot", "simple_cooperative_groups", "binary_partition_cg"),
+    *("cooperative_grid_sync", "simple_p2p", "stream_ordered_allocation_ipc", "graph_memory_nodes"),
+    *("simple_ipc", "train_ranks"),
+}
+"""Samples that take more than a second, which the second tier runs."""
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
@@ -83,7 +90,13 @@ def shape(text: str) -> str:
 
 
 @pytest.mark.usefixtures("nvrtc")
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+@pytest.mark.parametrize(
+    "sample",
+    [
+        pytest.param(one, id=one.name, marks=pytest.mark.thorough if one.name in SLOW else ())
+        for one in SAMPLES
+    ],
+)
 def test_on_the_simulator_it_prints_what_the_table_has(sample: runner.Sample) -> None:
     """With all its checks on; or needs what the table says that it needs."""
     _, _, needs, output = TABLE[sample.name]
