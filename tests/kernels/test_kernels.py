@@ -1,4 +1,4 @@
-"""Each kernel gives what its reference does: one of most families in the first tier, the rest in the second."""
+"""Each kernel gives what its reference does: one of most families in the first tier, others in the second."""
 
 from __future__ import annotations
 

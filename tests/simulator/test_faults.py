@@ -409,7 +409,7 @@ def test_barrier_deadlock_says_who_waits(machine: Machine) -> None:
         machine.run(machine.load(STOPS), "lonely", 1, 32, machine.zeros(32, i32))
     report = found.value.report
     assert "31 threads wait for barrier 0, the first is block (0,0,0) thread (0,0,0)" in report
-    assert "1 threads wait for barrier 1, the first is block (0,0,0) thread (3,0,0)" in report
+    assert "1 thread waits for barrier 1, the first is block (0,0,0) thread (3,0,0)" in report
     assert f"program.cu:{line_of(STOPS, 'nobody else comes')}" in report
     assert report.endswith("    each waits for threads that never come: look for a barrier in a branch")
 

@@ -11,7 +11,7 @@ from ..fault import Fault
 from .arguments import function_number
 from .barrier import Barriers, Waiting
 from .cluster import ClusterBarriers, WaitingAtCluster
-from .report import place_of
+from .report import place_of, threads
 from .watchdog import say
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class BarrierSync:
     def _are_at(self, lanes: I64, function: CompiledFunction, instruction: Instruction, what: str) -> str:
         first = self._threads.name(int(lanes.min()))
         where = place_of(self._kernel.name, function, instruction)
-        return f"    {len(lanes)} threads {what}, the first is {first}\n        {where}"
+        return f"    {threads(len(lanes), what)}, the first is {first}\n        {where}"
 
     def deadlock(self, more: list[str]) -> NoReturn:
         """Say who waits for what; `more` are those that ask again and again."""

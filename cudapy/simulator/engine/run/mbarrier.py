@@ -9,7 +9,7 @@ import numpy as np
 from .. import fault
 from ..arithmetic import mbarrier
 from .access import ATOMIC, WRITE, accessed
-from .report import place_of
+from .report import place_of, threads
 
 if TYPE_CHECKING:
     from ..aliases import U32, U64, Bools, Index, Lanes
@@ -113,7 +113,7 @@ class Mbarriers:
             arrivals, size = mbarrier.missing(word)
             owner, offset = divmod(8 * index, self._shared.stride)
             lines.append(
-                f"    {len(lanes)} threads wait for the mbarrier at {offset:#x} in the shared memory of "
+                f"    {threads(len(lanes), f'wait for the mbarrier at {offset:#x}')} in the shared memory of "
                 f"{self._threads.block_name(owner)}, the first is {self._threads.name(int(lanes[0]))}\n"
                 f"        {place_of(self._report.kernel_name, function, instruction)}\n"
                 f"        {arrivals} of {word >> 20 & mbarrier.MOST} arrivals and {size} bytes are missing"

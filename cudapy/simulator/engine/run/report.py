@@ -86,6 +86,14 @@ class Reporter:
         return f"{place} {near.kind} memory of {near.size} bytes at {near.address:#x}"
 
 
+def threads(count: int, what: str) -> str:
+    """How many threads do what: 64 threads wait, 1 thread waits. `what` begins with the verb of several."""
+    verb, space, rest = what.partition(" ")
+    if count == 1:
+        verb = "is" if verb == "are" else f"{verb}s"
+    return f"{count} thread{'s' * (count != 1)} {verb}{space}{rest}"
+
+
 def place_of(kernel_name: str, function: CompiledFunction, instruction: Instruction) -> str:
     """Where an instruction stands: kernel, source line, PTX line and text."""
     text = f"in {kernel_name}"
