@@ -189,6 +189,41 @@ def test_a_capture_is_given_up_though_ctrl_c_comes_again(again: str, monkeypatch
         assert not w.leak(before)
 
 
+class InterruptedEnd(list[object]):
+    """Ctrl-C comes right after the last thing was taken from here."""
+
+    def pop(self, _: object = -1) -> object:
+        super().pop()
+        raise KeyboardInterrupt
+
+
+def test_a_capture_ends_though_ctrl_c_comes_once_it_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind all that could have given it up."""
+    with world() as w:
+        captures, stream = w.module("_core.ownership.captures"), w.device.create_stream()
+        w.settle()
+        before = w.alive()
+        monkeypatch.setattr(captures.captures, "beginning", InterruptedEnd())
+        builder = stream.create_graph_builder()
+        with pytest.raises(KeyboardInterrupt):
+            builder.begin_building()
+        monkeypatch.undo()
+        del builder
+        assert not captures.is_capturing(stream) and not captures.captures.may_be_active
+        assert not w.leak(before)
+
+
+def test_a_capture_of_others_is_left_alone() -> None:
+    """What could not begin, as the stream captures already, ends nothing."""
+    with world() as w:
+        captures, stream = w.module("_core.ownership.captures"), w.device.create_stream()
+        w.driver.checked.cuStreamBeginCapture(stream.handle, 2)
+        with pytest.raises(w.core.CUDAError):
+            stream.create_graph_builder().begin_building()
+        assert captures.is_capturing(stream)
+        w.driver.checked.cuStreamEndCapture(stream.handle)
+
+
 def test_a_stream_is_given_back_once_though_its_owner_is_never_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     reports: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda args: reports.append(args.exc_value))

@@ -71,10 +71,6 @@ class Capture:
                 captures.begin(
                     self.token, "cuStreamBeginCaptureToGraph", stream._handle, into, None, None, 0, how
                 )
-        except BaseException:
-            self._abandoned.forget()
-            raise
-        try:
             self.graph: CUgraph = checked.cuStreamGetCaptureInfo(stream._handle)[2]
         except BaseException:
             self._abandoned.close()
@@ -144,7 +140,7 @@ class Capture:
 
 def _abandon(handle: CUstream, streams: list[Stream], cell: CUgraph, own_graph: bool, token: object) -> None:
     """streams: what must not be destroyed before; cell: where the graph goes, whose owner may be gone."""
-    if not cell.value:  # else it was interrupted behind this
+    if captures.is_begun(token) and not cell.value:  # else it was interrupted before or behind this
         with suppress(CUDAError):
             owning.cuStreamEndCapture(cell, handle)
     captures.end(token)

@@ -127,6 +127,10 @@ class Captures:
             self._give_up(stream, graph, capture, was_capturing, owns)
             raise
 
+    def is_begun(self, capture: object) -> bool:
+        """Whether it has begun, and is not over."""
+        return capture in self.may_be_active
+
     def end(self, capture: object) -> None:
         """It is over."""
         self.may_be_active.discard(capture)
