@@ -1,7 +1,7 @@
 """What many functions have in common, with neutral names, for Python to compile once and for all.
 
 Each is the text of a declaration under a checksum of it: `codegen` looks here before it compiles. They are
-the shapes that two functions or more have, and those of the functions that core or the samples call.
+the shapes that four functions or more have, and those of the functions that core or the samples call.
 """
 
 # Written by `python -m tests.shapes`.
