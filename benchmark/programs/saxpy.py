@@ -71,7 +71,9 @@ def is_right(x: Any, y: Any, out: Any) -> bool:
     if DATA == "numpy":
         return bool((out == A * x + y).all())
     ramp = type(x)("f", [A * xi + yi for xi, yi in zip(x[:PERIOD], y[:PERIOD], strict=True)])
-    return bytes(out) == bytes(ramp) * (N // PERIOD)
+    right, found = bytes(ramp) * min(64, N // PERIOD), memoryview(out).cast("B")
+    step = len(right)  # what stays in the cache
+    return all(bytes(found[i : i + step]) == right[: BYTES - i] for i in range(0, BYTES, step))
 
 
 mark("imports")
