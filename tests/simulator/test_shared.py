@@ -496,6 +496,33 @@ print(codes, [line.split("[E] ")[1] for line in text.value.decode().splitlines()
     )
 
 
+MESSAGES = """
+import ctypes
+library = ctypes.CDLL("libcuda.so.1")
+assert library.cuInit(0) == library.cuCtxCreate_v2(ctypes.byref(ctypes.c_void_p()), 0, 0) == 0
+head = b".version 8.0\\n.target sm_70\\n.address_size 64\\n.visible .entry k() { %s; }\\0"
+for image in head % b"ret", head % b"what", b"nothing of the kind", b"\\x7fELF" + bytes(60):
+    buffers = [ctypes.create_string_buffer(b"x" * 1024) for _ in range(2)]
+    # CU_JIT_INFO_LOG_BUFFER, its size, CU_JIT_ERROR_LOG_BUFFER, its size
+    options = (ctypes.c_int * 4)(3, 4, 5, 6)
+    values = (ctypes.c_void_p * 4)(ctypes.addressof(buffers[0]), 1024, ctypes.addressof(buffers[1]), 1024)
+    status = library.cuModuleLoadDataEx(ctypes.byref(ctypes.c_void_p()), image, 4, options, values)
+    sizes = [values[1] or 0, values[3] or 0]
+    filled = [buffer.raw[:size].rstrip(b"\\0") for buffer, size in zip(buffers, sizes)]
+    print(status, [buffer.value for buffer in buffers] == filled, filled[0], b"what" in filled[1])
+"""
+
+
+def test_the_options_for_messages_say_how_long_these_are() -> None:
+    """Also those of the other kind, and if the image is none: callers take that many bytes."""
+    assert output(MESSAGES).splitlines() == [
+        "0 True b'' False",
+        "218 True b'' True",
+        "200 True b'' False",
+        "200 True b'' False",
+    ]
+
+
 OLDER = """
 import ctypes
 library = ctypes.CDLL("libcuda.so.1")

@@ -269,6 +269,19 @@ class Options:
         self.values = values
         self.places = {Option(options[i]): i for i in range(count)}
         self.began = time.perf_counter()
+        self._logs = {kind: self._empty_log(kind) for kind in ("INFO", "ERROR")}
+
+    def _empty_log(self, kind: str) -> tuple[int, int]:
+        """The buffer for messages of a kind, which is empty now, and the bytes that it has room for."""
+        option = Option[f"CU_JIT_{kind}_LOG_BUFFER"]
+        size = Option[f"{option.name}_SIZE_BYTES"]
+        room = self.get(size) & 0xFFFFFFFF
+        if not self.get(option) or not room:
+            return 0, 0
+        buffer = require(self.get(option), room, option.name)
+        ctypes.memset(buffer, 0, 1)
+        self.values[self.places[size]] = 0
+        return buffer, room
 
     def get(self, option: Option) -> int:
         """The value of an option; 0 if it is not there."""
@@ -283,12 +296,11 @@ class Options:
     def say(self, message: str, error: bool = False) -> None:
         """Write a message to the buffer for messages, or for errors; and how long it took."""
         kind = "ERROR" if error else "INFO"
-        buffer, size = Option[f"CU_JIT_{kind}_LOG_BUFFER"], Option[f"CU_JIT_{kind}_LOG_BUFFER_SIZE_BYTES"]
-        room = self.get(size) & 0xFFFFFFFF
-        if self.get(buffer) and room:
+        buffer, room = self._logs[kind]
+        if room:
             text = message.encode()[: room - 1] + b"\0"
-            ctypes.memmove(require(self.get(buffer), room, buffer.name), text, len(text))
-            self.values[self.places[size]] = len(text)
+            ctypes.memmove(buffer, text, len(text))
+            self.values[self.places[Option[f"CU_JIT_{kind}_LOG_BUFFER_SIZE_BYTES"]]] = len(text)
         if Option.CU_JIT_WALL_TIME in self.places:
             milliseconds = 1000 * (time.perf_counter() - self.began)
             (bits,) = struct.unpack("I", struct.pack("f", milliseconds))
