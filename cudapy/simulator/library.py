@@ -437,14 +437,6 @@ def _plain(cls: Any) -> Any:
     return next(base for base in cls.__mro__ if base.__base__ is SimpleData)
 
 
-def text(value: bytes) -> int:
-    """The address of a C string that stays."""
-    return ctypes.addressof(_texts.setdefault(value, ctypes.create_string_buffer(value)))
-
-
-_texts: dict[bytes, Any] = {}
-
-
 def fill_text(address: int | None, size: int, value: bytes) -> None:
     """Write `value` and its NUL to a buffer of `size` bytes, cut to fit."""
     if not address or size <= 0:

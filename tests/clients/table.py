@@ -55,8 +55,9 @@ ROWS = (
     Row(("nvidia-ml-py",), "names, numbers and memory of the devices", ("others/nvml_devices.py",)),
     Row(
         ("pycuda",),
-        "kernels that nvcc compiles, streams, arrays, reductions; not texture references",
-        ("others/pycuda_kernels.py",),
+        "kernels that nvcc compiles, streams, arrays, reductions, live objects of several contexts at the"
+        " end; not texture references",
+        ("others/pycuda_kernels.py", "others/pycuda_exit.py"),
     ),
     Row(("stumpy",), "`gpu_stump`", ("others/stumpy_gpu.py",)),
     Row(("tinygrad",), "a matrix product with `DEV=CUDA`", ("others/tinygrad_tensors.py",)),

@@ -19,10 +19,16 @@ import pytest
 
 from cudapy._ffi import elf
 from cudapy.simulator import entry_points
-from cudapy.simulator.shared import driver, library_file
+from cudapy.simulator.shared import driver, library_file, nvml, runtime
 from cudapy.simulator.shared.compilers import exported
 from cudapy.simulator.shared.loaded import open_bytes
-from cudapy.simulator.shared.machine_code import ARCHITECTURES, GUARD_CALLS, NULL
+from cudapy.simulator.shared.machine_code import (
+    ARCHITECTURES,
+    GUARD_CALLS,
+    NULL,
+    RETURNS_TEXT,
+    STORES_TEXT,
+)
 from tests import warm
 
 REPOSITORY = Path(__file__).parents[2]
@@ -228,6 +234,35 @@ def test_the_code_of_both_machines(name: str) -> None:
     assert machine.cpu.mem_read(place, 8) == bytes(8)
     machine.put("X0" if machine.is_arm else "RDI", 0)
     assert machine.call(machine.symbols["cudapy_return_null"]) == 0
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("kind", [STORES_TEXT, RETURNS_TEXT])
+@pytest.mark.parametrize("other", [0, 7000])
+def test_the_code_that_finds_texts(name: str, kind: int, other: int) -> None:
+    """By its number, also where one of another kind is before it; other numbers have `other`."""
+    functions = {**FUNCTIONS, "before": RETURNS_TEXT, "find": kind}
+    machine = Machine(name, library_file.build(ARCHITECTURES[name], "libx.so.1", functions))
+    table, place = machine.STACK + 0x100, machine.STACK + 0x200
+    for i, value in enumerate((3, other, 100, 0, 102)):
+        machine.write(table + 8 * i, value)
+    machine.write(machine.symbols["cudapy_texts"] + 8, table)
+    first, second = ("X0", "X1") if machine.is_arm else ("RDI", "RSI")
+
+    def find(number: int, place: int) -> int:
+        machine.put(first, 0x500000000 | number)  # what is above an int is not defined
+        machine.put(second, place)
+        return machine.call(machine.symbols["cudapy_text_find"])
+
+    expected = {0: 100, 1: 0, 2: 102, 3: other, 0xFFFFFFFF: other}
+    if kind == RETURNS_TEXT:
+        assert {number: find(number, 0) for number in expected} == expected
+        return
+    for number, text in expected.items():
+        machine.write(place, 77)
+        assert find(number, place) == (0 if text else 1)
+        assert int.from_bytes(machine.cpu.mem_read(place, 8), "little") == text
+        assert find(number, 0) == 1
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
@@ -657,6 +692,8 @@ def late():
     context = ctypes.c_void_p(5)
     codes = [library.cuInit(0), library.cuMemAlloc_v2(None, 4), library.cuStreamDestroy_v2(None)]
     print(codes, library.cuCtxGetCurrent(ctypes.byref(context)), context.value)
+    codes = [library.cuCtxPushCurrent_v2(None), library.cuCtxDetach(None), library.cuEventQuery(None)]
+    print(codes, library.cuCtxPopCurrent_v2(ctypes.byref(context)))
 class Late:
     def __init__(self, call): self.call = call
     def __del__(self): self.call()
@@ -670,7 +707,88 @@ kept = Late(late)
 def test_when_python_has_ended_functions_are_machine_code() -> None:
     done = run("-m", "cudapy.simulator", "-c", END)
     assert done.stderr == ""
-    assert done.stdout == "[4, 4, 0] 0 None\n"
+    assert done.stdout == "[4, 4, 0] 0 None\n[0, 0, 0] 0\n"
+
+
+TEXTS = """
+import ctypes
+libraries = [ctypes.CDLL(name) for name in ("libcuda.so.1", "libcudart.so.13", "libnvidia-ml.so.1")]
+driver, runtime, nvml = libraries
+returning = [runtime.cudaGetErrorName, runtime.cudaGetErrorString, nvml.nvmlErrorString]
+for function in returning:
+    function.restype = ctypes.c_char_p
+def texts():
+    found = [function(code) for function in returning for code in range(-1, 1100)]
+    for function in driver.cuGetErrorName, driver.cuGetErrorString:
+        for code in range(-1, 1100):
+            place = ctypes.c_char_p()
+            found.append((function(code, ctypes.byref(place)), place.value))
+    return found
+class Late:
+    def __init__(self, call): self.call = call
+    def __del__(self): self.call()
+def late(before=CALLED, texts=texts):
+    found = texts()
+    print(len(found), len(set(found)) > 500, before is None or found == before)
+    print(found[1:3], found[-1096:-1094], found[-1:], found[0] == found[1001])
+kept = Late(late)
+"""
+
+
+@pytest.mark.parametrize("called", ["texts()", "None"])
+def test_codes_have_the_same_texts_when_python_has_ended(called: str) -> None:
+    """Whether there was a call before or not."""
+    done = run("-m", "cudapy.simulator", "-c", TEXTS.replace("CALLED", called))
+    assert done.stderr == ""
+    assert done.stdout.startswith(
+        "5505 True True\n[b'cudaSuccess', b'cudaErrorInvalidValue'] [(0, b'The driver"
+    )
+    assert done.stdout.endswith("[(1, None)] True\n")
+
+
+def test_at_the_end_nothing_succeeds_that_has_results() -> None:
+    """A caller would take what is in its memory for them."""
+    answers = {**driver.functions(entry_points.NEWEST), **runtime.functions(13), **nvml.functions()}
+    succeed = [name for name, answer in answers.items() if answer == 0 and not name.startswith("__")]
+    assert {"cuCtxPushCurrent_v2", "cuCtxDetach", "cudaFree", "cudaSetDevice", "nvmlShutdown"} <= {*succeed}
+    assert [
+        name for name in succeed if re.search("Create|Add(?!ress)|Alloc|Get(?!LastError)|Begin|Launch", name)
+    ] == []
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_a_library_that_gives_back_what_it_has_when_python_has_ended(
+    gcc: str, tmp_path: Path, is_written: bool
+) -> None:
+    """And reads its host memory, and the texts of what fails.
+
+    is_written: CUDA's libraries are files; no function of libcudart was called before.
+    """
+    from cudapy import simulator
+
+    library, command, environment = tmp_path / "library.so", ["-m", "cudapy.simulator"], {}
+    if is_written:
+        command, environment = [], {"LD_LIBRARY_PATH": str(tmp_path)}
+        try:
+            simulator.write_libraries(tmp_path)
+        except RuntimeError as error:
+            pytest.skip(str(error))
+    options = ["-Wall", "-Werror", "-shared", "-fPIC", str(EXIT), "-o", str(library), "-ldl"]
+    done = subprocess.run([gcc, *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    code = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).begin()"
+    done = run(*command, "-c", code, str(library), **environment)
+    gone = "CUDA_ERROR_DEINITIALIZED: The driver is shutting down, so no more calls can be served."
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY: The driver could not get enough device or host memory for"
+        " this call.",
+        "5 5",
+        f"cuGraphAddMemFreeNode: {gone}",
+        f"cuMemAlloc_v2: {gone}",
+        "cudaMalloc: cudaErrorCudartUnloading: CUDA is shutting down, so no more calls can be served.",
+        "(nil) 7",
+    ]
 
 
 PLUGIN = """
@@ -895,7 +1013,7 @@ def test_a_python_program_may_open_a_written_library_by_its_path(tmp_path: Path)
 
 # -- C -----------------------------------------------------------------------------------------------------
 
-PROGRAM = Path(__file__).with_name("shared_program.c")
+PROGRAM, EXIT = (Path(__file__).with_name(f"shared_{name}.c") for name in ("program", "exit"))
 
 
 @pytest.fixture(scope="module")
@@ -957,5 +1075,5 @@ def test_the_linker_and_readelf_read_it(program: Path) -> None:
     # and the code of all functions and of their guards, and what functions return at the end
     assert (
         len(re.findall(r"FUNC +GLOBAL DEFAULT +6 cu\w+$", done.stdout, re.M))
-        == len(entry_points.symbols(entry_points.NEWEST)) + len(library_file.THREAD_STEPS) + 2 + 4
+        == len(entry_points.symbols(entry_points.NEWEST)) + len(library_file.THREAD_STEPS) + 2 + 4 + 2
     )

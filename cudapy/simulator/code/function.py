@@ -9,7 +9,8 @@ from ..._types.driver.enums import CUfunction_attribute as Attribute
 from ..devices.context import current
 from ..devices.device import device
 from ..handles import find
-from ..library import provides, text
+from ..immortal import text
+from ..library import provides
 from ..refused import Refused, invalid
 from .kernel_library import Kernel, function
 from .module import OnDevice

@@ -8,7 +8,8 @@ from __future__ import annotations
 from ..._ffi.prototypes import symbol_of
 from ..._types.meanings import NCCLRESULT
 from ..._types.nccl import NCCL_VERSION_CODE, ncclResult_t
-from ..library import provides, text
+from ..immortal import text
+from ..library import provides
 from ..refused import Refused
 from . import collective_calls, communicator_calls, group, registration_calls  # noqa: F401 (they provide theirs)
 from .communicator import last_error, note_last_error

@@ -6,33 +6,32 @@ import ctypes
 import os
 
 from ..._types.driver.enums import CUdriverProcAddressQueryResult as Found
-from ..._types.driver.enums import CUresult
-from ..._types.meanings import CURESULT
 from ..addresses import Pointer, require
 from ..entry_points import Release, find
-from ..library import provides, text
+from ..error_texts import texts_of
+from ..immortal import text
+from ..library import provides
 from ..log import SIZE, log
 from ..refused import Refused, invalid
 
 PER_THREAD = 2  # CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
 
 
-def _name(error: int) -> str:
-    name: str = CUresult(error).name
-    if name not in CURESULT:
-        raise invalid(f"{error} is no CUresult")
-    return name
-
-
 @provides("driver")
 def cuGetErrorName(error: int) -> int:
-    return text(_name(error).encode())
+    return _text("cuGetErrorName", error)
 
 
 @provides("driver")
 def cuGetErrorString(error: int) -> int:
-    name = _name(error)
-    return text(b"no error" if not error else CURESULT[name][0].encode())
+    return _text("cuGetErrorString", error)
+
+
+def _text(symbol: str, error: int) -> int:
+    found = texts_of(symbol).get(error)
+    if found is None:
+        raise invalid(f"{error} is no CUresult")
+    return text(found.encode())
 
 
 @provides("driver")

@@ -12,7 +12,6 @@ import uuid
 from typing import Any
 
 from ..._types.driver.enums import CUdevice_attribute as Attribute
-from ..._types.meanings import NVMLRETURN
 from ..._types.nvml.constants import (
     NVML_DEVICE_ARCH_ADA,
     NVML_DEVICE_ARCH_AMPERE,
@@ -37,8 +36,10 @@ from ..addresses import Pointer
 from ..devices.context import Context
 from ..devices.device import NAME, Device, existing
 from ..entry_points import Release
+from ..error_texts import UNRECOGNIZED, texts_of
 from ..handles import every
-from ..library import fill_text, provides, text
+from ..immortal import text
+from ..library import fill_text, provides
 from ..refused import Refused
 
 DRIVER_VERSION = b"580.0"  # the first that has CUDA 13
@@ -107,8 +108,8 @@ def nvmlShutdown() -> None:
 
 @provides("nvml")
 def nvmlErrorString(result: int) -> int:
-    meaning, _ = NVMLRETURN.get(nvmlReturn_t(result).name, ("an unknown error.", ""))
-    return text(meaning.rstrip(".").encode())
+    symbol = "nvmlErrorString"
+    return text(texts_of(symbol).get(result, UNRECOGNIZED[symbol]).encode())
 
 
 @provides("nvml")

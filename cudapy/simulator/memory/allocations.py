@@ -13,6 +13,7 @@ import threading
 from typing import Any
 
 from ..._ffi.rounding import round_up
+from .. import immortal
 from ..devices.context import Context, owner, top
 from ..devices.device import devices
 from ..engine.memory import LAZY, POISON, Memory
@@ -22,7 +23,8 @@ from ..streams.work import guard
 from .pages import IS_SUPPORTED, File, emptied
 
 table = Memory()
-"""What kernels may touch, on all devices."""
+"""What kernels may touch, on all devices. Programs read page-locked memory when Python has ended."""
+immortal.keep(table)
 
 UNCOUNTED = ("host", "registered", "imported")
 """Memory that is none of the device's, or that another process counts."""

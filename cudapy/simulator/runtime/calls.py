@@ -11,14 +11,14 @@ import threading
 from typing import Any
 
 from ..._ffi.prototypes import Prototype
-from ..._types.meanings import CUDAERROR
-from ..._types.runtime.enums import cudaError_t
 from ..addresses import Pointer
 from ..devices import context as contexts
 from ..devices import device as devices
 from ..devices.primary import retained
 from ..entry_points import Release
-from ..library import Table, provided, provides, text
+from ..error_texts import UNRECOGNIZED, texts_of
+from ..immortal import text
+from ..library import Table, provided, provides
 from ..refused import Refused
 
 TWINS = {
@@ -167,14 +167,16 @@ class Status(Refused):
 
 @provides("runtime")
 def cudaGetErrorName(error: int) -> int:
-    name = cudaError_t(error).name
-    return text(name.encode() if name in CUDAERROR else b"unrecognized error code")
+    return _text("cudaGetErrorName", error)
 
 
 @provides("runtime")
 def cudaGetErrorString(error: int) -> int:
-    meaning = CUDAERROR.get(cudaError_t(error).name)
-    return text(meaning[0].encode() if meaning else b"unrecognized error code")
+    return _text("cudaGetErrorString", error)
+
+
+def _text(symbol: str, error: int) -> int:
+    return text(texts_of(symbol).get(error, UNRECOGNIZED[symbol]).encode())
 
 
 # -- Streams and events: what has fewer parameters ---------------------------------------------------------

@@ -32,7 +32,7 @@ def install() -> None:
     from .driver import SONAME
     from .library_file import SLOTS
     from .loaded import opened
-    from .runtime import open_runtime
+    from .runtime import open_runtime, soname
 
     with _lock:
         if not any(isinstance(finder, Finder) for finder in sys.meta_path):
@@ -43,8 +43,9 @@ def install() -> None:
         if "nvml" not in _libraries:
             _compilers.extend(open_compilers())
             for major in MAJORS:
-                if opened(f"libcudart.so.{major}") is None:
-                    _libraries[f"runtime {major}"] = open_runtime(major, _runtime)
+                key, there = f"runtime {major}", opened(soname(major))
+                if key not in _libraries and (there is None or hasattr(there, SLOTS)):
+                    _libraries[key] = open_runtime(major, _runtime, there)
             if opened(nvml.SONAME) is None:
                 _libraries["nvml"] = nvml.open_nvml()
 

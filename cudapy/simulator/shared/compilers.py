@@ -18,11 +18,10 @@ from ..._ffi import elf
 from ..._pathfinder.libraries import MAJORS
 from . import library_file
 from .loaded import SharedLibrary, opened
+from .shutdown import answer
 
 NAMES = {"nvrtc": 11, "nvJitLink": 6}
 """Libraries, and the code that means an internal error, which they return when Python has ended."""
-TEXTS = frozenset({"nvrtcGetErrorString"})
-"""Functions that return a pointer."""
 
 _DYNAMIC, _SONAME, _FUNCTION = 6, 14, 2
 
@@ -85,7 +84,7 @@ class Compiler:
         self._real: Any = None
         self._watched: Any = None
         code = NAMES[name]
-        functions = {symbol: 0 if symbol in TEXTS else code for symbol in exports.functions}
+        functions = {symbol: answer(symbol, code) for symbol in exports.functions}
         self.library = SharedLibrary(exports.soname, functions, self._resolve, code, version=exports.version)
 
     def _resolve(self, symbol: str) -> Any:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import re
 from functools import partial
 
 from ..entry_points import symbols
 from .library_file import THREAD_STEPS
 from .loaded import SharedLibrary
-from .machine_code import NULL
+from .shutdown import answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,20 +20,10 @@ if TYPE_CHECKING:
 SONAME, ALIASES = "libcuda.so.1", ("libcuda.so",)
 DEINITIALIZED, UNKNOWN = 4, 999  # of CUresult
 
-_RELEASING = re.compile("Free|Destroy|Unload|Release|Unregister|Close|Unmap|SetCurrent|Synchronize")
-
 
 def functions(version: int) -> dict[str, int]:
-    """What a driver of this CUDA version exports, and what that returns when Python ends.
-
-    Destructors run then, of what the program still has. On a GPU the driver is there for them, and what waits
-    or gives something back succeeds. So it does here, where all goes with the process; and no context is
-    current.
-    """
-    answers = {symbol: 0 if _RELEASING.search(symbol) else DEINITIALIZED for symbol in symbols(version)}
-    answers |= {
-        symbol: NULL for symbol in answers if symbol.startswith(("cuCtxGetCurrent", "cuCtxPopCurrent"))
-    }
+    """What a driver of this CUDA version exports, and what that is when Python ends."""
+    answers = {symbol: answer(symbol, DEINITIALIZED) for symbol in symbols(version)}
     return {**answers, **dict.fromkeys(THREAD_STEPS, 0)}
 
 

@@ -6,6 +6,8 @@
     symbol      cudapy_resolver the address of `int resolver(int index)`, which fills a slot at the first call
     symbol      cudapy_return_4 a function that returns 4, for slots of functions that must not be run any
     more
+    symbol      cudapy_text_cuGetErrorName  the same for a function that finds texts
+    symbol      cudapy_texts    for each of those functions the address of its texts
     symbol      cudapy_guards   the code of all guards, for slots of functions that are Python's, and the
     resolver's
     symbol      cudapy_targets  the table of what the guards call
@@ -21,14 +23,16 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..._ffi import elf
 from ..._ffi.rounding import round_up
-from .machine_code import GUARD_CALLS, NULL, X86_64, AArch64, Boot
+from .machine_code import GUARD_CALLS, NULL, RETURNS_TEXT, STORES_TEXT, X86_64, AArch64, Boot
 
 ENTRIES, SLOTS, RESOLVER, RETURN = "cudapy_entries", "cudapy_slots", "cudapy_resolver", "cudapy_return_"
 GUARDS, TARGETS, CALLED_BY_GUARDS = "cudapy_guards", "cudapy_targets", "cudapy_guard_calls"
+TEXT_CODE, TEXTS = "cudapy_text_", "cudapy_texts"
 THREAD_END = "cudapy_thread_end"
 THREAD_STEPS = ("cudapy_thread_clear", "cudapy_thread_attach", "cudapy_thread_delete")
 """The functions that THREAD_END calls: see `machine_code`."""
@@ -91,7 +95,8 @@ def build(
 ) -> bytes:
     """The bytes of a library.
 
-    functions: by name, the number that the function is to return at the end; in that order they have slots.
+    functions: by name, the number that the function is to return at the end, or which other code it is then;
+        in that order they have slots.
     interpreter: what resolves at first; without one, functions return the largest of these numbers.
     needed: sonames of libraries whose symbols are found in this one, too.
     structs: by the name of a function that returns a struct in memory, how many arguments it has.
@@ -105,10 +110,12 @@ def build(
     tags.append((DT_SONAME, strings.place(soname)))
     if interpreter and interpreter.folder:
         tags.append((DT_RUNPATH, strings.place(interpreter.folder)))
-    numbers = sorted({*functions.values()})
+    finders = texts_of(functions)
+    numbers = sorted({*functions.values()} - {STORES_TEXT, RETURNS_TEXT})
     ends = (THREAD_END,) if set(THREAD_STEPS) <= set(names) else ()
-    tables = (SLOTS, RESOLVER, TARGETS, CALLED_BY_GUARDS)
-    symbols = [*imports, *names, ENTRIES, GUARDS, *tables, *map(constant_name, numbers), *ends]
+    tables = (SLOTS, RESOLVER, TARGETS, CALLED_BY_GUARDS, *((TEXTS,) if finders else ()))
+    codes = [*map(constant_name, numbers), *(TEXT_CODE + name for name in finders)]
+    symbols = [*imports, *names, ENTRIES, GUARDS, *tables, *codes, *ends]
     places = [strings.place(name) for name in symbols]
     hashes = _hash_table([name.encode() for name in symbols])
     defined = _versions(strings, soname, version) if version else b""
@@ -131,7 +138,9 @@ def build(
     at_lazy = at_text + machine.ENTRY * len(names)
     steps = [at_text + machine.ENTRY * names.index(name) for name in THREAD_STEPS] if ends else []
     count = len(names)
-    tail, *_ = _tail(machine, at_lazy, numbers, steps, interpreter, _NOWHERE, _Tables(count, 0, 0, 0, 0))
+    kinds = [functions[name] for name in finders]
+    nowhere = _Tables(count, 0, 0, 0, 0, 0)
+    tail, *_ = _tail(machine, at_lazy, numbers, kinds, steps, interpreter, _NOWHERE, nowhere)
     at_data = round_up(tail.here, PAGE)
     if version:
         tags += [(DT_VERSYM, at_versions), (DT_VERDEF, at_defined), (DT_VERDEFNUM, 2)]
@@ -140,7 +149,8 @@ def build(
     at_resolver = at_slots + 8 * len(names)
     at_targets = at_resolver + 8
     at_guard_table = at_targets + 8 * (count + 1)
-    at_imports = at_guard_table + 8 * len(GUARD_CALLS)
+    at_texts = at_guard_table + 8 * len(GUARD_CALLS)
+    at_imports = at_texts + 8 * len(finders)
     at_once = at_imports + 8 * len(imports)
     end = at_once + 8
     addresses = Boot._make([*range(at_imports, at_imports + 8 * len(IMPORTS), 8), at_once, at_program])
@@ -148,9 +158,9 @@ def build(
     text = machine(at_text)
     for i, name in enumerate(names):
         text.entry(i, at_slots + 8 * i, at_lazy, (structs or {}).get(name))
-    places_of = _Tables(count, at_slots, at_resolver, at_targets, at_guard_table)
-    tail, constants, thread_end, boot, guards = _tail(
-        machine, at_lazy, numbers, steps, interpreter, addresses, places_of
+    places_of = _Tables(count, at_slots, at_resolver, at_targets, at_guard_table, at_texts)
+    tail, constants, texts, thread_end, boot, guards = _tail(
+        machine, at_lazy, numbers, kinds, steps, interpreter, addresses, places_of
     )
 
     values = [(UNKNOWN, 0, 0, 0)] * len(imports)
@@ -160,7 +170,9 @@ def build(
     values += [(OBJECT, DATA, at_slots, 8 * count), (OBJECT, DATA, at_resolver, 8)]
     values += [(OBJECT, DATA, at_targets, 8 * (count + 1))]
     values += [(OBJECT, DATA, at_guard_table, 8 * len(GUARD_CALLS))]
+    values += [(OBJECT, DATA, at_texts, 8 * len(finders))] if finders else []
     values += [(FUNCTION, TEXT, constant, 16) for constant in constants]
+    values += [(FUNCTION, TEXT, at, end_at - at) for at, end_at in pairwise([*texts, thread_end])]
     values += [(FUNCTION, TEXT, thread_end, boot - thread_end) for _ in ends]
     symbol_table = bytearray(elf.SYMBOL.size)
     for place, (kind, section, value, size) in zip(places, values, strict=True):
@@ -214,6 +226,16 @@ def constant_name(number: int) -> str:
     return f"{RETURN}{'null' if number == NULL else number}"
 
 
+def end_name(function: str, number: int) -> str:
+    """The symbol of what a function is at the end. number: as `build` takes it."""
+    return TEXT_CODE + function if number in (STORES_TEXT, RETURNS_TEXT) else constant_name(number)
+
+
+def texts_of(functions: Mapping[str, int]) -> list[str]:
+    """Those that find texts: in this order they have addresses at TEXTS."""
+    return [name for name, number in functions.items() if number in (STORES_TEXT, RETURNS_TEXT)]
+
+
 class _Tables(NamedTuple):
     """How many functions there are, and where what is written for them is."""
 
@@ -222,21 +244,24 @@ class _Tables(NamedTuple):
     resolver: int
     targets: int
     guard_calls: int
+    texts: int
 
 
 def _tail(
     machine: type[X86_64] | type[AArch64],
     address: int,
     numbers: list[int],
+    kinds: list[int],
     steps: list[int],
     interpreter: Interpreter | None,
     addresses: Boot,
     tables: _Tables,
-) -> tuple[X86_64 | AArch64, list[int], int, int, int]:
-    """What is behind the entries; where the functions that return `numbers`, `thread_end`, `boot` and the
-    guards are.
+) -> tuple[X86_64 | AArch64, list[int], list[int], int, int, int]:
+    """What is behind the entries; where the functions that return `numbers`, those that find texts,
+    `thread_end`, `boot` and the guards are.
 
-    steps: the entries of THREAD_STEPS; without them there is no `thread_end`.
+    kinds: of the functions that find texts. steps: the entries of THREAD_STEPS; without them there is no
+    `thread_end`.
     """
     code = machine(address)
     code.lazy(tables.resolver, tables.slots)
@@ -245,6 +270,11 @@ def _tail(
     for number in numbers:
         constants.append(code.here)
         code.constant(number)
+        code.align()
+    texts = []
+    for i, kind in enumerate(kinds):
+        texts.append(code.here)
+        code.text(kind, tables.texts + 8 * i)
         code.align()
     thread_end = code.here
     if steps:
@@ -260,7 +290,7 @@ def _tail(
     guards = code.here
     for index in range(tables.functions + 1):  # and one for the resolver
         code.guard(tables.targets + 8 * index, shared)
-    return code, constants, thread_end, boot, guards
+    return code, constants, texts, thread_end, boot, guards
 
 
 def _file(

@@ -4,13 +4,16 @@ library.
 
 from __future__ import annotations
 
+import array
 import atexit
 import ctypes
+import functools
 import os
 import tempfile
 import threading
 import traceback
 
+from .. import immortal
 from . import library_file
 from .machine_code import GUARD_CALLS, GUARDED, this_machine
 
@@ -26,8 +29,8 @@ _RESOLVER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
 class SharedLibrary:
     """The library `soname`, open for every later dlopen of that name in this process.
 
-    functions: by name, the number of the constant that a function is once the interpreter ends, when no
-        Python may run: see `library_file.build`.
+    functions: by name, what a function is once the interpreter ends, when no Python may run: see
+        `library_file.build` and `shutdown.answer`.
     resolve: called at the first call of a function with its name; returns the C function that it is, good for
         as long as the process runs: a function of ctypes that calls Python, or the address of another one.
     failed: what a function returns if `resolve` raises; that is printed.
@@ -120,15 +123,32 @@ class SharedLibrary:
         return _address(self._handle, library_file.THREAD_END)
 
     def _end(self) -> None:
-        """From now on Python may end: every function returns a number, which is machine code."""
+        """From now on Python may end: every function is machine code."""
         with self._lock:
             self._is_over = True
-            constants = {
-                number: _address(self._handle, library_file.constant_name(number))
-                for number in {*self._functions.values()}
-            }
+            finders = library_file.texts_of(self._functions)
+            if finders:
+                addresses = (ctypes.c_void_p * len(finders)).in_dll(self._handle, library_file.TEXTS)
+                addresses[:] = [_table(name) for name in finders]
+            ends = {name: library_file.end_name(name, kind) for name, kind in self._functions.items()}
+            addresses_of = {symbol: _address(self._handle, symbol) for symbol in {*ends.values()}}
             for index, name in self._names.items():
-                self._slots[index] = constants[self._functions[name]]
+                self._slots[index] = addresses_of[ends[name]]
+
+
+@functools.cache
+def _table(symbol: str) -> int:
+    """The address of the texts that a function finds: see `machine_code`."""
+    from ..error_texts import UNRECOGNIZED, texts_of
+
+    texts = texts_of(symbol)
+    other = immortal.text(UNRECOGNIZED[symbol].encode()) if symbol in UNRECOGNIZED else 0
+    count = max(texts) + 1
+    table = array.array("Q", [other]) * (2 + count)
+    table[0] = count
+    for code, found in texts.items():
+        table[2 + code] = immortal.text(found.encode())
+    return immortal.address_of((ctypes.c_uint64 * len(table)).from_buffer(table))
 
 
 def _has_guard(function: Any) -> bool:

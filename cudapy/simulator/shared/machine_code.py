@@ -13,9 +13,13 @@ calls the driver. Its slot leads to its guard, if its arguments are in registers
     guard i:    GetThisThreadState(); if there is none, jump to targets[i]
                 Ensure(), Fetch(), call targets[i], Restore(), Release()
 
-A function that must not be run any more has a slot that leads to a `constant`: it returns a number. The
-library of a program that has no Python has `boot` for its resolver, which starts one. `thread_end` gives back
-Python's state of a thread: see `threads`.
+A function that must not be run any more has a slot that leads to a `constant`: it returns a number. One that
+finds the text of an error has its own `text`, and the address of a table:
+
+    text:       table[0] texts follow table[1], which is that of all other numbers
+
+The library of a program that has no Python has `boot` for its resolver, which starts one. `thread_end` gives
+back Python's state of a thread: see `threads`.
 
 Sources: System V ABI for AMD64, chapter 3.2; Procedure Call Standard for the Arm 64-bit Architecture, chapter
 6; the instruction sets' reference manuals.
@@ -30,6 +34,9 @@ from typing import NamedTuple
 FAILED = 999  # CUDA_ERROR_UNKNOWN: Python does not start
 NULL = -1
 """The number of the constant that returns 0, and stores NULL where its first argument points."""
+STORES_TEXT, RETURNS_TEXT = -2, -3
+"""Instead of a number: `text`, like cuGetErrorString, or like cudaGetErrorString."""
+TEXT_FAILED = 1  # CUDA_ERROR_INVALID_VALUE
 
 
 class Boot(NamedTuple):
@@ -135,6 +142,22 @@ class X86_64:
             self._plain("48 c7 07 00 00 00 00")  # movq $0, (%rdi)
             number = 0
         self.code += b"\xb8" + struct.pack("<i", number) + b"\xc3"  # mov $number, %eax; ret
+
+    def text(self, kind: int, table: int) -> None:
+        """`int text(unsigned number, const char **place)`, or `const char *text(unsigned number)`.
+
+        table: the address of the address of the texts' addresses.
+        """
+        self._relative("48 8b 15", table)  # mov table, %rdx
+        self._plain("48 8b 42 08 89 f9 48 3b 0a")  # mov 8(%rdx), %rax; mov %edi, %ecx; cmp (%rdx), %rcx
+        self._plain("73 05 48 8b 44 ca 10")  # jae, 5 bytes on; mov 16(%rdx,%rcx,8), %rax
+        if kind == STORES_TEXT:
+            self._plain("48 85 f6 74 0b 48 89 06")  # test %rsi, %rsi; jz, 11 bytes on; mov %rax, (%rsi)
+            self._plain("48 85 c0 74 03")  # test %rax, %rax; jz, 3 bytes on
+            self._plain("31 c0 c3")  # xor %eax, %eax; ret
+            self.constant(TEXT_FAILED)
+        else:
+            self._plain("c3")  # ret
 
     def thread_end(self, clear: int, attach: int, delete: int) -> None:
         """`void thread_end(void *state)`: `if (clear(state)) { attach(state); delete(); }`."""
@@ -294,6 +317,22 @@ class AArch64:
             self._words(0xB4000040, 0xF900001F)  # cbz x0, 2 instructions on; str xzr, [x0]
             number = 0
         self._words(0x52800000 | number << 5, 0xD65F03C0)  # mov w0, #number; ret
+
+    def text(self, kind: int, table: int) -> None:
+        """`int text(unsigned number, const char **place)`, or `const char *text(unsigned number)`.
+
+        table: the address of the address of the texts' addresses.
+        """
+        self._load(2, table)
+        self._words(0xA8C11043, 0x2A0003E5, 0xEB0300BF)  # ldp x3, x4, [x2], #16; mov w5, w0; cmp x5, x3
+        self._words(0x54000042, 0xF8657844)  # b.hs, 2 instructions on; ldr x4, [x2, x5, lsl #3]
+        if kind == STORES_TEXT:
+            self._words(0xB40000A1, 0xF9000024)  # cbz x1, 5 instructions on; str x4, [x1]
+            self._words(0xB4000064)  # cbz x4, 3 instructions on
+            self.constant(0)
+            self.constant(TEXT_FAILED)
+        else:
+            self._words(0xAA0403E0, 0xD65F03C0)  # mov x0, x4; ret
 
     def thread_end(self, clear: int, attach: int, delete: int) -> None:
         """`void thread_end(void *state)`: `if (clear(state)) { attach(state); delete(); }`."""

@@ -8,17 +8,17 @@ from ... import nvml
 from ..._ffi.prototypes import symbol_of
 from .. import nvml_table
 from .loaded import SharedLibrary
+from .shutdown import answer
 
 SONAME, ALIASES = "libnvidia-ml.so.1", ("libnvidia-ml.so",)
 UNINITIALIZED, UNKNOWN = 1, 999  # of nvmlReturn_t
 
 
 def functions() -> dict[str, int]:
-    """What NVML exports, and what that returns when Python has ended."""
+    """What NVML exports, and what that is when Python ends."""
     declarations = (getattr(value, "__declaration__", None) for value in vars(nvml).values())
     names = {symbol_of(declaration.prototype) for declaration in declarations if declaration is not None}
-    gone = dict.fromkeys(sorted(names), UNINITIALIZED)
-    return {**gone, "nvmlErrorString": 0, "nvmlShutdown": 0}
+    return {name: 0 if name == "nvmlShutdown" else answer(name, UNINITIALIZED) for name in sorted(names)}
 
 
 def open_nvml() -> SharedLibrary:

@@ -15,6 +15,7 @@ from ... import runtime
 from ..._ffi.prototypes import symbol_of
 from ..entry_points import Release
 from .loaded import SharedLibrary
+from .shutdown import answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ REGISTERED = (
     "__cudaUnregisterFatBinary",
 )
 """What C++ calls that nvcc has compiled: see `simulator.runtime.registered`."""
-TEXTS = frozenset({"cudaGetErrorName", "cudaGetErrorString"})
 NEWEST_OF = {12: 12090}
 """The CUDA version that the last release of a major is, if it is not the newest of all."""
 _STREAM = re.compile(r"cudaStream_t \w")
@@ -51,7 +51,7 @@ def release_of(major: int) -> int:
 
 
 def functions(major: int) -> dict[str, int]:
-    """What the libcudart of a CUDA major exports, and what that returns when Python has ended."""
+    """What the libcudart of a CUDA major exports, and what that is when Python ends."""
     newest = divmod(release_of(major) // 10, 100)
     answers: dict[str, int] = {}
     for value in vars(runtime).values():
@@ -62,7 +62,7 @@ def functions(major: int) -> dict[str, int]:
         symbol = declaration.symbols.get(major, symbol_of(prototype))
         if symbol is None:
             continue
-        code = 0 if symbol in TEXTS else UNLOADING
+        code = answer(symbol, UNLOADING)
         answers[symbol] = code
         if _STREAM.search(prototype):
             answers[f"{symbol}_ptsz"] = code
