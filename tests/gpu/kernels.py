@@ -303,12 +303,16 @@ def device_location() -> CUmemLocation:
 
 @contextlib.contextmanager
 def held(queue: Any) -> Iterator[None]:
-    """What is queued on a stream in here runs only at the end, which waits for it."""
+    """What is queued on a stream in here runs only at the end, which waits for it.
+
+    Nothing in here may wait for the stream: after 20 seconds it is let go, and the test fails.
+    """
     gate = threading.Event()
+    in_time = []
 
     @HOST_FUNCTION
     def wait(_: Any) -> None:
-        gate.wait(60)
+        in_time.append(gate.wait(20))
 
     ok(driver.cuLaunchHostFunc(queue, wait, None))
     try:
@@ -316,6 +320,7 @@ def held(queue: Any) -> Iterator[None]:
     finally:
         gate.set()
         ok(driver.cuStreamSynchronize(queue))
+    assert in_time == [True], "something waited for the stream that was held"
 
 
 def run_python(code: str, *arguments: str) -> Any:

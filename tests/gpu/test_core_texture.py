@@ -26,6 +26,7 @@ from cudapy.core.texture import (
 from cudapy.core.typing import AddressModeType, ArrayFormatType, FilterModeType, ReadModeType
 
 from cudapy._core.context.current import owning
+from cudapy._core.ownership.deferred import deferred
 from cudapy.core import (
     Buffer,
     CUDAError,
@@ -459,6 +460,17 @@ def test_an_array_stays_while_it_is_copied(device, stream, destroyed) -> None:
         assert destroyed == []
     assert content(buffer, np.int32, stream).tolist() == [0, 1, 2, 3]
     assert destroyed == ["cuArrayDestroy"]
+
+
+def test_a_copy_releases_nothing_that_may_wait_for_the_device(device, stream, monkeypatch) -> None:
+    """It only queues work: what graphs held, such as arrays, is released when something is waited for."""
+    array, buffer = array_of(device, stream, np.arange(4, dtype=np.int32)), device.allocate(16, stream)
+    swept = []
+    monkeypatch.setattr(deferred, "after_waiting", [lambda: swept.append("graphs")])
+    array.copy_to(buffer, stream=stream)
+    assert swept == []
+    stream.sync()
+    assert swept == ["graphs"]
 
 
 # -- launches -----------------------------------------------------------------------------------------------

@@ -46,18 +46,26 @@ class DeferredReleases:
                 return
 
     def keep_alive_until(self, done: Finishing, *objects: object) -> None:
-        """Keep `objects` alive until `done.is_done`, for work that CUDA has yet to do with their memory."""
-        self.drain()
+        """Keep `objects` alive until `done.is_done`, for work that CUDA has yet to do with their memory.
+
+        What was kept before and is not used any more is released. Not what waits for another reason: its
+        release may wait for the device, which a call that only queues work does not.
+        """
+        self._release_unused()
         self._in_use.append((done, objects))
 
     def drain(self) -> None:
-        """Release what can be by now. Called whenever something was waited for, or is to be kept."""
+        """Release what can be by now. Called whenever something was waited for, or is made."""
         if self.after_capture:
             self.retry()
         if self.after_work:
             self.retry(self.after_work)
         for function in self.after_waiting:
             function()
+        self._release_unused()
+
+    def _release_unused(self) -> None:
+        """Release what was kept for work that is done."""
         if not self._in_use:
             return
         with RelaxedCaptureMode():
