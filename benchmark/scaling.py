@@ -2,10 +2,13 @@
 
     python -m cudapy ranks 2 -m benchmark.scaling measure points.csv
     python -m benchmark.scaling fit points.csv
+    python -m benchmark.scaling samples --ranks 1 2
 
 `measure` times all_reduce of many sizes over the ranks that a launcher has started, and adds a line for each
 to the file: ranks, bytes, seconds. `fit` prints the latency and the bandwidth that explain the points best,
-as a ring and as a tree, how far off they are, and what they say of more ranks. docs/scaling.md has the model.
+as a ring and as a tree, how far off they are, and what they say of more ranks. `samples` runs the samples
+named `_ranks` with each number of ranks, and prints the times of their slowest ranks as a table.
+docs/scaling.md has the model.
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from __future__ import annotations
 import argparse
 import csv
 import math
+import os
+import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -20,6 +26,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+REPOSITORY = Path(__file__).parents[1]
+SHARED = {
+    "saxpy_ranks": False,
+    "wave_ranks": False,
+    "sort_ranks": False,
+    "matrix_mul_ranks": True,
+    "train_ranks": True,
+}
+"""The samples: whether the ranks share the work, or each has the same."""
+LIMIT = 300
+"""Seconds after which a sample is stopped, and has failed."""
 NAMES = "ranks", "bytes", "seconds"
 SIZES = [1 << bits for bits in range(3, 31, 3)]
 PREDICTED = 2, 4, 8, 16, 32, 64
@@ -164,6 +181,51 @@ def measure(path: Path, sizes: Iterable[int], repeats: int) -> int:
     return 0
 
 
+def in_ranks(name: str, ranks: int) -> tuple[float | None, str]:
+    """The milliseconds of the slowest of the ranks of a sample, and what it printed. None: it printed none.
+
+    NVLink SHARP stays off unless the environment asks for it, as in the GPU tier.
+    """
+    sample = str(REPOSITORY / "samples" / "interop" / f"{name}.py")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "cudapy", "ranks", str(ranks), sample],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=LIMIT,
+            cwd=REPOSITORY,
+            env={"NCCL_NVLS_ENABLE": "0", **os.environ},
+        )
+    except subprocess.TimeoutExpired:
+        return None, f"stopped after {LIMIT} seconds"
+    found = re.search(rf"the slowest of {ranks} took ([\d.]+) ms", done.stdout)
+    return (float(found[1]) if found and not done.returncode else None), done.stdout
+
+
+def times(numbers: Sequence[int], run: Callable[[str, int], tuple[float | None, str]] = in_ranks) -> int:
+    """Print a table of the samples' times with each of these numbers of ranks. The exit code."""
+    heads = [f"{ranks} GPU{'' if ranks == 1 else 's'}" for ranks in numbers]
+    first, ratios = numbers[0], [f"{numbers[0]} : {ranks}" for ranks in numbers[1:]]
+    print("| sample | " + " | ".join([*heads, *ratios, "ideal"]) + " |")
+    print("|---" * (len(heads) + len(ratios) + 2) + "|")
+    failures = []
+    for name, is_shared in SHARED.items():
+        found = []
+        for ranks in numbers:
+            milliseconds, text = run(name, ranks)
+            found.append(milliseconds)
+            if milliseconds is None:
+                failures.append(f"{name} with {ranks} rank(s) printed no time:\n{text.rstrip()}")
+        cells = ["" if time is None else f"{time:.2f} ms" for time in found]
+        cells += ["" if not found[0] or not time else f"{found[0] / time:.2f}" for time in found[1:]]
+        cells.append(", ".join(f"{ranks / first if is_shared else 1:g}" for ranks in numbers[1:]))
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmark.scaling", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -173,7 +235,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name == "measure":
             command.add_argument("--largest", type=int, default=SIZES[-1], help="the largest size, in bytes")
             command.add_argument("--repeats", type=int, default=20, help="calls of each size")
+    running = commands.add_parser("samples", help="run the samples over ranks, and print their times")
+    running.add_argument("--ranks", type=int, nargs="+", default=[1, 2], help="numbers of ranks (1 2)")
     chosen = parser.parse_args(arguments)
+    if chosen.command == "samples":
+        if min(chosen.ranks) < 1:
+            parser.error("--ranks must be 1 or more")
+        return times(chosen.ranks)
     if chosen.command == "measure":
         if chosen.repeats < 1 or chosen.largest < SIZES[0]:
             parser.error(f"--repeats must be 1 or more, --largest {SIZES[0]} or more")

@@ -88,3 +88,39 @@ for _ in range(2):
     assert done.returncode == 0, done.stderr
     assert "no times of a GPU" in done.stdout
     assert [point[:2] for point in scaling.read(file)] == [(1, 8), (1, 64)] * 2
+
+
+def test_the_times_of_the_samples_are_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    """Work that is shared is done in half the time at best, work for each rank in the same time."""
+
+    def run(name: str, ranks: int) -> tuple[float | None, str]:
+        return (8.0 / ranks, "") if scaling.SHARED[name] else (5.0, "")
+
+    assert scaling.times([1, 2, 4], run) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "| sample | 1 GPU | 2 GPUs | 4 GPUs | 1 : 2 | 1 : 4 | ideal |"
+    assert lines[1] == "|---|---|---|---|---|---|---|"
+    assert "| saxpy_ranks | 5.00 ms | 5.00 ms | 5.00 ms | 1.00 | 1.00 | 1, 1 |" in lines
+    assert "| train_ranks | 8.00 ms | 4.00 ms | 2.00 ms | 2.00 | 4.00 | 2, 4 |" in lines
+    assert len(lines) == 2 + len(scaling.SHARED)
+
+
+def test_a_sample_without_a_time_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    def run(name: str, ranks: int) -> tuple[float | None, str]:
+        return (None, "FAIL\n") if name == "sort_ranks" and ranks == 2 else (5.0, "PASS\n")
+
+    assert scaling.times([1, 2], run) == 1
+    captured = capsys.readouterr()
+    assert "| sort_ranks | 5.00 ms |  |  | 1 |" in captured.out
+    assert captured.err == "sort_ranks with 2 rank(s) printed no time:\nFAIL\n"
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("nvrtc")
+def test_the_simulator_gives_no_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the samples are where they are looked for."""
+    monkeypatch.setenv("CUDAPY_DRIVER", "simulator")
+    for name in scaling.SHARED:
+        time, text = scaling.in_ranks(name, 1)
+        assert time is None
+        assert text.endswith("PASS\n")

@@ -7,8 +7,9 @@
 
 A network of two layers learns a function of 8 numbers by gradient descent; every kernel of it is below. A
 rank computes the gradients of its part of the batch, and one all_reduce of all parameters makes them those of
-the whole batch, with which each rank takes the same step. The check: the loss of each step is that of the
-same training without ranks, in double precision in NumPy, and all ranks have the same parameters, bit by bit.
+the whole batch, with which each rank takes the same step. On a GPU it learns twice, the first time as a
+warm-up. The check: the loss of each step is that of the same training without ranks, in double precision in
+NumPy, and all ranks have the same parameters, bit by bit.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ import sys
 import numpy as np
 
 from cudapy import pathfinder, simulator
-from cudapy.core import Buffer, Communicator, LaunchConfig, Program, launch
+from cudapy.core import Buffer, Communicator, EventOptions, LaunchConfig, Program, Stream, launch
 
 KERNEL = """
 const int INPUTS = 8, HIDDEN = 16;
+const int THREADS = 64;
 const int BIAS1 = INPUTS * HIDDEN, WEIGHT2 = BIAS1 + HIDDEN, BIAS2 = WEIGHT2 + HIDDEN, PARAMETERS = BIAS2 + 1;
 
 // hidden = tanh(x weight1 + bias1), one thread for each of its elements
@@ -55,21 +57,27 @@ extern "C" __global__ void second_layer(const float *hidden, const float *target
     }
 }
 
-// The sum over the batch for each parameter; behind them that of the squared errors
+// The sum over the batch for each parameter, by a block of THREADS; behind them that of the squared errors
 extern "C" __global__ void gradients(const float *x, const float *hidden, const float *error,
                                      const float *delta, float *gradient, int batch)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i > PARAMETERS)
-        return;
+    __shared__ float sums[THREADS];
+    int i = blockIdx.x, t = threadIdx.x;
     float sum = 0;
-    for (int row = 0; row < batch; ++row)
+    for (int row = t; row < batch; row += THREADS)
         sum += i < BIAS1     ? x[row * INPUTS + i / HIDDEN] * delta[row * HIDDEN + i % HIDDEN]
                : i < WEIGHT2 ? delta[row * HIDDEN + i - BIAS1]
                : i < BIAS2   ? error[row] * hidden[row * HIDDEN + i - WEIGHT2]
                : i == BIAS2  ? error[row]
                              : error[row] * error[row];
-    gradient[i] = sum;
+    sums[t] = sum;
+    for (int half = THREADS / 2; half; half /= 2) {
+        __syncthreads();
+        if (t < half)
+            sums[t] += sums[t + half];
+    }
+    if (!t)
+        gradient[i] = sums[0];
 }
 
 extern "C" __global__ void step(float *p, const float *gradient, float rate, float *loss, float all)
@@ -83,20 +91,22 @@ extern "C" __global__ void step(float *p, const float *gradient, float rate, flo
 """
 INPUTS, HIDDEN = 8, 16
 PARAMETERS = INPUTS * HIDDEN + 2 * HIDDEN + 1
-BATCH, STEPS, RATE = 256, 12, 0.2
+THREADS, STEPS, RATE = 64, 12, 0.2
+SMALL, LARGE = 256, 1 << 18
+"""Rows of the whole batch: on the simulator, and on a GPU."""
 
 
-def data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def data(rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The whole batch, what the network should say, and the parameters at the start."""
     random = np.random.default_rng(1)
-    x = random.normal(size=(BATCH, INPUTS)).astype(np.float32)
+    x = random.normal(size=(rows, INPUTS)).astype(np.float32)
     target = np.sin(x[:, 0] + x[:, 1]).astype(np.float32)
     return x, target, (0.3 * random.normal(size=PARAMETERS)).astype(np.float32)
 
 
-def on_the_host() -> np.ndarray:
+def on_the_host(rows: int) -> np.ndarray:
     """The losses of the same training by NumPy, on the whole batch."""
-    x, target, p = (array.astype(np.float64) for array in data())
+    x, target, p = (array.astype(np.float64) for array in data(rows))
     losses = []
     for _ in range(STEPS):
         weight1, bias1, weight2, bias2 = np.split(p, np.cumsum([INPUTS * HIDDEN, HIDDEN, HIDDEN]))
@@ -104,7 +114,7 @@ def on_the_host() -> np.ndarray:
         error = hidden @ weight2 + bias2 - target
         delta = error[:, None] * weight2 * (1 - hidden**2)
         losses.append((error**2).mean())
-        p = p - RATE / BATCH * np.concatenate(
+        p = p - RATE / rows * np.concatenate(
             [(x.T @ delta).ravel(), delta.sum(0), hidden.T @ error, [error.sum()]]
         )
     return np.array(losses)
@@ -125,21 +135,34 @@ def save(file: str, losses: np.ndarray, expected: np.ndarray, ranks: int) -> Non
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Training over ranks.")
+    parser.add_argument("--batch", type=int, help=f"rows of the whole batch ({LARGE} on a GPU)")
     parser.add_argument("--save", metavar="PNG", help="write a chart of the losses there (needs Matplotlib)")
     chosen = parser.parse_args()
     if chosen.save and not importlib.util.find_spec("matplotlib"):
         parser.error("--save needs Matplotlib: pip install matplotlib")
-    simulator.stand_in()
+    if chosen.batch is not None and not 1 <= chosen.batch <= 1 << 24:
+        parser.error("--batch must be 1 to 16777216")
+    simulated = simulator.stand_in()
     try:
         pathfinder.load("nccl")
     except pathfinder.LibraryNotFound:
         print("WAIVED: needs NCCL: pip install nvidia-nccl-cu13, or nvidia-nccl-cu12")
         return 77
     with Communicator.from_environment() as comm:
-        return train(comm, chosen.save)
+        return train(comm, chosen.batch or (SMALL if simulated else LARGE), chosen.save, simulated)
 
 
-def train(comm: Communicator, file: str | None) -> int:
+def largest(comm: Communicator, stream: Stream, value: float) -> float:
+    """The largest of the ranks' values. All ranks have come here when one goes on."""
+    array, buffer = np.array([value]), comm.device.allocate(8, stream)
+    buffer.copy_from(array, stream=stream)
+    comm.all_reduce(buffer, op="max", dtype=np.float64, stream=stream)
+    buffer.copy_to(array, stream=stream)
+    comm.sync(stream)
+    return float(array[0])
+
+
+def train(comm: Communicator, rows: int, file: str | None, simulated: bool) -> int:
     """The part of one rank. The exit code."""
     device = comm.device
     device.set_current()
@@ -148,8 +171,8 @@ def train(comm: Communicator, file: str | None) -> int:
     first, second, gradients, step = map(
         code.get_kernel, ("first_layer", "second_layer", "gradients", "step")
     )
-    x, target, p = data()
-    begin, end = (BATCH * r // comm.size for r in (comm.rank, comm.rank + 1))
+    x, target, p = data(rows)
+    begin, end = (rows * r // comm.size for r in (comm.rank, comm.rank + 1))
     batch = end - begin
 
     def there(array: np.ndarray) -> Buffer:
@@ -164,14 +187,22 @@ def train(comm: Communicator, file: str | None) -> int:
     losses = [there(np.zeros(1, np.float32)) for _ in range(STEPS)]
 
     def over(threads: int) -> LaunchConfig:
-        return LaunchConfig(grid=(threads + 63) // 64, block=64)
+        return LaunchConfig(grid=max((threads + THREADS - 1) // THREADS, 1), block=THREADS)
 
-    for loss in losses:
-        launch(stream, over(batch * HIDDEN), first, inputs, parameters, hidden, batch)
-        launch(stream, over(batch), second, hidden, targets, parameters, error, delta, batch)
-        launch(stream, over(PARAMETERS + 1), gradients, inputs, hidden, error, delta, gradient, batch)
-        comm.all_reduce(gradient, dtype=np.float32, stream=stream)
-        launch(stream, over(PARAMETERS + 1), step, parameters, gradient, RATE / BATCH, loss, float(BATCH))
+    sums, timed = LaunchConfig(grid=PARAMETERS + 1, block=THREADS), EventOptions(timing_enabled=True)
+    for _ in range(1 if simulated else 2):  # the first is a warm-up
+        parameters.copy_from(p, stream=stream)
+        largest(comm, stream, 0)  # they start together
+        before = stream.record(options=timed)
+        for loss in losses:
+            launch(stream, over(batch * HIDDEN), first, inputs, parameters, hidden, batch)
+            launch(stream, over(batch), second, hidden, targets, parameters, error, delta, batch)
+            launch(stream, sums, gradients, inputs, hidden, error, delta, gradient, batch)
+            comm.all_reduce(gradient, dtype=np.float32, stream=stream)
+            launch(stream, over(PARAMETERS + 1), step, parameters, gradient, RATE / rows, loss, float(rows))
+        after = stream.record(options=timed)
+        comm.sync(stream)
+    slowest = largest(comm, stream, after - before)
 
     # The parameters of all ranks, to see that they are the same.
     every = device.allocate(comm.size * p.nbytes, stream)
@@ -182,11 +213,13 @@ def train(comm: Communicator, file: str | None) -> int:
         loss.copy_to(value, stream=stream)
     comm.sync(stream)
 
-    expected, found = on_the_host(), found[:, 0]
+    expected, found = on_the_host(rows), found[:, 0]
     same = bool((learnt == learnt[0]).all())
     right = same and np.allclose(found, expected, rtol=1e-4) and found[-1] < found[0]
     if comm.rank == 0:
         print(f"{comm.size} rank(s), {STEPS} steps, the loss from {found[0]:.4f} to {found[-1]:.4f}")
+        if not simulated:
+            print(f"the slowest of {comm.size} took {slowest:.3f} ms")
         if file:
             save(file, found, expected, comm.size)
         print("PASS" if right else "FAIL")
