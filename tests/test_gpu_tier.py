@@ -58,6 +58,77 @@ def test_all_of_it_on_the_simulator(tmp_path: Path) -> None:
         assert name in done.stdout and figure["what"] in done.stdout and figure["verdict"] in done.stdout
 
 
+PYTORCH = """
+import numpy, os, sys, time, types
+from contextlib import nullcontext
+from cudapy.core import Device
+
+class Tensor:
+    def __init__(self, count):
+        self.buffer = Device().allocate(4 * count)
+        self.buffer.fill(0, stream=Device().default_stream)
+        self.__cuda_array_interface__ = {
+            "shape": (count,), "typestr": "<f4", "data": (int(self.buffer.handle), False), "version": 3
+        }
+
+def init_process_group(backend, init_method, rank, world_size, timeout, device_id):
+    assert backend == "nccl" and init_method.startswith("tcp://127.0.0.1:") and world_size == 2
+    assert device_id == ("cuda", rank)
+    if rank and "RANK 1 FAILS" in os.environ:
+        raise ValueError("no group")
+    time.sleep(600 if "RANK 1 FAILS" in os.environ else 0)
+    if "ALL FAIL" in os.environ:
+        raise RuntimeError("no\\ngroup")
+
+__version__ = "9.9"
+float32 = "float32"
+device = lambda kind, number: (kind, number)
+zeros = lambda count, dtype, device: Tensor(count)
+cuda = types.SimpleNamespace(
+    set_device=lambda device: None, stream=nullcontext, ExternalStream=lambda handle, device: None,
+    nccl=types.SimpleNamespace(version=lambda: (2, 30, 7)),
+)
+distributed = types.ModuleType("torch.distributed")
+distributed.is_available = lambda: True
+distributed.is_nccl_available = lambda: "WITHOUT NCCL" not in os.environ
+distributed.init_process_group = init_process_group
+distributed.destroy_process_group = lambda: None
+distributed.all_reduce = lambda tensor: None
+sys.modules["torch.distributed"] = distributed
+"""
+"""What the tier uses of PyTorch, without its work."""
+
+
+@pytest.mark.thorough
+@posix
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        ("", "PyTorch 9.9, built for NCCL 2.30.7"),
+        ("WITHOUT NCCL", "PyTorch 9.9 is without NCCL"),
+        ("ALL FAIL", "RuntimeError: no"),
+        ("RANK 1 FAILS", "it did not end in 3 s"),
+        ("IMPORT FAILS", "OSError: libtorch"),
+    ],
+)
+def test_all_reduce_is_measured_beside_pytorch(case: str, words: str, tmp_path: Path) -> None:
+    """Without it, or if it fails, that is a figure, and no failure."""
+    (tmp_path / "torch.py").write_text('raise OSError("libtorch")' if case == "IMPORT FAILS" else PYTORCH)
+    environment = {"PYTHONPATH": str(tmp_path), "TIER_TORCH_SECONDS": "60", case or "_": "1"}
+    if case == "RANK 1 FAILS":
+        environment["TIER_TORCH_SECONDS"] = "3"
+    arguments = "--small", "nccl-processes", "--json", str(tmp_path / "figures.json")
+    done = tier(*arguments, CUDAPY_SIMULATOR_DEVICES="2", **environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    figures = json.loads((tmp_path / "figures.json").read_text())["tests"][0]["figures"]
+    found = {figure["what"].removeprefix("2 processes: "): figure["measured"] for figure in figures}
+    assert found["torch.distributed"].startswith(words)
+    compared = [name for name in found if name.endswith("in turns with PyTorch")]
+    assert len(compared) == (3 if not case else 0)
+    for name in compared:
+        assert "torch.distributed" in found[name]
+
+
 @posix
 @pytest.mark.usefixtures("nvrtc")
 def test_one_device_has_no_pairs() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from cudapy import nccl, pathfinder
 from cudapy.core import Communicator, Device
 
+from . import nccl_torch
 from .figures import Figure, judged, not_run, told
 from .nccl_cases import Ranks, cases, large
 from .scale import Scale
@@ -144,10 +145,12 @@ def in_processes(scale: Scale) -> Iterator[Figure]:
         yield not_run("a process for each GPU", "every collective", why or "GPU 0 is the only one")
         return
     what = f"{size} processes"
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    told_to_all = {"WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    with socket.socket() as one, socket.socket() as other:
+        for probe in (one, other):
+            probe.bind(("127.0.0.1", 0))
+        port, of_pytorch = (str(probe.getsockname()[1]) for probe in (one, other))
+    told_to_all = {"WORLD_SIZE": str(size), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    told_to_all[nccl_torch.PORT] = of_pytorch
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", f"{__package__}.nccl_rank", "small" if scale.small else "full"],
