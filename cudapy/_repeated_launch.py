@@ -1,4 +1,4 @@
-"""cuLaunchKernel where a program launches the same again: a loop has other arguments, and the same grid."""
+"""cuLaunchKernel by way of cuLaunchKernelEx, which takes four arguments where it takes eleven."""
 
 from __future__ import annotations
 
@@ -21,41 +21,53 @@ _CONFIG = struct.Struct("7I4xQQI4x")
 """A CUlaunchConfig without attributes. Its class, and those beside it, take milliseconds to make."""
 _Config = ctypes.c_char * _CONFIG.size
 
+REMEMBERED = 64
+"""How many pairs of kernel and stream have a launch that is remembered; with more of them it begins anew."""
+ROW, LONGER_ROW = 1, 64
+"""How often a launch is repeated before it is remembered, and before it takes the place of another one."""
 SWITCH = "CUDAPY_REPEATED_LAUNCH"
 """The environment variable: with "0", cuLaunchKernel is always the C function of that name."""
 
 
 def with_repeated_launches(library: Library, function: F) -> F:
-    """`function`, the declared cuLaunchKernel, under its public name; repeated launches as SWITCH says."""
+    """`function`, the declared cuLaunchKernel, under its public name; later launches as SWITCH says."""
     if os.environ.get(SWITCH) == "0":
         return renamed(function)
     return named_after(function, RepeatedLaunch(library, function).function())
 
 
 class RepeatedLaunch:
-    """Has a launch that repeats the last but for its arguments go through cuLaunchKernelEx.
+    """Has launches go through cuLaunchKernelEx, once one was successful.
 
-    C takes four arguments then in place of eleven: the grid, the block and the stream lie in a CUlaunchConfig
-    that the launches before have left. With a driver that does nothing, that takes two thirds of the time.
-    Once two launches in a row were the same, the third is a repeated one; any other is a cuLaunchKernel.
+    ctypes looks at each argument, so four take a third of the time of eleven, with a driver that does
+    nothing. The grid, the block and the stream lie in a CUlaunchConfig. It is packed for the launch, or left
+    by an earlier one that was the same but for its arguments: each kernel has one that is remembered, since
+    programs launch kernels in turns. What cannot be packed, and handles that are no CUfunction and CUstream,
+    are left to cuLaunchKernel, which says what is wrong.
 
     Arguments are compared by identity, which costs least: small ints and constants of a loop are the same
     objects each time. The value of the stream object is compared, too, as it can change.
     """
 
-    _NONE: tuple[Any, ...] = (object(), *[None] * 15)  # no argument is this object
+    _NONE: tuple[Any, ...] = (object(), *[None] * 14)  # no argument is this object
 
     def __init__(self, library: Library, function: Callable[..., Any]) -> None:
         self._library = library
         self._function = function
-        self._before = self._NONE
-        self._found: dict[str, Any] = {}
+        # By the addresses of the objects of kernel and stream, which they keep:
+        self._rows: dict[int, list[Any]] = {}  # launches with the same extent of the grid, in a row
+        self._launches: dict[int, tuple[Any, ...]] = {}  # those that are remembered
 
     def function(self) -> Callable[..., Any]:
         """The function. What it reads at each call are variables of its own: that is fastest."""
-        function, repeat, last = self._function, self._repeat, self._NONE
-        pointers: Any = None
+        function, repeated, launches, none = self._function, self._repeated, self._launches, self._NONE
+        last, last_f, last_stream = none, none, none
+        pack, wrong = _CONFIG.pack, struct.error
         success: Any = None
+        launch_ex: Any = None
+        pointers: Any = None
+        CUfunction: Any = None
+        CUstream: Any = None
 
         def cuLaunchKernel(
             f: Any,
@@ -70,11 +82,16 @@ class RepeatedLaunch:
             kernelParams: Any,
             extra: Any,
         ) -> Any:
-            nonlocal last, pointers, success
+            nonlocal last, last_f, last_stream, success, launch_ex, pointers, CUfunction, CUstream
+            if f is last_f and hStream is last_stream:
+                launch = last
+            else:
+                launch = launches.get(id(f) ^ id(hStream), none)
+                last, last_f, last_stream = launch, f, hStream
             (
                 kernel, gx, gy, gz, bx, by, bz, shared, stream, no_extra,
-                held, then, config, address, table, launch_ex,
-            ) = last  # fmt: skip
+                held, then, config, address, table,
+            ) = launch  # fmt: skip
             if (
                 f is kernel
                 and hStream is stream
@@ -92,39 +109,67 @@ class RepeatedLaunch:
                     table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
                 err = launch_ex(config, f, table, None)
                 return (type(success[0])(err),) if err else success
-            shape = (gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes)
-            result = function(f, *shape, hStream, kernelParams, extra)
-            if not result[0]:
-                launch = repeat((f, *shape, hStream, extra), kernelParams)
+            shape = gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes
+            if (
+                type(f) is CUfunction
+                and type(hStream) is CUstream
+                and (extra is None or (type(extra) is int and not extra))
+            ):
+                try:
+                    config = pack(*shape, hStream.value, 0, 0)
+                except wrong:
+                    return function(f, *shape, hStream, kernelParams, extra)
+                table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
+                err = launch_ex(config, f, table, None)
+                if err:
+                    return (type(success[0])(err),)
+                launch = repeated(f, shape, hStream, extra, kernelParams, config)
                 if launch is not None:
-                    from ._ffi.convert import pointers
+                    last, last_f, last_stream = launch, f, hStream
+                return success
+            result = function(f, *shape, hStream, kernelParams, extra)
+            if success is None and not result[0]:
+                from ._ffi.convert import pointers
+                from ._types.driver.handles import CUfunction, CUstream
 
-                    success, last = result, launch
+                launch_ex, success = self._launch_ex(), result
             return result
 
         return cuLaunchKernel
 
-    def _repeat(self, now: tuple[Any, ...], kernelParams: Any) -> tuple[Any, ...] | None:
-        """What a launch like this one is compared with and passes, once there were two in a row."""
-        if any(a is not b for a, b in zip(now, self._before, strict=False)):
-            self._before = now
-            if not self._found:  # in the first launch, which takes longer anyway
-                symbol = ("cuLaunchKernelEx",)
-                self._library.bind(self._library.symbol(*symbol), "launch_ex", self._found, *symbol)
-            return None
-        from ._ffi.convert import word
-        from ._types.driver.handles import CUfunction, CUstream
+    def _launch_ex(self) -> Any:
+        """cuLaunchKernelEx, bound in the first launch, which takes longer anyway."""
+        found: dict[str, Any] = {}
+        symbol = ("cuLaunchKernelEx",)
+        self._library.bind(self._library.symbol(*symbol), "launch_ex", found, *symbol)
+        return found["launch_ex"]
 
-        f, *shape, hStream, extra = now
-        if type(f) is not CUfunction or type(hStream) is not CUstream:
+    def _repeated(
+        self, f: Any, shape: tuple[Any, ...], hStream: Any, extra: Any, kernelParams: Any, config: bytes
+    ) -> tuple[Any, ...] | None:
+        """Note a launch; if it was there often enough in a row, remember and return it."""
+        key = id(f) ^ id(hStream)
+        row = self._rows.get(key)
+        if row is None:
+            if len(self._rows) >= REMEMBERED:
+                self._rows.clear()
+                self._launches.clear()
+            self._rows[key] = [f, hStream, shape[0], ROW, ROW]
             return None
-        if extra is not None and (type(extra) is not int or extra):
+        if shape[0] is not row[2]:
+            row[2], row[3] = shape[0], row[4]
             return None
-        if any(type(number) is not int for number in shape):
+        row[3] -= 1
+        if row[3]:
             return None
+        row[3] = row[4] = LONGER_ROW
+        from ._ffi.convert import word
+
         address = kernelParams if type(kernelParams) is int else object()
         table = word(kernelParams) if type(kernelParams) is int else None
         held = memoryview(hStream).cast("B").cast("Q")  # what the object holds, and held then: no int to make
         then = memoryview(bytes(held)).cast("Q")
-        config = _Config.from_buffer_copy(_CONFIG.pack(*shape, *then, 0, 0))
-        return *now, held, then, ctypes.byref(config), address, table, self._found["launch_ex"]
+        kept = ctypes.byref(_Config.from_buffer_copy(config))
+        launch = f, *shape, hStream, extra, held, then, kept, address, table
+        self._launches[key] = launch
+        return launch

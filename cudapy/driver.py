@@ -3260,7 +3260,7 @@ def _cuLaunchKernel(
     """Launch kernel `f` on `hStream` with a grid in blocks, a block in threads and `sharedMemBytes` of
     dynamic shared memory; pass arguments in `kernelParams` or packed in `extra`.
 
-    A launch that repeats the last but for its arguments goes through cuLaunchKernelEx: less to pass. With
+    Once a launch was successful, later ones go through cuLaunchKernelEx: less to pass. With
     CUDAPY_REPEATED_LAUNCH=0 in the environment at import none does.
     """
 
