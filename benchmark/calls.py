@@ -123,6 +123,13 @@ POINTERS = Call(
     "cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, stream, pointers, 0)",
     "cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, stream, pointers, None)",
 )
+_TURNS = ("f, 1", "stream"), ("other_f, 1", "stream"), ("f, 1", "other_stream"), ("f, 2", "stream")
+TURNS = Call(
+    "cuLaunchKernel four times, of kernels, streams and grids in turns",
+    "; ".join(f"err, = cuLaunchKernel({f}, 1, 1, 32, 1, 1, 0, {s}, pointers, 0)" for f, s in _TURNS),
+    "; ".join(f"err = cuLaunchKernel({f}, 1, 1, 32, 1, 1, 0, {s}, pointers, None)" for f, s in _TURNS),
+    50,
+)
 TUPLES = Call(
     "cuLaunchKernel, ctypes tuples",
     "cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 0, stream, (values, types), 0)",
@@ -248,6 +255,8 @@ def scope_of(driver: Any, handles: Handles) -> dict[str, Any]:
         "locked": handles.locked,
         "module": driver.CUmodule(handles.module),
         "nodes": driver.CUgraph(handles.nodes),
+        "other_f": driver.CUfunction(handles.function),  # another object, and so another to compare with
+        "other_stream": driver.CUstream(handles.stream),
         **tensor_map(driver),
         "memory_type": driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
         "pointer": driver.CUdeviceptr(handles.pointer),
@@ -354,6 +363,8 @@ def scope_by_hand(path: str, handles: Handles) -> dict[str, Any]:
         "nodes": ctypes.c_void_p(handles.nodes),
         "number": number,
         "number_at": ctypes.byref(number),
+        "other_f": ctypes.c_void_p(handles.function),
+        "other_stream": ctypes.c_void_p(handles.stream),
         "pointer": ctypes.c_uint64(handles.pointer),
         "pointers": ctypes.c_void_p(handles.arguments.address),
         "size": ctypes.c_size_t(4096),

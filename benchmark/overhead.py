@@ -55,7 +55,8 @@ def driver_rows(rounds: int) -> list[Row]:
     except Exception as error:
         missing["cuda.bindings"] = reason(error)
     rows = []
-    for call in (*calls.GETTERS_AND_QUEUES, calls.GRAPH, calls.POINTERS, calls.TUPLES, calls.EX):
+    launches = calls.POINTERS, calls.TURNS, calls.TUPLES, calls.EX
+    for call in (*calls.GETTERS_AND_QUEUES, calls.GRAPH, *launches):
         contenders: dict[str, Contender] = {CUDAPY: Loop(call.statement, mine)}
         if call.by_hand:
             contenders["plain ctypes"] = Loop(call.by_hand, by_hand)

@@ -23,6 +23,7 @@ from .calls import (
     POINTERS,
     ROUND_TRIP,
     TUPLES,
+    TURNS,
     UPDATE,
     Call,
     scope_by_hand,
@@ -76,6 +77,7 @@ def driver_rivals(gpu: Gpu, twin: Callable[..., Contender], kernel: str, call: C
     [
         ("empty", POINTERS),
         ("saxpy", POINTERS),
+        ("saxpy", TURNS),
         ("saxpy", TUPLES),
         ("saxpy", ARRAYS),
         ("saxpy", EX),
@@ -87,7 +89,7 @@ def driver_rivals(gpu: Gpu, twin: Callable[..., Contender], kernel: str, call: C
     ids=lambda value: value if isinstance(value, str) else value.name.replace(" ", "-"),
 )
 def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], kernel: str, call: Call) -> None:
-    case = {EX: "saxpy_ex", ROUND_TRIP: "round trip"}.get(call, kernel)
+    case = {EX: "saxpy_ex", ROUND_TRIP: "round trip", TURNS: "turns"}.get(call, kernel)
     race(
         GROUP,
         f"{NAMES[kernel]}: {call.name}",

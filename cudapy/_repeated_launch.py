@@ -60,7 +60,8 @@ class RepeatedLaunch:
 
     def function(self) -> Callable[..., Any]:
         """The function. What it reads at each call are variables of its own: that is fastest."""
-        function, repeated, launches, none = self._function, self._repeated, self._launches, self._NONE
+        function, launches, none = self._function, self._launches, self._NONE
+        in_a_row, remember = self._in_a_row, self._remember
         last, last_f, last_stream = none, none, none
         pack, wrong = _CONFIG.pack, struct.error
         success: Any = None
@@ -109,31 +110,41 @@ class RepeatedLaunch:
                     table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
                 err = launch_ex(config, f, table, None)
                 return (type(success[0])(err),) if err else success
-            shape = gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes
+            config = None
             if (
                 type(f) is CUfunction
                 and type(hStream) is CUstream
                 and (extra is None or (type(extra) is int and not extra))
             ):
                 try:
-                    config = pack(*shape, hStream.value, 0, 0)
-                except wrong:
-                    return function(f, *shape, hStream, kernelParams, extra)
-                table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
-                err = launch_ex(config, f, table, None)
-                if err:
-                    return (type(success[0])(err),)
-                launch = repeated(f, shape, hStream, extra, kernelParams, config)
-                if launch is not None:
-                    last, last_f, last_stream = launch, f, hStream
-                return success
-            result = function(f, *shape, hStream, kernelParams, extra)
-            if success is None and not result[0]:
-                from ._ffi.convert import pointers
-                from ._types.driver.handles import CUfunction, CUstream
+                    config = pack(
+                        gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
+                        hStream.value, 0, 0,
+                    )  # fmt: skip
+                except wrong:  # cuLaunchKernel says what
+                    config = None
+            if config is None:
+                result = function(
+                    f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
+                    hStream, kernelParams, extra,
+                )  # fmt: skip
+                if success is None and not result[0]:
+                    from ._ffi.convert import pointers
+                    from ._types.driver.handles import CUfunction, CUstream
 
-                launch_ex, success = self._launch_ex(), result
-            return result
+                    launch_ex, success = self._launch_ex(), result
+                return result
+            table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
+            err = launch_ex(config, f, table, None)
+            if err:
+                return (type(success[0])(err),)
+            if in_a_row(f, hStream, gridDimX):
+                compared = (
+                    f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes,
+                    hStream, extra,
+                )  # fmt: skip
+                last, last_f, last_stream = remember(compared, kernelParams, config), f, hStream
+            return success
 
         return cuLaunchKernel
 
@@ -144,32 +155,34 @@ class RepeatedLaunch:
         self._library.bind(self._library.symbol(*symbol), "launch_ex", found, *symbol)
         return found["launch_ex"]
 
-    def _repeated(
-        self, f: Any, shape: tuple[Any, ...], hStream: Any, extra: Any, kernelParams: Any, config: bytes
-    ) -> tuple[Any, ...] | None:
-        """Note a launch; if it was there often enough in a row, remember and return it."""
+    def _in_a_row(self, f: Any, hStream: Any, gridDimX: Any) -> bool:
+        """Whether there were so many launches in a row of that kernel in that stream that one is kept."""
         key = id(f) ^ id(hStream)
         row = self._rows.get(key)
         if row is None:
             if len(self._rows) >= REMEMBERED:
                 self._rows.clear()
                 self._launches.clear()
-            self._rows[key] = [f, hStream, shape[0], ROW, ROW]
-            return None
-        if shape[0] is not row[2]:
-            row[2], row[3] = shape[0], row[4]
-            return None
-        row[3] -= 1
-        if row[3]:
-            return None
-        row[3] = row[4] = LONGER_ROW
+            self._rows[key] = [gridDimX, ROW, ROW, f, hStream]
+        elif gridDimX is not row[0]:
+            row[0], row[1] = gridDimX, row[2]
+        else:
+            row[1] -= 1
+            if not row[1]:
+                row[1] = row[2] = LONGER_ROW
+                return True
+        return False
+
+    def _remember(self, compared: tuple[Any, ...], kernelParams: Any, config: bytes) -> tuple[Any, ...]:
+        """What later launches are compared with, and what they pass."""
         from ._ffi.convert import word
 
+        hStream = compared[8]
         address = kernelParams if type(kernelParams) is int else object()
         table = word(kernelParams) if type(kernelParams) is int else None
         held = memoryview(hStream).cast("B").cast("Q")  # what the object holds, and held then: no int to make
         then = memoryview(bytes(held)).cast("Q")
         kept = ctypes.byref(_Config.from_buffer_copy(config))
-        launch = f, *shape, hStream, extra, held, then, kept, address, table
-        self._launches[key] = launch
+        launch = *compared, held, then, kept, address, table
+        self._launches[id(compared[0]) ^ id(hStream)] = launch
         return launch

@@ -168,6 +168,8 @@ static double run(const std::string &name, long long calls) {
     void *pointers[] = {&a, &x, &y, &out, &n};
     if (name == "prepared saxpy") return prepared(saxpy, pointers, calls);
     if (name == "saxpy") return measure([&] { launch(saxpy, pointers); });
+    if (name == "turns")
+        return measure([&] { for (int i = 0; i < 4; ++i) launch(saxpy, pointers); });
     if (name == "round trip")
         return measure([&] {
             launch(saxpy, pointers);
