@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cudapy.simulator.engine.arithmetic.double import fma64
+from cudapy.simulator.engine.arithmetic.floating import fma32
 from cudapy.simulator.engine.fault import Fault
+from cudapy.simulator.engine.module import Module
+from cudapy.simulator.engine.run.shared import SharedMemory
 
 from .machine import Machine
 
@@ -65,3 +69,126 @@ def test_fma_of_binary64_is_rounded_once() -> None:
             for p, q, r in zip(x.tolist(), y.tolist(), z.tolist(), strict=True)
         ]
         assert fma64(x, y, z).tolist() == [float(one) for one in exact]  # rounded to nearest by Python
+
+
+def _binary32(number: Fraction) -> np.float32:
+    """A number rounded once, to nearest even."""
+    nearest = np.float32(float(number))
+    candidates = [
+        np.nextafter(nearest, np.float32(-np.inf)),
+        nearest,
+        np.nextafter(nearest, np.float32(np.inf)),
+    ]
+    return min(candidates, key=lambda one: (abs(Fraction(float(one)) - number), int(one.view(np.uint32)) & 1))
+
+
+@pytest.mark.parametrize("shapes", ["aaa", "aan", "ana", "naa", "nna", "ann", "nnn"])
+def test_fma_of_binary32_is_rounded_once(shapes: str) -> None:
+    """Arrays (a) and single numbers (n) whose sums lie halfway between two results, next to that, or below
+    the normal numbers; halfway exactly or only once it is rounded to binary64.
+    """
+    random, count = np.random.default_rng(1), 400 if "a" in shapes else 1
+    few_bits = random.integers(1, 1 << 12, (3, count)).astype(np.float32)
+    halfway = [few_bits[0] * 2 + 1, np.full(count, 0.5, np.float32), few_bits[2] + np.float32(1 << 23)]
+    tiny = np.float32(2.0**-100)
+    next_to_it = [np.full(count, 1 + 2.0**-23, np.float32), tiny * few_bits[1], np.full(count, 2.0**-77)]
+    smallest = [few_bits[0] * np.float32(2.0**-70), few_bits[1] * np.float32(2.0**-79), few_bits[2] * 0]
+    for rows in (list(few_bits), halfway, next_to_it, smallest):
+        operands = [
+            np.asarray(row, np.float32) if shape == "a" else np.float32(row[0])
+            for row, shape in zip(rows, shapes, strict=True)
+        ]
+        spread = [np.broadcast_to(one, count).tolist() for one in operands]
+        exact = [Fraction(p) * Fraction(q) + Fraction(r) for p, q, r in zip(*spread, strict=True)]
+        results = np.broadcast_to(fma32(*operands), count)
+        assert results.tolist() == [_binary32(one) for one in exact]
+
+
+NEAR = """
+.version 7.1
+.target sm_80
+.address_size 64
+.visible .entry near(.param .u64 out, .param .u32 last, .param .u32 back)
+{
+    .shared .align 8 .b8 tile[1024];
+    .reg .b32 %r<10>;
+    .reg .b64 %rd<9>;
+    .reg .pred %p;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    mov.u32 %r3, tile;
+    mad.lo.u32 %r4, %r1, 8, %r3;
+    mad.lo.u32 %r5, %r2, 1000, %r1;
+    st.shared.u32 [%r4+256], %r5;
+    add.u32 %r5, %r5, 500;
+    st.shared.u32 [%r4+260], %r5;
+    bar.sync 0;
+    ld.param.u32 %r6, [last];
+    setp.gt.u32 %p, %r1, %r6;
+    @%p bra done;
+    ld.param.u32 %r7, [back];
+    add.u32 %r4, %r4, %r7;
+    sub.u32 %r8, %r4, 4096;
+    ld.shared.u32 %r1, [%r4+256];
+    ld.shared.v2.u32 {%r2, %r3}, [%r4+264];
+    ld.shared.u32 %r5, [%r8+4352];
+    ld.shared.u32 %r7, [%r8+4356];
+    cvt.u64.u32 %rd3, %r4;
+    add.u64 %rd3, %rd3, 512;
+    ld.shared.u32 %r8, [%rd3+-252];
+    ld.shared.u16 %r6, [%rd3+-256];
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r4, %tid.x;
+    mov.u32 %r9, %ctaid.x;
+    mad.lo.u32 %r4, %r9, 32, %r4;
+    mad.wide.u32 %rd2, %r4, 28, %rd1;
+    st.global.u32 [%rd2], %r1;
+    st.global.u32 [%rd2+4], %r2;
+    st.global.u32 [%rd2+8], %r3;
+    st.global.u32 [%rd2+12], %r5;
+    st.global.u32 [%rd2+16], %r7;
+    st.global.u32 [%rd2+20], %r8;
+    st.global.u32 [%rd2+24], %r6;
+done:
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("last", [30, 7])
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_accesses_near_each_other(blocks: int, last: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At distances before and behind an address, of all threads and of some; where the addresses wrap, and
+    there alone, each access is looked at by itself.
+    """
+    machine, alone = Machine(), []
+    one_by_one = SharedMemory.at
+
+    def at(self: SharedMemory, *arguments: Any) -> Any:
+        alone.append(arguments)
+        return one_by_one(self, *arguments)
+
+    monkeypatch.setattr(SharedMemory, "at", at)
+    out = machine.zeros((blocks, 32, 7), np.uint32)
+    machine.run(Module(NEAR, machine.memory), "near", blocks, 32, out, np.uint32(last), np.uint32(0))
+    block, thread = np.arange(blocks, dtype=np.uint32)[:, None], np.arange(32, dtype=np.uint32)
+    own = block * 1000 + thread
+    expected = np.stack([own, own + 1, own + 501, own, own + 500, own + 500, own], 2)
+    expected[:, last + 1 :] = 0
+    np.testing.assert_array_equal(out.get(), expected)
+    assert len(alone) == 2
+
+
+@pytest.mark.parametrize(
+    ("back", "message"),
+    [
+        (2, "Misaligned __shared__ read of 4 bytes"),
+        (1024, "Invalid __shared__ read of 4 bytes"),
+        (-512 & 0xFFFFFFFF, "Invalid __shared__ read of 4 bytes"),
+    ],
+)
+def test_a_fault_of_accesses_near_each_other(back: int, message: str) -> None:
+    machine = Machine()
+    out = machine.zeros((2, 32, 7), np.uint32)
+    with pytest.raises(Fault, match=message):
+        machine.run(Module(NEAR, machine.memory), "near", 2, 32, out, np.uint32(31), np.uint32(back))

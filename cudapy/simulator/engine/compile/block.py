@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ptx.syntax import Instruction, Operand, PTXError, Register, Sink
+from ..ptx.syntax import Address, Instruction, Operand, PTXError, Register, Sink
 from ..ptx.types import TYPES, Type
 from .graph import Block
 from .values import CARRY, STACK, Value, ValueReader
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .function import FunctionCompiler
 
 
@@ -86,6 +88,7 @@ class BlockWriter(ValueReader):
 
     def compile(self) -> None:
         """Write the code of all steps. Raises PTXError."""
+        self._shared_accesses.update(_shared_bases(self.block))
         for step in self.block.steps:
             instruction = step.instruction
             self.number = self.function.number(instruction)
@@ -149,3 +152,13 @@ class BlockWriter(ValueReader):
             name = self.let(f"choose({self._guard}, {value.names[code]}, {self._as(old, kind, register)})")
             value = Value(name, code, unspecified_nan)
         self._values[register] = value
+
+
+def _shared_bases(block: Block) -> Iterator[str]:
+    """The register with the addresses of each load and store of shared memory that has one."""
+    for step in block.steps:
+        instruction = step.instruction
+        if instruction.name in ("ld", "st") and step.match.groups.get("space") in ("shared", "shared::cta"):
+            for operand in instruction.operands:
+                if isinstance(operand, Address) and isinstance(operand.base, Register):
+                    yield operand.base.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +57,9 @@ class ValueReader:
         self._live_in: dict[str, str] = {}
         self._specials: dict[str, str] = {}
         self._count = 0
+        self._shared_accesses: Counter[str] = Counter()
+        """How many accesses to shared memory have their addresses in a register, as far as names tell."""
+        self._near: dict[str, str] = {}
 
     # What rules call.
 
@@ -119,6 +123,22 @@ class ValueReader:
         if offset:  # an address of 32 bits wraps at 2**32
             name = self.let(f"{name} + {self.constant(offset, 'u4' if narrow else 'u8')}")
         return self.whole(name, "astype", "u8") if narrow else name
+
+    def near(self, operand: Operand) -> str | None:
+        """What `SharedMemory.load_near` takes for [register + offset]: the name of what is known of the
+        register's addresses, and the offset. None if the block has no other access near them.
+        """
+        base = operand.base if isinstance(operand, Address) else None
+        if not isinstance(operand, Address) or not isinstance(base, Register):
+            return None
+        if self._shared_accesses[base.name] < 2:
+            return None
+        narrow = self.function.registers[base.name].size == 4
+        addresses = self.read(base, TYPES["u32" if narrow else "u64"])
+        name = self._near.get(addresses)
+        if name is None:
+            name = self._near[addresses] = self.let(f"L.shared.near({addresses})")
+        return f"{name}, {operand.offset}"
 
     def constant(self, value: int, code: str) -> str:
         """The name of an integer constant."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..ptx.syntax import Address, Integer, PTXError, Register, Symbol, Vector
 from ..ptx.types import BITS, TYPES
-from ..run.access import READ, WRITE, accessed
+from ..run.access import ATOMIC, READ, WRITE, accessed
 from ..run.layout import SPACES
 from .rule import rule
 
@@ -95,6 +95,10 @@ def place(
     writer: BlockWriter, address: Operand, space: str, kind: Type, count: int, mode: int
 ) -> tuple[str, str]:
     """The names of an array and of the items in it that an address means."""
+    near = writer.near(address) if space == "shared" and mode != ATOMIC else None
+    if near is not None:
+        access = _access(writer, kind, count, mode)
+        return writer.let_pair(f"L.shared.at_near({near}, {access}, I)")
     where, access = _asked(writer, address, kind, count, mode)
     method = _METHODS["global" if space in _GLOBAL else space]
     return writer.let_pair(f"L.{method}({where}, {access}, I)")
@@ -102,8 +106,12 @@ def place(
 
 def _asked(writer: BlockWriter, address: Operand, kind: Type, count: int, mode: int) -> tuple[str, str]:
     """The names of addresses, and of what an instruction asks memory for there."""
-    where = writer.address(address)
-    return where, writer.function.constant_object(accessed(np.dtype(kind.code), count, writer.number, mode))
+    return writer.address(address), _access(writer, kind, count, mode)
+
+
+def _access(writer: BlockWriter, kind: Type, count: int, mode: int) -> str:
+    """The name of what an instruction asks memory for."""
+    return writer.function.constant_object(accessed(np.dtype(kind.code), count, writer.number, mode))
 
 
 def _parameter(writer: BlockWriter, address: Operand) -> tuple[str, int] | None:
@@ -136,8 +144,13 @@ def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
         writer.write(items[0], f"L.global_memory.load({where}, {access}, I)", kind)
         return
     if space == "shared":
-        where, access = _asked(writer, instruction.operands[1], kind, len(items), READ)
-        values = writer.let(f"L.shared.load({where}, {access}, I)")
+        near = writer.near(instruction.operands[1])
+        if near is not None:
+            access = _access(writer, kind, len(items), READ)
+            values = writer.let(f"L.shared.load_near({near}, {access}, I)")
+        else:
+            where, access = _asked(writer, instruction.operands[1], kind, len(items), READ)
+            values = writer.let(f"L.shared.load({where}, {access}, I)")
         for number, item in enumerate(items):
             writer.write(item, f"{values}[{number}]", kind)
         return

@@ -18,7 +18,7 @@ from .local import refuse
 from .threads import cached
 
 if TYPE_CHECKING:
-    from ..aliases import I64, U8, U64, Array, Bools, DType, Lanes
+    from ..aliases import I64, U8, U32, U64, Array, Bools, DType, Lanes
     from .access import Places
     from .race_detector import RaceDetector
     from .report import Reporter
@@ -29,11 +29,34 @@ _RANK = np.uint64(layout.RANK)
 _OFFSET = np.uint64((1 << layout.RANK) - 1)
 _RANKS = 255
 """All ranks that an address may have."""
+_WRAP = {4: 0xFFFFFFFF, 8: 0xFFFFFFFFFFFFFFFF}
 
 
 def stride_of(size: int) -> int:
     """How far apart the shared memories of two blocks of `size` bytes lie."""
     return round_up(size, _ALIGN)
+
+
+class Near:
+    """Addresses near which one block of code accesses shared memory several times, at constant distances.
+
+    What all of these accesses need is computed with the first of them.
+    """
+
+    __slots__ = ("a", "bits", "high", "low", "places")
+
+    def __init__(self, a: U32 | U64) -> None:
+        self.a = a
+        self.places: dict[np.uint64, I64] = {}
+        """The items at the addresses, by the logarithm of an item's bytes."""
+        self.bits = 0
+        """Those that any of the addresses has."""
+        self.low = self.high = -1
+
+    def at(self, distance: int) -> U64:
+        """The addresses so far away, which wrap around."""
+        moved = self.a + self.a.dtype.type(distance & _WRAP[self.a.dtype.itemsize])
+        return moved.astype(np.uint64)
 
 
 class SharedMemory:
@@ -58,10 +81,9 @@ class SharedMemory:
 
     def at(self, a: U64, access: Access, lanes: Lanes) -> Places:
         """The places of addresses in lanes' own blocks. Raises Fault."""
-        if not a.ndim:
-            high = bits = int(a)
-        else:
-            high, bits = int(a.max()), int(np.bitwise_or.reduce(a))
+        high = bits = int(np.bitwise_or.reduce(a) if a.ndim else a)
+        if a.ndim and not self._is_inside(high, 0, access):
+            high = int(np.maximum.reduce(a))
         if not self._is_inside(high, bits, access):
             if high >> layout.RANK and self.is_own(a, lanes).all():
                 return self.at_cluster(a, access, lanes)
@@ -73,6 +95,8 @@ class SharedMemory:
             offset = a + (self._base if lanes is None else self._base.take(lanes))
         if self.races is not None:
             self.races.shared(offset.view(np.int64), a, access, lanes)
+        elif self._base is not None:
+            return self.view(access.dtype), np.right_shift(offset, access.shift, offset).view(np.int64)
         return self.view(access.dtype), (offset >> access.shift).view(np.int64)
 
     def load(self, a: U64, access: Access, lanes: Lanes) -> list[Array]:
@@ -85,6 +109,50 @@ class SharedMemory:
         of_blocks = self.view(access.dtype).reshape(threads.block_count, -1)
         first = int(a) >> int(access.shift)
         return [of_blocks[:, first + step].repeat(threads.per_block) for step in range(access.items)]
+
+    def near(self, a: U32 | U64) -> Near:
+        """What `load_near` and `at_near` are asked with for addresses that lie near these."""
+        return Near(a)
+
+    def load_near(self, near: Near, distance: int, access: Access, lanes: Lanes) -> list[Array]:
+        """As `load`, at the addresses so far from those of `near`. Raises Fault."""
+        places = self._places_near(near, distance, access, lanes)
+        if places is None:
+            return self.load(near.at(distance), access, lanes)
+        array, index = places
+        return [(array[step:] if step else array).take(index) for step in range(access.items)]
+
+    def at_near(self, near: Near, distance: int, access: Access, lanes: Lanes) -> Places:
+        """As `at`, at the addresses so far from those of `near`. Raises Fault."""
+        return self._places_near(near, distance, access, lanes) or self.at(near.at(distance), access, lanes)
+
+    def _places_near(
+        self, near: Near, distance: int, access: Access, lanes: Lanes
+    ) -> tuple[Array, I64] | None:
+        """The places of addresses; None if more is to be checked."""
+        a = near.a
+        if self.races is not None or not a.ndim:
+            return None
+        if near.low < 0:
+            near.low, near.high = int(np.minimum.reduce(a)), int(np.maximum.reduce(a))
+            near.bits = int(np.bitwise_or.reduce(a))
+        if near.low + distance < 0 or not self._is_inside(near.high + distance, near.bits | distance, access):
+            return None
+        index = near.places.get(access.shift)
+        if index is None:
+            index = (a >> a.dtype.type(access.shift)).astype(np.int64)
+            if self._base is not None:
+                first = self._first_items(access.shift)
+                index = np.add(index, first if lanes is None else first.take(lanes), index)
+            near.places[access.shift] = index
+        step = distance >> int(access.shift)
+        view = self.view(access.dtype)
+        return (view[step:], index) if step >= 0 else (view, index + step)
+
+    def _first_items(self, shift: np.uint64) -> I64:
+        """The first item of each lane's block."""
+        key = ("first items", *self._threads.key, self.stride, shift)
+        return cached(key, lambda: self._threads.blocks * (self.stride >> int(shift)))
 
     def _is_inside(self, high: int, bits: int, access: Access) -> bool:
         """Whether addresses up to `high` are of the block; `bits` are those that any of them has."""
