@@ -14,11 +14,12 @@ from .arrays import f4, f8, u2, u4, u8
 from .rounding import narrow, to_odd, two_sum
 
 if TYPE_CHECKING:
-    from ..aliases import Array, Bools, Function
+    from ..aliases import I64, Array, Bools, Function
 
 _SMALLEST = np.float32(1.1754943508222875e-38)
-_LOW_BITS = np.uint64(0x1FFFFFFF)
-_HALFWAY = np.uint64(0x10000000)
+_LOW_BITS_OF_ALL, _HALFWAY_OF_ALL = np.array(0x1FFFFFFF, np.uint64), np.array(0x10000000, np.uint64)
+_SMALLEST_OF_ALL = np.array(_SMALLEST)
+"""Arrays: NumPy would make one of a number, each time."""
 _DOUBLE, _BITS = struct.Struct("<d"), struct.Struct("<Q")
 _NAN: dict[int, np.unsignedinteger[Any]] = {2: np.uint16(0x7FFF), 4: np.uint32(0x7FFFFFFF)}
 
@@ -122,27 +123,30 @@ def fma32(a: Array, b: Array, c: Array, rnd: str | None = None, ftz: bool = Fals
         if rnd == "rm":
             r = zero_of_sum(r, s, all_positive(product, c))
         return _settled(r, odd, rnd) if ftz else r
-    if a.ndim or b.ndim:
-        s = np.multiply(a, b, dtype=f8)  # widened in pieces that stay in the cache
-        s = np.add(s, c, s)
-    else:
-        s = _widen(a) * _widen(b) + _widen(c)
+    # arrays are widened in pieces that stay in the cache
+    s = np.multiply(a, b, dtype=f8) if a.ndim and b.ndim else _widen(a) * _widen(b)
+    s = np.add(s, c if c.ndim else _widen(c), s) if s.ndim else s + _widen(c)
     if not s.ndim:
         if not _is_doubtful(float(s)):
             return f4.type(s)
         return _from_sum(*two_sum(_widen(a) * _widen(b), _widen(c)), ftz)
     r = s.astype(f4)
-    doubtful = (s.view(u8) & _LOW_BITS) == _HALFWAY
-    size = np.abs(r)
-    if not np.minimum.reduce(size) > _SMALLEST:  # nor NaN
-        doubtful |= (size <= _SMALLEST) & (s != 0)
+    doubtful = (s.view(u8) & _LOW_BITS_OF_ALL) == _HALFWAY_OF_ALL
+    doubtful |= np.abs(r) <= _SMALLEST_OF_ALL
     if np.count_nonzero(doubtful):
+        doubtful &= s != 0
         few = np.flatnonzero(doubtful)
-        a, b, c = (x[few] if x.ndim else x for x in (a, b, c))
-        s, error = two_sum(_widen(a) * _widen(b), _widen(c))
-        if ftz or np.count_nonzero(error):
-            r[few] = _from_sum(s, error, ftz)
+        if len(few):
+            _round_again(r, few, a, b, c, ftz)
     return r
+
+
+def _round_again(r: Array, few: I64, a: Array, b: Array, c: Array, ftz: bool) -> None:
+    """Set those results of fma32 that were rounded to binary64 first where that may matter."""
+    a, b, c = (x.take(few) if x.ndim else x for x in (a, b, c))
+    s, error = two_sum(_widen(a) * _widen(b), _widen(c))
+    if ftz or np.count_nonzero(error != 0):  # of numbers that are no bools they are counted slowly
+        r[few] = _from_sum(s, error, ftz)
 
 
 def _widen(x: Array) -> Array:

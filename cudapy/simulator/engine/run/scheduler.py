@@ -185,8 +185,10 @@ class Scheduler:
     def _exit(self, lanes: Lanes) -> None:
         threads = self._threads
         numbers = threads.numbers(lanes)
-        threads.live -= np.bincount(threads.blocks[numbers], minlength=len(threads.live))
-        if lanes is not None:  # else there is nobody left in any warp
+        if lanes is None:  # there is nobody left in any warp
+            threads.live[:] = 0
+        else:
+            threads.live -= np.bincount(threads.blocks[numbers], minlength=len(threads.live))
             self.batch.warps.exited(lanes)
         self._barriers.left(numbers)
         self._groups.open_gates()
