@@ -18,7 +18,7 @@ from .groups import FRAME_SLOT, SITE_SLOT, Key
 from .layout import FUNCTIONS
 
 if TYPE_CHECKING:
-    from ..aliases import U64, Lanes
+    from ..aliases import U32, U64, Lanes
     from ..compile.function import CompiledFunction
     from ..compile.graph import Block
     from .batch import Batch
@@ -100,7 +100,7 @@ class Calls:
         if function.stack_slot is not None:
             taken = part(frame[function.stack_slot], self._threads.numbers(lanes))
             base = base + (taken + np.uint64(15) & ~np.uint64(15))
-        top = int(np.max(base)) + called.local_size
+        top = int(np.maximum.reduce(base) if base.ndim else base) + called.local_size
         if top > self._batch.device.stack_size:
             self._batch.report.fail(
                 fault.HARDWARE_STACK_ERROR,
@@ -134,12 +134,20 @@ class Calls:
         """Have lanes go on where they called `function`, which is not the kernel."""
         numbers = self._threads.numbers(lanes)
         sites = part(frame[SITE_SLOT], numbers)
-        for one in np.unique(sites):
+        different = _different(sites)
+        for one in different:
             site = self._sites[int(one)]
-            chosen = lanes if not sites.ndim or (sites == one).all() else numbers[sites == one]
+            chosen = lanes if len(different) == 1 else numbers[sites == one]
             outer = Key(key.depth + 1, site.block, self._kernel.function_number(site.function.name))
             caller = self._groups.frame(outer)
             # what the function does not return stays what it was; what nobody takes is lost
             for variable, result in zip(function.text.prototype.results, site.results):  # noqa: B905
                 carry(function, frame, variable.name, site.function, caller, result, chosen)
             self._groups.add(outer, chosen)
+
+
+def _different(numbers: U32) -> U32:
+    """Each number that is there, once; as a rule it is one."""
+    if not numbers.ndim:
+        return numbers.reshape(1)
+    return np.unique(numbers) if np.count_nonzero(numbers != numbers[0]) else numbers[:1]

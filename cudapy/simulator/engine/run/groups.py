@@ -29,6 +29,23 @@ class Key(NamedTuple):
     function: int
 
 
+class Place:
+    """Where a group is: what is needed to run it there, and where it may go from there.
+
+    It refers to no other place: these would keep each other, and the arrays of their frames, alive.
+    """
+
+    __slots__ = ("after", "block", "frame", "function", "key", "target")
+
+    def __init__(self, key: Key, function: CompiledFunction, frame: Frame) -> None:
+        self.key, self.function, self.frame = key, function, frame
+        self.block = block = function.blocks[key.block]
+        self.after = Key(key.depth, key.block + 1, key.function)
+        """The next block."""
+        self.target = Key(key.depth, block.targets[0], key.function) if block.end == "branch" else self.after
+        """The block that it branches to."""
+
+
 class Groups:
     """The groups of a batch of `count` threads, all of which begin with the kernel, the first function."""
 
@@ -40,6 +57,7 @@ class Groups:
         """Those that wait for the rest of their warp's mask."""
         self._count = count
         self._frames: dict[tuple[int, int], Frame] = {}
+        self._places: dict[Key, Place] = {}
         self.frame(Key(0, 0, 0))[FRAME_SLOT] = np.zeros((), np.uint64)[()]
 
     def frame(self, key: Key) -> Frame:
@@ -49,6 +67,13 @@ class Groups:
             initial = self.functions[key.function].initial
             frame = self._frames[key.depth, key.function] = Frame(initial, self._count)
         return frame
+
+    def place(self, key: Key) -> Place:
+        """The place of a group."""
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = Place(key, self.functions[key.function], self.frame(key))
+        return place
 
     def add(self, key: Key, lanes: Lanes) -> None:
         """Have lanes run there."""

@@ -16,11 +16,10 @@ from .. import coverage, settings
 from .barrier_sync import BarrierSync
 from .calls import Calls
 from .frame import part
-from .groups import Groups, Key
+from .groups import Groups, Key, Place
 
 if TYPE_CHECKING:
     from ..aliases import I64, U32, Bools, Lanes
-    from ..compile.function import CompiledFunction
     from ..compile.graph import Block
     from .batch import Batch
     from .frame import Frame
@@ -43,6 +42,8 @@ class Scheduler:
         self._barriers = BarrierSync(batch, self._groups)
         seed = settings.current.seed
         self._random = None if seed is None else random.Random(seed)
+        self._is_in_order = seed is None
+        """A group goes before all others that are farther from the start of the function."""
         self._steps = 0
         self._resting: set[Key] = set()
         self._counts = coverage.counts(self._kernel) if settings.current.coverage else None
@@ -54,49 +55,42 @@ class Scheduler:
         batch, groups, ready = self.batch, self._groups, self._groups.ready
         count, report, polls = self._threads.count, batch.report, batch.polls
         pause, watchdog, turns = batch.device.pause, batch.launch.watchdog, 0
-        alone: Key | None = None  # the one group that runs, which is not in `ready` then
+        here: Place | None = None  # of a group that goes on, which is not in `ready` then
         lanes: Lanes = None
         while True:
             if pause is not None:
                 pause()
             turns += 1
             if not turns & _LOOK and watchdog.is_due:
-                if alone is not None:
-                    groups.add(alone, lanes)
-                    alone = None
+                if here is not None:
+                    groups.add(here.key, lanes)
+                    here = None
                 self._barriers.watch()
-            if not ready and alone is None:
-                if self._barriers.is_idle:
-                    return
-                self._barriers.deadlock([])
-            if alone is None:
-                key = self._choose()
+            if here is None:
+                if not ready:
+                    if self._barriers.is_idle:
+                        return
+                    self._barriers.deadlock([])
+                key = self._choose() if len(ready) > 1 else next(iter(ready))
                 lanes = _merged(ready.pop(key), count)
-            else:
-                key, alone = alone, None
-            function = report.function = self._functions[key.function]
-            block = function.blocks[key.block]
-            frame = groups.frame(key)
+                here = groups.place(key)
+            report.function, block = here.function, here.block
             if block.convergence_mask is not None and lanes is not None:
-                lanes = self._reconverge(key, block.convergence_mask, frame, lanes)
+                lanes = self._reconverge(here.key, block.convergence_mask, here.frame, lanes)
                 if lanes is not None and not len(lanes):
+                    here = None
                     continue
             if block.yields:
-                self._resting.add(key)
-            result = block.run(batch, frame, lanes)
+                self._resting.add(here.key)
+            result = block.run(batch, here.frame, lanes)
             if self._counts is not None:
-                self._counts.ran(key.function, key.block, count if lanes is None else len(lanes))
+                self._counts.ran(here.key.function, here.key.block, _size(lanes, count))
             if polls.unproductive:
                 self._barriers.look_for_deadlock(block)
-            if not ready and self._counts is None:
-                alone = _next_of_all(key, block, result)
-            if alone is None:
-                self._finish(key, function, block, frame, lanes, result)
+            here = self._go_on(here, block, lanes, result)
 
     def _choose(self) -> Key:
         ready = self._groups.ready
-        if len(ready) == 1:
-            return next(iter(ready))
         self._steps += 1
         if self._random is not None and self._random.random() < 0.5:
             return self._random.choice(list(ready))
@@ -131,35 +125,72 @@ class Scheduler:
         self._groups.gated[key] = [lanes[~complete]]
         return lanes[complete]
 
-    def _finish(
-        self, key: Key, function: CompiledFunction, block: Block, frame: Frame, lanes: Lanes, result: Any
-    ) -> None:
-        kind = block.end
-        following = Key(key.depth, key.block + 1, key.function)
-        if kind == "next":
-            self._groups.add(following, lanes)
-        elif kind in ("branch", "return", "exit"):
+    def _go_on(self, here: Place, block: Block, lanes: Lanes, result: Any) -> Place | None:
+        """Where a group goes on, if it stays together and is the only one that can run; else None, and it is
+        added to the others.
+        """
+        if block.end == "next":
+            following = here.after
+        elif block.end == "branch":
+            if result is True:
+                taken = True
+            elif not result.ndim:
+                taken = bool(result)
+            else:
+                yes = int(np.count_nonzero(result))
+                if 0 < yes < len(result):
+                    self._part(here, lanes, result)
+                    return None
+                taken = yes > 0
+            if self._counts is not None and not block.is_certain:
+                size = _size(lanes, self._threads.count)
+                self._counts.branched(*here.key[:0:-1], *((size, 0) if taken else (0, size)))
+            following = here.target if taken else here.after
+        else:
+            self._finish(here, block, lanes, result)
+            return None
+        groups = self._groups
+        if not groups.ready or (self._is_in_order and self._goes_first(following)):
+            return groups.place(following)
+        groups.add(following, lanes)
+        return None
+
+    def _goes_first(self, key: Key) -> bool:
+        """Whether a group that was not added to the others would be chosen of all."""
+        if self._resting or key >= min(self._groups.ready) or (self._steps + 1) % _PATIENCE == 0:
+            return False
+        self._steps += 1
+        return True
+
+    def _part(self, here: Place, lanes: Lanes, condition: Bools) -> None:
+        """Send some lanes to the target of a branch, and the others to the next block."""
+        numbers = self._threads.all_lanes if lanes is None else lanes
+        yes, no = numbers[condition], numbers[~condition]
+        if self._counts is not None:
+            self._counts.branched(here.key.function, here.key.block, len(yes), len(no))
+        self._groups.add(here.after, no)
+        self._groups.add(here.target, yes)
+
+    def _finish(self, here: Place, block: Block, lanes: Lanes, result: Any) -> None:
+        kind, key, function = block.end, here.key, here.function
+        if kind in ("return", "exit"):
             yes, no = self._split(lanes, result)
-            if self._counts is not None and kind == "branch" and not block.is_certain:
-                self._counts.branched(key.function, key.block, _size(yes, self.batch), _size(no, self.batch))
             if no is not _NOBODY:
-                self._groups.add(following, no)
+                self._groups.add(here.after, no)
             if yes is _NOBODY:
                 return
-            if kind == "branch":
-                self._groups.add(Key(key.depth, block.targets[0], key.function), yes)
-            elif kind == "return" and key.depth:
-                self._calls.return_(key, function, frame, yes)
+            if kind == "return" and key.depth:
+                self._calls.return_(key, function, here.frame, yes)
             else:
                 self._exit(yes)
         elif kind == "switch":
             self._switch(key, block, lanes, result)
         elif kind == "barrier":
-            self._barriers.arrive(following, function, block, lanes, result)
+            self._barriers.arrive(here.after, function, block, lanes, result)
         elif kind == "cluster":
-            self._barriers.arrive_at_cluster(following, function, block, lanes)
+            self._barriers.arrive_at_cluster(here.after, function, block, lanes)
         else:
-            self._calls.call(key, function, block, frame, lanes, result)
+            self._calls.call(key, function, block, here.frame, lanes, result)
 
     def _split(self, lanes: Lanes, condition: Bools | Literal[True]) -> tuple[Lanes, Lanes]:
         if condition is True or (not condition.ndim and condition):
@@ -217,23 +248,5 @@ def _merged(groups: list[Lanes], count: int) -> Lanes:
     return np.flatnonzero(present)
 
 
-def _next_of_all(key: Key, block: Block, result: Any) -> Key | None:
-    """Where a group goes on that stays together; None if it may not, or if more is to be done there."""
-    if block.end == "next":
-        return Key(key.depth, key.block + 1, key.function)
-    if block.end != "branch":
-        return None
-    if result is True:
-        return Key(key.depth, block.targets[0], key.function)
-    if not result.ndim:
-        taken = bool(result)
-    else:
-        count = int(np.count_nonzero(result))
-        if 0 < count < len(result):
-            return None
-        taken = count > 0
-    return Key(key.depth, block.targets[0] if taken else key.block + 1, key.function)
-
-
-def _size(lanes: Lanes, batch: Batch) -> int:
-    return 0 if lanes is _NOBODY else batch.threads.count if lanes is None else len(lanes)
+def _size(lanes: Lanes, count: int) -> int:
+    return count if lanes is None else len(lanes)
