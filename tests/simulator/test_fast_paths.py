@@ -10,6 +10,7 @@ import pytest
 
 from cudapy.simulator.engine.arithmetic.double import fma64
 from cudapy.simulator.engine.arithmetic.floating import fma32
+from cudapy.simulator.engine.compile import function
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.module import Module
 from cudapy.simulator.engine.run.shared import SharedMemory
@@ -192,3 +193,98 @@ def test_a_fault_of_accesses_near_each_other(back: int, message: str) -> None:
     out = machine.zeros((2, 32, 7), np.uint32)
     with pytest.raises(Fault, match=message):
         machine.run(Module(NEAR, machine.memory), "near", 2, 32, out, np.uint32(31), np.uint32(back))
+
+
+SIGNS = """
+.version 7.1
+.target sm_80
+.address_size 64
+.visible .entry signs(.param .u64 x, .param .u64 out)
+{
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<9>;
+    .reg .pred %p<3>;
+    ld.param.u64 %rd1, [x];
+    mov.u32 %r1, %tid.x;
+    mad.wide.u32 %rd2, %r1, 4, %rd1;
+    ld.global.u32 %r2, [%rd2];
+    mov.u32 %r3, 0;
+    mov.u32 %r8, 0;
+again:
+    add.s32 %r4, %r2, -5;
+    sub.u32 %r5, %r3, %r4;
+    mad.lo.s32 %r2, %r4, %r5, 7;
+    shr.s32 %r6, %r2, 3;
+    xor.b32 %r8, %r8, %r6;
+    shr.u32 %r6, %r2, 5;
+    and.b32 %r6, %r6, -3;
+    shl.b32 %r7, %r6, 31;
+    or.b32 %r6, %r6, %r7;
+    not.b32 %r7, %r5;
+    setp.lt.s32 %p1, %r7, %r6;
+    setp.lt.u32 %p2, %r7, %r6;
+    @%p1 mul.lo.u32 %r8, %r8, %r6;
+    @%p2 add.u32 %r8, %r8, %r7;
+    add.s32 %r3, %r3, 1;
+    setp.lt.s32 %p1, %r3, 20;
+    @%p1 bra again;
+    mul.wide.s32 %rd3, %r8, -3;
+    mul.wide.u32 %rd4, %r8, %r2;
+    shl.b64 %rd5, %rd3, 33;
+    shr.s64 %rd6, %rd5, 7;
+    xor.b64 %rd3, %rd4, %rd6;
+    shl.b64 %rd4, %rd3, 64;
+    sub.s64 %rd3, %rd3, %rd4;
+    ld.param.u64 %rd7, [out];
+    shl.b32 %r1, %r1, 3;
+    cvt.u64.u32 %rd8, %r1;
+    add.s64 %rd7, %rd7, %rd8;
+    st.global.u64 [%rd7], %rd3;
+    ret;
+}
+"""
+
+
+def _signs(value: int) -> int:
+    """What SIGNS makes of a number."""
+
+    def signed(number: int, bits: int = 32) -> int:
+        return (number + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+
+    word, long = (1 << 32) - 1, (1 << 64) - 1
+    result = 0
+    for step in range(20):
+        less = value - 5 & word
+        difference = step - less & word
+        value = less * difference + 7 & word
+        result ^= signed(value) >> 3 & word
+        field = (value >> 5) & (-3 & word)
+        field |= field << 31 & word
+        opposite = ~difference & word
+        if signed(opposite) < signed(field):
+            result = result * field & word
+        if opposite < field:
+            result = result + opposite & word
+    shifted = (signed(result) * -3 & long) << 33 & long
+    return result * value ^ signed(shifted, 64) >> 7 & long
+
+
+def test_signs_of_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of sums, products and bits it does not matter whether their operands have one: these are not converted,
+    and what is compared, widened or shifted to the right is as its instruction says.
+    """
+    texts = []
+    compile_functions = function.functions
+
+    def noted(text: str, *arguments: Any, **more: Any) -> Any:
+        texts.append(text)
+        return compile_functions(text, *arguments, **more)
+
+    monkeypatch.setattr(function, "functions", noted)
+    machine = Machine()
+    values = np.random.default_rng(1).integers(0, 1 << 32, 64, np.uint32)
+    out = machine.zeros(64, np.uint64)
+    machine.run(Module(SIGNS, machine.memory), "signs", 1, 64, machine.array(values), out)
+    assert out.get().tolist() == [_signs(one) for one in values.tolist()]
+    loop = texts[0].split("def block")[2]
+    assert loop.count(".view(") < 9

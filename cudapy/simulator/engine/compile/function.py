@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,15 +27,16 @@ from ..ptx.syntax import (
 from ..ptx.types import TYPES, Type
 from . import scope
 from .block import BlockWriter
-from .graph import Block, liveness, split_basic_blocks, waiting_loops
+from .graph import Block, Step, liveness, split_basic_blocks, waiting_loops
 from .parameters import ParamSlots, find_param_slots
 from .values import CARRY, FRAME, SITE, STACK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Iterator
 
     from ..aliases import Array
     from ..instructions import Match
+    from ..instructions.rule import Slot
 
 _modules = itertools.count()
 
@@ -85,6 +87,7 @@ class FunctionCompiler:
         self.compiled = CompiledFunction(text)
         self._resolve_global = resolve_global
         self._constants: dict[tuple[int, str], str] = {}
+        self._constant_names: set[str] = set()
         self._objects: dict[Hashable, str] = {}
         self._scope: dict[str, Any] = dict(scope.NAMES)
         self._numbers: dict[int, int] = {}
@@ -142,8 +145,14 @@ class FunctionCompiler:
         name = self._constants.get(key)
         if name is None:
             name = self._constants[key] = f"K{len(self._constants)}"
+            self._constant_names.add(name)
             self._scope[name] = np.frombuffer(key[0].to_bytes(int(code[1]), "little"), code)[0]
         return name
+
+    def constant_value(self, name: str) -> int | None:
+        """The value of a whole constant, by its name; None if it is no name of one."""
+        value = self._scope[name] if name in self._constant_names else None
+        return int(value) if isinstance(value, np.integer) else None
 
     def constant_of(self, value: Array | np.generic) -> str:
         """The name of a NumPy scalar."""
@@ -240,36 +249,67 @@ class FunctionCompiler:
             raise PTXError(f"line {block.line}: {step.instruction.text}: the mask is not supported")
 
     def _choose_register_dtypes(self, blocks: list[Block]) -> None:
-        """Keep a register in the type that all its writers give it."""
+        """Keep a register in the type that all its writers give it; a whole number in that which is taken and
+        given most often by instructions to which its sign matters.
+        """
         codes: dict[str, set[str]] = {}
         copied: set[str] = set()
+        votes: Counter[tuple[str, str]] = Counter()
         for block in blocks:
             for step in block.steps:
-                match = step.match
-                if not step.instruction.operands:
+                match, operands = step.match, step.instruction.operands
+                votes.update(self._votes(step))
+                if not operands:
                     continue
-                for register in _registers(step.instruction.operands[0]):
+                for register in _registers(operands[0]):
                     kind = self._written_type(match, register)
                     codes.setdefault(register, set()).add(kind.code if kind else "")
                     if match.rule.copies or kind is None or match.rule.emit is not None:
                         copied.add(register)
         for register, register_codes in codes.items():
             declared = self.registers.get(register)
-            code = register_codes.pop() if len(register_codes) == 1 else ""
-            if declared is not None and code and int(code[1:] or 1) == declared.size and code != "?":
+            if declared is None or declared.kind == "p":
+                continue
+            code = next(iter(register_codes)) if len(register_codes) == 1 else ""
+            whole = {f"{letter}{declared.size}" for letter in "ui"}
+            if register_codes <= whole:
+                signed, unsigned = votes[register, f"i{declared.size}"], votes[register, f"u{declared.size}"]
+                if signed != unsigned:
+                    code = ("i" if signed > unsigned else "u") + str(declared.size)
+            if code and int(code[1:] or 1) == declared.size and code != "?":
                 self._register_dtypes[register] = code
                 if code in ("f4", "f2") and register not in copied:
                     self._unspecified_nans.add(register)
 
+    def _votes(self, step: Step) -> Iterator[tuple[str, str]]:
+        """The registers that an instruction gives or takes as whole numbers, with their types, if it matters
+        there whether they have a sign.
+        """
+        rule, operands = step.match.rule, step.instruction.operands
+        for operand in operands:
+            if isinstance(operand, Address) and isinstance(operand.base, Register):
+                for size in (4, 8):
+                    yield operand.base.name, f"u{size}"
+        is_constant = step.instruction.name == "mov" and not any(
+            isinstance(one, Register) for one in operands[1:]
+        )
+        if rule.wraps or is_constant:
+            return
+        for slot, operand in zip(rule.slots, operands):  # noqa: B905 (of some rules they are not all there)
+            kind = self._type_of(slot, step.match)
+            if isinstance(operand, Register) and kind is not None:
+                yield operand.name, kind.code
+
     def _written_type(self, match: Match, register: str) -> Type | None:
-        groups = match.groups
         if match.rule.slots:
-            slot = match.rule.slots[0]
-            try:
-                return match.rule.slot_type(slot, groups)
-            except KeyError:
-                return None
-        return TYPES.get(groups.get("T", ""))
+            return self._type_of(match.rule.slots[0], match)
+        return TYPES.get(match.groups.get("T", ""))
+
+    def _type_of(self, slot: Slot, match: Match) -> Type | None:
+        try:
+            return match.rule.slot_type(slot, match.groups)
+        except KeyError:
+            return None
 
 
 def _read_registers(instruction: Instruction) -> set[str]:

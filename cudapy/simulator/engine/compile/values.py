@@ -11,6 +11,7 @@ import numpy as np
 from ..ptx.syntax import (
     Address,
     Float,
+    Instruction,
     Integer,
     Negation,
     Operand,
@@ -74,6 +75,9 @@ class ValueReader:
 
     def whole(self, name: str, method: str, code: str) -> str:
         """A new name for whole numbers in another type: by `view` or `astype` if they are many."""
+        constant = self.function.constant_value(name)
+        if constant is not None:
+            return self.constant(constant, code)
         return self.let(f"{name}.{method}({code}) if {name}.ndim else one_{code}({name})")
 
     def let_pair(self, expression: str) -> tuple[str, str]:
@@ -100,6 +104,29 @@ class ValueReader:
         if isinstance(operand, Address) and isinstance(operand.base, Special):
             raise PTXError(f"{operand.base.name} cannot be added to")
         raise PTXError(f"an operand of type {kind.name} is expected")
+
+    def in_known_sign(self, instruction: Instruction, groups: dict[str, str]) -> dict[str, str]:
+        """The groups of an instruction to whose result the sign of T does not matter: with T as most of its
+        operands are at hand.
+        """
+        kind = TYPES[groups["T"]]
+        if kind.kind == "p" or kind.size < 4 or not self._has_size(instruction.operands[0], kind.size):
+            return groups  # a smaller type says how the rest of a register is filled
+        known = Counter(
+            code
+            for operand in instruction.operands[1:]
+            if isinstance(operand, Register) and self._has_size(operand, kind.size)
+            for code in self._value(operand.name).names
+        )
+        bits = 8 * kind.size
+        signed, unsigned = known[f"i{kind.size}"], known[f"u{kind.size}"]
+        if signed == unsigned:
+            return groups
+        return groups | {"T": f"s{bits}" if signed > unsigned else f"u{bits}"}
+
+    def _has_size(self, operand: Operand, size: int) -> bool:
+        kind = self.function.registers.get(operand.name) if isinstance(operand, Register) else None
+        return kind is not None and kind.size == size and kind.kind != "p"
 
     def has_unspecified_nan(self, operand: Operand) -> bool:
         value = self._values.get(operand.name) if isinstance(operand, Register) else None

@@ -57,14 +57,14 @@ def _wide(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
 
 
 RULES = [
-    rule("add.<T:integers>", "d a b", "a + b"),
+    rule("add.<T:integers>", "d a b", "a + b", wraps=True),
     rule("add.sat.<T:s32>", "d a b", "add_saturated(a, b)"),
-    rule("sub.<T:integers>", "d a b", "a - b"),
+    rule("sub.<T:integers>", "d a b", "a - b", wraps=True),
     rule("sub.sat.<T:s32>", "d a b", "subtract_saturated(a, b)"),
-    rule("mul.lo.<T:integers>", "d a b", "a * b"),
+    rule("mul.lo.<T:integers>", "d a b", "a * b", wraps=True),
     rule("mul.hi.<T:integers>", "d a b", "multiply_high(a, b)"),
     rule("mul.wide.<T:u16|s16|u32|s32>", "d:W a b", emit=_wide),
-    rule("mad.lo.<T:integers>", "d a b c", "a * b + c"),
+    rule("mad.lo.<T:integers>", "d a b c", "a * b + c", wraps=True),
     rule("mad.hi.<T:integers>", "d a b c", "multiply_high(a, b) + c"),
     rule("mad.hi.sat.<T:s32>", "d a b c", "add_saturated(multiply_high(a, b), c)"),
     rule("mad.wide.<T:u16|s16|u32|s32>", "d:W a b c:W", emit=_wide),

@@ -142,6 +142,23 @@ def _logic_and_predicate(writer: BlockWriter, instruction: Instruction, groups: 
     writer.write(destination.second, is_set, TYPES["pred"])
 
 
+def _shift(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+    """shl and shr."""
+    destination, operand, amount = instruction.operands
+    is_left = instruction.name == "shl"
+    width = 8 * TYPES[groups["T"]].size
+    if isinstance(amount, Integer) and 0 <= amount.value < width:
+        if is_left:
+            groups = writer.in_known_sign(instruction, groups)
+        kind = TYPES[groups["T"]]
+        by = writer.constant(amount.value, kind.code)
+        expression = f"{writer.read(operand, kind)} {'<<' if is_left else '>>'} {by}"
+    else:
+        kind, function = TYPES[groups["T"]], "shift_left" if is_left else "shift_right"
+        expression = f"{function}({writer.read(operand, kind)}, {writer.read(amount, TYPES['u32'])})"
+    writer.write(destination, expression, kind)
+
+
 def _shift_funnel(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """shf: the amount is clamped to 32, or taken modulo 32."""
     a, b, n = (writer.read(operand, TYPES["b32"]) for operand in instruction.operands[1:])
@@ -151,15 +168,15 @@ def _shift_funnel(writer: BlockWriter, instruction: Instruction, groups: dict[st
 
 
 RULES = [
-    rule("and.<T:pred|bits>", "d a b", "a & b"),
-    rule("or.<T:pred|bits>", "d a b", "a | b"),
-    rule("xor.<T:pred|bits>", "d a b", "a ^ b"),
-    rule("not.<T:pred|bits>", "d a", "~a"),
+    rule("and.<T:pred|bits>", "d a b", "a & b", wraps=True),
+    rule("or.<T:pred|bits>", "d a b", "a | b", wraps=True),
+    rule("xor.<T:pred|bits>", "d a b", "a ^ b", wraps=True),
+    rule("not.<T:pred|bits>", "d a", "~a", wraps=True),
     rule("cnot.<T:bits>", "d a", "(a == 0).astype(T)"),
     rule("lop3.<T:b32>", "d a b c e:u32", emit=_logic3),
     rule("lop3.<combine:or|and>.<T:b32>", "d a b c e:u32 f:pred", emit=_logic_and_predicate),
-    rule("shl.<T:bits>", "d a b:u32", "shift_left(a, b)"),
-    rule("shr.<T:bits|integers>", "d a b:u32", "shift_right(a, b)"),
+    rule("shl.<T:bits>", "d a b:u32", emit=_shift, wraps=True),
+    rule("shr.<T:bits|integers>", "d a b:u32", emit=_shift),
     rule("shf.<way:l|r>.<mode:clamp|wrap>.<T:b32>", "d a b c", emit=_shift_funnel),
     rule("prmt.<T:b32>", "d a b c", "permute(a, b, c)"),
     rule("prmt.<T:b32>.<mode:f4e|b4e|rc8|ecl|ecr|rc16>", "d a b c", "permute_mode(a, b, c, mode)"),

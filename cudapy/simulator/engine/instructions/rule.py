@@ -59,6 +59,8 @@ class Rule:
     """It does more than to compute its result: where its guard is false it must not run at all."""
     copies: bool = False
     """The bits of its operands come out unchanged: a NaN stays the NaN that it was."""
+    wraps: bool = False
+    """The bits of its result are the same whether whole numbers have a sign or not."""
     ends_block: bool = False
     yields: bool = False
     """Loops that wait for others contain it: others go first afterwards."""
@@ -114,6 +116,8 @@ class Rule:
             return
         if len(instruction.operands) != len(self.slots):
             raise PTXError(f"{len(self.slots)} operands are expected")
+        if self.wraps:
+            groups = writer.in_known_sign(instruction, groups)
         names: dict[str, str] = {
             name: repr(value or _DEFAULTS.get(name, "")) for name, value in groups.items()
         }
