@@ -1,19 +1,23 @@
 """How long kernels take on the simulator, next to the same in C++.
 
-    python -m tests.simulator.times [--cpu] [ROW ...]
+    python -m tests.simulator.times [--cpu] [--numba PYTHON] [ROW ...]
 
 Launches go through the driver, with the wait for them; the best of three counts. C++ is `times.cpp`, made by
 g++ -O2 -fopenmp for this run; without g++ there is no such column. With --cpu the time of the processor
-counts in place of the clock's, for a machine that others use, too.
+counts in place of the clock's, for a machine that others use, too. Where numba-cuda is installed, here or for
+the Python that --numba names, there is a column of Numba's simulator: `times_numba.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 import ctypes
+import importlib.util
+import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -296,6 +300,19 @@ def compiled(folder: str) -> Any:
     return ctypes.CDLL(library)
 
 
+def numba_times(python: str, *options: str) -> dict[str, tuple[float, float]]:
+    """Seconds of Numba's simulator by how the names of rows begin, multiplied by how much smaller its
+    programs are, and that factor; nothing where it is not installed.
+    """
+    if python == sys.executable and importlib.util.find_spec("numba_cuda") is None:
+        return {}
+    command = [python, "-m", "tests.simulator.times_numba", *options]
+    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
+    printed = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout
+    found: dict[str, tuple[float, float]] = json.loads(printed)
+    return found
+
+
 def best(run: Callable[[], Any], clock: Callable[[], float], times: int) -> float:
     """Seconds of the fastest run; what is short runs often, so that the clock can tell."""
     found = []
@@ -317,19 +334,27 @@ def said(seconds: float) -> str:
     return f"{seconds * 1e6:.2f} µs"
 
 
+def _scaled(seconds: float, factor: float) -> str:
+    """A time, and how it was computed."""
+    return said(seconds) + (f" ({said(seconds / factor)} x {factor:,.0f})" if factor > 1 else "")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("rows", nargs="*", help="those whose names contain one of these; all by default")
     parser.add_argument("--cpu", action="store_true", help="the time of the processor, not that of the clock")
+    parser.add_argument("--numba", metavar="PYTHON", default=sys.executable, help="a Python with numba-cuda")
     told = parser.parse_args()
     clock = time.process_time if told.cpu else time.perf_counter
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # else threads that wait take time of the processor
     simulator.enable()
     with tempfile.TemporaryDirectory() as folder:
         cpp = compiled(folder)
-        print("| program | simulator | C++ | times as long |\n|---|---|---|---|", flush=True)
+        numba = numba_times(told.numba, *(["--cpu"] if told.cpu else []))
+        head = ["program", "simulator", "C++", "times as long", *(["Numba's simulator"] if numba else [])]
+        print(f"| {' | '.join(head)} |\n{'|---' * len(head)}|", flush=True)
         for row in rows(Bench()):
             if told.rows and not any(one in row.name for one in told.rows):
                 continue
@@ -347,6 +372,9 @@ def main() -> None:
                 line += f" {said(min(native))} | {min(own) / min(native):.1f} |"
             else:
                 line += " | |"
+            if numba:
+                (scaled,) = [one for name, one in numba.items() if row.name.startswith(name)] or [None]
+                line += f" {_scaled(*scaled)} |" if scaled else " |"
             print(line, flush=True)
 
 
