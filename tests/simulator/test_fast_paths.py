@@ -13,6 +13,7 @@ from cudapy.simulator.engine.arithmetic.floating import fma32
 from cudapy.simulator.engine.compile import function
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.module import Module
+from cudapy.simulator.engine.run.global_memory import GlobalMemory
 from cudapy.simulator.engine.run.shared import SharedMemory
 
 from .machine import Machine
@@ -288,3 +289,62 @@ def test_signs_of_whole_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert out.get().tolist() == [_signs(one) for one in values.tolist()]
     loop = texts[0].split("def block")[2]
     assert loop.count(".view(") < 9
+
+
+SUMS = """
+.version 7.1
+.target sm_80
+.address_size 64
+.visible .entry sums(.param .u64 x, .param .u64 out, .param .u32 steps)
+{
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<9>;
+    .reg .pred %p;
+    ld.param.u64 %rd1, [x];
+    ld.param.u64 %rd2, [out];
+    ld.param.u32 %r6, [steps];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, 0;
+again:
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    ld.global.u32 %r3, [%rd4];
+    add.s64 %rd5, %rd3, %rd2;
+    ld.global.u32 %r4, [%rd5];
+    mad.lo.u32 %r3, %r4, 3, %r3;
+    st.global.u32 [%rd5], %r3;
+    add.s64 %rd6, %rd4, %rd3;
+    ld.global.u32 %r5, [%rd6];
+    add.u32 %r5, %r5, %r3;
+    st.global.u32 [%rd5], %r5;
+    xor.b32 %r1, %r1, 1;
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p, %r2, %r6;
+    @%p bra again;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_addresses_with_a_common_offset(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether they lie side by side is seen once for each offset; one is added to another array, too."""
+    seen = []
+    is_row = GlobalMemory._is_row
+
+    def noted(self: GlobalMemory, *arguments: Any) -> bool:
+        seen.append(is_row(self, *arguments))
+        return seen[-1]
+
+    monkeypatch.setattr(GlobalMemory, "_is_row", noted)
+    machine, count = Machine(), 1024
+    x = np.random.default_rng(1).integers(0, 1 << 32, 2 * count, np.uint32)
+    out = machine.zeros(count, np.uint32)
+    arguments = (machine.array(x), out, np.uint32(steps))
+    machine.run(Module(SUMS, machine.memory), "sums", 1, count, *arguments)
+    expected, places = np.zeros(count, np.uint32), np.arange(count)
+    for _ in range(steps):
+        expected[places] = expected[places] * 3 + x[places] + x[2 * places]
+        places = places ^ 1
+    np.testing.assert_array_equal(out.get(), expected)
+    assert seen.count(True) == (steps + 1) // 2

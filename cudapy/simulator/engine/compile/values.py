@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,8 @@ FRAME, SITE = "%frame", "%site"
 STACK = "%stack"
 """The register that holds how many bytes `alloca` took behind the frame's local memory."""
 
+_COMPUTED = re.compile(r"(?P<a>\w+) (?P<operator>\+|-|\*|<<) (?P<b>\w+)")
+
 
 class Value:
     """What a register holds: the names of the same bits, by NumPy type."""
@@ -61,6 +64,8 @@ class ValueReader:
         self._shared_accesses: Counter[str] = Counter()
         """How many accesses to shared memory have their addresses in a register, as far as names tell."""
         self._near: dict[str, str] = {}
+        self._computed: dict[str, tuple[str, str, str]] = {}
+        """What was made by an operator, which makes a new array: its operands around it."""
 
     # What rules call.
 
@@ -71,7 +76,19 @@ class ValueReader:
         self._count += 1
         name = f"t{self._count}"
         self._lines.append(f"{name} = {expression}")
+        computed = _COMPUTED.fullmatch(expression)
+        if computed is not None:
+            self._computed[name] = computed["a"], computed["operator"], computed["b"]
         return name
+
+    def terms(self, name: str) -> str:
+        """The names of the two terms of a sum, of which the second one was computed in this block, so that
+        nobody changes it later; "" if it is no such sum.
+        """
+        a, operator, b = self._computed.get(name, ("", "", ""))
+        if operator != "+":
+            return ""
+        return f"{a}, {b}" if b in self._computed else f"{b}, {a}" if a in self._computed else ""
 
     def whole(self, name: str, method: str, code: str) -> str:
         """A new name for whole numbers in another type: by `view` or `astype` if they are many."""

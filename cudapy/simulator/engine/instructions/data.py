@@ -141,7 +141,8 @@ def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
         return
     if space in _GLOBAL and len(items) == 1:
         where, access = _asked(writer, instruction.operands[1], kind, 1, READ)
-        writer.write(items[0], f"L.global_memory.load({where}, {access}, I)", kind)
+        arguments = ", ".join(filter(None, (where, access, "I", writer.terms(where))))
+        writer.write(items[0], f"L.global_memory.load({arguments})", kind)
         return
     if space == "shared":
         near = writer.near(instruction.operands[1])
@@ -204,7 +205,8 @@ def store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
     values = [writer.canonicalized(item, kind) for item in items]
     if space in _GLOBAL and len(items) == 1:
         where, access = _asked(writer, instruction.operands[0], kind, 1, WRITE)
-        writer.line(f"L.global_memory.store({where}, {access}, {values[0]}, I)")
+        arguments = ", ".join(filter(None, (where, access, values[0], "I", writer.terms(where))))
+        writer.line(f"L.global_memory.store({arguments})")
         return
     array, index = place(writer, instruction.operands[0], space, kind, len(items), WRITE)
     for number, value in enumerate(values):

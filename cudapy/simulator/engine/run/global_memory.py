@@ -29,6 +29,9 @@ class GlobalMemory:
         self._threads, self._report = threads, report
         self.allocations = device.memory
         self._origin = device.origin
+        self._offset: Array | None = None
+        self._step = 0
+        """What was added to an address last so that lane after lane lies so many bytes apart."""
 
     def at(self, a: U64, access: Access, lanes: Lanes) -> Places:
         """The places of addresses. Raises Fault."""
@@ -56,24 +59,26 @@ class GlobalMemory:
             offset = a - np.uint64(start)
         return array, (offset >> access.shift).view(np.int64)
 
-    def load(self, a: U64, access: Access, lanes: Lanes) -> Array:
-        """What lies at addresses. Raises Fault."""
-        run = self._run(a, access)
+    def load(self, a: U64, access: Access, lanes: Lanes, *terms: Array) -> Array:
+        """What lies at addresses, which may be given as the sum of two terms, too; nobody changes the second.
+        Raises Fault.
+        """
+        run = self._run(a, access, terms)
         if run is not None:
             return run.copy()
         array, index = self.at(a, access, lanes)
         return array.take(index)
 
-    def store(self, a: U64, access: Access, value: Array, lanes: Lanes) -> None:
-        """Store values at addresses; of several for one the last lane's stays. Raises Fault."""
-        run = self._run(a, access)
+    def store(self, a: U64, access: Access, value: Array, lanes: Lanes, *terms: Array) -> None:
+        """Store values at addresses, as `load`; of several for one the last lane's stays. Raises Fault."""
+        run = self._run(a, access, terms)
         if run is not None:
             run[:] = value
             return
         array, index = self.at(a, access, lanes)
         put(array, index, value)
 
-    def _run(self, a: U64, access: Access) -> Array | None:
+    def _run(self, a: U64, access: Access, terms: tuple[Array, ...]) -> Array | None:
         """The piece of memory that the addresses are, lane by lane; None if more is to be checked."""
         size = access.size
         if not a.ndim or len(a) < _RUN:
@@ -89,15 +94,22 @@ class GlobalMemory:
             or allocation.written is not None
         ):
             return None
+        offset = terms[1] if terms and not terms[0].ndim else None
+        if offset is None or offset is not self._offset or size != self._step:
+            if not self._is_row(a, first, size):
+                return None
+            self._offset, self._step = offset, size
+        array, start = allocation.view(access.dtype)
+        place = (first - start) // size
+        return array[place : place + len(a)]
+
+    def _is_row(self, a: U64, first: int, size: int) -> bool:
+        """Whether addresses from `first` on are `size` bytes apart."""
         longest = len(a).bit_length()
         steps = cached(
             ("steps", size, longest), lambda: np.arange(1 << longest, dtype=np.uint64) * np.uint64(size)
         )
-        if np.count_nonzero(a - np.uint64(first) != steps[: len(a)]):
-            return None
-        array, start = allocation.view(access.dtype)
-        place = (first - start) // size
-        return array[place : place + len(a)]
+        return not np.count_nonzero(a - np.uint64(first) != steps[: len(a)])
 
     def across(self, a: U64, access: Access, lanes: Lanes) -> Places:
         """An access to several allocations, or to what is none."""
