@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from ... import nccl
 from ..._errors import CUDAError
 from ..._ffi.handles import maker
 from ..._ffi.owning import Owning
+from ..._polled import polled
 from ...driver import CUresult, cuStreamQuery
 from ...nccl import ncclComm_t, ncclConfig_t, ncclRedOp_t, ncclUniqueId
 from ..closable import Closable
@@ -293,14 +295,23 @@ class Communicator(Closable):
         in_stream = Stream._accept(stream)
         end = None if timeout is None else time.monotonic() + timeout
         with_device = int(primary(self._device.device_id)._handle)
-        while with_context(with_device, cuStreamQuery, in_stream._handle)[0] == CUresult.CUDA_ERROR_NOT_READY:
-            self.check()
-            if end is not None and time.monotonic() > end:
-                raise TimeoutError(
-                    self._where(f"the work in its stream has not ended in {timeout} s")
-                    + ". Hint: a rank has not made the same call, or has ended; abort() ends the wait"
-                )
-            time.sleep(_PAUSE)
+        me = threading.get_ident()
+        if end is None:
+            polled[me] = in_stream._handle, time.monotonic()
+        try:
+            while (
+                with_context(with_device, cuStreamQuery, in_stream._handle)[0]
+                == CUresult.CUDA_ERROR_NOT_READY
+            ):
+                self.check()
+                if end is not None and time.monotonic() > end:
+                    raise TimeoutError(
+                        self._where(f"the work in its stream has not ended in {timeout} s")
+                        + ". Hint: a rank has not made the same call, or has ended; abort() ends the wait"
+                    )
+                time.sleep(_PAUSE)
+        finally:
+            polled.pop(me, None)
         with_context(with_device, in_stream.sync)
         self.check()
 

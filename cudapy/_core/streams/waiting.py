@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..._polled import polled
 from ...driver import CUresult
 from ..ownership.deferred import deferred
 
 SPIN = 0.005  # seconds of asking without a pause, as the driver itself does
 SLEEP = 0.02  # the longest pause, in seconds
 
-_main_thread = threading.main_thread().ident
+_main_thread = threading.main_thread().ident or 0
 
 
 def wait(
@@ -38,8 +39,12 @@ def _watch(query: Callable[[Any], Any], handle: Any, spin: float) -> None:
     """Ask until the work is done or has failed."""
     (status,) = query(handle)
     start = time.perf_counter()
-    while status == CUresult.CUDA_ERROR_NOT_READY:
-        waited = time.perf_counter() - start
-        if waited >= spin:
-            time.sleep(min(max(waited / 50, 1e-5), SLEEP))
-        (status,) = query(handle)
+    try:
+        while status == CUresult.CUDA_ERROR_NOT_READY:
+            waited = time.perf_counter() - start
+            if waited >= spin:
+                polled.setdefault(_main_thread, (handle, time.monotonic()))
+                time.sleep(min(max(waited / 50, 1e-5), SLEEP))
+            (status,) = query(handle)
+    finally:
+        polled.pop(_main_thread, None)

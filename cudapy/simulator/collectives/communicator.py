@@ -85,6 +85,11 @@ def join(key: bytes, size: int, rank: int, context: Context) -> Communicator:
     return comm
 
 
+def all_here() -> list[Communicator]:
+    """All communicators of this process; for those that have `changed`."""
+    return [comm for clique in _cliques.values() for comm in clique.ranks.values()]
+
+
 class Communicator(Object):
     """One rank. `error` is what ncclCommGetAsyncError says: a status and a report."""
 
@@ -104,6 +109,8 @@ class Communicator(Object):
         self.sent: Counter[int] = Counter()
         self.received: Counter[int] = Counter()
         self.last: Work | None = None
+        self.is_met = False  # whether all ranks have been made
+        self.is_captured = False  # whether a graph has calls of it
         self.history = "nothing yet"
         self.operators: dict[int, tuple[int, bytes | int]] = {}  # number to type and scalar, or its address
         self.windows: dict[int, int] = {}  # number to address
@@ -126,23 +133,28 @@ class Communicator(Object):
             return f"rank {rank} will not come: {gone}"
         other = self.clique.ranks.get(rank)
         if other is None:
-            return f"rank {rank} is in another process, or was not made"
+            return f"rank {rank} is in another process" + ("" if self.is_met else ", or was not made")
         text = f"rank {rank} has made {other.collectives} collectives, the last: {other.history}"
-        held = other.held_up_by()
+        queued = other.queued()
+        held = [] if queued is None else other.held_up_by(queued)
         if held:
-            text += "; its next call stands behind one of " + ", ".join(comm.name for comm in held)
+            names = dict.fromkeys(comm.name for op in held for comm in op.comms)
+            text += "; its next call stands behind one of " + ", ".join(names)
         return text
 
-    def held_up_by(self) -> list[Communicator]:
-        """The communicators whose calls stand before this one's next call, in its stream for one."""
+    def queued(self) -> Together | None:
+        """Its next call, if that is in a stream and does not run."""
         from .transfers import issued
 
-        queued = next((op for op in issued if self in op.comms and not op.is_running), None)
-        if queued is None:
-            return []
+        return next((op for op in issued if self in op.comms and not op.is_running), None)
+
+    def held_up_by(self, queued: Together) -> list[Together]:
+        """The calls that run and stand before its next one, in its stream for one."""
+        from .transfers import issued
+
         before = issued[: issued.index(queued)]
         held = [op for op in before if op.stream is queued.stream or set(op.comms) & set(queued.comms)]
-        return list(dict.fromkeys(comm for op in held if op.is_running for comm in op.comms))
+        return [op for op in held if op.is_running]
 
     def pending(self) -> list[Together]:
         """Its calls that are not done."""
@@ -181,3 +193,4 @@ def meeting(comm: Communicator) -> Task:
     comm.board.has_read("join", comm.rank)
     yield Wait(comm, "ncclCommInitRank", lambda: comm.board.unread("join", everybody), "be made")
     comm.board.leave("join", comm.rank, everybody)
+    comm.is_met = True

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import socket
 import threading
 from typing import Any
@@ -22,6 +23,7 @@ import numpy as np
 from ... import _forks
 from ..memory.pages import IS_SUPPORTED, File, IpcHandle, Region
 from ..refused import Refused
+from . import deadlocks
 from .board import Header, Post, changed
 
 TYPE_CHECKING = False
@@ -52,14 +54,21 @@ def listen(key: bytes) -> None:
 
 def connect(clique: Clique) -> None:
     """Reach the ranks that are not in this process, if there are any. Raises Refused."""
-    with changed:
-        is_whole = len(clique.ranks) == clique.size
-    if is_whole:
+    if _is_whole(clique):
         _introduce_no_more(clique.key)
         return
     with _lock:
         link = _links.setdefault(clique.key, Link(clique))
-    link.open()
+    try:
+        link.open()
+    except Refused:
+        if not _is_whole(clique):  # or other threads have made the other ranks meanwhile, and closed the door
+            raise
+
+
+def _is_whole(clique: Clique) -> bool:
+    with changed:
+        return len(clique.ranks) == clique.size
 
 
 def close(clique: Clique) -> None:
@@ -175,6 +184,8 @@ class Message:
             board.note(key, rank, Post(Header(*more), data))
         elif what == "read":
             board.note_read(key, rank)
+        elif what in ("waits", "deadlock"):
+            deadlocks.receive(what, more)
         else:
             there.discard(rank)
             board.note_end(rank, more)
@@ -313,7 +324,8 @@ class Link:
             if what == "end" or key == "join":
                 self._history.append(raw)
             for connection in self._connections:
-                _send(connection, raw)
+                if what != "waits" or _takes_more(connection):
+                    _send(connection, raw)
 
     def _hear(self, connection: Connection[Any, Any]) -> None:
         """Note what another process tells, until it ends."""
@@ -363,6 +375,11 @@ class Link:
 def _send(connection: Connection[Any, Any], raw: bytes) -> None:
     with contextlib.suppress(OSError):  # the other side has ended: who hears it notes that
         connection.send_bytes(raw)
+
+
+def _takes_more(connection: Connection[Any, Any]) -> bool:
+    """Whether what is sent can be left there at once: a process that is stopped does not hear it."""
+    return bool(select.select([], [connection], [], 0)[1])
 
 
 def _hang_up(connection: Connection[Any, Any]) -> None:

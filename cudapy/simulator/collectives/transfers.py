@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -212,6 +213,7 @@ class Together(Operation):
         self.context = stream.context
         self.comms = list(dict.fromkeys(call.comm for call in calls))
         self.is_running = False
+        self.since = time.monotonic()
 
     def run(self) -> None:
         locked = sorted(self.comms, key=lambda comm: comm.handle)
@@ -267,6 +269,8 @@ def issue(calls: list[tuple[Call, Stream]]) -> None:
 def _capture(capture: Any, members: list[tuple[Call, Stream]]) -> None:
     streams = list(dict.fromkeys(stream for _, stream in members))
     first, *others = streams
+    for call, _ in members:
+        call.comm.is_captured = True
     for other in others:
         capture.join(first, capture.follows[other])
     node = capture.add(first, Together([call for call, _ in members], first))

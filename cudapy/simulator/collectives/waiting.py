@@ -1,18 +1,21 @@
 """Waiting for other ranks, and saying so: who waits for whom, where no end is to be seen.
 
+`deadlocks` finds those that wait for each other.
+
 What a rank does with others is a generator, a task, that yields a `Wait` wherever it has to wait. Tasks of
 one call of the program, or of one group, go on side by side.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import time
-from typing import Any
 
 from ..interrupts import leave
 from ..refused import Refused
+from . import deadlocks
 from .board import changed
 
 TYPE_CHECKING = False
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     Task = Generator["Wait", None, None]
 
 SLICE = 0.05  # seconds between two looks at what may never come
-SETTLED = 0.3  # seconds in which nothing changes, after which ranks that wait for each other are a deadlock
 PATIENCE = 5.0  # seconds after which a wait is reported
 LOST = 10.0  # seconds after which a wait for a rank that has gone fails
 VARIABLE = "CUDAPY_SIMULATOR_COLLECTIVE_TIMEOUT"
@@ -36,7 +38,9 @@ class Ended(Exception):
 
 
 class Wait:
-    """What a task waits for: until nothing of `missing()` is left."""
+    """What a task waits for: until nothing of `missing()` is left, whose ranks only become fewer."""
+
+    _numbers = itertools.count()
 
     def __init__(self, comm: Communicator, what: str, missing: Callable[[], list[int]], verb: str) -> None:
         self.comm = comm
@@ -44,6 +48,8 @@ class Wait:
         self.missing = missing
         self.verb = verb  # what the others have yet to do
         self.since = time.monotonic()
+        self.number = next(self._numbers)
+        self.in_program = False  # whether a call of the program waits, and not one in a stream
         self.is_reported = False
         self.deadlock = ""  # the report, once it is one
 
@@ -70,7 +76,7 @@ def drive(tasks: list[Task], in_program: bool, fail: Callable[[str], Exception])
     pending: list[tuple[Task, Wait]] = []
     try:
         for task in tasks:
-            _advance(task, pending)
+            _advance(task, in_program, pending)
         while pending:
             with changed:
                 ready = [entry for entry in pending if not entry[1].missing()]
@@ -84,18 +90,19 @@ def drive(tasks: list[Task], in_program: bool, fail: Callable[[str], Exception])
             for entry in ready:
                 pending.remove(entry)
                 _forget(entry[1])
-                _advance(entry[0], pending)
+                _advance(entry[0], in_program, pending)
     finally:
         for task, wait in pending:
             _forget(wait)
             task.close()
 
 
-def _advance(task: Task, pending: list[tuple[Task, Wait]]) -> None:
+def _advance(task: Task, in_program: bool, pending: list[tuple[Task, Wait]]) -> None:
     try:
         wait = next(task)
     except StopIteration:
         return
+    wait.in_program = in_program
     with changed:
         waits.append(wait)
     pending.append((task, wait))
@@ -121,13 +128,10 @@ def _look(wait: Wait, fail: Callable[[str], Exception]) -> None:
     with changed:
         missing = wait.missing()
         gone = [rank for rank in missing if rank in comm.board.gone]
-        cycle = _cycle(wait) if lasted > SETTLED and not wait.deadlock else None
-        if cycle is not None:
-            lines = "\n".join(f"  {line}" for each in cycle for line in each.line().splitlines())
-            for each in cycle:
-                each.deadlock = f"deadlock: these ranks wait for each other, and none can go on\n{lines}"
     if not missing:
         return
+    if lasted > deadlocks.SETTLED and not wait.deadlock:
+        deadlocks.look(wait)
     if wait.deadlock:
         raise fail(wait.deadlock)
     if gone:
@@ -138,34 +142,6 @@ def _look(wait: Wait, fail: Callable[[str], Exception]) -> None:
     if (gone or lasted > PATIENCE) and not wait.is_reported:
         wait.is_reported = True
         print(f"cudapy simulator: {wait.line()}", file=sys.stderr, flush=True)
-
-
-def _cycle(start: Wait) -> list[Wait] | None:
-    """Waits of which each one's rank is waited for by the one before, the last one's by the first."""
-    now = time.monotonic()
-    by_comm: dict[Any, list[Wait]] = {}
-    for wait in waits:
-        if now - wait.since > SETTLED and wait.missing():
-            by_comm.setdefault(wait.comm, []).append(wait)
-    path: list[Wait] = [start]
-    seen: set[int] = {id(start)}
-
-    def follow(wait: Wait) -> bool:
-        for rank in wait.missing():
-            other = wait.comm.clique.ranks.get(rank)
-            for comm in () if other is None else (other, *other.held_up_by()):
-                for next_wait in by_comm.get(comm, ()):
-                    if next_wait is start:
-                        return True
-                    if id(next_wait) not in seen:
-                        seen.add(id(next_wait))
-                        path.append(next_wait)
-                        if follow(next_wait):
-                            return True
-                        path.pop()
-        return False
-
-    return path if follow(start) else None
 
 
 def refused(status: str) -> Callable[[str], Exception]:

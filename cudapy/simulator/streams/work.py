@@ -45,6 +45,10 @@ def wait_until(holds: Callable[[], bool]) -> None:
     progress.wait_for(holds)
 
 
+waited_for: dict[int, tuple[Work, float]] = {}
+"""What a call of a thread of the program waits for, by the thread's number, and since when."""
+
+
 class _Here(threading.local):
     """Whether this thread is in the middle of work."""
 
@@ -107,9 +111,14 @@ class Work:
         """
         if not self.done:
             may_wait()
-            with guard:
-                while not progress.wait_for(lambda: self.done, SLICE):
-                    leave()
+            me = threading.get_ident()
+            waited_for[me] = self, time.monotonic()
+            try:
+                with guard:
+                    while not progress.wait_for(lambda: self.done, SLICE):
+                        leave()
+            finally:
+                waited_for.pop(me, None)
 
     def pause(self) -> None:
         """Block until it is done, but for no longer than a thread of Python is let run while others wait.
@@ -160,6 +169,11 @@ class Queue:
         """The newest work, unless it is done."""
         last = self._last
         return None if last is None or last.done else last
+
+    def has(self, work: Work) -> bool:
+        """Whether some work is in this queue, and is not done."""
+        with guard:
+            return work is self._running or work in self._pending
 
     def submit(
         self, action: Callable[[], Any] | None, after: Iterable[Work] = (), soon: bool = False
