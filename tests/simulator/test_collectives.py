@@ -429,8 +429,8 @@ REFUSED = {
         "ncclGroupEnd without ncclGroupStart",
     ),
     "what the simulator has not": (
-        "print(nccl.ncclSignal(0, 0, 0, 0, comms[0].handle, None)[0].name, nccl.ncclGetLastError(None)[1])",
-        "the simulator has no ncclSignal",
+        "print(nccl.ncclGroupSimulateEnd(None)[0].name, nccl.ncclGetLastError(None)[1])",
+        "the simulator has no ncclGroupSimulateEnd",
     ),
 }
 

@@ -176,6 +176,11 @@ def test_a_rank_that_splits_while_its_call_is_queued_is_no_circle() -> None:
     assert out == ["['no error', 'no error', 'no error', 'no error']"]
 
 
+def test_a_thread_that_makes_the_calls_of_several_ranks_without_a_group_is_told() -> None:
+    out, _ = failing("print(error_of(comms[0].split, 0))", CUDAPY_SIMULATOR_COLLECTIVE_TIMEOUT="0")
+    assert "the thread that waits makes the other ranks' calls, too: put them in one group" in out[0]
+
+
 @pytest.mark.thorough
 def test_threads_that_split_at_the_same_time_find_each_other() -> None:
     """The rank that comes second may close the door at which the first one has just asked for others."""

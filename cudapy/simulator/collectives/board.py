@@ -74,6 +74,13 @@ class Board:
         if self.tell is not None:
             self.tell("post", key, rank, header, data, ranks)
 
+    def hand_over(self, key: Hashable, rank: int, target: int, post: Post) -> None:
+        """Leave something for one rank, which takes it when it comes to that; nobody says that it has."""
+        if target in self.local:
+            self.note(key, rank, post)
+        elif self.tell is not None:
+            self.tell("put", key, rank, post.header, post.data, (target,))
+
     def note(self, key: Hashable, rank: int, post: Post) -> None:
         """The same, in this process alone."""
         with changed:

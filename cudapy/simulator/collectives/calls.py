@@ -11,7 +11,13 @@ from ..._types.nccl import NCCL_VERSION_CODE, ncclResult_t
 from ..immortal import text
 from ..library import provides
 from ..refused import Refused
-from . import collective_calls, communicator_calls, group, registration_calls  # noqa: F401 (they provide theirs)
+from . import (  # noqa: F401 (they provide theirs)
+    collective_calls,
+    communicator_calls,
+    group,
+    one_sided,
+    registration_calls,
+)
 from .communicator import last_error, note_last_error
 
 _STATUS = {

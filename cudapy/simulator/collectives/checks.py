@@ -21,8 +21,15 @@ def usable(handle: int | None) -> Communicator:
     comm = comm_of(handle)
     if comm.is_aborted:
         raise Refused("ncclInvalidUsage", f"{comm.name} was aborted")
+    check_suspended(comm)
     comm.context.check()
     return comm
+
+
+def check_suspended(comm: Communicator) -> None:
+    """Raise Refused for a communicator that is suspended."""
+    if comm.is_suspended:
+        raise Refused("ncclInvalidUsage", f"{comm.name} is suspended: ncclCommResume ends that")
 
 
 def current_context() -> Context:

@@ -114,11 +114,31 @@ class Communicator(Object):
         self.history = "nothing yet"
         self.operators: dict[int, tuple[int, bytes | int]] = {}  # number to type and scalar, or its address
         self.windows: dict[int, int] = {}  # number to address
+        self.shared_windows: list[int] = []  # the numbers of those that all ranks register, in their order
+        self.window_sizes: dict[int, int] = {}
+        self.put: Counter[int] = Counter()  # puts and signals to each rank
+        self.taken: Counter[int] = Counter()  # of each rank
+        self.signals: Counter[int] = Counter()  # of each rank, not waited for yet
+        self.suspensions = 0
+        self.is_suspended = False
+        self.grow_key: bytes | None = None  # of the id for new ranks, until they have come
+        self.grows = 0
 
     @property
     def name(self) -> str:
         """What a report calls it."""
         return f"rank {self.rank} of {self.size} (device {self.context.device.ordinal})"
+
+    def window_number(self, window: int) -> int | None:
+        """Which of the windows of all ranks this is; they register them in the same order."""
+        return self.shared_windows.index(window) if window in self.shared_windows else None
+
+    def window_at(self, number: int) -> tuple[int, int] | None:
+        """The address and size of the window that is the number-th on all ranks."""
+        if number >= len(self.shared_windows):
+            return None
+        window = self.shared_windows[number]
+        return (self.windows[window], self.window_sizes[window]) if window in self.windows else None
 
     def note_error(self, status: str, report: str) -> None:
         """What goes wrong in work that was queued."""

@@ -6,15 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from ..._types.nccl import NCCL_SPLIT_NOCOLOR, ncclResult_t, ncclUniqueId
+from ..._types.nccl import (
+    NCCL_SPLIT_NOCOLOR,
+    NCCL_SUSPEND_MEM,
+    ncclCommMemStat_t,
+    ncclResult_t,
+    ncclUniqueId,
+)
 from ..addresses import Pointer, pointed, require
 from ..devices.primary import retained
 from ..library import provides
 from ..refused import Refused
 from . import group
 from .board import Header, changed
-from .checks import comm_of, current_context, invalid
-from .communicator import KEY_SIZE, Communicator, join, meeting, unique_id
+from .checks import check_suspended, comm_of, current_context, invalid, usable
+from .communicator import ID_SIZE, KEY_SIZE, Communicator, join, meeting, unique_id
 from .waiting import Wait
 
 TYPE_CHECKING = False
@@ -141,6 +147,7 @@ def ncclCommRevoke(comm: int, revokeFlags: int) -> None:
 @provides("nccl")
 def ncclCommSplit(comm: int, color: int, key: int, newcomm: Pointer, config: Pointer) -> None:
     parent = comm_of(comm)
+    check_suspended(parent)
     require(pointed(newcomm), 8, "newcomm")
     if color < 0 and color != NCCL_SPLIT_NOCOLOR:
         raise invalid(f"color = {color} is negative")
@@ -158,6 +165,7 @@ def ncclCommShrink(
     shrinkFlags: int,
 ) -> None:
     parent = comm_of(comm)
+    check_suspended(parent)
     require(pointed(newcomm), 8, "newcomm")
     gone = {excludeRanksList[i] for i in range(excludeRanksCount)}
     if not gone or not gone <= set(range(parent.size)) or parent.rank in gone:
@@ -194,6 +202,110 @@ def _split(parent: Communicator, color: int, order: int, ranks: Any, target: Any
     board.leave(its_id, me, members)
     part = join(_key(key), len(members), members.index(me), parent.context)
     yield from _initialised(part, target)
+
+
+@provides("nccl")
+def ncclCommGetUniqueId(comm: int) -> ncclUniqueId:
+    communicator = usable(comm)
+    if communicator.grow_key is not None:
+        raise Refused(
+            "ncclInvalidUsage", f"{communicator.name} has an id already that no ncclCommGrow has used"
+        )
+    internal = unique_id()
+    communicator.grow_key = _key(internal)
+    grown = internal[:KEY_SIZE] + communicator.size.to_bytes(4, "little")
+    return ncclUniqueId(internal=grown.ljust(len(internal), b"\0"))
+
+
+@provides("nccl")
+def ncclCommGrow(
+    comm: int | None, nRanks: int, uniqueId: Pointer, rank: int, newcomm: Pointer, config: Pointer
+) -> None:
+    require(pointed(newcomm), 8, "newcomm")
+    internal = b""
+    if uniqueId:
+        require(pointed(uniqueId), ID_SIZE, "uniqueId")
+        internal = bytes(uniqueId[0])
+    if not comm:
+        before = int.from_bytes(internal[KEY_SIZE : KEY_SIZE + 4], "little")
+        if not before:
+            raise invalid("a new rank needs an id of ncclCommGetUniqueId")
+        if not before <= rank < nRanks:
+            raise invalid(f"rank = {rank}: new ranks are {before} to nRanks - 1 = {nRanks - 1}")
+        _init(newcomm, nRanks, internal, rank)
+        return
+    parent = usable(comm)
+    if rank != -1:
+        raise invalid(f"rank = {rank}, which is -1 for a rank of the communicator that grows")
+    if nRanks <= parent.size:
+        raise invalid(f"nRanks = {nRanks} is not more than the {parent.size} that there are")
+    if parent.pending():
+        raise Refused("ncclInvalidUsage", f"{parent.name} has calls that have not ended: NCCL may hang")
+    newcomm[0] = 0
+    group.set_up(_grown(parent, nRanks, _key(internal), newcomm))
+
+
+def _grown(parent: Communicator, size: int, key: bytes, target: Any) -> Task:
+    """The ranks tell each other the id, and meet the new ones."""
+    board, me, everybody = parent.board, parent.rank, range(parent.size)
+    parent.grows += 1
+    what, header = f"grow {parent.grows}", Header(f"ncclCommGrow to {size} ranks")
+    its_own = bool(key) and parent.grow_key == key
+    board.post(what, me, header, np.frombuffer(bytes([its_own]) + key, np.uint8))
+    yield Wait(parent, "ncclCommGrow", lambda: board.missing(what, everybody), "grow, too")
+    with changed:
+        posts = dict(board.slot(what).posts)
+    board.has_read(what, me)
+    yield Wait(parent, "ncclCommGrow", lambda: board.unread(what, everybody), "grow, too")
+    board.leave(what, me, everybody)
+    said = [bytes(posts[rank].data) for rank in everybody]
+    keys = {data[1:] for data in said} - {b""}
+    different = [rank for rank in everybody if posts[rank].header != header]
+    if different:
+        raise invalid(f"rank {different[0]} said another number of ranks")
+    if len(keys) != 1 or not any(data[0] for data in said):
+        raise invalid("one rank has to give the id that it got of ncclCommGetUniqueId for this communicator")
+    grown = join(keys.pop(), size, me, parent.context)
+    yield from _initialised(grown, target)
+    parent.grow_key = None if its_own else parent.grow_key
+
+
+@provides("nccl")
+def ncclCommSuspend(comm: int, flags: int) -> None:
+    communicator = usable(comm)
+    if flags != NCCL_SUSPEND_MEM:
+        raise invalid(f"flags = {flags}, which must be NCCL_SUSPEND_MEM")
+    group.set_up(_suspended(communicator, True))
+
+
+@provides("nccl")
+def ncclCommResume(comm: int) -> None:
+    communicator = comm_of(comm)
+    if not communicator.is_suspended:
+        raise Refused("ncclInvalidUsage", f"{communicator.name} is not suspended")
+    group.set_up(_suspended(communicator, False))
+
+
+def _suspended(comm: Communicator, is_suspended: bool) -> Task:
+    """All ranks do it together."""
+    board, me, everybody = comm.board, comm.rank, range(comm.size)
+    name = "ncclCommSuspend" if is_suspended else "ncclCommResume"
+    comm.suspensions += 1
+    what = f"suspension {comm.suspensions}"
+    board.post(what, me, Header(name))
+    yield Wait(comm, name, lambda: board.missing(what, everybody), "call it, too")
+    board.has_read(what, me)
+    yield Wait(comm, name, lambda: board.unread(what, everybody), "call it, too")
+    board.leave(what, me, everybody)
+    comm.is_suspended = is_suspended
+
+
+@provides("nccl")
+def ncclCommMemStats(comm: int, stat: int) -> int:
+    communicator = comm_of(comm)
+    if stat not in set(ncclCommMemStat_t):
+        raise invalid(f"{stat} is no ncclCommMemStat_t")
+    return int(stat == ncclCommMemStat_t.ncclStatGpuMemSuspended and communicator.is_suspended)
 
 
 @provides("nccl")

@@ -34,6 +34,10 @@ RARELY = 2.0  # seconds between two messages of a process that waits for long
 FORGOTTEN = 30.0  # seconds after which a state of another process is dropped
 
 
+TOGETHER = "deadlock: these ranks wait for each other, and none can go on"
+ALONE = "deadlock: the thread that waits makes the other ranks' calls, too: put them in one group"
+
+
 class Entry(NamedTuple):
     """A wait: its line in a report, since when it is there, and which calls of which ranks it waits for."""
 
@@ -74,7 +78,7 @@ def look(wait: Wait) -> None:
         _publish(own)
     else:
         lines = [line for entry in circle.values() for line in entry.line.splitlines()]
-        text = "\n  ".join(["deadlock: these ranks wait for each other, and none can go on", *lines])
+        text = "\n  ".join([TOGETHER if len(circle) > 1 else ALONE, *lines])
         _spread(list(circle), text)
 
 

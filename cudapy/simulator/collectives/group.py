@@ -8,7 +8,7 @@ import threading
 from ..refused import Refused
 from ..streams.stream import Stream
 from .communicator import Communicator
-from .transfers import Call, issue
+from .transfers import AnyCall, issue
 from .waiting import Ended, drive, refused
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ class _Group(threading.local):
 
     def __init__(self) -> None:
         self.depth = 0
-        self.calls: list[tuple[Call, Stream]] = []
+        self.calls: list[tuple[AnyCall, Stream]] = []
         self.tasks: list[tuple[Task, Communicator | None]] = []
         self.error: Refused | None = None
 
@@ -84,12 +84,16 @@ def _discard(tasks: list[tuple[Task, Communicator | None]]) -> None:
         task.close()
 
 
-def make(call: Call, stream: Stream) -> None:
-    """Make a call, now or at the end of the group. Raises Refused."""
+def make(call: AnyCall, stream: Stream, waits: bool = True) -> None:
+    """Make a call, now or at the end of the group. Raises Refused.
+
+    waits: whether NCCL waits in it for the other ranks to make theirs.
+    """
     if _group.depth:
         _group.calls.append((call, stream))
         return
-    _alone(call.comm)
+    if waits:
+        _alone(call.comm)
     issue([(call, stream)])
 
 

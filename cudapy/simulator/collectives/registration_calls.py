@@ -43,6 +43,9 @@ def ncclCommDeregister(comm: int, handle: int | None) -> None:
 @provides("nccl")
 def ncclCommWindowRegister(comm: int, buff: int | None, size: int, win: Pointer, winFlags: int) -> None:
     ncclCommRegister(comm, buff, size, win)
+    communicator = comm_of(comm)
+    communicator.shared_windows.append(win[0])
+    communicator.window_sizes[win[0]] = size
 
 
 @provides("nccl")

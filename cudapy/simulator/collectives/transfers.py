@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 
 issued: list[Together] = []
 """Calls that are queued or run, in the order of the calls; guarded by `changed`."""
+
+
+class AnyCall(Protocol):
+    """A call of a rank, of any kind."""
+
+    @property
+    def comm(self) -> Communicator: ...
+
+    def task(self) -> Task: ...
 
 
 @dataclass(frozen=True)
@@ -207,7 +216,7 @@ class Together(Operation):
 
     soon = False
 
-    def __init__(self, calls: list[Call], stream: Stream) -> None:
+    def __init__(self, calls: list[AnyCall], stream: Stream) -> None:
         self.calls = calls
         self.stream = stream
         self.context = stream.context
@@ -216,6 +225,8 @@ class Together(Operation):
         self.since = time.monotonic()
 
     def run(self) -> None:
+        from .one_sided import take
+
         locked = sorted(self.comms, key=lambda comm: comm.handle)
         for comm in locked:
             comm.lock.acquire()
@@ -224,6 +235,8 @@ class Together(Operation):
             if self not in issued:  # a node of a graph
                 issued.append(self)
         try:
+            for comm in self.comms:
+                take(comm)
             drive([call.task() for call in self.calls], False, self._fail)
         except Ended:
             pass
@@ -247,12 +260,12 @@ class Together(Operation):
         return [f"{call.comm.name}: {call}" for call in self.calls]
 
 
-def issue(calls: list[tuple[Call, Stream]]) -> None:
+def issue(calls: list[tuple[AnyCall, Stream]]) -> None:
     """Queue the calls of a group, or make nodes of them."""
     from ..streams.capture import implicit
 
-    captured: dict[object, list[tuple[Call, Stream]]] = {}
-    queued: dict[object, list[tuple[Call, Stream]]] = {}
+    captured: dict[object, list[tuple[AnyCall, Stream]]] = {}
+    queued: dict[object, list[tuple[AnyCall, Stream]]] = {}
     for call, stream in calls:
         if stream.capture is not None:
             captured.setdefault(stream.capture, []).append((call, stream))
@@ -266,7 +279,7 @@ def issue(calls: list[tuple[Call, Stream]]) -> None:
         _queue(members)
 
 
-def _capture(capture: Any, members: list[tuple[Call, Stream]]) -> None:
+def _capture(capture: Any, members: list[tuple[AnyCall, Stream]]) -> None:
     streams = list(dict.fromkeys(stream for _, stream in members))
     first, *others = streams
     for call, _ in members:
@@ -278,7 +291,7 @@ def _capture(capture: Any, members: list[tuple[Call, Stream]]) -> None:
         capture.follows[other] = {node: bytes(8)}
 
 
-def _queue(members: list[tuple[Call, Stream]]) -> None:
+def _queue(members: list[tuple[AnyCall, Stream]]) -> None:
     streams = list(dict.fromkeys(member for _, member in members))
     first, *others = streams
     comm = members[0][0].comm
