@@ -8,6 +8,7 @@ have what they need of it.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from typing import Any, NamedTuple
 
 TYPE_CHECKING = False
@@ -61,6 +62,8 @@ class Board:
         self.gone: dict[int, str] = {}  # ranks that will not come any more, and why
         self.local: set[int] = set()
         self.tell: Callable[..., None] | None = None
+        self.said: Counter[int] = Counter()  # messages of the ranks here that other processes get
+        self.heard: Counter[int] = Counter()  # those of other processes' ranks that have come
 
     def slot(self, key: Hashable) -> Slot:
         """The slot of a call; for those that have `changed`."""
@@ -70,7 +73,9 @@ class Board:
         self, key: Hashable, rank: int, header: Header, data: Any = None, ranks: Iterable[int] | None = None
     ) -> None:
         """A rank has come to a call. ranks: whom it concerns; None: all."""
-        self.note(key, rank, Post(header, data))
+        with changed:
+            self.said[rank] += self.tell is not None
+            self.note(key, rank, Post(header, data))
         if self.tell is not None:
             self.tell("post", key, rank, header, data, ranks)
 
@@ -79,6 +84,8 @@ class Board:
         if target in self.local:
             self.note(key, rank, post)
         elif self.tell is not None:
+            with changed:
+                self.said[rank] += 1
             self.tell("put", key, rank, post.header, post.data, (target,))
 
     def note(self, key: Hashable, rank: int, post: Post) -> None:
@@ -89,7 +96,9 @@ class Board:
 
     def has_read(self, key: Hashable, rank: int, ranks: Iterable[int] | None = None) -> None:
         """A rank has what it needs of the others. ranks: as for `post`."""
-        self.note_read(key, rank)
+        with changed:
+            self.said[rank] += self.tell is not None
+            self.note_read(key, rank)
         if self.tell is not None:
             self.tell("read", key, rank, ranks=ranks)
 

@@ -5,7 +5,9 @@ of waits that stand behind each other is a deadlock. What a process knows of its
 data; processes that have waited for a moment send each other theirs, and those that they have got, so that
 each sees circles over processes that it has no connection to. A state is old when it comes. But a wait goes
 on until it ends for good: each wait of a circle has a time from which on it stood behind the next, and its
-state one at which it still did. If a moment is in all these spans, the circle was there then, and stays.
+state one at which it still did. If a moment is in all these spans, the circle was there then, and stays. A
+call may have been made and not be known yet to who waits for it: each process counts the messages of its
+ranks and those that it got, and a rank counts as missing if all that it had said had come.
 """
 
 from __future__ import annotations
@@ -47,17 +49,27 @@ class Entry(NamedTuple):
 
 
 class State(NamedTuple):
-    """What a process says of its waits. behind: for a call of a rank the waits that it stands behind."""
+    """What a process says of its waits. behind: for a call of a rank the waits that it stands behind.
+
+    said, heard: by rank, the messages of its own ranks, and those of others that it got.
+    """
 
     process: str
     time: float
     entries: dict[str, Entry]
     behind: dict[str, list[tuple[str, float]]]
+    said: dict[str, int]
+    heard: dict[str, int]
 
     @classmethod
     def from_json(cls, data: Any) -> State:
-        process, moment, entries, behind = data
-        return cls(process, moment, {name: Entry(*entry) for name, entry in entries.items()}, behind)
+        process, moment, entries, *more = data
+        return cls(process, moment, {name: Entry(*entry) for name, entry in entries.items()}, *more)
+
+    def has_heard(self, other: State, call: str) -> bool:
+        """Whether all has come here that the rank of a call had said."""
+        rank = call.rpartition(" ")[0]
+        return other is self or self.heard.get(rank, 0) == other.said.get(rank, 0)
 
 
 _states: dict[str, State] = {}
@@ -148,8 +160,9 @@ def _path(
 
     def follow(name: str) -> bool:
         for call in homes[name].entries[name].calls:
-            _, waits = behind.get(call, (None, ()))
-            for other, since in waits:
+            if call not in behind or not homes[name].has_heard(behind[call][0], call):
+                continue
+            for other, since in behind[call][1]:
                 if other == start or (other in homes and other not in seen):
                     seen.add(other)
                     path.append((name, since))
@@ -177,7 +190,11 @@ def _name(wait: Wait) -> str:
 
 def _call(comm: Communicator, rank: int, in_program: bool) -> str:
     """The next call of a rank: one that its program makes there and then, or one in a stream."""
-    return f"{comm.clique.key.hex()} {rank} {'program' if in_program else 'stream'}"
+    return f"{_rank(comm, rank)} {'program' if in_program else 'stream'}"
+
+
+def _rank(comm: Communicator, rank: int) -> str:
+    return f"{comm.clique.key.hex()} {rank}"
 
 
 def _state() -> State:
@@ -204,7 +221,11 @@ def _state() -> State:
         for in_program in (False, True)
         if (found := _behind(comm, in_program))
     }
-    _own = State(_this_process(), now, entries, behind)
+    said, heard = (
+        {_rank(comm, rank): count for comm in all_here() for rank, count in getattr(comm.board, name).items()}
+        for name in ("said", "heard")
+    )
+    _own = State(_this_process(), now, entries, behind, said, heard)
     return _own
 
 
@@ -218,17 +239,16 @@ def _behind(comm: Communicator, in_program: bool) -> list[tuple[Wait, float]]:
         found = [wait for wait in waits if wait.comm in comms and not wait.in_program]
         return [(wait, max(since, wait.since)) for wait in found]
 
-    found = []
     if not in_program:
-        found = waits_of([each for each in issued if comm in each.comms and each.is_running])
+        running = [each for each in issued if comm in each.comms and each.is_running]
         queued = comm.queued()
         if queued is not None:
-            return found + waits_of(comm.held_up_by(queued), queued.since)
-        if comm.is_captured:  # the call may be in a graph that has been launched
-            return found
+            return waits_of(running) + waits_of(comm.held_up_by(queued), queued.since)
+        if running or comm.is_captured:  # the call may be in a graph that has been launched
+            return waits_of(running)
     # The program has yet to make the call: what does the thread wait for that makes it?
     thread = _only_thread()
-    found += [
+    found = [
         (wait, wait.since) for wait in waits if wait.in_program and (wait.comm is comm or thread is not None)
     ]
     for work, since in () if thread is None else _waited_for(thread):

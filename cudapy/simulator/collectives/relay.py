@@ -172,6 +172,8 @@ class Message:
         what, key, rank, more, ranks, size, ipc_handle = json.loads(line)
         board = clique.board
         if ranks is not None and not board.local.intersection(ranks):
+            with changed:
+                board.heard[rank] += 1
             return
         data = None
         if ipc_handle:
@@ -181,9 +183,13 @@ class Message:
         if what in ("post", "put"):
             if key == "join":
                 there.add(rank)
-            board.note(key, rank, Post(Header(*more), data))
+            with changed:
+                board.heard[rank] += 1
+                board.note(key, rank, Post(Header(*more), data))
         elif what == "read":
-            board.note_read(key, rank)
+            with changed:
+                board.heard[rank] += 1
+                board.note_read(key, rank)
         elif what in ("waits", "deadlock"):
             deadlocks.receive(what, more)
         else:
