@@ -41,9 +41,9 @@ class RepeatedLaunch:
 
     ctypes looks at each argument, so four take a third of the time of eleven, with a driver that does
     nothing. The grid, the block and the stream lie in a CUlaunchConfig. It is packed for the launch, or left
-    by an earlier one that was the same but for its arguments: each kernel has one that is remembered, since
-    programs launch kernels in turns. What cannot be packed, and handles that are no CUfunction and CUstream,
-    are left to cuLaunchKernel, which says what is wrong.
+    by an earlier one that was the same but for its arguments: one is remembered of each kernel in each
+    stream, since programs launch kernels in turns. What cannot be packed, and handles that are no CUfunction
+    and CUstream, are left to cuLaunchKernel, which says what is wrong.
 
     Arguments are compared by identity, which costs least: small ints and constants of a loop are the same
     objects each time. The value of the stream object is compared, too, as it can change.
@@ -168,7 +168,7 @@ class RepeatedLaunch:
             row[0], row[1] = gridDimX, row[2]
         else:
             row[1] -= 1
-            if not row[1]:
+            if row[1] <= 0:  # less than 0 if another thread counts as well
                 row[1] = row[2] = LONGER_ROW
                 return True
         return False
