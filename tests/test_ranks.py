@@ -107,7 +107,11 @@ def test_the_command_and_ctrl_c(tmp_path: Path) -> None:
         "import os, sys, time\nopen(sys.argv[1] + os.environ['RANK'], 'w').close()\ntime.sleep(600)"
     )
     command = [sys.executable, "-m", "cudapy", "ranks", "2", str(tmp_path / "program.py"), f"{tmp_path}/at"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+    try:
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
     while not ((tmp_path / "at0").exists() and (tmp_path / "at1").exists()):
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
