@@ -314,7 +314,7 @@ def test_races_across_blocks(machine: Machine, first: str, second: str) -> None:
 def test_what_needs_newer_hardware_is_named(machine: Machine) -> None:
     source = """
 extern "C" __global__ void k(float *x)
-{ asm volatile("multimem.red.relaxed.sys.global.add.f32 [%0], 1.0;" :: "l"(x) : "memory"); }
+{ asm volatile("tcgen05.fence::before_thread_sync;" :: "l"(x) : "memory"); }
 """
-    with pytest.raises(PTXError, match=r"line \d+: multimem\.red.*it has no multimem at all"):
+    with pytest.raises(PTXError, match=r"line \d+: tcgen05\.fence.*it has no tcgen05 at all"):
         machine.load(source, 90)

@@ -68,7 +68,6 @@ def test_what_does_nothing(nvrtc: ModuleType) -> None:
         ("discard.global.L2 [%rd1], 64;", "the size must be 128"),
         ("applypriority.global.L2::evict_normal [%rd1], %r1;", "the size must be 128"),
         ("prefetch.shared.L2 [%rd1];", "does not support this; it has prefetch"),
-        ("multimem.ld_reduce.global.add.f32 %f1, [%rd1];", "it has no multimem at all"),
         ("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%rd1], {%r1};", "2 registers are expected"),
         ("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2}, [%rd1];", "4 registers are expected"),
         ("cp.async.bulk.wait_group %r1;", "a number of groups is expected"),
@@ -76,7 +75,6 @@ def test_what_does_nothing(nvrtc: ModuleType) -> None:
             "mbarrier.check_layout.layout::v0.shared::cta.b64 %r1, [%rd1];",
             "does not support this; it has mbarrier",
         ),
-        ("multimem.red.relaxed.gpu.global.add.u32 [%rd1], %r1;", "it has no multimem at all"),
         ("mbarrier.arrive.release.cluster.shared::cluster.b64 %rd1, [%r1];", "the first operand must be _"),
         (
             "st.async.mbarrier::complete_tx::bytes.b32 [%rd1], %r1, [%rd1];",

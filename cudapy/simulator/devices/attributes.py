@@ -138,6 +138,7 @@ def attributes(ordinal: int, compute_capability: tuple[int, int]) -> dict[int, i
         "IPC_EVENT_SUPPORTED": int(sys.platform == "linux"),  # see `pages`
         "MEMPOOL_SUPPORTED_HANDLE_TYPES": int(sys.platform == "linux"),
         "HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED": int(sys.platform == "linux"),  # see `virtual`
+        "MULTICAST_SUPPORTED": int(sys.platform == "linux" and major in (9, 10)),  # see `multicast`
         "MULTI_GPU_BOARD_GROUP_ID": ordinal,
         "PCI_BUS_ID": ordinal,
     }

@@ -32,7 +32,7 @@ LEAST = 4096
 class Allocation:
     """One range of memory: `size` bytes from `address`, of a kind ("device", "managed", "host" ...)."""
 
-    __slots__ = ("_views", "address", "data", "end", "kind", "reach", "size", "written")
+    __slots__ = ("_views", "address", "data", "end", "kind", "reach", "size", "team", "written")
 
     def __init__(self, address: int, size: int, kind: str, data: U8) -> None:
         self.address = address
@@ -45,6 +45,8 @@ class Allocation:
         )
         self.reach: Callable[[Any], bool] | None = None
         """Whether kernels of a `Device.origin` may touch it; None: all may."""
+        self.team: dict[int, Member] | None = None
+        """Of multicast memory the devices whose memories it means, by their numbers."""
         self._views: dict[DType, tuple[Array, int]] = {}
 
     def view(self, dtype: DType) -> tuple[Array, int]:
@@ -60,6 +62,16 @@ class Allocation:
 
     def __repr__(self) -> str:
         return f"<{self.kind} memory, {self.size} bytes at {self.address:#x}>"
+
+
+class Member:
+    """A device of a multicast object."""
+
+    def __init__(self, address: int) -> None:
+        self.address = address
+        """Where its memory shows, as far as it is bound."""
+        self.bound: list[tuple[int, int]] = []
+        """The offsets at which bound memory starts and ends."""
 
 
 class Memory:
@@ -91,11 +103,21 @@ class Memory:
         self._add(Allocation(address, size, kind, data))
         return address
 
-    def adopt(self, address: int, size: int, kind: str, reach: Callable[[Any], bool] | None = None) -> None:
-        """Let kernels touch memory that somebody else owns, and keeps until `release`; `reach` says which."""
+    def adopt(
+        self,
+        address: int,
+        size: int,
+        kind: str,
+        reach: Callable[[Any], bool] | None = None,
+        team: dict[int, Member] | None = None,
+    ) -> None:
+        """Let kernels touch memory that somebody else owns, and keeps until `release`; `reach` says which.
+        Multicast memory, which has a `team`, is never read or written where it shows itself.
+        """
         data = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
         allocation = Allocation(address, size, kind, data)
-        allocation.reach = reach
+        allocation.team = team
+        allocation.reach = reach or (None if team is None else lambda _: True)
         self._add(allocation)
         self.written(address, size)
 

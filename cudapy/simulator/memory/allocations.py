@@ -120,6 +120,8 @@ def find(address: int) -> Block:
     block = blocks.find(address)
     if block is None:
         raise invalid(f"{address:#x} lies in no memory that was allocated{_nearest(address)}")
+    if block.kind == "multicast":
+        raise invalid(f"{address:#x} lies in multicast memory, which only multimem instructions access")
     return block
 
 
@@ -215,7 +217,11 @@ def release(block: Block) -> None:
 def release_all(context: Context) -> None:
     """The end of what a context owns."""
     for block in blocks.of(context):
-        if block.pool is None and block.kind not in ("mapped", "variable"):  # those go with what made them
+        if block.pool is None and block.kind not in (
+            "mapped",
+            "multicast",
+            "variable",
+        ):  # those go with what made them
             release(block)
 
 

@@ -73,8 +73,8 @@ def attribute(block: Block, name: Attribute, address: int) -> int:
 
 def _handle_types(block: Block) -> int:
     """The types of handles by which other processes open the memory."""
-    if block.kind == "mapped":
-        return int(block.extra.properties.requestedHandleTypes)
+    if block.kind in ("mapped", "multicast"):
+        return int(block.extra.handle_types)
     return FILE if getattr(block.pool, "file", None) is not None else 0
 
 

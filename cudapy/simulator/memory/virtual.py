@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUmemAllocationHandleType as HandleType
@@ -26,6 +26,9 @@ from ..streams.work import guard
 from .allocations import LARGEST, Block, blocks, table
 from .pages import IS_SUPPORTED, blank, map_file
 
+if TYPE_CHECKING:
+    from ..engine.memory import Member
+
 GRANULARITY = 2 << 20
 FILE = int(HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
 
@@ -33,19 +36,17 @@ reserved: dict[int, int] = {}
 _lock = threading.RLock()
 
 
-class Physical(Object):
-    """Memory without an address. It lives as long as it has handles or mappings."""
+class Mappable(Object):
+    """What addresses can be mapped to. It lives as long as it has handles or mappings."""
 
-    noun = "physical allocation"
+    noun = "physical allocation or multicast object"
+    kind = "mapped"
 
-    def __init__(self, size: int, properties: Any, file: int, *, is_imported: bool = False) -> None:
+    def __init__(self, size: int, handle_types: int) -> None:
         super().__init__()
         self.size = size
-        self.counted = 0 if is_imported else size  # who made it counts it
-        self.properties = properties
-        self.file = file
-        self.device = device(properties.location.id)
-        self.device.claim(self.counted)
+        self.handle_types = handle_types
+        self.team: dict[int, Member] | None = None
         self.references = 1
         self.mappings = 0
 
@@ -76,8 +77,36 @@ class Physical(Object):
 
     def _end_if_unused(self) -> None:
         if not self.references and not self.mappings:
-            os.close(self.file)
-            self.device.unclaim(self.counted)
+            self.end()
+
+    def show(self, address: int, size: int, offset: int) -> None:
+        """Have addresses mean it."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Give it back."""
+        raise NotImplementedError
+
+
+class Physical(Mappable):
+    """Memory without an address."""
+
+    noun = "physical allocation"
+
+    def __init__(self, size: int, properties: Any, file: int, *, is_imported: bool = False) -> None:
+        super().__init__(size, int(properties.requestedHandleTypes))
+        self.counted = 0 if is_imported else size  # who made it counts it
+        self.properties = properties
+        self.file = file
+        self.device = device(properties.location.id)
+        self.device.claim(self.counted)
+
+    def show(self, address: int, size: int, offset: int) -> None:
+        map_file(self.file, size, offset, address)
+
+    def end(self) -> None:
+        os.close(self.file)
+        self.device.unclaim(self.counted)
 
 
 def _properties(prop: Any) -> CUmemAllocationProp:
@@ -127,7 +156,11 @@ def cuMemAddressFree(ptr: int, size: int) -> None:
 
 def mapped() -> list[Block]:
     """All mappings."""
-    return [block for block in blocks.all() if block.kind == "mapped"]
+    return [block for block in blocks.all() if _is_mapped(block)]
+
+
+def _is_mapped(block: Block | None) -> TypeGuard[Block]:
+    return block is not None and isinstance(block.extra, Mappable)
 
 
 @provides("driver")
@@ -150,17 +183,21 @@ def _physical(handle: int) -> Physical:
     return find(handle, Physical, "CUDA_ERROR_INVALID_VALUE")
 
 
+def _mappable(handle: int) -> Mappable:
+    return find(handle, Mappable, "CUDA_ERROR_INVALID_VALUE")
+
+
 @provides("driver")
 def cuMemRelease(handle: int) -> None:
-    _physical(handle).release()
+    _mappable(handle).release()
 
 
 @provides("driver")
 def cuMemRetainAllocationHandle(addr: int | None) -> int:
     block = blocks.find(addr or 0)
-    if block is None or block.kind != "mapped":
+    if not _is_mapped(block):
         raise invalid(f"nothing is mapped at {addr or 0:#x}")
-    physical: Physical = block.extra
+    physical: Mappable = block.extra
     physical.retain()
     return physical.handle
 
@@ -172,18 +209,19 @@ def cuMemGetAllocationPropertiesFromHandle(handle: int) -> Any:
 
 @provides("driver")
 def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
-    physical = _physical(handle)
+    physical = _mappable(handle)
     ranges = list(reserved.items())
     inside = any(start <= ptr and ptr + size <= start + length for start, length in ranges)
     if not inside or size != physical.size or offset or flags or ptr % GRANULARITY:
         raise invalid("the addresses must be reserved and the whole allocation be mapped, at an offset of 0")
     if blocks.find(ptr) is not None:
         raise invalid(f"something is mapped at {ptr:#x} already")
-    map_file(physical.file, size, address=ptr)
+    physical.show(ptr, size, offset)
     physical.map()
     context = owner()
-    block = Block(ptr, size, "mapped", context)
-    block.device = physical.device
+    block = Block(ptr, size, physical.kind, context)
+    if isinstance(physical, Physical):
+        block.device = physical.device
     block.extra = physical
     blocks.add(block)
 
@@ -223,7 +261,7 @@ def cuMemSetAccess(ptr: int, size: int, desc: Pointer, count: int) -> None:
         allowed, known = any(access.values()), table.find(block.address)
         with guard:
             if allowed and known is None:
-                table.adopt(block.address, block.size, "mapped", _reach(access))
+                table.adopt(block.address, block.size, block.kind, _reach(access), block.extra.team)
             elif not allowed and known is not None:
                 table.release(block.address)
 
@@ -231,7 +269,7 @@ def cuMemSetAccess(ptr: int, size: int, desc: Pointer, count: int) -> None:
 @provides("driver")
 def cuMemGetAccess(location: Pointer, ptr: int) -> int:
     block = blocks.find(ptr)
-    if block is None or block.kind != "mapped":
+    if not _is_mapped(block):
         raise invalid(f"nothing is mapped at {ptr:#x}")
     access: int = block.advice.get("access", {}).get(device(needed(location, "location").id).ordinal, 0)
     return access
@@ -241,7 +279,9 @@ def cuMemGetAccess(location: Pointer, ptr: int) -> int:
 def cuMemExportToShareableHandle(
     shareableHandle: int | None, handle: int, handleType: int, flags: int
 ) -> None:
-    physical = _physical(handle)
+    physical = _mappable(handle)
+    if not isinstance(physical, Physical):
+        raise unsupported("the simulator shares no multicast objects with other processes")
     if handleType != FILE or not int(physical.properties.requestedHandleTypes) & FILE or flags:
         raise invalid("the allocation was not made to be shared as a file descriptor")
     ctypes.c_int.from_address(shareableHandle or 0).value = os.dup(physical.file)

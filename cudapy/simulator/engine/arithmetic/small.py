@@ -54,7 +54,7 @@ FLOATS = {
 }
 
 
-def _narrow(x: Array, name: str, clips: bool) -> Array:
+def narrowed(x: Array, name: str, clips: bool = False) -> Array:
     """Binary64 as codes of a format, to nearest even, clamped to what is finite."""
     form = FLOATS[name]
     size = np.abs(x)
@@ -74,14 +74,14 @@ def _joined(low: Array, high: Array, name: str) -> Array:
 @arrays
 def to_small(high: Array, low: Array, name: str, clips: bool = False) -> Array:
     """Two binary32 numbers in a pair."""
-    return _joined(_narrow(low.astype(f8), name, clips), _narrow(high.astype(f8), name, clips), name)
+    return _joined(narrowed(low.astype(f8), name, clips), narrowed(high.astype(f8), name, clips), name)
 
 
 @arrays
 def pair_to_small(pair: Array, name: str, source: str, clips: bool = False) -> Array:
     """A pair of f16 or bf16 in a pair."""
     wide = FORMATS[source].widen(pairs(pair))
-    return _joined(_narrow(wide[:, 0], name, clips), _narrow(wide[:, 1], name, clips), name)
+    return _joined(narrowed(wide[:, 0], name, clips), narrowed(wide[:, 1], name, clips), name)
 
 
 @arrays

@@ -6,6 +6,7 @@ warp.py     what threads of a warp do together             control.py  branches,
 mbarrier.py barriers in shared memory                      texture.py  textures and surfaces
 matrix.py   products of matrices                           cluster.py  blocks of a cluster
 bulk.py     bulk copies, tensors                           warpgroup.py products of matrices by four warps
+multimem.py multicast memory
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from . import (
     logic,
     matrix,
     mbarrier,
+    multimem,
     texture,
     video,
     warp,
@@ -45,6 +47,7 @@ TABLES = (
     convert,
     data,
     atomic,
+    multimem,
     mbarrier,
     texture,
     warp,

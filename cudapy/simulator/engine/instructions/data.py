@@ -99,12 +99,12 @@ def place(
     if near is not None:
         access = _access(writer, kind, count, mode)
         return writer.let_pair(f"L.shared.at_near({near}, {access}, I)")
-    where, access = _asked(writer, address, kind, count, mode)
+    where, access = asked(writer, address, kind, count, mode)
     method = _METHODS["global" if space in _GLOBAL else space]
     return writer.let_pair(f"L.{method}({where}, {access}, I)")
 
 
-def _asked(writer: BlockWriter, address: Operand, kind: Type, count: int, mode: int) -> tuple[str, str]:
+def asked(writer: BlockWriter, address: Operand, kind: Type, count: int, mode: int) -> tuple[str, str]:
     """The names of addresses, and of what an instruction asks memory for there."""
     return writer.address(address), _access(writer, kind, count, mode)
 
@@ -121,7 +121,7 @@ def _parameter(writer: BlockWriter, address: Operand) -> tuple[str, int] | None:
     return None
 
 
-def _parts(writer: BlockWriter, operand: Operand, groups: dict[str, str]) -> tuple[Operand, ...]:
+def parts(writer: BlockWriter, operand: Operand, groups: dict[str, str]) -> tuple[Operand, ...]:
     """The operands of an access: as many as it says. Raises PTXError."""
     items, wanted = writer.items(operand), int((groups.get("vector") or "v1")[1:])
     if len(items) != wanted:
@@ -132,7 +132,7 @@ def _parts(writer: BlockWriter, operand: Operand, groups: dict[str, str]) -> tup
 def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """ld and ldu."""
     kind, space = TYPES[groups["T"]], space_of(groups)
-    items = _parts(writer, instruction.operands[0], groups)
+    items = parts(writer, instruction.operands[0], groups)
     parameter = _parameter(writer, instruction.operands[1]) if space == "param" else None
     if parameter is not None:
         name, offset = parameter
@@ -140,7 +140,7 @@ def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
             _load_parameter(writer, item, name, offset + number * kind.size, kind)
         return
     if space in _GLOBAL and len(items) == 1:
-        where, access = _asked(writer, instruction.operands[1], kind, 1, READ)
+        where, access = asked(writer, instruction.operands[1], kind, 1, READ)
         arguments = ", ".join(filter(None, (where, access, "I", writer.terms(where))))
         writer.write(items[0], f"L.global_memory.load({arguments})", kind)
         return
@@ -150,7 +150,7 @@ def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
             access = _access(writer, kind, len(items), READ)
             values = writer.let(f"L.shared.load_near({near}, {access}, I)")
         else:
-            where, access = _asked(writer, instruction.operands[1], kind, len(items), READ)
+            where, access = asked(writer, instruction.operands[1], kind, len(items), READ)
             values = writer.let(f"L.shared.load({where}, {access}, I)")
         for number, item in enumerate(items):
             writer.write(item, f"{values}[{number}]", kind)
@@ -195,7 +195,7 @@ def _require_parameter(writer: BlockWriter, name: str, offset: int, kind: Type) 
 def store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """st."""
     kind, space = TYPES[groups["T"]], space_of(groups)
-    items = _parts(writer, instruction.operands[1], groups)
+    items = parts(writer, instruction.operands[1], groups)
     parameter = _parameter(writer, instruction.operands[0]) if space == "param" else None
     if parameter is not None:
         name, offset = parameter
@@ -204,7 +204,7 @@ def store(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
         return
     values = [writer.canonicalized(item, kind) for item in items]
     if space in _GLOBAL and len(items) == 1:
-        where, access = _asked(writer, instruction.operands[0], kind, 1, WRITE)
+        where, access = asked(writer, instruction.operands[0], kind, 1, WRITE)
         arguments = ", ".join(filter(None, (where, access, values[0], "I", writer.terms(where))))
         writer.line(f"L.global_memory.store({arguments})")
         return

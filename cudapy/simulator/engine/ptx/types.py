@@ -31,7 +31,8 @@ def _types() -> dict[str, Type]:
         types[name] = Type(name, 4, "u4", "x")
     for name in ("e4m3x2", "e5m2x2", "e3m2x2", "e2m3x2", "e2m1x4", "ue8m0x2"):
         types[name] = Type(name, 2, "u2", "x")
-    types["e2m1x2"] = Type("e2m1x2", 1, "u1", "x")
+    for name in ("e2m1x2", "e4m3", "e5m2"):
+        types[name] = Type(name, 1, "u1", "x")
     types["f32x2"] = Type("f32x2", 8, "u8", "x")
     types["b128"] = Type("b128", 16, "c16", "b")  # see arithmetic/wide.py
     return types

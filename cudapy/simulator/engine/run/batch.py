@@ -17,6 +17,7 @@ from .global_memory import GlobalMemory
 from .local import LocalMemory
 from .matrix import Matrices
 from .mbarrier import Mbarriers
+from .multimem import Multimem
 from .polls import Polls
 from .race_detector import RaceDetector
 from .report import Reporter
@@ -86,6 +87,10 @@ class Batch:
     @cached_property
     def atomics(self) -> Atomics:
         return Atomics(self.threads, self.shared)
+
+    @cached_property
+    def multimem(self) -> Multimem:
+        return Multimem(self.threads, self.report, self.global_memory, self.atomics)
 
     @cached_property
     def mbarriers(self) -> Mbarriers:

@@ -167,10 +167,10 @@ class Bulk:
         if allocation is None or address + size > allocation.end:
             text = f"Invalid {what}"
             self._report.fail(fault.ILLEGAL_ADDRESS, text, number, one, True, np.uint64(address), size)
-        offset = address - allocation.address
+        offset, access = address - allocation.address, accessed(_BYTE, size, number, mode)
+        self._global.check_reach(allocation, np.array([address], np.uint64), access, one)
         if allocation.written is not None:
             what = f"__global__ {allocation.kind} memory"
-            access = accessed(_BYTE, size, number, mode)
             mark_or_check(
                 self._report, allocation.written, np.array([offset]), np.uint64(address), access, one, what
             )

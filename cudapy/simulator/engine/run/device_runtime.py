@@ -211,7 +211,12 @@ def _rows(memory: Memory, address: int, pitch: int, width: int, height: int) -> 
     if not width or not height:
         return _Rows(np.empty((0, 0), np.uint8), None)
     allocation = memory.find(address)
-    if allocation is None or width > pitch or address + (height - 1) * pitch + width > allocation.end:
+    if (
+        allocation is None
+        or allocation.team is not None
+        or width > pitch
+        or address + (height - 1) * pitch + width > allocation.end
+    ):
         return None
     start, shape, strides = address - allocation.address, (height, width), (pitch, 1)
     raw_bytes = as_strided(allocation.data[start:], shape, strides)

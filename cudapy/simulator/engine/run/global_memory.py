@@ -49,7 +49,7 @@ class GlobalMemory:
         if high + size > allocation.size or bits & (size - 1):
             return self.across(a, access, lanes)
         if allocation.reach is not None:
-            self._check_reach(allocation, a, access, lanes)
+            self.check_reach(allocation, a, access, lanes)
         array, start = allocation.view(access.dtype)
         if allocation.written is not None:
             self._check_written(allocation, allocation.written, a, access, lanes)
@@ -133,7 +133,7 @@ class GlobalMemory:
             allocation = self.allocations.find(int(starts[one]))
             assert allocation is not None
             if allocation.reach is not None:
-                self._check_reach(allocation, every, access, lanes)
+                self.check_reach(allocation, every, access, lanes)
             array, start = allocation.view(access.dtype)
             if allocation.written is not None:
                 chosen = self._threads.numbers(lanes)[positions]
@@ -145,16 +145,23 @@ class GlobalMemory:
     def read_string(self, address: int) -> str:
         """A C string."""
         allocation = self.allocations.find(address)
-        if allocation is None:
+        if allocation is None or allocation.team is not None:
             return f"(bad string address {address:#x})"
         data = allocation.data[address - allocation.address :]
         end = np.flatnonzero(data == 0)
         return bytes(data[: end[0] if len(end) else None]).decode("utf-8", "replace")
 
-    def _check_reach(self, allocation: Allocation, a: U64, access: Access, lanes: Lanes) -> None:
-        if allocation.reach is not None and not allocation.reach(self._origin):
-            text = f"Invalid __global__ {access.verb}"
+    def check_reach(
+        self, allocation: Allocation, a: U64, access: Access, lanes: Lanes, is_multimem: bool = False
+    ) -> None:
+        """Raise Fault unless this device may access memory, with such an instruction."""
+        more = ""
+        if allocation.team is not None and not is_multimem:
+            more = f"in {allocation!r}, which only multimem instructions access"
+        elif allocation.reach is not None and not allocation.reach(self._origin):
             more = f"in {allocation!r}, to which this device was given no access"
+        if more:
+            text = f"Invalid {'multimem' if is_multimem else '__global__'} {access.verb}"
             self._report.fail(fault.ILLEGAL_ADDRESS, text, access.number, lanes, True, a, access.size, more)
 
     def _check_written(

@@ -209,6 +209,8 @@ class Tensors:
             one, what = np.array([lane]), f"Invalid __global__ {VERBS[mode]} of a tensor"
             bad = low if allocation is None else high - dtype.itemsize
             self._report.fail(fault.ILLEGAL_ADDRESS, what, number, one, True, np.uint64(bad), dtype.itemsize)
+        access = accessed(dtype, 1, number, mode)
+        self._global.check_reach(allocation, np.array([low], np.uint64), access, np.array([lane]))
         offset = places + (tensor.address - allocation.address)
         if allocation.written is not None:
             self._marked(allocation, allocation.written, offset, dtype.itemsize, lane, number, mode)
