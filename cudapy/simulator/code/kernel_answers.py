@@ -42,6 +42,16 @@ class KernelAnswers(Answers):
     def refusal(self, function: engine.Function, grid: Three, block: Three, shared_size: int) -> int:
         return self._refusal(self._of(function), grid, block, shared_size)
 
+    def graph(self) -> int:
+        from ..graphs.device_launch import current
+
+        return current()
+
+    def launch_graph(self, graph: int, stream: int) -> int:
+        from ..graphs.device_launch import launch
+
+        return launch(graph, stream)
+
     def error(self, code: int) -> tuple[str, str]:
         name = cudaError_t(code).name
         unknown = "unrecognized error code"

@@ -43,6 +43,14 @@ class Answers:
         is_possible = 0 < threads <= function.max_threads and all(grid)
         return 0 if is_possible else 9  # cudaErrorInvalidConfiguration
 
+    def graph(self) -> int:
+        """The graph that the kernel is of, if kernels may launch it, else 0."""
+        return 0
+
+    def launch_graph(self, graph: int, stream: int) -> int:
+        """Launch a graph; a cudaError_t."""
+        return 1  # cudaErrorInvalidValue
+
     def error(self, code: int) -> tuple[str, str]:
         """The name of a cudaError_t, and what it means."""
         return str(code), ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from typing import Any
 
 from ..._types.driver.enums import CUgraphInstantiateResult as Instantiated
@@ -15,6 +16,7 @@ from ..streams.capture import forbid
 from ..streams.operations import Operation, needed
 from ..streams.stream import stream
 from ..streams.work import Faults, Queue
+from . import device_launch
 from .conditional import Condition
 from .graph import ChildGraph, Graph, Impossible, Node, graph, node
 from .user_object import UserObject
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 UPLOAD = 2  # CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD
 AUTO_FREE = 1  # CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
+FOR_KERNELS = 4  # CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH
 FLAGS = 15
 
 
@@ -53,14 +56,22 @@ class Exec(Object):
         self.after = {one: list(one.after) for one in graph.nodes}
         self.off: set[Node] = set()
         self.conditionals = [value for inside in with_bodies(graph) for value in inside.conditionals]
+        self.is_queued = self.is_running = False  # by kernels
+        self.uploaded: Callable[[], None] | None = None  # what kernels launch
         self.last: Any = None
         self.lock = threading.Lock()  # launches of one instance follow each other
         self.kept: dict[UserObject, int] = {}
         self.keep(graph.kept)
 
-    def run(self) -> None:
-        """All operations, in order."""
-        self.as_it_is()()
+    @property
+    def for_kernels(self) -> bool:
+        """Whether kernels may launch it."""
+        return bool(self.flags & FOR_KERNELS)
+
+    def upload(self) -> None:
+        """From now on kernels launch it as it is."""
+        if self.for_kernels:
+            self.uploaded = self.as_it_is()
 
     def as_it_is(self) -> Callable[[], None]:
         """A run that later changes do not concern."""
@@ -80,6 +91,7 @@ class Exec(Object):
         for one, operation in operations.items():
             if one not in off:
                 operation.run()
+                device_launch.run_children()
             if isinstance(operation, (Alloc, ChildGraph)):
                 memory_of(self.context.device).note()
 
@@ -153,9 +165,11 @@ def executable(handle: int) -> Exec:
 def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
     if flags & ~FLAGS:
         raise invalid(f"unknown flags {flags & ~FLAGS:#x}")
-    if flags & 4:
-        raise Refused("CUDA_ERROR_NOT_SUPPORTED", "the simulator has no launches of graphs from kernels")
     of = graph(hGraph)
+    if flags & FOR_KERNELS:
+        if flags & AUTO_FREE:
+            raise invalid("a graph for launches by kernels frees nothing by itself")
+        device_launch.check(of)
     forbid()
     used = {id(condition.value) for inside in with_bodies(of) for condition in conditions(inside)}
     if any(id(value) not in used for inside in with_bodies(of) for value in inside.conditionals):
@@ -163,7 +177,10 @@ def cuGraphInstantiateWithFlags(hGraph: int, flags: int) -> int:
             Instantiated.CUDA_GRAPH_INSTANTIATE_CONDITIONAL_HANDLE_UNUSED,
             "a conditional handle of the graph belongs to no conditional node",
         )
-    return Exec(of, flags).handle
+    instance = Exec(of, flags)
+    if flags & UPLOAD:
+        instance.upload()
+    return instance.handle
 
 
 @provides("driver", "cuGraphInstantiate", "cuGraphInstantiate_v2")
@@ -202,7 +219,7 @@ def cuGraphExecDestroy(hGraphExec: int) -> None:
 
 @provides("driver")
 def cuGraphUpload(hGraphExec: int, hStream: int) -> None:
-    executable(hGraphExec)
+    executable(hGraphExec).upload()
     stream(hStream).submit(None, soon=True)
 
 
@@ -214,8 +231,9 @@ def cuGraphLaunch(hGraphExec: int, hStream: int) -> None:
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a capture records no launch of a graph")
     with what.lock:
         what.check()
-        before = what.last
-        what.last = in_stream.submit(what.as_it_is(), () if before is None or before.done else (before,))
+        what.upload()
+        before, action = what.last, partial(device_launch.run_from_host, what, what.as_it_is())
+        what.last = in_stream.submit(action, () if before is None or before.done else (before,))
 
 
 @provides("driver")

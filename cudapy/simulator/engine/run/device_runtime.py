@@ -356,6 +356,7 @@ _FUNCTIONS = {
     "GetDevice": _Function("8", "u4", lambda t, place: _told(t, place, t.device.answers.ordinal, 0)),
     "GetDeviceCount": _Function("8", "u4", lambda t, place: _told(t, place, t.device.answers.devices, 0)),
     "RuntimeGetVersion": _Function("8", "u4", lambda t, place: _told(t, place, t.device.answers.version, 0)),
+    "GraphLaunch": _Function("8 8", "u4", lambda t, *what: t.failed(t.device.answers.launch_graph(*what))),
     "OccupancyMaxActiveBlocksPerMultiprocessor": _Function("8 8 4 8", "u4", _occupancy),
     "OccupancyMaxActiveBlocksPerMultiprocessorWithFlags": _Function(
         "8 8 4 8 4", "u4", lambda *arguments: _occupancy(*arguments[:-1])

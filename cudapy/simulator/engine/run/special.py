@@ -89,7 +89,7 @@ class SpecialRegisters:
             "reserved_smem_offset_cap": launch.kernel.reserved_size,
             "reserved_smem_offset_0": launch.reserved,
             "reserved_smem_offset_1": launch.reserved + launch.kernel.reserved_size // 2,
-            "current_graph_exec": 0,
+            "current_graph_exec": launch.device.answers.graph(),
         }[base]
         return np.uint64(whole) if base in ("gridid", "current_graph_exec") else np.uint32(whole)
 
