@@ -227,6 +227,16 @@ def test_copies_fills_and_memory(machine: Machine, run: Any) -> None:
     assert not machine.device.heap
 
 
+def test_copies_need_access(machine: Machine, run: Any) -> None:
+    out, source = machine.zeros(71, i32), machine.array(np.arange(100, 116, dtype=i32))
+    allocation = machine.memory.find(source.address)
+    assert allocation is not None
+    allocation.reach = lambda _: False
+    run("moved", 1, 1, out, source)
+    assert (out.get()[:16] == -1).all()
+    assert not out.get()[16:48].any()
+
+
 def test_unlinked_it_is_refused(machine: Machine) -> None:
     text = ptx(KERNELS, 80, "-rdc=true")
     with pytest.raises(PTXError, match=r"line \d+: .* calls __cudaCDP2\w+, which is in libcudadevrt"):

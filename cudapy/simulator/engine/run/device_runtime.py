@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..aliases import U8, Bools, Dim3, Lanes
     from ..compile.function import CompiledFunction
     from ..compile.graph import Block
-    from ..memory import Memory
+    from ..device import Device
     from ..module import Function
     from .batch import Batch
     from .frame import Frame
@@ -162,9 +162,8 @@ def _copy_rows(
     """cudaMemcpy2DAsync"""
     if kind not in _DIRECTIONS:
         return thread.failed(INVALID_DIRECTION)
-    memory = thread.device.memory
-    targets = _rows(memory, target, target_pitch, width, height)
-    sources = _rows(memory, source, source_pitch, width, height)
+    targets = _rows(thread.device, target, target_pitch, width, height)
+    sources = _rows(thread.device, source, source_pitch, width, height)
     if targets is None or sources is None:
         return thread.failed(INVALID_VALUE)
 
@@ -183,8 +182,7 @@ def _fill_rows(
     thread: _Thread, target: int, pitch: int, value: int, width: int, height: int, stream: int
 ) -> int:
     """cudaMemset2DAsync"""
-    memory = thread.device.memory
-    rows = _rows(memory, target, pitch, width, height)
+    rows = _rows(thread.device, target, pitch, width, height)
     if rows is None:
         return thread.failed(INVALID_VALUE)
 
@@ -206,14 +204,15 @@ class _Rows(NamedTuple):
             self.written[:] = True
 
 
-def _rows(memory: Memory, address: int, pitch: int, width: int, height: int) -> _Rows | None:
-    """Rows of memory, or None where there is not that much."""
+def _rows(device: Device, address: int, pitch: int, width: int, height: int) -> _Rows | None:
+    """Rows of memory, or None where there is not that much, or no access to it."""
     if not width or not height:
         return _Rows(np.empty((0, 0), np.uint8), None)
-    allocation = memory.find(address)
+    allocation = device.memory.find(address)
     if (
         allocation is None
         or allocation.team is not None
+        or (allocation.reach is not None and not allocation.reach(device.origin))
         or width > pitch
         or address + (height - 1) * pitch + width > allocation.end
     ):
