@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import os
@@ -34,10 +35,15 @@ def saved(*ratios: float) -> baseline.Baseline:
     return baseline.of([document(ratio) for ratio in ratios])
 
 
+needs_scipy = pytest.mark.skipif(
+    importlib.util.find_spec("scipy") is None,
+    reason="SciPy, which `pip install cudapy[bench]` brings, is absent",
+)
 BEFORE = (1.20, 1.22, 1.21, 1.23, 1.19)
 ROW = "launch: a row"
 
 
+@needs_scipy
 @pytest.mark.parametrize(
     ("now", "slower", "faster"),
     [
@@ -55,6 +61,7 @@ def test_what_has_changed(now: tuple[float, ...], slower: bool, faster: bool) ->
     assert baseline.faster(changes) == ({ROW} if faster else set())
 
 
+@needs_scipy
 def test_a_change_has_bounds() -> None:
     """Those of 95 %, by hand: a pooled deviation of 0.01, 2.306 of which times sqrt(2 / 5)."""
     before = [math.exp(x) for x in (-0.01, -0.01, 0.0, 0.01, 0.01)]
@@ -73,6 +80,7 @@ def test_what_is_rare_in_one_row_is_not_in_many() -> None:
     assert baseline.suspects({"a": chance}) == {"a"}
 
 
+@needs_scipy
 def test_the_ratio_that_varies_least_decides() -> None:
     """What disturbs one rival alone, another one shows to be no change; but not one of another version."""
 
@@ -93,6 +101,7 @@ def test_the_ratio_that_varies_least_decides() -> None:
     assert baseline.slower(before.changes(newer)) == set()
 
 
+@needs_scipy
 def test_changes_are_commands_of_github() -> None:
     changes = saved(*BEFORE).changes(saved(1.32, 1.34, 1.33, 1.35, 1.31))
     (line,) = baseline.github_commands(changes).splitlines()
@@ -102,6 +111,7 @@ def test_changes_are_commands_of_github() -> None:
     assert baseline.github_commands(saved(2.0, 2.0).changes(saved(2.0, 2.0))) == ""
 
 
+@needs_scipy
 def test_sizes_have_no_noise() -> None:
     """A byte more is more."""
     assert baseline.slower(saved(2.0, 2.0).changes(saved(2.1, 2.1))) == {ROW}
@@ -110,6 +120,7 @@ def test_sizes_have_no_noise() -> None:
     assert baseline.slower(same) == baseline.faster(same) == baseline.suspects(same) == set()
 
 
+@needs_scipy
 def test_what_was_not_compared_with_the_same_has_not_changed() -> None:
     by_hand = baseline.of([document(9.0, rival="plain ctypes")] * 2)
     assert saved(1.0, 1.0).changes(by_hand) == {}
@@ -373,6 +384,7 @@ def test_runs_are_joined(tmp_path: Path) -> None:
     assert baseline.tests(runs, {"launch: other"}) == ["t::other"]
 
 
+@needs_scipy
 def test_experiments_find_what_is_planted() -> None:
     """In 60 processes of a row that varies by one per cent; and nothing where nothing is."""
     draw = random.Random(1)
