@@ -8,7 +8,7 @@ import contextlib
 import ctypes
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -74,6 +74,14 @@ class Member:
         """The offsets at which bound memory starts and ends."""
 
 
+class Snapshot(NamedTuple):
+    """Allocations as they are at one time, which it keeps."""
+
+    allocations: list[Allocation]
+    starts: U64
+    ends: U64
+
+
 class Memory:
     """All allocations of a device, by address. Any thread may look while others add and release."""
 
@@ -85,6 +93,7 @@ class Memory:
         self._released: collections.deque[Allocation] = collections.deque()
         self._held = 0
         self._bounds: tuple[U64, U64] | None = None
+        self._snapshot: Snapshot | None = None
         self._runs: set[object] = set()  # one for each kernel that runs
         self._waiting: list[tuple[set[object], Callable[[], object]]] = []
 
@@ -126,7 +135,7 @@ class Memory:
         with self._lock:
             allocation = self._allocations.pop(address)
             del self._addresses[bisect.bisect_left(self._addresses, address)]
-            self._last = self._bounds = None
+            self._last = self._bounds = self._snapshot = None
             self._released.append(allocation)
             self._held += max(allocation.size, LEAST)
             while self._held > QUARANTINE and len(self._released) > 1:
@@ -190,6 +199,22 @@ class Memory:
                 self._bounds = np.array(self._addresses, np.uint64), np.array(ends, np.uint64)
             return self._bounds
 
+    def snapshot(self) -> Snapshot:
+        """The allocations that all may touch, and of which no byte is looked after."""
+        with self._lock:
+            if self._snapshot is None:
+                plain = [
+                    one
+                    for one in (self._allocations[address] for address in self._addresses)
+                    if one.reach is None and one.written is None
+                ]
+                self._snapshot = Snapshot(
+                    plain,
+                    np.array([one.address for one in plain], np.uint64),
+                    np.array([one.end for one in plain], np.uint64),
+                )
+            return self._snapshot
+
     def nearest(self, address: int) -> Allocation | None:
         """The allocation closest to an address that lies in none."""
         with self._lock:
@@ -213,4 +238,4 @@ class Memory:
                 raise ValueError(f"{self._allocations[allocation.address]!r} starts at the same address")
             self._allocations[allocation.address] = allocation
             bisect.insort(self._addresses, allocation.address)
-            self._bounds = None
+            self._bounds = self._snapshot = None

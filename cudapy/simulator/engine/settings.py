@@ -23,6 +23,10 @@ class Settings:
     """Count how often each line and branch runs."""
     timeout: float = 0.0
     """Seconds after which a launch fails; 0: never."""
+    machine_code: str = "auto"
+    """Whether parts of functions run as machine code: "auto", once they have run for a while; "always";
+    "never".
+    """
     batch: int = 32768
     """About how many threads run side by side."""
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from ...._ffi.codegen import functions
 from ...._ffi.rounding import round_up
+from ..jit import able
+from ..jit.function import MachineCode
 from ..ptx.declarations import LARGEST
 from ..ptx.syntax import (
     Address,
@@ -27,7 +29,7 @@ from ..ptx.syntax import (
 from ..ptx.types import TYPES, Type
 from . import scope
 from .block import BlockWriter
-from .graph import Block, Step, liveness, split_basic_blocks, waiting_loops
+from .graph import Block, Step, liveness, read_registers, split_basic_blocks, waiting_loops
 from .parameters import ParamSlots, find_param_slots
 from .values import CARRY, FRAME, SITE, STACK
 
@@ -63,6 +65,8 @@ class CompiledFunction:
         """Shared variables named in it."""
         self.takes_reserved = False
         """Whether it asks where the reserved shared memory is."""
+        self.machine_code: MachineCode
+        """That of its blocks, as far as they have some."""
 
     @cached_property
     def waiting_loops(self) -> dict[int, Instruction]:
@@ -97,7 +101,7 @@ class FunctionCompiler:
             self.slot(name)
         if any(one.name in ("alloca", "stacksave", "stackrestore") for one in text.instructions):
             self.compiled.stack_slot = self.slot(STACK)
-        self._read = {name for instruction in text.instructions for name in _read_registers(instruction)}
+        self._read = {name for instruction in text.instructions for name in read_registers(instruction)}
         self.compiled.param_slots = find_param_slots(text)
         for name, param_slots in self.compiled.param_slots.items():
             for offset, size in param_slots.items():
@@ -120,7 +124,7 @@ class FunctionCompiler:
 
     def compile(self) -> CompiledFunction:
         """Raises PTXError."""
-        blocks = split_basic_blocks(self.text)
+        blocks = split_basic_blocks(self.text, lambda step: able.is_able(step, self))
         self._choose_register_dtypes(blocks)
         writers = []
         for block in blocks:
@@ -135,6 +139,7 @@ class FunctionCompiler:
         for block in blocks:
             block.run = defined[f"block{block.index}"]
         self.compiled.blocks = blocks
+        self.compiled.machine_code = MachineCode(self, blocks)
         self.compiled.initial = [np.zeros((), self.register_dtype(name))[()] for name in self.compiled.slots]
         return self.compiled
 
@@ -310,39 +315,6 @@ class FunctionCompiler:
             return match.rule.slot_type(slot, match.groups)
         except KeyError:
             return None
-
-
-def _read_registers(instruction: Instruction) -> set[str]:
-    """All but those that are only written; of the first operand, the registers of an address."""
-    first, *others = instruction.operands or (None,)
-    names = {instruction.guard.name} if instruction.guard is not None else set()
-    stores = instruction.name in (
-        "st",
-        "red",
-        "bra",
-        "brx",
-        "bar",
-        "barrier",
-        "cp",
-        "call",
-        "mbarrier",
-        "sust",
-    )
-    for operand in (first, *others) if stores or isinstance(first, (Address, Bracket)) else others:
-        names.update(_all_registers(operand))
-    return names
-
-
-def _all_registers(operand: Operand | None) -> list[str]:
-    if isinstance(operand, (Vector, Bracket)):
-        return [name for one in operand.items for name in _all_registers(one)]
-    if isinstance(operand, Address):
-        return _all_registers(operand.base)
-    if isinstance(operand, Negation):
-        return [operand.operand.name]
-    if isinstance(operand, Part):
-        return [operand.register.name]
-    return [operand.name] if isinstance(operand, Register) else []
 
 
 def _registers(operand: Operand) -> list[str]:

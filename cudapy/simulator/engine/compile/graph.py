@@ -8,10 +8,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..instructions import Match, find
-from ..ptx.syntax import Instruction, PTXError, Special, Symbol
+from ..ptx.syntax import (
+    Address,
+    Bracket,
+    Instruction,
+    Negation,
+    Operand,
+    Part,
+    PTXError,
+    Register,
+    Special,
+    Symbol,
+    Vector,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ..aliases import Lanes
     from ..ptx.syntax import FunctionText
@@ -20,6 +32,8 @@ if TYPE_CHECKING:
 
 CLOCKS = ("%clock", "%globaltimer")
 """Registers that change by themselves."""
+_WORTH_A_BLOCK = 6
+"""Steps that take longer one by one than to leave the code around them, and to come back."""
 
 
 @dataclass
@@ -50,6 +64,10 @@ class Block:
     """None, or the mask of those of its warp that wait for each other before it: a number, or a register's
     slot.
     """
+    is_fast: bool = False
+    """Whether there can be machine code for all of it."""
+    is_entry: bool = False
+    """Whether it is worth to go on in machine code from here."""
     yields: bool = False
     """Others go first afterwards: threads may be waiting for them here."""
     looks_at: Instruction | None = None
@@ -62,6 +80,7 @@ class Block:
     """Registers read before they are written."""
     defines: set[str] = field(default_factory=set)
     uses_at_end: set[str] = field(default_factory=set)
+    live_in: set[str] = field(default_factory=set)
     live_out: set[str] = field(default_factory=set)
     line: int = 0
 
@@ -74,11 +93,15 @@ class Block:
         return [self.index + 1]
 
 
-def split_basic_blocks(function: FunctionText) -> list[Block]:
-    """The blocks of a function, in the order of its text; the last one returns. Raises PTXError."""
+def split_basic_blocks(
+    function: FunctionText, is_fast: Callable[[Step], bool] = lambda _: False
+) -> list[Block]:
+    """The blocks of a function, in the order of its text; the last one returns. Long stretches of steps for
+    which `is_fast` says so are blocks of their own. Raises PTXError.
+    """
     steps, labels = _without_guards(function)
     count = len(steps)
-    leaders = {0, count, *labels.values()}
+    leaders = {0, count, *labels.values(), *_fast_stretches(steps, is_fast)}
     for place, step in enumerate(steps):
         if step.match.rule.ends_block:
             leaders.add(place + 1)
@@ -96,6 +119,7 @@ def split_basic_blocks(function: FunctionText) -> list[Block]:
         block.yields = block.looks_at is not None
         block.only_looks = all(_is_idle(step) or _yields(step) for step in block.steps)
         block.is_idle = all(_is_idle(step) for step in block.steps)
+        block.is_fast = all(is_fast(step) for step in block.steps)
     blocks.append(Block(len(blocks), [], "return", line=function.line))
     for block in blocks[:-1]:
         last = block.steps[-1].instruction
@@ -112,6 +136,16 @@ def split_basic_blocks(function: FunctionText) -> list[Block]:
                 raise PTXError(f"line {last.line}: {last.text}: no such label")
             block.targets = [numbers[labels[name]] for name in names]
     return blocks
+
+
+def _fast_stretches(steps: list[Step], is_fast: Callable[[Step], bool]) -> Iterator[int]:
+    """Where those start and end that are worth a block."""
+    start = 0
+    for fast, stretch in itertools.groupby(steps, is_fast):
+        end = start + sum(1 for _ in stretch)
+        if fast and end - start >= _WORTH_A_BLOCK:
+            yield from (start, end)
+        start = end
 
 
 def _yields(step: Step) -> bool:
@@ -200,7 +234,7 @@ def _without_guards(function: FunctionText) -> tuple[list[Step], dict[str, int]]
 
 
 def liveness(blocks: list[Block], at_return: set[str]) -> None:
-    """Set `live_out` of each block: the registers that somebody reads later."""
+    """Set `live_in` and `live_out` of each block: the registers that somebody reads later."""
     live_in = [set(block.uses) for block in blocks]
     changed = True
     while changed:
@@ -215,3 +249,38 @@ def liveness(blocks: list[Block], at_return: set[str]) -> None:
                 block.live_out = out
                 live_in[block.index] = block.uses | (out - block.defines)
                 changed = True
+    for block in blocks:
+        block.live_in = live_in[block.index]
+
+
+def read_registers(instruction: Instruction) -> set[str]:
+    """All but those that are only written; of the first operand, the registers of an address."""
+    first, *others = instruction.operands or (None,)
+    names = {instruction.guard.name} if instruction.guard is not None else set()
+    stores = instruction.name in (
+        "st",
+        "red",
+        "bra",
+        "brx",
+        "bar",
+        "barrier",
+        "cp",
+        "call",
+        "mbarrier",
+        "sust",
+    )
+    for operand in (first, *others) if stores or isinstance(first, (Address, Bracket)) else others:
+        names.update(_all_registers(operand))
+    return names
+
+
+def _all_registers(operand: Operand | None) -> list[str]:
+    if isinstance(operand, (Vector, Bracket)):
+        return [name for one in operand.items for name in _all_registers(one)]
+    if isinstance(operand, Address):
+        return _all_registers(operand.base)
+    if isinstance(operand, Negation):
+        return [operand.operand.name]
+    if isinstance(operand, Part):
+        return [operand.register.name]
+    return [operand.name] if isinstance(operand, Register) else []

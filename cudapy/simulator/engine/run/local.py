@@ -32,6 +32,15 @@ class LocalMemory:
         self._written: Bools | None = None
         """A bool for each byte, where somebody asked."""
 
+    @property
+    def size(self) -> int:
+        """Bytes of each lane."""
+        return self._stride
+
+    def addresses(self) -> U64:
+        """Where that of each lane lies in this process."""
+        return self._base + np.uint64(self._data.__array_interface__["data"][0])
+
     def reserve(self, size: int) -> None:
         """Have at least `size` bytes for each thread."""
         if size <= self._stride:

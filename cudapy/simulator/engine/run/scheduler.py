@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from .. import coverage, settings
+from ..jit.run import MachineRuns, is_allowed
 from .barrier_sync import BarrierSync
 from .calls import Calls
 from .frame import part
@@ -21,6 +22,7 @@ from .groups import Groups, Key, Place
 if TYPE_CHECKING:
     from ..aliases import I64, U32, Bools, Lanes
     from ..compile.graph import Block
+    from ..jit.region import Region
     from .batch import Batch
     from .frame import Frame
 
@@ -42,8 +44,11 @@ class Scheduler:
         self._barriers = BarrierSync(batch, self._groups)
         seed = settings.current.seed
         self._random = None if seed is None else random.Random(seed)
+        self._running = Key(0, 0, 0)
+        """The group that runs machine code."""
         self._is_in_order = seed is None
         """A group goes before all others that are farther from the start of the function."""
+        self._machine_runs = MachineRuns(batch, self._look) if is_allowed() else None
         self._steps = 0
         self._resting: set[Key] = set()
         self._counts = coverage.counts(self._kernel) if settings.current.coverage else None
@@ -80,6 +85,11 @@ class Scheduler:
                 if lanes is not None and not len(lanes):
                     here = None
                     continue
+            if block.is_entry and self._machine_runs is not None:
+                region = here.function.machine_code.region(_size(lanes, count))
+                if region is not None:
+                    here = self._run_region(self._machine_runs, region, here, lanes)
+                    continue
             if block.yields:
                 self._resting.add(here.key)
             result = block.run(batch, here.frame, lanes)
@@ -88,6 +98,39 @@ class Scheduler:
             if polls.unproductive:
                 self._barriers.look_for_deadlock(block)
             here = self._go_on(here, block, lanes, result)
+
+    def _run_region(
+        self, runs: MachineRuns, region: Region, here: Place, lanes: Lanes
+    ) -> Place | None:
+        """Run machine code from a group's place on; what it returns is what `_go_on` returns."""
+        key = self._running = here.key
+        exits = runs.run(region, here.frame, lanes, key.block)
+        self.batch.polls.something_happened()
+        first = exits[0]
+        if not np.count_nonzero(exits != first):
+            following = Key(key.depth, region.exit(int(first)), key.function)
+            if not self._groups.ready or (self._is_in_order and self._goes_first(following)):
+                return self._groups.place(following)
+            self._groups.add(following, lanes)
+            return None
+        numbers = self._threads.numbers(lanes)
+        for one in np.unique(exits):
+            following = Key(key.depth, region.exit(int(one)), key.function)
+            self._groups.add(following, numbers[exits == one])
+        return None
+
+    def _look(self, block: int, lanes: Lanes) -> None:
+        """While machine code runs, now and then: let others run; raise Fault if the kernel takes too long."""
+        batch = self.batch
+        if batch.device.pause is not None:
+            batch.device.pause()
+        if batch.launch.watchdog.is_due:
+            key = Key(self._running.depth, block, self._running.function)
+            self._groups.add(key, lanes)
+            self._barriers.watch()
+            self._groups.ready[key].pop()
+            if not self._groups.ready[key]:
+                del self._groups.ready[key]
 
     def _choose(self) -> Key:
         ready = self._groups.ready

@@ -1,0 +1,126 @@
+"""Which instructions there is machine code for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..ptx.syntax import (
+    Address,
+    Integer,
+    Negation,
+    Operand,
+    Pair,
+    PTXError,
+    Register,
+    Special,
+    Symbol,
+    Vector,
+)
+from ..ptx.types import Type
+from . import processor
+from .accesses import access_address, access_of, is_access
+from .parameters import parameter
+from .semantics import Lanes, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from ..compile.function import FunctionCompiler
+    from ..compile.graph import Step
+
+_known: dict[Hashable, bool] = {}
+_MOST_KNOWN = 1 << 14
+
+
+def is_able(step: Step, function: FunctionCompiler) -> bool:
+    """Whether an instruction of a function can be in a region."""
+    if not processor.is_able():
+        return False
+    rule, instruction = step.match.rule, step.instruction
+    if rule.since > function.architecture or rule.yields:
+        return False
+    if rule.ends_block:
+        return instruction.name == "bra"
+    if any(isinstance(one, Symbol) for one in _parts(instruction.operands)):
+        return _is_able(step, function)
+    key = (
+        instruction.opcode,
+        instruction.guard is not None,
+        *(_sort_of(one, function) for one in instruction.operands),
+    )
+    known = _known.get(key)
+    if known is None:
+        if len(_known) > _MOST_KNOWN:
+            _known.clear()
+        known = _known[key] = _is_able(step, function)
+    return known
+
+
+def _parts(operands: tuple[Operand, ...]) -> list[Operand]:
+    parts: list[Operand] = []
+    for one in operands:
+        if isinstance(one, Vector):
+            parts += one.items
+        else:
+            parts.append(one.base if isinstance(one, Address) else one)
+    return parts
+
+
+def _sort_of(operand: Operand, function: FunctionCompiler) -> Hashable:
+    """What matters of an operand."""
+    if isinstance(operand, Register):
+        return function.registers.get(operand.name)
+    if isinstance(operand, Vector):
+        return tuple(_sort_of(one, function) for one in operand.items)
+    if isinstance(operand, Pair):
+        return _sort_of(operand.first, function), _sort_of(operand.second, function)
+    if isinstance(operand, Negation):
+        return "not", _sort_of(operand.operand, function)
+    if isinstance(operand, Address):
+        return "at", _sort_of(operand.base, function)
+    return operand if isinstance(operand, (Integer, Special)) else type(operand)
+
+
+def _is_able(step: Step, function: FunctionCompiler) -> bool:
+    lanes = Lanes(_Anywhere(function))
+    try:
+        if is_access(step):
+            access_of(step)
+            access_address(lanes, step)
+        else:
+            lanes.run(step.instruction, step.match.groups)
+    except (Unsupported, PTXError):
+        return False
+    return True
+
+
+class _Anywhere:
+    """Stands in for a region, of which no code is made."""
+
+    def __init__(self, function: FunctionCompiler) -> None:
+        self._function = function
+        self.registers: dict[str, Type] = function.registers
+
+    def has_unspecified_nan(self, name: str) -> bool:
+        return False
+
+    def home(self, name: str) -> int:
+        return 0
+
+    def constant(self, bits: int, size: int) -> int:
+        return bits
+
+    def input(self, expression: str, kind: Type) -> int:
+        return 0
+
+    def resolve(self, name: str) -> int | str | tuple[int]:
+        return self._function.resolve(name)
+
+    def parameter(self, name: str, offset: int, kind: Type) -> str | None:
+        return parameter(self._function, name, offset, kind)
+
+    def part_size(self, name: str, offset: int) -> int:
+        return self._function.compiled.param_slots[name][offset]
+
+    def is_shared_by_blocks(self, name: str) -> bool:
+        return True

@@ -1,0 +1,374 @@
+"""Instructions of x86-64 as bytes: those of AVX2 and FMA, and some for whole numbers and jumps.
+
+Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 = range(16)
+
+
+class At(NamedTuple):
+    """Memory: [base + index * scale + displacement]."""
+
+    base: int
+    displacement: int = 0
+    index: int | None = None
+    scale: int = 1
+
+
+class _Vector(NamedTuple):
+    prefix: int  # 0: none, 1: 66, 2: F3, 3: F2
+    map: int  # 1: 0F, 2: 0F 38, 3: 0F 3A
+    opcode: int
+    wide: int = 0
+    extension: int = -1
+    """Of an opcode whose only operands are a target and a number: the second part of its opcode."""
+
+
+def _packed(opcode: int) -> _Vector:
+    return _Vector(1, 1, opcode)
+
+
+_VECTOR = {
+    "addps": _Vector(0, 1, 0x58),
+    "addpd": _packed(0x58),
+    "subps": _Vector(0, 1, 0x5C),
+    "subpd": _packed(0x5C),
+    "mulps": _Vector(0, 1, 0x59),
+    "mulpd": _packed(0x59),
+    "divps": _Vector(0, 1, 0x5E),
+    "divpd": _packed(0x5E),
+    "minps": _Vector(0, 1, 0x5D),
+    "minpd": _packed(0x5D),
+    "maxps": _Vector(0, 1, 0x5F),
+    "maxpd": _packed(0x5F),
+    "sqrtps": _Vector(0, 1, 0x51),
+    "sqrtpd": _packed(0x51),
+    "cmpps": _Vector(0, 1, 0xC2),
+    "cmppd": _packed(0xC2),
+    "shufps": _Vector(0, 1, 0xC6),
+    "fmadd213ps": _Vector(1, 2, 0xA8, 0),
+    "fmadd213pd": _Vector(1, 2, 0xA8, 1),
+    "paddb": _packed(0xFC),
+    "paddw": _packed(0xFD),
+    "paddd": _packed(0xFE),
+    "paddq": _packed(0xD4),
+    "psubw": _packed(0xF9),
+    "psubd": _packed(0xFA),
+    "psubq": _packed(0xFB),
+    "pmulld": _Vector(1, 2, 0x40),
+    "pmuludq": _packed(0xF4),
+    "pmuldq": _Vector(1, 2, 0x28),
+    "pand": _packed(0xDB),
+    "pandn": _packed(0xDF),
+    "por": _packed(0xEB),
+    "pxor": _packed(0xEF),
+    "pcmpeqb": _packed(0x74),
+    "pcmpeqw": _packed(0x75),
+    "pcmpeqd": _packed(0x76),
+    "pcmpeqq": _Vector(1, 2, 0x29),
+    "pcmpgtd": _packed(0x66),
+    "pcmpgtq": _Vector(1, 2, 0x37),
+    "pminsd": _Vector(1, 2, 0x39),
+    "pminud": _Vector(1, 2, 0x3B),
+    "pmaxsd": _Vector(1, 2, 0x3D),
+    "pmaxud": _Vector(1, 2, 0x3F),
+    "psllvd": _Vector(1, 2, 0x47, 0),
+    "psllvq": _Vector(1, 2, 0x47, 1),
+    "psrlvd": _Vector(1, 2, 0x45, 0),
+    "psrlvq": _Vector(1, 2, 0x45, 1),
+    "psravd": _Vector(1, 2, 0x46, 0),
+    "pshufb": _Vector(1, 2, 0x00),
+    "packssdw": _packed(0x6B),
+    "packsswb": _packed(0x63),
+    "packusdw": _Vector(1, 2, 0x2B),
+    "packuswb": _packed(0x67),
+    "blendvps": _Vector(1, 3, 0x4A),
+    "pblendvb": _Vector(1, 3, 0x4C),
+    "inserti128": _Vector(1, 3, 0x38),
+    "perm2i128": _Vector(1, 3, 0x46),
+    "permd": _Vector(1, 2, 0x36),
+    "unpcklps": _Vector(0, 1, 0x14),
+    "unpckhps": _Vector(0, 1, 0x15),
+}
+"""Of three operands: a target and two sources, the second of which may be memory; some have a number more."""
+_UNARY = {
+    "movups": _Vector(0, 1, 0x10),
+    "movdqu": _Vector(2, 1, 0x6F),
+    "sqrtps": _Vector(0, 1, 0x51),
+    "sqrtpd": _packed(0x51),
+    "pabsd": _Vector(1, 2, 0x1E),
+    "cvtps2pd": _Vector(0, 1, 0x5A),
+    "cvtpd2ps": _packed(0x5A),
+    "cvtdq2ps": _Vector(0, 1, 0x5B),
+    "cvttps2dq": _Vector(2, 1, 0x5B),
+    "cvtdq2pd": _Vector(2, 1, 0xE6),
+    "cvttpd2dq": _packed(0xE6),
+    "roundps": _Vector(1, 3, 0x08),
+    "roundpd": _Vector(1, 3, 0x09),
+    "pmovsxdq": _Vector(1, 2, 0x25),
+    "pmovzxdq": _Vector(1, 2, 0x35),
+    "pmovzxbd": _Vector(1, 2, 0x31),
+    "pmovzxwd": _Vector(1, 2, 0x33),
+    "pmovsxbd": _Vector(1, 2, 0x21),
+    "pmovsxwd": _Vector(1, 2, 0x23),
+    "pshufd": _packed(0x70),
+    "permq": _Vector(1, 3, 0x00, 1),
+    "broadcastd": _Vector(1, 2, 0x58),
+    "broadcastq": _Vector(1, 2, 0x59),
+    "broadcastb": _Vector(1, 2, 0x78),
+    "ptest": _Vector(1, 2, 0x17),
+    "movmskps": _Vector(0, 1, 0x50),
+    "movmskpd": _packed(0x50),
+    "pmovmskb": _packed(0xD7),
+}
+"""Of a target and a source, which may be memory, and a number in some. movmsk and pmovmskb have a whole
+register for their target.
+"""
+_SHIFTS = {
+    "psrlw": _Vector(1, 1, 0x71, 0, 2),
+    "psraw": _Vector(1, 1, 0x71, 0, 4),
+    "psllw": _Vector(1, 1, 0x71, 0, 6),
+    "psrld": _Vector(1, 1, 0x72, 0, 2),
+    "psrad": _Vector(1, 1, 0x72, 0, 4),
+    "pslld": _Vector(1, 1, 0x72, 0, 6),
+    "psrlq": _Vector(1, 1, 0x73, 0, 2),
+    "psllq": _Vector(1, 1, 0x73, 0, 6),
+}
+"""Of a target, a source and a number."""
+_STORES = {"movups": _Vector(0, 1, 0x11), "extracti128": _Vector(1, 3, 0x39)}
+_WORD = {"add": 0x03, "or": 0x0B, "and": 0x23, "sub": 0x2B, "xor": 0x33, "cmp": 0x3B, "mov": 0x8B}
+"""target, register or memory"""
+_NUMBER = {"add": 0, "or": 1, "and": 4, "sub": 5, "xor": 6, "cmp": 7}
+_SHIFT = {"rol": 0, "ror": 1, "shl": 4, "shr": 5, "sar": 7}
+_CONDITIONS = {
+    "o": 0, "b": 2, "ae": 3, "e": 4, "z": 4, "ne": 5, "nz": 5, "be": 6, "a": 7, "s": 8, "ns": 9,
+    "l": 12, "ge": 13, "le": 14, "g": 15,
+}  # fmt: skip
+
+
+class Assembler:
+    """Code that grows. Labels are names; `finish` puts the distances of jumps in."""
+
+    def __init__(self) -> None:
+        self.code = bytearray()
+        self.labels: dict[str, int] = {}
+        self._jumps: list[tuple[int, str]] = []
+        self._names = 0
+
+    def new_label(self) -> str:
+        self._names += 1
+        return f"L{self._names}"
+
+    def label(self, name: str) -> None:
+        self.labels[name] = len(self.code)
+
+    def finish(self) -> bytes:
+        for place, name in self._jumps:
+            struct.pack_into("<i", self.code, place, self.labels[name] - (place + 4))
+        self._jumps.clear()
+        return bytes(self.code)
+
+    # Vectors of 256 bits.
+
+    def vector(self, name: str, target: int, a: int, b: int | At, number: int | None = None) -> None:
+        """A target and two sources; number: what the instruction takes besides, such as a fourth register."""
+        self._vex(_VECTOR[name], target, a, b)
+        if number is not None:
+            self.code.append(number & 0xFF)
+
+    def unary(
+        self, name: str, target: int, source: int | At, number: int | None = None, narrow: bool = False
+    ) -> None:
+        """narrow: of 128 bits."""
+        self._vex(_UNARY[name], target, 0, source, 0 if narrow else 1)
+        if number is not None:
+            self.code.append(number & 0xFF)
+
+    def shift(self, name: str, target: int, source: int, number: int) -> None:
+        form = _SHIFTS[name]
+        self._vex(form, form.extension, target, source)
+        self.code.append(number)
+
+    def store(self, name: str, target: int | At, source: int, number: int | None = None, narrow: bool = False) -> None:
+        self._vex(_STORES[name], source, 0, target, 0 if narrow else 1)
+        if number is not None:
+            self.code.append(number)
+
+    def movd(self, target: int, source: int, wide: bool = False) -> None:
+        """The lowest word of a vector into a whole register."""
+        self._vex(_Vector(1, 1, 0x7E, int(wide)), source, 0, target, 0)
+
+    def movd_in(self, target: int, source: int, wide: bool = False) -> None:
+        """A whole register into the lowest word of a vector."""
+        self._vex(_Vector(1, 1, 0x6E, int(wide)), target, 0, source, 0)
+
+    def zeroupper(self) -> None:
+        self.code += b"\xc5\xf8\x77"
+
+    def _vex(self, form: _Vector, register: int, second: int, operand: int | At, length: int = 1) -> None:
+        if isinstance(operand, At):
+            index = operand.index or 0
+            high = (operand.base >> 3, index >> 3)
+        else:
+            high = (operand >> 3, 0)
+        self.code += bytes(
+            (
+                0xC4,
+                (~register >> 3 & 1) << 7 | (~high[1] & 1) << 6 | (~high[0] & 1) << 5 | form.map,
+                form.wide << 7 | (~second & 15) << 3 | length << 2 | form.prefix,
+                form.opcode,
+            )
+        )
+        self._operand(register, operand)
+
+    def _operand(self, register: int, operand: int | At) -> None:
+        register = (register & 7) << 3
+        if not isinstance(operand, At):
+            self.code.append(0xC0 | register | operand & 7)
+            return
+        base, displacement = operand.base & 7, operand.displacement
+        small = -128 <= displacement < 128
+        mode = 0x40 if small else 0x80
+        if operand.index is None and base != 4:
+            self.code.append(mode | register | base)
+        else:
+            index = 4 if operand.index is None else operand.index & 7
+            scale = operand.scale.bit_length() - 1
+            self.code += bytes((mode | register | 4, scale << 6 | index << 3 | base))
+        self.code += struct.pack("<b" if small else "<i", displacement)
+
+    # Whole numbers.
+
+    def _plain(self, opcode: bytes, register: int, operand: int | At, wide: bool, byte: bool = False) -> None:
+        index = operand.index or 0 if isinstance(operand, At) else 0
+        base = operand.base if isinstance(operand, At) else operand
+        rex = 0x40 | wide << 3 | register >> 3 << 2 | index >> 3 << 1 | base >> 3
+        if rex != 0x40 or byte:
+            self.code.append(rex)
+        self.code += opcode
+        self._operand(register, operand)
+
+    def word(self, name: str, target: int, source: int | At, wide: bool = True) -> None:
+        """add, or, and, sub, xor, cmp, mov."""
+        self._plain(bytes((_WORD[name],)), target, source, wide)
+
+    def number(self, name: str, target: int | At, value: int, wide: bool = True) -> None:
+        """add, or, and, sub, xor, cmp with a number of 32 bits, whose sign is extended."""
+        self._plain(b"\x81", _NUMBER[name], target, wide)
+        self.code += struct.pack("<i", value)
+
+    def set(self, target: int, value: int) -> None:
+        """A register to a number of 32 bits, without a sign."""
+        if target >> 3:
+            self.code.append(0x41)
+        self.code.append(0xB8 | target & 7)
+        self.code += struct.pack("<I", value)
+
+    def keep(self, target: At, source: int, size: int = 8) -> None:
+        """Store the low bytes of a register."""
+        if size == 2:
+            self.code.append(0x66)
+        self._plain(b"\x88" if size == 1 else b"\x89", source, target, size == 8, size == 1)
+
+    def put(self, target: At, value: int, wide: bool = False) -> None:
+        """Store a number of 32 bits."""
+        self._plain(b"\xc7", 0, target, wide)
+        self.code += struct.pack("<i", value)
+
+    def fetch(self, target: int, source: At, size: int) -> None:
+        """Load 1, 2, 4 or 8 bytes, with zeros above."""
+        if size >= 4:
+            self._plain(b"\x8b", target, source, size == 8)
+        else:
+            self._plain(b"\x0f\xb6" if size == 1 else b"\x0f\xb7", target, source, False)
+
+    def lea(self, target: int, source: At) -> None:
+        self._plain(b"\x8d", target, source, True)
+
+    def test(self, a: int, b: int, wide: bool = True) -> None:
+        self._plain(b"\x85", b, a, wide)
+
+    def shift_word(self, name: str, target: int, count: int, wide: bool = True) -> None:
+        self._plain(b"\xc1", _SHIFT[name], target, wide)
+        self.code.append(count)
+
+    def lowest_bit(self, target: int, source: int) -> None:
+        """tzcnt: the number of the lowest bit of 32."""
+        self.code.append(0xF3)
+        self._plain(b"\x0f\xbc", target, source, False)
+
+    def highest_bit(self, target: int, source: int) -> None:
+        """bsr: the number of the highest bit of 32, one of which is set."""
+        self._plain(b"\x0f\xbd", target, source, False)
+
+    def clear_lowest_bit(self, target: int, source: int) -> None:
+        """and with what is one less: source - 1 has its lowest bit's place clear."""
+        self.lea(target, At(source, -1))
+        self.word("and", target, source, wide=False)
+
+    def plain(self, name: str, register: int) -> None:
+        """push, pop, dec, neg, not, div or idiv by, mul or imul with."""
+        if name in ("push", "pop"):
+            if register >> 3:
+                self.code.append(0x41)
+            self.code.append((0x50 if name == "push" else 0x58) | register & 7)
+
+    def group(self, name: str, operand: int | At, wide: bool = True) -> None:
+        """not, neg, mul, imul, div, idiv of rax and rdx; dec, inc of anything."""
+        place = {"not": 2, "neg": 3, "mul": 4, "imul": 5, "div": 6, "idiv": 7}.get(name)
+        if place is not None:
+            self._plain(b"\xf7", place, operand, wide)
+        else:
+            self._plain(b"\xff", {"inc": 0, "dec": 1}[name], operand, wide)
+
+    def multiply(self, target: int, source: int | At, wide: bool = True) -> None:
+        self._plain(b"\x0f\xaf", target, source, wide)
+
+    def locked(self, name: str, memory: At, source: int, wide: bool) -> None:
+        """xadd: adds, and gives what was there; cmpxchg: puts `source` if rax is there, else loads rax."""
+        self.code.append(0xF0)
+        self._plain({"xadd": b"\x0f\xc1", "cmpxchg": b"\x0f\xb1"}[name], source, memory, wide)
+
+    def exchange(self, memory: At, source: int, wide: bool) -> None:
+        self._plain(b"\x87", source, memory, wide)
+
+    def extend_sign(self, wide: bool) -> None:
+        """rax into rdx."""
+        self.code += b"\x48\x99" if wide else b"\x99"
+
+    # Jumps.
+
+    def jump(self, name: str) -> None:
+        self.code.append(0xE9)
+        self._distance(name)
+
+    def jump_if(self, condition: str, name: str) -> None:
+        self.code += bytes((0x0F, 0x80 | _CONDITIONS[condition]))
+        self._distance(name)
+
+    def call(self, name: str) -> None:
+        self.code.append(0xE8)
+        self._distance(name)
+
+    def jump_to(self, target: At | int) -> None:
+        self._plain(b"\xff", 4, target, False)
+
+    def call_at(self, target: At) -> None:
+        self._plain(b"\xff", 2, target, False)
+
+    def load_label(self, target: int, name: str) -> None:
+        """The address of a label."""
+        self.code += bytes((0x48 | target >> 3 << 2, 0x8D, (target & 7) << 3 | 5))
+        self._distance(name)
+
+    def ret(self) -> None:
+        self.code.append(0xC3)
+
+    def _distance(self, name: str) -> None:
+        self._jumps.append((len(self.code), name))
+        self.code += bytes(4)

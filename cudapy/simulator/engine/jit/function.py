@@ -1,0 +1,57 @@
+"""The machine code of a function: made once it has run often enough to be worth it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from .. import settings
+from . import processor
+from .region import Region
+
+if TYPE_CHECKING:
+    from ..compile.function import FunctionCompiler
+    from ..compile.graph import Block
+
+_LEAST_STEPS = 6
+"""Of a region that lanes enter, unless there is a loop."""
+_WARM = 16
+"""So much is run before code is made: one for each block and each `_MANY` lanes of it."""
+_MANY = 2048
+
+
+class MachineCode:
+    """That of the blocks of a function."""
+
+    def __init__(self, function: FunctionCompiler, blocks: list[Block]) -> None:
+        self._function, self._blocks = function, blocks
+        self._heat = 0
+        numbers = {block.index for block in blocks if block.is_fast}
+        after = {number: set(blocks[number].successors()) & numbers for number in numbers}
+        for number in numbers:
+            blocks[number].is_entry = self._is_worthwhile(number, after)
+        self._numbers = sorted(numbers)
+
+    def region(self, size: int) -> Region | None:
+        """The region that a block for `size` lanes is in, if it is to be entered."""
+        if settings.current.machine_code == "always" or self._heat >= _WARM:
+            return self._region if processor.is_able() else None
+        self._heat += 1 + size // _MANY
+        return None
+
+    @cached_property
+    def _region(self) -> Region:
+        return Region(self._function, self._blocks, self._numbers)
+
+    def _is_worthwhile(self, start: int, after: dict[int, set[int]]) -> bool:
+        reached, pending, steps = {start}, [start], 0
+        while pending:
+            number = pending.pop()
+            steps += len(self._blocks[number].steps)
+            for following in after[number]:
+                if following <= number:
+                    return True
+                if following not in reached:
+                    reached.add(following)
+                    pending.append(following)
+        return steps >= _LEAST_STEPS

@@ -1,0 +1,115 @@
+"""Where a region's code finds what it needs: offsets in bytes from the address in rbx.
+
+32 lanes run together, a chunk. Each register of PTX has a home: 32 times 4 bytes, or 8 for 64 bits; numbers of
+16 and 8 bits have zeros above, a predicate is all ones where it holds.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from ..run.layout import LOCAL, SHARED
+
+LANES = 32
+NARROW, WIDE = 4 * LANES, 8 * LANES
+"""Bytes of the homes of 32 and of 64 bits."""
+
+_fields = itertools.count(0, 8)
+RESUME = next(_fields)
+"""Where the code goes on."""
+CHUNK, CHUNKS = next(_fields), next(_fields)
+"""The chunk at hand, and how many there are."""
+BUDGET = next(_fields)
+"""How much may be done before the code comes back, so that others have their turn."""
+TABLE = next(_fields)
+"""The addresses of the code of the region's blocks."""
+UNFINISHED = next(_fields)
+"""The lanes of the chunk that are in the region, a bit each."""
+ACTIVE = next(_fields)
+"""Those that run the block at hand."""
+WHICH = next(_fields)
+"""The number of the access that the code did not make itself."""
+INS, IN_COUNT, OUTS, OUT_COUNT = (next(_fields) for _ in range(4))
+"""What is copied before and after each chunk: `COPY` bytes each."""
+ENTRY = next(_fields)
+"""The block where lanes enter."""
+PLACES = next(_fields)
+"""An array for where each lane has left the region: 4 bytes each."""
+SHARED_SIZE, LOCAL_SIZE = next(_fields), next(_fields)
+"""The bytes of a block's shared memory, of a thread's local memory."""
+STARTS, ENDS, ALLOCATIONS = next(_fields), next(_fields), next(_fields)
+"""Arrays of the first and of the end addresses of allocations, sorted, and how many there are."""
+
+ROUTINES = 256
+"""The addresses of the routines that all code shares."""
+(
+    LEAVE,  # go back to Python, with what is in eax
+    SCHEDULE,  # run the block that comes first of those that lanes are at
+    GO_ON,  # active lanes go to block eax
+    DIVERGE,  # they go to block eax where CONDITION holds, else to edx
+    EXIT,  # they leave the region by exit eax
+    SETTLE,  # see `Vectors.settled`; MOVED: the result, a, b, c
+    CHECK_GLOBAL,  # whether ADDRESS can be accessed: r8 bytes, rdx: what was found before. eax is 0 if so
+    CHECK_SHARED,
+    CHECK_LOCAL,
+    CHECK_GENERIC,
+    LOAD,  # and for 2, 4 and 8 bytes: from ADDRESS + r8 to the array at rdi
+    STORE,  # the same, from the array at rdi
+) = (*range(11), 14)
+ROUTINE_COUNT = STORE + 4
+PLACE = 512
+"""The block of each lane; another number for those that have left, `NOWHERE` for those that are not there."""
+LAST_PLACE = PLACE + NARROW
+"""What it is at first in the last chunk."""
+MASK = LAST_PLACE + NARROW
+"""All ones in the lanes of ACTIVE."""
+SHARED_BASE, LOCAL_BASE = MASK + NARROW, MASK + NARROW + WIDE
+"""The addresses of each lane's shared and local memory."""
+ADDRESS = LOCAL_BASE + WIDE
+"""The addresses of an access."""
+VALUES = ADDRESS + WIDE
+"""What it loads or stores, up to eight items."""
+MOVED = VALUES + 8 * WIDE
+"""Room for the routines."""
+CONDITION = MOVED + WIDE
+"""What a branch depends on."""
+SPILLS = CONDITION + NARROW
+SPILL_COUNT = 64
+STEPS = SPILLS + 32 * SPILL_COUNT
+"""Multiples of 1, 2, 4 and 8, for each lane."""
+LEAST = STEPS + 4 * WIDE
+"""Twice the bits of the least normal number of binary32, whose sign is lost so."""
+TINY = LEAST + 8
+"""What is nearer to zero than this is subnormal, even if it is rounded to 24 bits; in binary64."""
+SHARED_WINDOW, LOCAL_WINDOW = TINY + 8, TINY + 16
+"""Where they lie among generic addresses."""
+END = LOCAL_WINDOW + 8
+"""Constants follow, then homes."""
+
+LEFT = 1 << 16
+"""Added to the number of an exit in PLACE."""
+NOWHERE = 0xFFFFFFFF
+
+COPY = 32
+"""source or target, bytes from chunk to chunk, offset of the home, kind: 8 bytes each."""
+AS_IT_IS, AS_WIDE, AS_BOOL, AS_HALF, AS_BYTE = range(5)
+"""Kinds of copies: 4 bytes a lane, 8, a bool, 2, 1."""
+
+PAUSED, ACCESSES = 1, 2
+"""Why the code came back: it is for others to run, or an access is to be made for it. 0: all chunks are done."""
+
+
+def image(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Fresh memory for a region, with what is the same in all of them."""
+    memory = np.zeros(size, np.uint8)
+    for place, step in enumerate((1, 2, 4, 8)):
+        start = STEPS + place * WIDE
+        memory[start : start + WIDE].view(np.uint64)[:] = np.arange(LANES, dtype=np.uint64) * np.uint64(step)
+    memory[LEAST : LEAST + 4].view(np.uint32)[0] = 0x0080_0000 << 1
+    memory[TINY : TINY + 8].view(np.float64)[0] = 2.0**-126 - 2.0**-151
+    memory[SHARED_WINDOW : SHARED_WINDOW + 8].view(np.uint64)[0] = SHARED
+    memory[LOCAL_WINDOW : LOCAL_WINDOW + 8].view(np.uint64)[0] = LOCAL
+    return memory

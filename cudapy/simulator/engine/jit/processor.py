@@ -1,0 +1,58 @@
+"""Whether this machine runs the code, and memory for it.
+
+Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, "CPUID", "XGETBV".
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import mmap
+import os
+import platform
+import sys
+
+_BLOCK = 1 << 20
+_CPUID = bytes.fromhex("53 89 f8 89 f1 49 89 d0 0f a2 41 89 00 41 89 58 04 41 89 48 08 41 89 50 0c 5b c3")
+"""void cpuid(int leaf, int part, int result[4]): eax, ebx, ecx and edx."""
+_XGETBV = bytes.fromhex("31 c9 0f 01 d0 c3")
+"""The processor's registers that the system saves."""
+_FMA, _SAVES, _AVX = 1 << 12, 1 << 27, 1 << 28  # of leaf 1, ecx
+_BMI1, _AVX2 = 1 << 3, 1 << 5  # of leaf 7, ebx
+
+_blocks: list[tuple[mmap.mmap, int, int]] = []
+"""Memory that code lies in, its address, and how much is in use; never given back."""
+
+
+@functools.cache
+def is_able() -> bool:
+    """Whether this is x86-64 with AVX2, FMA and BMI1, where memory with code in it can be had."""
+    if platform.machine().lower() not in ("x86_64", "amd64") or os.name != "posix" or sys.maxsize < 1 << 32:
+        return False
+    try:
+        cpuid = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_int, ctypes.c_void_p)(place_code(_CPUID))
+        saved = ctypes.CFUNCTYPE(ctypes.c_int)(place_code(_XGETBV))
+    except (OSError, ValueError):
+        return False
+    basic, extended = (ctypes.c_uint32 * 4)(), (ctypes.c_uint32 * 4)()
+    cpuid(0, 0, basic)
+    if basic[0] < 7:
+        return False
+    cpuid(1, 0, basic)
+    cpuid(7, 0, extended)
+    if basic[2] & (_FMA | _SAVES | _AVX) != _FMA | _SAVES | _AVX:
+        return False
+    return extended[1] & (_BMI1 | _AVX2) == _BMI1 | _AVX2 and saved() & 6 == 6
+
+
+def place_code(code: bytes) -> int:
+    """Copy code to memory that it can run in. Returns its address. Raises OSError if the system refuses."""
+    size = -(-len(code) // 64) * 64
+    if not _blocks or _blocks[-1][2] + size > len(_blocks[-1][0]):
+        length = max(_BLOCK, size)
+        memory = mmap.mmap(-1, length, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        _blocks.append((memory, ctypes.addressof(ctypes.c_char.from_buffer(memory)), 0))
+    memory, address, used = _blocks[-1]
+    memory[used : used + len(code)] = code
+    _blocks[-1] = memory, address, used + size
+    return address + used

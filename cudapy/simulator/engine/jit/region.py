@@ -1,0 +1,374 @@
+"""The machine code of those blocks of a function that have nothing but instructions of `semantics`.
+
+Lanes of a chunk run the block that comes first of those that they are at, until they have left the region: the
+order that the scheduler has, too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...._ffi.codegen import functions
+from ...._ffi.rounding import round_up
+from ..compile.graph import read_registers
+from ..ptx.syntax import Operand, Register, Vector
+from ..ptx.types import TYPES, Type
+from ..run.access import READ, WRITE, Access, accessed
+from . import layout
+from .accesses import CHECKS, access_address, access_of, is_access
+from .assembler import R8, RAX, RBX, RDI, RDX, Assembler, At
+from .layout import NARROW, WIDE
+from .parameters import parameter
+from .processor import place_code
+from .semantics import Lanes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..compile.function import FunctionCompiler
+    from ..compile.graph import Block, Step
+    from ..run.batch import Batch
+
+_DTYPES = {f"{letter}{size}": np.dtype(f"{letter}{size}") for letter in "ui" for size in (1, 2, 4, 8)} | {
+    "f4": np.dtype("f4"),
+    "f8": np.dtype("f8"),
+}
+_FOUND = 16
+"""Bytes of what a load or store of global memory remembers: an allocation's address and size."""
+
+
+class MemoryStep(NamedTuple):
+    """A load or store, for when Python has to make it."""
+
+    space: str
+    access: Access
+    items: tuple[int, ...]
+    """The offsets of the arrays that the items go to, or come from."""
+
+
+class Region:
+    """The blocks `numbers` of a function."""
+
+    def __init__(self, function: FunctionCompiler, blocks: list[Block], numbers: list[int]) -> None:
+        self._function, self._blocks = function, blocks
+        self.numbers = numbers
+        self._places = {number: place for place, number in enumerate(numbers)}
+        self.exits: list[int] = []
+        """The blocks that lanes leave it to, by number in PLACE."""
+        self.accesses: list[MemoryStep] = []
+        self.found: list[int] = []
+        """The offsets of what accesses remember."""
+        self.homes: dict[str, int] = {}
+        """The offset of each register's home."""
+        self._constants: dict[tuple[int, int], int] = {}
+        self._inputs: dict[str, tuple[int, Type]] = {}
+        self._end = layout.END
+        self._crossing = set().union(*(block.live_in for block in blocks))
+        self._read: dict[int, set[str]] = {}
+        self._written: dict[int, set[str]] = {}
+        out = Assembler()
+        for number in numbers:
+            _Writer(self, out, blocks[number]).write()
+        for place in range(len(self.exits)):
+            out.label(f"exit {place}")
+            out.set(RAX, layout.LEFT | place)
+            out.jump_to(_routine(layout.EXIT))
+        start = place_code(out.finish())
+        names = [f"block {number}" for number in numbers]
+        names += [f"exit {place}" for place in range(len(self.exits))]
+        self.table = np.array([start + out.labels[name] for name in names], np.uint64)
+        """The addresses of the code of blocks and exits."""
+        self.image = layout.image(round_up(self._end, 64))
+        """What its memory holds at first."""
+        for (bits, size), offset in self._constants.items():
+            self.image[offset : offset + size] = np.frombuffer(bits.to_bytes(size, "little"), np.uint8)
+        self.uses = {one.space for one in self.accesses}
+        """The spaces that it accesses."""
+        expressions = ", ".join(_expression(one) for one in self._inputs)
+        defined = functions(f"def inputs(L):\n return ({expressions},)\n", "<inputs>", dict(_DTYPES), own_scope=True)
+        self.read_inputs: Callable[[Batch], tuple[Any, ...]] = (
+            defined["inputs"] if self._inputs else lambda _: ()
+        )
+        """What does not change in a batch."""
+        self.inputs = list(self._inputs.values())
+        """Their homes, and types."""
+        self._entries: dict[int, tuple[list[str], list[str]]] = {}
+
+    def place(self, number: int) -> int:
+        """The number of a block in PLACE; it may be an exit."""
+        place = self._places.get(number)
+        if place is not None:
+            return place
+        if number not in self.exits:
+            self.exits.append(number)
+        return len(self.numbers) + self.exits.index(number)
+
+    def exit(self, place: int) -> int:
+        """The block that the exit of a number leads to."""
+        return self.exits[place]
+
+    def registers_at(self, entry: int) -> tuple[list[str], list[str]]:
+        """The registers that lanes bring along where they enter at a block, and those that they may change."""
+        known = self._entries.get(entry)
+        if known is None:
+            reached, pending, wanted = {entry}, [entry], set()
+            while pending:
+                for following in self._blocks[pending.pop()].successors():
+                    if following not in self._places:
+                        wanted |= self._blocks[following].live_in
+                    elif following not in reached:
+                        reached.add(following)
+                        pending.append(following)
+            written = set().union(*(self._written[one] for one in reached))
+            used = set().union(*(self._read[one] for one in reached)) | written
+            brought = sorted(self._blocks[entry].live_in & used & self.homes.keys())
+            known = self._entries[entry] = brought, sorted(written & wanted)
+        return known
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        """What frames keep a register in."""
+        return np.dtype(self._function.register_dtype(name))
+
+    # What blocks need: `semantics.Surroundings`.
+
+    @property
+    def registers(self) -> dict[str, Type]:
+        return self._function.registers
+
+    def has_unspecified_nan(self, name: str) -> bool:
+        return self._function.has_unspecified_nan(name)
+
+    def home(self, name: str) -> int:
+        home = self.homes.get(name)
+        if home is None:
+            home = self.homes[name] = self._room(WIDE if self.registers[name].size == 8 else NARROW)
+        return home
+
+    def constant(self, bits: int, size: int) -> int:
+        offset = self._constants.get((bits, size))
+        if offset is None:
+            offset = self._constants[bits, size] = self._room(8)
+        return offset
+
+    def input(self, expression: str, kind: Type) -> int:
+        known = self._inputs.get(expression)
+        if known is None:
+            known = self._inputs[expression] = self._room(WIDE if kind.size == 8 else NARROW), kind
+        return known[0]
+
+    def resolve(self, name: str) -> int | str | tuple[int]:
+        return self._function.resolve(name)
+
+    def parameter(self, name: str, offset: int, kind: Type) -> str | None:
+        return parameter(self._function, name, offset, kind)
+
+    def part_size(self, name: str, offset: int) -> int:
+        return self._function.compiled.param_slots[name][offset]
+
+    def is_shared_by_blocks(self, name: str) -> bool:
+        return name in self._crossing
+
+    def number(self, step: Step) -> int:
+        """That of an instruction in its function."""
+        return self._function.number(step.instruction)
+
+    def slot(self, name: str) -> int:
+        """The place of a register in frames."""
+        return self._function.slot(name)
+
+    def room_for_found(self) -> int:
+        """The offset of what an access remembers."""
+        self.found.append(self._room(_FOUND))
+        return self.found[-1]
+
+    def covers(self, number: int, read: set[str], written: set[str]) -> None:
+        """What a block reads and writes."""
+        self._read[number], self._written[number] = read, written
+
+    def _room(self, size: int) -> int:
+        offset = self._end
+        self._end += size
+        return offset
+
+
+def _expression(text: str) -> str:
+    """What Python reads an input by."""
+    kind, _, name = text.partition(" ")
+    return f"L.special.read({name!r})" if kind == "special" else text
+
+
+def _routine(number: int) -> At:
+    return At(RBX, layout.ROUTINES + 8 * number)
+
+
+class _Writer:
+    """Writes one block."""
+
+    def __init__(self, region: Region, out: Assembler, block: Block) -> None:
+        self._region, self._out, self._block = region, out, block
+        self._lanes = Lanes(region)
+        self._read: set[str] = set()
+        self._written: set[str] = set()
+        after: set[str] = set(block.live_out)
+        self._read_after: list[set[str]] = []
+        """What is read behind each step."""
+        for step in reversed(block.steps):
+            self._read_after.append(set(after))
+            after |= read_registers(step.instruction)
+        self._read_after.reverse()
+
+    def write(self) -> None:
+        block, out = self._block, self._out
+        out.label(f"block {block.index}")
+        ends = None
+        for place, step in enumerate(block.steps):
+            if step.match.rule.ends_block:
+                ends = step
+            elif is_access(step):
+                self._access(step, place)
+            else:
+                self._lanes.run(step.instruction, step.match.groups)
+        condition = None
+        if ends is not None:
+            condition = self._lanes.truth(ends.instruction)
+            if condition is not None:
+                self._lanes.code.store(layout.CONDITION, condition)
+                self._lanes.code.bits(condition)
+        self._flush(block.live_out)
+        self._region.covers(block.index, self._read, self._written)
+        self._end(condition is not None)
+
+    def _end(self, is_conditional: bool) -> None:
+        block, out, region = self._block, self._out, self._region
+        following = block.index + 1
+        target = block.targets[0] if block.end == "branch" else following
+        to, next_ = region.place(target), region.place(following) if is_conditional else 0
+        general = out.new_label()
+        out.fetch(RAX, At(RBX, layout.ACTIVE), 4)
+        if is_conditional:
+            out.word("and", RDX, RAX, wide=False)
+        out.word("cmp", RAX, At(RBX, layout.UNFINISHED), wide=False)
+        out.jump_if("ne", general)
+        if is_conditional:
+            otherwise, mixed = out.new_label(), general
+            out.test(RDX, RDX, wide=False)
+            out.jump_if("z", otherwise)
+            out.word("cmp", RDX, RAX, wide=False)
+            out.jump_if("ne", mixed)
+            self._direct(target)
+            out.label(otherwise)
+            self._direct(following)
+        else:
+            self._direct(target)
+        out.label(general)
+        out.set(RAX, to)
+        if is_conditional:
+            out.set(RDX, next_)
+        out.jump_to(_routine(layout.DIVERGE if is_conditional else layout.GO_ON))
+
+    def _direct(self, number: int) -> None:
+        """All go to a block."""
+        out, region = self._out, self._region
+        place = region.place(number)
+        if place >= len(region.numbers):
+            out.jump(f"exit {place - len(region.numbers)}")
+            return
+        if number <= self._block.index:
+            out.number("sub", At(RBX, layout.BUDGET), 1)
+            out.jump_if("ns", f"block {number}")
+            out.set(RAX, place)
+            out.jump_to(_routine(layout.GO_ON))
+        else:
+            out.jump(f"block {number}")
+
+    def _flush(self, wanted: set[str]) -> None:
+        """Put changed registers that somebody wants into their homes, and begin anew."""
+        lanes, region = self._lanes, self._region
+        self._read |= lanes.values.keys()
+        code = lanes.code
+        out: list[tuple[str, tuple[int, ...]]] = []
+        for name in lanes.changed:
+            self._written.add(name)
+            if name not in wanted:
+                continue
+            value, nan = lanes.values[name]
+            if nan and not region.has_unspecified_nan(name):
+                value = lanes.canonical(value)
+            # what is another register's home is read before that is written
+            out.append((name, tuple(code.copy(one) for one in value)))
+        for name, value in out:
+            home, wide = region.home(name), len(value) == 2
+            if region.is_shared_by_blocks(name):
+                mask = code.load(layout.MASK)
+                value = lanes.choose(mask, value, lanes.at(home, wide))
+            for part, one in enumerate(value):
+                code.store(home + 32 * part, one, 2 if wide else 1)
+        code.emit(self._out)
+        self._lanes = Lanes(region)
+
+    def _access(self, step: Step, place: int) -> None:
+        """A load or store: its addresses and what it stores are put where the routines look for it."""
+        region, out = self._region, self._out
+        space, kind, count = access_of(step)
+        is_load = step.instruction.name == "ld"
+        address = access_address(self._lanes, step)
+        for part, one in enumerate(address):
+            self._lanes.code.store(layout.ADDRESS + 32 * part, one, 2)
+        data = step.instruction.operands[0 if is_load else 1]
+        operands = data.items if isinstance(data, Vector) else (data,)
+        offsets = []
+        direct = is_load and all(self._is_direct(one, kind) for one in operands)
+        for number, operand in enumerate(operands):
+            offset = layout.VALUES + number * WIDE
+            if direct and isinstance(operand, Register):
+                offset = region.home(operand.name)
+            elif not is_load:
+                self._put(operand, kind, offset)
+            offsets.append(offset)
+        self._flush(self._read_after[place] | read_registers(step.instruction))
+        if direct:
+            self._written |= {one.name for one in operands if isinstance(one, Register)}
+        number = region.number(step)
+        access = accessed(np.dtype(kind.code), count, number, READ if is_load else WRITE)
+        region.accesses.append(MemoryStep(space, access, tuple(offsets)))
+        good, resume = out.new_label(), out.new_label()
+        out.lea(RDX, At(RBX, region.room_for_found()))
+        out.set(R8, access.size)
+        out.call_at(_routine(CHECKS[space]))
+        out.test(RAX, RAX, wide=False)
+        out.jump_if("z", good)
+        out.put(At(RBX, layout.WHICH), len(region.accesses) - 1)
+        out.load_label(RAX, resume)
+        out.keep(At(RBX, layout.RESUME), RAX)
+        out.set(RAX, layout.ACCESSES)
+        out.jump_to(_routine(layout.LEAVE))
+        out.label(good)
+        routine = (layout.LOAD if is_load else layout.STORE) + kind.size.bit_length() - 1
+        for item, offset in enumerate(offsets):
+            out.lea(RDI, At(RBX, offset))
+            out.set(R8, item * kind.size)
+            out.call_at(_routine(routine))
+        out.label(resume)
+        if is_load and not direct:
+            bits = kind if kind.kind != "f" else TYPES[f"b{8 * kind.size}"]
+            for operand, offset in zip(operands, offsets, strict=True):
+                value = self._lanes.at(offset, kind.size == 8)
+                self._lanes.write(operand, value, kind if kind.size >= 4 else bits)
+
+    def _is_direct(self, operand: Operand, kind: Type) -> bool:
+        """Whether what is loaded can go to the home of a register as it is."""
+        declared = self._region.registers.get(operand.name) if isinstance(operand, Register) else None
+        if declared is None or declared.kind == "p":
+            return False
+        if kind.size >= 4:
+            return declared.size == kind.size
+        return kind.kind != "s" and kind.size <= declared.size <= 4
+
+    def _put(self, operand: Operand, kind: Type, offset: int) -> None:
+        lanes = self._lanes
+        bits = TYPES[f"b{8 * kind.size}"]
+        value = lanes.read(operand, bits if isinstance(operand, Register) else kind)
+        for part, one in enumerate(value):
+            lanes.code.store(offset + 32 * part, one, 2 if len(value) == 2 else 1)

@@ -1,0 +1,290 @@
+"""Straight-line code for all lanes of a chunk: eight at a time, in the sixteen registers of AVX.
+
+Results are numbers that are set once. What they are kept in is chosen when all of them are known, as in
+M. Poletto and V. Sarkar, "Linear Scan Register Allocation", ACM TOPLAS 21 (1999), with the next use that is
+farthest away to make room.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from . import layout
+from .assembler import RAX, RBX, RCX, RDX, Assembler, At
+
+AVAILABLE = 14
+FIRST_SPARE, SECOND_SPARE = 14, 15
+"""For steps that need registers for themselves."""
+_LATE = ("nan64", "settled")
+"""Steps that take their operands after they have begun to make their result."""
+
+
+class Step(NamedTuple):
+    """One instruction: its result (-1: none), what it takes, and what it needs besides."""
+
+    name: str
+    result: int
+    operands: tuple[int, ...]
+    number: int | None = None
+    form: str = "vector"
+
+
+class Vectors:
+    """Steps that all lanes of a chunk take before anything else happens."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self._count = 0
+        self._known: dict[object, int] = {}
+        self._loaded: set[int] = set()
+
+    def op(self, name: str, a: int, b: int, number: int | None = None) -> int:
+        return self._add(name, (a, b), number, "vector")
+
+    def unary(self, name: str, a: int, number: int | None = None) -> int:
+        return self._add(name, (a,), number, "unary")
+
+    def widen(self, name: str, a: int) -> int:
+        """Of the lower four lanes: a conversion from 32 bits to 64."""
+        return self._add(name, (a,), None, "widen")
+
+    def narrow(self, name: str, a: int) -> int:
+        """To 32 bits, in the lower four lanes."""
+        return self._add(name, (a,), None, "narrow")
+
+    def upper(self, a: int) -> int:
+        """The upper four lanes of 32 bits, as the lower ones."""
+        return self._add("extracti128", (a,), 1, "extract")
+
+    def shift(self, name: str, a: int, count: int) -> int:
+        return self._add(name, (a,), count, "shift")
+
+    def blend(self, a: int, b: int, mask: int) -> int:
+        """`b` where the mask is set, else `a`, by the sign of each 32 bits."""
+        return self._add("blendvps", (a, b, mask), None, "blend")
+
+    def fused(self, name: str, a: int, b: int, c: int) -> int:
+        """a * b + c"""
+        return self._add(name, (a, b, c), None, "fused")
+
+    def nan64(self, result: int, a: int, b: int, c: int) -> int:
+        """A binary64 result; where it is NaN, the last of `b`, `c` and `a`, in this order, that is one, quiet."""
+        return self._add("nan64", (result, a, b, c), None, "nan64")
+
+    def settled(self, result: int, a: int, b: int, c: int | None) -> int:
+        """.ftz of a * b + c in binary32, where the result is the least normal number: 0 if it would have been
+        below that with any exponent.
+        """
+        return self._add("settled", (result, a, b, result if c is None else c), int(c is not None), "settled")
+
+    def load(self, offset: int, scale: int = 1) -> int:
+        """Eight lanes at an offset: of 4 bytes each; scale 2: four of 8."""
+        result = self._known_or("load", (offset, scale))
+        self._loaded.add(result)
+        return result
+
+    def constant(self, offset: int, size: int) -> int:
+        """A number of 4 or 8 bytes at an offset, in every lane."""
+        return self._known_or(f"constant{size}", (offset, 0))
+
+    def store(self, offset: int, a: int, scale: int = 1) -> None:
+        self.steps.append(Step("store", -1, (a,), offset, f"store{scale}"))
+
+    def bits(self, a: int) -> None:
+        """The signs of 32 bits, gathered in edx: the first lane's is the lowest."""
+        self.steps.append(Step("bits", -1, (a,), None, "bits"))
+
+    def copy(self, a: int) -> int:
+        """A value that stays what it is when memory that it was loaded from is written."""
+        return self._add("movups", (a,), None, "unary") if a in self._loaded else a
+
+    def emit(self, out: Assembler) -> None:
+        """The code: a loop over the four parts of a chunk."""
+        if self.steps:
+            _Allocation(self.steps).emit(out)
+
+    def _known_or(self, name: str, place: tuple[int, int]) -> int:
+        result = self._known.get((name, place))
+        if result is None:
+            result = self._known[name, place] = self._add(name, place, None, "source")
+        return result
+
+    def _add(self, name: str, operands: tuple[int, ...], number: int | None, form: str) -> int:
+        key = (name, operands, number)
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        result = self._known[key] = self._count
+        self._count += 1
+        self.steps.append(Step(name, result, operands, number, form))
+        return result
+
+
+class _Allocation:
+    """Chooses registers while it writes the code."""
+
+    def __init__(self, steps: list[Step]) -> None:
+        self._steps = _needed(steps)
+        self._uses: dict[int, list[int]] = {}
+        for place in range(len(self._steps) - 1, -1, -1):
+            step = self._steps[place]
+            if step.form != "source":
+                for operand in step.operands:
+                    self._uses.setdefault(operand, []).append(place)
+        self._sources = {step.result: step for step in self._steps if step.form == "source"}
+        self._where: dict[int, int] = {}
+        self._free = list(range(AVAILABLE))[::-1]
+        self._spilled: dict[int, int] = {}
+        self._spill_slots = list(range(layout.SPILL_COUNT))[::-1]
+
+    def emit(self, out: Assembler) -> None:
+        start = out.new_label()
+        out.set(RCX, 0)
+        out.label(start)
+        for place, step in enumerate(self._steps):
+            if step.form != "source":
+                self._step(out, place, step)
+        out.number("add", RCX, 32, wide=False)
+        out.number("cmp", RCX, 128, wide=False)
+        out.jump_if("ne", start)
+
+    def _step(self, out: Assembler, place: int, step: Step) -> None:
+        held: list[int] = []
+        taken = [self._get(out, operand, held) for operand in step.operands]
+        last = []
+        for operand in dict.fromkeys(step.operands):
+            uses = self._uses[operand]
+            while uses and uses[-1] == place:
+                uses.pop()
+            if not uses:
+                last.append(operand)
+        if step.result < 0:
+            self._effect(out, step, taken)
+            self._release(last)
+            return
+        if step.form == "fused":  # its first factor is its target
+            target = self._take(out, step.operands)
+            out.unary("movups", target, taken[0])
+            out.vector(step.name, target, taken[1], taken[2])
+            self._release(last)
+        else:
+            if step.form not in _LATE:
+                self._release(last)
+            target = self._take(out, step.operands if step.form in _LATE else ())
+            if step.form == "vector":
+                out.vector(step.name, target, taken[0], taken[1], step.number)
+            elif step.form == "unary":
+                out.unary(step.name, target, taken[0], step.number)
+            elif step.form == "widen":
+                out.unary(step.name, target, taken[0])
+            elif step.form == "narrow":
+                out.unary(step.name, target, taken[0])
+            elif step.form == "extract":
+                out.store("extracti128", target, taken[0], step.number)
+            elif step.form == "shift":
+                assert step.number is not None
+                out.shift(step.name, target, taken[0], step.number)
+            elif step.form == "blend":
+                out.vector("blendvps", target, taken[0], taken[1], taken[2] << 4)
+            else:
+                (self._choose_nan if step.form == "nan64" else self._settle)(out, target, taken, step.number)
+                self._release(last)
+        self._where[step.result] = target
+        if not self._uses.get(step.result):
+            self._release([step.result])
+
+    def _settle(self, out: Assembler, target: int, taken: list[int], has_sum: int | None) -> None:
+        over = out.new_label()
+        out.unary("movups", target, taken[0])
+        out.shift("pslld", FIRST_SPARE, taken[0], 1)
+        out.unary("broadcastd", SECOND_SPARE, At(RBX, layout.LEAST))
+        out.vector("pcmpeqd", FIRST_SPARE, FIRST_SPARE, SECOND_SPARE)
+        out.unary("ptest", FIRST_SPARE, FIRST_SPARE)
+        out.jump_if("z", over)
+        for place, register in enumerate(taken):
+            out.store("movups", At(RBX, layout.MOVED + 32 * place), register)
+        if not has_sum:
+            out.vector("pxor", FIRST_SPARE, FIRST_SPARE, FIRST_SPARE)
+            out.store("movups", At(RBX, layout.MOVED + 96), FIRST_SPARE)
+        out.call_at(At(RBX, layout.ROUTINES + 8 * layout.SETTLE))
+        out.unary("movups", target, At(RBX, layout.MOVED))
+        out.label(over)
+
+    def _choose_nan(self, out: Assembler, target: int, taken: list[int], _: int | None) -> None:
+        result, a, b, c = taken
+        over = out.new_label()
+        out.unary("movups", target, result)
+        out.vector("cmppd", FIRST_SPARE, result, result, 3)
+        out.unary("ptest", FIRST_SPARE, FIRST_SPARE)
+        out.jump_if("z", over)
+        for operand in (a, c, b):
+            out.vector("cmppd", FIRST_SPARE, operand, operand, 3)
+            out.vector("addpd", SECOND_SPARE, operand, operand)  # quiet
+            out.vector("blendvps", target, target, SECOND_SPARE, FIRST_SPARE << 4)
+        out.label(over)
+
+    def _effect(self, out: Assembler, step: Step, taken: list[int]) -> None:
+        if step.form == "bits":
+            out.unary("movmskps", RAX, taken[0])
+            out.shift_word("shr", RDX, 8, wide=False)
+            out.shift_word("shl", RAX, 24, wide=False)
+            out.word("or", RDX, RAX, wide=False)
+        else:
+            scale = int(step.form[-1])
+            assert step.number is not None
+            out.store("movups", At(RBX, step.number, RCX, scale), taken[0])
+
+    def _get(self, out: Assembler, value: int, held: list[int]) -> int:
+        """The register of a value, which is loaded if it is in none."""
+        register = self._where.get(value)
+        if register is None:
+            register = self._room(out, held)
+            source = self._sources.get(value)
+            if source is not None:
+                offset, scale = source.operands
+                if source.name == "load":
+                    out.unary("movups", register, At(RBX, offset, RCX, scale))
+                else:
+                    name = "broadcastd" if source.name == "constant4" else "broadcastq"
+                    out.unary(name, register, At(RBX, offset))
+            else:
+                out.unary("movups", register, At(RBX, layout.SPILLS + 32 * self._spilled[value]))
+            self._where[value] = register
+        held.append(value)
+        return register
+
+    def _take(self, out: Assembler, held: tuple[int, ...]) -> int:
+        return self._room(out, list(held))
+
+    def _room(self, out: Assembler, held: list[int]) -> int:
+        if self._free:
+            return self._free.pop()
+        victim = max(
+            (value for value in self._where if value not in held), key=lambda value: self._uses[value][-1]
+        )
+        register = self._where.pop(victim)
+        if victim not in self._sources and victim not in self._spilled:
+            slot = self._spilled[victim] = self._spill_slots.pop()
+            out.store("movups", At(RBX, layout.SPILLS + 32 * slot), register)
+        return register
+
+    def _release(self, values: list[int]) -> None:
+        for value in values:
+            register = self._where.pop(value, None)
+            if register is not None:
+                self._free.append(register)
+            slot = self._spilled.pop(value, None)
+            if slot is not None:
+                self._spill_slots.append(slot)
+
+
+def _needed(steps: list[Step]) -> list[Step]:
+    """Those whose results somebody takes, and those that have an effect."""
+    wanted: set[int] = set()
+    kept = []
+    for step in reversed(steps):
+        if step.result < 0 or step.result in wanted:
+            kept.append(step)
+            if step.form != "source":
+                wanted.update(step.operands)
+    return kept[::-1]
