@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .coverage import Counts
+
+
+MACHINE_CODE = "CUDAPY_SIMULATOR_MACHINE_CODE"
+WHEN = ("auto", "always", "never")
+"""What that variable may be."""
+
+
+def _machine_code() -> str:
+    text = os.environ.get(MACHINE_CODE) or "auto"
+    if text not in WHEN:
+        raise ValueError(f"{MACHINE_CODE} is one of {', '.join(WHEN)}, not {text!r}")
+    return text
 
 
 @dataclass
@@ -23,7 +36,7 @@ class Settings:
     """Count how often each line and branch runs."""
     timeout: float = 0.0
     """Seconds after which a launch fails; 0: never."""
-    machine_code: str = "auto"
+    machine_code: str = field(default_factory=_machine_code)
     """Whether parts of functions run as machine code: "auto", once they have run for a while; "always";
     "never".
     """

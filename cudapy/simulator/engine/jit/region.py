@@ -86,11 +86,10 @@ class Region:
             self.image[offset : offset + size] = np.frombuffer(bits.to_bytes(size, "little"), np.uint8)
         self.uses = {one.space for one in self.accesses}
         """The spaces that it accesses."""
-        expressions = ", ".join(_expression(one) for one in self._inputs)
-        defined = functions(f"def inputs(L):\n return ({expressions},)\n", "<inputs>", dict(_DTYPES), own_scope=True)
-        self.read_inputs: Callable[[Batch], tuple[Any, ...]] = (
-            defined["inputs"] if self._inputs else lambda _: ()
-        )
+        expressions = "".join(f"{_expression(one)}, " for one in self._inputs)
+        text = f"def inputs(L):\n return ({expressions})\n"
+        defined = functions(text, "<inputs>", dict(_DTYPES), own_scope=True)
+        self.read_inputs: Callable[[Batch], tuple[Any, ...]] = defined["inputs"]
         """What does not change in a batch."""
         self.inputs = list(self._inputs.values())
         """Their homes, and types."""

@@ -112,7 +112,7 @@ class _Run:
         for name, result in zip(changed, results, strict=True):
             array = result.array[:count]
             if lanes is None:
-                frame[region.slot(name)] = array
+                frame[region.slot(name)] = _shared_by_all(array)
             else:
                 frame.merge(region.slot(name), array, lanes)
         if lanes is None:
@@ -225,6 +225,15 @@ class _Run:
 def _address(array: Array) -> int:
     address: int = array.__array_interface__["data"][0]
     return address
+
+
+def _shared_by_all(array: Array) -> Array:
+    """The one value of an array that has nothing else; else the array."""
+    bits = array.view(_UNSIGNED[array.dtype.itemsize])
+    if bits[0] != bits[-1] or np.count_nonzero(bits != bits[0]):
+        return array
+    value: Array = array[0]
+    return value
 
 
 def _kind(dtype: np.dtype[Any]) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import fault
 from ..arithmetic import mbarrier
-from .access import ATOMIC, WRITE, accessed
+from .access import ATOMIC, WRITE, accessed, put
 from .report import place_of, threads
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Mbarriers:
             self._report.fail(fault.LAUNCH_FAILED, text, number, lanes, bad)
         wide = count.astype(np.uint64)
         self._known[index] = True
-        self._shared.view(_WORD)[index] = wide | wide << np.uint64(20)
+        put(self._shared.view(_WORD), index, wide | wide << np.uint64(20))
 
     def end(self, index: Index) -> None:
         self._known[index] = False
