@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from ..compile.function import FunctionCompiler
     from ..compile.graph import Block
 
-_LEAST_STEPS = 6
-"""Of a region that lanes enter, unless there is a loop."""
+_LEAST_STEPS, _LEAST_FOR_FEW = 6, 24
+"""Of a region that many or few lanes enter, unless there is a loop."""
+_ENDLESS = 1 << 30
 _WARM = 16
 """So much is run before code is made: one for each block and each `_MANY` lanes of it."""
 _MANY = 2048
@@ -26,14 +27,19 @@ class MachineCode:
     def __init__(self, function: FunctionCompiler, blocks: list[Block]) -> None:
         self._function, self._blocks = function, blocks
         self._heat = 0
+        self._steps: dict[int, int] = {}
+        """How many steps can be taken from a block on; of a loop very many."""
         numbers = {block.index for block in blocks if block.is_fast}
         after = {number: set(blocks[number].successors()) & numbers for number in numbers}
         for number in numbers:
-            blocks[number].is_entry = self._is_worthwhile(number, after)
+            self._steps[number] = self._count(number, after)
+            blocks[number].is_entry = self._steps[number] >= _LEAST_STEPS
         self._numbers = sorted(numbers)
 
-    def region(self, size: int) -> Region | None:
+    def region(self, block: int, size: int) -> Region | None:
         """The region that a block for `size` lanes is in, if it is to be entered."""
+        if size < _MANY and self._steps[block] < _LEAST_FOR_FEW:
+            return None
         if settings.current.machine_code == "always" or self._heat >= _WARM:
             return self._region if processor.is_able() else None
         self._heat += 1 + size // _MANY
@@ -43,15 +49,15 @@ class MachineCode:
     def _region(self) -> Region:
         return Region(self._function, self._blocks, self._numbers)
 
-    def _is_worthwhile(self, start: int, after: dict[int, set[int]]) -> bool:
+    def _count(self, start: int, after: dict[int, set[int]]) -> int:
         reached, pending, steps = {start}, [start], 0
         while pending:
             number = pending.pop()
             steps += len(self._blocks[number].steps)
             for following in after[number]:
                 if following <= number:
-                    return True
+                    return _ENDLESS
                 if following not in reached:
                     reached.add(following)
                     pending.append(following)
-        return steps >= _LEAST_STEPS
+        return steps

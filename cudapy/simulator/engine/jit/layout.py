@@ -30,6 +30,8 @@ UNFINISHED = next(_fields)
 """The lanes of the chunk that are in the region, a bit each."""
 ACTIVE = next(_fields)
 """Those that run the block at hand."""
+ROW = next(_fields)
+"""The bytes of an access whose addresses lie beside each other in all lanes; else 0."""
 WHICH = next(_fields)
 """The number of the access that the code did not make itself."""
 INS, IN_COUNT, OUTS, OUT_COUNT = (next(_fields) for _ in range(4))
@@ -79,8 +81,9 @@ CONDITION = MOVED + WIDE
 SPILLS = CONDITION + NARROW
 SPILL_COUNT = 64
 STEPS = SPILLS + 32 * SPILL_COUNT
-"""Multiples of 1, 2, 4 and 8, for each lane."""
-LEAST = STEPS + 4 * WIDE
+"""Multiples of 1, 2, 4, 8 and more, for each lane."""
+STEP_COUNT = 6
+LEAST = STEPS + STEP_COUNT * WIDE
 """Twice the bits of the least normal number of binary32, whose sign is lost so."""
 TINY = LEAST + 8
 """What is nearer to zero than this is subnormal, even if it is rounded to 24 bits; in binary64."""
@@ -105,9 +108,9 @@ PAUSED, ACCESSES = 1, 2
 def image(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Fresh memory for a region, with what is the same in all of them."""
     memory = np.zeros(size, np.uint8)
-    for place, step in enumerate((1, 2, 4, 8)):
+    for place in range(STEP_COUNT):
         start = STEPS + place * WIDE
-        memory[start : start + WIDE].view(np.uint64)[:] = np.arange(LANES, dtype=np.uint64) * np.uint64(step)
+        memory[start : start + WIDE].view(np.uint64)[:] = np.arange(LANES, dtype=np.uint64) << np.uint64(place)
     memory[LEAST : LEAST + 4].view(np.uint32)[0] = 0x0080_0000 << 1
     memory[TINY : TINY + 8].view(np.float64)[0] = 2.0**-126 - 2.0**-151
     memory[SHARED_WINDOW : SHARED_WINDOW + 8].view(np.uint64)[0] = SHARED

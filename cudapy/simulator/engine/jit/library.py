@@ -29,6 +29,7 @@ def routines() -> tuple[int, int, list[int]]:
     _chunks(out)
     _schedule(out)
     _settle(out)
+    _rows(out)
     _check_global(out)
     for name, window, size, base in (
         ("check_shared", None, layout.SHARED_SIZE, layout.SHARED_BASE),
@@ -69,25 +70,29 @@ def _chunks(out: Assembler) -> None:
 
     out.label("copy")
     _copies(out, layout.INS, layout.IN_COUNT, inward=True)
-    out.unary("broadcastd", 0, At(RBX, layout.ENTRY))
-    for part in range(4):
-        out.store("movups", At(RBX, layout.PLACE + 32 * part), 0)
     out.word("mov", RAX, At(RBX, layout.CHUNK))
     out.number("add", RAX, 1)
-    out.set(RDX, 0xFFFFFFFF)
     out.word("cmp", RAX, At(RBX, layout.CHUNKS))
-    out.jump_if("ne", "whole")
+    out.jump_if("e", "last")
+    out.unary("broadcastd", 0, At(RBX, layout.ENTRY))
+    out.vector("pcmpeqd", 1, 1, 1)
     for part in range(4):
-        out.unary("movups", 0, At(RBX, layout.LAST_PLACE + 32 * part))
         out.store("movups", At(RBX, layout.PLACE + 32 * part), 0)
+        out.store("movups", At(RBX, layout.MASK + 32 * part), 1)
+    out.put(At(RBX, layout.UNFINISHED), -1)
+    out.put(At(RBX, layout.ACTIVE), -1)
+    out.word("mov", RAX, At(RBX, layout.ENTRY))
+    out.word("mov", RDX, At(RBX, layout.TABLE))
+    out.jump_to(At(RDX, 0, RAX, 8))
+    out.label("last")
     out.set(RDX, 0)
     for part in range(4):  # NOWHERE has its sign set
         out.unary("movups", 0, At(RBX, layout.LAST_PLACE + 32 * part))
+        out.store("movups", At(RBX, layout.PLACE + 32 * part), 0)
         out.unary("movmskps", RAX, 0)
         out.shift_word("shl", RAX, 8 * part, wide=False)
         out.word("or", RDX, RAX, wide=False)
     out.group("not", RDX, wide=False)
-    out.label("whole")
     out.keep(At(RBX, layout.UNFINISHED), RDX, 4)
     out.jump("schedule")
 
@@ -302,10 +307,30 @@ def _look(out: Assembler, limit: int, alignment: int, bad: int, source: int, bas
 def _check_global(out: Assembler) -> None:
     out.label("check_global")
     out.set(R9, 0)
+    out.call("rows")
     out.label("again")
     out.word("mov", RAX, At(RDX, 8))
     out.word("sub", RAX, R8)
     out.jump_if("l", "find")
+    out.number("cmp", At(RBX, layout.ROW), 0, wide=False)
+    out.jump_if("e", "each")
+    # of a row the first and the last count
+    out.word("mov", RCX, At(RBX, layout.ADDRESS))
+    out.lea(RSI, At(R8, -1))
+    out.test(RSI, RCX)
+    out.jump_if("nz", "find")
+    out.word("sub", RCX, At(RDX, 0))
+    out.jump_if("b", "find")
+    out.word("mov", RSI, R8)
+    out.shift_word("shl", RSI, 5)
+    out.word("sub", RSI, R8)
+    out.word("add", RCX, RSI)
+    out.jump_if("b", "find")
+    out.word("cmp", RCX, RAX)
+    out.jump_if("a", "find")
+    out.set(RAX, 0)
+    out.ret()
+    out.label("each")
     out.unary("broadcastq", 0, At(RDX, 0))
     out.movd_in(1, RAX, wide=True)
     out.unary("broadcastq", 1, 1)
@@ -381,6 +406,8 @@ def _check_own(out: Assembler, window: int | None, size: int, base: int) -> None
             out.vector("psubq", 4, 4, 0)
         out.vector("paddq", 4, 4, At(RBX, base + 32 * part))
         out.store("movups", At(RBX, layout.ADDRESS + 32 * part), 4)
+    out.call("rows")
+    out.set(RAX, 0)
     out.ret()
     out.label(failed)
     out.set(RAX, 1)
@@ -400,28 +427,36 @@ def _check_generic(out: Assembler) -> None:
     out.jump("check_in_local")
 
 
-def _rows(out: Assembler, size: int, otherwise: str) -> None:
-    """Go on if all lanes are active and lie beside each other, with the first one's address in rax."""
+def _rows(out: Assembler) -> None:
+    """Set ROW to r8 if all lanes are active and lie so far apart, one after the other; else to 0."""
+    out.label("rows")
+    out.put(At(RBX, layout.ROW), 0)
     out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
-    out.jump_if("ne", otherwise)
+    out.jump_if("ne", "scattered")
+    out.lowest_bit(RAX, R8)
+    out.shift_word("shl", RAX, WIDE.bit_length() - 1)
+    out.lea(RAX, At(RBX, layout.STEPS, RAX, 1))
     out.unary("broadcastq", 0, At(RBX, layout.ADDRESS))
-    steps = layout.STEPS + (size.bit_length() - 1) * WIDE
     out.vector("pcmpeqd", 2, 2, 2)
     for part in range(8):
-        out.vector("paddq", 1, 0, At(RBX, steps + 32 * part))
+        out.vector("paddq", 1, 0, At(RAX, 32 * part))
         out.vector("pcmpeqq", 1, 1, At(RBX, layout.ADDRESS + 32 * part))
         out.vector("pand", 2, 2, 1)
     out.unary("movmskpd", RAX, 2)
     out.number("cmp", RAX, 15, wide=False)
-    out.jump_if("ne", otherwise)
-    out.word("mov", RAX, At(RBX, layout.ADDRESS))
-    out.word("add", RAX, R8)
+    out.jump_if("ne", "scattered")
+    out.keep(At(RBX, layout.ROW), R8, 4)
+    out.label("scattered")
+    out.ret()
 
 
 def _load(out: Assembler, size: int) -> None:
     out.label(f"load{size}")
     one, loop, several = out.new_label(), out.new_label(), out.new_label()
-    _rows(out, size, one)
+    out.number("cmp", At(RBX, layout.ROW), size, wide=False)
+    out.jump_if("ne", one)
+    out.word("mov", RAX, At(RBX, layout.ADDRESS))
+    out.word("add", RAX, R8)
     if size in (4, 8):
         for part in range(size):
             out.unary("movups", part, At(RAX, 32 * part))
@@ -435,6 +470,7 @@ def _load(out: Assembler, size: int) -> None:
     if size >= 4:  # all read the same
         out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
         out.jump_if("ne", several)
+        out.unary("broadcastq", 0, At(RBX, layout.ADDRESS))
         out.vector("pcmpeqd", 2, 2, 2)
         for part in range(8):
             out.vector("pcmpeqq", 1, 0, At(RBX, layout.ADDRESS + 32 * part))
@@ -466,7 +502,10 @@ def _store(out: Assembler, size: int) -> None:
     out.label(f"store{size}")
     several, loop = out.new_label(), out.new_label()
     if size >= 4:
-        _rows(out, size, several)
+        out.number("cmp", At(RBX, layout.ROW), size, wide=False)
+        out.jump_if("ne", several)
+        out.word("mov", RAX, At(RBX, layout.ADDRESS))
+        out.word("add", RAX, R8)
         for part in range(size):
             out.unary("movups", part, At(RDI, 32 * part))
         for part in range(size):

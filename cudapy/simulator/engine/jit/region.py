@@ -126,6 +126,10 @@ class Region:
             known = self._entries[entry] = brought, sorted(written & wanted)
         return known
 
+    def writes(self, name: str) -> bool:
+        """Whether a register may be changed in it."""
+        return any(name in written for written in self._written.values())
+
     def dtype(self, name: str) -> np.dtype[Any]:
         """What frames keep a register in."""
         return np.dtype(self._function.register_dtype(name))

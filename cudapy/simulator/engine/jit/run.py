@@ -39,13 +39,16 @@ def is_allowed() -> bool:
     )
 
 
-class Copy(NamedTuple):
-    """An array that is copied to a home or from one, chunk after chunk."""
+class Register(NamedTuple):
+    """One that lanes bring into a region, or may change there."""
 
-    array: Array
-    step: int
+    slot: int
     home: int
+    dtype: np.dtype[Any]
     kind: int
+    """How it is copied."""
+    stays: bool
+    """Whether the region leaves it as it is."""
 
 
 class MachineRuns:
@@ -82,102 +85,139 @@ class _Run:
         self._fields[first : first + len(addresses)] = addresses
         self._set(layout.TABLE, _address(region.table))
         self._snapshot: Snapshot | None = None
-        self._inputs: list[tuple[Array, int, int]] = []
-        self._is_read = False
-        if region.uses & {"shared", "shared::cta", ""}:
+        self._entries: dict[int, tuple[list[Register], list[Register]]] = {}
+        self._varying: list[tuple[Array, int]] = []
+        """Inputs that are not the same in all lanes, and their homes."""
+        for value, (home, kind) in zip(region.read_inputs(batch), region.inputs, strict=True):
+            value = value.astype(kind.code, copy=False) if value.ndim else value.astype(kind.code)
+            self._bring(value, home)
+        self._takes_shared = bool(region.uses & {"shared", "shared::cta", ""})
+        self._takes_local = bool(region.uses & {"local", ""})
+        self._takes_global = bool(region.uses & {"global", "const", ""})
+        if self._takes_shared:
             self._set(layout.SHARED_SIZE, batch.shared.size)
+            self._bring(batch.shared.addresses(), layout.SHARED_BASE)
 
     def run(self, frame: Frame, lanes: Lanes, entry: int) -> U32:
         batch, region = self._batch, self._region
         count = batch.threads.count if lanes is None else len(lanes)
-        chunks = -(-count // LANES)
         padded = lanes
         if count % LANES:
             numbers = batch.threads.numbers(lanes)
             padded = np.concatenate([numbers, np.repeat(numbers[-1:], LANES - count % LANES)])
-        brought, changed = region.registers_at(entry)
-        copies = [self._copy_in(*one, padded) for one in self._all_inputs()]
-        for name in brought:
-            value = frame[region.slot(name)]
-            copies.append(self._copy_in(value, region.homes[name], value.dtype.itemsize, padded))
-        copies += self._bases(padded)
-        results = []
-        for name in changed:
-            dtype = region.dtype(name)
-            array = np.empty(chunks * LANES, dtype)
-            results.append(Copy(array, dtype.itemsize * LANES, region.homes[name], _kind(dtype)))
+        chunks = -(-count // LANES)
+        registers = self._entries.get(entry)
+        if registers is None:
+            registers = self._entries[entry] = self._registers_at(entry)
+        brought, changed = registers
+        ins: list[tuple[Array, int, int, int]] = []
+        for one in brought:
+            self._copy(ins, frame[one.slot], one.home, one.kind, padded, one.stays or chunks == 1)
+        for value, home in self._varying:
+            self._copy(ins, value, home, _kind(value.dtype), padded, True)
+        if self._takes_local:
+            self._set(layout.LOCAL_SIZE, batch.local.size)
+            self._copy(ins, batch.local.addresses(), layout.LOCAL_BASE, layout.AS_WIDE, padded, True)
+        if self._takes_global:
+            self._remember_allocations()
+        results = [np.empty(chunks * LANES, one.dtype) for one in changed]
         places = np.empty(chunks * LANES, np.uint32)
-        self._prepare(copies, results, places, chunks, count, region.place(entry))
+        self._set(layout.RESUME, self._start)
+        self._set(layout.CHUNK, 0)
+        self._set(layout.CHUNKS, chunks)
+        self._set(layout.ENTRY, region.place(entry))
+        self._set(layout.PLACES, _address(places))
+        outs = [
+            (result, one.dtype.itemsize * LANES, one.home, one.kind)
+            for result, one in zip(results, changed, strict=True)
+        ]
+        kept = [self._table(layout.INS, ins), self._table(layout.OUTS, outs)]
+        last = self._memory[layout.LAST_PLACE : layout.LAST_PLACE + layout.NARROW].view(np.uint32)
+        last[:] = region.place(entry)
+        if count % LANES:
+            last[count % LANES :] = layout.NOWHERE
         self._go(lanes)
-        for name, result in zip(changed, results, strict=True):
-            array = result.array[:count]
+        del kept
+        for one, result in zip(changed, results, strict=True):
             if lanes is None:
-                frame[region.slot(name)] = _shared_by_all(array)
+                frame[one.slot] = _shared_by_all(result[:count])
             else:
-                frame.merge(region.slot(name), array, lanes)
+                frame.merge(one.slot, result[:count], lanes)
         if lanes is None:
             frame.owned.clear()
         return places[:count] & np.uint32(layout.LEFT - 1)
 
     # Inside.
 
+    def _registers_at(self, entry: int) -> tuple[list[Register], list[Register]]:
+        region = self._region
+        brought, changed = region.registers_at(entry)
+
+        def register(name: str) -> Register:
+            dtype = region.dtype(name)
+            stays = not region.writes(name)
+            return Register(region.slot(name), region.homes[name], dtype, _kind(dtype), stays)
+
+        return [register(name) for name in brought], [register(name) for name in changed]
+
     def _set(self, field: int, value: int) -> None:
         self._fields[field >> 3] = value
 
-    def _all_inputs(self) -> list[tuple[Array, int, int]]:
-        if not self._is_read:
-            for value, (home, kind) in zip(
-                self._region.read_inputs(self._batch), self._region.inputs, strict=True
-            ):
-                self._inputs.append((value.astype(kind.code), home, kind.size))
-            self._is_read = True
-        return self._inputs
+    def _bring(self, value: Array, home: int) -> None:
+        """Have an input in its home, from now on or with each run."""
+        if value.ndim:
+            self._varying.append((value, home))
+        else:
+            self._fill(value, home)
 
-    def _copy_in(self, value: Array, home: int, size: int, padded: Lanes) -> Copy:
-        kind = _kind(value.dtype)
-        if not value.ndim:
-            return Copy(np.full(LANES, value), 0, home, kind)
-        array = value if padded is None else value.take(padded)
-        return Copy(np.ascontiguousarray(array), size * LANES, home, kind)
+    def _fill(self, value: Array, home: int) -> None:
+        """Put what all lanes share into a home."""
+        if value.dtype.kind == "b":
+            self._memory[home : home + layout.NARROW] = 0xFF if value else 0
+        elif value.dtype.itemsize == 8:
+            self._memory[home : home + layout.WIDE].view(value.dtype)[:] = value
+        elif value.dtype.itemsize == 4:
+            self._memory[home : home + layout.NARROW].view(value.dtype)[:] = value
+        else:
+            bits = value.view(_UNSIGNED[value.dtype.itemsize])
+            self._memory[home : home + layout.NARROW].view(np.uint32)[:] = bits
 
-    def _bases(self, padded: Lanes) -> list[Copy]:
-        """The addresses of lanes' own memory."""
-        batch, uses, copies = self._batch, self._region.uses, []
-        if uses & {"shared", "shared::cta", ""}:
-            copies.append(self._copy_in(batch.shared.addresses(), layout.SHARED_BASE, 8, padded))
-        if uses & {"local", ""}:
-            self._set(layout.LOCAL_SIZE, batch.local.size)
-            copies.append(self._copy_in(batch.local.addresses(), layout.LOCAL_BASE, 8, padded))
-        if uses & {"global", "const", ""}:
-            snapshot = batch.device.memory.snapshot()
-            if snapshot is not self._snapshot:
-                self._snapshot = snapshot  # which keeps the memory
-                self._set(layout.STARTS, _address(snapshot.starts))
-                self._set(layout.ENDS, _address(snapshot.ends))
-                self._set(layout.ALLOCATIONS, len(snapshot.starts))
-                for offset in self._region.found:
-                    self._memory[offset : offset + 16] = 0
-        return copies
-
-    def _prepare(
-        self, copies: list[Copy], results: list[Copy], places: U32, chunks: int, count: int, entry: int
+    def _copy(
+        self,
+        copies: list[tuple[Array, int, int, int]],
+        value: Array,
+        home: int,
+        kind: int,
+        padded: Lanes,
+        stays: bool,
     ) -> None:
-        self._set(layout.RESUME, self._start)
-        self._set(layout.CHUNK, 0)
-        self._set(layout.CHUNKS, chunks)
-        self._set(layout.ENTRY, entry)
-        self._set(layout.PLACES, _address(places))
-        self._tables = []
-        for field, one in ((layout.INS, copies), (layout.OUTS, results)):
-            table = np.array([(_address(copy.array), *copy[1:]) for copy in one] or [(0,) * 4], np.int64)
-            self._tables.append(table)
-            self._set(field, _address(table))
-            self._set(field + 8, len(one))
-        last = self._memory[layout.LAST_PLACE : layout.LAST_PLACE + layout.NARROW].view(np.uint32)
-        last[:] = entry
-        if count % LANES:
-            last[count % LANES :] = layout.NOWHERE
-        self._kept = copies, results
+        """Have a register in its home: at once, or chunk after chunk."""
+        if value.ndim:
+            array = value if padded is None else value.take(padded)
+            copies.append((np.ascontiguousarray(array), array.dtype.itemsize * LANES, home, kind))
+        elif stays:
+            self._fill(value, home)
+        else:
+            copies.append((np.full(LANES, value), 0, home, kind))
+
+    def _table(self, field: int, copies: list[tuple[Array, int, int, int]]) -> object:
+        """Tell the code what to copy. Returns what has to stay while it runs."""
+        self._set(field + 8, len(copies))
+        if not copies:
+            return None
+        table = np.array([(_address(array), *rest) for array, *rest in copies], np.int64)
+        self._set(field, _address(table))
+        return table, copies
+
+    def _remember_allocations(self) -> None:
+        snapshot = self._batch.device.memory.snapshot()
+        if snapshot is not self._snapshot:
+            self._snapshot = snapshot  # which keeps the memory
+            self._set(layout.STARTS, _address(snapshot.starts))
+            self._set(layout.ENDS, _address(snapshot.ends))
+            self._set(layout.ALLOCATIONS, len(snapshot.starts))
+            for offset in self._region.found:
+                self._memory[offset : offset + 16] = 0
 
     def _go(self, lanes: Lanes) -> None:
         while True:

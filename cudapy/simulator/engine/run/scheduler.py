@@ -86,7 +86,7 @@ class Scheduler:
                     here = None
                     continue
             if block.is_entry and self._machine_runs is not None:
-                region = here.function.machine_code.region(_size(lanes, count))
+                region = here.function.machine_code.region(here.key.block, _size(lanes, count))
                 if region is not None:
                     here = self._run_region(self._machine_runs, region, here, lanes)
                     continue
