@@ -46,7 +46,9 @@ def access_of(step: Step) -> tuple[str, Type, int]:
 
 def is_access(step: Step) -> bool:
     """Whether it is a load or store of memory."""
-    return step.instruction.name in ("ld", "st") and not (step.match.groups.get("space") or "").startswith("param")
+    return step.instruction.name in ("ld", "st") and not (step.match.groups.get("space") or "").startswith(
+        "param"
+    )
 
 
 def access_address(lanes: Lanes, step: Step) -> tuple[int, ...]:

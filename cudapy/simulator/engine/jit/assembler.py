@@ -194,7 +194,9 @@ class Assembler:
         self._vex(form, form.extension, target, source)
         self.code.append(number)
 
-    def store(self, name: str, target: int | At, source: int, number: int | None = None, narrow: bool = False) -> None:
+    def store(
+        self, name: str, target: int | At, source: int, number: int | None = None, narrow: bool = False
+    ) -> None:
         self._vex(_STORES[name], source, 0, target, 0 if narrow else 1)
         if number is not None:
             self.code.append(number)

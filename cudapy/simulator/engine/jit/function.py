@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .. import settings
-from . import processor
 from .region import Region
 
 if TYPE_CHECKING:
@@ -38,10 +37,11 @@ class MachineCode:
 
     def region(self, block: int, size: int) -> Region | None:
         """The region that a block for `size` lanes is in, if it is to be entered."""
-        if size < _MANY and self._steps[block] < _LEAST_FOR_FEW:
+        always = settings.current.machine_code == "always"
+        if not always and size < _MANY and self._steps[block] < _LEAST_FOR_FEW:
             return None
-        if settings.current.machine_code == "always" or self._heat >= _WARM:
-            return self._region if processor.is_able() else None
+        if always or self._heat >= _WARM:
+            return self._region
         self._heat += 1 + size // _MANY
         return None
 

@@ -110,7 +110,9 @@ def image(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     memory = np.zeros(size, np.uint8)
     for place in range(STEP_COUNT):
         start = STEPS + place * WIDE
-        memory[start : start + WIDE].view(np.uint64)[:] = np.arange(LANES, dtype=np.uint64) << np.uint64(place)
+        memory[start : start + WIDE].view(np.uint64)[:] = np.arange(LANES, dtype=np.uint64) << np.uint64(
+            place
+        )
     memory[LEAST : LEAST + 4].view(np.uint32)[0] = 0x0080_0000 << 1
     memory[TINY : TINY + 8].view(np.float64)[0] = 2.0**-126 - 2.0**-151
     memory[SHARED_WINDOW : SHARED_WINDOW + 8].view(np.uint64)[0] = SHARED

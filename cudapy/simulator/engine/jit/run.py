@@ -54,24 +54,26 @@ class Register(NamedTuple):
 class MachineRuns:
     """The regions of a batch's functions, with memory to run in."""
 
-    def __init__(self, batch: Batch, look: Callable[[int, Lanes], None]) -> None:
-        self._batch, self._look = batch, look
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
         self._runs: dict[Region, _Run] = {}
 
-    def run(self, region: Region, frame: Frame, lanes: Lanes, entry: int) -> U32:
+    def run(
+        self, region: Region, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
+    ) -> U32:
         """Run lanes from a block on until they have left the region. Returns the number of the exit of each.
 
-        Raises Fault.
+        look: what is called now and then, with the block at hand, to let others run. Raises Fault.
         """
         run = self._runs.get(region)
         if run is None:
-            run = self._runs[region] = _Run(region, self._batch, self._look)
-        return run.run(frame, lanes, entry)
+            run = self._runs[region] = _Run(region, self._batch)
+        return run.run(frame, lanes, entry, look)
 
 
 class _Run:
-    def __init__(self, region: Region, batch: Batch, look: Callable[[int, Lanes], None]) -> None:
-        self._region, self._batch, self._look = region, batch, look
+    def __init__(self, region: Region, batch: Batch) -> None:
+        self._region, self._batch = region, batch
         size = len(region.image)
         room = np.empty(size + _ALIGN, np.uint8)
         start = -room.ctypes.data % _ALIGN
@@ -98,7 +100,7 @@ class _Run:
             self._set(layout.SHARED_SIZE, batch.shared.size)
             self._bring(batch.shared.addresses(), layout.SHARED_BASE)
 
-    def run(self, frame: Frame, lanes: Lanes, entry: int) -> U32:
+    def run(self, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]) -> U32:
         batch, region = self._batch, self._region
         count = batch.threads.count if lanes is None else len(lanes)
         padded = lanes
@@ -136,7 +138,7 @@ class _Run:
         last[:] = region.place(entry)
         if count % LANES:
             last[count % LANES :] = layout.NOWHERE
-        self._go(lanes)
+        self._go(lanes, look)
         del kept
         for one, result in zip(changed, results, strict=True):
             if lanes is None:
@@ -219,7 +221,7 @@ class _Run:
             for offset in self._region.found:
                 self._memory[offset : offset + 16] = 0
 
-    def _go(self, lanes: Lanes) -> None:
+    def _go(self, lanes: Lanes, look: Callable[[int, Lanes], None]) -> None:
         while True:
             self._set(layout.BUDGET, _BUDGET)
             status = self._enter(self._address)
@@ -229,7 +231,9 @@ class _Run:
                 step = self._region.accesses[int(self._fields[layout.WHICH >> 3]) & 0xFFFFFFFF]
                 self._access(step, lanes)
             else:
-                self._pause(lanes)
+                look(self._block_at_hand(), lanes)
+                if self._takes_global:
+                    self._remember_allocations()
 
     def _positions(self) -> I64:
         """The places of the active lanes in their chunk."""
@@ -255,11 +259,10 @@ class _Run:
             else:
                 put(array, index + number, home[positions].astype(unsigned).view(access.dtype))
 
-    def _pause(self, lanes: Lanes) -> None:
+    def _block_at_hand(self) -> int:
         places = self._memory[layout.PLACE : layout.PLACE + layout.NARROW].view(np.uint32)
-        first = int(places.min())
-        numbers = self._region.numbers
-        self._look(numbers[first] if first < len(numbers) else numbers[0], lanes)
+        first, numbers = int(places.min()), self._region.numbers
+        return numbers[first] if first < len(numbers) else numbers[0]
 
 
 def _address(array: Array) -> int:
@@ -280,5 +283,3 @@ def _kind(dtype: np.dtype[Any]) -> int:
     if dtype.kind == "b":
         return layout.AS_BOOL
     return {1: layout.AS_BYTE, 2: layout.AS_HALF, 4: layout.AS_IT_IS, 8: layout.AS_WIDE}[dtype.itemsize]
-
-

@@ -136,7 +136,9 @@ class Lanes:
 
     def words(self, low: Value, high: Value) -> Value:
         """64 bits of two times 32."""
-        return self.each("por", self.widened(low, False), self.shifted("psllq", self.widened(high, False), 32))
+        return self.each(
+            "por", self.widened(low, False), self.shifted("psllq", self.widened(high, False), 32)
+        )
 
     def inverted(self, mask: Value) -> Value:
         return self.each("pxor", mask, self.all_ones(len(mask)))
@@ -779,9 +781,7 @@ def _float_extreme(lanes: Lanes, instruction: Instruction, groups: dict[str, str
     _finish(lanes, instruction.operands[0], result, kind, groups)
 
 
-def _float_sign(
-    lanes: Lanes, instruction: Instruction, groups: dict[str, str], kind: Type, a: Value
-) -> None:
+def _float_sign(lanes: Lanes, instruction: Instruction, groups: dict[str, str], kind: Type, a: Value) -> None:
     """neg and abs"""
     if groups.get("ftz"):
         a = lanes.flushed(a)

@@ -219,6 +219,8 @@ class _Allocation:
         out.jump_if("z", over)
         for operand in (a, c, b):
             out.vector("cmppd", FIRST_SPARE, operand, operand, 3)
+            out.vector("cmppd", SECOND_SPARE, result, result, 3)
+            out.vector("pand", FIRST_SPARE, FIRST_SPARE, SECOND_SPARE)
             out.vector("addpd", SECOND_SPARE, operand, operand)  # quiet
             out.vector("blendvps", target, target, SECOND_SPARE, FIRST_SPARE << 4)
         out.label(over)

@@ -48,7 +48,7 @@ class Scheduler:
         """The group that runs machine code."""
         self._is_in_order = seed is None
         """A group goes before all others that are farther from the start of the function."""
-        self._machine_runs = MachineRuns(batch, self._look) if is_allowed() else None
+        self._machine_runs = MachineRuns(batch) if is_allowed() else None
         self._steps = 0
         self._resting: set[Key] = set()
         self._counts = coverage.counts(self._kernel) if settings.current.coverage else None
@@ -99,12 +99,10 @@ class Scheduler:
                 self._barriers.look_for_deadlock(block)
             here = self._go_on(here, block, lanes, result)
 
-    def _run_region(
-        self, runs: MachineRuns, region: Region, here: Place, lanes: Lanes
-    ) -> Place | None:
+    def _run_region(self, runs: MachineRuns, region: Region, here: Place, lanes: Lanes) -> Place | None:
         """Run machine code from a group's place on; what it returns is what `_go_on` returns."""
         key = self._running = here.key
-        exits = runs.run(region, here.frame, lanes, key.block)
+        exits = runs.run(region, here.frame, lanes, key.block, self._look)
         self.batch.polls.something_happened()
         first = exits[0]
         if not np.count_nonzero(exits != first):
