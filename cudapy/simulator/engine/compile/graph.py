@@ -66,6 +66,8 @@ class Block:
     """
     is_fast: bool = False
     """Whether there can be machine code for all of it."""
+    gathers: bool = False
+    """Whether it begins with what a warp does together."""
     is_entry: bool = False
     """Whether it is worth to go on in machine code from here."""
     yields: bool = False
@@ -120,6 +122,7 @@ def split_basic_blocks(
         block.only_looks = all(_is_idle(step) or _yields(step) for step in block.steps)
         block.is_idle = all(_is_idle(step) for step in block.steps)
         block.is_fast = all(is_fast(step) for step in block.steps)
+        block.gathers = bool(block.steps[0].match.rule.convergence_mask)
     blocks.append(Block(len(blocks), [], "return", line=function.line))
     for block in blocks[:-1]:
         last = block.steps[-1].instruction

@@ -16,11 +16,12 @@ from ..ptx.syntax import (
     Symbol,
     Vector,
 )
-from ..ptx.types import Type
+from ..ptx.types import BITS, TYPES, Type
 from . import processor
-from .accesses import access_address, access_of, is_access
+from .accesses import access_address, access_of, atomic_of, is_access, is_atomic
 from .parameters import parameter
 from .semantics import Lanes, Unsupported
+from .together import write_together
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -38,6 +39,8 @@ def is_able(step: Step, function: FunctionCompiler) -> bool:
         return False
     rule, instruction = step.match.rule, step.instruction
     if rule.since > function.architecture or rule.yields:
+        return False
+    if rule.convergence_mask and instruction.guard is not None:
         return False
     if rule.ends_block:
         return instruction.name == "bra"
@@ -87,6 +90,12 @@ def _is_able(step: Step, function: FunctionCompiler) -> bool:
         if is_access(step):
             access_of(step)
             access_address(lanes, step)
+        elif is_atomic(step):
+            atomic_of(step)
+            access_address(lanes, step)
+            lanes.read(step.instruction.operands[-1], TYPES[BITS[TYPES[step.match.groups["T"]].size]])
+        elif step.match.rule.convergence_mask:
+            write_together(lanes, step)
         else:
             lanes.run(step.instruction, step.match.groups)
     except (Unsupported, PTXError):

@@ -44,6 +44,27 @@ def access_of(step: Step) -> tuple[str, Type, int]:
     return space, kind, count
 
 
+_ATOMIC = ("add", "and", "or", "xor", "min", "max")
+
+
+def atomic_of(step: Step) -> tuple[str, Type, str]:
+    """The space, type and operation of an atomic. Raises Unsupported."""
+    groups = step.match.groups
+    space, kind, op = groups.get("space") or "", TYPES[groups["T"]], groups["op"]
+    if space not in CHECKS or space == "const" or groups.get("vector") or op not in _ATOMIC:
+        raise Unsupported
+    if kind.name not in ("u32", "s32", "b32", "u64", "s64", "b64", "f32", "f64"):
+        raise Unsupported
+    if kind.kind == "f" and not space:  # memory of each kind adds in its own way
+        raise Unsupported
+    return space, kind, op
+
+
+def is_atomic(step: Step) -> bool:
+    """Whether it is an atomic or a reduction."""
+    return step.instruction.name in ("atom", "red")
+
+
 def is_access(step: Step) -> bool:
     """Whether it is a load or store of memory."""
     return step.instruction.name in ("ld", "st") and not (step.match.groups.get("space") or "").startswith(
@@ -52,5 +73,5 @@ def is_access(step: Step) -> bool:
 
 
 def access_address(lanes: Lanes, step: Step) -> tuple[int, ...]:
-    """The addresses of a load or store."""
-    return lanes.address(step.instruction.operands[1 if step.instruction.name == "ld" else 0])
+    """The addresses of an access."""
+    return lanes.address(step.instruction.operands[1 if step.instruction.name in ("ld", "atom") else 0])

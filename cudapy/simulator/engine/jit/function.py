@@ -32,7 +32,7 @@ class MachineCode:
         after = {number: set(blocks[number].successors()) & numbers for number in numbers}
         for number in numbers:
             self._steps[number] = self._count(number, after)
-            blocks[number].is_entry = self._steps[number] >= _LEAST_STEPS
+            blocks[number].is_entry = self._steps[number] >= _LEAST_STEPS and not blocks[number].gathers
         self._numbers = sorted(numbers)
 
     def region(self, block: int, size: int) -> Region | None:

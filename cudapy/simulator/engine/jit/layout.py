@@ -32,6 +32,10 @@ ACTIVE = next(_fields)
 """Those that run the block at hand."""
 ROW = next(_fields)
 """The bytes of an access whose addresses lie beside each other in all lanes; else 0."""
+ALIGNED = next(_fields)
+"""1 if each chunk is a whole warp."""
+VOTES = next(_fields)
+"""The bits of a warp's vote."""
 WHICH = next(_fields)
 """The number of the access that the code did not make itself."""
 INS, IN_COUNT, OUTS, OUT_COUNT = (next(_fields) for _ in range(4))
@@ -83,7 +87,9 @@ SPILL_COUNT = 64
 STEPS = SPILLS + 32 * SPILL_COUNT
 """Multiples of 1, 2, 4, 8 and more, for each lane."""
 STEP_COUNT = 6
-LEAST = STEPS + STEP_COUNT * WIDE
+LANE = STEPS + STEP_COUNT * WIDE
+"""The number of each lane in its chunk."""
+LEAST = LANE + NARROW
 """Twice the bits of the least normal number of binary32, whose sign is lost so."""
 TINY = LEAST + 8
 """What is nearer to zero than this is subnormal, even if it is rounded to 24 bits; in binary64."""
@@ -113,6 +119,7 @@ def image(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
         memory[start : start + WIDE].view(np.uint64)[:] = np.arange(LANES, dtype=np.uint64) << np.uint64(
             place
         )
+    memory[LANE : LANE + NARROW].view(np.uint32)[:] = np.arange(LANES, dtype=np.uint32)
     memory[LEAST : LEAST + 4].view(np.uint32)[0] = 0x0080_0000 << 1
     memory[TINY : TINY + 8].view(np.float64)[0] = 2.0**-126 - 2.0**-151
     memory[SHARED_WINDOW : SHARED_WINDOW + 8].view(np.uint64)[0] = SHARED

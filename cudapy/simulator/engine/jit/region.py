@@ -15,18 +15,21 @@ from ...._ffi.rounding import round_up
 from ..compile.graph import read_registers
 from ..ptx.syntax import Operand, Register, Vector
 from ..ptx.types import TYPES, Type
-from ..run.access import READ, WRITE, Access, accessed
+from ..run.access import ATOMIC, READ, WRITE, Access, accessed
 from . import layout
-from .accesses import CHECKS, access_address, access_of, is_access
+from .accesses import CHECKS, access_address, access_of, atomic_of, is_access, is_atomic
+from .atomics import write_atomic
 from .assembler import R8, RAX, RBX, RDI, RDX, Assembler, At
 from .layout import NARROW, WIDE
 from .parameters import parameter
 from .processor import place_code
 from .semantics import Lanes
+from .together import write_together
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from ..aliases import I64, U32
     from ..compile.function import FunctionCompiler
     from ..compile.graph import Block, Step
     from ..run.batch import Batch
@@ -46,6 +49,8 @@ class MemoryStep(NamedTuple):
     access: Access
     items: tuple[int, ...]
     """The offsets of the arrays that the items go to, or come from."""
+    operation: tuple[str, str] | None = None
+    """Of an atomic, and its type: the second array gets what was there."""
 
 
 class Region:
@@ -65,7 +70,9 @@ class Region:
         self._constants: dict[tuple[int, int], int] = {}
         self._inputs: dict[str, tuple[int, Type]] = {}
         self._end = layout.END
-        self._crossing = set().union(*(block.live_in for block in blocks))
+        self._gates = {number for number in numbers if blocks[number].gathers}
+        """The blocks that lanes leave the region before, unless all of their warp are active."""
+        self._crossing: set[str] = set().union(*(block.live_in for block in blocks))
         self._read: dict[int, set[str]] = {}
         self._written: dict[int, set[str]] = {}
         out = Assembler()
@@ -100,13 +107,26 @@ class Region:
         place = self._places.get(number)
         if place is not None:
             return place
+        return len(self.numbers) + self.exit_to(number)
+
+    def exit_to(self, number: int) -> int:
+        """The number of the exit to a block."""
         if number not in self.exits:
             self.exits.append(number)
-        return len(self.numbers) + self.exits.index(number)
+        return self.exits.index(number)
 
-    def exit(self, place: int) -> int:
-        """The block that the exit of a number leads to."""
-        return self.exits[place]
+    def blocks_at(self, places: U32) -> I64:
+        """The blocks that numbers in PLACE mean."""
+        where = np.array([*self.numbers, *self.exits], np.int64)
+        left = places >= np.uint32(layout.LEFT)
+        return where[
+            np.where(left, (places & np.uint32(layout.LEFT - 1)) + np.uint32(len(self.numbers)), places)
+        ]
+
+    def live_at(self, numbers: Iterable[int]) -> list[str]:
+        """The registers that the region may have changed and that somebody reads from blocks on."""
+        written = set().union(*self._written.values())
+        return sorted(written.intersection(*[set().union(*(self._blocks[one].live_in for one in numbers))]))
 
     def registers_at(self, entry: int) -> tuple[list[str], list[str]]:
         """The registers that lanes bring along where they enter at a block, and those that they may change."""
@@ -114,6 +134,8 @@ class Region:
         if known is None:
             reached, pending, wanted = {entry}, [entry], set()
             while pending:
+                if pending[-1] in self._gates:
+                    wanted |= self._blocks[pending[-1]].live_in
                 for following in self._blocks[pending.pop()].successors():
                     if following not in self._places:
                         wanted |= self._blocks[following].live_in
@@ -225,12 +247,22 @@ class _Writer:
     def write(self) -> None:
         block, out = self._block, self._out
         out.label(f"block {block.index}")
+        if block.gathers:
+            alone = f"exit {self._region.exit_to(block.index)}"
+            out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
+            out.jump_if("ne", alone)
+            out.number("cmp", At(RBX, layout.ALIGNED), 1, wide=False)
+            out.jump_if("ne", alone)
         ends = None
         for place, step in enumerate(block.steps):
             if step.match.rule.ends_block:
                 ends = step
             elif is_access(step):
                 self._access(step, place)
+            elif is_atomic(step):
+                self._atomic(step, place)
+            elif step.match.rule.convergence_mask:
+                self._together(step, place)
             else:
                 self._lanes.run(step.instruction, step.match.groups)
         condition = None
@@ -333,21 +365,8 @@ class _Writer:
         self._flush(self._read_after[place] | read_registers(step.instruction))
         if direct:
             self._written |= {one.name for one in operands if isinstance(one, Register)}
-        number = region.number(step)
-        access = accessed(np.dtype(kind.code), count, number, READ if is_load else WRITE)
-        region.accesses.append(MemoryStep(space, access, tuple(offsets)))
-        good, resume = out.new_label(), out.new_label()
-        out.lea(RDX, At(RBX, region.room_for_found()))
-        out.set(R8, access.size)
-        out.call_at(_routine(CHECKS[space]))
-        out.test(RAX, RAX, wide=False)
-        out.jump_if("z", good)
-        out.put(At(RBX, layout.WHICH), len(region.accesses) - 1)
-        out.load_label(RAX, resume)
-        out.keep(At(RBX, layout.RESUME), RAX)
-        out.set(RAX, layout.ACCESSES)
-        out.jump_to(_routine(layout.LEAVE))
-        out.label(good)
+        access = accessed(np.dtype(kind.code), count, region.number(step), READ if is_load else WRITE)
+        resume = self._check(MemoryStep(space, access, tuple(offsets)))
         routine = (layout.LOAD if is_load else layout.STORE) + kind.size.bit_length() - 1
         for item, offset in enumerate(offsets):
             out.lea(RDI, At(RBX, offset))
@@ -359,6 +378,55 @@ class _Writer:
             for operand, offset in zip(operands, offsets, strict=True):
                 value = self._lanes.at(offset, kind.size == 8)
                 self._lanes.write(operand, value, kind if kind.size >= 4 else bits)
+
+    def _check(self, step: MemoryStep) -> str:
+        """Go on if the addresses are good; else Python makes the access. Returns where the code goes on then."""
+        region, out = self._region, self._out
+        region.accesses.append(step)
+        good, resume = out.new_label(), out.new_label()
+        out.lea(RDX, At(RBX, region.room_for_found()))
+        out.set(R8, step.access.size)
+        out.call_at(_routine(CHECKS[step.space]))
+        out.test(RAX, RAX, wide=False)
+        out.jump_if("z", good)
+        out.put(At(RBX, layout.WHICH), len(region.accesses) - 1)
+        out.load_label(RAX, resume)
+        out.keep(At(RBX, layout.RESUME), RAX)
+        out.set(RAX, layout.ACCESSES)
+        out.jump_to(_routine(layout.LEAVE))
+        out.label(good)
+        return resume
+
+    def _atomic(self, step: Step, place: int) -> None:
+        """Lane after lane, as no other thread of Python runs."""
+        region, out = self._region, self._out
+        space, kind, op = atomic_of(step)
+        for part, one in enumerate(access_address(self._lanes, step)):
+            self._lanes.code.store(layout.ADDRESS + 32 * part, one, 2)
+        operands = step.instruction.operands
+        self._put(operands[2 if step.instruction.name == "atom" else 1], kind, layout.VALUES)
+        self._flush(self._read_after[place] | read_registers(step.instruction))
+        access = accessed(np.dtype(kind.code), 1, region.number(step), ATOMIC)
+        values, found = layout.VALUES, layout.VALUES + WIDE
+        resume = self._check(MemoryStep(space, access, (values, found), (op, kind.name)))
+        write_atomic(out, op, kind, space, values, found, region)
+        out.label(resume)
+        if step.instruction.name == "atom":
+            value = self._lanes.at(found, kind.size == 8)
+            self._lanes.write(operands[0], value, TYPES[f"b{8 * kind.size}"])
+
+    def _together(self, step: Step, place: int) -> None:
+        wanted = self._read_after[place] | read_registers(step.instruction)
+
+        def flush() -> Lanes:
+            self._flush(wanted)
+            if step.instruction.name == "vote":
+                self._out.keep(At(RBX, layout.VOTES), RDX, 4)
+            return self._lanes
+
+        self._lanes = write_together(self._lanes, step, flush)
+        if step.instruction.name == "shfl":  # before the next one puts there what lanes give
+            self._flush(self._read_after[place])
 
     def _is_direct(self, operand: Operand, kind: Type) -> bool:
         """Whether what is loaded can go to the home of a register as it is."""

@@ -60,8 +60,9 @@ class MachineRuns:
 
     def run(
         self, region: Region, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
-    ) -> U32:
-        """Run lanes from a block on until they have left the region. Returns the number of the exit of each.
+    ) -> tuple[I64, bool]:
+        """Run lanes from a block on until they have left the region, or for a while. Returns the block that
+        each is at, and whether all have left it.
 
         look: what is called now and then, with the block at hand, to let others run. Raises Fault.
         """
@@ -138,8 +139,11 @@ class _Run:
         last[:] = region.place(entry)
         if count % LANES:
             last[count % LANES :] = layout.NOWHERE
-        self._go(lanes, look)
+        self._set(layout.ALIGNED, int(self._are_warps(lanes, count)))
+        has_ended = self._go(lanes, look)
         del kept
+        if not has_ended:
+            return self._give_up(frame, lanes, count, places, changed, results), False
         for one, result in zip(changed, results, strict=True):
             if lanes is None:
                 frame[one.slot] = _shared_by_all(result[:count])
@@ -147,9 +151,46 @@ class _Run:
                 frame.merge(one.slot, result[:count], lanes)
         if lanes is None:
             frame.owned.clear()
-        return places[:count] & np.uint32(layout.LEFT - 1)
+        return region.blocks_at(places[:count]), True
 
     # Inside.
+
+    def _are_warps(self, lanes: Lanes, count: int) -> bool:
+        """Whether each chunk of lanes, which are in order, is a whole warp."""
+        if self._batch.threads.per_block % LANES or count % LANES:
+            return False
+        if lanes is None:
+            return True
+        rows = lanes.reshape(-1, LANES)
+        return bool(((rows[:, 0] % LANES == 0) & (rows[:, -1] - rows[:, 0] == LANES - 1)).all())
+
+    def _give_up(
+        self,
+        frame: Frame,
+        lanes: Lanes,
+        count: int,
+        places: U32,
+        changed: list[Register],
+        results: list[Array],
+    ) -> I64:
+        """Have those go on elsewhere that are in the region still: others may be what they wait for."""
+        region, numbers = self._region, self._batch.threads.numbers(lanes)
+        done = int(self._fields[layout.CHUNK >> 3]) * LANES
+        for one, result in zip(changed, results, strict=True):
+            if done:
+                frame.merge(one.slot, result[:done], numbers[:done])
+        some = min(LANES, count - done)
+        own = self._memory[layout.PLACE : layout.PLACE + layout.NARROW].view(np.uint32)[:some]
+        places[done:count] = int(self._fields[layout.ENTRY >> 3])
+        places[done : done + some] = own
+        blocks = region.blocks_at(places[:count])
+        for name in region.live_at({*blocks[done : done + some].tolist()}):
+            dtype, home = region.dtype(name), region.homes[name]
+            lane = np.dtype(np.uint64 if dtype.itemsize == 8 else np.uint32)
+            bits = self._memory[home : home + LANES * lane.itemsize].view(lane)[:some]
+            value = bits != 0 if dtype.kind == "b" else bits.astype(_UNSIGNED[dtype.itemsize]).view(dtype)
+            frame.merge(region.slot(name), value, numbers[done : done + some])
+        return blocks
 
     def _registers_at(self, entry: int) -> tuple[list[Register], list[Register]]:
         region = self._region
@@ -221,19 +262,25 @@ class _Run:
             for offset in self._region.found:
                 self._memory[offset : offset + 16] = 0
 
-    def _go(self, lanes: Lanes, look: Callable[[int, Lanes], None]) -> None:
+    def _go(self, lanes: Lanes, look: Callable[[int, Lanes], None]) -> bool:
+        """Whether all lanes have left the region; else it has run the same ones for quite a while."""
+        before = -1
         while True:
             self._set(layout.BUDGET, _BUDGET)
             status = self._enter(self._address)
             if not status:
-                return
+                return True
             if status == layout.ACCESSES:
                 step = self._region.accesses[int(self._fields[layout.WHICH >> 3]) & 0xFFFFFFFF]
                 self._access(step, lanes)
-            else:
-                look(self._block_at_hand(), lanes)
-                if self._takes_global:
-                    self._remember_allocations()
+                continue
+            look(self._block_at_hand(), lanes)
+            if self._takes_global:
+                self._remember_allocations()
+            chunk = int(self._fields[layout.CHUNK >> 3])
+            if chunk == before:
+                return False
+            before = chunk
 
     def _positions(self) -> I64:
         """The places of the active lanes in their chunk."""
@@ -252,6 +299,15 @@ class _Run:
         array, index = batch.spaces.at("global" if space == "const" else space, a, access, numbers)
         unsigned = np.dtype(_UNSIGNED[access.dtype.itemsize])
         lane = np.dtype(np.uint64 if access.dtype.itemsize == 8 else np.uint32)
+        if step.operation is not None:
+            values, found = (
+                self._memory[offset : offset + LANES * lane.itemsize].view(lane) for offset in step.items
+            )
+            b = values[positions].astype(unsigned).view(access.dtype)
+            old = batch.atomics.apply(*step.operation, array, index, b, None, numbers, True)
+            assert old is not None
+            found[positions] = old.view(unsigned)
+            return
         for number, offset in enumerate(step.items):
             home = self._memory[offset : offset + LANES * lane.itemsize].view(lane)
             if access.mode == READ:

@@ -955,6 +955,61 @@ def _store_parameter(lanes: Lanes, instruction: Instruction, groups: dict[str, s
         lanes.write(Register(f"{name}+{offset}"), lanes.read(item, bits), bits)
 
 
+# What the lanes of a warp do together: all of them are active.
+
+
+def shuffle(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
+    """shfl, of what lies at VALUES. As in `run/warp.py`."""
+    target, _, *operands = instruction.operands
+    b, c = (lanes.read(one, TYPES["b32"]) for one in operands[:2])
+    low, lane = lanes.constant(31, 4), lanes.at(layout.LANE, False)
+    b, clamp = lanes.each("pand", b, low), lanes.each("pand", c, low)
+    segment = lanes.each("pand", lanes.shifted("psrld", c, 8), low)
+    first = lanes.each("pand", lane, segment)
+    last = lanes.each("por", first, lanes.each("pandn", segment, clamp))
+    mode = groups["mode"]
+    if mode == "up":
+        source = lanes.each("psubd", lane, b)
+        lost = lanes.each("pcmpgtd", last, source)
+    else:
+        if mode == "down":
+            source = lanes.each("paddd", lane, b)
+        elif mode == "bfly":
+            source = lanes.each("pxor", lane, b)
+        else:
+            source = lanes.each("por", first, lanes.each("pandn", segment, b))
+        lost = lanes.each("pcmpgtd", source, last)
+    source = lanes.each("pand", lanes.choose(lost[0], lane, source), low)
+    first_target, second = (target.first, target.second) if isinstance(target, Pair) else (target, None)
+    valid = lanes.inverted(lost)
+    lanes.write(first_target, (lanes.code.gather(layout.VALUES, source[0]),), TYPES["b32"])
+    if second is not None:
+        lanes.write(second, valid, PRED)
+
+
+def vote(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
+    """vote, of the bits at VOTES."""
+    one = lanes.code.constant(layout.VOTES, 4)
+    mask = lanes.read(instruction.operands[2], TYPES["b32"])
+    yes = lanes.each("pand", (one,), mask)
+    if groups["mode"] == "ballot":
+        lanes.write(instruction.operands[0], yes, TYPES["b32"])
+        return
+    nobody = lanes.each("pcmpeqd", yes, lanes.constant(0, 4))
+    everybody = lanes.each("pcmpeqd", yes, mask)
+    result = {
+        "any": lambda: lanes.inverted(nobody),
+        "all": lambda: everybody,
+        "uni": lambda: lanes.each("por", everybody, nobody),
+    }[groups["mode"]]()
+    lanes.write(instruction.operands[0], result, PRED)
+
+
+def active_mask(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
+    """activemask"""
+    lanes.write(instruction.operands[0], lanes.all_ones(1), TYPES["b32"])
+
+
 def _nothing(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
     """Without an effect that a program can see."""
 
@@ -990,6 +1045,8 @@ _INSTRUCTIONS: dict[str, Callable[[Lanes, Instruction, dict[str, str]], None]] =
     "cvta": _convert_address,
     "ld.param": _load_parameter,
     "st.param": _store_parameter,
+    "activemask": active_mask,
+    "bar": _nothing,
     "membar": _nothing,
     "fence": _nothing,
 }

@@ -68,7 +68,7 @@ class Vectors:
         return self._add(name, (a, b, c), None, "fused")
 
     def nan64(self, result: int, a: int, b: int, c: int) -> int:
-        """A binary64 result; where it is NaN, the last of `b`, `c` and `a`, in this order, that is one, quiet."""
+        """A binary64 result; where it is NaN, the first of `b`, `c` and `a` that is one, quiet."""
         return self._add("nan64", (result, a, b, c), None, "nan64")
 
     def settled(self, result: int, a: int, b: int, c: int | None) -> int:
@@ -86,6 +86,10 @@ class Vectors:
     def constant(self, offset: int, size: int) -> int:
         """A number of 4 or 8 bytes at an offset, in every lane."""
         return self._known_or(f"constant{size}", (offset, 0))
+
+    def gather(self, offset: int, places: int) -> int:
+        """Of an array of 32 bits each at an offset what is at `places`."""
+        return self._add("gather", (places,), offset, "gather")
 
     def store(self, offset: int, a: int, scale: int = 1) -> None:
         self.steps.append(Step("store", -1, (a,), offset, f"store{scale}"))
@@ -175,15 +179,18 @@ class _Allocation:
                 out.vector(step.name, target, taken[0], taken[1], step.number)
             elif step.form == "unary":
                 out.unary(step.name, target, taken[0], step.number)
-            elif step.form == "widen":
-                out.unary(step.name, target, taken[0])
-            elif step.form == "narrow":
+            elif step.form in ("widen", "narrow"):
                 out.unary(step.name, target, taken[0])
             elif step.form == "extract":
                 out.store("extracti128", target, taken[0], step.number)
             elif step.form == "shift":
                 assert step.number is not None
                 out.shift(step.name, target, taken[0], step.number)
+            elif step.form == "gather":
+                assert step.number is not None
+                out.vector("pcmpeqd", SECOND_SPARE, SECOND_SPARE, SECOND_SPARE)
+                out.unary("movups", FIRST_SPARE, taken[0])
+                out.gather(target, At(RBX, step.number, FIRST_SPARE, 4), SECOND_SPARE)
             elif step.form == "blend":
                 out.vector("blendvps", target, taken[0], taken[1], taken[2] << 4)
             else:

@@ -102,19 +102,21 @@ class Scheduler:
     def _run_region(self, runs: MachineRuns, region: Region, here: Place, lanes: Lanes) -> Place | None:
         """Run machine code from a group's place on; what it returns is what `_go_on` returns."""
         key = self._running = here.key
-        exits = runs.run(region, here.frame, lanes, key.block, self._look)
+        blocks, have_left = runs.run(region, here.frame, lanes, key.block, self._look)
         self.batch.polls.something_happened()
-        first = exits[0]
-        if not np.count_nonzero(exits != first):
-            following = Key(key.depth, region.exit(int(first)), key.function)
+        first = int(blocks[0])
+        if have_left and not np.count_nonzero(blocks != first):
+            following = Key(key.depth, first, key.function)
             if not self._groups.ready or (self._is_in_order and self._goes_first(following)):
                 return self._groups.place(following)
             self._groups.add(following, lanes)
             return None
         numbers = self._threads.numbers(lanes)
-        for one in np.unique(exits):
-            following = Key(key.depth, region.exit(int(one)), key.function)
-            self._groups.add(following, numbers[exits == one])
+        for one in np.unique(blocks):
+            following = Key(key.depth, int(one), key.function)
+            self._groups.add(following, numbers[blocks == one])
+            if not have_left:
+                self._resting.add(following)
         return None
 
     def _look(self, block: int, lanes: Lanes) -> None:

@@ -1,0 +1,97 @@
+"""Atomics, lane after lane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import layout
+from .assembler import R9, R10, R11, RAX, RBX, RCX, RDX, RSI, Assembler, At
+
+if TYPE_CHECKING:
+    from ..ptx.types import Type
+    from .semantics import Surroundings
+
+_EXPONENT, _SIGN, _NAN = 0x7F800000, -0x80000000, 0x7FFFFFFF
+
+
+def write_atomic(
+    out: Assembler, op: str, kind: Type, space: str, values: int, found: int, around: Surroundings
+) -> None:
+    """Combine what lies at ADDRESS with the array `values`; what was there goes to the array `found`."""
+    wide, scale = kind.size == 8, kind.size
+    loop = out.new_label()
+    out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
+    out.label(loop)
+    out.lowest_bit(RDX, RCX)
+    out.word("mov", RSI, At(RBX, layout.ADDRESS, RDX, 8))
+    out.fetch(R9, At(RBX, values, RDX, scale), kind.size)
+    out.fetch(RAX, At(RSI, 0), kind.size)
+    out.keep(At(RBX, found, RDX, scale), RAX, kind.size)
+    if kind.kind == "f":
+        if wide:
+            _add64(out, space == "global", around.constant(0x7FF << 53, 8))
+        else:
+            _add32(out, space == "global")
+    elif op in ("min", "max"):
+        over = out.new_label()
+        out.word("cmp", RAX, R9, wide)
+        signed = kind.kind == "s"
+        out.jump_if({"min": "le" if signed else "be", "max": "ge" if signed else "ae"}[op], over)
+        out.word("mov", RAX, R9, wide)
+        out.label(over)
+    else:
+        out.word(op, RAX, R9, wide)
+    out.keep(At(RSI, 0), RAX, kind.size)
+    out.clear_lowest_bit(R10, RCX)
+    out.word("mov", RCX, R10, wide=False)
+    out.test(RCX, RCX, wide=False)
+    out.jump_if("nz", loop)
+
+
+def _add32(out: Assembler, flushes: bool) -> None:
+    """Of rax and r9, into rax."""
+    for register in (RAX, R9) if flushes else ():
+        _flush(out, register)
+    out.movd_in(0, RAX)
+    out.movd_in(1, R9)
+    out.vector("addps", 0, 0, 1)
+    out.movd(RAX, 0)
+    over = out.new_label()
+    out.word("mov", R10, RAX, wide=False)
+    out.number("and", R10, _NAN, wide=False)
+    out.number("cmp", R10, _EXPONENT, wide=False)
+    out.jump_if("be", over)
+    out.set(RAX, _NAN)
+    out.label(over)
+    if flushes:
+        _flush(out, RAX)
+
+
+def _flush(out: Assembler, register: int) -> None:
+    over = out.new_label()
+    out.word("mov", R10, register, wide=False)
+    out.number("and", R10, _EXPONENT, wide=False)
+    out.jump_if("nz", over)
+    out.number("and", register, _SIGN, wide=False)
+    out.label(over)
+
+
+def _add64(out: Assembler, keeps_nan: bool, infinity: int) -> None:
+    """Of rax and r9, into rax. infinity: the offset of its bits without the sign, moved up by one."""
+    over, old = out.new_label(), out.new_label()
+    out.word("mov", R11, RAX)
+    out.movd_in(0, RAX, wide=True)
+    out.movd_in(1, R9, wide=True)
+    out.vector("addpd", 0, 0, 1)  # of two NaN the first, which was there
+    out.movd(RAX, 0, wide=True)
+    if keeps_nan:
+        for value, after in ((R9, old), (R11, over)):
+            out.lea(R10, At(value, 0, value, 1))
+            out.word("cmp", R10, At(RBX, infinity))
+            out.jump_if("be", after)
+            out.word("mov", RAX, value)
+            out.jump(over)
+            out.label(after)
+    else:
+        out.label(old)
+        out.label(over)
