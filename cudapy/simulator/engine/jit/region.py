@@ -376,7 +376,7 @@ class _Writer:
         if is_load and not direct:
             bits = kind if kind.kind != "f" else TYPES[f"b{8 * kind.size}"]
             for operand, offset in zip(operands, offsets, strict=True):
-                value = self._lanes.at(offset, kind.size == 8)
+                value = self._taken(offset, kind)
                 self._lanes.write(operand, value, kind if kind.size >= 4 else bits)
 
     def _check(self, step: MemoryStep) -> str:
@@ -412,8 +412,12 @@ class _Writer:
         write_atomic(out, op, kind, space, values, found, region)
         out.label(resume)
         if step.instruction.name == "atom":
-            value = self._lanes.at(found, kind.size == 8)
+            value = self._taken(found, kind)
             self._lanes.write(operands[0], value, TYPES[f"b{8 * kind.size}"])
+
+    def _taken(self, offset: int, kind: Type) -> tuple[int, ...]:
+        """What an access left in an array, before the next one does."""
+        return tuple(self._lanes.code.copy(one) for one in self._lanes.at(offset, kind.size == 8))
 
     def _together(self, step: Step, place: int) -> None:
         wanted = self._read_after[place] | read_registers(step.instruction)
