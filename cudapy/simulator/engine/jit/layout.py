@@ -77,8 +77,10 @@ SHARED_BASE, LOCAL_BASE = MASK + NARROW, MASK + NARROW + WIDE
 ADDRESS = LOCAL_BASE + WIDE
 """The addresses of an access."""
 VALUES = ADDRESS + WIDE
-"""What it loads or stores, up to eight items."""
-MOVED = VALUES + 8 * WIDE
+"""What it stores, up to eight items, or what lanes give each other."""
+LOADED = VALUES + 8 * WIDE
+"""What it loads, where that does not go to the homes of registers as it is."""
+MOVED = LOADED + 8 * WIDE
 """Room for the routines."""
 CONDITION = MOVED + WIDE
 """What a branch depends on."""

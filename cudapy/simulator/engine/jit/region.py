@@ -356,7 +356,7 @@ class _Writer:
         offsets = []
         direct = is_load and all(self._is_direct(one, kind) for one in operands)
         for number, operand in enumerate(operands):
-            offset = layout.VALUES + number * WIDE
+            offset = (layout.LOADED if is_load else layout.VALUES) + number * WIDE
             if direct and isinstance(operand, Register):
                 offset = region.home(operand.name)
             elif not is_load:
@@ -376,7 +376,7 @@ class _Writer:
         if is_load and not direct:
             bits = kind if kind.kind != "f" else TYPES[f"b{8 * kind.size}"]
             for operand, offset in zip(operands, offsets, strict=True):
-                value = self._taken(offset, kind)
+                value = self._lanes.at(offset, kind.size == 8)
                 self._lanes.write(operand, value, kind if kind.size >= 4 else bits)
 
     def _check(self, step: MemoryStep) -> str:
@@ -407,17 +407,13 @@ class _Writer:
         self._put(operands[2 if step.instruction.name == "atom" else 1], kind, layout.VALUES)
         self._flush(self._read_after[place] | read_registers(step.instruction))
         access = accessed(np.dtype(kind.code), 1, region.number(step), ATOMIC)
-        values, found = layout.VALUES, layout.VALUES + WIDE
+        values, found = layout.VALUES, layout.LOADED
         resume = self._check(MemoryStep(space, access, (values, found), (op, kind.name)))
         write_atomic(out, op, kind, space, values, found, region)
         out.label(resume)
         if step.instruction.name == "atom":
-            value = self._taken(found, kind)
+            value = self._lanes.at(found, kind.size == 8)
             self._lanes.write(operands[0], value, TYPES[f"b{8 * kind.size}"])
-
-    def _taken(self, offset: int, kind: Type) -> tuple[int, ...]:
-        """What an access left in an array, before the next one does."""
-        return tuple(self._lanes.code.copy(one) for one in self._lanes.at(offset, kind.size == 8))
 
     def _together(self, step: Step, place: int) -> None:
         wanted = self._read_after[place] | read_registers(step.instruction)
