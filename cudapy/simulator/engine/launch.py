@@ -12,6 +12,7 @@ import numpy as np
 from . import fault, settings
 from .device import Device
 from .fault import Fault
+from .jit.run import is_allowed
 from .progress import Progress
 from .run.batch import Batch, Launch
 from .run.children import ChildGrid
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _SHARED_LIMIT = 32 << 20
 """Most bytes of shared memory of a batch."""
 _WORKSPACE = 4096
+_MORE = 8
+"""So many times as many threads run side by side where machine code needs no arrays for what they compute."""
 
 
 def launch(
@@ -68,7 +71,7 @@ class _Grid:
     def __init__(self, run: Launch, cooperative: bool = False) -> None:
         self.run = run
         self._blocks = run.grid[0] * run.grid[1] * run.grid[2]
-        self._at_once = self._blocks if cooperative else _blocks_at_once(run)
+        self._cooperative = cooperative
         self._first = 0
         if cooperative:
             run.workspace = run.device.memory.allocate(_WORKSPACE, "workspace of the grid")
@@ -82,7 +85,8 @@ class _Grid:
 
     def run_batch(self) -> None:
         """Raises Fault."""
-        count = min(self._at_once, self._blocks - self._first)
+        at_once = self._blocks if self._cooperative else _blocks_at_once(self.run)
+        count = min(at_once, self._blocks - self._first)
         Scheduler(Batch(self.run, self._first, count)).run()
         self._first += count
         self._progress.done(self._first)
@@ -134,7 +138,10 @@ def _launched(child: ChildGrid, parent: Launch) -> Launch:
 
 def _blocks_at_once(run: Launch) -> int:
     shared = run.shared_size
-    count = max(settings.current.batch // run.threads, 1)
+    threads = settings.current.batch
+    if is_allowed() and run.kernel.compiled.machine_code.runs_all:
+        threads *= _MORE
+    count = max(threads // run.threads, 1)
     if shared:
         count = max(min(count, _SHARED_LIMIT // shared), 1)
     cluster = run.cluster[0] * run.cluster[1] * run.cluster[2]

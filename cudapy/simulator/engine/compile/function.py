@@ -16,12 +16,9 @@ from ..jit.function import MachineCode
 from ..ptx.declarations import LARGEST
 from ..ptx.syntax import (
     Address,
-    Bracket,
     FunctionText,
     Instruction,
-    Negation,
     Operand,
-    Part,
     PTXError,
     Register,
     Vector,

@@ -201,10 +201,6 @@ class Assembler:
         if number is not None:
             self.code.append(number)
 
-    def gather(self, target: int, source: At, mask: int) -> None:
-        """32 bits in each lane; the index is a vector."""
-        self._vex(_Vector(1, 2, 0x90), target, mask, source)
-
     def movd(self, target: int, source: int, wide: bool = False) -> None:
         """The lowest word of a vector into a whole register."""
         self._vex(_Vector(1, 1, 0x7E, int(wide)), source, 0, target, 0)

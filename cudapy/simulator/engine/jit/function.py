@@ -34,6 +34,15 @@ class MachineCode:
             self._steps[number] = self._count(number, after)
             blocks[number].is_entry = self._steps[number] >= _LEAST_STEPS and not blocks[number].gathers
         self._numbers = sorted(numbers)
+        self._covers_all = all(
+            block.is_fast or all(step.instruction.name in ("ret", "exit") for step in block.steps)
+            for block in blocks
+        )
+
+    @property
+    def runs_all(self) -> bool:
+        """Whether next to nothing of the function runs as other code from now on."""
+        return self._covers_all and self._heat >= _WARM
 
     def region(self, block: int, size: int) -> Region | None:
         """The region that a block for `size` lanes is in, if it is to be entered."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 
 from . import layout
-from .assembler import R8, R9, R10, R11, R12, RAX, RBX, RCX, RDI, RDX, RSI, Assembler, At
+from .assembler import R8, R9, R10, R11, RAX, RBX, RCX, RDI, RDX, RSI, Assembler, At
 from .layout import WIDE
 from .processor import place_code
 
@@ -452,7 +452,7 @@ def _rows(out: Assembler) -> None:
 
 def _load(out: Assembler, size: int) -> None:
     out.label(f"load{size}")
-    one, loop, several = out.new_label(), out.new_label(), out.new_label()
+    one, several, loop = out.new_label(), out.new_label(), out.new_label()
     out.number("cmp", At(RBX, layout.ROW), size, wide=False)
     out.jump_if("ne", one)
     out.word("mov", RAX, At(RBX, layout.ADDRESS))

@@ -18,8 +18,8 @@ from ..ptx.types import TYPES, Type
 from ..run.access import ATOMIC, READ, WRITE, Access, accessed
 from . import layout
 from .accesses import CHECKS, access_address, access_of, atomic_of, is_access, is_atomic
-from .atomics import write_atomic
 from .assembler import R8, RAX, RBX, RDI, RDX, Assembler, At
+from .atomics import write_atomic
 from .layout import NARROW, WIDE
 from .parameters import parameter
 from .processor import place_code

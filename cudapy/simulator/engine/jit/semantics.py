@@ -807,7 +807,7 @@ def _convert(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> 
     _refuse(groups, instruction, "ftz", "relu", "satfinite")
     destination, x = instruction.operands
     plain = (*F32, *F64)
-    if source.kind in "fx" and source.name not in plain or target.kind in "fx" and target.name not in plain:
+    if (source.kind in "fx" and source.name not in plain) or (target.kind in "fx" and target.name not in plain):
         raise Unsupported
     if target.kind != "f":
         if source.kind == "f":
@@ -982,9 +982,24 @@ def shuffle(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> N
     source = lanes.each("pand", lanes.choose(lost[0], lane, source), low)
     first_target, second = (target.first, target.second) if isinstance(target, Pair) else (target, None)
     valid = lanes.inverted(lost)
-    lanes.write(first_target, (lanes.code.gather(layout.VALUES, source[0]),), TYPES["b32"])
+    lanes.write(first_target, _picked(lanes, layout.VALUES, source), TYPES["b32"])
     if second is not None:
         lanes.write(second, valid, PRED)
+
+
+def _picked(lanes: Lanes, offset: int, source: Value) -> Value:
+    """Of an array of 32 bits for each lane what is at `source`; gathering it takes longer."""
+    part, result = lanes.shifted("psrld", source, 3), None
+    for number in range(4):
+        eight = lanes.code.load(offset + 32 * number, 0)
+        found = (lanes.code.op("permd", source[0], eight),)  # by the lowest three bits
+        if result is None:
+            result = found
+        else:
+            is_there = lanes.each("pcmpeqd", part, lanes.constant(number, 4))
+            result = lanes.choose(is_there[0], found, result)
+    assert result is not None
+    return result
 
 
 def vote(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:

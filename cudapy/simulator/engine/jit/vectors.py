@@ -78,7 +78,7 @@ class Vectors:
         return self._add("settled", (result, a, b, result if c is None else c), int(c is not None), "settled")
 
     def load(self, offset: int, scale: int = 1) -> int:
-        """Eight lanes at an offset: of 4 bytes each; scale 2: four of 8."""
+        """Eight lanes at an offset: of 4 bytes each; scale 2: four of 8; scale 0: in all parts the same."""
         result = self._known_or("load", (offset, scale))
         self._loaded.add(result)
         return result
@@ -86,10 +86,6 @@ class Vectors:
     def constant(self, offset: int, size: int) -> int:
         """A number of 4 or 8 bytes at an offset, in every lane."""
         return self._known_or(f"constant{size}", (offset, 0))
-
-    def gather(self, offset: int, places: int) -> int:
-        """Of an array of 32 bits each at an offset what is at `places`."""
-        return self._add("gather", (places,), offset, "gather")
 
     def store(self, offset: int, a: int, scale: int = 1) -> None:
         self.steps.append(Step("store", -1, (a,), offset, f"store{scale}"))
@@ -186,11 +182,6 @@ class _Allocation:
             elif step.form == "shift":
                 assert step.number is not None
                 out.shift(step.name, target, taken[0], step.number)
-            elif step.form == "gather":
-                assert step.number is not None
-                out.vector("pcmpeqd", SECOND_SPARE, SECOND_SPARE, SECOND_SPARE)
-                out.unary("movups", FIRST_SPARE, taken[0])
-                out.gather(target, At(RBX, step.number, FIRST_SPARE, 4), SECOND_SPARE)
             elif step.form == "blend":
                 out.vector("blendvps", target, taken[0], taken[1], taken[2] << 4)
             else:
@@ -252,7 +243,7 @@ class _Allocation:
             if source is not None:
                 offset, scale = source.operands
                 if source.name == "load":
-                    out.unary("movups", register, At(RBX, offset, RCX, scale))
+                    out.unary("movups", register, At(RBX, offset, RCX, scale) if scale else At(RBX, offset))
                 else:
                     name = "broadcastd" if source.name == "constant4" else "broadcastq"
                     out.unary(name, register, At(RBX, offset))
