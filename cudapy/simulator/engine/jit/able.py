@@ -17,10 +17,10 @@ from ..ptx.syntax import (
     Vector,
 )
 from ..ptx.types import BITS, TYPES, Type
-from . import processor
+from . import processor, semantics
 from .accesses import access_address, access_of, atomic_of, is_access, is_atomic
+from .lanes import Lanes, Unsupported
 from .parameters import parameter
-from .semantics import Lanes, Unsupported
 from .together import write_together
 
 if TYPE_CHECKING:
@@ -81,7 +81,9 @@ def _sort_of(operand: Operand, function: FunctionCompiler) -> Hashable:
         return "not", _sort_of(operand.operand, function)
     if isinstance(operand, Address):
         return "at", _sort_of(operand.base, function)
-    return operand if isinstance(operand, (Integer, Special)) else type(operand)
+    if isinstance(operand, (Integer, Special)):
+        return operand
+    return type(operand).__name__
 
 
 def _is_able(step: Step, function: FunctionCompiler) -> bool:
@@ -97,7 +99,7 @@ def _is_able(step: Step, function: FunctionCompiler) -> bool:
         elif step.match.rule.convergence_mask:
             write_together(lanes, step)
         else:
-            lanes.run(step.instruction, step.match.groups)
+            semantics.run(lanes, step.instruction, step.match.groups)
     except (Unsupported, PTXError):
         return False
     return True

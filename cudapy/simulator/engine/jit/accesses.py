@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..ptx.syntax import Vector
 from ..ptx.types import TYPES, Type
 from . import layout
-from .semantics import Lanes, Unsupported
+from .lanes import Lanes, Unsupported
 
 if TYPE_CHECKING:
     from ..compile.graph import Step

@@ -12,11 +12,12 @@ RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 = r
 
 
 class At(NamedTuple):
-    """Memory: [base + index * scale + displacement]."""
+    """Memory: [base + place * scale + displacement]."""
 
     base: int
     displacement: int = 0
-    index: int | None = None
+    place: int | None = None
+    """The register of the index."""
     scale: int = 1
 
 
@@ -46,18 +47,13 @@ _VECTOR = {
     "minpd": _packed(0x5D),
     "maxps": _Vector(0, 1, 0x5F),
     "maxpd": _packed(0x5F),
-    "sqrtps": _Vector(0, 1, 0x51),
-    "sqrtpd": _packed(0x51),
     "cmpps": _Vector(0, 1, 0xC2),
     "cmppd": _packed(0xC2),
     "shufps": _Vector(0, 1, 0xC6),
     "fmadd213ps": _Vector(1, 2, 0xA8, 0),
     "fmadd213pd": _Vector(1, 2, 0xA8, 1),
-    "paddb": _packed(0xFC),
-    "paddw": _packed(0xFD),
     "paddd": _packed(0xFE),
     "paddq": _packed(0xD4),
-    "psubw": _packed(0xF9),
     "psubd": _packed(0xFA),
     "psubq": _packed(0xFB),
     "pmulld": _Vector(1, 2, 0x40),
@@ -67,8 +63,6 @@ _VECTOR = {
     "pandn": _packed(0xDF),
     "por": _packed(0xEB),
     "pxor": _packed(0xEF),
-    "pcmpeqb": _packed(0x74),
-    "pcmpeqw": _packed(0x75),
     "pcmpeqd": _packed(0x76),
     "pcmpeqq": _Vector(1, 2, 0x29),
     "pcmpgtd": _packed(0x66),
@@ -82,30 +76,19 @@ _VECTOR = {
     "psrlvd": _Vector(1, 2, 0x45, 0),
     "psrlvq": _Vector(1, 2, 0x45, 1),
     "psravd": _Vector(1, 2, 0x46, 0),
-    "pshufb": _Vector(1, 2, 0x00),
-    "packssdw": _packed(0x6B),
-    "packsswb": _packed(0x63),
-    "packusdw": _Vector(1, 2, 0x2B),
-    "packuswb": _packed(0x67),
     "blendvps": _Vector(1, 3, 0x4A),
-    "pblendvb": _Vector(1, 3, 0x4C),
     "inserti128": _Vector(1, 3, 0x38),
-    "perm2i128": _Vector(1, 3, 0x46),
     "permd": _Vector(1, 2, 0x36),
-    "unpcklps": _Vector(0, 1, 0x14),
-    "unpckhps": _Vector(0, 1, 0x15),
 }
 """Of three operands: a target and two sources, the second of which may be memory; some have a number more."""
 _UNARY = {
     "movups": _Vector(0, 1, 0x10),
-    "movdqu": _Vector(2, 1, 0x6F),
     "sqrtps": _Vector(0, 1, 0x51),
     "sqrtpd": _packed(0x51),
     "pabsd": _Vector(1, 2, 0x1E),
     "cvtps2pd": _Vector(0, 1, 0x5A),
     "cvtpd2ps": _packed(0x5A),
     "cvtdq2ps": _Vector(0, 1, 0x5B),
-    "cvttps2dq": _Vector(2, 1, 0x5B),
     "cvtdq2pd": _Vector(2, 1, 0xE6),
     "cvttpd2dq": _packed(0xE6),
     "roundps": _Vector(1, 3, 0x08),
@@ -114,25 +97,18 @@ _UNARY = {
     "pmovzxdq": _Vector(1, 2, 0x35),
     "pmovzxbd": _Vector(1, 2, 0x31),
     "pmovzxwd": _Vector(1, 2, 0x33),
-    "pmovsxbd": _Vector(1, 2, 0x21),
-    "pmovsxwd": _Vector(1, 2, 0x23),
     "pshufd": _packed(0x70),
     "permq": _Vector(1, 3, 0x00, 1),
     "broadcastd": _Vector(1, 2, 0x58),
     "broadcastq": _Vector(1, 2, 0x59),
-    "broadcastb": _Vector(1, 2, 0x78),
     "ptest": _Vector(1, 2, 0x17),
     "movmskps": _Vector(0, 1, 0x50),
     "movmskpd": _packed(0x50),
-    "pmovmskb": _packed(0xD7),
 }
-"""Of a target and a source, which may be memory, and a number in some. movmsk and pmovmskb have a whole
-register for their target.
+"""Of a target and a source, which may be memory, and a number in some. movmsk has a whole register for its
+target.
 """
 _SHIFTS = {
-    "psrlw": _Vector(1, 1, 0x71, 0, 2),
-    "psraw": _Vector(1, 1, 0x71, 0, 4),
-    "psllw": _Vector(1, 1, 0x71, 0, 6),
     "psrld": _Vector(1, 1, 0x72, 0, 2),
     "psrad": _Vector(1, 1, 0x72, 0, 4),
     "pslld": _Vector(1, 1, 0x72, 0, 6),
@@ -214,7 +190,7 @@ class Assembler:
 
     def _vex(self, form: _Vector, register: int, second: int, operand: int | At, length: int = 1) -> None:
         if isinstance(operand, At):
-            index = operand.index or 0
+            index = operand.place or 0
             high = (operand.base >> 3, index >> 3)
         else:
             high = (operand >> 3, 0)
@@ -236,10 +212,10 @@ class Assembler:
         base, displacement = operand.base & 7, operand.displacement
         small = -128 <= displacement < 128
         mode = 0x40 if small else 0x80
-        if operand.index is None and base != 4:
+        if operand.place is None and base != 4:
             self.code.append(mode | register | base)
         else:
-            index = 4 if operand.index is None else operand.index & 7
+            index = 4 if operand.place is None else operand.place & 7
             scale = operand.scale.bit_length() - 1
             self.code += bytes((mode | register | 4, scale << 6 | index << 3 | base))
         self.code += struct.pack("<b" if small else "<i", displacement)
@@ -247,7 +223,7 @@ class Assembler:
     # Whole numbers.
 
     def _plain(self, opcode: bytes, register: int, operand: int | At, wide: bool, byte: bool = False) -> None:
-        index = operand.index or 0 if isinstance(operand, At) else 0
+        index = operand.place or 0 if isinstance(operand, At) else 0
         base = operand.base if isinstance(operand, At) else operand
         rex = 0x40 | wide << 3 | register >> 3 << 2 | index >> 3 << 1 | base >> 3
         if rex != 0x40 or byte:
@@ -304,44 +280,23 @@ class Assembler:
         self.code.append(0xF3)
         self._plain(b"\x0f\xbc", target, source, False)
 
-    def highest_bit(self, target: int, source: int) -> None:
-        """bsr: the number of the highest bit of 32, one of which is set."""
-        self._plain(b"\x0f\xbd", target, source, False)
-
     def clear_lowest_bit(self, target: int, source: int) -> None:
         """and with what is one less: source - 1 has its lowest bit's place clear."""
         self.lea(target, At(source, -1))
         self.word("and", target, source, wide=False)
 
-    def plain(self, name: str, register: int) -> None:
-        """push, pop, dec, neg, not, div or idiv by, mul or imul with."""
-        if name in ("push", "pop"):
-            if register >> 3:
-                self.code.append(0x41)
-            self.code.append((0x50 if name == "push" else 0x58) | register & 7)
+    def push(self, register: int) -> None:
+        self.code.append(0x50 | register)
 
-    def group(self, name: str, operand: int | At, wide: bool = True) -> None:
-        """not, neg, mul, imul, div, idiv of rax and rdx; dec, inc of anything."""
-        place = {"not": 2, "neg": 3, "mul": 4, "imul": 5, "div": 6, "idiv": 7}.get(name)
-        if place is not None:
-            self._plain(b"\xf7", place, operand, wide)
-        else:
-            self._plain(b"\xff", {"inc": 0, "dec": 1}[name], operand, wide)
+    def pop(self, register: int) -> None:
+        self.code.append(0x58 | register)
+
+    def invert(self, register: int) -> None:
+        """not, of 32 bits"""
+        self._plain(b"\xf7", 2, register, False)
 
     def multiply(self, target: int, source: int | At, wide: bool = True) -> None:
         self._plain(b"\x0f\xaf", target, source, wide)
-
-    def locked(self, name: str, memory: At, source: int, wide: bool) -> None:
-        """xadd: adds, and gives what was there; cmpxchg: puts `source` if rax is there, else loads rax."""
-        self.code.append(0xF0)
-        self._plain({"xadd": b"\x0f\xc1", "cmpxchg": b"\x0f\xb1"}[name], source, memory, wide)
-
-    def exchange(self, memory: At, source: int, wide: bool) -> None:
-        self._plain(b"\x87", source, memory, wide)
-
-    def extend_sign(self, wide: bool) -> None:
-        """rax into rdx."""
-        self.code += b"\x48\x99" if wide else b"\x99"
 
     # Jumps.
 

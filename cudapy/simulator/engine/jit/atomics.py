@@ -9,7 +9,7 @@ from .assembler import R9, R10, R11, RAX, RBX, RCX, RDX, RSI, Assembler, At
 
 if TYPE_CHECKING:
     from ..ptx.types import Type
-    from .semantics import Surroundings
+    from .lanes import Surroundings
 
 _EXPONENT, _SIGN, _NAN = 0x7F800000, -0x80000000, 0x7FFFFFFF
 

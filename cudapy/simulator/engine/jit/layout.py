@@ -1,7 +1,7 @@
 """Where a region's code finds what it needs: offsets in bytes from the address in rbx.
 
-32 lanes run together, a chunk. Each register of PTX has a home: 32 times 4 bytes, or 8 for 64 bits; numbers of
-16 and 8 bits have zeros above, a predicate is all ones where it holds.
+32 lanes run together, a chunk. Each register of PTX has a home: 32 times 4 bytes, or 8 for 64 bits; numbers
+of 16 and 8 bits have zeros above, a predicate is all ones where it holds.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ AS_IT_IS, AS_WIDE, AS_BOOL, AS_HALF, AS_BYTE = range(5)
 """Kinds of copies: 4 bytes a lane, 8, a bool, 2, 1."""
 
 PAUSED, ACCESSES = 1, 2
-"""Why the code came back: it is for others to run, or an access is to be made for it. 0: all chunks are done."""
+"""Why the code came back: others are to run, or an access is to be made for it. 0: all chunks are done."""
 
 
 def image(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:

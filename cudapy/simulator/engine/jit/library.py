@@ -23,7 +23,7 @@ def routines() -> tuple[int, int, list[int]]:
     names = ["leave", "schedule", "go_on", "diverge", "exit", "settle"]
     names += ["check_global", "check_shared", "check_local", "check_generic"]
     out.label("enter")
-    out.plain("push", RBX)
+    out.push(RBX)
     out.word("mov", RBX, RDI)
     out.jump_to(At(RBX, layout.RESUME))
     _chunks(out)
@@ -65,7 +65,7 @@ def _chunks(out: Assembler) -> None:
     out.set(RAX, 0)
     out.label("leave")
     out.zeroupper()
-    out.plain("pop", RBX)
+    out.pop(RBX)
     out.ret()
 
     out.label("copy")
@@ -92,7 +92,7 @@ def _chunks(out: Assembler) -> None:
         out.unary("movmskps", RAX, 0)
         out.shift_word("shl", RAX, 8 * part, wide=False)
         out.word("or", RDX, RAX, wide=False)
-    out.group("not", RDX, wide=False)
+    out.invert(RDX)
     out.keep(At(RBX, layout.UNFINISHED), RDX, 4)
     out.jump("schedule")
 
@@ -196,7 +196,7 @@ def _schedule(out: Assembler) -> None:
     out.label("exit")
     _move_lanes(out)
     out.fetch(RAX, At(RBX, layout.ACTIVE), 4)
-    out.group("not", RAX, wide=False)
+    out.invert(RAX)
     out.word("and", RAX, At(RBX, layout.UNFINISHED), wide=False)
     out.keep(At(RBX, layout.UNFINISHED), RAX, 4)
 

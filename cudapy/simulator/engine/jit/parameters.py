@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..ptx.types import Type
-from .semantics import Unsupported
+from .lanes import Unsupported
 
 if TYPE_CHECKING:
     from ..compile.function import FunctionCompiler

@@ -1,7 +1,7 @@
 """The machine code of those blocks of a function that have nothing but instructions of `semantics`.
 
-Lanes of a chunk run the block that comes first of those that they are at, until they have left the region: the
-order that the scheduler has, too.
+Lanes of a chunk run the block that comes first of those that they are at, until they have left the region:
+the order that the scheduler has, too.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ..compile.graph import read_registers
 from ..ptx.syntax import Operand, Register, Vector
 from ..ptx.types import TYPES, Type
 from ..run.access import ATOMIC, READ, WRITE, Access, accessed
-from . import layout
+from . import layout, semantics
 from .accesses import CHECKS, access_address, access_of, atomic_of, is_access, is_atomic
 from .assembler import R8, RAX, RBX, RDI, RDX, Assembler, At
 from .atomics import write_atomic
+from .lanes import Lanes
 from .layout import NARROW, WIDE
 from .parameters import parameter
 from .processor import place_code
-from .semantics import Lanes
 from .together import write_together
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class Region:
 
     def __init__(self, function: FunctionCompiler, blocks: list[Block], numbers: list[int]) -> None:
         self._function, self._blocks = function, blocks
+        self.registers: dict[str, Type] = function.registers
         self.numbers = numbers
         self._places = {number: place for place, number in enumerate(numbers)}
         self.exits: list[int] = []
@@ -129,7 +130,7 @@ class Region:
         return sorted(written.intersection(*[set().union(*(self._blocks[one].live_in for one in numbers))]))
 
     def registers_at(self, entry: int) -> tuple[list[str], list[str]]:
-        """The registers that lanes bring along where they enter at a block, and those that they may change."""
+        """The registers that lanes bring along where they enter, and those that they may change."""
         known = self._entries.get(entry)
         if known is None:
             reached, pending, wanted = {entry}, [entry], set()
@@ -156,11 +157,7 @@ class Region:
         """What frames keep a register in."""
         return np.dtype(self._function.register_dtype(name))
 
-    # What blocks need: `semantics.Surroundings`.
-
-    @property
-    def registers(self) -> dict[str, Type]:
-        return self._function.registers
+    # What blocks need: `lanes.Surroundings`.
 
     def has_unspecified_nan(self, name: str) -> bool:
         return self._function.has_unspecified_nan(name)
@@ -264,7 +261,7 @@ class _Writer:
             elif step.match.rule.convergence_mask:
                 self._together(step, place)
             else:
-                self._lanes.run(step.instruction, step.match.groups)
+                semantics.run(self._lanes, step.instruction, step.match.groups)
         condition = None
         if ends is not None:
             condition = self._lanes.truth(ends.instruction)
@@ -380,7 +377,7 @@ class _Writer:
                 self._lanes.write(operand, value, kind if kind.size >= 4 else bits)
 
     def _check(self, step: MemoryStep) -> str:
-        """Go on if the addresses are good; else Python makes the access. Returns where the code goes on then."""
+        """Go on if the addresses are good; else Python makes the access. Returns where it goes on then."""
         region, out = self._region, self._out
         region.accesses.append(step)
         good, resume = out.new_label(), out.new_label()

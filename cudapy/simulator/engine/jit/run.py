@@ -101,7 +101,9 @@ class _Run:
             self._set(layout.SHARED_SIZE, batch.shared.size)
             self._bring(batch.shared.addresses(), layout.SHARED_BASE)
 
-    def run(self, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]) -> U32:
+    def run(
+        self, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
+    ) -> tuple[I64, bool]:
         batch, region = self._batch, self._region
         count = batch.threads.count if lanes is None else len(lanes)
         padded = lanes

@@ -72,7 +72,7 @@ class SharedMemory:
             key = ("shared", *threads.key, self.stride)
             self._base = cached(key, lambda: threads.blocks.astype(np.uint64) * np.uint64(self.stride))
 
-    def addresses(self) -> U64:
+    def addresses(self) -> Array:
         """Where that of each lane's block lies in this process."""
         start = np.uint64(self.data.__array_interface__["data"][0])
         return start if self._base is None else self._base + start

@@ -1,0 +1,328 @@
+"""The lanes of a chunk in one stretch of a block: what registers hold, as numbers of steps of `vectors`."""
+
+from __future__ import annotations
+
+import struct
+from typing import Protocol
+
+import numpy as np
+
+from ..compile.values import FRAME
+from ..ptx.syntax import (
+    Address,
+    Float,
+    Instruction,
+    Integer,
+    Negation,
+    Operand,
+    Pair,
+    Register,
+    Sink,
+    Special,
+    Symbol,
+    Vector,
+)
+from ..ptx.types import BITS, TYPES, Type, wider
+from ..run.layout import SPACES
+from . import layout
+from .vectors import Vectors
+
+Value = tuple[int, ...]
+"""The numbers of the results that a value of eight lanes is: one, or two of four lanes of 64 bits each."""
+
+PRED, U32, U64 = TYPES["pred"], TYPES["u32"], TYPES["u64"]
+NAN = 0x7FFFFFFF
+"""The bits of the hardware's NaN of binary32; of any number without its sign."""
+SIGN32, SIGN64 = 1 << 31, 1 << 63
+
+
+class Unsupported(Exception):
+    """There is no machine code for it here."""
+
+
+class Surroundings(Protocol):
+    """What a block needs of its function, and of the region that it is in."""
+
+    registers: dict[str, Type]
+
+    def has_unspecified_nan(self, name: str) -> bool:
+        """Whether a NaN in a register may not have the bits that the hardware gives it."""
+
+    def home(self, name: str) -> int:
+        """The offset of a register's home."""
+
+    def constant(self, bits: int, size: int) -> int:
+        """The offset of a constant."""
+
+    def input(self, expression: str, kind: Type) -> int:
+        """The offset of the home of what does not change in a batch: see `inputs.py`."""
+
+    def resolve(self, name: str) -> int | str | tuple[int]:
+        """As `FunctionCompiler.resolve`."""
+
+    def parameter(self, name: str, offset: int, kind: Type) -> str | None:
+        """The expression of a kernel's parameter; None: its parts are registers of the function."""
+
+    def part_size(self, name: str, offset: int) -> int:
+        """The size of the register of a part of a parameter."""
+
+    def is_shared_by_blocks(self, name: str) -> bool:
+        """Whether another block may read what is in a register."""
+
+
+class Lanes:
+    """The values of registers in one stretch of a block."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self.around = around
+        self.code = Vectors()
+        self.values: dict[str, tuple[Value, bool]] = {}
+        """What registers hold, and whether NaN may have other bits than the hardware's."""
+        self.changed: dict[str, None] = {}
+        self.guard: int | None = None
+
+    # Constants and operations of either width.
+
+    def constant(self, bits: int, size: int) -> Value:
+        one = self.code.constant(self.around.constant(bits & ((1 << 8 * size) - 1), size), size)
+        return (one, one) if size == 8 else (one,)
+
+    def each(self, name: str, a: Value, b: Value, number: int | None = None) -> Value:
+        return tuple(self.code.op(name, x, y, number) for x, y in zip(a, b, strict=True))
+
+    def one(self, name: str, a: Value, number: int | None = None) -> Value:
+        return tuple(self.code.unary(name, x, number) for x in a)
+
+    def shifted(self, name: str, a: Value, count: int) -> Value:
+        return tuple(self.code.shift(name, x, count) for x in a)
+
+    def choose(self, mask: int, a: Value, b: Value) -> Value:
+        """`a` where a mask of 32-bit lanes is set, else `b`."""
+        masks = self.wide_mask(mask) if len(a) == 2 else (mask,)
+        return tuple(self.code.blend(y, x, m) for x, y, m in zip(a, b, masks, strict=True))
+
+    def choose_by(self, masks: Value, a: Value, b: Value) -> Value:
+        """As `choose`, by masks of the same width."""
+        return tuple(self.code.blend(y, x, m) for x, y, m in zip(a, b, masks, strict=True))
+
+    def wide_mask(self, mask: int) -> Value:
+        return self.widened((mask,), signed=True)
+
+    def widened(self, a: Value, signed: bool) -> Value:
+        name = "pmovsxdq" if signed else "pmovzxdq"
+        return self.code.widen(name, a[0]), self.code.widen(name, self.code.upper(a[0]))
+
+    def low_words(self, a: Value) -> Value:
+        """The lower 32 bits of 64."""
+        return (self.code.unary("permq", self.code.op("shufps", a[0], a[1], 0x88), 0xD8),)
+
+    def high_words(self, a: Value) -> Value:
+        return (self.code.unary("permq", self.code.op("shufps", a[0], a[1], 0xDD), 0xD8),)
+
+    def words(self, low: Value, high: Value) -> Value:
+        """64 bits of two times 32."""
+        return self.each(
+            "por", self.widened(low, False), self.shifted("psllq", self.widened(high, False), 32)
+        )
+
+    def inverted(self, mask: Value) -> Value:
+        return self.each("pxor", mask, self.all_ones(len(mask)))
+
+    def all_ones(self, parts: int) -> Value:
+        return self.constant(-1, 8 if parts == 2 else 4)
+
+    def doubles(self, a: Value, signed: bool) -> Value:
+        """Whole numbers of 32 bits in binary64."""
+        if signed:
+            return self.code.widen("cvtdq2pd", a[0]), self.code.widen("cvtdq2pd", self.code.upper(a[0]))
+        moved = self.each("pxor", a, self.constant(SIGN32, 4))
+        return self.each("addpd", self.doubles(moved, True), self.number64(2.0**31))
+
+    def whole(self, a: Value, signed: bool) -> Value:
+        """Binary64 in the range of 32 bits, cut to a whole number."""
+        if not signed:
+            moved = self.each("subpd", self.one("roundpd", a, 11), self.number64(2.0**31))
+            return self.each("pxor", self.whole(moved, True), self.constant(SIGN32, 4))
+        low, high = (self.code.narrow("cvttpd2dq", x) for x in a)
+        return (self.code.op("inserti128", low, high, 1),)
+
+    def singles_of(self, a: Value) -> Value:
+        """Binary64 as binary32."""
+        low, high = (self.code.narrow("cvtpd2ps", x) for x in a)
+        return (self.code.op("inserti128", low, high, 1),)
+
+    def doubles_of(self, a: Value) -> Value:
+        """Binary32 as binary64."""
+        return self.code.widen("cvtps2pd", a[0]), self.code.widen("cvtps2pd", self.code.upper(a[0]))
+
+    def number32(self, x: float) -> Value:
+        return self.constant(struct.unpack("<I", struct.pack("<f", x))[0], 4)
+
+    def number64(self, x: float) -> Value:
+        return self.constant(struct.unpack("<Q", struct.pack("<d", x))[0], 8)
+
+    def canonical(self, a: Value) -> Value:
+        """Binary32 with the hardware's NaN."""
+        return self.choose(self.code.op("cmpps", a[0], a[0], 3), self.constant(NAN, 4), a)
+
+    def flushed(self, a: Value) -> Value:
+        size = self.each("pand", a, self.constant(NAN, 4))
+        small = self.code.op("cmpps", size[0], self.number32(2.0**-126)[0], 0x11)
+        return self.choose(small, self.each("pand", a, self.constant(SIGN32, 4)), a)
+
+    def extended(self, a: Value, kind: Type) -> Value:
+        """The lower 8 or 16 bits, extended to 32."""
+        bits = 32 - 8 * kind.size
+        if kind.kind == "s":
+            return self.shifted("psrad", self.shifted("pslld", a, bits), bits)
+        return self.each("pand", a, self.constant((1 << 8 * kind.size) - 1, 4))
+
+    # Registers and operands.
+
+    def value(self, name: str) -> tuple[Value, bool]:
+        known = self.values.get(name)
+        if known is None:
+            kind = self.around.registers.get(name)
+            if kind is None or kind.size == 16:
+                raise Unsupported
+            home = self.around.home(name)
+            known = self.at(home, kind.size == 8), self.around.has_unspecified_nan(name)
+            self.values[name] = known
+        return known
+
+    def at(self, offset: int, wide: bool) -> Value:
+        """What lies in a home."""
+        if wide:
+            return self.code.load(offset, 2), self.code.load(offset + 32, 2)
+        return (self.code.load(offset),)
+
+    def read(self, operand: Operand, kind: Type) -> Value:
+        if isinstance(operand, Register):
+            return self._read_register(operand.name, kind)
+        if isinstance(operand, Integer):
+            if kind.kind == "p":
+                return self.constant(-1 if operand.value else 0, 4)
+            if kind.kind == "f":
+                return self._float(float(operand.value), kind)
+            return self._whole_constant(operand.value, kind)
+        if isinstance(operand, Float):
+            if kind.kind == "f" and kind.size != operand.size:
+                return self._float(operand.number, kind)
+            if kind.size != operand.size:
+                raise Unsupported
+            return self.constant(operand.bits, kind.size)
+        if isinstance(operand, Negation):
+            return self.inverted(self._read_register(operand.operand.name, kind))
+        if isinstance(operand, Special):
+            return self._special(operand.name, kind)
+        if isinstance(operand, Symbol):
+            return self._symbol(operand, kind)
+        raise Unsupported
+
+    def _whole_constant(self, value: int, kind: Type) -> Value:
+        if kind.size >= 4:
+            return self.constant(value, kind.size)
+        value &= (1 << 8 * kind.size) - 1
+        if kind.kind == "s" and value >> (8 * kind.size - 1):
+            value -= 1 << 8 * kind.size
+        return self.constant(value, 4)
+
+    def _float(self, x: float, kind: Type) -> Value:
+        if kind.size < 4:
+            raise Unsupported
+        return self.constant(int.from_bytes(np.array(x, kind.code).tobytes(), "little"), kind.size)
+
+    def _read_register(self, name: str, kind: Type) -> Value:
+        declared = self.around.registers.get(name)
+        if declared is None or (declared.kind == "p") != (kind.kind == "p") or declared.size < kind.size:
+            raise Unsupported
+        value, nan = self.value(name)
+        if nan and kind.name != "f32":
+            value = self.canonical(value)
+            self.values[name] = value, False
+        if kind.kind == "p":
+            return value
+        if declared.size == 8 and kind.size < 8:
+            value = self.low_words(value)
+        if kind.size < 4 and (declared.size > kind.size or kind.kind == "s"):
+            value = self.extended(value, kind)
+        return value
+
+    def has_nan(self, operand: Operand) -> bool:
+        return isinstance(operand, Register) and self.value(operand.name)[1]
+
+    def _special(self, name: str, kind: Type) -> Value:
+        if name.startswith(("%clock", "%globaltimer")) or kind.kind == "p" or kind.size < 4:
+            raise Unsupported
+        wide = name in ("%gridid", "%current_graph_exec")
+        if name == "%is_explicit_cluster" or (kind.size == 8 and not wide):
+            raise Unsupported
+        value = self.at(self.around.input(f"special {name}", U64 if wide else U32), wide)
+        return self.low_words(value) if wide and kind.size == 4 else value
+
+    def _symbol(self, operand: Symbol, kind: Type) -> Value:
+        if kind.size < 4 or kind.kind in "fp":
+            raise Unsupported
+        resolved = self.around.resolve(operand.name)
+        if isinstance(resolved, int):
+            return self.constant(resolved + operand.offset, kind.size)
+        if isinstance(resolved, tuple):
+            base = self._read_register(FRAME, U64)
+            offset = resolved[0] + operand.offset
+        else:
+            base, offset = self.at(self.around.input(resolved, U64), True), operand.offset
+        value = self.each("paddq", base, self.constant(offset, 8)) if offset else base
+        return value if kind.size == 8 else self.low_words(value)
+
+    def address(self, operand: Operand) -> Value:
+        if not isinstance(operand, Address):
+            raise Unsupported
+        base, offset = operand.base, operand.offset
+        if isinstance(base, Symbol):
+            return self._symbol(Symbol(base.name, base.offset + offset), U64)
+        if isinstance(base, Integer):
+            return self.constant(base.value + offset, 8)
+        if not isinstance(base, Register) or base.name not in self.around.registers:
+            raise Unsupported
+        if self.around.registers[base.name].size == 4:
+            value = self.read(base, U32)
+            if offset:
+                value = self.each("paddd", value, self.constant(offset, 4))
+            return self.widened(value, False)
+        value = self.read(base, U64)
+        return self.each("paddq", value, self.constant(offset, 8)) if offset else value
+
+    def write(self, operand: Operand, value: Value, kind: Type, nan: bool = False) -> None:
+        """As `BlockWriter.write`. Numbers of less than 32 bits may have anything above."""
+        if isinstance(operand, Sink):
+            return
+        if not isinstance(operand, Register):
+            raise Unsupported
+        target = self.around.registers.get(operand.name)
+        if target is None or target.size < kind.size or target.size == 16:
+            raise Unsupported
+        if (target.kind == "p") != (kind.kind == "p"):
+            raise Unsupported
+        if kind.kind != "p":
+            if nan and target.size > 4:
+                value, nan = self.canonical(value), False
+            if kind.size < 4:
+                value = self.extended(value, kind)
+            if target.size == 8 and kind.size < 8:
+                value = self.widened(value, kind.kind == "s")
+            elif target.size == 2 and kind.kind == "s":
+                value = self.each("pand", value, self.constant(0xFFFF, 4))
+        self.set(operand.name, value, nan)
+
+    def set(self, name: str, value: Value, nan: bool = False) -> None:
+        if self.guard is not None:
+            old, was = self.value(name)
+            value, nan = self.choose(self.guard, value, old), nan or was
+        self.values[name] = value, nan
+        self.changed[name] = None
+
+    def truth(self, instruction: Instruction) -> int | None:
+        if instruction.guard is None:
+            return None
+        value = self.read(instruction.guard, PRED)
+        return (self.inverted(value) if instruction.negated else value)[0]
