@@ -169,6 +169,7 @@ def _fma(a: F64, b: F64, c: F64, mode: str | None) -> F64:
     r = np.where(ordinary, r, plain)
     trivial = (a == 0) | (b == 0)
     r = _patched(r, ordinary | trivial, exact.fma, mode, a, b, c)
+    r = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, r)  # however large the product is
     if mode == "rm":
         r = np.where((r == 0) & ordinary & (error == 0), -0.0, r)
         r = np.where(trivial, zero_of_sum(plain, plain, all_positive(product, c)), r)

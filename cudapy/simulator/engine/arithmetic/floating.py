@@ -169,13 +169,13 @@ def _from_sum(s: Array, error: Array, ftz: bool) -> Array:
 
 def minimum(a: Array, b: Array, nan: bool = False) -> Array:
     """The smaller one, -0 before +0; of a number and NaN the number, unless `nan`."""
-    lower = np.where(a == b, np.where(np.signbit(a), a, b), np.fmin(a, b))[()]
+    lower = np.where(a == b, np.where(np.signbit(a), a, b), np.where((a < b) | (b != b), a, b))[()]
     return np.where((a != a) | (b != b), a + b, lower)[()] if nan else lower
 
 
 def maximum(a: Array, b: Array, nan: bool = False) -> Array:
     """The larger one, +0 before -0; of a number and NaN the number, unless `nan`."""
-    upper = np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))[()]
+    upper = np.where(a == b, np.where(np.signbit(a), b, a), np.where((a > b) | (b != b), a, b))[()]
     return np.where((a != a) | (b != b), a + b, upper)[()] if nan else upper
 
 

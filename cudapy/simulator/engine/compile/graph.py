@@ -14,6 +14,7 @@ from ..ptx.syntax import (
     Instruction,
     Negation,
     Operand,
+    Pair,
     Part,
     PTXError,
     Register,
@@ -273,15 +274,18 @@ def read_registers(instruction: Instruction) -> set[str]:
         "sust",
     )
     for operand in (first, *others) if stores or isinstance(first, (Address, Bracket)) else others:
-        names.update(_all_registers(operand))
+        names.update(registers_of(operand))
     return names
 
 
-def _all_registers(operand: Operand | None) -> list[str]:
+def registers_of(operand: Operand | None) -> list[str]:
+    """All registers in an operand."""
+    if isinstance(operand, Pair):
+        return [*registers_of(operand.first), *registers_of(operand.second)]
     if isinstance(operand, (Vector, Bracket)):
-        return [name for one in operand.items for name in _all_registers(one)]
+        return [name for one in operand.items for name in registers_of(one)]
     if isinstance(operand, Address):
-        return _all_registers(operand.base)
+        return registers_of(operand.base)
     if isinstance(operand, Negation):
         return [operand.operand.name]
     if isinstance(operand, Part):

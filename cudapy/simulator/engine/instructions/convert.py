@@ -24,7 +24,8 @@ def _convert(writer: BlockWriter, instruction: Instruction, groups: dict[str, st
     """From S to D. `way` is how to round: rni ... to whole numbers, rn ... to what the format has."""
     source, target = TYPES[groups["S"]], TYPES[groups["D"]]
     is_rounded, flushes = bool(groups.get("way")), bool(groups.get("ftz"))
-    x = writer.read(instruction.operands[1], source)
+    read = writer.canonicalized if target.name == "f64" else writer.read  # which keeps the bits of a NaN
+    x = read(instruction.operands[1], source)
     unspecified_nan = source.name in ("f16", "f32") and (groups["S"] + groups["D"] != "f32f32" or is_rounded)
     unspecified_nan = unspecified_nan or (flushes and source.name != "f64")
     if flushes and source.name == "f32" and target.name != "f16":

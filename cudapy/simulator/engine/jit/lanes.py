@@ -15,16 +15,12 @@ from ..ptx.syntax import (
     Integer,
     Negation,
     Operand,
-    Pair,
     Register,
     Sink,
     Special,
     Symbol,
-    Vector,
 )
-from ..ptx.types import BITS, TYPES, Type, wider
-from ..run.layout import SPACES
-from . import layout
+from ..ptx.types import TYPES, Type
 from .vectors import Vectors
 
 Value = tuple[int, ...]

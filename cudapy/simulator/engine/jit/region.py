@@ -12,8 +12,8 @@ import numpy as np
 
 from ...._ffi.codegen import functions
 from ...._ffi.rounding import round_up
-from ..compile.graph import read_registers
-from ..ptx.syntax import Operand, Register, Vector
+from ..compile.graph import read_registers, registers_of
+from ..ptx.syntax import Instruction, Operand, Register, Vector
 from ..ptx.types import TYPES, Type
 from ..run.access import ATOMIC, READ, WRITE, Access, accessed
 from . import layout, semantics
@@ -225,6 +225,14 @@ def _routine(number: int) -> At:
     return At(RBX, layout.ROUTINES + 8 * number)
 
 
+def _needed(instruction: Instruction) -> set[str]:
+    """The registers that an instruction reads; where its guard is false its target stays what it was."""
+    needed = read_registers(instruction)
+    if instruction.guard is not None:
+        needed |= set().union(*(registers_of(one) for one in instruction.operands[:1]))
+    return needed
+
+
 class _Writer:
     """Writes one block."""
 
@@ -238,7 +246,7 @@ class _Writer:
         """What is read behind each step."""
         for step in reversed(block.steps):
             self._read_after.append(set(after))
-            after |= read_registers(step.instruction)
+            after |= _needed(step.instruction)
         self._read_after.reverse()
 
     def write(self) -> None:
@@ -359,7 +367,7 @@ class _Writer:
             elif not is_load:
                 self._put(operand, kind, offset)
             offsets.append(offset)
-        self._flush(self._read_after[place] | read_registers(step.instruction))
+        self._flush(self._read_after[place] | _needed(step.instruction))
         if direct:
             self._written |= {one.name for one in operands if isinstance(one, Register)}
         access = accessed(np.dtype(kind.code), count, region.number(step), READ if is_load else WRITE)
@@ -402,7 +410,7 @@ class _Writer:
             self._lanes.code.store(layout.ADDRESS + 32 * part, one, 2)
         operands = step.instruction.operands
         self._put(operands[2 if step.instruction.name == "atom" else 1], kind, layout.VALUES)
-        self._flush(self._read_after[place] | read_registers(step.instruction))
+        self._flush(self._read_after[place] | _needed(step.instruction))
         access = accessed(np.dtype(kind.code), 1, region.number(step), ATOMIC)
         values, found = layout.VALUES, layout.LOADED
         resume = self._check(MemoryStep(space, access, (values, found), (op, kind.name)))
@@ -413,7 +421,7 @@ class _Writer:
             self._lanes.write(operands[0], value, TYPES[f"b{8 * kind.size}"])
 
     def _together(self, step: Step, place: int) -> None:
-        wanted = self._read_after[place] | read_registers(step.instruction)
+        wanted = self._read_after[place] | _needed(step.instruction)
 
         def flush() -> Lanes:
             self._flush(wanted)

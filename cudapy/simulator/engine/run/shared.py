@@ -72,9 +72,9 @@ class SharedMemory:
             key = ("shared", *threads.key, self.stride)
             self._base = cached(key, lambda: threads.blocks.astype(np.uint64) * np.uint64(self.stride))
 
-    def addresses(self) -> Array:
+    def addresses(self) -> U64:
         """Where that of each lane's block lies in this process."""
-        start = np.uint64(self.data.__array_interface__["data"][0])
+        start = np.array(self.data.__array_interface__["data"][0], np.uint64)
         return start if self._base is None else self._base + start
 
     def view(self, dtype: DType) -> Array:
