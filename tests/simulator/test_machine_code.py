@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,52 @@ TYPES = {"r": ("b32", 4, 8), "d": ("b64", 8, 5), "f": ("f32", 4, 5), "g": ("f64"
 """Registers of random programs by their first letters: type, bytes, and how many there are."""
 WORDS = -(-sum(size * count for _, size, count in TYPES.values()) // 8)
 """Words of 64 bits for all of them."""
+COMPARED = [("r", "s32"), ("r", "u32"), ("d", "s64"), ("d", "u64"), ("f", "f32"), ("g", "f64")]
+STEPS = """
+[add|sub|mul.lo|min|max|div|rem|mul.hi].[s32|u32] r, r, r
+[and|or|xor].b32 r, r, r
+lop3.b32 r, r, r, r, n
+shf.[l|r].[wrap|clamp].b32 r, r, r, r
+[shl.b32|shr.u32|shr.s32] r, r, [n|r]
+[shl.b64|shr.u64|shr.s64] d, d, [n|r]
+[add|sub|mul.lo|mul.hi|min|max].[s|u]64 d, d, d
+[and|or|xor].b64 d, d, d
+mad.[lo.s32|hi.u32] r, r, r, r
+mad.wide.[s|u]32 d, r, r, d
+[add|sub|mul|min|max|div.rn|div.full].f32 f, f, f
+[add|sub|mul|min|max].ftz.f32 f, f, f
+fma.rn[|.ftz|.sat].f32 f, f, f, f
+[sqrt.rn|rcp.rn|rsqrt.approx].f32 f, f
+[add|sub|mul|min|max|div.rn].f64 g, g, g
+fma.rn.f64 g, g, g, g
+sqrt.rn.f64 g, g
+[neg|abs].f32 f, f
+[neg|abs].s32 r, r
+[neg|abs].f64 g, g
+[neg|abs].s64 d, d
+not.b32 r, r
+not.b64 d, d
+not.pred p, p
+cvt.rn.f32.[s32|u32] f, r
+cvt.[rzi|rni|rmi].[s32|u32].f32 r, f
+cvt.rzi.[s32|u32].f64 r, g
+cvt.f64.f32 g, f
+cvt.rn.f32.f64 f, g
+cvt.rn.f64.[s32|u32] g, r
+cvt.[rni|rpi].f32.f32 f, f
+cvt.[s64.s32|u64.u32|s64.s8|u64.u16] d, r
+cvt.[u32.u64|s32.s64] r, d
+selp.b32 r, r, r, p
+selp.f32 f, f, f, p
+selp.b64 d, d, d, p
+set.lt.u32.f32 r, f, f
+set.lt.f32.f32 f, f, f
+mov.b32 r, f
+mov.b32 f, r
+mov.b64 d, g
+mov.b64 {r,r}, d
+mov.b64 d, {r,r}
+""".strip().splitlines()
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 
 
@@ -66,61 +113,27 @@ class Writer:
 
     def compare(self) -> str:
         choose, p = self.random.choice, self.predicate()
-        letter, kind = choose(
-            [("r", "s32"), ("r", "u32"), ("d", "s64"), ("d", "u64"), ("f", "f32"), ("g", "f64")]
-        )
+        letter, kind = choose(COMPARED)
         relations = ["eq", "ne", "lt", "le", "gt", "ge"] + (["ltu", "neu", "num"] if letter in "fg" else [])
         more = choose(["", "", ".and", ".xor"])
         last = f", {self.predicate()}" if more else ""
-        self.lines.append(
-            f"setp.{choose(relations)}{more}.{kind} {p}, {self.register(letter)}, {self.register(letter)}{last};"
-        )
+        operands = f"{p}, {self.register(letter)}, {self.register(letter)}{last}"
+        self.lines.append(f"setp.{choose(relations)}{more}.{kind} {operands};")
         return p
 
     def step(self) -> None:
-        choose, register = self.random.choice, self.register
-        r, d, f, g = (lambda letter=letter: register(letter) for letter in "rdfg")
-        number = self.random.randrange(64)
-        guard = choose(["", "", "", f"@{self.predicate()} ", f"@!{self.predicate()} "])
-        self.lines.append(
-            guard
-            + choose(
-                [
-                    f"{choose(['add', 'sub', 'mul.lo', 'min', 'max'])}.{choose(['s32', 'u32'])} {r()}, {r()}, {r()};",
-                    f"{choose(['div', 'rem', 'mul.hi'])}.{choose(['s32', 'u32'])} {r()}, {r()}, {r()};",
-                    f"{choose(['and', 'or', 'xor'])}.b32 {r()}, {r()}, {r()};",
-                    f"lop3.b32 {r()}, {r()}, {r()}, {r()}, {self.random.randrange(256)};",
-                    f"shf.{choose('lr')}.{choose(['wrap', 'clamp'])}.b32 {r()}, {r()}, {r()}, {r()};",
-                    f"{choose(['shl.b32', 'shr.u32', 'shr.s32'])} {r()}, {r()}, {choose([str(number), r()])};",
-                    f"{choose(['shl.b64', 'shr.u64', 'shr.s64'])} {d()}, {d()}, {choose([str(number), r()])};",
-                    f"{choose(['add', 'sub', 'mul.lo', 'mul.hi', 'min', 'max'])}.{choose('su')}64 {d()}, {d()}, {d()};",
-                    f"mad.wide.{choose('su')}32 {d()}, {r()}, {r()}, {d()};",
-                    f"{choose(['add', 'sub', 'mul', 'min', 'max'])}.f32 {f()}, {f()}, {f()};",
-                    f"{choose(['add', 'sub', 'mul'])}.ftz.f32 {f()}, {f()}, {f()};",
-                    f"fma.rn{choose(['', '.ftz', '.sat'])}.f32 {f()}, {f()}, {f()}, {f()};",
-                    f"{choose(['add', 'sub', 'mul', 'min', 'max', 'div.rn'])}.f64 {g()}, {g()}, {g()};",
-                    f"fma.rn.f64 {g()}, {g()}, {g()}, {g()};",
-                    f"{choose(['neg', 'abs'])}.{choose(['f32 ' + f() + ', ' + f(), 's32 ' + r() + ', ' + r()])};",
-                    f"{choose(['neg', 'abs'])}.{choose(['f64 ' + g() + ', ' + g(), 's64 ' + d() + ', ' + d()])};",
-                    f"cvt.rn.f32.{choose(['s32', 'u32'])} {f()}, {r()};",
-                    f"cvt.rzi.{choose(['s32', 'u32'])}.f32 {r()}, {f()};",
-                    f"cvt.f64.f32 {g()}, {f()};",
-                    f"cvt.rn.f32.f64 {f()}, {g()};",
-                    f"cvt.{choose(['s64.s32', 'u64.u32', 's64.s8', 'u64.u16'])} {d()}, {r()};",
-                    f"cvt.{choose(['u32.u64', 's32.s16', 'u32.u8'])} {r()}, {choose([d(), d()])};".replace(
-                        "s32.s16 ", "u32.u64 "
-                    ).replace("u32.u8 ", "u32.u64 "),
-                    f"selp.b32 {r()}, {r()}, {r()}, {self.predicate()};",
-                    f"selp.f32 {f()}, {f()}, {f()}, {self.predicate()};",
-                    f"selp.b64 {d()}, {d()}, {d()}, {self.predicate()};",
-                    f"mov.b32 {r()}, {f()};",
-                    f"mov.b32 {f()}, {r()};",
-                    f"mov.b64 {d()}, {g()};",
-                    f"mov.b64 {{{r()}, {r()}}}, {d()};",
-                    f"mov.b64 {d()}, {{{r()}, {r()}}};",
-                ]
-            )
-        )
+        """An instruction, with registers for r, d, f, g and p, a number for n."""
+        guard = self.random.choice(["", "", "", f"@{self.predicate()} ", f"@!{self.predicate()} "])
+        text = self.random.choice(STEPS)
+        words = re.sub(r"\[([^]]*)\]", lambda one: self.random.choice(one[1].split("|")), text).split()
+        for place in range(1, len(words)):
+            words[place] = re.sub(r"\b[rdfgpn]\b", self._operand, words[place])
+        self.lines.append(f"{guard}{' '.join(words)};")
+
+    def _operand(self, letter: re.Match[str]) -> str:
+        if letter[0] == "n":
+            return str(self.random.randrange(256))
+        return self.predicate() if letter[0] == "p" else self.register(letter[0])
 
     def access(self) -> None:
         """Of memory: where nobody else writes, by an index that lanes have computed."""
@@ -237,8 +250,10 @@ def operands(threads: int, seed: int) -> Any:
             0x3F8000007F800001,
             1,
             0x00800000,
-        ]
-        + [0x80000000FFFFFFFF, 0x7FFFFFFF80000001, 0xBF80000040490FDB],
+            0x80000000FFFFFFFF,
+            0x7FFFFFFF80000001,
+            0xBF80000040490FDB,
+        ],
         np.uint64,
     )
     which = random_.integers(0, 3, (threads, WORDS))

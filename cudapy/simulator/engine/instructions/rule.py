@@ -123,9 +123,16 @@ class Rule:
         }
         has_ftz = bool(groups.get("ftz"))
         unspecified_nan = not self.copies
-        for slot, operand in zip(self.slots[1:], instruction.operands[1:], strict=True):
-            kind = self.slot_type(slot, groups)
-            names[slot.name] = writer.read(operand, kind)
+        kinds = [self.slot_type(slot, groups) for slot in self.slots[1:]]
+        read = writer.read
+        if self.copies:  # what is no result of arithmetic keeps its bits, beside what is one
+            floats = [
+                one for one, kind in zip(instruction.operands[1:], kinds, strict=True) if kind.kind == "f"
+            ]
+            if len({writer.has_unspecified_nan(one) for one in floats}) > 1:
+                read = writer.canonicalized
+        for slot, operand, kind in zip(self.slots[1:], instruction.operands[1:], kinds, strict=True):
+            names[slot.name] = read(operand, kind)
             unspecified_nan = unspecified_nan or writer.has_unspecified_nan(operand)
             if has_ftz and kind.name == "f32" and not self.copies:
                 names[slot.name] = writer.let(f"flush({names[slot.name]})")

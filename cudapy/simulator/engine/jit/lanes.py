@@ -313,9 +313,16 @@ class Lanes:
     def set(self, name: str, value: Value, nan: bool = False) -> None:
         if self.guard is not None:
             old, was = self.value(name)
-            value, nan = self.choose(self.guard, value, old), nan or was
+            value, nan = self.mixed(self.guard, (value, nan), (old, was))
         self.values[name] = value, nan
         self.changed[name] = None
+
+    def mixed(self, mask: int, a: tuple[Value, bool], b: tuple[Value, bool]) -> tuple[Value, bool]:
+        """`a` where the mask is set, else `b`; what is no result of arithmetic keeps the bits of its NaN."""
+        if a[1] == b[1]:
+            return self.choose(mask, a[0], b[0]), a[1]
+        first, second = (self.canonical(value) if nan else value for value, nan in (a, b))
+        return self.choose(mask, first, second), False
 
     def truth(self, instruction: Instruction) -> int | None:
         if instruction.guard is None:

@@ -292,8 +292,6 @@ def select(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> No
     """selp"""
     kind = floats.kind_of(groups)
     target, x, y, condition = instruction.operands
-    nan = lanes.has_nan(x) or lanes.has_nan(y)
-    if nan and kind.name != "f32":
-        nan = False
-    a, b = lanes.read(x, kind), lanes.read(y, kind)
-    lanes.write(target, lanes.choose(lanes.read(condition, PRED)[0], a, b), kind, nan)
+    a, b = ((lanes.read(one, kind), kind.name == "f32" and lanes.has_nan(one)) for one in (x, y))
+    value, nan = lanes.mixed(lanes.read(condition, PRED)[0], a, b)
+    lanes.write(target, value, kind, nan)
