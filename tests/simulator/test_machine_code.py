@@ -17,8 +17,8 @@ from cudapy.simulator.engine.module import Module
 
 from .columns import Column
 from .machine import Machine
-from .reference import simulated
-from .test_differential import GROUPS, digest, stored
+from .reference import digest, simulated
+from .test_differential import GROUPS, stored
 
 pytestmark = pytest.mark.skipif(
     not processor.is_able(), reason="there is machine code for x86-64 with AVX2 alone"
@@ -184,13 +184,15 @@ class Writer:
 
     def together(self) -> None:
         """What a warp does together, where all of it is."""
-        choose, r = self.random.choice, lambda: self.register("r")
+        choose = self.random.choice
+        one, two, three, four, five = (self.register("r") for _ in range(5))
+        p, q, s = (self.predicate() for _ in range(3))
+        mode, clamp = choose(["up", "down", "bfly", "idx"]), choose([31, 0, 0x181F, 0x1007])
         self.lines += [
-            f"shfl.sync.{choose(['up', 'down', 'bfly', 'idx'])}.b32 {r()}|{self.predicate()}, {r()}, {r()}, "
-            f"{choose([31, 0, 0x181F, 0x1007])}, -1;",
-            f"vote.sync.ballot.b32 {r()}, {self.predicate()}, -1;",
-            f"vote.sync.{choose(['all', 'any', 'uni'])}.pred {self.predicate()}, {self.predicate()}, -1;",
-            f"atom.global.{choose(['add.u32', 'min.s32', 'max.u32', 'xor.b32'])} {r()}, [%count], {r()};",
+            f"shfl.sync.{mode}.b32 {one}|{p}, {two}, {three}, {clamp}, -1;",
+            f"vote.sync.ballot.b32 {four}, {q}, -1;",
+            f"vote.sync.{choose(['all', 'any', 'uni'])}.pred {s}, {p}, -1;",
+            f"atom.global.{choose(['add.u32', 'min.s32', 'max.u32', 'xor.b32'])} {five}, [%count], {one};",
             "bar.sync 0;",
         ]
 
