@@ -85,6 +85,28 @@ def require(address: int | None, size: int, what: str) -> int:
     return address
 
 
+def require_code(address: int | None, what: str) -> int:
+    """`address`, if there is code there, as far as the system tells. Raises Refused."""
+    if not address:
+        raise invalid(f"{what} is NULL")
+    if sys.platform == "linux" and not _is_code(address):
+        raise invalid(f"{what} is {address:#x}, and this process has no code there")
+    return address
+
+
+def _is_code(address: int) -> bool:
+    try:
+        with open("/proc/self/maps") as maps:
+            for line in maps:
+                range_, rights, _ = line.split(None, 2)
+                start, end = (int(one, 16) for one in range_.split("-"))
+                if start <= address < end:
+                    return "x" in rights
+    except OSError:
+        return True
+    return False
+
+
 def require_lists(struct: Any) -> None:
     """Look at the lists that fields of a struct point to. Raises Refused."""
     cls: type = type(struct)

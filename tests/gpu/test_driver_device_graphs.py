@@ -219,7 +219,7 @@ def test_instances_for_kernels(graphs: Graphs) -> None:
             WidthInBytes=64, Height=1, Depth=1,
         )  # fmt: skip
         node = ok(driver.cuGraphAddMemcpyNode(graph, [], 0, copy, ok(driver.cuCtxGetCurrent())))
-        assert instantiated(graph) == (False, unsupported)
+        assert instantiated(graph) == (False, Result.CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED)
         ok(driver.cuGraphDestroyNode(node))
         copy.dstMemoryType, copy.dstDevice = CUmemorytype.CU_MEMORYTYPE_DEVICE, int(pointer) + 32
         copy.WidthInBytes = 32

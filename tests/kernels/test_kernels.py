@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from cudapy import simulator
+from cudapy.simulator.engine import settings
+from cudapy.simulator.engine.jit import processor
+
 from .families import chosen
 from .kernel import KERNELS, Kernel
 
@@ -21,6 +25,19 @@ FIRST = {one.family: one.name for one in reversed(KERNELS.values()) if one.famil
     ],
 )
 def test_kernel(kernel: Kernel) -> None:
+    kernel.check()
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not processor.is_able(), reason="there is machine code for x86-64 with AVX2 alone")
+@pytest.mark.parametrize(
+    "kernel", [pytest.param(one, id=one.name) for one in KERNELS.values() if one.family not in LARGE]
+)
+def test_kernel_in_machine_code(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From its first launch on, not only once it is warm."""
+    if not simulator.is_enabled():
+        pytest.skip("a GPU runs the kernels")
+    monkeypatch.setattr(settings.current, "machine_code", "always")
     kernel.check()
 
 

@@ -134,11 +134,15 @@ def check(of: Graph) -> None:
                 Instantiated.CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED,
                 "nodes of a graph for launches by kernels are of one context",
             )
-        elif not (isinstance(one, (KernelLaunch, Fill)) or (isinstance(one, Copy) and _is_on_device(one))):
+        elif isinstance(one, Copy) and not _is_on_device(one):  # driver 580 calls this so
+            raise Impossible(
+                Instantiated.CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED,
+                "copies of a graph for launches by kernels are of device memory or page-locked memory",
+            )
+        elif not isinstance(one, (KernelLaunch, Fill, Copy)):
             raise Impossible(
                 Instantiated.CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED,
-                "a graph for launches by kernels has kernels, fills, copies of device memory or page-locked"
-                " memory, and child graphs",
+                "a graph for launches by kernels has kernels, fills, copies and child graphs",
             )
 
 

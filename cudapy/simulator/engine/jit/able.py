@@ -100,7 +100,7 @@ def _is_able(step: Step, function: FunctionCompiler) -> bool:
             write_together(lanes, step)
         else:
             semantics.run(lanes, step.instruction, step.match.groups)
-    except (Unsupported, PTXError):
+    except (Unsupported, PTXError, LookupError, ValueError):  # some are not as their rules expect
         return False
     return True
 
