@@ -91,6 +91,14 @@ def test_singles_to_bfloats_without_subnormal_numbers(way: str) -> None:
     assert np.array_equal(found, computed(f"cvt.{way}.bf16.f32 %z, %a;", "b32", "b16", flushed))
 
 
+@pytest.mark.parametrize("kinds", ["bf16.f16", "f16.bf16"])
+def test_half_formats_into_each_other_round_to_nearest(kinds: str) -> None:
+    """ptxas makes the same instruction of both."""
+    every = np.arange(1 << 16, dtype=np.uint16)
+    plain, nearest = (computed(f"cvt{way}.{kinds} %z, %a;", "b16", "b16", every) for way in ("", ".rn"))
+    assert np.array_equal(plain, nearest) and not np.array_equal(plain, every)
+
+
 @pytest.mark.parametrize("name", ["add", "sub", "mul"])
 def test_pairs_of_singles_round_to_nearest(name: str) -> None:
     a, b = (words(400, seed).view(u8) for seed in (9, 10))
@@ -107,3 +115,14 @@ def test_the_space_of_parameters() -> None:
         "isspacep.param::entry %q, %out; selp.b32 %x, 1, 0, %p; selp.b32 %y, 2, 0, %q; or.b32 %z, %x, %y;"
     )
     assert set(computed(body, "b32", "b32", words(32, 1)).tolist()) == {1}
+
+
+def test_short_addresses_of_parameters() -> None:
+    """LLVM's short pointers: of the lower 32 bits cvta.param and ld.param make whole addresses."""
+    body = (
+        ".reg .b64 %u, %v, %w; mov.b32 %x, results; cvt.u64.u32 %t, %x; cvta.param.u64 %t, %t; "
+        "ld.b64 %u, [%t]; ld.param.b64 %v, [%x]; ld.param.v2.b32 {%x, %y}, [%x]; mov.b64 %w, {%x, %y}; "
+        "ld.param.b64 %t, [results]; xor.b64 %u, %u, %t; xor.b64 %v, %v, %t; xor.b64 %w, %w, %t; "
+        "or.b64 %u, %u, %v; or.b64 %z, %u, %w;"
+    )
+    assert set(computed(body, "b32", "b64", words(32, 1)).tolist()) == {0}

@@ -314,6 +314,26 @@ def test_a_warp_in_several_allocations(mode: Any) -> None:
     np.testing.assert_array_equal(out.get(), [t % 5 + t % 8 + 1 for t in range(40)])
 
 
+def test_more_values_at_once_than_registers(mode: Any) -> None:
+    """Each is computed before any is used, and in the end all are: 200 vectors have to lie somewhere."""
+    count = 200
+    lines = [f"mul.lo.u32 %v{i}, %v, {2 * i + 3};" for i in range(count)]
+    lines += [f"mad.lo.u32 %sum, %sum, 5, %v{i};" for i in reversed(range(count))]
+    text = BY_POINTER.replace(
+        "add.u32 %v, %v, 1;", "mov.b32 %sum, 0; " + " ".join(lines) + " mov.b32 %v, %sum;"
+    )
+    text = text.replace(".reg .b32 %t, %v;", f".reg .b32 %t, %v, %sum, %v<{count}>;")
+    mode("always")
+    machine = Machine()
+    many = [machine.array(np.array([7 * t + 1], np.uint32)) for t in range(32)]
+    out, expected = machine.zeros(32, np.uint32), np.zeros(32, np.uint32)
+    table = machine.array(np.array([one.address for one in many], np.uint64))
+    machine.run(Module(text, machine.memory), "k", 1, 32, table, out)
+    for i in reversed(range(count)):
+        expected = expected * np.uint32(5) + (np.arange(32, dtype=np.uint32) * 7 + 1) * np.uint32(2 * i + 3)
+    np.testing.assert_array_equal(out.get(), expected)
+
+
 @pytest.mark.parametrize("wrong", [12, (1 << 40) + 4, (1 << 60) + 4, (1 << 61) + 64, 2])
 def test_faults_say_the_same(wrong: int, mode: Any) -> None:
     """Of a null pointer, of what is nowhere, of shared and local memory that is not there, and misaligned."""

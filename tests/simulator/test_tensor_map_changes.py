@@ -92,11 +92,12 @@ def first_map(machine: Any) -> TensorMap:
     return described(machine.array(tensor), tensor, "f32", (16, 4), fills_nan=True, swizzle=64, steps=(1, 3))
 
 
-def change(machine: Any) -> tuple[Any, Any, Any, Any]:
+def change(machine: Any, before: bytes = b"") -> tuple[Any, Any, Any, Any]:
     """A tensor, its array, what a copy brought of it, and the tensor map that the kernel made for it."""
+    before = before or first_map(machine).pack()
     tensor = np.random.default_rng(1).integers(0, 1 << 30, (7, 5, 12)).astype(i32)
     address, out, made = machine.array(tensor), machine.zeros((2, 3, 4), i32), machine.zeros(128, u8)
-    machine.run(machine.load(SOURCE, "90a"), "change", 1, 32, first_map(machine).pack(), made, address, out)
+    machine.run(machine.load(SOURCE, "90a"), "change", 1, 32, before, made, address, out)
     return tensor, address, out, made
 
 
@@ -109,6 +110,12 @@ def test_a_tensor_map_changed_in_shared_memory(machine: Any) -> None:
 def test_the_changed_tensor_map(machine: Machine) -> None:
     tensor, address, _, made = change(machine)
     assert unpack(made.get().tobytes()) == described(address, tensor, "s32", (4, 3, 4), steps=(1, 1, 2))
+
+
+def test_a_tensor_map_that_a_kernel_makes_from_zeros(machine: Machine) -> None:
+    tensor, address, out, made = change(machine, bytes(128))
+    assert unpack(made.get().tobytes()) == described(address, tensor, "s32", (4, 3, 4), steps=(1, 1, 2))
+    assert np.array_equal(out.get(), cut(tensor, (8, 3, 4), (4, 3, 4), (1, 1, 2), 0))
 
 
 def test_a_field_of_later_devices(machine: Machine) -> None:
@@ -207,4 +214,4 @@ def test_what_is_no_value_when_it_runs(machine: Machine) -> None:
 
 def test_what_is_no_tensor_map(machine: Machine) -> None:
     with pytest.raises(Fault, match="What is no tensor map of boxes"):
-        changed(machine, program("rank", "b32", "", "%n"), 1, bytes(128))
+        changed(machine, program("rank", "b32", "", "%n"), 1, b"\1" * 128)

@@ -144,8 +144,11 @@ Source: PTX ISA, "tensormap.replace"; the limits are those of `cuTensorMapEncode
 def replaced(data: bytes, name: str, ordinal: int, value: int) -> bytes:
     """A tensor map of boxes with another value of a field, to which `refusal` says nothing.
 
-    Raises ValueError if the bytes are none.
+    Zeros are a tensor map without any values: code that makes one begins with them. Raises ValueError for
+    other bytes that are none.
     """
+    if not any(data):
+        data = MAGIC + data[len(MAGIC) :]
     if unpack(data).is_windowed:
         raise ValueError("a tensor map of windows")
     field, values = FIELDS[name], list(_FORM.unpack_from(data))

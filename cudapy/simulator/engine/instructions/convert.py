@@ -64,6 +64,8 @@ def _integer_to_float(x: str, target: Type, groups: dict[str, str]) -> str:
 
 def _float_to_float(writer: BlockWriter, x: str, source: Type, target: Type, groups: dict[str, str]) -> str:
     way, relu = groups.get("way") or None, bool(groups.get("relu"))
+    if {source.name, target.name} == {"f16", "bf16"}:  # to which ptxas rounds without a word about it
+        way = way or "rn"
     if way in ("rni", "rzi", "rmi", "rpi"):
         x, way = writer.let(f"round_to_integer({x}, {way!r})"), None
     if groups.get("sat"):
@@ -163,6 +165,8 @@ RULES = [
     rule("cvt.<way:rounding>[.ftz][.sat].<D:f16>.<S:f32>", "d:D a:S", emit=_convert),
     rule("cvt.<way:rn|rz>.<relu:relu>.<D:f16|bf16>.<S:f32>", "d:D a:S", emit=_convert),
     rule("cvt.<way:rounding>[.sat].<D:bf16>.<S:f32|f64|f16|bf16>", "d:D a:S", emit=_convert),
+    rule("cvt.<D:bf16>.<S:f16>", "d:D a:S", emit=_convert),
+    rule("cvt.<D:f16>.<S:bf16>", "d:D a:S", emit=_convert),
     rule("cvt.<way:rni|rzi|rmi|rpi>.<D:bf16>.<S:bf16>", "d:D a:S", emit=_convert),
     rule("cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:f16>.<S:f16>", "d:D a:S", emit=_convert),
     rule("cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:f32>.<S:f32>", "d:D a:S", emit=_convert),

@@ -100,6 +100,8 @@ def place(
         access = _access(writer, kind, count, mode)
         return writer.let_pair(f"L.shared.at_near({near}, {access}, I)")
     where, access = asked(writer, address, kind, count, mode)
+    if space == "param":
+        where = writer.let(f"L.whole_parameter_address({where})")
     method = _METHODS["global" if space in _GLOBAL else space]
     return writer.let_pair(f"L.{method}({where}, {access}, I)")
 
@@ -139,7 +141,7 @@ def load(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) 
         for number, item in enumerate(items):
             _load_parameter(writer, item, name, offset + number * kind.size, kind)
         return
-    if space in _GLOBAL and len(items) == 1:
+    if space in _GLOBAL and space != "param" and len(items) == 1:
         where, access = asked(writer, instruction.operands[1], kind, 1, READ)
         arguments = ", ".join(filter(None, (where, access, "I", writer.terms(where))))
         writer.write(items[0], f"L.global_memory.load({arguments})", kind)
@@ -235,6 +237,9 @@ def _convert_address(writer: BlockWriter, instruction: Instruction, groups: dict
     kind = TYPES["u64"]
     base = SPACES.get(space_of(groups), 0)
     target, source = instruction.operands
+    if groups["space"] == "param" and not groups.get("to"):
+        writer.write(target, f"L.whole_parameter_address({writer.read(source, kind)})", kind)
+        return
     if not base:
         writer.move(target, source, kind)
         return

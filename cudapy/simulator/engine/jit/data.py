@@ -48,7 +48,11 @@ def convert_address(lanes: Lanes, instruction: Instruction, groups: dict[str, st
     base = SPACES.get("cluster" if part == "cluster" else space, 0)
     target, source = instruction.operands
     value = lanes.read(source, U64)
-    if base:
+    if space == "param" and not groups.get("to"):  # whole from 32 bits, as Batch.whole_parameter_address
+        start = lanes.at(lanes.around.input("L.parameter_base()", U64), True)
+        low = lanes.each("pand", lanes.each("psubq", value, start), lanes.constant(0xFFFFFFFF, 8))
+        value = lanes.each("paddq", start, low)
+    elif base:
         value = lanes.each("psubq" if groups.get("to") else "paddq", value, lanes.constant(base, 8))
     lanes.write(target, value, U64)
 

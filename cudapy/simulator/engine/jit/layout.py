@@ -84,9 +84,7 @@ MOVED = LOADED + 8 * WIDE
 """Room for the routines."""
 CONDITION = MOVED + WIDE
 """What a branch depends on."""
-SPILLS = CONDITION + NARROW
-SPILL_COUNT = 64
-STEPS = SPILLS + 32 * SPILL_COUNT
+STEPS = CONDITION + NARROW
 """Multiples of 1, 2, 4, 8 and more, for each lane."""
 STEP_COUNT = 6
 LANE = STEPS + STEP_COUNT * WIDE

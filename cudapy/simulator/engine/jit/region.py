@@ -38,6 +38,7 @@ _DTYPES = {f"{letter}{size}": np.dtype(f"{letter}{size}") for letter in "ui" for
     "f4": np.dtype("f4"),
     "f8": np.dtype("f8"),
 }
+VECTOR = 32  # bytes of a register of the processor
 _FOUND = 16
 """Bytes of what a load or store of global memory remembers: an allocation's address and size."""
 
@@ -70,6 +71,7 @@ class Region:
         """The offset of each register's home."""
         self._constants: dict[tuple[int, int], int] = {}
         self._inputs: dict[str, tuple[int, Type]] = {}
+        self._spills: list[int] = []
         self._end = layout.END
         self._gates = {number for number in numbers if blocks[number].gathers}
         """The blocks that lanes leave the region before, unless all of their warp are active."""
@@ -209,6 +211,12 @@ class Region:
         """What a block reads and writes."""
         self._read[number], self._written[number] = read, written
 
+    def spill(self, number: int) -> int:
+        """The offset of one of the places for vectors for which registers do not suffice."""
+        while number >= len(self._spills):
+            self._spills.append(self._room(VECTOR))
+        return self._spills[number]
+
     def _room(self, size: int) -> int:
         offset = self._end
         self._end += size
@@ -345,7 +353,7 @@ class _Writer:
                 value = lanes.choose(mask, value, lanes.at(home, wide))
             for part, one in enumerate(value):
                 code.store(home + 32 * part, one, 2 if wide else 1)
-        code.emit(self._out)
+        code.emit(self._out, region.spill)
         self._lanes = Lanes(region)
 
     def _access(self, step: Step, place: int) -> None:

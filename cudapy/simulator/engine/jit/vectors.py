@@ -7,10 +7,13 @@ farthest away to make room.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import layout
 from .assembler import RAX, RBX, RCX, RDX, Assembler, At
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 AVAILABLE = 14
 FIRST_SPARE, SECOND_SPARE = 14, 15
@@ -98,10 +101,10 @@ class Vectors:
         """A value that stays what it is when memory that it was loaded from is written."""
         return self._add("movups", (a,), None, "unary") if a in self._loaded else a
 
-    def emit(self, out: Assembler) -> None:
-        """The code: a loop over the four parts of a chunk."""
+    def emit(self, out: Assembler, spill: Callable[[int], int]) -> None:
+        """The code: a loop over the four parts of a chunk. spill: the offset of a number's 32 bytes."""
         if self.steps:
-            _Allocation(self.steps).emit(out)
+            _Allocation(self.steps, spill).emit(out)
 
     def _known_or(self, name: str, place: tuple[int, int]) -> int:
         result = self._known.get((name, place))
@@ -123,8 +126,8 @@ class Vectors:
 class _Allocation:
     """Chooses registers while it writes the code."""
 
-    def __init__(self, steps: list[Step]) -> None:
-        self._steps = _needed(steps)
+    def __init__(self, steps: list[Step], spill: Callable[[int], int]) -> None:
+        self._steps, self._spill = _needed(steps), spill
         self._uses: dict[int, list[int]] = {}
         for place in range(len(self._steps) - 1, -1, -1):
             step = self._steps[place]
@@ -135,7 +138,8 @@ class _Allocation:
         self._where: dict[int, int] = {}
         self._free = list(range(AVAILABLE))[::-1]
         self._spilled: dict[int, int] = {}
-        self._spill_slots = list(range(layout.SPILL_COUNT))[::-1]
+        self._spill_slots: list[int] = []  # those that are free again
+        self._spill_count = 0
 
     def emit(self, out: Assembler) -> None:
         start = out.new_label()
@@ -248,7 +252,7 @@ class _Allocation:
                     name = "broadcastd" if source.name == "constant4" else "broadcastq"
                     out.unary(name, register, At(RBX, offset))
             else:
-                out.unary("movups", register, At(RBX, layout.SPILLS + 32 * self._spilled[value]))
+                out.unary("movups", register, At(RBX, self._spill(self._spilled[value])))
             self._where[value] = register
         held.append(value)
         return register
@@ -264,8 +268,11 @@ class _Allocation:
         )
         register = self._where.pop(victim)
         if victim not in self._sources and victim not in self._spilled:
+            if not self._spill_slots:
+                self._spill_slots.append(self._spill_count)
+                self._spill_count += 1
             slot = self._spilled[victim] = self._spill_slots.pop()
-            out.store("movups", At(RBX, layout.SPILLS + 32 * slot), register)
+            out.store("movups", At(RBX, self._spill(slot)), register)
         return register
 
     def _release(self, values: list[int]) -> None:

@@ -32,7 +32,7 @@ from .warpgroup import Warpgroups
 from .watchdog import Watchdog
 
 if TYPE_CHECKING:
-    from ..aliases import U32, Dim3, DType, Lanes
+    from ..aliases import U32, U64, Dim3, DType, Lanes
     from ..device import Device
     from ..kernel import Kernel
 
@@ -125,6 +125,15 @@ class Batch:
     def parameter_address(self, name: str) -> np.uint64:
         """Where a parameter of the kernel lies in memory."""
         return np.uint64(self.launch.parameter_memory() + self.launch.kernel.parameter_offsets[name])
+
+    def parameter_base(self) -> np.uint64:
+        """Where the parameters of the kernel lie in memory."""
+        return np.uint64(self.launch.parameter_memory())
+
+    def whole_parameter_address(self, a: U64) -> U64:
+        """Addresses of parameters from their lower 32 bits, in which code with short pointers holds them."""
+        base = self.parameter_base()
+        return base + ((a - base) & np.uint64(0xFFFFFFFF))
 
     def sleep(self, nanoseconds: U32) -> None:
         """nanosleep: it may be shorter than asked for, and here never is longer than a millisecond."""
