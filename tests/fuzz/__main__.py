@@ -9,7 +9,7 @@ import time
 
 from .runner import Runner
 
-FUZZERS = ("ptx", "calls")
+FUZZERS = ("ptx", "calls", "machine")
 
 
 def main() -> int:

@@ -241,6 +241,11 @@ def _needed(instruction: Instruction) -> set[str]:
     return needed
 
 
+def _bits_of(kind: Type) -> Type:
+    """The type of what is loaded: of a float its bits, and a whole number keeps its sign."""
+    return TYPES[f"b{8 * kind.size}"] if kind.kind == "f" else kind
+
+
 class _Writer:
     """Writes one block."""
 
@@ -387,10 +392,9 @@ class _Writer:
             out.call_at(_routine(routine))
         out.label(resume)
         if is_load and not direct:
-            bits = kind if kind.kind != "f" else TYPES[f"b{8 * kind.size}"]
             for operand, offset in zip(operands, offsets, strict=True):
                 value = self._lanes.at(offset, kind.size == 8)
-                self._lanes.write(operand, value, kind if kind.size >= 4 else bits)
+                self._lanes.write(operand, value, _bits_of(kind))
 
     def _check(self, step: MemoryStep) -> str:
         """Go on if the addresses are good; else Python makes the access. Returns where it goes on then."""
@@ -426,7 +430,7 @@ class _Writer:
         out.label(resume)
         if step.instruction.name == "atom":
             value = self._lanes.at(found, kind.size == 8)
-            self._lanes.write(operands[0], value, TYPES[f"b{8 * kind.size}"])
+            self._lanes.write(operands[0], value, _bits_of(kind))
 
     def _together(self, step: Step, place: int) -> None:
         wanted = self._read_after[place] | _needed(step.instruction)

@@ -283,9 +283,10 @@ def set_number(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -
     if groups.get("combine") or groups["D"] not in ("u32", "s32", "f32"):
         raise Unsupported
     result: Value = (_relation(lanes, instruction, groups),)
+    kind = "s32"  # all ones in wider registers, too
     if groups["D"] == "f32":
-        result = lanes.each("pand", result, lanes.number32(1.0))
-    lanes.write(instruction.operands[0], result, TYPES[groups["D"]])
+        kind, result = "f32", lanes.each("pand", result, lanes.number32(1.0))
+    lanes.write(instruction.operands[0], result, TYPES[kind])
 
 
 def select(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
