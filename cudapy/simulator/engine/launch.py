@@ -141,7 +141,7 @@ def _blocks_at_once(run: Launch) -> int:
     threads = settings.current.batch
     if is_allowed() and run.kernel.compiled.machine_code.runs_all:
         threads *= _MORE
-    count = max(threads // run.threads, 1)
+    count = max(threads // max(run.threads, 1), 1)
     if shared:
         count = max(min(count, _SHARED_LIMIT // shared), 1)
     cluster = run.cluster[0] * run.cluster[1] * run.cluster[2]

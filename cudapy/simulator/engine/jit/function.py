@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from .. import settings
+from .lanes import Unsupported
 from .region import Region
 
 if TYPE_CHECKING:
@@ -55,8 +56,12 @@ class MachineCode:
         return None
 
     @cached_property
-    def _region(self) -> Region:
-        return Region(self._function, self._blocks, self._numbers)
+    def _region(self) -> Region | None:
+        """None if an instruction turns out to be none that there is code for."""
+        try:
+            return Region(self._function, self._blocks, self._numbers)
+        except Unsupported:
+            return None
 
     def _count(self, start: int, after: dict[int, set[int]]) -> int:
         reached, pending, steps = {start}, [start], 0
