@@ -70,7 +70,7 @@ class _Grid:
 
     def __init__(self, run: Launch, cooperative: bool = False) -> None:
         self.run = run
-        self._blocks = run.grid[0] * run.grid[1] * run.grid[2]
+        self._blocks = run.grid[0] * run.grid[1] * run.grid[2] if run.threads else 0
         self._cooperative = cooperative
         self._first = 0
         if cooperative:
@@ -141,7 +141,7 @@ def _blocks_at_once(run: Launch) -> int:
     threads = settings.current.batch
     if is_allowed() and run.kernel.compiled.machine_code.runs_all:
         threads *= _MORE
-    count = max(threads // max(run.threads, 1), 1)
+    count = max(threads // run.threads, 1)
     if shared:
         count = max(min(count, _SHARED_LIMIT // shared), 1)
     cluster = run.cluster[0] * run.cluster[1] * run.cluster[2]
