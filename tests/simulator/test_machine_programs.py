@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+
 import numpy as np
 import pytest
 
@@ -77,3 +80,14 @@ def test_random_programs(first: int) -> None:
         if text:
             wrong[number] = text
     assert wrong == {}
+
+
+def test_a_forked_process_has_code_of_its_own() -> None:
+    start = processor.place_code(b"\x90" * 64)
+    child = os.fork()
+    if not child:
+        processor.place_code(b"\xcc" * 64)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert processor.place_code(b"") == start + 64
+    assert ctypes.string_at(start + 64, 64) == bytes(64)

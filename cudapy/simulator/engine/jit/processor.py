@@ -50,7 +50,9 @@ def place_code(code: bytes) -> int:
     size = -(-len(code) // 64) * 64
     if not _blocks or _blocks[-1][2] + size > len(_blocks[-1][0]):
         length = max(_BLOCK, size)
-        memory = mmap.mmap(-1, length, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+        # private: processes that are forked put different code into it
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        memory = mmap.mmap(-1, length, flags, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
         _blocks.append((memory, ctypes.addressof(ctypes.c_char.from_buffer(memory)), 0))
     memory, address, used = _blocks[-1]
     memory[used : used + len(code)] = code
