@@ -161,6 +161,13 @@ def compiled(session: nox.Session) -> None:
 
 
 @nox.session
+def triton(session: nox.Session) -> None:
+    """Triton's kernels: what it compiles, and its programs on `cudapy.triton`."""
+    session.install("-e", ".[cuda13,test]", "triton")
+    session.run("pytest", "-m", "", "tests/triton_ptx", *session.posargs)
+
+
+@nox.session
 def gpu(session: nox.Session) -> None:
     """What only a GPU can show, with its figures, in under 8 minutes: `nox -s gpu -- --help`."""
     session.install("-e", ".[cuda13,test]", "nvidia-cuda-sanitizer-api")

@@ -61,6 +61,7 @@ ALLOWED = {
     "top": {"top", "core", "functions", "pathfinder"},
     "alias": {"alias", "_launcher"},
     "jupyter": {"core"},
+    "triton": {"core", "_core", "functions", "_ffi"},
     "_launcher": {"_launcher"},
     "utils": {"functions", "_ffi", "pathfinder"},
 }
@@ -141,7 +142,9 @@ def test_the_reader_of_imports() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_arrows(path: Path) -> None:
-    """Inside cudapy relative imports alone, each to a layer below; else the standard library, and numpy."""
+    """Inside cudapy relative imports alone, each to a layer below; else the standard library, numpy and,
+    for what exists for it, Triton.
+    """
     wrong = []
     for found in imports(path):
         if found.level:
@@ -156,6 +159,9 @@ def test_arrows(path: Path) -> None:
             lazy = of_numpy or layer(path) == "_core" or path == PACKAGE / "simulator" / "__init__.py"
             if (found.at_import and lazy) or not (of_numpy or layer(path) in ("_core", "simulator")):
                 wrong.append(f"line {found.line}: numpy is for core and the simulator, on first need")
+        elif top in ("triton", "torch"):
+            if found.at_import or layer(path) != "triton":
+                wrong.append(f"line {found.line}: {top} is for the driver of Triton, on first need")
         elif top not in STANDARD:
             wrong.append(f"line {found.line}: {top} is not in the standard library")
     assert wrong == []

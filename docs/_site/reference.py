@@ -47,6 +47,7 @@ OBJECTS = {
     "utils": "Helpers for the modules of functions",
     "alias": "Programs for NVIDIA's packages",
     "jupyter": "`%%cuda` for Jupyter",
+    "triton": "A driver for Triton",
 }
 Function = ast.FunctionDef
 
