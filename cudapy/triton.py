@@ -482,10 +482,9 @@ class _Driver:
 
     def set_printf_fifo_size(self, size: int) -> None:
         self.get_current_device()  # there is a context
-        if (
-            checked.cuCtxGetLimit(CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE) != size
-        ):  # fixed once a kernel has printed
-            checked.cuCtxSetLimit(CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE, size)
+        limit = CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE
+        if checked.cuCtxGetLimit(limit) != size:  # fixed once a kernel has printed
+            checked.cuCtxSetLimit(limit, size)
 
     @staticmethod
     def fill_tma_descriptor_tiled(
@@ -499,9 +498,7 @@ class _Driver:
         words = list(struct.unpack("16Q", made))
         end = sum((size - 1) * step for size, step in zip(sizes, [width, *steps], strict=True)) + 1
         if end < 128 << 10 and words[0] == address and checked.cuDriverGetVersion() <= 13010:
-            words[1] &= ~(
-                1 << 21
-            )  # what these drivers have wrong for small tensors, as in Triton and CUTLASS
+            words[1] &= ~(1 << 21)  # wrong for small tensors in these drivers: as Triton and CUTLASS do
         return struct.pack("16Q", *words)
 
     fill_tma_descriptor = fill_tma_descriptor_tiled  # of Triton 3.6

@@ -76,7 +76,7 @@ class Form(NamedTuple):
 @functools.cache
 def forms() -> tuple[Form, ...]:
     """All of computations that there is machine code for."""
-    names = {name.partition(".")[0] for name in semantics._INSTRUCTIONS} - {"ld", "st", "membar", "fence"}
+    names = {name.partition(".")[0] for name in semantics.INSTRUCTIONS} - {"ld", "st", "membar", "fence"}
     found, texts = [], []
     for table in instructions.TABLES:
         for rule in table.RULES:

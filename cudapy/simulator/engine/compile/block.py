@@ -143,23 +143,16 @@ class BlockWriter(ValueReader):
 
     # Inside.
 
-    def _canonical(self, value: Value) -> Value:
-        """A value each NaN of which has the bits that the hardware gives it."""
-        if not value.has_unspecified_nan:
-            return value
-        code, name = next(iter(value.names.items()))
-        return Value(self.let(f"canonicalize_nan({name})"), code)
-
     def _set(self, register: str, value: Value) -> None:
         if self._guard is not None:
             old = self._value(register)
             if value.has_unspecified_nan != old.has_unspecified_nan:
-                value, old = self._canonical(value), self._canonical(old)
+                self.canonicalize(value)
+                self.canonicalize(old)
             code = next((one for one in value.names if one in old.names), None) or next(iter(value.names))
             kind = Type(register, value.size, code, "p" if code == "?" else "b")
-            unspecified_nan = value.has_unspecified_nan
             name = self.let(f"choose({self._guard}, {value.names[code]}, {self._as(old, kind, register)})")
-            value = Value(name, code, unspecified_nan)
+            value = Value(name, code, value.has_unspecified_nan)
         self._values[register] = value
 
 

@@ -104,7 +104,8 @@ def split_basic_blocks(
     """
     steps, labels = _without_guards(function)
     count = len(steps)
-    leaders = {0, count, *labels.values(), *_fast_stretches(steps, is_fast)}
+    fast = [is_fast(step) for step in steps]
+    leaders = {0, count, *labels.values(), *_fast_stretches(fast)}
     for place, step in enumerate(steps):
         if step.match.rule.ends_block:
             leaders.add(place + 1)
@@ -116,13 +117,13 @@ def split_basic_blocks(
         Block(number, steps[start:end], line=steps[start].instruction.line)
         for number, (start, end) in enumerate(itertools.pairwise(cuts))
     ]
-    for block in blocks:
+    for block, (start, end) in zip(blocks, itertools.pairwise(cuts), strict=True):
         looks = [step.instruction for step in block.steps if _yields(step)]
         block.looks_at = min(looks, key=_is_sleep, default=None)
         block.yields = block.looks_at is not None
         block.only_looks = all(_is_idle(step) or _yields(step) for step in block.steps)
         block.is_idle = all(_is_idle(step) for step in block.steps)
-        block.is_fast = all(is_fast(step) for step in block.steps)
+        block.is_fast = all(fast[start:end])
         block.gathers = bool(block.steps[0].match.rule.convergence_mask)
     blocks.append(Block(len(blocks), [], "return", line=function.line))
     for block in blocks[:-1]:
@@ -142,12 +143,12 @@ def split_basic_blocks(
     return blocks
 
 
-def _fast_stretches(steps: list[Step], is_fast: Callable[[Step], bool]) -> Iterator[int]:
+def _fast_stretches(fast: list[bool]) -> Iterator[int]:
     """Where those start and end that are worth a block."""
     start = 0
-    for fast, stretch in itertools.groupby(steps, is_fast):
-        end = start + sum(1 for _ in stretch)
-        if fast and end - start >= _WORTH_A_BLOCK:
+    for is_fast, stretch in itertools.groupby(fast):
+        end = start + len(list(stretch))
+        if is_fast and end - start >= _WORTH_A_BLOCK:
             yield from (start, end)
         start = end
 

@@ -237,9 +237,9 @@ class ValueReader:
             value.size == 16 and kind.size != 16
         ):  # halves of 128 bits are told by mov
             raise PTXError(f"{register} has {8 * value.size} bits, .{kind.name} needs {8 * kind.size}")
-        if value.has_unspecified_nan and have in ("f4", "f2"):
-            name = self.let(f"canonicalize_nan({name})")
-            value.names[have], value.has_unspecified_nan = name, False
+        if value.has_unspecified_nan:
+            self.canonicalize(value)
+            name = value.names[have]
         if value.size > kind.size:
             if have[0] not in "ui":
                 name = self.let(f"{name}.view(u{value.size})")
@@ -255,10 +255,16 @@ class ValueReader:
         name = self.read(operand, kind)
         if self.has_unspecified_nan(operand) and isinstance(operand, Register):
             value = self._values[operand.name]
-            name = value.names[kind.code] = self.let(f"canonicalize_nan({name})")
-            value.names = {kind.code: name}
-            value.has_unspecified_nan = False
+            self.canonicalize(value)
+            name = value.names[kind.code]
         return name
+
+    def canonicalize(self, value: Value) -> None:
+        """Have each NaN of a float have the bits that the hardware gives it, if that is not so."""
+        if value.has_unspecified_nan:
+            code, name = next(iter(value.names.items()))
+            value.names = {code: self.let(f"canonicalize_nan({name})")}
+            value.has_unspecified_nan = False
 
     def _integer(self, value: int, kind: Type) -> str:
         if kind.kind == "p":

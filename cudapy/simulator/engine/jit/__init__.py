@@ -1,8 +1,10 @@
 """Machine code for parts of functions, on processors with AVX2 and FMA.
 
-assembler.py  instructions as bytes          vectors.py   values in registers, for straight-line code
-semantics.py  what PTX instructions do       memory.py    loads and stores
-library.py    routines that all code shares  layout.py    where threads' registers lie
-region.py     which blocks, and their code   run.py       a region, run for lanes of a batch
-processor.py  what this machine can do
+able.py       which instructions have some      function.py   that of a function, made once it is warm
+region.py     which blocks, and their code      run.py        a region, run for lanes of a batch
+lanes.py      registers within straight code    vectors.py    the values of lanes in the processor's registers
+semantics.py  what PTX instructions do          whole_numbers.py  floats.py  conversions.py  data.py
+together.py   shuffles and votes                accesses.py   loads and stores           atomics.py
+library.py    routines that all code shares     layout.py     where threads' registers lie
+assembler.py  instructions as bytes             processor.py  what this machine can do, and memory for code
 """

@@ -20,7 +20,6 @@ from ..ptx.types import BITS, TYPES, Type
 from . import processor, semantics
 from .accesses import access_address, access_of, atomic_of, is_access, is_atomic
 from .lanes import Lanes, Unsupported
-from .parameters import parameter
 from .together import write_together
 
 if TYPE_CHECKING:
@@ -109,11 +108,7 @@ class _Anywhere:
     """Stands in for a region, of which no code is made."""
 
     def __init__(self, function: FunctionCompiler) -> None:
-        self._function = function
-        self.registers: dict[str, Type] = function.registers
-
-    def has_unspecified_nan(self, name: str) -> bool:
-        return False
+        self.function = function
 
     def home(self, name: str) -> int:
         return 0
@@ -123,15 +118,3 @@ class _Anywhere:
 
     def input(self, expression: str, kind: Type) -> int:
         return 0
-
-    def resolve(self, name: str) -> int | str | tuple[int]:
-        return self._function.resolve(name)
-
-    def parameter(self, name: str, offset: int, kind: Type) -> str | None:
-        return parameter(self._function, name, offset, kind)
-
-    def part_size(self, name: str, offset: int) -> int:
-        return self._function.compiled.param_slots[name][offset]
-
-    def is_shared_by_blocks(self, name: str) -> bool:
-        return True

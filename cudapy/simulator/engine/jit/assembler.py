@@ -280,10 +280,10 @@ class Assembler:
         self.code.append(0xF3)
         self._plain(b"\x0f\xbc", target, source, False)
 
-    def clear_lowest_bit(self, target: int, source: int) -> None:
-        """and with what is one less: source - 1 has its lowest bit's place clear."""
-        self.lea(target, At(source, -1))
-        self.word("and", target, source, wide=False)
+    def clear_lowest_bit(self, target: int, spare: int) -> None:
+        """And with what is one less, in which its place is clear; zero if no bit is left."""
+        self.lea(spare, At(target, -1))
+        self.word("and", target, spare, wide=False)
 
     def push(self, register: int) -> None:
         self.code.append(0x50 | register)

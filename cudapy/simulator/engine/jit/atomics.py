@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import layout
-from .assembler import R9, R10, R11, RAX, RBX, RCX, RDX, RSI, Assembler, At
+from .assembler import R9, R10, R11, RAX, RBX, RDX, RSI, Assembler, At
+from .library import each_active_lane
 
 if TYPE_CHECKING:
     from ..ptx.types import Type
@@ -18,12 +18,15 @@ def write_atomic(
     out: Assembler, op: str, kind: Type, space: str, values: int, found: int, around: Surroundings
 ) -> None:
     """Combine what lies at ADDRESS with the array `values`; what was there goes to the array `found`."""
+    with each_active_lane(out, RSI):
+        _combine(out, op, kind, space, values, found, around)
+
+
+def _combine(
+    out: Assembler, op: str, kind: Type, space: str, values: int, found: int, around: Surroundings
+) -> None:
+    """That of lane rdx, at rsi."""
     wide, scale = kind.size == 8, kind.size
-    loop = out.new_label()
-    out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
-    out.label(loop)
-    out.lowest_bit(RDX, RCX)
-    out.word("mov", RSI, At(RBX, layout.ADDRESS, RDX, 8))
     out.fetch(R9, At(RBX, values, RDX, scale), kind.size)
     out.fetch(RAX, At(RSI, 0), kind.size)
     out.keep(At(RBX, found, RDX, scale), RAX, kind.size)
@@ -42,10 +45,6 @@ def write_atomic(
     else:
         out.word(op, RAX, R9, wide)
     out.keep(At(RSI, 0), RAX, kind.size)
-    out.clear_lowest_bit(R10, RCX)
-    out.word("mov", RCX, R10, wide=False)
-    out.test(RCX, RCX, wide=False)
-    out.jump_if("nz", loop)
 
 
 def _add32(out: Assembler, flushes: bool) -> None:
@@ -78,13 +77,13 @@ def _flush(out: Assembler, register: int) -> None:
 
 def _add64(out: Assembler, keeps_nan: bool, infinity: int) -> None:
     """Of rax and r9, into rax. infinity: the offset of its bits without the sign, moved up by one."""
-    over, old = out.new_label(), out.new_label()
     out.word("mov", R11, RAX)
     out.movd_in(0, RAX, wide=True)
     out.movd_in(1, R9, wide=True)
     out.vector("addpd", 0, 0, 1)  # of two NaN the first, which was there
     out.movd(RAX, 0, wide=True)
     if keeps_nan:
+        over, old = out.new_label(), out.new_label()
         for value, after in ((R9, old), (R11, over)):
             out.lea(R10, At(value, 0, value, 1))
             out.word("cmp", R10, At(RBX, infinity))
@@ -92,6 +91,3 @@ def _add64(out: Assembler, keeps_nan: bool, infinity: int) -> None:
             out.word("mov", RAX, value)
             out.jump(over)
             out.label(after)
-    else:
-        out.label(old)
-        out.label(over)

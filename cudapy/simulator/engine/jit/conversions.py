@@ -44,7 +44,7 @@ def convert(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> N
     if groups.get("sat"):
         if target.size == 8:
             raise Unsupported
-        value = lanes.each("minps", lanes.each("maxps", value, lanes.number32(0.0)), lanes.number32(1.0))
+        value = lanes.saturated(value)
     lanes.write(destination, value, target, nan)
 
 

@@ -5,10 +5,15 @@ Source: PTX ISA, "Data Movement and Conversion Instructions".
 
 from __future__ import annotations
 
-from ..ptx.syntax import Address, Instruction, Register, Symbol, Vector
-from ..ptx.types import BITS, TYPES
+from typing import TYPE_CHECKING
+
+from ..ptx.syntax import Address, Instruction, Operand, Register, Symbol, Vector
+from ..ptx.types import BITS, TYPES, Type
 from ..run.layout import SPACES
 from .lanes import U32, U64, Lanes, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def move(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -29,7 +34,7 @@ def move(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None
         low, high = (lanes.read(item, U32) for item in source.items)
         lanes.write(target, lanes.words(low, high), TYPES["b64"])
         return
-    registers = lanes.around.registers
+    registers = lanes.function.registers
     if (
         isinstance(source, Register)
         and isinstance(target, Register)
@@ -61,18 +66,14 @@ def load_parameter(lanes: Lanes, instruction: Instruction, groups: dict[str, str
     """ld.param: what all threads have, or a register of the function."""
     kind = TYPES[groups["T"]]
     target, address = instruction.operands
-    if not isinstance(address, Address) or not isinstance(address.base, Symbol):
-        raise Unsupported
-    items = target.items if isinstance(target, Vector) else (target,)
-    for number, item in enumerate(items):
-        name, offset = address.base.name, address.base.offset + address.offset + number * kind.size
-        expression = lanes.around.parameter(name, offset, kind)
+    for item, name, offset in _parts(address, target, kind):
+        expression = _expression(lanes, name, offset, kind)
         if expression is not None:
             value = lanes.at(lanes.around.input(expression, kind), kind.size == 8)
             if kind.size < 4:
                 value = lanes.extended(value, kind)
             lanes.write(item, value, kind)
-        elif lanes.around.part_size(name, offset) != kind.size or kind.kind == "p":
+        elif lanes.function.compiled.param_slots[name][offset] != kind.size or kind.kind == "p":
             raise Unsupported
         else:
             nan = kind.name == "f32" and lanes.value(f"{name}+{offset}")[1]
@@ -83,12 +84,28 @@ def store_parameter(lanes: Lanes, instruction: Instruction, groups: dict[str, st
     """st.param, into registers."""
     kind = TYPES[groups["T"]]
     address, source = instruction.operands
-    if not isinstance(address, Address) or not isinstance(address.base, Symbol):
-        raise Unsupported
-    items = source.items if isinstance(source, Vector) else (source,)
-    for number, item in enumerate(items):
-        name, offset = address.base.name, address.base.offset + address.offset + number * kind.size
-        if lanes.around.part_size(name, offset) != kind.size:
+    for item, name, offset in _parts(address, source, kind):
+        if lanes.function.compiled.param_slots[name][offset] != kind.size:
             raise Unsupported
         bits = TYPES[BITS[kind.size]]
         lanes.write(Register(f"{name}+{offset}"), lanes.read(item, bits), bits)
+
+
+def _parts(address: Operand, data: Operand, kind: Type) -> Iterator[tuple[Operand, str, int]]:
+    """What is loaded or stored, each with the parameter and the offset in it. Raises Unsupported."""
+    if not isinstance(address, Address) or not isinstance(address.base, Symbol):
+        raise Unsupported
+    start = address.base.offset + address.offset
+    for number, item in enumerate(data.items if isinstance(data, Vector) else (data,)):
+        yield item, address.base.name, start + number * kind.size
+
+
+def _expression(lanes: Lanes, name: str, offset: int, kind: Type) -> str | None:
+    """The expression of a kernel's parameter; None if its parts are registers. Raises Unsupported."""
+    function = lanes.function
+    if name in function.compiled.param_slots:
+        return None
+    sizes = {one.name: one.size for one in function.text.prototype.parameters}
+    if name not in sizes or not 0 <= offset <= sizes[name] - kind.size or kind.size > 8:
+        raise Unsupported
+    return f"L.parameter({name!r}, {offset}, {kind.code})"

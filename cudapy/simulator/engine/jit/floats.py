@@ -41,7 +41,7 @@ def _finish(lanes: Lanes, target: Operand, value: Value, kind: Type, groups: dic
     if groups.get("sat"):
         if kind.size == 8:
             raise Unsupported
-        value = lanes.each("minps", lanes.each("maxps", value, lanes.number32(0.0)), lanes.number32(1.0))
+        value = lanes.saturated(value)
     lanes.write(target, value, kind, nan=kind.size == 4)
 
 

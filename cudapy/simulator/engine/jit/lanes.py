@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from ..ptx.syntax import (
 from ..ptx.types import TYPES, Type
 from .vectors import Vectors
 
+if TYPE_CHECKING:
+    from ..compile.function import FunctionCompiler
+
 Value = tuple[int, ...]
 """The numbers of the results that a value of eight lanes is: one, or two of four lanes of 64 bits each."""
 
@@ -37,12 +40,9 @@ class Unsupported(Exception):
 
 
 class Surroundings(Protocol):
-    """What a block needs of its function, and of the region that it is in."""
+    """What a block needs: its function, and places in the memory of the region that it is in."""
 
-    registers: dict[str, Type]
-
-    def has_unspecified_nan(self, name: str) -> bool:
-        """Whether a NaN in a register may not have the bits that the hardware gives it."""
+    function: FunctionCompiler
 
     def home(self, name: str) -> int:
         """The offset of a register's home."""
@@ -51,26 +51,14 @@ class Surroundings(Protocol):
         """The offset of a constant."""
 
     def input(self, expression: str, kind: Type) -> int:
-        """The offset of the home of what does not change in a batch: see `inputs.py`."""
-
-    def resolve(self, name: str) -> int | str | tuple[int]:
-        """As `FunctionCompiler.resolve`."""
-
-    def parameter(self, name: str, offset: int, kind: Type) -> str | None:
-        """The expression of a kernel's parameter; None: its parts are registers of the function."""
-
-    def part_size(self, name: str, offset: int) -> int:
-        """The size of the register of a part of a parameter."""
-
-    def is_shared_by_blocks(self, name: str) -> bool:
-        """Whether another block may read what is in a register."""
+        """The offset of the home of what does not change in a batch, by the expression that Python reads."""
 
 
 class Lanes:
     """The values of registers in one stretch of a block."""
 
     def __init__(self, around: Surroundings) -> None:
-        self.around = around
+        self.around, self.function = around, around.function
         self.code = Vectors()
         self.values: dict[str, tuple[Value, bool]] = {}
         """What registers hold, and whether NaN may have other bits than the hardware's."""
@@ -166,6 +154,10 @@ class Lanes:
         small = self.code.op("cmpps", size[0], self.number32(2.0**-126)[0], 0x11)
         return self.choose(small, self.each("pand", a, self.constant(SIGN32, 4)), a)
 
+    def saturated(self, a: Value) -> Value:
+        """.sat of binary32: into 0 to 1; NaN becomes +0."""
+        return self.each("minps", self.each("maxps", a, self.number32(0.0)), self.number32(1.0))
+
     def extended(self, a: Value, kind: Type) -> Value:
         """The lower 8 or 16 bits, extended to 32."""
         bits = 32 - 8 * kind.size
@@ -178,11 +170,11 @@ class Lanes:
     def value(self, name: str) -> tuple[Value, bool]:
         known = self.values.get(name)
         if known is None:
-            kind = self.around.registers.get(name)
+            kind = self.function.registers.get(name)
             if kind is None or kind.size == 16:
                 raise Unsupported
             home = self.around.home(name)
-            known = self.at(home, kind.size == 8), self.around.has_unspecified_nan(name)
+            known = self.at(home, kind.size == 8), self.function.has_unspecified_nan(name)
             self.values[name] = known
         return known
 
@@ -229,7 +221,7 @@ class Lanes:
         return self.constant(int.from_bytes(np.array(x, kind.code).tobytes(), "little"), kind.size)
 
     def _read_register(self, name: str, kind: Type) -> Value:
-        declared = self.around.registers.get(name)
+        declared = self.function.registers.get(name)
         if declared is None or (declared.kind == "p") != (kind.kind == "p") or declared.size < kind.size:
             raise Unsupported
         value, nan = self.value(name)
@@ -253,13 +245,13 @@ class Lanes:
         wide = name in ("%gridid", "%current_graph_exec")
         if name == "%is_explicit_cluster" or (kind.size == 8 and not wide):
             raise Unsupported
-        value = self.at(self.around.input(f"special {name}", U64 if wide else U32), wide)
+        value = self.at(self.around.input(f"L.special.read({name!r})", U64 if wide else U32), wide)
         return self.low_words(value) if wide and kind.size == 4 else value
 
     def _symbol(self, operand: Symbol, kind: Type) -> Value:
         if kind.size < 4 or kind.kind in "fp":
             raise Unsupported
-        resolved = self.around.resolve(operand.name)
+        resolved = self.function.resolve(operand.name)
         if isinstance(resolved, int):
             return self.constant(resolved + operand.offset, kind.size)
         if isinstance(resolved, tuple):
@@ -278,9 +270,9 @@ class Lanes:
             return self._symbol(Symbol(base.name, base.offset + offset), U64)
         if isinstance(base, Integer):
             return self.constant(base.value + offset, 8)
-        if not isinstance(base, Register) or base.name not in self.around.registers:
+        if not isinstance(base, Register) or base.name not in self.function.registers:
             raise Unsupported
-        if self.around.registers[base.name].size == 4:
+        if self.function.registers[base.name].size == 4:
             value = self.read(base, U32)
             if offset:
                 value = self.each("paddd", value, self.constant(offset, 4))
@@ -294,7 +286,7 @@ class Lanes:
             return
         if not isinstance(operand, Register):
             raise Unsupported
-        target = self.around.registers.get(operand.name)
+        target = self.function.registers.get(operand.name)
         if target is None or target.size < kind.size or target.size == 16:
             raise Unsupported
         if (target.kind == "p") != (kind.kind == "p"):

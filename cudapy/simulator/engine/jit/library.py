@@ -5,15 +5,20 @@ The entry is `int enter(void *memory)`, which goes on where RESUME says.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from typing import TYPE_CHECKING
 
 from . import layout
 from .assembler import R8, R9, R10, R11, RAX, RBX, RCX, RDI, RDX, RSI, Assembler, At
 from .layout import WIDE
 from .processor import place_code
 
-_BIT_COST = 16
-"""What a chunk takes of the budget, as many blocks."""
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CHUNK_COST = 16
+"""What a chunk takes of the budget besides its blocks."""
 
 
 @functools.cache
@@ -55,7 +60,7 @@ def _chunks(out: Assembler) -> None:
     out.word("mov", RAX, At(RBX, layout.CHUNK))
     out.word("cmp", RAX, At(RBX, layout.CHUNKS))
     out.jump_if("ae", "all")
-    out.number("sub", At(RBX, layout.BUDGET), _BIT_COST)
+    out.number("sub", At(RBX, layout.BUDGET), _CHUNK_COST)
     out.jump_if("ns", "copy")
     out.load_label(RDX, "copy")
     out.keep(At(RBX, layout.RESUME), RDX)
@@ -187,10 +192,7 @@ def _schedule(out: Assembler) -> None:
     for part in range(4):
         out.unary("movups", 2, At(RBX, layout.CONDITION + 32 * part))
         out.vector("blendvps", 2, 1, 0, 2 << 4)
-        out.unary("movups", 3, At(RBX, layout.PLACE + 32 * part))
-        out.unary("movups", 4, At(RBX, layout.MASK + 32 * part))
-        out.vector("blendvps", 3, 3, 2, 4 << 4)
-        out.store("movups", At(RBX, layout.PLACE + 32 * part), 3)
+        _put_place(out, part, 2)
     out.jump("schedule")
 
     out.label("exit")
@@ -236,10 +238,15 @@ def _move_lanes(out: Assembler) -> None:
     out.movd_in(0, RAX)
     out.unary("broadcastd", 0, 0)
     for part in range(4):
-        out.unary("movups", 3, At(RBX, layout.PLACE + 32 * part))
-        out.unary("movups", 4, At(RBX, layout.MASK + 32 * part))
-        out.vector("blendvps", 3, 3, 0, 4 << 4)
-        out.store("movups", At(RBX, layout.PLACE + 32 * part), 3)
+        _put_place(out, part, 0)
+
+
+def _put_place(out: Assembler, part: int, place: int) -> None:
+    """The place of those lanes of a part that are active."""
+    out.unary("movups", 3, At(RBX, layout.PLACE + 32 * part))
+    out.unary("movups", 4, At(RBX, layout.MASK + 32 * part))
+    out.vector("blendvps", 3, 3, place, 4 << 4)
+    out.store("movups", At(RBX, layout.PLACE + 32 * part), 3)
 
 
 def _settle(out: Assembler) -> None:
@@ -281,27 +288,33 @@ def _settle(out: Assembler) -> None:
     out.ret()
 
 
-def _look(out: Assembler, limit: int, alignment: int, bad: int, source: int, base: int | None) -> None:
-    """Into `bad`, in its signs, which active addresses are not from `base` on and below `limit`, or not
-    aligned. Changes registers 4 to 7.
+def _look(out: Assembler, has_base: bool) -> None:
+    """Not zero if active addresses are below register 0, if it counts, or rax or more above it (above 0), or
+    no multiples of r8. Changes rax and registers 1 to 8.
     """
+    limit, alignment, bad, zero = 1, 2, 3, 8
+    out.movd_in(limit, RAX, wide=True)
+    out.unary("broadcastq", limit, limit)
+    out.lea(RAX, At(R8, -1))
+    out.movd_in(alignment, RAX, wide=True)
+    out.unary("broadcastq", alignment, alignment)
     out.vector("pxor", bad, bad, bad)
-    out.vector("pxor", 8, 8, 8)
-    for part in range(8):
-        out.unary("movups", 4, At(RBX, source + 32 * part))
-        if base is None:
-            out.vector("psubq", 6, limit, 4)
-            out.vector("por", 6, 6, 4)
-        else:
-            out.vector("psubq", 5, 4, base)
-            out.vector("psubq", 6, limit, 5)
-            out.vector("por", 6, 6, 5)
+    out.vector("pxor", zero, zero, zero)
+    for part in range(8):  # what is wrong has its sign set
+        out.unary("movups", 4, At(RBX, layout.ADDRESS + 32 * part))
+        if has_base:
+            out.vector("psubq", 5, 4, 0)
+        offset = 5 if has_base else 4
+        out.vector("psubq", 6, limit, offset)
+        out.vector("por", 6, 6, offset)
         out.vector("pand", 4, 4, alignment)
-        out.vector("psubq", 4, 8, 4)
+        out.vector("psubq", 4, zero, 4)
         out.vector("por", 6, 6, 4)
         out.unary("pmovsxdq", 7, At(RBX, layout.MASK + 16 * part))
         out.vector("pand", 6, 6, 7)
         out.vector("por", bad, bad, 6)
+    out.unary("movmskpd", RAX, bad)
+    out.test(RAX, RAX)
 
 
 def _check_global(out: Assembler) -> None:
@@ -332,14 +345,7 @@ def _check_global(out: Assembler) -> None:
     out.ret()
     out.label("each")
     out.unary("broadcastq", 0, At(RDX, 0))
-    out.movd_in(1, RAX, wide=True)
-    out.unary("broadcastq", 1, 1)
-    out.lea(RAX, At(R8, -1))
-    out.movd_in(2, RAX, wide=True)
-    out.unary("broadcastq", 2, 2)
-    _look(out, limit=1, alignment=2, bad=3, source=layout.ADDRESS, base=0)
-    out.unary("movmskpd", RAX, 3)
-    out.test(RAX, RAX)
+    _look(out, has_base=True)
     out.jump_if("nz", "find")
     out.ret()
     # the allocation of the first active lane: the last one that does not start behind its address
@@ -348,9 +354,7 @@ def _check_global(out: Assembler) -> None:
     out.test(R9, R9)
     out.jump_if("nz", "found")
     out.set(R9, 1)
-    out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
-    out.lowest_bit(RCX, RCX)
-    out.word("mov", RCX, At(RBX, layout.ADDRESS, RCX, 8))
+    _first_address(out)
     out.word("mov", RSI, At(RBX, layout.STARTS))
     out.set(R10, 0)
     out.word("mov", R11, At(RBX, layout.ALLOCATIONS))
@@ -389,16 +393,9 @@ def _check_own(out: Assembler, window: int | None, size: int, base: int) -> None
     out.word("mov", RAX, At(RBX, size))
     out.word("sub", RAX, R8)
     out.jump_if("l", failed)
-    out.movd_in(1, RAX, wide=True)
-    out.unary("broadcastq", 1, 1)
-    out.lea(RAX, At(R8, -1))
-    out.movd_in(2, RAX, wide=True)
-    out.unary("broadcastq", 2, 2)
     if window is not None:
         out.unary("broadcastq", 0, At(RBX, window))
-    _look(out, limit=1, alignment=2, bad=3, source=layout.ADDRESS, base=None if window is None else 0)
-    out.unary("movmskpd", RAX, 3)
-    out.test(RAX, RAX)
+    _look(out, has_base=window is not None)
     out.jump_if("nz", failed)
     for part in range(8):
         out.unary("movups", 4, At(RBX, layout.ADDRESS + 32 * part))
@@ -414,17 +411,35 @@ def _check_own(out: Assembler, window: int | None, size: int, base: int) -> None
     out.ret()
 
 
-def _check_generic(out: Assembler) -> None:
-    """The window of the first active lane says where to look."""
-    out.label("check_generic")
+def _first_address(out: Assembler) -> None:
+    """That of the first active lane, into rcx."""
     out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
     out.lowest_bit(RCX, RCX)
     out.word("mov", RCX, At(RBX, layout.ADDRESS, RCX, 8))
+
+
+def _check_generic(out: Assembler) -> None:
+    """The window of the first active lane says where to look."""
+    out.label("check_generic")
+    _first_address(out)
     out.word("cmp", RCX, At(RBX, layout.SHARED_WINDOW))
     out.jump_if("b", "check_global")
     out.word("cmp", RCX, At(RBX, layout.LOCAL_WINDOW))
     out.jump_if("b", "check_in_shared")
     out.jump("check_in_local")
+
+
+@contextlib.contextmanager
+def each_active_lane(out: Assembler, address: int) -> Iterator[None]:
+    """A loop: the number of the lane is in rdx, its ADDRESS in `address`. Uses rcx and r10."""
+    loop = out.new_label()
+    out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
+    out.label(loop)
+    out.lowest_bit(RDX, RCX)
+    out.word("mov", address, At(RBX, layout.ADDRESS, RDX, 8))
+    yield
+    out.clear_lowest_bit(RCX, R10)
+    out.jump_if("nz", loop)
 
 
 def _rows(out: Assembler) -> None:
@@ -452,7 +467,7 @@ def _rows(out: Assembler) -> None:
 
 def _load(out: Assembler, size: int) -> None:
     out.label(f"load{size}")
-    one, several, loop = out.new_label(), out.new_label(), out.new_label()
+    one, several = out.new_label(), out.new_label()
     out.number("cmp", At(RBX, layout.ROW), size, wide=False)
     out.jump_if("ne", one)
     out.word("mov", RAX, At(RBX, layout.ADDRESS))
@@ -484,23 +499,16 @@ def _load(out: Assembler, size: int) -> None:
             out.store("movups", At(RDI, 32 * part), 0)
         out.ret()
     out.label(several)
-    out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
-    out.label(loop)
-    out.lowest_bit(RDX, RCX)
-    out.word("mov", RAX, At(RBX, layout.ADDRESS, RDX, 8))
-    out.fetch(RAX, At(RAX, 0, R8, 1), size)
-    out.keep(At(RDI, 0, RDX, 8 if size == 8 else 4), RAX, 8 if size == 8 else 4)
-    out.clear_lowest_bit(R10, RCX)
-    out.word("mov", RCX, R10, wide=False)
-    out.test(RCX, RCX, wide=False)
-    out.jump_if("nz", loop)
+    with each_active_lane(out, RAX):
+        out.fetch(RAX, At(RAX, 0, R8, 1), size)
+        out.keep(At(RDI, 0, RDX, max(size, 4)), RAX, max(size, 4))
     out.ret()
 
 
 def _store(out: Assembler, size: int) -> None:
     """Of several for one address the last lane's stays."""
     out.label(f"store{size}")
-    several, loop = out.new_label(), out.new_label()
+    several = out.new_label()
     if size >= 4:
         out.number("cmp", At(RBX, layout.ROW), size, wide=False)
         out.jump_if("ne", several)
@@ -512,14 +520,7 @@ def _store(out: Assembler, size: int) -> None:
             out.store("movups", At(RAX, 32 * part), part)
         out.ret()
     out.label(several)
-    out.fetch(RCX, At(RBX, layout.ACTIVE), 4)
-    out.label(loop)
-    out.lowest_bit(RDX, RCX)
-    out.word("mov", RAX, At(RBX, layout.ADDRESS, RDX, 8))
-    out.fetch(R9, At(RDI, 0, RDX, 8 if size == 8 else 4), 8 if size == 8 else 4)
-    out.keep(At(RAX, 0, R8, 1), R9, size)
-    out.clear_lowest_bit(R10, RCX)
-    out.word("mov", RCX, R10, wide=False)
-    out.test(RCX, RCX, wide=False)
-    out.jump_if("nz", loop)
+    with each_active_lane(out, RAX):
+        out.fetch(R9, At(RDI, 0, RDX, max(size, 4)), max(size, 4))
+        out.keep(At(RAX, 0, R8, 1), R9, size)
     out.ret()

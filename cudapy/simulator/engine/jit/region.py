@@ -20,9 +20,8 @@ from . import layout, semantics
 from .accesses import CHECKS, access_address, access_of, atomic_of, is_access, is_atomic
 from .assembler import R8, RAX, RBX, RDI, RDX, Assembler, At
 from .atomics import write_atomic
-from .lanes import Lanes
+from .lanes import Lanes, Value
 from .layout import NARROW, WIDE
-from .parameters import parameter
 from .processor import place_code
 from .together import write_together
 
@@ -54,12 +53,23 @@ class MemoryStep(NamedTuple):
     """Of an atomic, and its type: the second array gets what was there."""
 
 
+class Carried(NamedTuple):
+    """A register that lanes bring into a region, or may change there."""
+
+    slot: int
+    """Its place in frames."""
+    home: int
+    dtype: np.dtype[Any]
+    """Of what frames keep it in."""
+    stays: bool
+    """Whether the region leaves it as it is."""
+
+
 class Region:
     """The blocks `numbers` of a function."""
 
     def __init__(self, function: FunctionCompiler, blocks: list[Block], numbers: list[int]) -> None:
-        self._function, self._blocks = function, blocks
-        self.registers: dict[str, Type] = function.registers
+        self.function, self._blocks = function, blocks
         self.numbers = numbers
         self._places = {number: place for place, number in enumerate(numbers)}
         self.exits: list[int] = []
@@ -96,14 +106,15 @@ class Region:
             self.image[offset : offset + size] = np.frombuffer(bits.to_bytes(size, "little"), np.uint8)
         self.uses = {one.space for one in self.accesses}
         """The spaces that it accesses."""
-        expressions = "".join(f"{_expression(one)}, " for one in self._inputs)
+        expressions = "".join(f"{one}, " for one in self._inputs)
         text = f"def inputs(L):\n return ({expressions})\n"
         defined = functions(text, "<inputs>", dict(_DTYPES), own_scope=True)
         self.read_inputs: Callable[[Batch], tuple[Any, ...]] = defined["inputs"]
         """What does not change in a batch."""
         self.inputs = list(self._inputs.values())
         """Their homes, and types."""
-        self._entries: dict[int, tuple[list[str], list[str]]] = {}
+        self._changes = set().union(*self._written.values())
+        self._entries: dict[int, tuple[list[Carried], list[Carried]]] = {}
 
     def place(self, number: int) -> int:
         """The number of a block in PLACE; it may be an exit."""
@@ -126,12 +137,12 @@ class Region:
             np.where(left, (places & np.uint32(layout.LEFT - 1)) + np.uint32(len(self.numbers)), places)
         ]
 
-    def live_at(self, numbers: Iterable[int]) -> list[str]:
+    def live_at(self, numbers: Iterable[int]) -> list[Carried]:
         """The registers that the region may have changed and that somebody reads from blocks on."""
-        written = set().union(*self._written.values())
-        return sorted(written.intersection(*[set().union(*(self._blocks[one].live_in for one in numbers))]))
+        live = set().union(*(self._blocks[one].live_in for one in numbers))
+        return self._described(self._changes & live)
 
-    def registers_at(self, entry: int) -> tuple[list[str], list[str]]:
+    def registers_at(self, entry: int) -> tuple[list[Carried], list[Carried]]:
         """The registers that lanes bring along where they enter, and those that they may change."""
         known = self._entries.get(entry)
         if known is None:
@@ -147,27 +158,27 @@ class Region:
                         pending.append(following)
             written = set().union(*(self._written[one] for one in reached))
             used = set().union(*(self._read[one] for one in reached)) | written
-            brought = sorted(self._blocks[entry].live_in & used & self.homes.keys())
-            known = self._entries[entry] = brought, sorted(written & wanted)
+            brought = self._described(self._blocks[entry].live_in & used & self.homes.keys())
+            known = self._entries[entry] = brought, self._described(written & wanted)
         return known
 
-    def writes(self, name: str) -> bool:
-        """Whether a register may be changed in it."""
-        return any(name in written for written in self._written.values())
-
-    def dtype(self, name: str) -> np.dtype[Any]:
-        """What frames keep a register in."""
-        return np.dtype(self._function.register_dtype(name))
+    def _described(self, names: set[str]) -> list[Carried]:
+        return [
+            Carried(
+                self.function.slot(name),
+                self.homes[name],
+                np.dtype(self.function.register_dtype(name)),
+                name not in self._changes,
+            )
+            for name in sorted(names)
+        ]
 
     # What blocks need: `lanes.Surroundings`.
-
-    def has_unspecified_nan(self, name: str) -> bool:
-        return self._function.has_unspecified_nan(name)
 
     def home(self, name: str) -> int:
         home = self.homes.get(name)
         if home is None:
-            home = self.homes[name] = self._room(WIDE if self.registers[name].size == 8 else NARROW)
+            home = self.homes[name] = self._room(WIDE if self.function.registers[name].size == 8 else NARROW)
         return home
 
     def constant(self, bits: int, size: int) -> int:
@@ -182,25 +193,11 @@ class Region:
             known = self._inputs[expression] = self._room(WIDE if kind.size == 8 else NARROW), kind
         return known[0]
 
-    def resolve(self, name: str) -> int | str | tuple[int]:
-        return self._function.resolve(name)
-
-    def parameter(self, name: str, offset: int, kind: Type) -> str | None:
-        return parameter(self._function, name, offset, kind)
-
-    def part_size(self, name: str, offset: int) -> int:
-        return self._function.compiled.param_slots[name][offset]
+    # What the code of blocks needs besides.
 
     def is_shared_by_blocks(self, name: str) -> bool:
+        """Whether another block may read what is in a register."""
         return name in self._crossing
-
-    def number(self, step: Step) -> int:
-        """That of an instruction in its function."""
-        return self._function.number(step.instruction)
-
-    def slot(self, name: str) -> int:
-        """The place of a register in frames."""
-        return self._function.slot(name)
 
     def room_for_found(self) -> int:
         """The offset of what an access remembers."""
@@ -221,12 +218,6 @@ class Region:
         offset = self._end
         self._end += size
         return offset
-
-
-def _expression(text: str) -> str:
-    """What Python reads an input by."""
-    kind, _, name = text.partition(" ")
-    return f"L.special.read({name!r})" if kind == "special" else text
 
 
 def _routine(number: int) -> At:
@@ -305,11 +296,11 @@ class _Writer:
         out.word("cmp", RAX, At(RBX, layout.UNFINISHED), wide=False)
         out.jump_if("ne", general)
         if is_conditional:
-            otherwise, mixed = out.new_label(), general
+            otherwise = out.new_label()
             out.test(RDX, RDX, wide=False)
             out.jump_if("z", otherwise)
             out.word("cmp", RDX, RAX, wide=False)
-            out.jump_if("ne", mixed)
+            out.jump_if("ne", general)
             self._direct(target)
             out.label(otherwise)
             self._direct(following)
@@ -341,23 +332,22 @@ class _Writer:
         lanes, region = self._lanes, self._region
         self._read |= lanes.values.keys()
         code = lanes.code
-        out: list[tuple[str, tuple[int, ...]]] = []
+        out: list[tuple[str, Value]] = []
         for name in lanes.changed:
             self._written.add(name)
             if name not in wanted:
                 continue
             value, nan = lanes.values[name]
-            if nan and not region.has_unspecified_nan(name):
+            if nan and not region.function.has_unspecified_nan(name):
                 value = lanes.canonical(value)
             # what is another register's home is read before that is written
             out.append((name, tuple(code.copy(one) for one in value)))
         for name, value in out:
-            home, wide = region.home(name), len(value) == 2
+            home = region.home(name)
             if region.is_shared_by_blocks(name):
                 mask = code.load(layout.MASK)
-                value = lanes.choose(mask, value, lanes.at(home, wide))
-            for part, one in enumerate(value):
-                code.store(home + 32 * part, one, 2 if wide else 1)
+                value = lanes.choose(mask, value, lanes.at(home, len(value) == 2))
+            self._store(value, home)
         code.emit(self._out, region.spill)
         self._lanes = Lanes(region)
 
@@ -366,9 +356,7 @@ class _Writer:
         region, out = self._region, self._out
         space, kind, count = access_of(step)
         is_load = step.instruction.name == "ld"
-        address = access_address(self._lanes, step)
-        for part, one in enumerate(address):
-            self._lanes.code.store(layout.ADDRESS + 32 * part, one, 2)
+        self._store(access_address(self._lanes, step), layout.ADDRESS)
         data = step.instruction.operands[0 if is_load else 1]
         operands = data.items if isinstance(data, Vector) else (data,)
         offsets = []
@@ -383,7 +371,9 @@ class _Writer:
         self._flush(self._read_after[place] | _needed(step.instruction))
         if direct:
             self._written |= {one.name for one in operands if isinstance(one, Register)}
-        access = accessed(np.dtype(kind.code), count, region.number(step), READ if is_load else WRITE)
+        access = accessed(
+            np.dtype(kind.code), count, region.function.number(step.instruction), READ if is_load else WRITE
+        )
         resume = self._check(MemoryStep(space, access, tuple(offsets)))
         routine = (layout.LOAD if is_load else layout.STORE) + kind.size.bit_length() - 1
         for item, offset in enumerate(offsets):
@@ -418,12 +408,11 @@ class _Writer:
         """Lane after lane, as no other thread of Python runs."""
         region, out = self._region, self._out
         space, kind, op = atomic_of(step)
-        for part, one in enumerate(access_address(self._lanes, step)):
-            self._lanes.code.store(layout.ADDRESS + 32 * part, one, 2)
+        self._store(access_address(self._lanes, step), layout.ADDRESS)
         operands = step.instruction.operands
         self._put(operands[2 if step.instruction.name == "atom" else 1], kind, layout.VALUES)
         self._flush(self._read_after[place] | _needed(step.instruction))
-        access = accessed(np.dtype(kind.code), 1, region.number(step), ATOMIC)
+        access = accessed(np.dtype(kind.code), 1, region.function.number(step.instruction), ATOMIC)
         values, found = layout.VALUES, layout.LOADED
         resume = self._check(MemoryStep(space, access, (values, found), (op, kind.name)))
         write_atomic(out, op, kind, space, values, found, region)
@@ -447,7 +436,9 @@ class _Writer:
 
     def _is_direct(self, operand: Operand, kind: Type) -> bool:
         """Whether what is loaded can go to the home of a register as it is."""
-        declared = self._region.registers.get(operand.name) if isinstance(operand, Register) else None
+        declared = (
+            self._region.function.registers.get(operand.name) if isinstance(operand, Register) else None
+        )
         if declared is None or declared.kind == "p":
             return False
         if kind.size >= 4:
@@ -457,6 +448,9 @@ class _Writer:
     def _put(self, operand: Operand, kind: Type, offset: int) -> None:
         lanes = self._lanes
         bits = TYPES[f"b{8 * kind.size}"]
-        value = lanes.read(operand, bits if isinstance(operand, Register) else kind)
+        self._store(lanes.read(operand, bits if isinstance(operand, Register) else kind), offset)
+
+    def _store(self, value: Value, offset: int) -> None:
+        """Put a value into an array or a home."""
         for part, one in enumerate(value):
-            lanes.code.store(offset + 32 * part, one, 2 if len(value) == 2 else 1)
+            self._lanes.code.store(offset + 32 * part, one, len(value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from ..memory import Snapshot
     from ..run.batch import Batch
     from ..run.frame import Frame
-    from .region import MemoryStep, Region
+    from .region import Carried, MemoryStep, Region
 
 _BUDGET = 20_000
 """Blocks, of 32 lanes each, that run before others have their turn: some milliseconds."""
 _ENTER = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)  # keeps the GIL
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _ALIGN = 64
+_ALL = 0xFFFFFFFF
 
 
 def is_allowed() -> bool:
@@ -37,18 +38,6 @@ def is_allowed() -> bool:
         and current.seed is None
         and not (current.check_races or current.check_uninitialized or current.coverage)
     )
-
-
-class Register(NamedTuple):
-    """One that lanes bring into a region, or may change there."""
-
-    slot: int
-    home: int
-    dtype: np.dtype[Any]
-    kind: int
-    """How it is copied."""
-    stays: bool
-    """Whether the region leaves it as it is."""
 
 
 class MachineRuns:
@@ -88,7 +77,6 @@ class _Run:
         self._fields[first : first + len(addresses)] = addresses
         self._set(layout.TABLE, _address(region.table))
         self._snapshot: Snapshot | None = None
-        self._entries: dict[int, tuple[list[Register], list[Register]]] = {}
         self._varying: list[tuple[Array, int]] = []
         """Inputs that are not the same in all lanes, and their homes."""
         for value, (home, kind) in zip(region.read_inputs(batch), region.inputs, strict=True):
@@ -111,18 +99,15 @@ class _Run:
             numbers = batch.threads.numbers(lanes)
             padded = np.concatenate([numbers, np.repeat(numbers[-1:], LANES - count % LANES)])
         chunks = -(-count // LANES)
-        registers = self._entries.get(entry)
-        if registers is None:
-            registers = self._entries[entry] = self._registers_at(entry)
-        brought, changed = registers
+        brought, changed = region.registers_at(entry)
         ins: list[tuple[Array, int, int, int]] = []
         for one in brought:
-            self._copy(ins, frame[one.slot], one.home, one.kind, padded, one.stays or chunks == 1)
+            self._copy(ins, frame[one.slot], one.home, padded, one.stays or chunks == 1)
         for value, home in self._varying:
-            self._copy(ins, value, home, _kind(value.dtype), padded, True)
+            self._copy(ins, value, home, padded, True)
         if self._takes_local:
             self._set(layout.LOCAL_SIZE, batch.local.size)
-            self._copy(ins, batch.local.addresses(), layout.LOCAL_BASE, layout.AS_WIDE, padded, True)
+            self._copy(ins, batch.local.addresses(), layout.LOCAL_BASE, padded, True)
         if self._takes_global:
             self._remember_allocations()
         results = [np.empty(chunks * LANES, one.dtype) for one in changed]
@@ -133,11 +118,11 @@ class _Run:
         self._set(layout.ENTRY, region.place(entry))
         self._set(layout.PLACES, _address(places))
         outs = [
-            (result, one.dtype.itemsize * LANES, one.home, one.kind)
+            (result, one.dtype.itemsize * LANES, one.home, _kind(one.dtype))
             for result, one in zip(results, changed, strict=True)
         ]
         kept = [self._table(layout.INS, ins), self._table(layout.OUTS, outs)]
-        last = self._memory[layout.LAST_PLACE : layout.LAST_PLACE + layout.NARROW].view(np.uint32)
+        last = self._array(layout.LAST_PLACE)
         last[:] = region.place(entry)
         if count % LANES:
             last[count % LANES :] = layout.NOWHERE
@@ -172,7 +157,7 @@ class _Run:
         lanes: Lanes,
         count: int,
         places: U32,
-        changed: list[Register],
+        changed: list[Carried],
         results: list[Array],
     ) -> I64:
         """Have those go on elsewhere that are in the region still: others may be what they wait for."""
@@ -182,28 +167,20 @@ class _Run:
             if done:
                 frame.merge(one.slot, result[:done], numbers[:done])
         some = min(LANES, count - done)
-        own = self._memory[layout.PLACE : layout.PLACE + layout.NARROW].view(np.uint32)[:some]
         places[done:count] = int(self._fields[layout.ENTRY >> 3])
-        places[done : done + some] = own
+        places[done : done + some] = self._array(layout.PLACE)[:some]
         blocks = region.blocks_at(places[:count])
-        for name in region.live_at({*blocks[done : done + some].tolist()}):
-            dtype, home = region.dtype(name), region.homes[name]
-            lane = np.dtype(np.uint64 if dtype.itemsize == 8 else np.uint32)
-            bits = self._memory[home : home + LANES * lane.itemsize].view(lane)[:some]
+        for one in region.live_at({*blocks[done : done + some].tolist()}):
+            bits, dtype = self._array(one.home, one.dtype.itemsize)[:some], one.dtype
             value = bits != 0 if dtype.kind == "b" else bits.astype(_UNSIGNED[dtype.itemsize]).view(dtype)
-            frame.merge(region.slot(name), value, numbers[done : done + some])
+            frame.merge(one.slot, value, numbers[done : done + some])
         return blocks
 
-    def _registers_at(self, entry: int) -> tuple[list[Register], list[Register]]:
-        region = self._region
-        brought, changed = region.registers_at(entry)
-
-        def register(name: str) -> Register:
-            dtype = region.dtype(name)
-            stays = not region.writes(name)
-            return Register(region.slot(name), region.homes[name], dtype, _kind(dtype), stays)
-
-        return [register(name) for name in brought], [register(name) for name in changed]
+    def _array(self, offset: int, size: int = 4) -> Array:
+        """A home or another array of all lanes, of numbers of `size` bytes."""
+        wide = size == 8
+        memory = self._memory[offset : offset + (layout.WIDE if wide else layout.NARROW)]
+        return memory.view(np.uint64 if wide else np.uint32)
 
     def _set(self, field: int, value: int) -> None:
         self._fields[field >> 3] = value
@@ -217,26 +194,20 @@ class _Run:
 
     def _fill(self, value: Array, home: int) -> None:
         """Put what all lanes share into a home."""
-        if value.dtype.kind == "b":
-            self._memory[home : home + layout.NARROW] = 0xFF if value else 0
-        elif value.dtype.itemsize == 8:
-            self._memory[home : home + layout.WIDE].view(value.dtype)[:] = value
-        elif value.dtype.itemsize == 4:
-            self._memory[home : home + layout.NARROW].view(value.dtype)[:] = value
-        else:
-            bits = value.view(_UNSIGNED[value.dtype.itemsize])
-            self._memory[home : home + layout.NARROW].view(np.uint32)[:] = bits
+        size = value.dtype.itemsize
+        is_bool = value.dtype.kind == "b"
+        self._array(home, size)[:] = _ALL * bool(value) if is_bool else value.view(_UNSIGNED[size])
 
     def _copy(
         self,
         copies: list[tuple[Array, int, int, int]],
         value: Array,
         home: int,
-        kind: int,
         padded: Lanes,
         stays: bool,
     ) -> None:
         """Have a register in its home: at once, or chunk after chunk."""
+        kind = _kind(value.dtype)
         if value.ndim:
             array = value if padded is None else value.take(padded)
             copies.append((np.ascontiguousarray(array), array.dtype.itemsize * LANES, home, kind))
@@ -284,42 +255,33 @@ class _Run:
                 return False
             before = chunk
 
-    def _positions(self) -> I64:
-        """The places of the active lanes in their chunk."""
-        mask = self._memory[layout.MASK : layout.MASK + layout.NARROW].view(np.uint32)
-        return np.flatnonzero(mask)
-
     def _access(self, step: MemoryStep, lanes: Lanes) -> None:
         """Make an access that the code left to Python. Raises Fault."""
-        batch, positions = self._batch, self._positions()
+        batch, positions = self._batch, np.flatnonzero(self._array(layout.MASK))
         numbers = positions + int(self._fields[layout.CHUNK >> 3]) * LANES
         if lanes is not None:
             numbers = lanes[numbers]
-        a = self._memory[layout.ADDRESS : layout.ADDRESS + layout.WIDE].view(np.uint64)[positions]
-        access = step.access
+        a, access = self._array(layout.ADDRESS, 8)[positions], step.access
         space = "generic" if not step.space else step.space.partition("::")[0]
         array, index = batch.spaces.at("global" if space == "const" else space, a, access, numbers)
-        unsigned = np.dtype(_UNSIGNED[access.dtype.itemsize])
-        lane = np.dtype(np.uint64 if access.dtype.itemsize == 8 else np.uint32)
+        size = access.dtype.itemsize
+        unsigned = np.dtype(_UNSIGNED[size])
         if step.operation is not None:
-            values, found = (
-                self._memory[offset : offset + LANES * lane.itemsize].view(lane) for offset in step.items
-            )
+            values, found = (self._array(offset, size) for offset in step.items)
             b = values[positions].astype(unsigned).view(access.dtype)
             old = batch.atomics.apply(*step.operation, array, index, b, None, numbers, True)
             assert old is not None
             found[positions] = old.view(unsigned)
             return
         for number, offset in enumerate(step.items):
-            home = self._memory[offset : offset + LANES * lane.itemsize].view(lane)
+            home = self._array(offset, size)
             if access.mode == READ:
                 home[positions] = array.take(index + number).view(unsigned)
             else:
                 put(array, index + number, home[positions].astype(unsigned).view(access.dtype))
 
     def _block_at_hand(self) -> int:
-        places = self._memory[layout.PLACE : layout.PLACE + layout.NARROW].view(np.uint32)
-        first, numbers = int(places.min()), self._region.numbers
+        first, numbers = int(self._array(layout.PLACE).min()), self._region.numbers
         return numbers[first] if first < len(numbers) else numbers[0]
 
 

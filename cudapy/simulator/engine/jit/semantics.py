@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def run(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
     """Add the steps of an instruction. Raises Unsupported."""
     name = instruction.name
-    rule = _INSTRUCTIONS.get(f"{name}.param" if name in ("ld", "st") else name)
+    rule = INSTRUCTIONS.get(f"{name}.param" if name in ("ld", "st") else name)
     if rule is None:
         raise Unsupported
     lanes.guard = None
@@ -38,7 +38,7 @@ def _nothing(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> 
     """Without an effect that a program can see."""
 
 
-_INSTRUCTIONS: dict[str, Callable[[Lanes, Instruction, dict[str, str]], None]] = {
+INSTRUCTIONS: dict[str, Callable[[Lanes, Instruction, dict[str, str]], None]] = {
     "add": whole_numbers.add,
     "sub": whole_numbers.add,
     "mul": whole_numbers.multiply,

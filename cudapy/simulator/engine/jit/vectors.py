@@ -13,7 +13,7 @@ from . import layout
 from .assembler import RAX, RBX, RCX, RDX, Assembler, At
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 AVAILABLE = 14
 FIRST_SPARE, SECOND_SPARE = 14, 15
@@ -167,14 +167,14 @@ class _Allocation:
             self._release(last)
             return
         if step.form == "fused":  # its first factor is its target
-            target = self._take(out, step.operands)
+            target = self._room(out, step.operands)
             out.unary("movups", target, taken[0])
             out.vector(step.name, target, taken[1], taken[2])
             self._release(last)
         else:
             if step.form not in _LATE:
                 self._release(last)
-            target = self._take(out, step.operands if step.form in _LATE else ())
+            target = self._room(out, step.operands if step.form in _LATE else ())
             if step.form == "vector":
                 out.vector(step.name, target, taken[0], taken[1], step.number)
             elif step.form == "unary":
@@ -257,10 +257,8 @@ class _Allocation:
         held.append(value)
         return register
 
-    def _take(self, out: Assembler, held: tuple[int, ...]) -> int:
-        return self._room(out, list(held))
-
-    def _room(self, out: Assembler, held: list[int]) -> int:
+    def _room(self, out: Assembler, held: Sequence[int]) -> int:
+        """A register that is free, or made so by a value that is not `held`."""
         if self._free:
             return self._free.pop()
         victim = max(

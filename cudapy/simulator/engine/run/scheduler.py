@@ -107,10 +107,7 @@ class Scheduler:
         first = int(blocks[0])
         if have_left and not np.count_nonzero(blocks != first):
             following = Key(key.depth, first, key.function)
-            if not self._groups.ready or (self._is_in_order and self._goes_first(following)):
-                return self._groups.place(following)
-            self._groups.add(following, lanes)
-            return None
+            return self._follow(following, lanes)
         numbers = self._threads.numbers(lanes)
         for one in np.unique(blocks):
             following = Key(key.depth, int(one), key.function)
@@ -192,6 +189,10 @@ class Scheduler:
         else:
             self._finish(here, block, lanes, result)
             return None
+        return self._follow(following, lanes)
+
+    def _follow(self, following: Key, lanes: Lanes) -> Place | None:
+        """As `_go_on`, for a group that stays together."""
         groups = self._groups
         if not groups.ready or (self._is_in_order and self._goes_first(following)):
             return groups.place(following)
