@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from ..instructions.rule import Slot
 
 _modules = itertools.count()
+_MASKS = ("b32", "u32", "s32")
+"""The types of registers that ptxas takes as a warp's mask."""
 
 
 class CompiledFunction:
@@ -244,7 +246,7 @@ class FunctionCompiler:
         value = getattr(mask, "value", None)
         if isinstance(value, int):
             block.convergence_mask = value & 0xFFFFFFFF
-        elif isinstance(mask, Register):
+        elif isinstance(mask, Register) and self.registers[mask.name].name in _MASKS:
             block.convergence_mask = ("slot", self.slot(mask.name))
             block.uses.add(mask.name)
         else:
