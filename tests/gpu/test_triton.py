@@ -100,8 +100,8 @@ def test_every_type_arrives(device: Device) -> None:
 @pytest.mark.parametrize(
     "place, value, error, message",
     [
-        (1, 128, TypeError, "every: argument 'p1' of type i8: byte format requires -128 <= number <= 127"),
-        (3, 1.5, TypeError, "every: argument 'p3' of type i32: required argument is not an integer"),
+        (1, 128, TypeError, "every: argument 'p1' of type i8: "),
+        (3, 1.5, TypeError, "every: argument 'p3' of type i32: "),
         (3, None, TypeError, "every: argument 'p3' of type i32: "),
         (12, "x", TypeError, "every: argument 'p12' of type fp32: "),
         (10, 1e5, OverflowError, "every: argument 'p10' of type fp16: float too large to pack"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _BUDGET = 20_000
 """Blocks, of 32 lanes each, that run before others have their turn: some milliseconds."""
+_MANY_ACCESSES = 100
+"""So many that are left to Python say whether they are most of a region's time."""
 _ENTER = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)  # keeps the GIL
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _ALIGN = 64
@@ -237,15 +240,20 @@ class _Run:
 
     def _go(self, lanes: Lanes, look: Callable[[int, Lanes], None]) -> bool:
         """Whether all lanes have left the region; else it has run the same ones for quite a while."""
-        before = -1
+        before, left_to_python, spent, begun = -1, 0, 0.0, time.perf_counter()
         while True:
             self._set(layout.BUDGET, _BUDGET)
             status = self._enter(self._address)
             if not status:
+                if left_to_python > _MANY_ACCESSES and 2 * spent > time.perf_counter() - begun:
+                    self._batch.launch.left_to_python.add(self._region)
                 return True
             if status == layout.ACCESSES:
                 step = self._region.accesses[int(self._fields[layout.WHICH >> 3]) & 0xFFFFFFFF]
+                started = time.perf_counter()
                 self._access(step, lanes)
+                spent += time.perf_counter() - started
+                left_to_python += 1
                 continue
             look(self._block_at_hand(), lanes)
             if self._takes_global:

@@ -176,6 +176,10 @@ class Launch:
         """What kernels print."""
         self.children = Children(device.memory)
         self.watchdog = Watchdog()
+        self.left_to_python: set[object] = set()
+        """Regions of machine code that spent most of their time on accesses that are left to Python: to
+        another device's memory, for example. The other code makes those for all lanes at once.
+        """
         self._parameter_memory = 0
 
     def parameter_memory(self) -> int:

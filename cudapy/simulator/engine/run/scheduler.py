@@ -87,7 +87,7 @@ class Scheduler:
                     continue
             if block.is_entry and self._machine_runs is not None:
                 region = here.function.machine_code.region(here.key.block, _size(lanes, count))
-                if region is not None:
+                if region is not None and region not in batch.launch.left_to_python:
                     here = self._run_region(self._machine_runs, region, here, lanes)
                     continue
             if block.yields:
