@@ -115,6 +115,8 @@ class Region:
         """Their homes, and types."""
         self._changes = set().union(*self._written.values())
         self._entries: dict[int, tuple[list[Carried], list[Carried]]] = {}
+        self._written_from: dict[int, set[str]] = {}
+        """What lanes may change that enter at a block; another's home has what others left there."""
 
     def place(self, number: int) -> int:
         """The number of a block in PLACE; it may be an exit."""
@@ -137,10 +139,10 @@ class Region:
             np.where(left, (places & np.uint32(layout.LEFT - 1)) + np.uint32(len(self.numbers)), places)
         ]
 
-    def live_at(self, numbers: Iterable[int]) -> list[Carried]:
-        """The registers that the region may have changed and that somebody reads from blocks on."""
+    def live_at(self, numbers: Iterable[int], entry: int) -> list[Carried]:
+        """The registers that lanes may have changed since they entered, and that are read from blocks on."""
         live = set().union(*(self._blocks[one].live_in for one in numbers))
-        return self._described(self._changes & live)
+        return self._described(self._written_from[entry] & live)
 
     def registers_at(self, entry: int) -> tuple[list[Carried], list[Carried]]:
         """The registers that lanes bring along where they enter, and those that they may change."""
@@ -159,6 +161,7 @@ class Region:
             written = set().union(*(self._written[one] for one in reached))
             used = set().union(*(self._read[one] for one in reached)) | written
             brought = self._described(self._blocks[entry].live_in & used & self.homes.keys())
+            self._written_from[entry] = written
             known = self._entries[entry] = brought, self._described(written & wanted)
         return known
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _BUDGET = 20_000
 """Blocks, of 32 lanes each, that run before others have their turn: some milliseconds."""
+_ACCESS_COST = 100
+"""Blocks that take as long as an access that is left to Python."""
 _MANY_ACCESSES = 100
 """So many that are left to Python say whether they are most of a region's time."""
 _ENTER = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)  # keeps the GIL
@@ -133,7 +135,7 @@ class _Run:
         has_ended = self._go(lanes, look)
         del kept
         if not has_ended:
-            return self._give_up(frame, lanes, count, places, changed, results), False
+            return self._give_up(frame, lanes, entry, count, places, changed, results), False
         for one, result in zip(changed, results, strict=True):
             if lanes is None:
                 frame[one.slot] = _shared_by_all(result[:count])
@@ -158,6 +160,7 @@ class _Run:
         self,
         frame: Frame,
         lanes: Lanes,
+        entry: int,
         count: int,
         places: U32,
         changed: list[Carried],
@@ -173,7 +176,7 @@ class _Run:
         places[done:count] = int(self._fields[layout.ENTRY >> 3])
         places[done : done + some] = self._array(layout.PLACE)[:some]
         blocks = region.blocks_at(places[:count])
-        for one in region.live_at({*blocks[done : done + some].tolist()}):
+        for one in region.live_at({*blocks[done : done + some].tolist()}, entry):
             bits, dtype = self._array(one.home, one.dtype.itemsize)[:some], one.dtype
             value = bits != 0 if dtype.kind == "b" else bits.astype(_UNSIGNED[dtype.itemsize]).view(dtype)
             frame.merge(one.slot, value, numbers[done : done + some])
@@ -241,8 +244,8 @@ class _Run:
     def _go(self, lanes: Lanes, look: Callable[[int, Lanes], None]) -> bool:
         """Whether all lanes have left the region; else it has run the same ones for quite a while."""
         before, left_to_python, spent, begun = -1, 0, 0.0, time.perf_counter()
+        self._set(layout.BUDGET, _BUDGET)
         while True:
-            self._set(layout.BUDGET, _BUDGET)
             status = self._enter(self._address)
             if not status:
                 if left_to_python > _MANY_ACCESSES and 2 * spent > time.perf_counter() - begun:
@@ -254,6 +257,7 @@ class _Run:
                 self._access(step, lanes)
                 spent += time.perf_counter() - started
                 left_to_python += 1
+                self._fields[layout.BUDGET >> 3] -= _ACCESS_COST
                 continue
             look(self._block_at_hand(), lanes)
             if self._takes_global:
@@ -262,6 +266,7 @@ class _Run:
             if chunk == before:
                 return False
             before = chunk
+            self._set(layout.BUDGET, _BUDGET)
 
     def _access(self, step: MemoryStep, lanes: Lanes) -> None:
         """Make an access that the code left to Python. Raises Fault."""
