@@ -116,7 +116,7 @@ class Region:
         self._changes = set().union(*self._written.values())
         self._entries: dict[int, tuple[list[Carried], list[Carried]]] = {}
         self._written_from: dict[int, set[str]] = {}
-        """What lanes may change that enter at a block; another's home has what others left there."""
+        """What lanes that enter at a block may change. Other homes may hold what earlier lanes left there."""
 
     def place(self, number: int) -> int:
         """The number of a block in PLACE; it may be an exit."""
