@@ -169,6 +169,17 @@ extern "C" __global__ void forever(int *out)
     }
     out[threadIdx.x] = 1;
 }
+extern "C" __global__ void busy_forever(unsigned *out)
+{
+    __shared__ Word b;
+    unsigned random = threadIdx.x;
+    if (threadIdx.x == 0) init(&b, 1);
+    __syncthreads();
+    while (!parity(&b, 0))
+#pragma unroll 1
+        for (int i = 0; i < 8; ++i) random ^= random << 13, random ^= random >> 17, random ^= random << 5;
+    out[threadIdx.x] = random;
+}
 extern "C" __global__ void late(int *out)
 {
     __shared__ Word b;
@@ -268,6 +279,13 @@ def test_who_waits_for_ever(machine: Machine) -> None:
     assert "in the shared memory of block (1,0,0), the first is block (1,0,0) thread (64,0,0)" in report
     assert "mbarrier.try_wait.parity" in report and "program.cu:" in report
     assert "64 threads wait for barrier 5, the first is block (0,0,0) thread (96,0,0)" in report
+
+
+@pytest.mark.parametrize("machine_code", ["never", "auto", "always"])
+def test_who_waits_for_ever_and_computes_meanwhile(machine: Machine, machine_code: str) -> None:
+    settings.current = settings.Settings(machine_code=machine_code)
+    with pytest.raises(Fault, match="Deadlock in busy_forever: no thread can run"):
+        run(machine, "busy_forever", 1, 64, machine.zeros(64, u32))
 
 
 def test_somebody_comes_late(machine: Machine) -> None:

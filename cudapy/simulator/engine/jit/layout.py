@@ -36,6 +36,8 @@ ALIGNED = next(_fields)
 """1 if each chunk is a whole warp."""
 VOTES = next(_fields)
 """The bits of a warp's vote."""
+EFFECTS = next(_fields)
+"""1 once a block has run that does what another thread may wait for."""
 WHICH = next(_fields)
 """The number of the access that the code did not make itself."""
 INS, IN_COUNT, OUTS, OUT_COUNT = (next(_fields) for _ in range(4))

@@ -265,6 +265,8 @@ class _Writer:
             out.jump_if("ne", alone)
             out.number("cmp", At(RBX, layout.ALIGNED), 1, wide=False)
             out.jump_if("ne", alone)
+        if not block.is_idle:
+            out.put(At(RBX, layout.EFFECTS), 1)
         ends = None
         for place, step in enumerate(block.steps):
             if step.match.rule.ends_block:

@@ -54,16 +54,17 @@ class MachineRuns:
 
     def run(
         self, region: Region, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
-    ) -> tuple[I64, bool]:
+    ) -> tuple[I64, bool, bool]:
         """Run lanes from a block on until they have left the region, or for a while. Returns the block that
-        each is at, and whether all have left it.
+        each is at, whether all have left it, and whether they did anything that others may wait for.
 
         look: what is called now and then, with the block at hand, to let others run. Raises Fault.
         """
         run = self._runs.get(region)
         if run is None:
             run = self._runs[region] = _Run(region, self._batch)
-        return run.run(frame, lanes, entry, look)
+        blocks, have_left = run.run(frame, lanes, entry, look)
+        return blocks, have_left, run.has_effects
 
 
 class _Run:
@@ -94,6 +95,11 @@ class _Run:
             self._set(layout.SHARED_SIZE, batch.shared.size)
             self._bring(batch.shared.addresses(), layout.SHARED_BASE)
 
+    @property
+    def has_effects(self) -> bool:
+        """Whether the last run did anything that other threads may wait for."""
+        return bool(self._fields[layout.EFFECTS >> 3])
+
     def run(
         self, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
     ) -> tuple[I64, bool]:
@@ -119,6 +125,7 @@ class _Run:
         places = np.empty(chunks * LANES, np.uint32)
         self._set(layout.RESUME, self._start)
         self._set(layout.CHUNK, 0)
+        self._set(layout.EFFECTS, 0)
         self._set(layout.CHUNKS, chunks)
         self._set(layout.ENTRY, region.place(entry))
         self._set(layout.PLACES, _address(places))

@@ -102,8 +102,9 @@ class Scheduler:
     def _run_region(self, runs: MachineRuns, region: Region, here: Place, lanes: Lanes) -> Place | None:
         """Run machine code from a group's place on; what it returns is what `_go_on` returns."""
         key = self._running = here.key
-        blocks, have_left = runs.run(region, here.frame, lanes, key.block, self._look)
-        self.batch.polls.something_happened()
+        blocks, have_left, has_effects = runs.run(region, here.frame, lanes, key.block, self._look)
+        if has_effects:
+            self.batch.polls.something_happened()
         first = int(blocks[0])
         if have_left and not np.count_nonzero(blocks != first):
             following = Key(key.depth, first, key.function)
