@@ -77,6 +77,7 @@ _VECTOR = {
     "psrlvq": _Vector(1, 2, 0x45, 1),
     "psravd": _Vector(1, 2, 0x46, 0),
     "blendvps": _Vector(1, 3, 0x4A),
+    "pblendd": _Vector(1, 3, 0x02),
     "inserti128": _Vector(1, 3, 0x38),
     "permd": _Vector(1, 2, 0x36),
 }
@@ -267,6 +268,10 @@ class Assembler:
 
     def lea(self, target: int, source: At) -> None:
         self._plain(b"\x8d", target, source, True)
+
+    def prefetch(self, source: At) -> None:
+        """Have the line of a place in the caches soon; a place that cannot be read is no mistake."""
+        self._plain(b"\x0f\x18", 1, source, False)
 
     def test(self, a: int, b: int, wide: bool = True) -> None:
         self._plain(b"\x85", b, a, wide)

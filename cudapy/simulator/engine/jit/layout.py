@@ -31,7 +31,7 @@ UNFINISHED = next(_fields)
 ACTIVE = next(_fields)
 """Those that run the block at hand."""
 ROW = next(_fields)
-"""The bytes of an access whose addresses lie beside each other in all lanes; else 0."""
+"""The bytes of an access whose addresses lie beside each other in all lanes, or `SAME`; else 0."""
 ALIGNED = next(_fields)
 """1 if each chunk is a whole warp."""
 VOTES = next(_fields)
@@ -100,6 +100,8 @@ SHARED_WINDOW, LOCAL_WINDOW = TINY + 8, TINY + 16
 END = LOCAL_WINDOW + 8
 """Constants follow, then homes."""
 
+SAME = -1
+"""In ROW: all lanes access the same."""
 LEFT = 1 << 16
 """Added to the number of an exit in PLACE."""
 NOWHERE = 0xFFFFFFFF

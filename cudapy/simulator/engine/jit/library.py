@@ -292,29 +292,68 @@ def _look(out: Assembler, has_base: bool) -> None:
     """Not zero if active addresses are below register 0, if it counts, or rax or more above it (above 0), or
     no multiples of r8. Changes rax and registers 1 to 8.
     """
-    limit, alignment, bad, zero = 1, 2, 3, 8
+    limit, bad, bits = 1, 2, 3
+    some, looked = out.new_label(), out.new_label()
     out.movd_in(limit, RAX, wide=True)
     out.unary("broadcastq", limit, limit)
-    out.lea(RAX, At(R8, -1))
-    out.movd_in(alignment, RAX, wide=True)
-    out.unary("broadcastq", alignment, alignment)
     out.vector("pxor", bad, bad, bad)
-    out.vector("pxor", zero, zero, zero)
-    for part in range(8):  # what is wrong has its sign set
-        out.unary("movups", 4, At(RBX, layout.ADDRESS + 32 * part))
-        if has_base:
-            out.vector("psubq", 5, 4, 0)
-        offset = 5 if has_base else 4
-        out.vector("psubq", 6, limit, offset)
-        out.vector("por", 6, 6, offset)
-        out.vector("pand", 4, 4, alignment)
-        out.vector("psubq", 4, zero, 4)
-        out.vector("por", 6, 6, 4)
-        out.unary("pmovsxdq", 7, At(RBX, layout.MASK + 16 * part))
-        out.vector("pand", 6, 6, 7)
-        out.vector("por", bad, bad, 6)
+    out.vector("pxor", bits, bits, bits)
+    out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
+    out.jump_if("ne", some)
+    for is_masked in (False, True):
+        if is_masked:
+            out.label(some)
+        for part in range(8):  # what is wrong has its sign set
+            address, offset = 4, 5 if has_base else 4
+            out.unary("movups", address, At(RBX, layout.ADDRESS + 32 * part))
+            if has_base:
+                out.vector("psubq", offset, address, 0)
+            out.vector("psubq", 6, limit, offset)
+            out.vector("por", 6, 6, offset)
+            if is_masked:
+                out.unary("pmovsxdq", 7, At(RBX, layout.MASK + 16 * part))
+                out.vector("pand", 6, 6, 7)
+                out.vector("pand", address, address, 7)
+            out.vector("por", bad, bad, 6)
+            out.vector("por", bits, bits, address)
+        if not is_masked:
+            out.jump(looked)
+    out.label(looked)
+    out.lea(RAX, At(R8, -1))
+    out.movd_in(4, RAX, wide=True)
+    out.unary("broadcastq", 4, 4)
+    out.vector("pand", bits, bits, 4)
+    out.vector("pxor", 8, 8, 8)
+    out.vector("psubq", bits, 8, bits)
+    out.vector("por", bad, bad, bits)
     out.unary("movmskpd", RAX, bad)
     out.test(RAX, RAX)
+
+
+def _look_at_row(out: Assembler, base: At | None, failed: str) -> None:
+    """Go to `failed` where that is the case, if ROW is not 0: the first address and the last count. Changes
+    rcx and rsi.
+    """
+    same = out.new_label()
+    out.word("mov", RCX, At(RBX, layout.ADDRESS))
+    out.lea(RSI, At(R8, -1))
+    out.test(RSI, RCX)
+    out.jump_if("nz", failed)
+    if base is not None:
+        out.word("sub", RCX, base)
+        out.jump_if("b", failed)
+    out.word("cmp", RCX, RAX)
+    out.jump_if("a", failed)
+    out.number("cmp", At(RBX, layout.ROW), layout.SAME, wide=False)
+    out.jump_if("e", same)
+    out.word("mov", RSI, R8)
+    out.shift_word("shl", RSI, 5)
+    out.word("sub", RSI, R8)
+    out.word("add", RCX, RSI)
+    out.jump_if("b", failed)
+    out.word("cmp", RCX, RAX)
+    out.jump_if("a", failed)
+    out.label(same)
 
 
 def _check_global(out: Assembler) -> None:
@@ -327,20 +366,7 @@ def _check_global(out: Assembler) -> None:
     out.jump_if("l", "find")
     out.number("cmp", At(RBX, layout.ROW), 0, wide=False)
     out.jump_if("e", "each")
-    # of a row the first and the last count
-    out.word("mov", RCX, At(RBX, layout.ADDRESS))
-    out.lea(RSI, At(R8, -1))
-    out.test(RSI, RCX)
-    out.jump_if("nz", "find")
-    out.word("sub", RCX, At(RDX, 0))
-    out.jump_if("b", "find")
-    out.word("mov", RSI, R8)
-    out.shift_word("shl", RSI, 5)
-    out.word("sub", RSI, R8)
-    out.word("add", RCX, RSI)
-    out.jump_if("b", "find")
-    out.word("cmp", RCX, RAX)
-    out.jump_if("a", "find")
+    _look_at_row(out, At(RDX, 0), "find")
     out.set(RAX, 0)
     out.ret()
     out.label("each")
@@ -389,20 +415,35 @@ def _check_global(out: Assembler) -> None:
 
 def _check_own(out: Assembler, window: int | None, size: int, base: int) -> None:
     """Addresses in memory of which each lane, or its block, has some for itself."""
-    failed = out.new_label()
+    each, good, again, failed = (out.new_label() for _ in range(4))
     out.word("mov", RAX, At(RBX, size))
     out.word("sub", RAX, R8)
     out.jump_if("l", failed)
+    out.word("mov", R9, RAX)
+    out.call("rows")
+    out.word("mov", RAX, R9)
     if window is not None:
         out.unary("broadcastq", 0, At(RBX, window))
+    out.number("cmp", At(RBX, layout.ROW), 0, wide=False)
+    out.jump_if("e", each)
+    _look_at_row(out, None if window is None else At(RBX, window), failed)
+    out.jump(good)
+    out.label(each)
     _look(out, has_base=window is not None)
     out.jump_if("nz", failed)
+    out.label(good)
     for part in range(8):
         out.unary("movups", 4, At(RBX, layout.ADDRESS + 32 * part))
         if window is not None:
             out.vector("psubq", 4, 4, 0)
         out.vector("paddq", 4, 4, At(RBX, base + 32 * part))
         out.store("movups", At(RBX, layout.ADDRESS + 32 * part), 4)
+    if base == layout.SHARED_BASE:  # a warp has one, so that its row stays one
+        out.number("cmp", At(RBX, layout.ALIGNED), 1, wide=False)
+        out.jump_if("ne", again)
+        out.set(RAX, 0)
+        out.ret()
+    out.label(again)
     out.call("rows")
     out.set(RAX, 0)
     out.ret()
@@ -443,33 +484,49 @@ def each_active_lane(out: Assembler, address: int) -> Iterator[None]:
 
 
 def _rows(out: Assembler) -> None:
-    """Set ROW to r8 if all lanes are active and lie so far apart, one after the other; else to 0."""
+    """Set ROW if all lanes are active: to r8 if they lie so far apart, one after the other, to SAME if not at
+    all; else to 0. Changes rax, rcx and registers 0 to 2.
+    """
+    near, verified = out.new_label(), out.new_label()
     out.label("rows")
     out.put(At(RBX, layout.ROW), 0)
     out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
     out.jump_if("ne", "scattered")
+    out.unary("broadcastq", 0, At(RBX, layout.ADDRESS))
+    out.vector("pcmpeqd", 2, 2, 2)
+    out.word("mov", RCX, At(RBX, layout.ADDRESS + 8))
+    out.word("sub", RCX, At(RBX, layout.ADDRESS))
+    out.jump_if("nz", near)
+    for part in range(8):
+        out.vector("pcmpeqq", 1, 0, At(RBX, layout.ADDRESS + 32 * part))
+        out.vector("pand", 2, 2, 1)
+    out.set(RCX, layout.SAME & 0xFFFFFFFF)
+    out.jump(verified)
+    out.label(near)
+    out.word("cmp", RCX, R8)
+    out.jump_if("ne", "scattered")
     out.lowest_bit(RAX, R8)
     out.shift_word("shl", RAX, WIDE.bit_length() - 1)
     out.lea(RAX, At(RBX, layout.STEPS, RAX, 1))
-    out.unary("broadcastq", 0, At(RBX, layout.ADDRESS))
-    out.vector("pcmpeqd", 2, 2, 2)
     for part in range(8):
         out.vector("paddq", 1, 0, At(RAX, 32 * part))
         out.vector("pcmpeqq", 1, 1, At(RBX, layout.ADDRESS + 32 * part))
         out.vector("pand", 2, 2, 1)
+    out.label(verified)
     out.unary("movmskpd", RAX, 2)
     out.number("cmp", RAX, 15, wide=False)
     out.jump_if("ne", "scattered")
-    out.keep(At(RBX, layout.ROW), R8, 4)
+    out.keep(At(RBX, layout.ROW), RCX, 4)
     out.label("scattered")
     out.ret()
 
 
 def _load(out: Assembler, size: int) -> None:
     out.label(f"load{size}")
-    one, several = out.new_label(), out.new_label()
+    other, all_lanes, some = (out.new_label() for _ in range(3))
+    wide = size == 8
     out.number("cmp", At(RBX, layout.ROW), size, wide=False)
-    out.jump_if("ne", one)
+    out.jump_if("ne", other)
     out.word("mov", RAX, At(RBX, layout.ADDRESS))
     out.word("add", RAX, R8)
     if size in (4, 8):
@@ -478,37 +535,52 @@ def _load(out: Assembler, size: int) -> None:
     else:
         for part in range(4):
             out.unary("pmovzxwd" if size == 2 else "pmovzxbd", part, At(RAX, 8 * size * part))
+    for line in range(max(size // 2, 1)):  # of the next warp: in a loop, that comes long after this one
+        out.prefetch(At(RAX, 32 * size + 64 * line))
     for part in range(max(size, 4)):
         out.store("movups", At(RDI, 32 * part), part)
     out.ret()
-    out.label(one)
-    if size >= 4:  # all read the same
-        out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
-        out.jump_if("ne", several)
-        out.unary("broadcastq", 0, At(RBX, layout.ADDRESS))
-        out.vector("pcmpeqd", 2, 2, 2)
-        for part in range(8):
-            out.vector("pcmpeqq", 1, 0, At(RBX, layout.ADDRESS + 32 * part))
-            out.vector("pand", 2, 2, 1)
-        out.unary("movmskpd", RAX, 2)
-        out.number("cmp", RAX, 15, wide=False)
-        out.jump_if("ne", several)
-        out.word("mov", RAX, At(RBX, layout.ADDRESS))
-        out.unary("broadcastd" if size == 4 else "broadcastq", 0, At(RAX, 0, R8, 1))
-        for part in range(size):
-            out.store("movups", At(RDI, 32 * part), 0)
-        out.ret()
-    out.label(several)
+    out.label(other)
+    out.number("cmp", At(RBX, layout.ROW), layout.SAME, wide=False)
+    out.jump_if("ne", all_lanes)
+    out.word("mov", RAX, At(RBX, layout.ADDRESS))
+    _spread(out, 0, At(RAX, 0, R8, 1), size)
+    for part in range(max(size, 4)):
+        out.store("movups", At(RDI, 32 * part), 0)
+    out.ret()
+    out.label(all_lanes)
+    out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
+    out.jump_if("ne", some)
+    beside = 4 if wide else 8
+    for part in range(32 // beside):
+        for place in range(beside):
+            out.word("mov", RAX, At(RBX, layout.ADDRESS + 8 * (beside * part + place)))
+            _spread(out, 1 if place else 0, At(RAX, 0, R8, 1), size)
+            if place:
+                out.vector("pblendd", 0, 0, 1, 3 << 2 * place if wide else 1 << place)
+        out.store("movups", At(RDI, 32 * part), 0)
+    out.ret()
+    out.label(some)
     with each_active_lane(out, RAX):
         out.fetch(RAX, At(RAX, 0, R8, 1), size)
         out.keep(At(RDI, 0, RDX, max(size, 4)), RAX, max(size, 4))
     out.ret()
 
 
+def _spread(out: Assembler, target: int, source: At, size: int) -> None:
+    """A number in memory to all places of a vector. Changes rax, if it is a small one."""
+    if size < 4:
+        out.fetch(RAX, source, size)
+        out.movd_in(target, RAX)
+        out.unary("broadcastd", target, target)
+    else:
+        out.unary("broadcastq" if size == 8 else "broadcastd", target, source)
+
+
 def _store(out: Assembler, size: int) -> None:
     """Of several for one address the last lane's stays."""
     out.label(f"store{size}")
-    several = out.new_label()
+    several, some = out.new_label(), out.new_label()
     if size >= 4:
         out.number("cmp", At(RBX, layout.ROW), size, wide=False)
         out.jump_if("ne", several)
@@ -520,6 +592,14 @@ def _store(out: Assembler, size: int) -> None:
             out.store("movups", At(RAX, 32 * part), part)
         out.ret()
     out.label(several)
+    out.number("cmp", At(RBX, layout.ACTIVE), -1, wide=False)
+    out.jump_if("ne", some)
+    for lane in range(layout.LANES):
+        out.word("mov", RAX, At(RBX, layout.ADDRESS + 8 * lane))
+        out.fetch(R9, At(RDI, max(size, 4) * lane), max(size, 4))
+        out.keep(At(RAX, 0, R8, 1), R9, size)
+    out.ret()
+    out.label(some)
     with each_active_lane(out, RAX):
         out.fetch(R9, At(RDI, 0, RDX, max(size, 4)), max(size, 4))
         out.keep(At(RAX, 0, R8, 1), R9, size)

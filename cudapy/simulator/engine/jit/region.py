@@ -131,13 +131,15 @@ class Region:
             self.exits.append(number)
         return self.exits.index(number)
 
+    def block_at(self, place: int) -> int:
+        """The block that a number in PLACE means."""
+        return self.exits[place - layout.LEFT] if place >= layout.LEFT else self.numbers[place]
+
     def blocks_at(self, places: U32) -> I64:
         """The blocks that numbers in PLACE mean."""
-        where = np.array([*self.numbers, *self.exits], np.int64)
-        left = places >= np.uint32(layout.LEFT)
-        return where[
-            np.where(left, (places & np.uint32(layout.LEFT - 1)) + np.uint32(len(self.numbers)), places)
-        ]
+        index = places & np.uint32(layout.LEFT - 1)
+        index += (places >= np.uint32(layout.LEFT)) * np.uint32(len(self.numbers))
+        return np.array([*self.numbers, *self.exits], np.int64).take(index)
 
     def live_at(self, numbers: Iterable[int], entry: int) -> list[Carried]:
         """The registers that lanes may have changed since they entered, and that are read from blocks on."""

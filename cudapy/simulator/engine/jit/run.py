@@ -54,9 +54,9 @@ class MachineRuns:
 
     def run(
         self, region: Region, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
-    ) -> tuple[I64, bool, bool]:
+    ) -> tuple[I64 | int, bool, bool]:
         """Run lanes from a block on until they have left the region, or for a while. Returns the block that
-        each is at, whether all have left it, and whether they did anything that others may wait for.
+        each or all are at, whether all have left it, and whether they did anything that others may wait for.
 
         look: what is called now and then, with the block at hand, to let others run. Raises Fault.
         """
@@ -102,7 +102,7 @@ class _Run:
 
     def run(
         self, frame: Frame, lanes: Lanes, entry: int, look: Callable[[int, Lanes], None]
-    ) -> tuple[I64, bool]:
+    ) -> tuple[I64 | int, bool]:
         batch, region = self._batch, self._region
         count = batch.threads.count if lanes is None else len(lanes)
         padded = lanes
@@ -150,7 +150,8 @@ class _Run:
                 frame.merge(one.slot, result[:count], lanes)
         if lanes is None:
             frame.owned.clear()
-        return region.blocks_at(places[:count]), True
+        place = _shared_by_all(places[:count])
+        return region.blocks_at(place) if place.ndim else region.block_at(int(place)), True
 
     # Inside.
 

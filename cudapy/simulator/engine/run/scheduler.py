@@ -105,10 +105,8 @@ class Scheduler:
         blocks, have_left, has_effects = runs.run(region, here.frame, lanes, key.block, self._look)
         if has_effects:
             self.batch.polls.something_happened()
-        first = int(blocks[0])
-        if have_left and not np.count_nonzero(blocks != first):
-            following = Key(key.depth, first, key.function)
-            return self._follow(following, lanes)
+        if isinstance(blocks, int):
+            return self._follow(Key(key.depth, blocks, key.function), lanes)
         numbers = self._threads.numbers(lanes)
         for one in np.unique(blocks):
             following = Key(key.depth, int(one), key.function)
