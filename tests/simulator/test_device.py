@@ -8,6 +8,7 @@ import platform
 import re
 import subprocess
 import sys
+import textwrap
 import threading
 from importlib import import_module
 from pathlib import Path
@@ -773,6 +774,31 @@ print(driver.cuCtxSynchronize()[0].name)
         done = run(program.replace("GIVE", ""), CUDAPY_SIMULATOR_DEVICES="2")
         assert done.stdout == "CUDA_ERROR_ILLEGAL_ADDRESS\n"
         assert "Invalid __global__ write of 4 bytes" in done.stderr
+        assert "to which this device was given no access" in done.stderr
+
+    @pytest.mark.parametrize("machine_code", ["never", "always"])
+    @pytest.mark.parametrize(
+        ("where", "give"),
+        [
+            ("plain", "cu.cuCtxDisablePeerAccess(other) if again else cu.cuCtxEnablePeerAccess(other, 0)"),
+            (
+                "pooled",
+                "here = CUmemLocation(type=1, id=0)\n"
+                "flags = 0 if again else 3\n"
+                "cu.cuMemPoolSetAccess(pool, [CUmemAccessDesc(location=here, flags=flags)], 1)",
+            ),
+        ],
+    )
+    def test_access_is_taken_back(self, where: str, give: str, machine_code: str) -> None:
+        setup, launch = self.PROGRAM.split("GIVE\n")
+        more = ".reg .b32 %r;\nmov.u32 %r, 7;\n" + 6 * "add.u32 %r, %r, 1;\n"  # enough for machine code
+        setup = setup.replace("ld.param", f"{more}ld.param", 1).replace("[%rd1], 7", "[%rd1], %r")
+        body = textwrap.indent(f"{give}\n{launch.replace('WHERE', where)}", "    ")
+        head = (
+            f"from cudapy.simulator.engine import settings\nsettings.current.machine_code = {machine_code!r}"
+        )
+        done = run(f"{head}{setup}for again in range(2):\n{body}", CUDAPY_SIMULATOR_DEVICES="2")
+        assert done.stdout == "CUDA_SUCCESS\nCUDA_ERROR_ILLEGAL_ADDRESS\n"
         assert "to which this device was given no access" in done.stderr
 
 

@@ -12,6 +12,7 @@ from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.jit import processor
 from cudapy.simulator.engine.jit.run import MachineRuns
 from cudapy.simulator.engine.module import Module
+from cudapy.simulator.engine.run.spaces import Spaces
 
 from .columns import Column
 from .machine import Machine
@@ -140,6 +141,70 @@ def test_threads_that_wait_for_others(mode: Any) -> None:
     flag = machine.zeros(1, np.uint32)
     machine.run(Module(WAITS, machine.memory), "k", 1, 128, flag)
     assert flag.get().tolist() == [32]
+
+
+TRIPLED = f"""{HEAD}
+.visible .entry k(.param .u64 values)
+{{
+.reg .b64 %a; .reg .b32 %t, %b, %v, %i; .reg .pred %p;
+mov.u32 %t, %tid.x;
+mov.u32 %b, %ctaid.x;
+mad.lo.u32 %t, %b, 256, %t;
+ld.param.u64 %a, [values];
+mad.wide.u32 %a, %t, 4, %a;
+mov.u32 %i, 0;
+$again:
+ld.global.u32 %v, [%a];
+mul.lo.u32 %v, %v, 3;
+st.global.u32 [%a], %v;
+add.u32 %i, %i, 1;
+setp.lt.u32 %p, %i, 2;
+@%p bra $again;
+ret;
+}}
+"""
+
+
+@pytest.fixture
+def left_to_python(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The spaces of the accesses that machine code left to Python."""
+    spaces: list[str] = []
+    at = Spaces.at
+
+    def counted(self: Spaces, space: str, *arguments: Any) -> Any:
+        spaces.append(space)
+        return at(self, space, *arguments)
+
+    monkeypatch.setattr(Spaces, "at", counted)
+    return spaces
+
+
+@pytest.mark.parametrize("is_granted_late", [False, True])
+def test_memory_that_others_own(is_granted_late: bool, mode: Any, left_to_python: list[str]) -> None:
+    """Machine code accesses what this device may touch; if it may since the kernel began, that is left to
+    Python, and soon the whole kernel with it.
+    """
+    mode("always")
+    machine, values = Machine(), np.arange(256 * 300, dtype=np.uint32)
+    answers = iter([not is_granted_late])
+    machine.memory.adopt(values.ctypes.data, values.nbytes, "device", lambda _: next(answers, True))
+    machine.run(Module(TRIPLED, machine.memory), "k", 300, 256, np.uint64(values.ctypes.data))
+    np.testing.assert_array_equal(values, np.arange(256 * 300, dtype=np.uint32) * 9)
+    assert 100 < len(left_to_python) < 1000 if is_granted_late else not left_to_python
+
+
+def test_memory_of_which_access_is_taken_away(mode: Any) -> None:
+    mode("always")
+    machine, values = Machine(), np.ones(256, np.uint32)
+    allowed = [True]
+    machine.memory.adopt(values.ctypes.data, values.nbytes, "device", lambda _: allowed[0])
+    module = Module(TRIPLED, machine.memory)
+    machine.run(module, "k", 1, 256, np.uint64(values.ctypes.data))
+    allowed[0] = False
+    machine.memory.reach_changed()
+    with pytest.raises(Fault, match="to which this device was given no access"):
+        machine.run(module, "k", 1, 256, np.uint64(values.ctypes.data))
+    assert values.tolist() == [9] * 256
 
 
 def test_it_runs_once_the_kernel_is_warm(mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:

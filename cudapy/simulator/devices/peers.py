@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..._types.driver.enums import CUdevice_P2PAttribute as PeerAttribute
 from ..library import provides
+from ..memory.allocations import table
 from ..refused import Refused, invalid
 from .context import current, get
 from .device import device
@@ -38,6 +39,7 @@ def cuCtxEnablePeerAccess(peerContext: int, Flags: int) -> None:
     if peer in context.peers:
         raise Refused("CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "this context reaches the peer already")
     context.peers.add(peer)
+    table.reach_changed()
 
 
 @provides("driver")
@@ -46,3 +48,4 @@ def cuCtxDisablePeerAccess(peerContext: int) -> None:
     if peer not in context.peers:
         raise Refused("CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "this context does not reach the peer")
     context.peers.remove(peer)
+    table.reach_changed()

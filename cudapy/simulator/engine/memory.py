@@ -93,7 +93,7 @@ class Memory:
         self._released: collections.deque[Allocation] = collections.deque()
         self._held = 0
         self._bounds: tuple[U64, U64] | None = None
-        self._snapshot: Snapshot | None = None
+        self._snapshots: dict[object, Snapshot] = {}
         self._runs: set[object] = set()  # one for each kernel that runs
         self._waiting: list[tuple[set[object], Callable[[], object]]] = []
 
@@ -135,7 +135,8 @@ class Memory:
         with self._lock:
             allocation = self._allocations.pop(address)
             del self._addresses[bisect.bisect_left(self._addresses, address)]
-            self._last = self._bounds = self._snapshot = None
+            self._last = self._bounds = None
+            self._snapshots.clear()
             self._released.append(allocation)
             self._held += max(allocation.size, LEAST)
             while self._held > QUARANTINE and len(self._released) > 1:
@@ -199,21 +200,27 @@ class Memory:
                 self._bounds = np.array(self._addresses, np.uint64), np.array(ends, np.uint64)
             return self._bounds
 
-    def snapshot(self) -> Snapshot:
-        """The allocations that all may touch, and of which no byte is looked after."""
+    def reach_changed(self) -> None:
+        """What `reach` of allocations answers is another from now on."""
         with self._lock:
-            if self._snapshot is None:
+            self._snapshots.clear()
+
+    def snapshot(self, asking: object) -> Snapshot:
+        """The allocations that the kernels of `asking` may touch, and of which no byte is looked after."""
+        with self._lock:
+            known = self._snapshots.get(asking)
+            if known is None:
                 plain = [
                     one
                     for one in (self._allocations[address] for address in self._addresses)
-                    if one.reach is None and one.written is None
+                    if one.team is None and one.written is None and (one.reach is None or one.reach(asking))
                 ]
-                self._snapshot = Snapshot(
+                known = self._snapshots[asking] = Snapshot(
                     plain,
                     np.array([one.address for one in plain], np.uint64),
                     np.array([one.end for one in plain], np.uint64),
                 )
-            return self._snapshot
+            return known
 
     def nearest(self, address: int) -> Allocation | None:
         """The allocation closest to an address that lies in none."""
@@ -238,4 +245,5 @@ class Memory:
                 raise ValueError(f"{self._allocations[allocation.address]!r} starts at the same address")
             self._allocations[allocation.address] = allocation
             bisect.insort(self._addresses, allocation.address)
-            self._bounds = self._snapshot = None
+            self._bounds = None
+            self._snapshots.clear()

@@ -16,7 +16,7 @@ from ..refused import Refused, invalid
 from ..streams.operations import needed
 from ..streams.stream import Stream, stream
 from ..streams.work import guard
-from .allocations import Block, blocks, not_in_capture
+from .allocations import Block, blocks, not_in_capture, table
 from .pages import File
 from .pool_memory import Alloc, Free, Storage
 
@@ -290,6 +290,7 @@ def cuMemPoolSetAccess(pool: int, map: Pointer, count: int) -> None:  # noqa: A0
         if flags not in (0, 1, 3) or (who == this_pool.device.ordinal and flags != 3):
             raise invalid(f"a pool on device {this_pool.device.ordinal} cannot have the access {flags}")
         this_pool.access[who] = flags
+    table.reach_changed()
 
 
 @provides("driver")

@@ -264,6 +264,8 @@ def cuMemSetAccess(ptr: int, size: int, desc: Pointer, count: int) -> None:
                 table.adopt(block.address, block.size, block.kind, _reach(access), block.extra.team)
             elif not allowed and known is not None:
                 table.release(block.address)
+            else:
+                table.reach_changed()
 
 
 @provides("driver")

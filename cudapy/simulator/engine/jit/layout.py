@@ -111,8 +111,10 @@ COPY = 32
 AS_IT_IS, AS_WIDE, AS_BOOL, AS_HALF, AS_BYTE = range(5)
 """Kinds of copies: 4 bytes a lane, 8, a bool, 2, 1."""
 
-PAUSED, ACCESSES = 1, 2
-"""Why the code came back: others are to run, or an access is to be made for it. 0: all chunks are done."""
+PAUSED, BETWEEN, ACCESSES = 1, 2, 3
+"""Why the code came back: others are to run, within a chunk or before one, or an access is to be made for it.
+0: all chunks are done.
+"""
 
 
 def image(size: int) -> np.ndarray[Any, np.dtype[np.uint8]]:

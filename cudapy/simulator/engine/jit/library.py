@@ -64,7 +64,7 @@ def _chunks(out: Assembler) -> None:
     out.jump_if("ns", "copy")
     out.load_label(RDX, "copy")
     out.keep(At(RBX, layout.RESUME), RDX)
-    out.set(RAX, layout.PAUSED)
+    out.set(RAX, layout.BETWEEN)
     out.jump("leave")
     out.label("all")
     out.set(RAX, 0)

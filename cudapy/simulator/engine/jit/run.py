@@ -139,10 +139,11 @@ class _Run:
         if count % LANES:
             last[count % LANES :] = layout.NOWHERE
         self._set(layout.ALIGNED, int(self._are_warps(lanes, count)))
-        has_ended = self._go(lanes, look)
+        status = self._go(lanes, look)
         del kept
-        if not has_ended:
-            return self._give_up(frame, lanes, entry, count, places, changed, results), False
+        if status:
+            is_begun = status != layout.BETWEEN
+            return self._give_up(frame, lanes, entry, count, is_begun, places, changed, results), False
         for one, result in zip(changed, results, strict=True):
             if lanes is None:
                 frame[one.slot] = _shared_by_all(result[:count])
@@ -170,17 +171,20 @@ class _Run:
         lanes: Lanes,
         entry: int,
         count: int,
+        is_begun: bool,
         places: U32,
         changed: list[Carried],
         results: list[Array],
     ) -> I64:
-        """Have those go on elsewhere that are in the region still: others may be what they wait for."""
+        """Have those go on elsewhere that are in the region still: others may be what they wait for. Some of
+        the chunk at hand have left where they entered if it `is_begun`.
+        """
         region, numbers = self._region, self._batch.threads.numbers(lanes)
         done = int(self._fields[layout.CHUNK >> 3]) * LANES
         for one, result in zip(changed, results, strict=True):
             if done:
                 frame.merge(one.slot, result[:done], numbers[:done])
-        some = min(LANES, count - done)
+        some = min(LANES, count - done) if is_begun else 0
         places[done:count] = int(self._fields[layout.ENTRY >> 3])
         places[done : done + some] = self._array(layout.PLACE)[:some]
         blocks = region.blocks_at(places[:count])
@@ -240,7 +244,8 @@ class _Run:
         return table, copies
 
     def _remember_allocations(self) -> None:
-        snapshot = self._batch.device.memory.snapshot()
+        device = self._batch.device
+        snapshot = device.memory.snapshot(device.origin)
         if snapshot is not self._snapshot:
             self._snapshot = snapshot  # which keeps the memory
             self._set(layout.STARTS, _address(snapshot.starts))
@@ -249,16 +254,14 @@ class _Run:
             for offset in self._region.found:
                 self._memory[offset : offset + 16] = 0
 
-    def _go(self, lanes: Lanes, look: Callable[[int, Lanes], None]) -> bool:
-        """Whether all lanes have left the region; else it has run the same ones for quite a while."""
+    def _go(self, lanes: Lanes, look: Callable[[int, Lanes], None]) -> int:
+        """0 if all lanes have left the region; else why the code came back: it has run the same lanes for
+        quite a while, or mostly waited for accesses.
+        """
         before, left_to_python, spent, begun = -1, 0, 0.0, time.perf_counter()
         self._set(layout.BUDGET, _BUDGET)
         while True:
             status = self._enter(self._address)
-            if not status:
-                if left_to_python > _MANY_ACCESSES and 2 * spent > time.perf_counter() - begun:
-                    self._batch.launch.left_to_python.add(self._region)
-                return True
             if status == layout.ACCESSES:
                 step = self._region.accesses[int(self._fields[layout.WHICH >> 3]) & 0xFFFFFFFF]
                 started = time.perf_counter()
@@ -267,12 +270,17 @@ class _Run:
                 left_to_python += 1
                 self._fields[layout.BUDGET >> 3] -= _ACCESS_COST
                 continue
+            if left_to_python > _MANY_ACCESSES and 2 * spent > time.perf_counter() - begun:
+                self._batch.launch.left_to_python.add(self._region)
+                return status
+            if not status:
+                return 0
             look(self._block_at_hand(), lanes)
             if self._takes_global:
                 self._remember_allocations()
             chunk = int(self._fields[layout.CHUNK >> 3])
             if chunk == before:
-                return False
+                return status
             before = chunk
             self._set(layout.BUDGET, _BUDGET)
 
