@@ -217,28 +217,30 @@ def test_it_runs_once_the_kernel_is_warm(mode: Any, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(MachineRuns, "run", counted)
     text = f"""{HEAD}
-.visible .entry k(.param .u64 out)
+.visible .entry k(.param .u64 out, .param .u32 n)
 {{
-.reg .b64 %a; .reg .b32 %i, %v; .reg .pred %p;
+.reg .b64 %a; .reg .b32 %i, %n, %v; .reg .pred %p;
 ld.param.u64 %a, [out];
+ld.param.u32 %n, [n];
 mov.u32 %i, 0;
 mov.u32 %v, 1;
 $again:
 mul.lo.u32 %v, %v, 3;
 add.u32 %i, %i, 1;
-setp.lt.u32 %p, %i, 100;
+setp.lt.u32 %p, %i, %n;
 @%p bra $again;
 st.global.u32 [%a], %v;
 ret;
 }}
 """
-    for value, expected in (("never", 0), ("auto", 1)):
+    for value, count, expected in (("never", 1000, 0), ("auto", 20, 0), ("auto", 1000, 1), ("always", 20, 1)):
         mode(value)
         machine = Machine()
         out = machine.zeros(1, np.uint32)
-        machine.run(Module(text, machine.memory), "k", 1, 32, out)
-        assert out.get().tolist() == [pow(3, 100, 1 << 32)]
-        assert len(runs) == expected
+        machine.run(Module(text, machine.memory), "k", 1, 32, out, np.uint32(count))
+        assert out.get().tolist() == [pow(3, count, 1 << 32)]
+        assert bool(runs) == expected
+        runs.clear()
 
 
 def test_when_it_runs_is_one_of_three(monkeypatch: pytest.MonkeyPatch) -> None:

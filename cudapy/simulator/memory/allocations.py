@@ -223,6 +223,7 @@ def release_all(context: Context) -> None:
             "variable",
         ):  # those go with what made them
             release(block)
+    table.reach_changed()  # what it was answered goes, too
 
 
 def not_in_capture() -> None:

@@ -16,9 +16,14 @@ if TYPE_CHECKING:
 _LEAST_STEPS, _LEAST_FOR_FEW = 6, 24
 """Of a region that many or few lanes enter, unless there is a loop."""
 _ENDLESS = 1 << 30
-_WARM = 16
-"""So much is run before code is made: one for each block and each `_MANY` lanes of it."""
-_MANY = 2048
+_FEW = 2048
+"""Lanes."""
+_MAKING = 150.0
+"""Microseconds for each step: machine code is made once the other code has taken so long, about twice as long
+as it takes to make it.
+"""
+_STEP, _LANE = 2.0, 0.001
+"""Microseconds that the other code takes for a step, and for each lane of it."""
 
 
 class MachineCode:
@@ -26,7 +31,8 @@ class MachineCode:
 
     def __init__(self, function: FunctionCompiler, blocks: list[Block]) -> None:
         self._function, self._blocks = function, blocks
-        self._heat = 0
+        self._microseconds = 0.0
+        """What the other code has taken, about."""
         self._steps: dict[int, int] = {}
         """How many steps can be taken from a block on; of a loop very many."""
         numbers = {block.index for block in blocks if block.is_fast}
@@ -35,6 +41,7 @@ class MachineCode:
             self._steps[number] = self._count(number, after)
             blocks[number].is_entry = self._steps[number] >= _LEAST_STEPS and not blocks[number].gathers
         self._numbers = sorted(numbers)
+        self._enough = _MAKING * sum(len(blocks[number].steps) for number in numbers)
         self._covers_all = all(
             block.is_fast or all(step.instruction.name in ("ret", "exit") for step in block.steps)
             for block in blocks
@@ -43,16 +50,20 @@ class MachineCode:
     @property
     def runs_all(self) -> bool:
         """Whether next to nothing of the function runs as other code from now on."""
-        return self._covers_all and self._heat >= _WARM
+        return self._covers_all and self._is_warm
+
+    @property
+    def _is_warm(self) -> bool:
+        return self._microseconds >= self._enough
 
     def region(self, block: int, size: int) -> Region | None:
         """The region that a block for `size` lanes is in, if it is to be entered."""
         always = settings.current.machine_code == "always"
-        if not always and size < _MANY and self._steps[block] < _LEAST_FOR_FEW:
+        if not always and size < _FEW and self._steps[block] < _LEAST_FOR_FEW:
             return None
-        if always or self._heat >= _WARM:
+        if always or self._is_warm:
             return self._region
-        self._heat += 1 + size // _MANY
+        self._microseconds += len(self._blocks[block].steps) * (_STEP + _LANE * size)
         return None
 
     @cached_property

@@ -176,8 +176,8 @@ class _Run:
         changed: list[Carried],
         results: list[Array],
     ) -> I64:
-        """Have those go on elsewhere that are in the region still: others may be what they wait for. Some of
-        the chunk at hand have left where they entered if it `is_begun`.
+        """Have those go on elsewhere that are in the region still: others may be what they wait for. If the
+        chunk at hand `is_begun`, its lanes are no longer where they entered.
         """
         region, numbers = self._region, self._batch.threads.numbers(lanes)
         done = int(self._fields[layout.CHUNK >> 3]) * LANES
