@@ -14,6 +14,7 @@ from ..handles import Object, find
 from ..library import provides
 from ..memory.allocations import Block, blocks, not_in_capture, table
 from ..refused import Refused, invalid
+from ..textures.references import REFERENCES, SurfaceReference, TextureReference
 from . import images as code
 from .images import Code, Options
 from .targets import check_target
@@ -47,7 +48,15 @@ class Module(Object):
         self.library = library
         self.engine = engine
         self.functions: dict[str, Function] = {}
-        self.variables = dict(self.engine.globals)
+        declared = self.engine.text.variables
+        self.variables = {
+            name: where for name, where in self.engine.globals.items() if not declared[name].reference
+        }
+        self.references = {
+            name: REFERENCES[declared[name].reference](context, address)
+            for name, (address, _) in self.engine.globals.items()
+            if name not in self.variables
+        }
         for name, (address, size) in self.variables.items():
             kind = "managed variable" if self._is_managed(name) else "variable"
             blocks.add(Block(address, size, kind, context))
@@ -69,9 +78,19 @@ class Module(Object):
     def variable(self, name: bytes | None, managed: bool = False) -> tuple[int, int]:
         """The address and the size of a variable. Raises Refused."""
         key = (name or b"").decode(errors="replace")
+        if key in self.references:
+            raise invalid(f"{key} is a reference, which has no address")
         if key not in self.variables or (managed and not self._is_managed(key)):
             raise Refused("CUDA_ERROR_NOT_FOUND", f"the module has no {'managed ' * managed}variable {key!r}")
         return self.variables[key]
+
+    def reference(self, name: bytes | None, cls: type[TextureReference | SurfaceReference]) -> int:
+        """The handle of a texture or surface reference. Raises Refused."""
+        key = (name or b"").decode(errors="replace")
+        found = self.references.get(key)
+        if not isinstance(found, cls):
+            raise Refused("CUDA_ERROR_NOT_FOUND", f"the module has no {cls.noun} {key!r}")
+        return found.handle
 
     def _is_managed(self, variable: str) -> bool:
         return self.engine.text.variables[variable].is_managed
@@ -80,6 +99,8 @@ class Module(Object):
         super().forget()
         for function in self.functions.values():
             function.forget()
+        for reference in self.references.values():
+            reference.forget()
         for address, _ in self.variables.values():
             block = blocks.at(address)
             if block is not None:
@@ -229,11 +250,9 @@ def cuModuleGetGlobal_v2(hmod: int, name: bytes | None) -> tuple[int, int]:
 
 @provides("driver")
 def cuModuleGetTexRef(hmod: int, name: bytes | None) -> int:
-    find(hmod, Module)
-    raise Refused("CUDA_ERROR_NOT_FOUND", "the simulator has texture objects, no texture references")
+    return find(hmod, Module).reference(name, TextureReference)
 
 
 @provides("driver")
 def cuModuleGetSurfRef(hmod: int, name: bytes | None) -> int:
-    find(hmod, Module)
-    raise Refused("CUDA_ERROR_NOT_FOUND", "the simulator has surface objects, no surface references")
+    return find(hmod, Module).reference(name, SurfaceReference)

@@ -16,6 +16,8 @@ class Texture:
     `data` is a view of the array's memory, never a copy, shaped (depth or layers, height, width, channels);
     1D has depth and height 1, 2D depth 1; a cubemap has 6 layers, a layered cubemap 6 * n. Its dtype is that
     of a channel: int8/16/32, uint8/16/32, float16/32. Linear memory is 1D, pitched memory a strided view.
+    Channels that it does not have are 0. What has no elements is 0 everywhere: a reference that nothing is
+    bound to.
     """
 
     data: Array

@@ -47,11 +47,11 @@ class TextureObject(Object):
         self.resource = resource
         self.rules = rules
         self.view = view
-        _engine(self.context).textures[self.handle] = _texture(resource, rules, view)
+        engine(self.context).textures[self.handle] = texture(resource, rules, view)
 
     def forget(self) -> None:
         super().forget()
-        del _engine(self.context).textures[self.handle]
+        del engine(self.context).textures[self.handle]
 
 
 class SurfaceObject(Object):
@@ -66,18 +66,15 @@ class SurfaceObject(Object):
         self.resource = resource
         if resource.resType != CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
             raise invalid("a surface is an array")
-        array = find_array(int(resource.res.array.hArray))
-        data = memory_view(
-            array.address, "u1", array.layers, array.rows, array.shape.Width, array.element_size
-        )
-        _engine(self.context).surfaces[self.handle] = Surface(data, *_kind(array))
+        engine(self.context).surfaces[self.handle] = surface(int(resource.res.array.hArray))
 
     def forget(self) -> None:
         super().forget()
-        del _engine(self.context).surfaces[self.handle]
+        del engine(self.context).surfaces[self.handle]
 
 
-def _engine(context: Context) -> Engine:
+def engine(context: Context) -> Engine:
+    """The device that kernels of a context run on."""
     from ..code.launching import engine_device
 
     return engine_device(context.device)
@@ -112,13 +109,20 @@ def _kind(array: Array) -> tuple[int, bool, bool]:
     return 2 if array.shape.Height else 1, layered, cubemap
 
 
-def _texture(
+def surface(handle: int) -> Surface:
+    """An array, as surface instructions access it. Raises Refused."""
+    array = find_array(handle)
+    data = memory_view(array.address, "u1", array.layers, array.rows, array.shape.Width, array.element_size)
+    return Surface(data, *_kind(array))
+
+
+def texture(
     resource: CUDA_RESOURCE_DESC,
     rules: CUDA_TEXTURE_DESC,
     view: CUDA_RESOURCE_VIEW_DESC | cudaResourceViewDesc | None,
 ) -> Texture:
+    """A resource, as texture instructions access it. Raises Refused."""
     kind, levels = int(resource.resType), []
-    red, green, blue, alpha = rules.borderColor
     dimensions, layered, cubemap, linear = 1, False, False, False
     if kind == CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
         array = find_array(int(resource.res.array.hArray))
@@ -162,17 +166,24 @@ def _texture(
         is_layered=layered,
         is_cubemap=cubemap,
         is_linear=linear,
-        address_modes=tuple(int(mode) for mode in rules.addressMode),  # type: ignore[arg-type]
-        has_linear_filter=rules.filterMode == LINEAR,
-        is_normalized=bool(rules.flags & NORMALIZED),
-        reads_integers=bool(rules.flags & READ_AS_INTEGER),
-        is_srgb=bool(rules.flags & SRGB),
-        border=(red, green, blue, alpha),
         levels=tuple(levels),
-        level_bias=rules.mipmapLevelBias,
-        level_clamp=(rules.minMipmapLevelClamp, rules.maxMipmapLevelClamp),
-        has_linear_levels=rules.mipmapFilterMode == LINEAR,
+        **sampling(rules),
     )
+
+
+def sampling(rules: CUDA_TEXTURE_DESC) -> dict[str, Any]:
+    """How a texture is sampled: what `Texture` has of it."""
+    return {
+        "address_modes": tuple(int(mode) for mode in rules.addressMode),
+        "has_linear_filter": rules.filterMode == LINEAR,
+        "is_normalized": bool(rules.flags & NORMALIZED),
+        "reads_integers": bool(rules.flags & READ_AS_INTEGER),
+        "is_srgb": bool(rules.flags & SRGB),
+        "border": tuple(rules.borderColor),
+        "level_bias": rules.mipmapLevelBias,
+        "level_clamp": (rules.minMipmapLevelClamp, rules.maxMipmapLevelClamp),
+        "has_linear_levels": rules.mipmapFilterMode == LINEAR,
+    }
 
 
 @provides("driver")

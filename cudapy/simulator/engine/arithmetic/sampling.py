@@ -127,18 +127,21 @@ def _fetch(texture: Texture, level: Array, layer: Array | None, places: list[tup
     if layer is not None:
         z = np.clip(layer, 0, level.shape[0] - 1)
     values = texels(texture, level[z, y, x])
-    channels = values.shape[1]
-    if channels < 4:
-        filler = np.zeros((len(values), 4 - channels))
-        filler[:, -1] = 1.0
-        values = np.concatenate([values, filler], 1)
+    values = np.pad(values, ((0, 0), (0, 4 - values.shape[1])))
     return np.where(np.broadcast_to(inside, (len(values),))[:, None], values, _border(texture, level))
 
 
 def _border(texture: Texture, level: Array) -> Array:
-    """The colour of what is outside, with the steps that the texels have."""
-    border = np.array(texture.border)
-    if level.dtype.kind in "ui" and not texture.reads_integers and level.dtype.itemsize < 4:
-        limit = float(np.iinfo(level.dtype).max)
-        return np.ceil(border * limit - 0.5) / limit  # halves go down, as an H200 has it
-    return border
+    """The colour of what is outside: with the steps that the texels have, the low bits of the floats where
+    integers are read; 0 in channels that the texture does not have. An H200 has it so.
+    """
+    border = np.array(texture.border, np.float32)
+    border[level.shape[3] :] = 0
+    if level.dtype.kind not in "ui":
+        return border.astype(np.float64)
+    if texture.reads_integers or level.dtype.itemsize == 4:
+        return border.view(np.uint32).astype(level.dtype).astype(np.float64)
+    limits = np.iinfo(level.dtype)
+    steps = np.ceil(border.astype(np.float64) * limits.max - 0.5)  # halves go down
+    steps = np.clip(steps, -limits.max if limits.min else 0, limits.max)
+    return np.asarray(steps / limits.max, np.float64)

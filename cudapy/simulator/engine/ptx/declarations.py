@@ -26,6 +26,7 @@ _VARIABLE = re.compile(
     r"(?:\s*=\s*(?P<values>.+))?$",
     re.DOTALL,
 )
+_REFERENCES = {"texref": "texture", "surfref": "surface"}
 _HEAD = re.compile(
     r"(?P<linkage>(?:\.(?:visible|extern|weak)\s+)*)\.(?P<kind>entry|func)\s*"
     r"(?:\.attribute\([^)]*\)\s*)?"
@@ -41,7 +42,13 @@ def variable(statement: str, line: int) -> Variable:
     match = _VARIABLE.match(statement)
     if match is None:
         raise PTXError(f"line {line}: what does {statement.split(chr(10))[0][:60]!r} declare?")
-    kind = TYPES.get(match["type"])
+    reference = _REFERENCES.get(match["type"], "")
+    if reference:  # first values, of what it samples by, are ignored as by hardware
+        if match["space"] != "global" or match["dimensions"] or match["vector"]:
+            raise PTXError(f"line {line}: a .{match['type']} is one global variable")
+        match = _VARIABLE.match(statement.partition("=")[0].strip())
+        assert match is not None
+    kind = TYPES["b64"] if reference else TYPES.get(match["type"])
     if kind is None or (kind.size == 16 and match["space"] != "param"):
         raise PTXError(f"line {line}: variables of type .{match['type']} are not supported")
     vector = int(match["vector"] or 1)
@@ -69,6 +76,7 @@ def variable(statement: str, line: int) -> Variable:
         line,
         ".extern" in match["linkage"],
         ".managed" in (match["attribute"] or ""),
+        reference,
     )
 
 

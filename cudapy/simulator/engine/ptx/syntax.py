@@ -129,6 +129,8 @@ class Variable:
     line: int
     is_external: bool = False
     is_managed: bool = False
+    reference: str = ""
+    """"texture" or "surface": it is a reference, whose address kernels use as a handle."""
 
     @property
     def size(self) -> int:

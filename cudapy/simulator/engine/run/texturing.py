@@ -45,6 +45,8 @@ class Textures:
         wide = [np.broadcast_to(one, (count,)) for one in coordinates]
         result = np.zeros((count, 4), _CODES[kind])
         for texture, chosen in self._objects(self._device.textures, handle, lanes, number, "texture"):
+            if not texture.data.size or (texture.is_linear and wide[0].dtype.kind == "f"):
+                continue  # linear memory is read by whole numbers alone
             layer, places = _split(shape, [one[chosen] for one in wide])
             levels = (texture.data, *texture.levels)
             if texture.is_linear:
@@ -73,6 +75,8 @@ class Textures:
         wide = [np.broadcast_to(one, (count,)) for one in coordinates]
         result = np.zeros((count, 4), _CODES[kind])
         for texture, chosen in self._objects(self._device.textures, handle, lanes, number, "texture"):
+            if not texture.data.size:
+                continue
             layer, places = _split(shape, [one[chosen] for one in wide])
             values = sampling.gather(texture, texture.data, layer, places, channel)
             result[chosen] = values if kind == "f32" else values.astype(np.int64).astype(_CODES[kind])
@@ -162,6 +166,8 @@ class Textures:
         count = len(self._threads.numbers(lanes))
         wide = [np.broadcast_to(one, (count,)).astype(np.int64) for one in coordinates]
         for surface, chosen in self._objects(self._device.surfaces, handle, lanes, number, "surface"):
+            if not surface.data.size:
+                continue
             chosen_coordinates = [one[chosen] for one in wide]
             layer = chosen_coordinates.pop(0) if shape in _LAYERED else None
             zero = np.zeros(len(chosen_coordinates[0]), np.int64)
@@ -235,7 +241,6 @@ def _linear(texture: Texture, place: F64) -> F64:
     inside = (place >= 0) & (place < width)
     values = sampling.texels(texture, texture.data[0, 0, np.where(inside, place, 0).astype(np.int64)])
     result = np.zeros((len(place), 4))
-    result[:, 3] = 1.0
     result[:, : values.shape[1]] = np.where(inside[:, None], values, 0.0)
     return result
 
