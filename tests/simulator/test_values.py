@@ -77,6 +77,33 @@ LOWER:
     assert np.array_equal(run(body, a), expected)
 
 
+def test_a_result_stays_when_some_threads_call_again() -> None:
+    """It was put together by threads that had diverged, and was then given to all of them as it was."""
+    functions = """
+.func (.param .b32 z) f(.param .b32 x)
+{
+    .reg .b32 %r; .reg .pred %p;
+    ld.param.b32 %r, [x];
+    setp.lt.u32 %p, %r, 16; @%p bra SMALL;
+    add.u32 %r, %r, 1000; st.param.b32 [z], %r;
+    bra END;
+SMALL:
+    st.param.b32 [z], %r;
+END:
+    ret;
+}
+"""
+    body = """
+    { .param .b32 x; .param .b32 z; st.param.b32 [x], %a; call (z), f, (x); ld.param.b32 %r0, [z]; }
+    setp.lt.u32 %p1, %r1, 8; @%p1 bra OVER;
+    add.u32 %r2, %a, 100;
+    { .param .b32 x; .param .b32 z; st.param.b32 [x], %r2; call (z), f, (x); ld.param.b32 %r3, [z]; }
+OVER:
+"""
+    a = np.arange(32, dtype=np.uint32)
+    assert np.array_equal(run(body, a, functions=functions), np.where(a < 16, a, a + 1000))
+
+
 def test_parameters_are_read_in_other_parts_than_they_were_written_in() -> None:
     functions = """
 .func (.param .align 8 .b8 result[8]) f(.param .align 8 .b8 given[8])

@@ -341,9 +341,9 @@ class _Writer:
         code = lanes.code
         out: list[tuple[str, Value]] = []
         for name in lanes.changed:
-            self._written.add(name)
             if name not in wanted:
                 continue
+            self._written.add(name)
             value, nan = lanes.values[name]
             if nan and not region.function.has_unspecified_nan(name):
                 value = lanes.canonical(value)

@@ -57,8 +57,12 @@ def carry(
     have, want = source.param_slots.get(source_name, {}), target.param_slots.get(target_name, {})
     for offset, size in want.items():
         if have.get(offset) == size:
-            value = source_frame[source.slots[f"{source_name}+{offset}"]]
-            value = value if lanes is None else part(value, lanes)
+            kept = source.slots[f"{source_name}+{offset}"]
+            value = source_frame[kept]
+            if lanes is None:
+                source_frame.owned.discard(kept)  # both frames have the array from now on
+            else:
+                value = part(value, lanes)
         else:
             value = assembled(source, source_frame, source_name, have, offset, size, lanes)
         slot = target.slots.get(f"{target_name}+{offset}")
