@@ -21,7 +21,7 @@ pytest.importorskip("hatchling", reason="hatchling, which builds the package, is
 
 pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[1]
-LIMIT = 1_290_000
+LIMIT = 1_295_000
 """Bytes of the wheel: more is a mistake, or a decision."""
 KEPT = ("cudapy", "samples", "benchmark", "tests", "docs", "notebooks", "conda", ".ci", ".github")
 

@@ -184,7 +184,15 @@ def test_memory(module: CUmodule, line: CUtexref) -> None:
         assert ok(driver.cuTexRefSetAddress(line, int(data) + 16, 16)) == 16  # bytes to add to coordinates
         assert run(module, "integers", 6, 24)[::4] == [1, 2, 3, 4, 5, 6]
         ok(driver.cuTexRefSetAddress(line, 0, 0))
-        assert run(module, "integers", 2, 8) == [0] * 8
+        assert driver.cuTexRefGetAddress(line) == INVALID
+
+
+def test_a_plane_of_nothing(image: CUtexref) -> None:
+    with memory(4096) as data:
+        for width, height in ((0, 3), (4, 0)):
+            shape = CUDA_ARRAY_DESCRIPTOR(Width=width, Height=height, Format=UNSIGNED, NumChannels=1)
+            status = driver.cuTexRefSetAddress2D(image, shape, data, 64)
+            assert status == (CUresult.CUDA_ERROR_INVALID_VALUE,)
 
 
 def test_a_plane(module: CUmodule, image: CUtexref) -> None:

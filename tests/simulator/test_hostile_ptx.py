@@ -113,6 +113,20 @@ def test_an_argument_that_nobody_wrote_is_zero() -> None:
     )
 
 
+MALLOC = f"{HEAD}.extern .func (.param .b64 r) malloc (.param .b64 n);"
+
+
+def test_a_call_of_the_device_has_its_arguments() -> None:
+    """By its name it is seen when the module is loaded, by its address when it runs."""
+    by_name = MALLOC + kernel("{ .param .b64 r; call.uni (r), malloc, (); }")[len(HEAD) :]
+    with pytest.raises(PTXError, match=r"line \d+: malloc is called with 0 arguments instead of 1"):
+        Module(by_name, Memory())
+    body = """.reg .b64 %r<2>; mov.u64 %r1, malloc; { .param .b64 r;
+        of: .callprototype (.param .b64 _) _ (); call (r), %r1, (), of; }"""
+    with pytest.raises(Fault, match=r"malloc is called with 0 arguments instead of 1"):
+        run(MALLOC + kernel(body)[len(HEAD) :])
+
+
 def test_a_call_of_what_has_no_body_is_a_fault() -> None:
     text = (
         f"{HEAD}.func f();"

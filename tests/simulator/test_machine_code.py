@@ -207,6 +207,38 @@ def test_memory_of_which_access_is_taken_away(mode: Any) -> None:
     assert values.tolist() == [9] * 256
 
 
+def test_a_register_that_is_written_for_nobody(mode: Any) -> None:
+    """On one way it is written again before it is read, on the other one it stays what it was."""
+    mode("always")
+    text = f"""{HEAD}
+.visible .entry k(.param .u64 out)
+{{
+.reg .b64 %a; .reg .b32 %t, %v, %r; .reg .pred %p;
+mov.u32 %t, %tid.x;
+popc.b32 %r, %t;
+mul.lo.u32 %v, %t, 3; add.u32 %v, %v, 1; mul.lo.u32 %v, %v, 5; add.u32 %v, %v, 2; xor.b32 %v, %v, 6;
+setp.lt.u32 %p, %t, 48;
+@%p bra $stays;
+mov.u32 %r, 1000;
+add.u32 %v, %v, 1; add.u32 %v, %v, 2; add.u32 %v, %v, 3; add.u32 %v, %v, 4; add.u32 %v, %v, 5;
+popc.b32 %r, %v;
+$stays:
+popc.b32 %v, %r;
+ld.param.u64 %a, [out];
+mad.wide.u32 %a, %t, 4, %a;
+st.global.u32 [%a], %v;
+ret;
+}}
+"""
+    machine = Machine()
+    out = machine.zeros(96, np.uint32)
+    machine.run(Module(text, machine.memory), "k", 1, 96, out)
+    threads = range(96)
+    values = [(((3 * t + 1) * 5 + 2) ^ 6) + 15 for t in threads]
+    counts = [t.bit_count() if t < 48 else values[t].bit_count() for t in threads]
+    assert out.get().tolist() == [one.bit_count() for one in counts]
+
+
 def test_it_runs_once_the_kernel_is_warm(mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[int] = []
     run = MachineRuns.run

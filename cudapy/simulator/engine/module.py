@@ -17,6 +17,7 @@ from .run.layout import FUNCTIONS
 from .run.services import SERVICES
 
 if TYPE_CHECKING:
+    from .compile.graph import Block
     from .memory import Memory
 
 __all__ = ["Function", "Module", "PTXError"]
@@ -138,6 +139,17 @@ class Module:
                     why += f"own functions there are {supported}"
                 if why:
                     raise PTXError(f"line {_line_of_call(compiled, name)}: {why}")
+            for block in compiled.blocks:
+                self._check_arguments(block)
+
+    def _check_arguments(self, block: Block) -> None:
+        """Those of what the device does itself."""
+        if block.end != "call" or block.info.name in self.compiled or block.info.name not in SERVICES:
+            return
+        name, given, wanted = block.info.name, len(block.info.arguments), SERVICES[block.info.name].takes
+        if given != wanted:
+            line = block.steps[-1].instruction.line
+            raise PTXError(f"line {line}: {name} is called with {given} arguments instead of {wanted}")
 
     def _resolve(self, name: str) -> int | str | None:
         variable = self.text.variables.get(name)

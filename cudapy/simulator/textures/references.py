@@ -242,6 +242,8 @@ def cuTexRefSetAddress_v2(hTexRef: int, dptr: int, numbytes: int) -> int:
 def cuTexRefSetAddress2D_v3(hTexRef: int, desc: Pointer, dptr: int, Pitch: int) -> None:
     shape = needed(desc, "desc")
     width = shape.Width * element_size(int(shape.Format), shape.NumChannels)
+    if not width or not shape.Height:
+        raise invalid(f"{shape.Width} x {shape.Height} elements are no plane")
     if dptr % ALIGNMENT or Pitch % PITCH_ALIGNMENT or Pitch < width:
         raise invalid(
             f"{dptr:#x} is no multiple of {ALIGNMENT}, or a pitch of {Pitch} bytes is no multiple of"

@@ -85,7 +85,12 @@ class Calls:
     ) -> None:
         info = block.info
         if name in services.SERVICES:
-            services.SERVICES[name](self._batch, function, block, frame, lanes)
+            service = services.SERVICES[name]
+            if len(info.arguments) != service.takes:
+                text = f"{name} is called with {len(info.arguments)} arguments instead of {service.takes}"
+                number = function_number(function, block)
+                self._batch.report.fail(fault.ILLEGAL_INSTRUCTION, text, number, lanes, True)
+            service.act(self._batch, function, block, frame, lanes)
             self._groups.add(following, lanes)
             return
         number = self._kernel.function_number(name)

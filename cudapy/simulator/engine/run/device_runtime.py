@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -281,8 +281,12 @@ def _occupancy(thread: _Thread, place: int, address: int, threads: int, shared_s
     )
 
 
-Service: TypeAlias = "Callable[[Batch, CompiledFunction, Block, Frame, Lanes], None]"
-"""What the device does for a call."""
+class Service(NamedTuple):
+    """What the device does for a call."""
+
+    takes: int
+    """How many arguments."""
+    act: Callable[[Batch, CompiledFunction, Block, Frame, Lanes], None]
 
 
 @dataclass(frozen=True)
@@ -368,9 +372,9 @@ _OF_THREADS = (
 """Those with a form for programs whose default stream is that of the thread."""
 
 DEVICE_RUNTIME: dict[str, Service] = {
-    f"{prefix}{name}{suffix}": service
+    f"{prefix}{name}{suffix}": Service(len(function.sizes.split()), function)
     for prefix in ("cuda", "__cudaCDP2")
-    for name, service in _FUNCTIONS.items()
+    for name, function in _FUNCTIONS.items()
     for suffix in (("", "_ptsz") if name in _OF_THREADS else ("",))
 }
 """By the names that they have in the library, of old and of today."""

@@ -90,11 +90,11 @@ def _set_conditional(
 
 
 SERVICES: dict[str, Service] = {
-    "vprintf": _printf,
-    "__assertfail": _assert,
-    "malloc": _malloc,
-    "free": _free,
-    "cudaGraphSetConditional": _set_conditional,
+    "vprintf": Service(2, _printf),
+    "__assertfail": Service(5, _assert),
+    "malloc": Service(1, _malloc),
+    "free": Service(1, _free),
+    "cudaGraphSetConditional": Service(2, _set_conditional),
     **DEVICE_RUNTIME,
 }
 """Functions that modules declare and the device has."""
