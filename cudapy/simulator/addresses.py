@@ -94,14 +94,21 @@ def require_code(address: int | None, what: str) -> int:
     return address
 
 
+_code: set[int] = set()
+"""Pages that were found to have code."""
+
+
 def _is_code(address: int) -> bool:
+    if address // PAGE in _code:
+        return True
     try:
         with open("/proc/self/maps") as maps:
             for line in maps:
                 range_, rights, _ = line.split(None, 2)
                 start, end = (int(one, 16) for one in range_.split("-"))
-                if start <= address < end:
-                    return "x" in rights
+                if start <= address < end and "x" in rights:
+                    _code.add(address // PAGE)
+                    return True
     except OSError:
         return True
     return False

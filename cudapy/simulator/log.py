@@ -15,7 +15,6 @@ from collections import deque
 from typing import Any
 
 from .._types.driver.enums import CUlogLevel
-from .addresses import require_code
 from .refused import Refused, invalid
 
 LENGTH = 100  # entries
@@ -102,7 +101,6 @@ class Log:
 
     def call(self, address: int, data: int | None) -> int:
         """Have the function at `address` called with each new entry; what `forget` takes."""
-        require_code(address, "callbackFunc")
         handle = next(self._ids)
         prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_size_t)
         with self._lock:

@@ -34,7 +34,21 @@ for address in (1, 5, 4096, 1 << 47, (1 << 63) + 8, (1 << 64) - 8, blank):
     ]
     assert statuses == [INVALID] * len(statuses), (hex(address), statuses)
     assert driver.cuModuleLoadData(address)[0]
+data = ctypes.create_string_buffer(64)
+for address in (ctypes.addressof(data), id(data)):  # memory, but no code
+    statuses = [
+        driver.cuLaunchHostFunc(stream, address, 0)[0],
+        driver.cuStreamAddCallback(stream, address, 0, 0)[0],
+        driver.cuUserObjectCreate(0, address, 1, 1)[0],
+        driver.cuLogsRegisterCallback(address, 0)[0],
+    ]
+    assert statuses == [INVALID] * len(statuses), (hex(address), statuses)
+seen = []
+function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(seen.append)
+for number in (5, 6):
+    call.cuLaunchHostFunc(stream, ctypes.cast(function, ctypes.c_void_p).value, number)
 call.cuStreamSynchronize(stream)
+assert seen == [5, 6]
 print("fine")
 """
 

@@ -196,6 +196,17 @@ def test_a_modifier_may_stand_behind_the_types() -> None:
     assert np.array_equal(run(body, a.view(np.uint32), b.view(np.uint32)).view(np.int32), expected)
 
 
+def test_a_modifier_may_stand_anywhere_in_accesses_of_parameters() -> None:
+    functions = """
+.func (.param .b32 z) f(.param .b32 x)
+{ .reg .b32 %r; ld.weak.param.b32 %r, [x]; st.param.b32.weak [z], %r; ret; }
+"""
+    body = "{ .param .b32 x; .param .b32 z; st.weak.param.b32 [x], %a; call (z), f, (x); "
+    body += "ld.param.b32.weak %r0, [z]; }"
+    a = np.arange(32, dtype=np.uint32)
+    assert np.array_equal(run(body, a, functions=functions), a)
+
+
 def test_sync_may_stand_behind_the_mode() -> None:
     """As CUB writes it; ptxas takes it."""
     body = """

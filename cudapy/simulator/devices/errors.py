@@ -6,7 +6,7 @@ import ctypes
 import os
 
 from ..._types.driver.enums import CUdriverProcAddressQueryResult as Found
-from ..addresses import Pointer, require
+from ..addresses import Pointer, require, require_code
 from ..entry_points import Release, find
 from ..error_texts import texts_of
 from ..immortal import text
@@ -42,7 +42,7 @@ def cuLogsCurrent(flags: int) -> int:
 
 @provides("driver")
 def cuLogsRegisterCallback(callbackFunc: int, userData: int | None) -> int:
-    return log.call(require(callbackFunc, 1, "the callback"), userData)
+    return log.call(require_code(callbackFunc, "the callback"), userData)
 
 
 @provides("driver")

@@ -8,7 +8,7 @@ from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUdevice_attribute as OfDevice
 from ..._types.driver.enums import CUfunction_attribute
 from ..._types.driver.enums import CUlaunchAttributeID as Attribute
-from ..addresses import Pointer, require
+from ..addresses import Pointer, require_code
 from ..code.function import get, required_cluster
 from ..code.kernel_library import function
 from ..code.module import Function
@@ -83,7 +83,7 @@ def cuOccupancyMaxPotentialBlockSize(
     limit = min(blockSizeLimit or most, most)
     shared = None
     if blockSizeToDynamicSMemSize:
-        shared = BLOCK_TO_SHARED(require(blockSizeToDynamicSMemSize, 1, "blockSizeToDynamicSMemSize"))
+        shared = BLOCK_TO_SHARED(require_code(blockSizeToDynamicSMemSize, "blockSizeToDynamicSMemSize"))
     best: tuple[int, int, int] = (0, 0, 0)  # threads at once, of a block, blocks of a multiprocessor
     size = round_up(limit, WARP)
     while size > 0:

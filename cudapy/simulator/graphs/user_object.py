@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from ..addresses import require
+from ..addresses import require_code
 from ..handles import Object, find
 from ..library import provides
 from ..refused import invalid
@@ -49,7 +49,7 @@ class UserObject(Object):
 
 @provides("driver")
 def cuUserObjectCreate(ptr: int | None, destroy: int, initialRefcount: int, flags: int) -> int:
-    require(destroy, 1, "the destructor")
+    require_code(destroy, "the destructor")
     if not initialRefcount or flags != 1:
         raise invalid("no references, or flags other than CU_USER_OBJECT_NO_DESTRUCTOR_SYNC")
     return UserObject(ptr, destroy, initialRefcount).handle

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..._types.driver.enums import CUstreamBatchMemOpType as MemOp
-from ..addresses import require
+from ..addresses import require_code
 from ..devices.context import Context
 from ..refused import Refused, invalid
 from .event import Event
@@ -58,7 +58,7 @@ class HostCall(Operation):
     soon = False
 
     def __init__(self, function: int | None, data: int | None) -> None:
-        self.function = require(function, 1, "the host function")
+        self.function = require_code(function, "the host function")
         self.data = data
 
     def run(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._types.driver.enums import CUlaunchAttributeID as Attribute
 from ..._types.driver.structs import CUstreamAttrValue
-from ..addresses import require
+from ..addresses import require_code
 from ..devices.context import Context, current, default_stream
 from ..handles import Object, find
 from ..library import provides
@@ -209,7 +209,7 @@ def cuLaunchHostFunc_v2(hStream: int, fn: int, userData: int | None, syncMode: i
 @provides("driver")
 def cuStreamAddCallback(hStream: int, callback: int, userData: int | None, flags: int) -> None:
     in_stream = stream(hStream)
-    require(callback, 1, "the callback")
+    require_code(callback, "the callback")
     if flags:
         raise invalid(f"flags must be 0, not {flags}")
     if in_stream.capture is not None:

@@ -87,13 +87,14 @@ class TextureReference(Object):
 
     def rebind(self) -> None:
         """Have kernels access what it is bound to now. Raises Refused."""
-        if self.resource is None:
+        resource = self.resource
+        if resource is not None and resource.resType == LINEAR:
+            memory = resource.res.linear
+            memory.format, memory.numChannels = CUarray_format(self.format[0]), self.format[1]
+        if resource is None or _is_empty(resource):
             self._texture = Texture(NOTHING, 1)
         else:
-            if self.resource.resType == LINEAR:
-                memory = self.resource.res.linear
-                memory.format, memory.numChannels = CUarray_format(self.format[0]), self.format[1]
-            self._texture = texture(self.resource, CUDA_TEXTURE_DESC(), None)
+            self._texture = texture(resource, CUDA_TEXTURE_DESC(), None)
         self.show()
 
     def show(self) -> None:
@@ -149,6 +150,14 @@ class SurfaceReference(Object):
 
 REFERENCES = {"texture": TextureReference, "surface": SurfaceReference}
 """By what PTX declares."""
+
+
+def _is_empty(resource: CUDA_RESOURCE_DESC) -> bool:
+    """Whether it is memory without elements."""
+    if resource.resType == LINEAR:
+        return not resource.res.linear.sizeInBytes
+    plane = resource.res.pitch2D
+    return resource.resType == PITCHED and not (plane.width and plane.height)
 
 
 def _reference(handle: int) -> TextureReference:
@@ -228,7 +237,7 @@ def cuTexRefGetMipmappedArray(hTexRef: int) -> int:
 def cuTexRefSetAddress_v2(hTexRef: int, dptr: int, numbytes: int) -> int:
     if not dptr:
         with _rebound(hTexRef) as reference:
-            reference.resource = None
+            reference.bind(LINEAR)  # of no bytes
         return 0
     check_range(dptr, numbytes)
     offset = dptr % ALIGNMENT
@@ -242,14 +251,13 @@ def cuTexRefSetAddress_v2(hTexRef: int, dptr: int, numbytes: int) -> int:
 def cuTexRefSetAddress2D_v3(hTexRef: int, desc: Pointer, dptr: int, Pitch: int) -> None:
     shape = needed(desc, "desc")
     width = shape.Width * element_size(int(shape.Format), shape.NumChannels)
-    if not width or not shape.Height:
-        raise invalid(f"{shape.Width} x {shape.Height} elements are no plane")
     if dptr % ALIGNMENT or Pitch % PITCH_ALIGNMENT or Pitch < width:
         raise invalid(
             f"{dptr:#x} is no multiple of {ALIGNMENT}, or a pitch of {Pitch} bytes is no multiple of"
             f" {PITCH_ALIGNMENT} or less than {width}"
         )
-    check_range(dptr, (shape.Height - 1) * Pitch + width)
+    if width and shape.Height:
+        check_range(dptr, (shape.Height - 1) * Pitch + width)
     with _rebound(hTexRef) as reference:
         plane = reference.bind(PITCHED).pitch2D
         plane.devPtr, plane.pitchInBytes = dptr, Pitch

@@ -43,14 +43,13 @@ def find_param_slots(function: FunctionText) -> dict[str, ParamSlots]:
 
 
 def _accesses(instruction: Instruction) -> Iterator[tuple[str, int, int]]:
-    opcode = instruction.opcode
-    if not opcode.startswith(("ld.param", "st.param")) or len(instruction.operands) < 2:
+    name, *modifiers = instruction.opcode.split(".")
+    if name not in ("ld", "st") or len(instruction.operands) < 2:
         return
-    address, data = (
-        instruction.operands[opcode.startswith("ld")],
-        instruction.operands[not opcode.startswith("ld")],
-    )
-    kind = TYPES.get(opcode.rpartition(".")[2])
+    if not any(one.startswith("param") for one in modifiers):
+        return
+    address, data = instruction.operands[name == "ld"], instruction.operands[name != "ld"]
+    kind = next((TYPES[one] for one in modifiers if one in TYPES), None)
     if not isinstance(address, Address) or not isinstance(address.base, Symbol) or kind is None:
         return
     for number in range(len(data.items) if isinstance(data, Vector) else 1):
