@@ -9,7 +9,7 @@ import time
 
 from .runner import Runner
 
-FUZZERS = ("ptx", "calls", "machine")
+FUZZERS = ("ptx", "calls", "machine", "programs")
 
 
 def main() -> int:

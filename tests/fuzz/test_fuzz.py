@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import shutil
 import subprocess
 import sys
 from types import ModuleType
@@ -14,7 +15,7 @@ import pytest
 from tests.budget import MORE
 from tests.warm import REPOSITORY
 
-from . import ptx, runner
+from . import programs, ptx, runner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="items run in processes that are forked")
 
@@ -59,6 +60,15 @@ def test_ptx(nvrtc: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     run = runner.Runner(ptx.Fuzzer, processes())
     run.run(0, 300 * MORE)
     assert not run.wrong and run.outcomes["refused"] and run.outcomes["ran"]
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ to compare with")
+def test_programs(nvrtc: ModuleType) -> None:
+    count = 6 * MORE
+    run = runner.Runner(programs.Fuzzer, processes())
+    run.run(0, count)
+    assert run.outcomes == {"equal": count}, run.wrong
 
 
 @pytest.mark.thorough
