@@ -61,7 +61,7 @@ names = [name for name in calls.names if name.startswith("nccl")]
 before, count, found = settled(), collections.Counter(), []
 for name in names:
     count[name] += 1
-    if name == "ncclGroupEnd": continue
+    if name == "ncclGroupEnd" or (name == "ncclCommGetAsyncError" and count[name] > 1): continue
     with simulator.failing(name, call=count[name], status="CUDA_ERROR_OUT_OF_MEMORY") as calls:
         try:
             program()
@@ -91,7 +91,8 @@ TOLD = {
 
 @pytest.mark.thorough
 def test_nothing_is_left_of_a_program_whatever_call_fails() -> None:
-    """All but ncclGroupEnd, which ends the group even if it fails: here it would do nothing.
+    """All but ncclGroupEnd, which ends the group even if it fails: here it would do nothing. Of
+    ncclCommGetAsyncError the first: how many there are depends on how long the waits take.
 
     A communicator that NCCL refuses to destroy is left to NCCL.
     """
