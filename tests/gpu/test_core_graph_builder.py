@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -31,7 +32,9 @@ from cudapy.core import (
     Buffer,
     CUDAError,
     Device,
+    GraphMemoryResource,
     LaunchConfig,
+    LegacyPinnedMemoryResource,
     Stream,
     StreamOptions,
     launch,
@@ -693,6 +696,230 @@ def test_a_dropped_builder_leaves_no_capture(device, stream, add) -> None:
     gc.collect()
     assert not is_capturing(stream)
     stream.sync()
+
+
+def allocated(builder, add):
+    """Memory that the graph allocates."""
+    return Device().allocate(128, stream=builder)
+
+
+def allocated_in_the_stream(builder, add):
+    return Device().allocate(128, stream=builder.stream)
+
+
+def allocated_by_graph_memory(builder, add):
+    return GraphMemoryResource(0).allocate(128, stream=builder)
+
+
+def pinned(builder, add):
+    """Memory that is there, whatever becomes of the graph."""
+    return LegacyPinnedMemoryResource().allocate(128, stream=builder)
+
+
+def of_another_library(builder, add):
+    memory = LegacyPinnedMemoryResource().allocate(128)
+    return memory, Buffer.from_handle(memory.handle, 128, LeavesItAlone(), stream=builder)
+
+
+class LeavesItAlone(LegacyPinnedMemoryResource):
+    def deallocate(self, ptr, size, stream=None) -> None:
+        pass
+
+
+def freed_in_it(builder, add):
+    buffer = LegacyPinnedMemoryResource().allocate(128)
+    buffer.set_deallocation_stream(builder)
+    return buffer
+
+
+def argument(builder, add):
+    buffer = Device().allocate(128, stream=builder)
+    launch(builder, ONE, add, buffer, 1)
+    return buffer
+
+
+def copied(builder, add):
+    buffer, host = Device().allocate(128, stream=builder), np.zeros(32, np.int32)
+    buffer.copy_from(host, stream=builder)
+    buffer.fill(1, stream=builder)
+    return buffer, host
+
+
+def view(builder, add):
+    one, other = (Device().allocate(128, stream=builder).view("i4") for _ in range(2))
+    one.copy_from(other, stream=builder)
+    return one
+
+
+def argument_of_the_programs_own(builder, add):
+    memory = Device().allocate(128, stream=builder)
+    launch(builder, ONE, add, Array(memory, builder), 1)
+
+
+class Array:
+    def __init__(self, memory, builder) -> None:
+        self.memory, self.builder = memory, builder
+
+    @property
+    def __cuda_array_interface__(self):
+        return self.memory.__cuda_array_interface__
+
+
+def event(builder, add):
+    return Stream._accept(builder).record()
+
+
+def part(builder, add):
+    return builder.split(3)[1:]
+
+
+def callback(builder, add):
+    """A method of an object that has the builder, as in a class that records its work."""
+    builder.callback(lambda: builder)
+
+
+def body(builder, add):
+    needs_driver(12, 4)
+    return builder.if_then(builder.create_condition(1))
+
+
+def body_of_a_callback(builder, add):
+    needs_driver(12, 4)
+    inside = builder.if_then(builder.create_condition(1)).begin_building()
+    inside.callback(lambda: (builder, inside))
+
+
+LEFT = (
+    allocated,
+    allocated_in_the_stream,
+    allocated_by_graph_memory,
+    pinned,
+    of_another_library,
+    freed_in_it,
+    argument,
+    copied,
+    view,
+    argument_of_the_programs_own,
+    event,
+    part,
+    callback,
+    body,
+    body_of_a_callback,
+)
+
+
+LEFT_RELAXED = pinned, of_another_library, freed_in_it  # which other modes do not allow
+MODES = "relaxed", "thread_local", "global"
+
+
+@pytest.mark.parametrize("is_failed", [False, True], ids=["abandoned", "failed"])
+@pytest.mark.parametrize(
+    ("mode", "what"),
+    [(mode, what) for mode in MODES for what in LEFT if mode == "relaxed" or what not in LEFT_RELAXED],
+)
+def test_the_last_reference_ends_a_recording(device, stream, add, what, is_failed, mode) -> None:
+    """Nothing that was recorded, is waiting to be released, or is still in use keeps it going."""
+    builders = []
+
+    def record():
+        builder = stream.create_graph_builder().begin_building(mode)
+        builders.append(weakref.ref(builder))
+        left = what(builder, add)
+        if is_failed:
+            with pytest.raises(CUDAError):
+                stream.sync()  # which no graph can have
+        return left
+
+    left = [record()]
+    gc.collect()
+    assert not is_capturing(stream) and builders[0]() is None
+    for _ in range(2):  # while what is left is there, and afterwards
+        memory = device.allocate(64, stream=stream)
+        LegacyPinnedMemoryResource().allocate(64).close()
+        stream.sync()
+        memory.close(stream)
+        left.clear()
+        gc.collect()
+
+
+@pytest.mark.parametrize("what", [allocated, argument, allocated_by_graph_memory])
+def test_a_recording_whose_function_raises_is_over(device, stream, add, what) -> None:
+    for mode in ("global", "thread_local"):
+        with pytest.raises(CUDAError):
+            builder = stream.create_graph_builder().begin_building(mode)
+            buffer = what(builder, add)
+            LegacyPinnedMemoryResource().allocate(64)
+        del builder, buffer
+        gc.collect()
+        assert not is_capturing(stream)
+        LegacyPinnedMemoryResource().allocate(64).close()
+
+
+@pytest.mark.parametrize("how", ["failed", "closed", "dropped"])
+def test_memory_of_a_graph_that_never_was_is_not_freed(device, stream, how) -> None:
+    """Its address may be another's by then."""
+    builder = stream.create_graph_builder().begin_building()
+    never, moved = (device.allocate(4096, stream=builder) for _ in range(2))
+    if how == "failed":
+        with pytest.raises(CUDAError):
+            stream.sync()
+        with pytest.raises(CUDAError, match="INVALIDATED"):
+            builder.end_building()
+    elif how == "closed":
+        builder.close()
+    del builder
+    gc.collect()
+    others = [device.allocate(4096, stream=stream) for _ in range(64)]
+    used = device.memory_resource.attributes.used_mem_current
+    moved.set_deallocation_stream(device.create_stream())
+    never.close()
+    del never, moved
+    gc.collect()
+    device.sync()
+    assert device.memory_resource.attributes.used_mem_current == used
+    for other in others:
+        other.close()
+
+
+def test_parts_of_a_builder_that_was_dropped(device, stream) -> None:
+    builder = stream.create_graph_builder().begin_building()
+    _, left, right = builder.split(3)
+    del builder, _
+    gc.collect()
+    assert not is_capturing(stream) and not left.is_building and left.is_join_required
+    for use in (lambda: GraphBuilder.join(left, right), lambda: left.split(2), left.__cuda_stream__):
+        with pytest.raises(RuntimeError, match="has ended the building, or was dropped"):
+            use()
+
+
+def test_a_body_of_a_builder_that_was_dropped(device) -> None:
+    needs_driver(12, 4)
+    builder = device.create_graph_builder().begin_building()
+    one, two = (builder.if_then(builder.create_condition(1)) for _ in range(2))
+    two.begin_building()
+    inner = one.graph_definition
+    del builder
+    gc.collect()
+    assert not inner.is_valid
+    with pytest.raises(RuntimeError, match="gone"):
+        one.begin_building()
+    two.callback(print)  # into a graph that is there until this builder goes
+    two.close()
+
+
+def test_a_capture_that_somebody_else_ends_leaves_its_graph_what_it_uses(device, stream) -> None:
+    called = []
+    builder = stream.create_graph_builder().begin_building()
+    builder.callback(lambda: called.append(1))
+    graph = driver.checked.cuStreamEndCapture(stream.handle)
+    del builder
+    gc.collect()
+    executable = driver.checked.cuGraphInstantiate(graph, 0)
+    driver.checked.cuGraphLaunch(executable, stream.handle)
+    stream.sync()
+    driver.checked.cuGraphExecDestroy(executable)
+    driver.checked.cuGraphDestroy(graph)
+    assert called == [1]
 
 
 def test_an_invalid_capture_is_ended_and_explained(device, stream, add) -> None:

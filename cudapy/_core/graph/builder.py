@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -30,13 +31,14 @@ class GraphBuilder(Closable, Drawn, Recorder):
     recording that still goes on, and drops it.
     """
 
-    __slots__ = ("_body", "_capture", "_hierarchy", "_is_fork", "_over", "_stream")
+    __slots__ = ("_body", "_capture", "_hierarchy", "_is_fork", "_over", "_split_from", "_stream")
     _vital = "_stream"
     _stream: Stream
-    _capture: Capture | None  # while it builds
+    _capture: Capture | None  # while it builds; not that of a fork, which would keep it going
     _hierarchy: GraphHierarchy | None  # what it has built, or is to build a part of
     _body: CUgraph | None  # inside a conditional node: the graph to build
     _is_fork: bool
+    _split_from: weakref.ref[Capture] | None  # of a fork, until it is joined
     _over: str  # why there is nothing to build any more
 
     def __init__(self) -> None:
@@ -46,7 +48,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
     def _in(cls, stream: Stream) -> GraphBuilder:
         self = cls.__new__(cls)
         self._stream, self._capture, self._hierarchy, self._body = stream, None, None, None
-        self._is_fork, self._over, self._ownership = False, "", None
+        self._is_fork, self._split_from, self._over, self._ownership = False, None, "", None
         return self
 
     # -- beginning and end ------------------------------------------------------------------------
@@ -93,8 +95,8 @@ class GraphBuilder(Closable, Drawn, Recorder):
         """
         capture = None if self.is_closed else self._capture
         super().close()
-        self._capture = self._hierarchy = None
-        if capture is not None and not self._is_fork:
+        self._capture = self._hierarchy = self._split_from = None
+        if capture is not None:
             capture.abandon()
 
     # -- what it is -------------------------------------------------------------------------------
@@ -103,7 +105,8 @@ class GraphBuilder(Closable, Drawn, Recorder):
     def is_building(self) -> bool:
         """Whether it records."""
         self._stream  # noqa: B018  # raises what a closed builder has to say
-        return self._capture is not None and not self._capture.is_over
+        capture = self._open()
+        return capture is not None and not capture.is_over
 
     @property
     def is_join_required(self) -> bool:
@@ -138,14 +141,19 @@ class GraphBuilder(Closable, Drawn, Recorder):
     def _drawn(self) -> CUgraph:
         return self.graph_definition._drawn()
 
+    def _open(self) -> Capture | None:
+        """The capture that it has a part in, if there is one."""
+        return self._capture if self._split_from is None else self._split_from()
+
     def _building(self) -> Capture:
         """The capture; a RuntimeError if there is none."""
         self._stream  # noqa: B018  # raises what a closed builder has to say
-        if self._capture is None:
-            self._refuse(self._over or "it is not building: call begin_building()")
-        if self._capture.is_over:
-            self._refuse("the builder that it was split from has ended the building")
-        return self._capture
+        capture = self._open()
+        if capture is not None and not capture.is_over:
+            return capture
+        if self._split_from is not None:
+            self._refuse("the builder that it was split from has ended the building, or was dropped")
+        self._refuse(self._over or "it is not building: call begin_building()")
 
     def _refuse(self, why: str) -> NoReturn:
         raise RuntimeError(f"{self!r} cannot do that: {why}")
@@ -168,7 +176,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
 
     def _forked(self, capture: Capture) -> GraphBuilder:
         fork = GraphBuilder._in(capture.fork(self._stream))
-        fork._capture, fork._is_fork = capture, True
+        fork._split_from, fork._is_fork = weakref.ref(capture), True
         return fork
 
     @staticmethod
@@ -190,7 +198,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
         for builder in graph_builders:
             if builder is not stays:
                 stays._stream.wait(builder._stream)
-                builder._capture, builder._over = None, "it was joined into another"
+                builder._split_from, builder._over = None, "it was joined into another"
                 capture.open_forks -= 1
         return stays
 
@@ -255,10 +263,11 @@ class GraphBuilder(Closable, Drawn, Recorder):
         with RelaxedCaptureMode():
             builder = GraphBuilder._in(with_context(capture.context, Stream, options))
         builder._hierarchy, builder._body = capture.hierarchy, body
+        capture.hierarchy.mark_shared()
         return builder
 
     def __repr__(self) -> str:
         if self.is_closed:
             return "<GraphBuilder, closed>"
-        state = "building" if self._capture is not None else "ended" if self._over else "not begun"
+        state = "building" if self._open() is not None else "ended" if self._over else "not begun"
         return f"<GraphBuilder, {state}>"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from ..._errors import CUDAError
@@ -19,7 +18,7 @@ from ...driver import (
 from ..context.current import RelaxedCaptureMode, owning, with_context
 from ..ownership.captures import captures
 from ..ownership.deferred import deferred
-from ..ownership.graph_references import destroy_graph
+from ..ownership.graph_references import GraphOwnership
 from ..ownership.owned import Ownership
 from ..streams.stream import Stream, StreamOptions
 from .hierarchy import GraphHierarchy
@@ -42,7 +41,8 @@ _WHY = {
 class Capture:
     """A capture in `stream`, into a new graph, or into one that is part of `hierarchy`.
 
-    It ends with `end`, or with the last reference to it: no stream is left capturing.
+    It ends with `end`, or with the last reference to it, which its builder has: no stream is left capturing.
+    Neither what was recorded nor what has to wait for its end refers to it.
     """
 
     def __init__(
@@ -57,25 +57,30 @@ class Capture:
         )  # which can be closed, and has to be ended all the same
         self.context = int(stream.context._handle)
         self.open_forks = 0
-        self.is_over = False
-        self.token = object()
         self.streams = [stream]  # those that fork too: to destroy one now would spoil the capture
-        self._cell = CUgraph()  # for the graph of its own, once that is there
-        self._captured = Ownership(destroy_graph, self._cell) if into is None else None
+        self._cell = CUgraph()  # for the graph, once that is there
+        owned = self._cell if into is None else CUgraph()  # one that is part of another goes with that
+        self._captured = captured = GraphOwnership(owned)
         handle = CUstream(stream._handle.value)
-        self._abandoned = Ownership(_abandon, handle, self.streams, self._cell, into is None, self.token)
+        self._abandoned = Ownership(_abandon, handle, self.streams, self._cell, captured)
         try:
             if into is None:
-                captures.begin(self.token, "cuStreamBeginCapture", stream._handle, how)
+                captures.begin(captured, "cuStreamBeginCapture", stream._handle, how)
             else:
                 captures.begin(
-                    self.token, "cuStreamBeginCaptureToGraph", stream._handle, into, None, None, 0, how
+                    captured, "cuStreamBeginCaptureToGraph", stream._handle, into, None, None, 0, how
                 )
-            self.graph: CUgraph = checked.cuStreamGetCaptureInfo(stream._handle)[2]
+            _, number, self.graph, *_ = checked.cuStreamGetCaptureInfo(stream._handle)
+            self.hierarchy = hierarchy or GraphHierarchy(self.graph, self.context, captured, True)
+            captured.begun(int(number), self.hierarchy.references if into is None else None)
         except BaseException:
             self._abandoned.close()
             raise
-        self.hierarchy = hierarchy or GraphHierarchy(self.graph, self.context)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended, or was abandoned."""
+        return not captures.is_begun(self._captured)
 
     def fork(self, stream: Stream) -> Stream:
         """A new stream whose work follows what `stream` has now."""
@@ -111,16 +116,18 @@ class Capture:
             owning.cuStreamEndCapture(self._cell, self.stream._handle)
         except CUDAError as error:
             failed = error
-        self.is_over = True
         self._abandoned.forget()
-        captures.end(self.token)
+        if failed is not None:
+            self._captured.drop(failed)
+        elif self.hierarchy.root == self.graph:
+            self.hierarchy.references.end_recording()
+        captures.end(self._captured)
         if deferred.after_capture:
             deferred.retry()
         if failed is not None:
-            self.hierarchy.is_alive = self.hierarchy.root != self.graph
             status = CUresult(failed.code)
             raise CUDAError(f"{failed} {self._why(status)}".rstrip(), status, "cuStreamEndCapture")
-        return self.hierarchy if self._captured is None else self.hierarchy.own(self._captured)
+        return self.hierarchy
 
     def _why(self, status: CUresult) -> str:
         if status == CUresult.CUDA_ERROR_STREAM_CAPTURE_UNJOINED and self.open_forks:
@@ -133,17 +140,24 @@ class Capture:
     def abandon(self) -> None:
         """End it, and drop the graph."""
         if not self.is_over:
-            self.is_over = True
-            self.hierarchy.is_alive = self.hierarchy.root != self.graph
             self._abandoned.close()
+            if deferred.after_capture:
+                deferred.retry()
 
 
-def _abandon(handle: CUstream, streams: list[Stream], cell: CUgraph, own_graph: bool, token: object) -> None:
-    """streams: what must not be destroyed before; cell: where the graph goes, whose owner may be gone."""
-    if captures.is_begun(token) and not cell.value:  # else it was interrupted before or behind this
-        with suppress(CUDAError):
+def _abandon(handle: CUstream, streams: list[Stream], cell: CUgraph, captured: GraphOwnership) -> None:
+    """streams: what must not be destroyed before; cell: where the graph goes, of which `captured` is told.
+
+    The graph is destroyed now, though memory that it allocates refers to it: that will never be there.
+    """
+    failure = None
+    if captures.is_begun(captured) and not cell.value:  # else it was interrupted before or behind this
+        try:
             owning.cuStreamEndCapture(cell, handle)
-    captures.end(token)
-    if own_graph and cell.value:
-        destroy_graph(cell)
+        except CUDAError as error:
+            failure = error
+    if not captured.is_dropped:
+        captured.drop(failure)
+    captures.end(captured)
+    captured.close()
     handle.value = 0

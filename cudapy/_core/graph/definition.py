@@ -9,8 +9,7 @@ from ...driver import CUgraph, CUgraphNode, checked
 from ..context.context import primary
 from ..context.current import initialise, owning
 from ..options import accepted
-from ..ownership.graph_references import destroy_graph
-from ..ownership.owned import Ownership
+from ..ownership.graph_references import GraphOwnership
 from .condition import GraphCondition, create_condition
 from .executable import Graph
 from .hierarchy import GraphHierarchy
@@ -50,9 +49,9 @@ class GraphDefinition(NodeFactory, Drawn):
         initialise()
         context = int(checked.cuCtxGetCurrent()) or int(primary(0)._handle)
         cell = CUgraph()
-        ownership = Ownership(destroy_graph, cell)
+        ownership = GraphOwnership(cell)
         owning.cuGraphCreate(cell, 0)
-        self._hierarchy = GraphHierarchy(CUgraph(cell.value), context).own(ownership)
+        self._hierarchy = GraphHierarchy(CUgraph(cell.value), context, ownership)
         self._graph, self._inside = self._hierarchy.root, None
 
     @classmethod

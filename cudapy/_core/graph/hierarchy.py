@@ -11,8 +11,7 @@ from ..._ffi.interrupts import entered
 from ...driver import CUgraph, CUgraphConditionalNodeType, CUgraphNode
 from ..context.current import owning
 from ..context.green import kept_number
-from ..ownership.graph_references import GraphReferences, with_owners
-from ..ownership.owned import Ownership
+from ..ownership.graph_references import GraphOwnership, GraphReferences, with_owners
 
 if TYPE_CHECKING:
     from ..kernels.kernel import Kernel
@@ -46,22 +45,27 @@ class Record:
 class GraphHierarchy:
     """A graph with those inside it: bodies of conditional nodes, child graphs.
 
-    It owns the outermost one from `own` on; while that is captured, it belongs to the capture.
+    ownership: what owns the outermost one. While that is captured, it is still to come.
     """
 
-    def __init__(self, root: CUgraph, context: int) -> None:
+    def __init__(
+        self, root: CUgraph, context: int, ownership: GraphOwnership, is_recorded: bool = False
+    ) -> None:
         self.root = root
         self.context = kept_number(context)
-        self.references = GraphReferences(root)
+        self.references = GraphReferences(root, is_recorded)
         self.records: dict[int, Record] = {}
         self.allocations: dict[int, int] = {}  # sizes, by address
-        self.is_alive = True
-        self._ownership: Ownership | None = None
-
-    def own(self, ownership: Ownership | None) -> GraphHierarchy:
-        """Destroy the graph when nothing refers to it any more; `ownership` does."""
         self._ownership = ownership
-        return self
+
+    @property
+    def is_alive(self) -> bool:
+        """False once the capture that was to make it has failed, or was abandoned."""
+        return not self._ownership.is_dropped
+
+    def mark_shared(self) -> None:
+        """Others have a part of it to build: it is destroyed when the last of them lets go of it."""
+        self._ownership.mark_shared()
 
     def record(self, node: CUgraphNode) -> Record:
         """What is known of a node."""

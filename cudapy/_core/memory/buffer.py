@@ -14,7 +14,7 @@ from ...driver import CUdeviceptr, checked
 from ..closable import Closable
 from ..context.green import green_contexts, kept_number
 from ..ownership import owned
-from ..ownership.captures import capture_of, captures
+from ..ownership.captures import Recorded, captures, recorded_in
 from ..ownership.keep_alive import keep_alive_for_graph, keep_alive_for_work
 from ..ownership.owned import NOWHERE, Owned, Ownership
 from ..streams.order import queue
@@ -60,12 +60,12 @@ class Buffer(Closable, Owned):
 
     __slots__ = (
         "_address",
-        "_capture",
         "_context",
         "_descriptor",
         "_exports",
         "_location",
         "_owner",
+        "_recorded",
         "_resource",
         "_size",
         "_stream",
@@ -73,11 +73,11 @@ class Buffer(Closable, Owned):
     _vital = "_address"
     _address: int
     _context: int  # in which it is freed; 0: that of the stream
-    _capture: int  # the number of the one that allocates it, or is to free it; 0: none
     _descriptor: IPCBufferDescriptor | None  # once it was asked for
     _exports: list[weakref.ref[Any]] | None  # what shows the memory to the host
     _location: Location | None  # once the driver was asked, of memory that has no resource
     _owner: object
+    _recorded: Recorded | None  # by the capture that allocates it, or is to free it
     _resource: Any  # MemoryResource | None
     _size: int
     _stream: Stream | None  # to free it in
@@ -120,7 +120,7 @@ class Buffer(Closable, Owned):
         buffer._address, buffer._size = address, size
         buffer._resource, buffer._stream = resource, stream
         buffer._process = NOWHERE
-        buffer._capture = 0
+        buffer._recorded = None
         buffer._owner = buffer._ownership = buffer._exports = buffer._location = buffer._descriptor = None
         return buffer
 
@@ -136,17 +136,17 @@ class Buffer(Closable, Owned):
         """A buffer that owns the `size` bytes whose address `make(cell)` writes to its cell."""
         buffer = cls._view(0, size, resource, stream)
         if size:
-            buffer._note(stream, context)
+            buffer._note(stream, context, getattr(resource, "_is_ordered", False))
             cell = _null()
             buffer._owed, buffer._process = cell, owned.process
             make(cell)
             buffer._address = cell.value
         return buffer
 
-    def _note(self, stream: Stream | None, context: int = 0) -> None:
+    def _note(self, stream: Stream | None, context: int = 0, allocates: bool = False) -> None:
         """Note how memory is freed that is allocated in `stream`, and by which capture, if by any."""
         if captures.may_be_active and stream is not None:
-            self._capture = capture_of(stream._handle)
+            self._recorded = recorded_in(stream._handle, allocates)
         self._free_in(deallocation_stream(stream), context)
 
     def _free_in(self, stream: Stream | None, context: int = 0) -> None:
@@ -162,6 +162,8 @@ class Buffer(Closable, Owned):
                 context = kept_number(context)
         else:
             argument, context = stream._handle, 0
+            if self._recorded is not None:  # which asks whether it ever was there
+                quick = None
         self._stream, self._context = stream, context
         self._quick, self._argument, self._spare = quick, argument, None  # no Ctrl-C comes between
 
@@ -173,13 +175,13 @@ class Buffer(Closable, Owned):
             self._resource,
             self._size,
             self._stream,
-            self._capture,
+            self._recorded,
         )
 
     def _owning(self, cell: Address, context: int, size: int) -> Ownership:
         """What frees `size` bytes whose address comes to `cell`, as this buffer is freed."""
         return Ownership(
-            deallocate_in_context, cell, context, self._resource, size, self._stream, self._capture
+            deallocate_in_context, cell, context, self._resource, size, self._stream, self._recorded
         )
 
     def _retain(self) -> object:
@@ -187,10 +189,15 @@ class Buffer(Closable, Owned):
         self._address  # noqa: B018  # raises what a closed buffer has to say
         ownership = self._ownership
         is_shared = ownership is not None and ownership.is_shared
-        if self._capture and not is_shared and getattr(self._resource, "_is_ordered", False):
+        if self._is_of_graph and not is_shared:
             return None  # a node of a graph frees it, not whoever lets go of it last
         owner = self._shared() or self._owner
         return owner._retain() or owner if isinstance(owner, Buffer) and not owner.is_closed else owner
+
+    @property
+    def _is_of_graph(self) -> bool:
+        """Whether a graph allocates it."""
+        return self._recorded is not None and getattr(self._resource, "_is_ordered", False)
 
     def _move(self, ownership: Ownership, address: int, size: int) -> None:
         """Be at another address, where its memory resource has put it; what was at the old one is freed."""
@@ -206,8 +213,8 @@ class Buffer(Closable, Owned):
         if stream is None:
             raise TypeError("set_deallocation_stream() takes a stream, not None")
         _, in_stream = self._address, Stream._accept(stream)
-        if self._capture:  # memory of a graph may be freed by another one
-            self._capture = capture_of(in_stream._handle) or self._capture
+        if self._recorded is not None:  # memory of a graph may be freed by another one
+            self._recorded = recorded_in(in_stream._handle, False, self._recorded)
         if self._ownership is None and not self._process.alive:
             self._stream = in_stream
             return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..._errors import CUDAError
 from ...driver import CUresult
 from ..context.current import RelaxedCaptureMode, with_context
-from ..ownership.captures import OTHER, capture_of, captures, is_capturing, too_early
+from ..ownership.captures import OTHER, Recorded, capture_of, captures, is_capturing, too_early
 from ..streams.stream import DEFAULT_ADDRESSES, Stream, default_stream
 
 if TYPE_CHECKING:
@@ -17,9 +17,17 @@ if TYPE_CHECKING:
 
 
 def deallocate_in_context(
-    cell: Address, context: int, resource: MemoryResource, size: int, stream: Stream | None, capture: int
+    cell: Address,
+    context: int,
+    resource: MemoryResource,
+    size: int,
+    stream: Stream | None,
+    recorded: Recorded | None,
 ) -> None:
-    """`deallocate` with `context` current; 0: that of `stream`."""
+    """`deallocate` with `context` current; 0: that of `stream`. Not memory that never was there."""
+    if recorded is not None and recorded.never_was:
+        cell.value = 0
+        return
     free = getattr(resource, "_free_async", None)
     if free is None or stream is None or not context:
         pass  # it takes more, or was tried
@@ -27,6 +35,7 @@ def deallocate_in_context(
         return
     if not context and stream is not None:
         context = stream._context or stream._asked_context()
+    capture = 0 if recorded is None else recorded.capture
     with_context(context, deallocate, cell, resource, size, stream, capture)
 
 
@@ -83,7 +92,8 @@ def _beside_captures(
             _deallocate(resource, cell, size, stream)
     except CUDAError as error:
         # The memory of a graph is there after the graph has run, and no more once it was freed.
-        if now or not capture or error.code != CUresult.CUDA_ERROR_INVALID_VALUE:
+        is_gone = error.code == CUresult.CUDA_ERROR_INVALID_VALUE and error.function == "cuMemFreeAsync"
+        if now or not capture or not is_gone:
             raise
 
 

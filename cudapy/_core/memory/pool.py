@@ -122,7 +122,7 @@ class MemoryPool(Closable, MemoryResource):
             return self._allocate(size, stream)
         buffer = _new(self._buffer)
         buffer._size, buffer._resource, buffer._stream = size, self, deallocation_stream
-        buffer._capture = 0
+        buffer._recorded = None
         buffer._owner = buffer._ownership = buffer._spare = None
         buffer._exports = buffer._location = buffer._descriptor = None
         if deallocation_stream is LEGACY_DEFAULT_STREAM:

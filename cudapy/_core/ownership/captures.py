@@ -16,7 +16,7 @@ import gc
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ... import _forks, driver
 from ..._errors import CUDAError
@@ -81,6 +81,8 @@ class Captures:
             gc.callbacks.append(partial(setattr, self.may_be_active))
         for symbol in _BEGINNINGS:
             Library.observe(symbol, self.may_be_active)
+        self.graphs: dict[int, Any] = {}
+        """What owns the graphs of core's captures that are under way, by their numbers."""
         for list_ in (self.freeing, self.beginning):  # other threads were at it, which a child has not
             _forks.in_child(list_.clear)
 
@@ -131,8 +133,9 @@ class Captures:
         """Whether it has begun, and is not over."""
         return capture in self.may_be_active
 
-    def end(self, capture: object) -> None:
+    def end(self, capture: Any) -> None:
         """It is over."""
+        self.graphs.pop(capture.capture, None)
         self.may_be_active.discard(capture)
 
     def mark_shared(self) -> None:
@@ -174,6 +177,11 @@ def is_capturing(stream: Stream) -> bool:
 
 def state(handle: CUstream) -> int:
     """The CUstreamCaptureStatus of a stream: 0 for one that does not capture. Source: cuStreamIsCapturing."""
+    return _asked_state(handle) or 0
+
+
+def _asked_state(handle: CUstream) -> int | None:
+    """The same; None if there was no answer."""
     try:
         number, reference = cell = _take()
     except IndexError:
@@ -182,20 +190,47 @@ def state(handle: CUstream) -> int:
     status_value: int = number.value
     _give(cell)
     if status:  # the legacy stream has an error, while a blocking one captures
-        return _INVALIDATED if status == _IMPLICIT else 0
+        return _INVALIDATED if status == _IMPLICIT else None
     return status_value
 
 
 OTHER = -1
 
 
-def capture_of(handle: CUstream) -> int:
+class Recorded(NamedTuple):
+    """The part of a capture in the life of memory: it allocates it, or is to free it."""
+
+    capture: int
+    """Its number, or OTHER."""
+    graph: Any
+    """The GraphOwnership of the graph that allocates it; None where nobody knows."""
+
+    @property
+    def never_was(self) -> bool:
+        """Whether there is nothing to free, at an address that may be another's by now."""
+        return self.graph is not None and self.graph.is_void
+
+
+def recorded_in(handle: CUstream, allocates: bool, before: Recorded | None = None) -> Recorded | None:
+    """The capture that a stream is in now, or else `before`; None for none.
+
+    allocates: whether the memory is allocated in stream order, and so by the graph.
+    """
+    number = capture_of(handle, unknown=OTHER)
+    if before is not None:
+        return Recorded(number or before.capture, before.graph)
+    return Recorded(number, captures.graphs.get(number) if allocates else None) if number else None
+
+
+def capture_of(handle: CUstream, unknown: int = 0) -> int:
     """The number of the capture that a stream is in; 0 for none, OTHER for one that takes nothing.
+
+    unknown: what is returned if there was no answer.
 
     Source: cuStreamIsCapturing, cuStreamGetCaptureInfo.
     """
-    if not (now := state(handle)):
-        return 0
+    if not (now := _asked_state(handle)):
+        return unknown if now is None else 0
     if now == _INVALIDATED:
         return OTHER
     status, now, number, *_ = driver.cuStreamGetCaptureInfo(handle)

@@ -5,15 +5,18 @@ Buffers and events are kept with what they stand for, so that closing them leave
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ... import driver
+from ..._errors import CUDAError
 from ...driver import CUgraph, CUresult, CUuserObject, CUuserObjectRetain_flags, checked
 from ..closable import Closable
 from ..context.current import RelaxedCaptureMode, c_function, owning
 from ..kernel_argument import KernelArgument
-from .owned import Ownership
+from .captures import captures
+from .owned import RETRY_LATER, Ownership
 from .user_objects import UserObjects, create_user_objects, sweep
 
 if TYPE_CHECKING:
@@ -27,17 +30,29 @@ _MOVE = int(CUuserObjectRetain_flags.CU_GRAPH_USER_OBJECT_MOVE)
 _PLAIN = {int, float, complex, bool, bytes, str, type(None)}
 
 
+class _Kept(dict[Hashable, Objects]):
+    """What a graph keeps alive, by the node that uses it."""
+
+    __slots__ = ("__weakref__",)
+
+
 class GraphReferences:
     """What a graph keeps alive, by the node that uses it: a dict that a user object of the graph holds.
 
     Copies of the graph hold the same dict. So once it was copied (`mark_shared`), the next change makes a new
     one for the graph alone.
+
+    While the graph is recorded, the user object has a weak reference. What is kept may refer to who records,
+    as a callback of its class does, and the garbage collector cannot see through the driver: nobody would
+    end the capture.
     """
 
-    def __init__(self, graph: CUgraph) -> None:
+    def __init__(self, graph: CUgraph, is_recorded: bool = False) -> None:
         self._graph = graph
-        self._objects: dict[Hashable, Objects] = {}
+        self._objects = _Kept()
         self._object: UserObjects | None = None
+        self._held: list[object] = []  # what the user object has: the dict, or a reference to it
+        self._is_recorded = is_recorded
         self._is_shared = self._is_exposed = False
 
     def keep_alive(self, key: Hashable, *objects: object) -> None:
@@ -65,11 +80,17 @@ class GraphReferences:
         """Have a dict that can be changed."""
         if self._object is not None and not self._is_shared:
             return
-        objects = dict(self._objects)
-        before, self._object = self._object, retain_in_graph(self._graph, objects)
-        self._objects, self._is_shared = objects, self._is_exposed
+        objects = _Kept(self._objects)
+        held: list[object] = [weakref.ref(objects) if self._is_recorded else objects]
+        before, self._object = self._object, retain_in_graph(self._graph, held)
+        self._objects, self._held, self._is_shared = objects, held, self._is_exposed
         for each in before or ():
             checked.cuGraphReleaseUserObject(self._graph, each, 1)
+
+    def end_recording(self) -> None:
+        """The graph is there, and keeps what it uses."""
+        self._is_recorded = False
+        self._held[:] = [self._objects]
 
     def mark_shared(self) -> Mapping[Hashable, Objects]:
         """What is kept, to be kept by a copy of the graph too: it does not change any more."""
@@ -82,11 +103,8 @@ class GraphReferences:
 
 
 def _is_needed(obj: object) -> bool:
-    """Not so what is copied; nor a Buffer that a graph allocates, as that needs the graph itself."""
-    if type(obj) in _PLAIN:
-        return False
-    stream = getattr(obj, "_stream", None)
-    return stream is None or not is_builder(getattr(stream, "_owner", None))
+    """Not so what is copied; nor memory that a graph allocates, as that needs the graph itself."""
+    return type(obj) not in _PLAIN and not getattr(obj, "_is_of_graph", False)
 
 
 def with_owners(objects: Iterable[object]) -> Objects:
@@ -129,6 +147,41 @@ def destroy_graph(graph: CUgraph) -> None:
     with RelaxedCaptureMode():
         owning.cuGraphDestroy(graph)
     sweep()
+
+
+class GraphOwnership(Ownership):
+    """Owns a graph from before it is made, as a capture makes it at its end.
+
+    Memory that the graph allocates refers to this, and not to who records: it keeps its address, and does
+    not keep the capture going.
+    """
+
+    __slots__ = ("capture", "is_dropped", "is_void", "references")
+
+    def __init__(self, cell: CUgraph) -> None:
+        self.capture = 0
+        """The number of the capture that makes it."""
+        self.is_dropped = False
+        """Whether it is nobody's any more: the capture failed, or was abandoned."""
+        self.is_void = False
+        """Whether in addition it can never run: what it allocates never was there."""
+        self.references: weakref.ref[GraphReferences] | None = None
+        """What the graph keeps alive, if it is recorded."""
+        super().__init__(destroy_graph, cell)
+
+    def begun(self, capture: int, references: GraphReferences | None) -> None:
+        """The capture with this number is under way: its memory is found by it."""
+        self.references = references and weakref.ref(references)
+        self.capture = capture
+        captures.graphs[capture] = self
+
+    def drop(self, failure: CUDAError | None = None) -> None:
+        """Its capture was abandoned, or ended with `failure`."""
+        self.is_dropped = True
+        # Another failure: whoever has ended the capture instead may run the graph.
+        self.is_void = failure is None or failure.code in RETRY_LATER
+        if not self.is_void and self.references is not None and (references := self.references()):
+            references.end_recording()
 
 
 class Recorder:

@@ -147,8 +147,7 @@ class Stream(Closable):
             captures.mark_shared()
             return accepted
         within = stream.stream._for_deallocation()
-        accepted._twin = twin = Stream._of(accepted._handle, within._context, within._ownership, stream)
-        twin._twin = within  # what is to be freed in it keeps it, whether the builder is closed or not
+        accepted._twin = within  # what is to be freed in it keeps the stream, and not the builder
         return accepted
 
     def _for_deallocation(self) -> Stream:

@@ -68,6 +68,24 @@ def left_unfinished(w: World) -> None:
     stream.sync()
 
 
+def left_with_memory(w: World) -> None:
+    """What was allocated in captures that are abandoned, or fail, and outlives them."""
+    stream = w.device.create_stream()
+    resources = w.device.memory_resource, w.core.GraphMemoryResource(0), w.core.LegacyPinnedMemoryResource()
+    builder = stream.create_graph_builder().begin_building()
+    left = {resource: resource.allocate(64, stream=builder) for resource in resources}  # soon of no use
+    builder.callback(lambda: builder)
+    part = builder.split(2)[1]
+    builder.close()
+    again = stream.create_graph_builder().begin_building("thread_local")
+    left[None] = w.device.allocate(64, stream=again)
+    left[None].fill(1, stream=again)
+    again.close()
+    assert not part.is_building
+    left.clear()
+    stream.sync()
+
+
 def insertions(w: World) -> None:
     stream = w.device.create_stream()
     done: list[int] = []
