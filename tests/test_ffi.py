@@ -21,9 +21,9 @@ from .stub.record import Stub
 from .stub.values import Index
 from .threads import at_once
 
-driver = module("driver")
+driver, runtime = module("driver"), module("runtime")
 convert, enums, handles = module("_ffi.convert"), module("_ffi.enums"), module("_ffi.handles")
-address_of = module("_ffi.buffers").address_of
+address_of, memory = module("_ffi.buffers").address_of, module("_ffi.memory")
 parse, symbol_of = module("_ffi.prototypes").parse, module("_ffi.prototypes").symbol_of
 CUresult = driver.CUresult
 
@@ -311,6 +311,53 @@ def test_callbacks_live_as_long_as_c_may_call_them() -> None:
     assert called == [9]
 
 
+CALLBACKS = [
+    cls
+    for module in (driver, runtime)
+    for name in dir(module)
+    if isinstance(cls := getattr(module, name), type) and issubclass(cls, handles.Callback)
+]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux tells what is code")
+@pytest.mark.parametrize("cls", CALLBACKS, ids=lambda cls: cls.__name__)
+def test_a_callback_at_an_address_is_a_function_or_a_pointer_to_one(cls) -> None:
+    """The latter for the functions of cuda.bindings, the former for cuda.core."""
+    thunk = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(int)
+    in_a_library = ctypes.CDLL(None).free
+    for function in (thunk, in_a_library):
+        address = ctypes.cast(function, ctypes.c_void_p).value
+        itself, pointer = cls(_ptr=address), cls(_ptr=ctypes.addressof(function))
+        assert int(itself) == itself.value == itself.getPtr() == int(pointer) == int(cls(itself)) == address
+        assert pointer.getPtr() == ctypes.addressof(function)
+        seen = [memoryview(each).tobytes() for each in (itself, pointer)]  # what C gets
+        assert seen == [address.to_bytes(8, sys.byteorder)] * 2
+        node = driver.CUDA_HOST_NODE_PARAMS(fn=int(itself))
+        assert int(node.fn) == address
+    storage = ctypes.c_size_t()
+    view = cls(_ptr=ctypes.addressof(storage))
+    assert not int(view)
+    storage.value = address
+    assert int(view) == address
+
+
+def test_what_is_code() -> None:
+    function, data = (
+        ctypes.cast(ctypes.CDLL(None).free, ctypes.c_void_p).value,
+        ctypes.create_string_buffer(8),
+    )
+    assert memory.is_code(function) == sys.platform.startswith("linux")
+    assert (
+        not memory.is_code(ctypes.addressof(data)) and not memory.is_code(0) and not memory.is_code(2**64 - 1)
+    )
+
+
+def test_where_nobody_tells_what_is_code(monkeypatch) -> None:
+    monkeypatch.setattr(memory, "MAPS", "/nowhere")
+    thunk = ctypes.CFUNCTYPE(None)(int)
+    assert driver.CUhostFn(_ptr=ctypes.addressof(thunk)) == ctypes.cast(thunk, ctypes.c_void_p).value
+
+
 # -- buffers ---------------------------------------------------------------------------------------------
 
 
@@ -514,7 +561,7 @@ def test_kernel_parameters_of_characters() -> None:
 
 
 def test_kernel_parameters_that_are_addresses() -> None:
-    """Under c_void_p an object stands for the memory it is, a handle for its value."""
+    """Under c_void_p an object stands for the memory it is, a handle for its value or where `_ptr` put it."""
 
     class Pair(ctypes.Structure):
         _fields_ = (("x", ctypes.c_int), ("y", ctypes.c_double))
@@ -530,6 +577,8 @@ def test_kernel_parameters_that_are_addresses() -> None:
 
     place, pair, items = driver.CUmemLocation(id=4), Pair(1, 2), (ctypes.c_int * 2)()
     holder = SimpleNamespace(getPtr=lambda: ctypes.addressof(pair))
+    mapped = (ctypes.c_uint64 * 2)(7, 8)
+    at_8 = ctypes.addressof(mapped) + 8
     for value, expected in (
         (place, place.getPtr()),
         (pair, ctypes.addressof(pair)),
@@ -537,6 +586,9 @@ def test_kernel_parameters_that_are_addresses() -> None:
         (holder, ctypes.addressof(pair)),
         (driver.CUdeviceptr(2**63), 2**63),
         (driver.CUstream(5), 5),
+        (driver.CUdeviceptr(_ptr=at_8), at_8),
+        (runtime.cudaSurfaceObject_t(_ptr=at_8), at_8),
+        (driver.CUstream(driver.CUstream(_ptr=at_8)), 8),
         (Foreign(), 0x1234),
         (ctypes.c_void_p(), 0),
         (None, 0),

@@ -36,7 +36,7 @@ class HandleType(SimpleType):
 
         def __call__(cls, init_value=0, _ptr=0):  # noqa: N805
             if _ptr:
-                return cls.from_address(_ptr)
+                return cls._at(_ptr)
             handle = type.__call__(cls)
             if (type(init_value) is not int and init_value is not None) or init_value:
                 handle.value = number = cls._number(init_value)
@@ -61,6 +61,7 @@ class Handle:
     """
 
     _twin_ = False
+    _is_view = False  # whether it was made with `_ptr`
     value: int
 
     if TYPE_CHECKING:
@@ -68,6 +69,13 @@ class Handle:
         def __init_subclass__(cls, twin: bool = False) -> None: ...
 
         def __init__(self, init_value: Any = 0, _ptr: int = 0) -> None: ...
+
+    @classmethod
+    def _at(cls, address: int) -> Any:
+        """The handle whose storage is at `address`."""
+        handle = cls.from_address(address)  # type: ignore[attr-defined]
+        handle._is_view = True
+        return handle
 
     @classmethod
     def _number(cls, value: Any) -> int:
@@ -149,7 +157,27 @@ def takes_pointer(thunk: Any) -> bool:
 
 
 class Callback(Pointer):
-    """A pointer to a C function. Takes a ctypes function object too, and keeps that one alive for good."""
+    """A pointer to a C function. Takes a ctypes function object too, and keeps that one alive for good.
+
+    `_ptr` is the address of such a pointer, as `ctypes.addressof` has it of a function object, or that of the
+    function itself, as cuda.core takes it of a CUoccupancyB2DSize.
+    """
+
+    _function = 0  # what `_ptr` was, if it is the function
+
+    @classmethod
+    def _at(cls, address: int) -> Any:
+        from .memory import is_code
+
+        handle = super()._at(address)
+        if is_code(address) and not is_code(handle.value):
+            handle = cls(address)
+            handle._function = address
+        return handle
+
+    def getPtr(self) -> int:
+        """The address of the storage that holds the value; the function that `_ptr` was."""
+        return self._function or super().getPtr()
 
     _made_from = "an address or a ctypes function object (see ctypes.CFUNCTYPE)"
 

@@ -7,6 +7,7 @@ import struct
 
 from .codegen import function_of_object
 from .codes import struct_code
+from .handles import Handle
 from .scalars import AGGREGATES, SimpleData
 from .shown import shown
 
@@ -26,8 +27,9 @@ def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
     """The array of pointers to `values`, each stored as the type beside it: ((values...), (types...)).
 
     The types are the scalars of ctypes: c_bool, c_char (a byte, or a number up to 255), c_wchar, the
-    integers, c_float, c_double and c_void_p. c_void_p takes an address, a handle (its value is the argument)
-    and an object with `getPtr()`, a struct or an array (its address is the argument). The type None stands
+    integers, c_float, c_double and c_void_p. c_void_p takes an address, a handle (its value is the argument;
+    of one made with `_ptr` that address) and an object with `getPtr()`, a struct or an array (its address is
+    the argument). The type None stands
     for an object that is passed as it is: one with `getPtr()`, a ctypes instance, or an enum member. The
     array and the copies of the values live in one block, alive as long as the result; what is given by its
     address is not kept alive.
@@ -70,11 +72,17 @@ def _packer(types: tuple[Any, ...], what: str) -> Any:
             table[i] = f"p{i}"
         elif cls._type_ == "u":
             stored[i] = f"ord('' + {names[i]})"  # a str, not bytes
+        elif cls._type_ in "Pz":
+            value = (
+                f"{names[i]}.value if getattr({names[i]}, '_is_view', 0) is False else as_address({names[i]})"
+            )
+            stored[i] = f"{names[i]} if type({names[i]}) is int else {value}"
     body.append(f"    pack_into(block, 0, {', '.join(table + stored)})")
     body.append("    return block")
     scope = {
         "Block": ctypes.c_char * end,
         "addressof": ctypes.addressof,
+        "as_address": _address,
         "as_it_is": _as_it_is,
         "pack_into": struct.Struct(layout).pack_into,
     }
@@ -98,6 +106,8 @@ def _as_it_is(value: Any, slot: int) -> tuple[int, int, Any]:
 
 def _address(value: Any) -> Any:
     """An argument of type `void *` as the number that C receives; as it is if it may be one already."""
+    if isinstance(value, Handle):
+        return value.getPtr() if value._is_view else value.value
     if value is None:
         return 0
     get_ptr = getattr(value, "getPtr", None)

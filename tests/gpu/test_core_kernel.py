@@ -128,12 +128,13 @@ def test_what_is_no_handle_of_a_kernel(device, wrong) -> None:
 
 
 def test_the_shared_memory_of_a_block_may_depend_on_its_size(code) -> None:
-    """As a ctypes function, and as a CUoccupancyB2DSize."""
+    """As a ctypes function, and as a CUoccupancyB2DSize at a pointer to it, or at itself as in cuda.core."""
     occupancy = code.get_kernel("shared").occupancy
     small = occupancy.max_potential_block_size(0, 0)
     by_size = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(lambda block: 100 * block)
-    as_struct = driver.CUoccupancyB2DSize(_ptr=ctypes.addressof(by_size))
-    for function in (by_size, as_struct):
+    address = ctypes.cast(by_size, ctypes.c_void_p).value
+    handles = [driver.CUoccupancyB2DSize(_ptr=at) for at in (address, ctypes.addressof(by_size))]
+    for function in (by_size, driver.CUoccupancyB2DSize(address), *handles):
         assert occupancy.max_potential_block_size(function, 0).max_block_size < small.max_block_size
 
 

@@ -48,8 +48,8 @@ def test_the_best_block_without_shared_memory() -> None:
     assert smaller <= 100
 
 
-@pytest.mark.parametrize("wrapped", [False, True])
-def test_the_best_block_for_shared_memory_that_grows(wrapped: bool) -> None:
+@pytest.mark.parametrize("given", ["as it is", "at its pointer", "at itself"])
+def test_the_best_block_for_shared_memory_that_grows(given: str) -> None:
     asked: list[int] = []
 
     @BLOCK_TO_SHARED
@@ -57,8 +57,12 @@ def test_the_best_block_for_shared_memory_that_grows(wrapped: bool) -> None:
         asked.append(block)
         return 40 << 10 if block > 128 else 64 * block
 
-    callback = CUoccupancyB2DSize(_ptr=ctypes.addressof(shared)) if wrapped else shared
-    _, block = ok(driver.cuOccupancyMaxPotentialBlockSize(function("shared_sum"), callback, 0, 0))
+    pointer, itself = ctypes.addressof(shared), ctypes.cast(shared, ctypes.c_void_p).value
+    at = {"at its pointer": pointer, "at itself": itself}.get(given)
+    callback = shared if at is None else CUoccupancyB2DSize(_ptr=at)
+    kernel = function("shared_sum")
+    _, block = ok(driver.cuOccupancyMaxPotentialBlockSize(kernel, callback, 0, 0))
+    assert ok(driver.cuOccupancyMaxPotentialBlockSizeWithFlags(kernel, callback, 0, 0, DEFAULT))[1] == block
     assert asked and set(asked) <= set(range(1, 1025))
     assert block in asked
 
