@@ -555,6 +555,14 @@ def test_kernel_parameters_of_each_ctypes_type(cls: Any) -> None:
     assert packed(value, cls) == packed(cls(value), cls) == expected.ljust(8, b"\0")
 
 
+def test_kernel_parameters_of_ever_new_types() -> None:
+    """What is written for types is kept for so many of them."""
+    pointers = module("_ffi.pointers")
+    for _ in range(pointers.MOST_PACKERS + 10):
+        assert packed(5, type("Own", (ctypes.c_uint64,), {})) == b"\5" + bytes(7)
+    assert len(pointers._packers) <= pointers.MOST_PACKERS
+
+
 def test_kernel_parameters_of_characters() -> None:
     assert packed(120, ctypes.c_char) == packed(True, ctypes.c_char).replace(b"\1", b"x") == b"x" + bytes(7)
     assert packed("x", ctypes.c_wchar) == b"x" + bytes(7)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _packers: dict[tuple[Any, ...], Any] = {}
+MOST_PACKERS = 1024
+"""How many lists of types are remembered. A program that makes types for ever has no end of them."""
 
 SLOT = 8
 """Bytes of each value, with zeros behind it: what C reads if the parameter is wider than the value's type."""
@@ -43,7 +45,10 @@ def pack_pointers(value: tuple[Any, Any], what: str) -> Any:
     try:
         pack = _packers[types]
     except KeyError:
-        pack = _packers[types] = _packer(types, what)
+        pack = _packer(types, what)
+        if len(_packers) >= MOST_PACKERS:
+            _packers.clear()
+        _packers[types] = pack
     try:
         return pack(*values)
     except (struct.error, TypeError, OverflowError, AttributeError):

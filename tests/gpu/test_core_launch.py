@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import pickle
 import threading
+import weakref
 
 import numpy as np
 import pytest
 from cudapy.core.graph import GraphDefinition
 
 from cudapy import driver, pathfinder
+from cudapy._core.kernels.kernel import MOST_PACKERS
+from cudapy._core.kernels.node_parameters import arguments
 from cudapy.core import (
     CUDAError,
     Device,
@@ -110,6 +114,34 @@ def more():
 
 class Pair(ctypes.Structure):
     _fields_ = [("first", ctypes.c_int), ("second", ctypes.c_double)]
+
+
+def test_ever_new_types_of_arguments(device, stream, code) -> None:
+    """What is written for types is kept for so many of them."""
+    kernel, out = code.get_kernel("axpy"), device.allocate(128, stream=stream)
+    for _ in range(MOST_PACKERS + 10):
+        one = type("Own", (ctypes.c_float,), {})(1)
+        launch(stream, LaunchConfig(grid=1, block=1), kernel, one, out, out, 1)
+        arguments(kernel, (one, out, out, 1))
+    assert len(kernel._packers) <= MOST_PACKERS
+    stream.sync()
+
+
+def test_kernels_of_many_names_leave_nothing(device, stream) -> None:
+    ptx = Program('extern "C" __global__ void name_(int *x) { *x = 1; }', "c++").compile("ptx").code.decode()
+    out, config = device.allocate(4, stream=stream), LaunchConfig(grid=1, block=1)
+    kernels = []
+    for i in range(20):
+        kernel = ObjectCode.from_ptx(ptx.replace("name_", f"name_{i}").encode()).get_kernel(f"name_{i}")
+        launch(stream, config, kernel, out)
+        prepare(stream, config, kernel, out)(out)
+        values = ((out.handle,), (ctypes.c_void_p,))
+        driver.checked.cuLaunchKernel(int(kernel.handle), 1, 1, 1, 1, 1, 1, 0, stream.handle, values, 0)
+        kernels.append(weakref.ref(kernel._launch))
+    stream.sync()
+    del kernel
+    gc.collect()
+    assert not any(written() for written in kernels)
 
 
 EXPECTED = [-3, 1, -300, -70000, 2**40, 0.5, 0.25, 1, 2, 3, 4, 7, 0.125, 1]

@@ -149,11 +149,11 @@ class GraphBuilder(Closable, Drawn, Recorder):
         """The capture; a RuntimeError if there is none."""
         self._stream  # noqa: B018  # raises what a closed builder has to say
         capture = self._open()
-        if capture is not None and not capture.is_over:
-            return capture
-        if self._split_from is not None:
+        if capture is None and self._split_from is None:
+            self._refuse(self._over or "it is not building: call begin_building()")
+        if capture is None or capture.is_over:
             self._refuse("the builder that it was split from has ended the building, or was dropped")
-        self._refuse(self._over or "it is not building: call begin_building()")
+        return capture
 
     def _refuse(self, why: str) -> NoReturn:
         raise RuntimeError(f"{self!r} cannot do that: {why}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import ref
 
 from ... import driver
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from ..device.device import Device
     from .object_code import ObjectCode
     from .occupancy import KernelOccupancy
+
+
+T = TypeVar("T")
 
 
 class ParamInfo(NamedTuple):
@@ -37,7 +40,7 @@ class Kernel(NotCopyable):
         self._handle = handle
         self._function = CUfunction(int(handle))  # the driver takes one for the other
         self._module = module  # kept alive, as it owns the code
-        self._packers: dict[Any, Any] = {}  # what `launch` has written for this kernel
+        self._packers: dict[Any, Any] = {}  # what `launch` has written for this kernel, see `keep_packer`
         self._launch: Any = _first_launch
         self._parameters_known: list[ParamInfo] | None = None
         self.name = name
@@ -125,6 +128,21 @@ class Kernel(NotCopyable):
 
     def __repr__(self) -> str:
         return f"<Kernel {self.name}>"
+
+
+MOST_PACKERS = 64
+"""For how many lists of types of arguments a kernel keeps what was written. A program that makes types for
+ever, such as a struct for each launch, has no end of them.
+"""
+
+
+def keep_packer(kernel: Kernel, key: Any, packer: T) -> T:
+    """Keep what was written for launches of `kernel` with arguments of the types in `key`; it is returned."""
+    packers = kernel._packers
+    if len(packers) >= MOST_PACKERS:
+        packers.clear()
+    packers[key] = packer
+    return packer
 
 
 def _first_launch(*how: Any) -> None:

@@ -21,9 +21,9 @@ from ..ownership.graph_references import is_builder
 from ..ownership.keep_alive import keep_alive_for_graph
 from ..streams.stream import IsStreamType, Stream
 from .arguments import HELPERS, encode, encoding, layout, packed_format
+from .kernel import Kernel, keep_packer
 from .launch_config import STREAM, LaunchConfig
 from .launch_failure import failed
-from .object_code import Kernel
 from .parameter_kinds import Parameter
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) ->
     types = tuple(map(type, args))
     run = kernel._packers.get(types)
     if run is None:
-        run = kernel._packers[types] = Writer(kernel, args).general()
+        run = keep_packer(kernel, types, Writer(kernel, args).general())
     kernel._launch = run
     run(kernel, stream, config, args)
 

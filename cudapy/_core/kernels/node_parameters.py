@@ -17,7 +17,7 @@ from ...driver import (
     CUlaunchAttributeID,
     checked,
 )
-from .kernel import Kernel, kernel_name
+from .kernel import Kernel, keep_packer, kernel_name
 from .launch import PACK_ERRORS, Writer
 from .launch_config import LaunchConfig
 
@@ -73,7 +73,7 @@ def arguments(kernel: Kernel, args: Any) -> Packed:
     key = arguments, *map(type, args)
     writer = kernel._packers.get(key)
     if writer is None:
-        writer = kernel._packers[key] = Writer(kernel, args)
+        writer = keep_packer(kernel, key, Writer(kernel, args))
     try:
         room, _ = slot = writer.free.pop()
     except IndexError:
