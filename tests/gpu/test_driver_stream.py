@@ -6,6 +6,7 @@ import ctypes
 import threading
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cudapy import driver
@@ -94,6 +95,103 @@ def test_one_stream_waits_for_an_event_of_another() -> None:
             ok(driver.cuMemsetD32Async(pointer, 2, 2, second))
             assert driver.cuStreamQuery(second) == NOT_READY
         assert read(pointer, 4) == [2, 2, 1, 1]
+
+
+def whole_context(_: Any) -> None:
+    ok(driver.cuCtxSynchronize())
+
+
+def legacy_stream(_: Any) -> None:
+    ok(driver.cuStreamSynchronize(CU_STREAM_LEGACY))
+
+
+def legacy_copy(pointer: Any) -> None:
+    ok(driver.cuMemcpyDtoH(bytearray(16), pointer, 16))
+
+
+def free(_: Any) -> None:
+    ok(driver.cuMemFree(ok(driver.cuMemAlloc(64))))
+
+
+def free_page_locked(_: Any) -> None:
+    ok(driver.cuMemFreeHost(ok(driver.cuMemAllocHost(64))))
+
+
+def by_an_event(_: Any) -> None:
+    needs_driver(12, 5)
+    with event() as done:
+        ok(driver.cuCtxRecordEvent(ok(driver.cuCtxGetCurrent()), done))
+        ok(driver.cuEventSynchronize(done))
+
+
+def by_another_thread(_: Any) -> None:
+    context = ok(driver.cuCtxGetCurrent())
+
+    def wait() -> None:
+        ok(driver.cuCtxSetCurrent(context))
+        ok(driver.cuCtxSynchronize())
+
+    waits = threading.Thread(target=wait)
+    waits.start()
+    waits.join()
+
+
+BLOCKING, NON_BLOCKING = CUstream_flags.CU_STREAM_DEFAULT, CUstream_flags.CU_STREAM_NON_BLOCKING
+WAITS = (whole_context, free, free_page_locked, by_an_event, by_another_thread)
+
+
+class TestDestroyedWithWork:
+    """Work of a stream that was destroyed is work of its context: what waits for that waits for it."""
+
+    def check(self, flags: int, wait: Any, work: Any = None) -> None:
+        gate, seen = threading.Event(), []
+
+        @HOST_FUNCTION
+        def late(_: Any) -> None:
+            seen.append(gate.wait(20))
+
+        with memory(16) as pointer:
+            queue = ok(driver.cuStreamCreate(flags))
+            ok(driver.cuLaunchHostFunc(queue, late, None))
+            ok((work or self.fill)(pointer, queue))
+            ok(driver.cuStreamDestroy(queue))
+            opens = threading.Timer(0.2, gate.set)
+            opens.start()
+            wait(pointer)
+            assert seen == [True]
+            data = np.zeros(4, np.int32)
+            with stream() as other:
+                ok(driver.cuMemcpyDtoHAsync(data, pointer, data.nbytes, other))
+                ok(driver.cuStreamSynchronize(other))
+            assert data.tolist() == [7] * 4
+            opens.join()
+
+    @staticmethod
+    def fill(pointer: Any, queue: Any) -> tuple[Any, ...]:
+        return driver.cuMemsetD32Async(pointer, 7, 4, queue)
+
+    @pytest.mark.parametrize("wait", WAITS)
+    @pytest.mark.parametrize("flags", [BLOCKING, NON_BLOCKING])
+    def test_the_context_waits(self, flags: int, wait: Any) -> None:
+        self.check(flags, wait)
+
+    @pytest.mark.parametrize("wait", [legacy_stream, legacy_copy])
+    def test_the_legacy_stream_waits(self, wait: Any) -> None:
+        self.check(BLOCKING, wait)
+
+    def test_a_graph_that_was_destroyed_too(self) -> None:
+        def launch(pointer: Any, queue: Any) -> tuple[Any, ...]:
+            graph = ok(driver.cuGraphCreate(0))
+            fill = driver.CUDA_MEMSET_NODE_PARAMS(
+                dst=pointer, value=7, elementSize=4, width=4, height=1, pitch=16
+            )
+            ok(driver.cuGraphAddMemsetNode(graph, [], 0, fill, ok(driver.cuCtxGetCurrent())))
+            instance = ok(driver.cuGraphInstantiate(graph, 0))
+            ok(driver.cuGraphLaunch(instance, queue))
+            ok(driver.cuGraphExecDestroy(instance))
+            return driver.cuGraphDestroy(graph)
+
+        self.check(NON_BLOCKING, whole_context, launch)
 
 
 class TestHostFunctions:

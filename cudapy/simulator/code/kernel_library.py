@@ -139,8 +139,7 @@ def cuLibraryUnload(library: int) -> None:
     gone = find(library, Library)
     not_in_capture()
     for context in list(gone.modules):
-        for work in context.pending():
-            work.wait()
+        context.finish()
     gone.forget()
 
 

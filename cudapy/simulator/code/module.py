@@ -216,8 +216,7 @@ def cuModuleLoadDataEx(image: int | None, numOptions: int, options: Pointer, opt
 def cuModuleUnload(hmod: int) -> None:
     module = find(hmod, Module)
     not_in_capture()
-    for work in module.context.pending():
-        work.wait()
+    module.context.finish()
     module.forget()
 
 

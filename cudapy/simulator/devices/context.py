@@ -11,7 +11,7 @@ from ..addresses import Pointer
 from ..handles import Object, every, find
 from ..library import per_thread, provides
 from ..refused import Refused, invalid
-from ..streams.work import Faults, Work
+from ..streams.work import Faults, Queue, Work, guard
 from . import device as devices
 
 TYPE_CHECKING = False
@@ -44,6 +44,7 @@ class Context(Object, Faults):
         from ..streams.stream import Stream
 
         super().__init__()
+        Faults.__init__(self)
         self.device = device
         self.flags = flags
         self.is_primary = is_primary
@@ -78,9 +79,24 @@ class Context(Object, Faults):
         parts = [stream for part in list(self.parts) for stream in part.all_streams]
         return [self.legacy, *self._own.values(), *self.streams, *parts]
 
+    def busy_queues(self) -> list[Queue]:
+        """The queues that have work: those of all streams, also of streams that were destroyed."""
+        with guard:
+            return list(self.busy)
+
     def pending(self) -> list[Work]:
         """The newest work of each stream, where it is not done."""
-        return [last for stream in list(self.all_streams) if (last := stream.queue.last) is not None]
+        return [last for queue in self.busy_queues() if (last := queue.last) is not None]
+
+    def drain(self) -> None:
+        """Wait for all work, of destroyed streams too."""
+        for work in self.pending():
+            work.wait()
+
+    def finish(self) -> None:
+        """Wait for all work, for a call that releases what that may use. Raises Refused."""
+        self.drain()
+        self.check()
 
     def check(self) -> None:
         """Raise the fault that the context has, if any."""
@@ -97,9 +113,7 @@ class Context(Object, Faults):
             raise Refused(
                 "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a stream of the context is being captured"
             )
-        for work in self.pending():
-            work.wait()
-        self.check()
+        self.finish()
 
     def record(self, event: Event) -> None:
         """Have `event` stand for all that is in its streams."""
@@ -121,8 +135,7 @@ class Context(Object, Faults):
         from ..memory.ipc_memory import forget as forget_opened
         from ..streams.event import Event
 
-        for work in self.pending():
-            work.wait()
+        self.drain()
         forget_opened(self)
         release_all(self)
         for cls in (Event, Module, Library):

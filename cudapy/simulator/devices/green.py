@@ -27,6 +27,7 @@ from ..refused import Refused, invalid
 from ..streams.event import Event
 from ..streams.operations import needed
 from ..streams.stream import NON_BLOCKING, Stream, stream
+from ..streams.work import Queue
 from .context import Context, current, get, given
 from .device import Device, device
 from .primary import cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain
@@ -284,9 +285,11 @@ class GreenPartition(Context):
     def root(self) -> Context:
         return self._whole
 
+    def busy_queues(self) -> list[Queue]:
+        return [queue for queue in self._whole.busy_queues() if queue.place is self]
+
     def destroy(self) -> None:
-        for work in self.pending():
-            work.wait()
+        self.drain()
         self._whole.parts.remove(self)
         for one in list(self.streams):
             one.forget()

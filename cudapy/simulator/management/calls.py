@@ -235,13 +235,8 @@ def nvmlDeviceGetMemoryInfo_v2(device: int, memory: Pointer) -> None:
 def nvmlDeviceGetUtilizationRates(device: int) -> nvmlUtilization_t:
     """100 % while something runs on the device, or waits to."""
     this_device = _device(device)
-    streams = [
-        stream
-        for context in every(Context)
-        if context.device is this_device
-        for stream in context.all_streams
-    ]
-    return nvmlUtilization_t(gpu=100 * any(stream.queue.last is not None for stream in streams))
+    contexts = [context for context in every(Context) if context.device is this_device]
+    return nvmlUtilization_t(gpu=100 * any(context.pending() for context in contexts))
 
 
 @provides("nvml")

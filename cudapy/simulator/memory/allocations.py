@@ -277,8 +277,7 @@ def cuMemFree_v2(dptr: int) -> None:
     not_in_capture()
     if block is None or (block.pool is None and block.kind not in ("device", "managed")):
         raise invalid(f"no device memory starts at {dptr:#x}{freed_before(dptr)}")
-    for work in block.context.pending():
-        work.wait()
+    block.context.finish()
     if block.pool is not None:
         block.pool.free(block, block.context.legacy)
     else:

@@ -36,8 +36,7 @@ def cuMemFreeHost(p: int | None) -> None:
     not_in_capture()
     if block is None or block.kind != "host":
         raise invalid(f"no page-locked memory starts at {p:#x}{freed_before(p)}")
-    for work in block.context.pending():
-        work.wait()
+    block.context.finish()
     release(block)
 
 
@@ -64,8 +63,7 @@ def cuMemHostUnregister(p: int | None) -> None:
         raise invalid(f"{p or 0:#x} is not where a registration starts")
     if block is None or block.kind != "registered":
         raise Refused("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", f"{p:#x} lies in no registered memory")
-    for work in block.context.pending():
-        work.wait()
+    block.context.finish()
     release(block)
 
 

@@ -76,8 +76,7 @@ def _open(ipc_handle: IpcHandle, context: Context) -> Block:
 @provides("driver")
 def cuIpcCloseMemHandle(dptr: int) -> None:
     context = owner()
-    for work in context.pending():
-        work.wait()
+    context.finish()
     with _lock:
         data = next((data for data, (block, _) in _opened.items() if block.address == dptr), None)
         if data is None:

@@ -196,6 +196,5 @@ def cuMulticastBindAddr(mcHandle: int, mcOffset: int, memptr: int, size: int, fl
 def cuMulticastUnbind(mcHandle: int, dev: int, mcOffset: int, size: int) -> None:
     multicast, ordinal = _multicast(mcHandle), device(dev).ordinal
     for context in every(Context):
-        for work in context.pending():
-            work.wait()
+        context.drain()
     multicast.unbind(ordinal, mcOffset, size)

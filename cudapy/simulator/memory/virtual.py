@@ -229,8 +229,7 @@ def cuMemMap(ptr: int, size: int, offset: int, handle: int, flags: int) -> None:
 @provides("driver")
 def cuMemUnmap(ptr: int, size: int) -> None:
     inside = _whole_mappings(ptr, size)
-    for work in owner().pending():
-        work.wait()
+    owner().finish()
     for block in inside:
         with guard:
             if table.find(block.address) is not None:

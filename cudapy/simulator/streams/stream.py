@@ -43,7 +43,7 @@ class Stream(Object):
         self.flags = flags
         self.priority = min(LEAST, max(GREATEST, priority))
         self.id = next(_ids)
-        self.queue = Queue(context.root)
+        self.queue = Queue(context.root, context, not flags & NON_BLOCKING)
         self.capture: Any = None
         self.attributes: dict[Attribute, CUstreamAttrValue] = {}
 
@@ -57,8 +57,8 @@ class Stream(Object):
         """Queue work, in the order that the default stream demands."""
         others = list(after)
         if self.is_legacy:
-            blocking = [s for s in self.context.all_streams if not s.flags & NON_BLOCKING and s is not self]
-            others += [last for s in blocking if (last := s.queue.last) is not None]
+            blocking = [q for q in self.context.busy_queues() if q.is_blocking and q is not self.queue]
+            others += [last for q in blocking if (last := q.last) is not None]
         elif not self.flags & NON_BLOCKING and (last := self.context.legacy.queue.last) is not None:
             others.append(last)
         return self.queue.submit(action, others, soon)

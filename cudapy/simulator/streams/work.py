@@ -142,6 +142,9 @@ class Faults:
     error: Refused | None = None
     prints = True  # whether reports that the program does not read go to stderr
 
+    def __init__(self) -> None:
+        self.busy: set[Queue] = set()  # the queues that have work, also of streams that were destroyed
+
     def fail(self, status: str, report: str) -> None:
         """From now on every call fails with `status`, for the reason in the report."""
         with guard:
@@ -155,10 +158,16 @@ class Faults:
 
 
 class Queue:
-    """Work in order. A fault in it goes to `owner`, and what comes later is left out."""
+    """Work in order. A fault in it goes to `owner`, and what comes later is left out.
 
-    def __init__(self, owner: Faults) -> None:
+    place: the context of its stream, `owner` or a part of that.
+    is_blocking: whether it takes part in the order that the legacy default stream demands.
+    """
+
+    def __init__(self, owner: Faults, place: Faults | None = None, is_blocking: bool = False) -> None:
         self._owner = owner
+        self.place = place or owner
+        self.is_blocking = is_blocking
         self._pending: deque[Work] = deque()
         self._running: Work | None = None
         self._has_thread = False  # that does what is pending
@@ -184,6 +193,7 @@ class Queue:
             with guard:
                 work.after = tuple(other for other in after if not other.done)
                 self._last = work
+                self._owner.busy.add(self)
                 at_once = soon and self._running is None and not self._pending and not work.after
                 starts = not at_once and not self._has_thread
                 if at_once:
@@ -255,4 +265,6 @@ class Queue:
                 work.action = None
                 work.after = ()
                 self._running = None
+                if not self._pending:
+                    self._owner.busy.discard(self)
                 progress.notify_all()

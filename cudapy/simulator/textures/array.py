@@ -158,8 +158,7 @@ def cuArrayDestroy(hArray: int) -> None:
     if gone.owner is not None:
         raise Refused("CUDA_ERROR_INVALID_HANDLE", "a level goes with its mipmapped array")
     not_in_capture()
-    for work in gone.context.pending():
-        work.wait()
+    gone.context.finish()
     gone.forget()
 
 
@@ -186,8 +185,7 @@ def cuMipmappedArrayGetLevel(hMipmappedArray: int, level: int) -> int:
 def cuMipmappedArrayDestroy(hMipmappedArray: int) -> None:
     gone = find(hMipmappedArray, MipmappedArray)
     not_in_capture()
-    for work in gone.levels[0].context.pending():
-        work.wait()
+    gone.levels[0].context.finish()
     gone.forget()
 
 

@@ -101,8 +101,7 @@ class TextureReference(Object):
         """Have the kernels that are launched from now on sample as it says now."""
         if self.context is None:
             return
-        for work in self.context.pending():
-            work.wait()
+        self.context.finish()
         least, most = self.level_clamp
         rules = CUDA_TEXTURE_DESC(
             addressMode=self.address_modes,
@@ -138,8 +137,7 @@ class SurfaceReference(Object):
         """Raises Refused."""
         if not find_array(array).shape.Flags & LOAD_STORE:
             raise invalid("the array was made without CUDA_ARRAY3D_SURFACE_LDST")
-        for work in self.context.pending():
-            work.wait()
+        self.context.finish()
         engine(self.context).surfaces[self.address] = surface(array)
         self.array = array
 

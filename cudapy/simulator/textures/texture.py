@@ -198,8 +198,7 @@ def cuTexObjectCreate(pResDesc: Pointer, pTexDesc: Pointer, pResViewDesc: Pointe
 @provides("driver")
 def cuTexObjectDestroy(texObject: int) -> None:
     gone = _texture_object(texObject)
-    for work in gone.context.pending():
-        work.wait()
+    gone.context.finish()
     gone.forget()
 
 
@@ -234,8 +233,7 @@ def cuSurfObjectCreate(pResDesc: Pointer) -> int:
 @provides("driver")
 def cuSurfObjectDestroy(surfObject: int) -> None:
     gone = find(surfObject, SurfaceObject, "CUDA_ERROR_INVALID_VALUE")
-    for work in gone.context.pending():
-        work.wait()
+    gone.context.finish()
     gone.forget()
 
 
