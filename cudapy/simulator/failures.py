@@ -48,9 +48,9 @@ class Failure:
         from .devices.context import top
 
         context = top()
-        if context is not None and context.error is None:
-            context.error = Refused(refused.status, refused.reason)  # without a traceback
-            self._faulty.append(context)
+        if context is not None and not context.root.is_lost:
+            context.root.lose(Refused(refused.status, refused.reason))  # without a traceback
+            self._faulty.append(context.root)
 
     def __enter__(self) -> Failure:
         if self in _active:
@@ -61,7 +61,7 @@ class Failure:
     def __exit__(self, *exception: object) -> None:
         _active.remove(self)
         for context in self._faulty:
-            context.error = None
+            context.revive()
 
 
 _active: list[Failure] = []

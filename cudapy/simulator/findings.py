@@ -54,7 +54,7 @@ def note_leaks() -> None:
     from .memory.pool_memory import graph_memory
 
     for block in blocks.all():
-        is_lost = block.context.error is not None  # with its context, in which nothing can be freed
+        is_lost = block.context.is_lost  # with its context, in which nothing can be freed
         if block.address not in graph_memory and not is_lost:  # a graph has its memory for good
             text = f"{block.size} bytes of {block.kind} memory at {block.address:#x} were not freed"
             note(LEAK, text, bytes=block.size, device=block.device.ordinal)

@@ -53,6 +53,7 @@ print(found[0], sys.getswitchinterval() == interval)
 
 def test_one_kernel_at_a_time_and_all_in_turn() -> None:
     time_slices = import_module("cudapy.simulator.streams.kernel_time_slices").KernelTimeSlices()
+    pause = time_slices.pause_of(import_module("cudapy.simulator.streams.work").Faults())
     inside, most, rounds = [], [], []
     together = threading.Barrier(4)
 
@@ -66,7 +67,7 @@ def test_one_kernel_at_a_time_and_all_in_turn() -> None:
                     most.append(len(inside))
                 rounds.append((number, name))
                 inside.remove(name)
-                time_slices.pause()
+                pause()
                 inside.append(name)
             inside.remove(name)
 

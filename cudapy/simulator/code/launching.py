@@ -29,6 +29,7 @@ from ..streams.event import Event
 from ..streams.kernel_time_slices import KernelTimeSlices
 from ..streams.operations import Operation, needed
 from ..streams.stream import stream
+from ..streams.work import faults_here
 from .function import get, required_cluster
 from .kernel_answers import KernelAnswers
 from .kernel_library import function
@@ -59,7 +60,7 @@ def engine_device(device: Device) -> EngineDevice:
     with _lock:
         if device.ordinal not in _devices:
             count = device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
-            _devices[device.ordinal] = EngineDevice(table, count, pause=_time_slices.pause)
+            _devices[device.ordinal] = EngineDevice(table, count)
         return _devices[device.ordinal]
 
 
@@ -197,6 +198,7 @@ class KernelLaunch(Operation):
             pending_launches=self.context.limits[CUlimit.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT],
             answers=KernelAnswers(self.kernel.module, _refusal),
             origin=self.context,
+            pause=_time_slices.pause_of(faults_here()),
         )
         try:
             with _time_slices:

@@ -122,7 +122,7 @@ def _limit() -> float:
 def _look(wait: Wait, fail: Callable[[str], Exception]) -> None:
     """Raise what ends a wait without an end; report one that lasts."""
     comm = wait.comm
-    if comm.is_aborted or comm.context.root.error is not None:
+    if comm.is_aborted or comm.context.root.is_lost:
         raise Ended
     lasted = time.monotonic() - wait.since
     with changed:

@@ -7,6 +7,7 @@ import ctypes
 from ..._types.driver.enums import CUgraphNodeType as Type
 from ..handles import Object
 from ..streams.operations import Operation
+from ..streams.work import go_on
 from .graph import ChildGraph, Graph
 
 
@@ -62,6 +63,7 @@ class Condition(Operation):
         value = self.value.value
         if self.kind == self.WHILE:
             while self.value.value:
+                go_on()
                 ChildGraph(self.bodies[0]).run()
         elif self.kind == self.SWITCH:
             if value < len(self.bodies):

@@ -14,6 +14,7 @@ from ..handles import Object, find
 from ..library import provides
 from ..refused import Refused, invalid, unsupported
 from ..streams.operations import Operation
+from ..streams.work import go_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ class ChildGraph(Operation):
 
     def run(self) -> None:
         for node in self.graph.ordered():
+            go_on()
             node.operation.run()
 
 

@@ -15,7 +15,7 @@ from ..refused import Refused, invalid
 from ..streams.capture import forbid
 from ..streams.operations import Operation, needed
 from ..streams.stream import stream
-from ..streams.work import Faults, Queue
+from ..streams.work import Faults, Queue, go_on
 from . import device_launch
 from .conditional import Condition
 from .graph import ChildGraph, Graph, Impossible, Node, graph, node
@@ -89,6 +89,7 @@ class Exec(Object):
                 if isinstance(operation, Alloc):
                     Free(operation.storage.address).run()
         for one, operation in operations.items():
+            go_on()
             if one not in off:
                 operation.run()
                 device_launch.run_children()

@@ -228,6 +228,7 @@ def later(operation: Operation, hStream: int) -> None:
     work = in_stream.add(operation)
     if waits and work is not None:
         work.wait()
+        in_stream.context.check()
 
 
 def line(dst: int, dst_kind: int, src: int, src_kind: int, size: int) -> Copy:

@@ -147,8 +147,9 @@ def cudaPeekAtLastError() -> None:
 
 def _raise(code: int) -> None:
     context = contexts.top()
-    if not code and context is not None and context.error is not None:
-        code = context.error.code
+    error = context.root.error if context is not None else None
+    if not code and error is not None:
+        code = error.code
     if code:
         raise Status(code)
 

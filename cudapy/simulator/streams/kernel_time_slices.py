@@ -7,12 +7,20 @@ import threading
 import time
 from collections import deque
 
+from .work import Ended
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .work import Faults
+
 SLICE = 0.002  # seconds for a kernel, if others wait
 SWITCH = 0.0005  # seconds for a thread of Python while a kernel runs: the program's own wait less than 5 ms
 
 
 class KernelTimeSlices:
-    """`with time_slices:` around a kernel. In between, `pause` lets another run that waits."""
+    """`with time_slices:` around a kernel. In between, its `pause` lets another run that waits."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -44,14 +52,28 @@ class KernelTimeSlices:
             if self._interval and abs(sys.getswitchinterval() - SWITCH) < 1e-6:
                 sys.setswitchinterval(self._interval)
 
-    def pause(self) -> None:
-        """Between two blocks of a kernel: wait for its next turn if others wait and this one was long."""
-        if self._waiting and time.perf_counter() - self._since >= SLICE:
-            with self._lock:
-                turn = self._queue()
-                self._waiting.popleft().release()
-            turn.acquire()
-            self._since = time.perf_counter()
+    def pause_of(self, faults: Faults) -> Callable[[], None]:
+        """What a kernel whose faults go there calls between two of its blocks.
+
+        It waits for its next turn if others wait and this one was long; and it raises Ended after a fault.
+        """
+        waiting = self._waiting
+
+        def pause() -> None:
+            if waiting and time.perf_counter() - self._since >= SLICE:
+                self._change()
+            if faults.is_lost:
+                raise Ended
+
+        return pause
+
+    def _change(self) -> None:
+        """Let another run, and wait for the next turn."""
+        with self._lock:
+            turn = self._queue()
+            self._waiting.popleft().release()
+        turn.acquire()
+        self._since = time.perf_counter()
 
     def _queue(self) -> threading.Lock:
         turn = threading.Lock()

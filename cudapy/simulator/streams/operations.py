@@ -17,6 +17,7 @@ from ..addresses import require_code
 from ..devices.context import Context
 from ..refused import Refused, invalid
 from .event import Event
+from .work import go_on, in_program
 
 HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 STREAM_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
@@ -27,6 +28,7 @@ class Operation:
 
     type = Type.CU_GRAPH_NODE_TYPE_EMPTY
     soon = True
+    is_bookkeeping = False  # it is done in a lost context as well
     context: Context | None = None
 
     def run(self) -> None:
@@ -62,7 +64,9 @@ class HostCall(Operation):
         self.data = data
 
     def run(self) -> None:
-        HOST_FUNCTION(self.function)(self.data)
+        go_on()
+        with in_program():
+            HOST_FUNCTION(self.function)(self.data)
 
 
 class EventRecord(Operation):
@@ -128,8 +132,7 @@ class MemoryOperations(Operation):
                 table.written(address, bits // 8)
                 continue
             while not self._holds(word.value, value, flags & 3, bits):
-                if self.context is not None and self.context.error is not None:
-                    return
+                go_on()
                 time.sleep(0.0002)
 
     def _holds(self, present: int, value: int, test: int, bits: int) -> bool:

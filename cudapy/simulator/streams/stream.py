@@ -14,7 +14,7 @@ from ..handles import Object, find
 from ..library import provides
 from ..refused import Refused, invalid
 from .operations import STREAM_CALLBACK, HostCall, Operation
-from .work import Queue, Work
+from .work import Queue, Work, in_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,11 @@ class Stream(Object):
         return self.handle == LEGACY
 
     def submit(
-        self, action: Callable[[], Any] | None, after: Iterable[Work] = (), soon: bool = False
+        self,
+        action: Callable[[], Any] | None,
+        after: Iterable[Work] = (),
+        soon: bool = False,
+        is_bookkeeping: bool = False,
     ) -> Work:
         """Queue work, in the order that the default stream demands."""
         others = list(after)
@@ -61,7 +65,7 @@ class Stream(Object):
             others += [last for q in blocking if (last := q.last) is not None]
         elif not self.flags & NON_BLOCKING and (last := self.context.legacy.queue.last) is not None:
             others.append(last)
-        return self.queue.submit(action, others, soon)
+        return self.queue.submit(action, others, soon, is_bookkeeping)
 
     def add(self, operation: Operation) -> Work | None:
         """Queue an operation; or, in a capture, make it a node, and return None."""
@@ -72,7 +76,7 @@ class Stream(Object):
             from .capture import implicit
 
             implicit(self.context)
-        return self.submit(operation.run, soon=operation.soon)
+        return self.submit(operation.run, (), operation.soon, operation.is_bookkeeping)
 
     def wait(self) -> None:
         """Block until all that was queued is done."""
@@ -215,7 +219,13 @@ def cuStreamAddCallback(hStream: int, callback: int, userData: int | None, flags
     if in_stream.capture is not None:
         in_stream.capture.invalidate()
         raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a callback with a status is not for captures")
-    in_stream.submit(lambda: STREAM_CALLBACK(callback)(hStream, 0, userData))
+    root = in_stream.context.root
+
+    def call() -> None:
+        with in_program():
+            STREAM_CALLBACK(callback)(hStream, root.error.code if root.error is not None else 0, userData)
+
+    in_stream.submit(call, is_bookkeeping=True)
 
 
 @provides("driver")

@@ -4,6 +4,10 @@ A stream has a `Queue`. Its work runs in order: on the thread that queues it whe
 ends soon (copies, fills, events), else on a thread that the queue starts and that ends when nothing is left.
 So kernels and host functions run beside the program, as they do on hardware; streams run beside each other.
 
+A fault ends all work of its context: kernels end between two of their blocks, what is queued is left out,
+and no call waits any more. The fault shows once nothing of the context runs, so what a program releases for
+it is not in use. Host functions are the program's own: one that runs goes on.
+
 What the garbage collector finalizes waits for streams, in whatever thread the collector runs. In one that has
 work to do, it would wait for itself. So a thread counts as at work from before its first work is there until
 it has none left, and none is given to it later: whoever starts it counts for it until it counts for itself.
@@ -12,6 +16,7 @@ it has none left, and none is given to it later: whoever starts it counts for it
 from __future__ import annotations
 
 import _thread
+import contextlib
 import sys
 import threading
 import time
@@ -28,7 +33,7 @@ from ..refused import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 guard = threading.RLock()
 """Guards all queues."""
@@ -50,9 +55,10 @@ waited_for: dict[int, tuple[Work, float]] = {}
 
 
 class _Here(threading.local):
-    """Whether this thread is in the middle of work."""
+    """Whether this thread is in the middle of work; and where faults of what it does go."""
 
     works = False
+    owner: Faults | None = None
 
 
 _here = _Here()
@@ -94,28 +100,77 @@ def may_wait() -> None:
         )
 
 
+class Ended(Exception):
+    """Work ends before its time: its context is lost."""
+
+
+def go_on() -> None:
+    """Raise Ended if the work that this thread does is of a context that is lost."""
+    owner = _here.owner
+    if owner is not None and owner.is_lost:
+        raise Ended
+
+
+def faults_here() -> Faults:
+    """Where faults of the work that this thread does go."""
+    return _here.owner or Faults()
+
+
+@contextlib.contextmanager
+def in_program() -> Iterator[None]:
+    """While work calls a function of the program: no fault waits for that. Raises Ended after one."""
+    owner = _here.owner
+    if owner is None:
+        yield
+        return
+    owner.leave()
+    try:
+        yield
+    finally:
+        owner.enter()
+    go_on()
+
+
 class Work:
-    """One thing to do, once all of `after` is done."""
+    """One thing to do, once all of `after` is done.
 
-    __slots__ = ("action", "after", "done")
+    owner: where its faults go.
+    is_bookkeeping: it is done in a lost context as well.
+    """
 
-    def __init__(self, action: Callable[[], Any] | None, after: Iterable[Work] = ()) -> None:
+    __slots__ = ("action", "after", "counts", "done", "is_bookkeeping", "owner")
+
+    def __init__(self, owner: Faults, action: Callable[[], Any] | None, is_bookkeeping: bool) -> None:
+        self.owner = owner
         self.action = action
-        self.after = tuple(after)
+        self.is_bookkeeping = is_bookkeeping
+        self.after: tuple[Work, ...] = ()
+        self.counts = False  # as one that runs
         self.done = False
 
+    @property
+    def is_over(self) -> bool:
+        """Whether no call waits for it any more: it is done, or its context has a fault."""
+        return self.done or self.owner.error is not None
+
+    def may_run(self) -> bool:
+        """Whether it is done at all, now that its turn has come."""
+        if not self.counts:
+            self.owner.await_error()
+        return self.counts or self.is_bookkeeping
+
     def wait(self) -> None:
-        """Block until it is done, for a call of the program. Raises Refused in the middle of work.
+        """Block until it is over, for a call of the program. Raises Refused in the middle of work.
 
         In slices, so that Ctrl-C ends it: raises Left.
         """
-        if not self.done:
+        if not self.is_over:
             may_wait()
             me = threading.get_ident()
             waited_for[me] = self, time.monotonic()
             try:
                 with guard:
-                    while not progress.wait_for(lambda: self.done, SLICE):
+                    while not progress.wait_for(lambda: self.is_over, SLICE):
                         leave()
             finally:
                 waited_for.pop(me, None)
@@ -131,30 +186,65 @@ class Work:
                 progress.wait(PAUSE)
 
     def follow(self) -> None:
-        """Block until it is done, for work that comes behind it."""
+        """Block until it is done, for work that comes behind it. Raises Ended."""
+        owner = faults_here()
         with guard:
-            wait_until(lambda: self.done)
+            wait_until(lambda: self.done or owner.is_lost)
+        go_on()
 
 
 class Faults:
-    """What keeps a fault for good, as a context does."""
+    """What keeps a fault for good, as a context does, and what ends with it."""
 
     error: Refused | None = None
     prints = True  # whether reports that the program does not read go to stderr
 
     def __init__(self) -> None:
         self.busy: set[Queue] = set()  # the queues that have work, also of streams that were destroyed
+        self.is_lost = False  # there is a fault, which shows once what runs has ended
+        self.running = 0  # of its works, without those in a function of the program
 
     def fail(self, status: str, report: str) -> None:
-        """From now on every call fails with `status`, for the reason in the report."""
+        """End what runs. From then on every call fails with `status`, for the reason in the report."""
         with guard:
-            if self.error is not None:
+            if self.is_lost:
                 return
             # who sees the error, and ends for it, finds the report in its place
             findings.note(findings.kind_of(report), report, status=status)
             if Faults.prints:
                 log.report(report)
-            self.error = Refused(status, report)
+            self.lose(Refused(status, report))
+
+    def lose(self, error: Refused) -> None:
+        """End what runs. From then on every call fails with this error."""
+        with guard:
+            self.is_lost = True
+            progress.notify_all()
+            wait_until(lambda: not self.running)
+            self.error = error
+            progress.notify_all()
+
+    def await_error(self) -> None:
+        """Block until the fault shows, if there is one; not in work that has to end first."""
+        if self.is_lost and _here.owner is not self:
+            with guard:
+                wait_until(lambda: self.error is not None or not self.is_lost)
+
+    def revive(self) -> None:
+        """A fault that a test wanted is over."""
+        self.error, self.is_lost = None, False
+
+    def enter(self) -> None:
+        """One of its works goes on, after a function of the program."""
+        with guard:
+            self.running += 1
+
+    def leave(self) -> None:
+        """One runs no more, or is in a function of the program."""
+        with guard:
+            self.running -= 1
+            if self.is_lost:
+                progress.notify_all()
 
 
 class Queue:
@@ -185,10 +275,14 @@ class Queue:
             return work is self._running or work in self._pending
 
     def submit(
-        self, action: Callable[[], Any] | None, after: Iterable[Work] = (), soon: bool = False
+        self,
+        action: Callable[[], Any] | None,
+        after: Iterable[Work] = (),
+        soon: bool = False,
+        is_bookkeeping: bool = False,
     ) -> Work:
         """Queue one thing to do. `soon`: it ends soon, and may as well run at once."""
-        work = Work(action)
+        work = Work(self._owner, action, is_bookkeeping)
         with gc_pause:
             with guard:
                 work.after = tuple(other for other in after if not other.done)
@@ -197,7 +291,7 @@ class Queue:
                 at_once = soon and self._running is None and not self._pending and not work.after
                 starts = not at_once and not self._has_thread
                 if at_once:
-                    self._running = work
+                    self._begin(work)
                 else:
                     self._pending.append(work)
                 if starts:
@@ -241,30 +335,53 @@ class Queue:
 
     def _next(self) -> Work:
         work = self._running = self._pending.popleft()
-        wait_until(lambda: all(other.done for other in work.after))
+        owner = self._owner
+        wait_until(lambda: all(other.done for other in work.after) or owner.is_lost)
+        self._begin(work)
         return work
 
+    def _begin(self, work: Work) -> None:
+        """It is next; with `guard` locked."""
+        self._running = work
+        work.counts = not self._owner.is_lost
+        if work.counts:
+            self._owner.running += 1
+
     def _run(self, work: Work) -> None:
-        before, _here.works = _here.works, True
+        owner, fault = self._owner, None
+        before = _here.works, _here.owner
+        _here.works, _here.owner = True, owner if work.counts else None
         try:
-            if work.action is not None and self._owner.error is None:
+            if work.action is not None and work.may_run():
                 work.action()
+        except Ended:
+            pass
         except Refused as refused:
-            self._owner.fail(
-                refused.status, refused.reason
-            )  # a fault: what a call refuses, it refuses at once
+            fault = refused  # what a call refuses, it refuses at once
         except BaseException as error:
             traceback.print_exception(error)
-            self._owner.fail(
-                "CUDA_ERROR_UNKNOWN", f"a mistake in the simulator: {type(error).__name__}: {error}"
-            )
+            text = f"a mistake in the simulator: {type(error).__name__}: {error}"
+            fault = Refused("CUDA_ERROR_UNKNOWN", text)
         finally:
-            _here.works = before
+            _here.works, _here.owner = before
+            if fault is not None or owner.is_lost:
+                self._end_with_context(work, fault)
             with guard:
+                if work.counts:
+                    owner.running -= 1
                 work.done = True
                 work.action = None
                 work.after = ()
                 self._running = None
                 if not self._pending:
-                    self._owner.busy.discard(self)
+                    owner.busy.discard(self)
                 progress.notify_all()
+
+    def _end_with_context(self, work: Work, fault: Refused | None) -> None:
+        """Lose the context, or wait until it is lost: no wait that ends for the fault finds none."""
+        if work.counts:
+            work.counts = False
+            self._owner.leave()
+        if fault is not None:
+            self._owner.fail(fault.status, fault.reason)
+        self._owner.await_error()

@@ -1,0 +1,209 @@
+"""What becomes of work and memory when a fault ends a context, or what they belong to is destroyed."""
+
+from __future__ import annotations
+
+import pytest
+
+from .test_device import output
+
+PRELUDE = '''
+import ctypes, threading
+import numpy as np
+from cudapy import driver, runtime
+from cudapy.driver import checked
+
+PTX = b"""
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry spin(.param .u64 p)
+{
+    .reg .b32 %r<2>; .reg .b64 %rd<2>; .reg .pred %q;
+    ld.param.u64 %rd1, [p];
+L:  ld.volatile.global.u32 %r1, [%rd1];
+    setp.eq.u32 %q, %r1, 0;
+    @%q bra L;
+    ret;
+}
+.visible .entry put(.param .u64 p, .param .u32 v)
+{
+    .reg .b32 %r<2>; .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [p];
+    ld.param.u32 %r1, [v];
+    st.volatile.global.u32 [%rd1], %r1;
+    ret;
+}
+"""
+checked.cuInit(0)
+LIMIT = 60  # seconds, for what would wait for ever
+LOST = "CUDA_ERROR_ILLEGAL_ADDRESS"
+
+def u32(): return np.zeros(16, np.uint32)
+
+class World:
+    """A context, and in it a kernel that spins for good, and work behind that."""
+    def __init__(self, primary=False):
+        self.context = checked.cuDevicePrimaryCtxRetain(0) if primary else checked.cuCtxCreate(0, 0)
+        checked.cuCtxSetCurrent(self.context)
+        self.module = checked.cuModuleLoadData(PTX + b"\\0")
+        self.spin, self.put = (checked.cuModuleGetFunction(self.module, n) for n in (b"spin", b"put"))
+        self.memory = checked.cuMemAlloc(64)
+        checked.cuMemsetD8(self.memory, 0, 64)
+        self.slow, self.other = checked.cuStreamCreate(1), checked.cuStreamCreate(1)
+        self.event = checked.cuEventCreate(0)
+
+    def launch(self, stream, kernel, address, *more):
+        values = (int(address), *more), (ctypes.c_void_p, ctypes.c_uint32)[: 1 + len(more)]
+        checked.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, values, 0)
+
+    def begin(self):
+        self.launch(self.slow, self.spin, self.memory)
+        checked.cuEventRecord(self.event, self.slow)
+        return self
+
+    def fault(self):
+        self.launch(self.other, self.put, 16, 5)
+
+    def lose(self):
+        self.begin().fault()
+        assert driver.cuStreamSynchronize(self.other)[0].name == LOST
+        return self
+
+def name(result): return (result[0] if isinstance(result, tuple) else result).name
+'''
+
+
+def test_after_a_fault_nothing_waits_for_a_kernel_that_spins() -> None:
+    """What waits fails with the status of the fault, and tearing down ends."""
+    calls = """
+WAITS = {
+    "stream": lambda w: driver.cuStreamSynchronize(w.slow),
+    "query": lambda w: driver.cuStreamQuery(w.slow),
+    "context": lambda w: driver.cuCtxSynchronize(),
+    "event": lambda w: driver.cuEventSynchronize(w.event),
+    "event query": lambda w: driver.cuEventQuery(w.event),
+    "free": lambda w: driver.cuMemFree(w.memory),
+    "copy": lambda w: driver.cuMemcpyDtoH(u32(), w.memory, 64),
+    "copy in the stream": lambda w: driver.cuMemcpyDtoHAsync(u32(), w.memory, 64, w.slow),
+    "unload": lambda w: driver.cuModuleUnload(w.module),
+    "runtime": lambda w: runtime.cudaDeviceSynchronize(),
+}
+seen = []
+for what, call in WAITS.items():
+    world = World().lose()
+    seen.append((what, name(call(world))))
+    checked.cuCtxDestroy(world.context)
+assert all(status in (LOST, "cudaErrorIllegalAddress") for what, status in seen), seen
+world = World().lose()
+for stream in (world.slow, world.other): checked.cuStreamDestroy(stream)
+checked.cuEventDestroy(world.event)
+checked.cuCtxDestroy(world.context)
+print("ends")
+"""
+    assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == "ends\n"
+
+
+@pytest.mark.parametrize("reset", ["driver.cuDevicePrimaryCtxReset(0)", "runtime.cudaDeviceReset()"])
+def test_a_reset_after_a_fault_ends(reset: str) -> None:
+    calls = f"""
+for _ in range(2):
+    world = World(primary=True).lose()
+    {reset}
+world = World(primary=True)
+world.launch(world.slow, world.put, world.memory, 7)
+checked.cuStreamSynchronize(world.slow)
+out = u32()
+checked.cuMemcpyDtoH(out, world.memory, 64)
+print(out[0])
+"""
+    assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == "7\n"
+
+
+def test_a_fault_ends_waits_that_began_before() -> None:
+    """Of all threads, for kernels, words of memory, events and host functions; and no other context's."""
+    calls = """
+world, other = World().begin(), World()
+other.launch(other.slow, other.spin, other.memory)
+checked.cuCtxSetCurrent(world.context)
+word = checked.cuStreamCreate(1)
+checked.cuStreamWaitValue32(word, world.memory, 1, 0)
+follows = checked.cuStreamCreate(1)
+checked.cuStreamWaitEvent(follows, world.event, 0)
+ran, called, graph = [], [], checked.cuGraphCreate(0)
+note = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(ran.append)
+kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+was_called = threading.Event()
+callback = kind(lambda stream, status, data: (called.append(status), was_called.set()))
+checked.cuLaunchHostFunc(follows, note, None)
+checked.cuStreamAddCallback(follows, callback, None, 0)
+params = driver.CUDA_HOST_NODE_PARAMS(fn=ctypes.cast(note, ctypes.c_void_p).value)
+checked.cuGraphAddEventWaitNode(graph, [], 0, world.event)
+checked.cuGraphAddHostNode(graph, [], 0, params)
+launched = checked.cuStreamCreate(1)
+checked.cuGraphLaunch(checked.cuGraphInstantiate(graph, 0), launched)
+seen, started = [], threading.Barrier(7)
+def wait(call, *arguments):
+    checked.cuCtxSetCurrent(world.context)
+    started.wait()
+    seen.append(name(call(*arguments)))
+threads = [
+    threading.Thread(target=wait, args=arguments, daemon=True)
+    for arguments in [
+        (driver.cuStreamSynchronize, world.slow), (driver.cuStreamSynchronize, word),
+        (driver.cuStreamSynchronize, follows), (driver.cuStreamSynchronize, launched),
+        (driver.cuCtxSynchronize,), (driver.cuEventSynchronize, world.event),
+    ]
+]
+for thread in threads: thread.start()
+started.wait()
+world.fault()
+for thread in threads: thread.join(LIMIT)
+assert seen == [LOST] * 6, seen
+checked.cuCtxDestroy(world.context)
+assert was_called.wait(LIMIT)
+assert ran == [] and called == [700], (ran, called)
+checked.cuCtxSetCurrent(other.context)
+assert name(driver.cuStreamQuery(other.slow)) == "CUDA_ERROR_NOT_READY"
+checked.cuMemsetD32Async(other.memory, 1, 1, other.other)
+checked.cuCtxSynchronize()
+print("ends")
+"""
+    assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == "ends\n"
+
+
+def test_a_fault_does_not_wait_for_functions_of_the_program() -> None:
+    """One that runs goes on; nothing that waits, waits for it."""
+    calls = """
+world, gate, ran = World(), threading.Event(), []
+hold = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: (gate.wait(LIMIT), ran.append(1)))
+checked.cuLaunchHostFunc(world.slow, hold, None)
+checked.cuLaunchHostFunc(world.slow, hold, None)
+world.fault()
+for call in (lambda: driver.cuStreamSynchronize(world.slow), driver.cuCtxSynchronize):
+    assert name(call()) == LOST
+checked.cuCtxDestroy(world.context)
+assert ran == []
+gate.set()
+print("ends")
+"""
+    assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == "ends\n"
+
+
+def test_no_kernel_runs_once_a_fault_shows() -> None:
+    """A program may release memory of its own then, that it has registered."""
+    calls = """
+for number in range(5):
+    world = World()
+    words = np.zeros(1024, np.uint32)
+    checked.cuMemHostRegister(words.ctypes.data, words.nbytes, 0)
+    for stream in (checked.cuStreamCreate(1) for _ in range(4)):
+        for _ in range(300): world.launch(stream, world.put, words.ctypes.data, 1)
+        world.launch(stream, world.spin, world.memory)
+    world.fault()
+    assert name(driver.cuStreamSynchronize(world.other)) == LOST
+    words[:] = 0
+    checked.cuCtxDestroy(world.context)
+    assert not words.any()
+print("ends")
+"""
+    assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == "ends\n"
