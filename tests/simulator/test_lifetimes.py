@@ -207,3 +207,102 @@ for number in range(5):
 print("ends")
 """
     assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == "ends\n"
+
+
+POOL = """
+world = World(primary=True)
+stream = world.other
+addresses = [int(checked.cuMemAllocAsync(4096, stream)) for _ in range(64)]
+checked.cuStreamSynchronize(stream)
+are_queued = threading.Event()
+wait = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: are_queued.wait(LIMIT))
+checked.cuLaunchHostFunc(stream, ctypes.cast(wait, ctypes.c_void_p).value, 0)
+world.fault()
+for address in addresses: checked.cuMemFreeAsync(address, stream)
+are_queued.set()
+assert name(driver.cuStreamSynchronize(stream)) == LOST
+checked.cuDevicePrimaryCtxReset(0)
+"""
+
+
+def test_what_was_freed_after_a_fault_is_out_of_reach_once_it_is_the_program_s() -> None:
+    """After a reset and a trim, arrays of the program may lie where memory of the pool did."""
+    calls = """
+checked.cuMemPoolTrimTo(checked.cuDeviceGetDefaultMemPool(0), 0)
+arrays = [np.zeros(4096 // 4, np.uint32) for _ in range(256)]
+for address in addresses:
+    world = World()
+    world.launch(world.slow, world.put, address, 7)
+    assert name(driver.cuStreamSynchronize(world.slow)) == LOST
+    checked.cuCtxDestroy(world.context)
+assert not any(array.any() for array in arrays)
+print("ends")
+"""
+    assert output(PRELUDE + POOL + calls, CUDAPY_SIMULATOR_REPORTS="0") == "ends\n"
+
+
+def test_what_was_freed_after_a_fault_is_given_out_again() -> None:
+    calls = """
+world = World(primary=True)
+seen = []
+for _ in range(2):
+    again = [checked.cuMemAllocAsync(4096, world.slow) for _ in addresses]
+    for address in again: world.launch(world.slow, world.put, address, 7)
+    out = u32()
+    for address in again:
+        checked.cuMemcpyDtoHAsync(out, address, 4, world.slow)
+        assert out[0] == 7
+        checked.cuMemFreeAsync(address, world.slow)
+    checked.cuStreamSynchronize(world.slow)  # which trims the pool
+    seen.append({int(address) for address in again})
+print(seen[0] == {*addresses})
+"""
+    assert output(PRELUDE + POOL + calls, CUDAPY_SIMULATOR_REPORTS="0") == "True\n"
+
+
+def test_memory_of_a_graph_that_a_fault_ended() -> None:
+    """Its launch allocated and did not free: the memory stays as long as kernels may touch it."""
+    calls = """
+world = World(primary=True)
+graph = checked.cuGraphCreate(0)
+params = driver.CUDA_MEM_ALLOC_NODE_PARAMS(bytesize=4096)
+params.poolProps.allocType = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+params.poolProps.location.type = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+node = checked.cuGraphAddMemAllocNode(graph, [], 0, params)
+address = int(params.dptr)
+kernel = driver.CUDA_KERNEL_NODE_PARAMS(func=world.put)
+for size in ("gridDim", "blockDim"):
+    for axis in "XYZ": setattr(kernel, size + axis, 1)
+word, value = ctypes.c_void_p(16), ctypes.c_uint32(7)
+table = (ctypes.c_void_p * 2)(ctypes.addressof(word), ctypes.addressof(value))
+kernel.kernelParams = ctypes.addressof(table)
+faulty = checked.cuGraphAddKernelNode(graph, [node], 1, kernel)
+checked.cuGraphAddMemFreeNode(graph, [faulty], 1, address)
+instance = checked.cuGraphInstantiate(graph, 0)
+checked.cuGraphLaunch(instance, world.slow)
+assert name(driver.cuStreamSynchronize(world.slow)) == LOST
+checked.cuGraphExecDestroy(instance), checked.cuGraphDestroy(graph)
+checked.cuDevicePrimaryCtxReset(0)
+arrays = [np.zeros(4096 // 4, np.uint32) for _ in range(256)]
+world = World(primary=True)
+world.launch(world.slow, world.put, address, 7)
+driver.cuStreamSynchronize(world.slow)
+assert not any(array.any() for array in arrays)
+print("ends")
+"""
+    assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == "ends\n"
+
+
+def test_page_locked_memory_is_the_program_s_again_after_a_fault() -> None:
+    """cuMemHostUnregister returns the status of the fault; no kernel may touch the memory."""
+    calls = """
+world, words = World(), np.zeros(1024, np.uint32)
+checked.cuMemHostRegister(words.ctypes.data, words.nbytes, 0)
+world.lose()
+assert name(driver.cuMemHostUnregister(words.ctypes.data)) == LOST
+world = World()
+world.launch(world.slow, world.put, words.ctypes.data, 7)
+assert name(driver.cuStreamSynchronize(world.slow)) == LOST
+print(words.any())
+"""
+    assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == "False\n"

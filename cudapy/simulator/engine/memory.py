@@ -25,6 +25,7 @@ time.
 """
 QUARANTINE = 64 << 20
 """Bytes of released memory that are kept, so that their addresses are not soon given out again."""
+NOTHING: U8 = np.empty(0, np.uint8)
 LEAST = 4096
 """What an allocation counts for at least: it has Python objects around it."""
 
@@ -32,7 +33,7 @@ LEAST = 4096
 class Allocation:
     """One range of memory: `size` bytes from `address`, of a kind ("device", "managed", "host" ...)."""
 
-    __slots__ = ("_views", "address", "data", "end", "kind", "reach", "size", "team", "written")
+    __slots__ = ("_views", "address", "data", "end", "is_adopted", "kind", "reach", "size", "team", "written")
 
     def __init__(self, address: int, size: int, kind: str, data: U8) -> None:
         self.address = address
@@ -40,6 +41,7 @@ class Allocation:
         self.end = address + size
         self.kind = kind
         self.data = data  # a uint8 array over the range
+        self.is_adopted = False  # whether somebody else says when the memory is given back
         self.written: Bools | None = (
             None  # a bool for each byte, once reads of unwritten memory are looked for
         )
@@ -119,13 +121,16 @@ class Memory:
         kind: str,
         reach: Callable[[Any], bool] | None = None,
         team: dict[int, Member] | None = None,
+        data: U8 | None = None,
     ) -> None:
         """Let kernels touch memory that somebody else owns, and keeps until `release`; `reach` says which.
-        Multicast memory, which has a `team`, is never read or written where it shows itself.
+        Memory of an array is kept from here on, if that is given as `data`. Multicast memory, which has a
+        `team`, is never read or written where it shows itself.
         """
-        data = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+        if data is None:
+            data = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
         allocation = Allocation(address, size, kind, data)
-        allocation.team = team
+        allocation.is_adopted, allocation.team = True, team
         allocation.reach = reach or (None if team is None else lambda _: True)
         self._add(allocation)
         self.written(address, size)
@@ -137,6 +142,8 @@ class Memory:
             del self._addresses[bisect.bisect_left(self._addresses, address)]
             self._last = self._bounds = None
             self._snapshots.clear()
+            if allocation.is_adopted:  # what runs has the other, and with it the memory
+                allocation = Allocation(address, allocation.size, allocation.kind, NOTHING)
             self._released.append(allocation)
             self._held += max(allocation.size, LEAST)
             while self._held > QUARANTINE and len(self._released) > 1:

@@ -193,11 +193,17 @@ def reach_of(context: Context) -> Callable[[Context], bool] | None:
     return lambda asking: asking.device is context.device or context in asking.peers
 
 
-def fresh(address: int, size: int, kind: str, reach: Callable[[Context], bool] | None = None) -> None:
-    """From now on kernels may touch memory that somebody else keeps; what was in it is gone."""
+def fresh(
+    address: int,
+    size: int,
+    kind: str,
+    reach: Callable[[Context], bool] | None = None,
+    data: Any = None,
+) -> None:
+    """From now on kernels may touch memory; what was in it is gone. It is `data`, or somebody else's."""
     if size < LAZY or not emptied(address, size):
         ctypes.memset(address, 0 if kind == "managed" else POISON, size)
-    table.adopt(address, size, kind, reach)
+    table.adopt(address, size, kind, reach, data=data)
     allocation = table.find(address)
     if allocation is not None and allocation.written is not None and kind == "device":
         allocation.written[:] = False

@@ -63,8 +63,9 @@ def cuMemHostUnregister(p: int | None) -> None:
         raise invalid(f"{p or 0:#x} is not where a registration starts")
     if block is None or block.kind != "registered":
         raise Refused("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", f"{p:#x} lies in no registered memory")
-    block.context.finish()
-    release(block)
+    block.context.drain()
+    release(block)  # after a fault too: it is the program's memory, which may be gone next
+    block.context.check()
 
 
 def _host(p: int | None) -> Block:

@@ -208,7 +208,7 @@ def cuMemFreeAsync(dptr: int, hStream: int) -> None:
     else:
         from .allocations import release
 
-        in_stream.submit(lambda: release(block))
+        in_stream.submit(lambda: release(block), is_bookkeeping=True)
 
 
 @provides("driver")

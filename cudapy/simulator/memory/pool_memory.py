@@ -22,16 +22,25 @@ class Storage:
     def __init__(self, size: int, file: File | None = None) -> None:
         self.size = size
         self.region = file.take(size) if file is not None else None
+        self._data: Any = None  # an array, which what kernels may touch keeps
         if self.region is not None:
             self.address = self.region.address
         else:
-            self._block = np.empty(size + 1024, np.uint8)
-            self.address = int(self._block.ctypes.data) + 512 - self._block.ctypes.data % 512
+            block = np.empty(size + 1024, np.uint8)
+            start = 512 - int(block.ctypes.data) % 512
+            self._data = block[start : start + size]
+            self.address = int(block.ctypes.data) + start
         self.stream: Stream | None = None  # where it was freed
         self.work: Work | None = None
         self.is_live = False  # of a graph: a launch has allocated it and nothing has freed it
         self.users = 0  # operations that allocate it
         self.on_unused: Callable[[], Any] | None = None  # of a graph: what is left once it has no use
+
+    def show(self, size: int, kind: str, reach: Any) -> None:
+        """From here on kernels may touch the first `size` bytes; what was in them is gone."""
+        with guard:
+            hide(self.address)  # a launch of a graph that a fault ended did not free it
+            fresh(self.address, size, kind, reach, None if self._data is None else self._data[:size])
 
     def release(self) -> None:
         """Give it back to the system, once no kernel runs that may touch it."""
@@ -47,6 +56,15 @@ class Storage:
             self.on_unused()
             self.on_unused = None
             self.release()
+
+
+def hide(address: int) -> bool:
+    """Kernels may touch memory that starts there no more. Returns whether they might; with `guard` locked."""
+    allocation = table.find(address)
+    is_shown = allocation is not None and allocation.address == address
+    if is_shown:
+        table.release(address)
+    return is_shown
 
 
 graph_memory: dict[int, Storage] = {}
@@ -77,14 +95,14 @@ class Alloc(Operation):
             del self.storage  # nodes refer to their graph, which only a collection frees
 
     def run(self) -> None:
-        with guard:
-            fresh(self.storage.address, self.size, self.kind, self.reach)
+        self.storage.show(self.size, self.kind, self.reach)
 
 
 class Free(Operation):
     """From here on they may not."""
 
     type = Type.CU_GRAPH_NODE_TYPE_MEM_FREE
+    is_bookkeeping = True  # what is freed is given out again
 
     def __init__(self, address: int) -> None:
         self.address = address
@@ -103,7 +121,5 @@ class Free(Operation):
 
     def run(self) -> None:
         with guard:
-            if table.find(self.address) is not None:  # an instance that frees by itself finds it freed
-                table.release(self.address)
-                if self._storage is not None:
-                    self._storage.release()  # kernels that run now may touch it yet
+            if hide(self.address) and self._storage is not None:  # else an instance has freed it by itself
+                self._storage.release()  # kernels that run now may touch it yet
