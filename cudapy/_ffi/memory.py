@@ -84,10 +84,7 @@ def _piece(file: int, address: int, size: int) -> bytes:
 
 
 def exported(address: int, size: int, owner: object) -> Any:
-    """The same bytes where they are, as an object with the buffer protocol that keeps `owner` alive.
-
-    Weak references to it tell whether anybody still uses the bytes.
-    """
+    """The same bytes where they are, as an object with the buffer protocol that keeps `owner` alive."""
     array: Any = (ctypes.c_ubyte * size).from_address(address)
     array.owner = owner
     return array

@@ -19,6 +19,7 @@ from cudapy.core import (
     MemoryResource,
     PinnedMemoryResource,
     Program,
+    VirtualMemoryResource,
     launch,
 )
 
@@ -27,6 +28,7 @@ from .kernels import needs_driver
 
 pytestmark = pytest.mark.gpu
 
+MEMORY_TYPE = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = (1, 0), (2, 0), (3, 0), (13, 0)
 
 
@@ -143,23 +145,104 @@ if sys.version_info >= (3, 12):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", [LegacyPinnedMemoryResource, PinnedMemoryResource, ManagedMemoryResource])
-def test_memory_that_an_array_shows_is_not_freed_under_it(device, stream, kind, way) -> None:
+def test_memory_that_an_array_shows_is_freed_with_the_last_one(device, stream, kind, way) -> None:
     if kind is ManagedMemoryResource:
         needs_driver(13, 0)
-    made = kind().allocate(64, stream=stream)
+    freed, other = [], device.create_stream()
+
+    class Resource(kind):
+        def deallocate(self, ptr, size, stream=None):
+            freed.append((int(ptr), size, stream))
+            super().deallocate(ptr, size, stream=stream)
+
+    made = Resource().allocate(64, stream=stream)
     stream.sync()
+    address = made.handle
+    np.asarray(made)[:] = 7
     views = [WAYS[way](made), np.asarray(made)]
-    views[1][:] = 7
-    while views:
-        with pytest.raises(BufferError, match=rf"cannot be closed .* there are {len(views)}$"):
-            made.close(stream)
-        assert not made.is_closed
-        views.pop()
-    with made:
-        assert np.asarray(made).tolist() == [7] * 64
-    assert made.is_closed
+    made.close(other)
+    assert made.is_closed and made.handle == made.size == 0 and made.memory_resource is None
     with pytest.raises(RuntimeError, match="closed"):
         np.asarray(made)
+    made.close()
+    assert views[1].tolist() == [7] * 64 and not freed
+    while views:
+        assert not freed
+        views.pop()
+        gc.collect()
+    assert freed == [(address, 64, other)], "though the closed Buffer is still referred to"
+    assert made.is_closed
+
+
+def test_memory_is_freed_at_once_where_no_array_is_left(device, stream) -> None:
+    made = LegacyPinnedMemoryResource().allocate(64)
+    address = made.handle
+    for way in WAYS.values():
+        way(made)
+    gc.collect()
+    made.close()
+    assert driver.cuPointerGetAttribute(MEMORY_TYPE, address)[0] == driver.CUresult.CUDA_ERROR_INVALID_VALUE
+
+
+def test_memory_of_the_device_is_freed_with_the_last_capsule(device, stream) -> None:
+    made = device.allocate(64, stream)
+    made.fill(5, stream=stream)
+    address, before = made.handle, used(device)
+    views = [
+        made.__dlpack__(stream=-1),
+        made.view("i4").__dlpack__(stream=-1),
+        StridedMemoryView.from_dlpack(made, -1),
+    ]
+    made.close(stream)
+    stream.sync()
+    assert used(device) == before
+    found = np.zeros(64, np.uint8)
+    Buffer.from_handle(address, 64).copy_to(found, stream=stream)
+    stream.sync()
+    assert found.tolist() == [5] * 64
+    del views
+    gc.collect()
+    stream.sync()
+    assert used(device) < before
+
+
+@pytest.mark.parametrize("first", ["owner", "other"])
+def test_an_array_in_memory_of_another_buffer(device, stream, first) -> None:
+    owner = LegacyPinnedMemoryResource().allocate(64)
+    other = Buffer.from_handle(owner.handle, 64, owner=owner)
+    array, address = np.asarray(other), owner.handle
+    array[:] = 9
+    for each in [owner, other] if first == "owner" else [other, owner]:
+        each.close()
+    assert array.tolist() == [9] * 64
+    assert not driver.cuPointerGetAttribute(MEMORY_TYPE, address)[0]
+    del array
+    assert driver.cuPointerGetAttribute(MEMORY_TYPE, address)[0]
+
+
+def test_a_capsule_keeps_where_a_buffer_has_grown_from(device, stream) -> None:
+    if not device.properties.virtual_memory_management_supported:
+        pytest.skip("the device has no virtual memory management")
+    resource = VirtualMemoryResource(device)
+    made = resource.allocate(64)
+    made.fill(6, stream=stream)
+    capsule, address, kept = made.__dlpack__(stream=-1), made.handle, []
+    while made.handle == address:  # until there is no room behind it
+        kept.append(resource.allocate(64))
+        resource.modify_allocation(made, made.size + (4 << 20))
+        assert len(kept) < 20
+    before = Buffer.from_handle(address, 64)
+    made.fill(7, stream=stream)
+    assert content(before, np.uint8, stream).tolist() == [7] * 64, "it is the same memory"
+    other = made.__dlpack__(stream=-1)
+    moved = Buffer.from_handle(made.handle, 64)
+    made.close()
+    assert content(before, np.uint8, stream).tolist() == content(moved, np.uint8, stream).tolist() == [7] * 64
+    left = len(resource._mappings)
+    del capsule
+    assert len(resource._mappings) == left - 1 and content(moved, np.uint8, stream).tolist() == [7] * 64
+    del other
+    assert len(resource._mappings) == left - 2
 
 
 def test_numpy_is_told_what_it_cannot_read(buffer) -> None:
@@ -414,10 +497,9 @@ def test_a_memoryview_of_a_buffer(device, stream) -> None:
     view = memoryview(pinned)
     view[:] = bytes(range(8))
     assert np.asarray(pinned).tolist() == list(range(8))
-    with pytest.raises(BufferError, match="cannot be closed"):
-        pinned.close()
-    view.release()
     pinned.close()
+    assert view.tolist() == list(range(8))
+    view.release()
     with pytest.raises(BufferError, match="is not in host memory"):
         memoryview(device.allocate(8, stream))
     with pytest.raises(RuntimeError, match="closed"):

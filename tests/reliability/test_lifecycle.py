@@ -17,7 +17,7 @@ pytestmark = pytest.mark.thorough
 
 REPOSITORY = Path(__file__).parents[2]
 MAKE = f"""
-import gc, os, sys, threading
+import gc, os, sys, threading, numpy
 from cudapy import simulator
 from cudapy.core import *
 from cudapy.core import graph, utils
@@ -46,6 +46,9 @@ def everything():
     things += [stream.record(), Event(), VirtualMemoryResource(0).allocate(64), device.allocate(64)]
     things += [ManagedMemoryResource().allocate(64, stream)]
     things += [PinnedMemoryResource(PinnedMemoryResourceOptions(numa_id=0))]
+    shown = [LegacyPinnedMemoryResource().allocate(64), PinnedMemoryResource().allocate(64, stream)]
+    things += [*shown, *(numpy.asarray(each) for each in shown), shown[0].__dlpack__(stream=-1)]
+    shown[0].close()
     return things
 """
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..._ffi import dlpack as dl
 from ..._ffi.dlpack_table import Exchange, exchange_table
 from ..._ffi.shown import type_name
-from ..memory.array_protocols import device_of, export_device, holder
+from ..memory.array_protocols import device_of, export_device
 from ..memory.buffer import Buffer
 from ..memory.dlpack import capsule
 from ..streams.stream import Stream
@@ -288,7 +288,7 @@ class StridedMemoryView:
         owner: object = self
         if self._buffer is not None:
             device = export_device(self._buffer, stream, dl_device, copy)
-            owner = self, holder(self._buffer, device, stream)
+            owner = self, self._buffer._held()
         else:
             device = self.__dlpack_device__()
             if copy or (dl_device is not None and tuple(dl_device) != device):

@@ -12,8 +12,16 @@ from ..streams.stream import Stream
 if TYPE_CHECKING:
     from .buffer import Buffer
 
-exporting: list[bool] = []
-"""Whether memory of a Buffer was ever shown to the host. Only whether it is empty counts."""
+
+class Hold:
+    """What arrays in the memory of a Buffer keep alive: the Buffer; once it is closed, what owns the memory."""
+
+    __slots__ = ("__weakref__", "of_owner", "owner")
+    owner: object
+    of_owner: Hold | None  # that of the Buffer whose memory it is
+
+    def __init__(self, buffer: Buffer) -> None:
+        self.owner, self.of_owner = buffer, None
 
 
 def device_of(buffer: Buffer) -> tuple[int, int]:
@@ -49,11 +57,6 @@ def export_device(
     if device[0] == dl.CUDA and stream != -1:
         follow(Stream.from_handle(stream or 1), buffer._stream)
     return device
-
-
-def holder(buffer: Buffer, device: tuple[int, int], stream: int | None) -> object:
-    """What a capsule keeps alive: a consumer without a stream is of the host, which nothing else stops."""
-    return buffer if device[0] == dl.CUDA or stream is not None else buffer._export()
 
 
 def host_bytes(host: Any, what: str) -> memoryview:

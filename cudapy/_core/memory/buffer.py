@@ -20,7 +20,7 @@ from ..ownership.owned import NOWHERE, Owned, Ownership
 from ..streams.order import queue
 from ..streams.stream import DEFAULT_ADDRESSES, IsStreamType, Stream, deallocation_stream
 from . import copies
-from .array_protocols import device_of, export_device, exporting, holder, host_bytes
+from .array_protocols import Hold, device_of, export_device, host_bytes
 from .deallocation import deallocate_in_context
 from .dlpack import capsule
 from .ipc_buffer import IPCBufferDescriptor, describe, open_buffer, reopen
@@ -62,7 +62,7 @@ class Buffer(Closable, Owned):
         "_address",
         "_context",
         "_descriptor",
-        "_exports",
+        "_hold",
         "_location",
         "_owner",
         "_recorded",
@@ -74,7 +74,7 @@ class Buffer(Closable, Owned):
     _address: int
     _context: int  # in which it is freed; 0: that of the stream
     _descriptor: IPCBufferDescriptor | None  # once it was asked for
-    _exports: list[weakref.ref[Any]] | None  # what shows the memory to the host
+    _hold: weakref.ref[Hold] | None  # what arrays in the memory keep alive, once there was one
     _location: Location | None  # once the driver was asked, of memory that has no resource
     _owner: object
     _recorded: Recorded | None  # by the capture that allocates it, or is to free it
@@ -121,7 +121,7 @@ class Buffer(Closable, Owned):
         buffer._resource, buffer._stream = resource, stream
         buffer._process = NOWHERE
         buffer._recorded = None
-        buffer._owner = buffer._ownership = buffer._exports = buffer._location = buffer._descriptor = None
+        buffer._owner = buffer._ownership = buffer._hold = buffer._location = buffer._descriptor = None
         return buffer
 
     @classmethod
@@ -187,6 +187,9 @@ class Buffer(Closable, Owned):
     def _retain(self) -> object:
         """What the memory belongs to from now on, with this buffer: it is freed once both are gone."""
         self._address  # noqa: B018  # raises what a closed buffer has to say
+        return self._belongs_to()
+
+    def _belongs_to(self) -> object:
         ownership = self._ownership
         is_shared = ownership is not None and ownership.is_shared
         if self._is_of_graph and not is_shared:
@@ -203,6 +206,8 @@ class Buffer(Closable, Owned):
         """Be at another address, where its memory resource has put it; what was at the old one is freed."""
         if self._process.alive:
             self._hand_over()
+        self._leave_to_arrays()
+        self._hold = None  # of arrays at the address from now on
         before, self._ownership = self._ownership, ownership
         self._address, self._size = address, size  # no Ctrl-C comes between
         if before is not None:
@@ -225,17 +230,17 @@ class Buffer(Closable, Owned):
     def close(self, stream: Stream | IsStreamType | None = None) -> None:
         """Free the memory in `stream`, or in the one it was allocated in; closing again does nothing.
 
-        Raises BufferError while an array or a memoryview of the host shows the memory.
+        Memory that an array of another library or a memoryview shows is freed with the last of these.
         """
-        if exporting:
-            self._require_no_views()
         if stream is not None and not self.is_closed:
             self.set_deallocation_stream(stream)
         try:
             del self._address
         except AttributeError:  # it was closed before
-            if not self._process.alive:
+            if not self._process.alive and self._ownership is None:
                 return
+        if self._hold is not None:  # looked at after the address is gone: see _held
+            self._leave_to_arrays()
         self._release(True)
         ownership, self._owner = self._ownership, None
         if ownership is not None:
@@ -475,26 +480,32 @@ class Buffer(Closable, Owned):
 
     # -- other libraries -----------------------------------------------------------------------------
 
-    def _export(self) -> Any:
-        """The memory for a library of the host to hold: `close` is refused as long as it does."""
-        shown = memory.exported(self._address, self._size, self)
-        if not exporting:
-            exporting.append(True)
-        self._exports = [*self._views(), weakref.ref(shown)]
-        return shown
+    def _held(self) -> Hold:
+        """What an array in the memory keeps alive. Raises RuntimeError for a closed buffer."""
+        hold = None if self._hold is None else self._hold()
+        if hold is None:
+            hold, owner = Hold(self), self._owner
+            if isinstance(owner, Buffer) and not owner.is_closed:
+                hold.of_owner = owner._held()  # which may be closed before this
+            self._hold = weakref.ref(hold)
+        self._address  # noqa: B018  # whoever closes it meanwhile sees the hold, or is seen here
+        return hold
 
-    def _views(self) -> list[weakref.ref[Any]]:
-        """What `_export` returned and is still held."""
-        return [view for view in self._exports or () if view() is not None]
+    def _leave_to_arrays(self) -> None:
+        """Let the arrays in the memory have it: the last of them frees it.
 
-    def _require_no_views(self) -> None:
-        """Raise BufferError while somebody holds what `_export` returned."""
-        views = self._views()
-        if views:
-            raise BufferError(
-                f"{self!r} cannot be closed or moved while arrays or memoryviews show its memory: "
-                f"there are {len(views)}"
-            )
+        Not the memory of a graph, which a node frees, nor what OpenGL or EGL get back.
+        """
+        hold = None if self._hold is None else self._hold()
+        if hold is None or getattr(self._resource, "_is_lent", False):
+            return
+        owner = self._belongs_to()
+        if owner is not None:  # else another thread has done this
+            hold.owner = owner
+
+    def _exported(self) -> Any:
+        """The memory for the host, as an object with the buffer protocol."""
+        return memory.exported(self._address, self._size, self._held())
 
     def __dlpack__(
         self,
@@ -507,7 +518,7 @@ class Buffer(Closable, Owned):
         address = self._address
         device = export_device(self, stream, dl_device, copy)
         array = dl.Described(address, *device, (self._size,), (1,), dl.INT, 8, 1, False)
-        return capsule(holder(self, device, stream), array, max_version)
+        return capsule(self._held(), array, max_version)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return device_of(self)
@@ -531,7 +542,7 @@ class Buffer(Closable, Owned):
         self._address  # noqa: B018  # raises what a closed buffer has to say
         if not self.is_host_accessible:
             raise AttributeError(f"{self!r} is not in host memory")
-        return {"data": self._export(), "shape": (self._size,), "typestr": "|u1", "version": 3}
+        return {"data": self._exported(), "shape": (self._size,), "typestr": "|u1", "version": 3}
 
     def __array__(self, *arguments: Any, **keywords: Any) -> Any:
         raise TypeError(f"NumPy cannot read {self!r}, which is not in host memory: copy_to() a host array")
@@ -540,7 +551,7 @@ class Buffer(Closable, Owned):
         self._address  # noqa: B018  # raises what a closed buffer has to say
         if not self.is_host_accessible:
             raise BufferError(f"{self!r} is not in host memory: copy_to() a host array")
-        return memoryview(self._export()).cast("B")
+        return memoryview(self._exported()).cast("B")
 
     def __release_buffer__(self, view: memoryview) -> None:
         """Give a view back. NumPy keeps what it shows only of objects that have this method."""

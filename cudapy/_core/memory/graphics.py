@@ -200,6 +200,8 @@ class GraphicsResource(Closable):
 class _Mapping(OnDevice):
     """Where the Buffer of a mapping comes from, and what unmaps it, once."""
 
+    _is_lent = True
+
     def __init__(
         self, mapped: CUgraphicsResource, registered: Ownership, device: CUdevice, is_of_egl: bool
     ) -> None:

@@ -124,7 +124,7 @@ class MemoryPool(Closable, MemoryResource):
         buffer._size, buffer._resource, buffer._stream = size, self, deallocation_stream
         buffer._recorded = None
         buffer._owner = buffer._ownership = buffer._spare = None
-        buffer._exports = buffer._location = buffer._descriptor = None
+        buffer._hold = buffer._location = buffer._descriptor = None
         if deallocation_stream is LEGACY_DEFAULT_STREAM:
             context = checked.cuCtxGetCurrent().value
             buffer._context = kept_number(context) if green_contexts else context

@@ -30,6 +30,7 @@ class MemoryResource:
     """
 
     _is_ordered = False  # whether `deallocate` does nothing but queue work in its stream
+    _is_lent = False  # whether `close` gives the memory back though arrays show it
     _takes_no_stream = False  # whether `deallocate` takes None for a stream, and then waits for nothing
 
     def allocate(self, size: int, stream: Stream | IsStreamType | None = None) -> Buffer:

@@ -111,14 +111,14 @@ class VirtualMemoryResource(MemoryResource):
         """Let `buf` grow to `new_size` bytes, and return it. What is in it stays.
 
         It keeps its address if the addresses behind it are free; else it gets new ones, after all work that
-        uses the old has run. config: how the new pieces are made; None: as the others. If anything fails,
-        `buf` is as it was. A buffer that is large enough stays as it is.
+        uses the old has run, and arrays keep showing the memory at the old ones. config: how the new pieces
+        are made; None: as the others. If anything fails, `buf` is as it was. A buffer that is large enough
+        stays as it is.
         """
         wanted, address = byte_count(new_size), buf._address
         if buf.memory_resource is not self or (address and address not in self._mappings):
             raise ValueError(f"modify_allocation: {buf!r} is not of this memory resource")
         if wanted > buf._size:
-            buf._require_no_views()
             chosen = self._config if config is None else accepted(VirtualMemoryResourceOptions, config)
             with_context(self._context, self._grow, buf, wanted, chosen)
         return buf
@@ -208,7 +208,9 @@ class VirtualMemoryResource(MemoryResource):
             undo.owed.value = 0
         finally:
             undo.close()
-        buf._move(ownership, start, wanted)  # which frees the old addresses, or leaves them to a graph
+        buf._move(
+            ownership, start, wanted
+        )  # which frees the old addresses, or leaves them to a graph or to arrays
 
     @property
     def device_id(self) -> int:

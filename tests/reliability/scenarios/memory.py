@@ -110,6 +110,12 @@ def pinned(w: World) -> None:
     np.from_dlpack(back)
     stream.sync()
     back.close()
+    shown = resource.allocate(64, stream=stream)
+    other = w.core.Buffer.from_handle(shown.handle, 64, owner=shown)
+    arrays = [np.asarray(shown), np.from_dlpack(shown), np.asarray(other), shown.__dlpack__(stream=-1)]
+    shown.close(w.device.create_stream())
+    while arrays:  # the last of them frees it
+        arrays.pop()
 
 
 def virtual(w: World) -> None:
@@ -120,4 +126,9 @@ def virtual(w: World) -> None:
     resource.modify_allocation(buffer, 3 << 20)
     buffer.fill(1)
     assert buffer.size == 3 << 20
+    capsule, behind = buffer.__dlpack__(stream=-1), resource.allocate(64)
+    resource.modify_allocation(buffer, 9 << 20)
+    del behind
+    buffer.close()
+    assert capsule
     resource.allocate(64, stream=w.device.create_stream()).close()
