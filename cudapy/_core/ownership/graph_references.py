@@ -171,7 +171,7 @@ class GraphOwnership(Ownership):
 
     def begun(self, capture: int, references: GraphReferences | None) -> None:
         """The capture with this number is under way: its memory is found by it."""
-        self.references = references and weakref.ref(references)
+        self.references = None if references is None else weakref.ref(references)
         self.capture = capture
         captures.graphs[capture] = self
 
