@@ -5187,14 +5187,12 @@ def _cuCoredumpGetAttribute(
 ) -> tuple[CUresult, int]: ...
 
 
-def cuCoredumpGetAttribute(attrib: CUcoredumpSettings | int) -> tuple[CUresult, Any, int]:
-    """Return core dump setting `attrib` of the current context, and its size in bytes: a path, the
-    generation flags, or a bool.
-    """
+def cuCoredumpGetAttribute(attrib: CUcoredumpSettings | int) -> tuple[CUresult, Any]:
+    """Return core dump setting `attrib` of the current context: a path, the generation flags, or a bool."""
     return _coredump_value(_cuCoredumpGetAttribute, attrib)
 
 
-def _coredump_value(function: Any, attrib: int) -> tuple[CUresult, Any, int]:
+def _coredump_value(function: Any, attrib: int) -> tuple[CUresult, Any]:
     """A core dump setting: a path is bytes without a NUL, anything else a bool or the generation flags."""
     from ._ffi.convert import integer
     from ._types.driver.enums import CUcoredumpSettings
@@ -5203,11 +5201,11 @@ def _coredump_value(function: Any, attrib: int) -> tuple[CUresult, Any, int]:
     value = bytearray(_coredump_size(attrib))
     err, size = function(attrib, value, len(value))
     if err:
-        return err, None, None  # type: ignore[return-value]
+        return err, None
     if _is_coredump_path(attrib):
-        return err, bytes(value[:size]).split(b"\0")[0], size
+        return err, bytes(value[:size]).split(b"\0")[0]
     number = int.from_bytes(value[:size], sys.byteorder)
-    return err, number if attrib == CUcoredumpSettings.CU_COREDUMP_GENERATION_FLAGS else bool(number), size
+    return err, number if attrib == CUcoredumpSettings.CU_COREDUMP_GENERATION_FLAGS else bool(number)
 
 
 def _coredump_size(attrib: int) -> int:
@@ -5234,10 +5232,8 @@ def _cuCoredumpGetAttributeGlobal(
 ) -> tuple[CUresult, int]: ...
 
 
-def cuCoredumpGetAttributeGlobal(attrib: CUcoredumpSettings | int) -> tuple[CUresult, Any, int]:
-    """Return core dump setting `attrib` of this process, and its size in bytes: a path, the
-    generation flags, or a bool.
-    """
+def cuCoredumpGetAttributeGlobal(attrib: CUcoredumpSettings | int) -> tuple[CUresult, Any]:
+    """Return core dump setting `attrib` of this process: a path, the generation flags, or a bool."""
     return _coredump_value(_cuCoredumpGetAttributeGlobal, attrib)
 
 

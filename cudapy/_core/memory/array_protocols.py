@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Hold:
-    """What arrays in the memory of a Buffer keep alive: the Buffer; once it is closed, the owner of the memory."""
+    """What arrays in a Buffer's memory keep alive: the Buffer; once it is closed, the owner of the memory."""
 
     __slots__ = ("__weakref__", "of_owner", "owner")
     owner: object
