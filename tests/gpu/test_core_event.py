@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 import time
 
 import pytest
@@ -63,6 +64,20 @@ def test_ipc_events_are_described(stream) -> None:
     with pytest.raises(RuntimeError, match="ipc_enabled"):
         _ = stream.record().ipc_descriptor
     assert event.ipc_descriptor is event.get_ipc_descriptor()
+
+
+def test_an_event_is_pickled_in_a_thread_without_a_context(stream, device) -> None:
+    """As that of multiprocessing's queues is."""
+    for event in (
+        stream.record(options={"ipc_enabled": True}),
+        device.create_event({"ipc_enabled": True}),
+        Event({"ipc_enabled": True}),
+    ):
+        found = []
+        thread = threading.Thread(target=lambda event=event: found.append(pickle.dumps(event)))
+        thread.start()
+        thread.join()
+        assert found and event.ipc_descriptor.reserved in found[0]
 
 
 def test_an_event_between_processes_has_no_timing(device, stream) -> None:

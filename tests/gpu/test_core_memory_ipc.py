@@ -159,7 +159,8 @@ def work(queue, buffer, mr, back):
     s.sync()
     back.put(mr is buffer.memory_resource)
 
-def wait(event, back):
+def wait(event, back, queue):
+    event = event or queue.get()
     event.sync()
     back.put((event.is_done, event.is_ipc_enabled, event.is_blocking_sync))
 
@@ -184,10 +185,14 @@ if __name__ == "__main__":
     for b in buffers:
         h = bytearray(64); b.copy_to(h, stream=s); s.sync(); print(set(h))
     event = s.record(options=EventOptions(ipc_enabled=True, blocking_sync=True))
-    child = mp.Process(target=wait, args=(event, back))
-    child.start()
-    print(back.get(timeout=60))
-    child.join(60)
+    for sent in (event, None):  # as an argument, and through a queue
+        child = mp.Process(target=wait, args=(sent, back, queue))
+        child.start()
+        if sent is None:
+            kept = s.record(options={"ipc_enabled": True})
+            queue.put(kept)
+        print(back.get(timeout=60))
+        child.join(60)
 """
 
 
@@ -211,7 +216,7 @@ def test_multiprocessing_sends_buffers_and_events(resource, tmp_path, kind) -> N
     assert done.returncode == 0 and done.stderr == "", done.stderr
     first, *rest = done.stdout.splitlines()
     assert first == str([({1}, True, True), ({2}, True, True), ({3}, True, True), True])
-    assert rest == ["0", "{50}", "{50}", "{50}", "(True, True, True)"]
+    assert rest == ["0", "{50}", "{50}", "{50}", "(True, True, True)", "(True, True, False)"]
 
 
 def test_what_opens_nothing(resource, device, stream) -> None:

@@ -61,7 +61,7 @@ class Event(Closable, Owned):
 
     __slots__ = ("_context", "_descriptor", "_handle", "_options")
     _context: int
-    _descriptor: IPCEventDescriptor  # once it was asked for, or of an event of another process
+    _descriptor: IPCEventDescriptor  # with ipc_enabled
     _handle: CUevent  # C writes it, and who destroys the event leaves 0 there
     _options: EventOptions
 
@@ -85,6 +85,8 @@ class Event(Closable, Owned):
             flags = options.flags
         event = Event._of(context, options)
         _create(event._handle, flags)
+        if options.ipc_enabled:  # now, since multiprocessing pickles in threads that have no context
+            event._descriptor = event._described()
         return event
 
     @staticmethod
@@ -214,15 +216,13 @@ class Event(Closable, Owned):
 
         Needs ipc_enabled. Source: cuIpcGetEventHandle.
         """
-        handle = self._handle
         if not self.is_ipc_enabled:
             raise RuntimeError("this Event is for one process: make it with EventOptions(ipc_enabled=True)")
-        try:
-            return self._descriptor
-        except AttributeError:
-            reserved = bytes(checked.cuIpcGetEventHandle(handle).reserved)
-            self._descriptor = IPCEventDescriptor(reserved, self.is_blocking_sync)
-            return self._descriptor
+        return self._descriptor
+
+    def _described(self) -> IPCEventDescriptor:
+        reserved = bytes(checked.cuIpcGetEventHandle(self._handle).reserved)
+        return IPCEventDescriptor(reserved, self._options.blocking_sync)
 
     def get_ipc_descriptor(self) -> IPCEventDescriptor:
         """The same as `ipc_descriptor`."""

@@ -143,6 +143,7 @@ def made(flags: int) -> SharedEvent:
 
 @provides("driver")
 def cuIpcGetEventHandle(event: int) -> CUipcEventHandle:
+    current()
     this_event = find(event, Event)
     if not isinstance(this_event, SharedEvent):
         raise invalid("the event was created without CU_EVENT_INTERPROCESS")
