@@ -63,6 +63,7 @@ UNSAFE = {  # what invalidates a capture by the attempt, as a driver has it: see
 }
 GLOBAL, THREAD_LOCAL, RELAXED = range(3)
 IN_USE = 5, 7  # CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, CU_MEMPOOL_ATTR_USED_MEM_CURRENT
+RANGE_SIZE = 12  # CU_POINTER_ATTRIBUTE_RANGE_SIZE
 SETS = {  # the value of an output: argument number, value
     "cuDeviceGetCount": (0, 1),
     "cuDeviceGetAttribute": (0, 1),
@@ -163,6 +164,10 @@ class FakeDriver:
         return 0
 
     # -- what depends on more than its arguments --------------------------------------------------
+
+    def cuPointerGetAttribute(self, arguments: Any, values: Any) -> None:
+        if values[1] == RANGE_SIZE:
+            put(arguments[0], 1 << 20)
 
     def cuCtxGetCurrent(self, arguments: Any, values: Any) -> None:
         put(arguments[0], self.contexts[-1] if self.contexts else 0)

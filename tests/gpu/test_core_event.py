@@ -74,7 +74,7 @@ def test_an_event_is_pickled_in_a_thread_without_a_context(stream, device) -> No
         Event({"ipc_enabled": True}),
     ):
         found = []
-        thread = threading.Thread(target=lambda event=event: found.append(pickle.dumps(event)))
+        thread = threading.Thread(target=lambda: found.append(pickle.dumps(event)))  # noqa: B023
         thread.start()
         thread.join()
         assert found and event.ipc_descriptor.reserved in found[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pickle
 import signal
@@ -146,6 +147,35 @@ def test_a_pool_over_a_socket(resource, stream) -> None:
     assert [set(content(buffer, np.uint8, stream).tolist()) for buffer in buffers] == [{9}, {8}]
 
 
+def test_a_descriptor_that_does_not_fit_the_memory(resource, stream) -> None:
+    """The other process may send anything."""
+    buffer = resource.allocate(64, stream=stream)
+    buffer.fill(3, stream=stream)
+    stream.sync()
+    process, link = start(
+        "d, (fd,) = receive()\n"
+        "import os\n"
+        "mr = DeviceMemoryResource.from_allocation_handle(dev, fd); os.close(fd)\n"
+        "data = d._data\n"
+        "for data, size in (data, 1 << 30), (data, 1 << 62), (data[:63], 64), (b'', 64), (data * 2, 64):\n"
+        "    try: print(Buffer.from_ipc_descriptor(mr, type(d)._of(data, size), s))\n"
+        "    except ValueError as error: print(error)\n"
+        "b = Buffer.from_ipc_descriptor(mr, d, s); h = bytearray(64); b.copy_to(h, stream=s); s.sync()\n"
+        "print(set(h))\n"
+    )
+    socket.send_fds(link, [pickle.dumps(buffer.ipc_descriptor)], [resource.allocation_handle.handle])
+    out, err = process.communicate(timeout=60)
+    link.close()
+    assert (process.returncode, err) == (0, "")
+    lines = out.splitlines()
+    for line, size in zip(lines, (1 << 30, 1 << 62), strict=False):
+        assert line.startswith(f"the ipc_descriptor is of {size} bytes, but the memory has ")
+    assert all("an ipc_descriptor of a buffer has 64 bytes, this one has " in line for line in lines[2:5]), (
+        lines
+    )
+    assert lines[5:] == ["{3}"]
+
+
 MULTIPROCESSING = """
 import multiprocessing as mp, sys
 from cudapy.core import *
@@ -226,6 +256,9 @@ def test_what_opens_nothing(resource, device, stream) -> None:
         Buffer.from_ipc_descriptor(device, resource.allocate(64, stream=stream).ipc_descriptor, stream)
     with pytest.raises(TypeError, match="ipc_descriptor"):
         Event.from_ipc_descriptor(b"x")
+    descriptor = stream.record(options={"ipc_enabled": True}).ipc_descriptor
+    with pytest.raises(ValueError, match="64 bytes"):
+        Event.from_ipc_descriptor(dataclasses.replace(descriptor, reserved=descriptor.reserved[:-1]))
 
 
 @pytest.mark.parametrize("victim", ["importer", "exporter"])

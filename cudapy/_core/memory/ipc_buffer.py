@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...driver import checked
+from ..._ffi.shown import shown
+from ...driver import CUmemPoolPtrExportData, checked
 from ..context.context import context_of
 from ..context.current import with_context
 from ..streams.stream import Stream, default_stream
 from .ipc import export, sharing_of
+from .pointer import byte_count, size_at
 
 if TYPE_CHECKING:
     from .buffer import Buffer
@@ -62,8 +64,25 @@ def describe(buffer: Buffer) -> IPCBufferDescriptor:
     return IPCBufferDescriptor._of(bytes(exported.reserved), buffer.size)
 
 
+def _require_valid(descriptor: IPCBufferDescriptor) -> None:
+    """Raise ValueError for what no `ipc_descriptor` of a buffer is: it came from another process."""
+    data, wanted = descriptor._data, len(CUmemPoolPtrExportData().reserved)
+    if not isinstance(data, bytes) or len(data) != wanted:
+        raise ValueError(f"an ipc_descriptor of a buffer has {wanted} bytes, this one has {shown(data)}")
+
+
+def _require_within(address: int, size: int) -> None:
+    """Raise ValueError if the memory at an address is smaller."""
+    there = size_at(address)
+    if size > there:
+        raise ValueError(f"the ipc_descriptor is of {size} bytes, but the memory has {there}")
+
+
 def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor, stream: Stream) -> Buffer:
-    """The buffer behind `descriptor`. Source: cuMemPoolImportPointer."""
+    """The buffer behind `descriptor`. Source: cuMemPoolImportPointer.
+
+    Raises ValueError for a descriptor that does not fit the memory: the other process may send anything.
+    """
     from .pool import MemoryPool
 
     if not isinstance(resource, MemoryPool) or not isinstance(descriptor, IPCBufferDescriptor):
@@ -72,12 +91,14 @@ def open_buffer(cls: Any, resource: MemoryPool, descriptor: IPCBufferDescriptor,
     sharing = sharing_of(resource)
     if not sharing.is_mapped:
         raise RuntimeError(f"{resource!r} is this process's own: its buffers need not be opened")
-    context = context_of(resource.device_id)
+    _require_valid(descriptor)
+    context, size = context_of(resource.device_id), byte_count(descriptor.size)
 
     def make(cell: Address) -> None:
         with_context(context, sharing.open, cell, resource._pool, descriptor._data)
+        with_context(context, _require_within, cell.value, size)
 
-    made: Buffer = cls._adopt(make, descriptor.size, resource, stream, context)
+    made: Buffer = cls._adopt(make, size, resource, stream, context)
     return made
 
 

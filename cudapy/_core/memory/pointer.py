@@ -50,6 +50,11 @@ def is_allocated(address: int) -> bool:
     return bool(driver.cuPointerGetAttribute(kind, address)[0] != CUresult.CUDA_ERROR_INVALID_VALUE)
 
 
+def size_at(address: int) -> int:
+    """How many bytes were allocated where an address lies. Source: cuPointerGetAttribute."""
+    return int(checked.cuPointerGetAttribute(CUpointer_attribute.CU_POINTER_ATTRIBUTE_RANGE_SIZE, address))
+
+
 def byte_count(size: int) -> int:
     """`size` as an int. Raises TypeError for what is no number, ValueError below 0."""
     if isinstance(size, (tuple, list)):

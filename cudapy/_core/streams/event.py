@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ... import driver
 from ..._errors import CUDAError
 from ..._ffi.handles import maker
+from ..._ffi.shown import shown
 from ...driver import CUevent, CUipcEventHandle, CUresult, checked
 from ..closable import Closable
 from ..context.context import Context, context_of, retained_contexts
@@ -235,6 +236,10 @@ class Event(Closable, Owned):
             raise TypeError(
                 f"an event is opened by its ipc_descriptor, not by {type(ipc_descriptor).__name__}"
             )
+        wanted = len(CUipcEventHandle().reserved)
+        if not isinstance(ipc_descriptor.reserved, bytes) or len(ipc_descriptor.reserved) != wanted:
+            found = shown(ipc_descriptor.reserved)
+            raise ValueError(f"an ipc_descriptor of an event has {wanted} bytes, this one has {found}")
         handle = CUipcEventHandle(reserved=ipc_descriptor.reserved)
         options = EventOptions(blocking_sync=ipc_descriptor.is_blocking_sync, ipc_enabled=True)
         context = checked.cuCtxGetCurrent().value
