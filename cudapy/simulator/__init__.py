@@ -409,7 +409,7 @@ def _make_tables(hardware: Hardware) -> None:
     _tables["driver"] = Table(
         "driver", driver, before, lambda refused: refused.code, exported=symbols(Release.number)
     )
-    _tables["runtime"] = _runtime(None)
+    _tables["runtime"] = _runtime(Release.number // 1000)
 
 
 def nvml_table() -> Table:
@@ -442,16 +442,17 @@ def nccl_table() -> Table:
         return _tables["nccl"]
 
 
-def _runtime(major: int | None) -> Table:
-    """The simulated runtime, with the names and parameters of a CUDA major, the newest by default."""
+def _runtime(major: int) -> Table:
+    """The simulated runtime, with the names, parameters and structs of a CUDA major."""
     from functools import partial
 
     from .. import runtime
     from .library import Table
-    from .runtime import calls
+    from .runtime import calls, older
 
     twin = partial(calls.twin, _tables["driver"])
-    return Table("runtime", runtime, calls.before, calls.failed, twin, major=major)
+    layouts = older.LAYOUTS.get(major)
+    return Table("runtime", runtime, calls.before, calls.failed, twin, major=major, layouts=layouts)
 
 
 def runtime_of(major: int) -> Table:

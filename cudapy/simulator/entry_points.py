@@ -206,10 +206,27 @@ NEWEST = 13050
 """The CUDA version of the headers that the table is of."""
 
 
+NEWEST_OF = {12: 12090}
+"""The CUDA version that the last release of a major is, if it is not the newest of all."""
+
+IMPLICIT_STREAM = (
+    "cudaGetDriverEntryPoint",
+    "cudaGetDriverEntryPointByVersion",
+    "cudaGraphInstantiateWithParams",
+    "cudaLaunchKernelExC",
+)
+"""Functions of the runtime that come in the form `_ptsz` too, without a parameter that is a stream."""
+
+
 class Release:
     """The CUDA version that the simulated driver and runtime say they are; they lack what came later."""
 
     number = NEWEST
+
+
+def release_of(major: int) -> int:
+    """The CUDA version of the libcudart of a major."""
+    return min(Release.number, NEWEST_OF.get(major, Release.number))
 
 
 class Entry(NamedTuple):

@@ -28,14 +28,14 @@ from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse, sy
 from .._ffi.scalars import AGGREGATES, SCALARS, SimpleData
 from . import failures, interrupts
 from .addresses import lists, pointed, require, require_lists
-from .entry_points import Release
+from .entry_points import IMPLICIT_STREAM, Release
 from .gc_pause import gc_pause
 from .log import log
 from .refused import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from types import ModuleType
     from typing import TypeVar
 
@@ -43,20 +43,27 @@ if TYPE_CHECKING:
 
     F = TypeVar("F", bound=Callable[..., Any])
 
-provided: dict[str, dict[str, Callable[..., Any]]] = {"driver": {}, "runtime": {}, "nvml": {}, "nccl": {}}
-"""What each simulated library has: C symbol to Python function."""
+NAMES = ("driver", "runtime", "runtime 12", "nvml", "nccl")
 
-declared: dict[str, dict[str, str]] = {"driver": {}, "runtime": {}, "nvml": {}, "nccl": {}}
+provided: dict[str, dict[str, Callable[..., Any]]] = {name: {} for name in NAMES}
+"""What each simulated library has: C symbol to Python function. "runtime 12": what the libcudart of CUDA 12
+has otherwise, by the symbols of that.
+"""
+
+declared: dict[str, dict[str, str]] = {name: {} for name in NAMES}
 """The prototypes of functions that `cudapy.driver` and `cudapy.runtime` do not have: older versions of
 theirs.
 """
+
+BYTES = "first_bytes"
+"""The one field of a struct of which only the size matters: it is the beginning of a newer one."""
 
 STATUSES = ("CUresult", "cudaError_t", "nvmlReturn_t", "ncclResult_t")
 """What their functions return, but for a few."""
 
 
 def provides(library: str, *symbols: str, prototype: str | None = None) -> Callable[[F], F]:
-    """Make the function below the C function of its name, or those named `symbols`, of a library.
+    """Make the function below the C function of its name, or those named `symbols`, of one of NAMES.
 
     The symbols are versions of one function that have the same parameters. prototype: that of a version that
     is not in `cudapy.driver`.
@@ -122,6 +129,8 @@ class Table:
     twin: returns another table and the prototype in it of the same function under another name, or None.
     exported: its symbols, if they are not those that `module` declares.
     major: the CUDA major whose names and parameters the functions have; the newest by default.
+    layouts: by name, the structs that this major lays out otherwise than `module`. The provided functions
+        have those of `module`.
     """
 
     def __init__(
@@ -134,8 +143,11 @@ class Table:
         said: Callable[[str, Refused], None] = log.refused,
         exported: Iterable[str] | None = None,
         major: int | None = None,
+        layouts: Mapping[str, Any] | None = None,
     ) -> None:
         self._name = name
+        self._layouts = layouts or {}
+        self._of_major = f"{name} {major}" if f"{name} {major}" in NAMES else None
         self._said = said
         self._module = module
         self._before = before
@@ -158,6 +170,8 @@ class Table:
                 self._declarations[symbol] = declaration
                 # One that newer majors have no more is of no Python function under the name it shares.
                 self._provided_as[symbol] = "" if major and None in declaration.symbols.values() else newest
+        if self._of_major:
+            self._declared.update(declared[self._of_major])
         self._exported = exported and frozenset(exported)
         self.entries: dict[str, int] = {}
         """Where C finds the functions of which there is a shared library."""
@@ -225,7 +239,7 @@ class Table:
             prototype = Prototype("CUresult", base, ())
         if self._exported is None and base != symbol and not _has_default_stream(prototype, symbol):
             return None
-        function = provided[self._name].get(self._provided_as.get(base, base))
+        function = self._provided(base)
         types = [self.storage(p) for p in prototype.parameters]
         twin = self._twin(self, base) if function is None else None
         declaration = self._declarations.get(base)
@@ -250,6 +264,12 @@ class Table:
         call = self._wrapped(base, prototype, function, types, base != symbol, read)
         return ctypes.CFUNCTYPE(returns, *types)(call)
 
+    def _provided(self, symbol: str) -> Any:
+        """The Python function of a symbol; None if there is none."""
+        if self._of_major and symbol in provided[self._of_major]:
+            return provided[self._of_major][symbol]
+        return provided[self._name].get(self._provided_as.get(symbol, symbol))
+
     def storage(self, parameter: CParameter) -> Any:
         """The ctypes class that a parameter arrives in."""
         stars = parameter.stars
@@ -261,12 +281,38 @@ class Table:
             if stars == 2:
                 return ctypes.POINTER(ctypes.c_void_p)
             return ctypes.c_char_p if parameter.const else ctypes.c_void_p
-        cls = SCALARS.get(parameter.type) or find(vars(self._module), parameter.type)
+        cls = self._layouts.get(parameter.type) or self._newest(parameter)
         if not issubclass(cls, AGGREGATES):
             cls = ctypes.c_int if issubclass(cls, Enum) else _plain(cls)
         if stars == 2:
             return ctypes.POINTER(ctypes.c_void_p)
         return ctypes.POINTER(cls) if stars else cls
+
+    def _newest(self, parameter: CParameter) -> Any:
+        return SCALARS.get(parameter.type) or find(vars(self._module), parameter.type)
+
+    def _converting(
+        self, function: Callable[..., Any], inputs: list[CParameter], outputs: list[CParameter]
+    ) -> Callable[..., Any]:
+        """`function`, for structs in the layouts of this table's major."""
+        if not any(parameter.type in self._layouts for parameter in (*inputs, *outputs)):
+            return function
+        taken = [self._newest(p) if p.type in self._layouts else None for p in inputs]
+        given = [self._layouts.get(p.type) for p in outputs]
+
+        def call(*arguments: Any) -> Any:
+            result = function(
+                *(
+                    ctypes.pointer(converted(argument[0], cls)) if cls and argument else argument
+                    for argument, cls in zip(arguments, taken, strict=True)
+                )
+            )
+            if len(given) == 1:
+                return converted(result, given[0]) if given[0] else result
+            results = zip(result or (), given, strict=True)
+            return tuple(converted(value, cls) if cls else value for value, cls in results) or None
+
+        return call
 
     def _wrapped(
         self,
@@ -282,6 +328,9 @@ class Table:
         `read`: the parameters whose memory says something; that of others has any bytes before the call.
         """
         inputs, outputs = _places(symbol, prototype, function, types)
+        function = self._converting(
+            function, *([prototype.parameters[i] for i in places] for places in (inputs, outputs))
+        )
         looked_at = [  # what the program points to; the places for results are cudapy's
             (i, ctypes.sizeof(types[i]._type_), prototype.parameters[i].name)
             for i in inputs
@@ -373,6 +422,24 @@ class LateTable:
         return getattr(self._table, symbol)
 
 
+def converted(value: Any, cls: type[ctypes.Structure]) -> Any:
+    """A struct in the layout that another major gives it: `cls`, with the fields that both have.
+
+    A layout of unnamed bytes is the beginning of the other one.
+    """
+    if isinstance(value, cls):
+        return value
+    other = cls()
+    if BYTES in (value._fields_[0][0], cls._fields_[0][0]):
+        size = min(ctypes.sizeof(value), ctypes.sizeof(cls))
+        ctypes.memmove(ctypes.addressof(other), ctypes.addressof(value), size)
+        return other
+    both = {name for name, *_ in cls._fields_} & {name for name, *_ in value._fields_}
+    for name in both - {"reserved"}:
+        setattr(other, name, getattr(value, name))
+    return other
+
+
 def number(since: str | None) -> int:
     """A CUDA version as cuDriverGetVersion has it: "12.4" is 12040; 0 for None."""
     major, _, minor = (since or "0.0").partition(".")
@@ -427,7 +494,9 @@ def _missing(symbol: str) -> Callable[..., Any]:
 
 def _has_default_stream(prototype: Prototype, symbol: str) -> bool:
     """Whether a function comes in two forms, one for each meaning of the default stream."""
-    takes_stream = any(p.type in ("CUstream", "cudaStream_t") and not p.stars for p in prototype.parameters)
+    takes_stream = prototype.symbol in IMPLICIT_STREAM or any(
+        p.type in ("CUstream", "cudaStream_t") and not p.stars for p in prototype.parameters
+    )
     copies = prototype.symbol.startswith(("cuMemcpy", "cuMemset", "cudaMemcpy", "cudaMemset"))
     return takes_stream if symbol.endswith("_ptsz") else copies and not takes_stream
 

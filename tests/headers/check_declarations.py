@@ -7,6 +7,7 @@ judged by gcc. Needs the network once, for the header wheels, and gcc for the la
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import functools
 import os
 import re
@@ -27,11 +28,13 @@ import cudapy.nvml
 import cudapy.nvrtc
 import cudapy.nvvm
 import cudapy.runtime
+from cudapy import simulator
 from cudapy._ffi.prototypes import parse
 from cudapy.simulator import entry_points
+from cudapy.simulator.shared import runtime as shared_runtime
 
 from . import wheels
-from .reader import Field, Header, Struct, read
+from .reader import Field, Header, Struct, _Reader, read
 
 
 class Api(NamedTuple):
@@ -315,6 +318,60 @@ def test_layouts(name: str, release: str, tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:4000]
     assert len(lines) >= len(real.structs)
+
+
+DIM3 = Struct("struct", "dim3", [Field("unsigned int", 0, axis, []) for axis in "xyz"])
+"""Of a header that is not read: vector_types.h."""
+
+
+@pytest.mark.parametrize("release", wheels.RELEASES)
+@pytest.mark.parametrize("name", ["driver", "runtime", "nvml"])
+def test_the_simulators_libraries(name: str, release: str) -> None:
+    """Functions that a program compiled with this release calls take as many parameters, of these sizes, and
+    what is as large behind pointers: what they read and write is the program's.
+    """
+    real = header(name, release)
+    reader = _Reader({})
+    reader.header = dataclasses.replace(real, structs={**real.structs, "dim3": DIM3})
+    table = simulated(name, number(release)[0])
+    exported = shared_runtime.functions(number(release)[0]) if name == "runtime" else table.symbols
+    wrong, seen = [], 0
+    for symbol, text in {**real.legacy, **real.functions}.items():
+        if symbol not in exported or not is_provided(table, symbol):
+            continue
+        prototype = parse(text)
+        types = getattr(table.callback(symbol), "_argtypes_", None)
+        if types is None:  # a struct is returned
+            continue
+        seen += 1
+        if len(types) != len(prototype.parameters):
+            wrong.append(f"{symbol} has {len(types)} parameters: {text}")
+            continue
+        for cls, parameter in zip(types, prototype.parameters, strict=True):
+            stars, ours = parameter.stars, cls
+            if stars == 1 and hasattr(cls, "contents"):
+                stars, ours = 0, cls._type_
+            try:
+                theirs = reader._ctype(parameter.type + "*" * stars)
+            except ValueError:  # of OpenGL and others
+                continue
+            if ctypes.sizeof(ours) != ctypes.sizeof(theirs):
+                sizes = f"{ctypes.sizeof(theirs)} bytes, not {ctypes.sizeof(ours)}"
+                wrong.append(f"{symbol}: {parameter.type} {parameter.name} has {sizes}")
+    assert not wrong, "\n".join(wrong)
+    assert seen > {"driver": 350, "runtime": 230, "nvml": 20}[name]
+
+
+def simulated(name: str, major: int) -> Any:
+    """The simulated library that the shared library of a major calls."""
+    if name == "runtime":
+        return simulator.runtime_of(major)
+    return simulator.nvml_table() if name == "nvml" else simulator.tables()["driver"]
+
+
+def is_provided(table: Any, symbol: str) -> bool:
+    """Whether the simulator has it: what it lacks touches nothing."""
+    return table._provided(symbol) is not None or table._twin(table, symbol) is not None
 
 
 def items(name: str) -> set[str]:

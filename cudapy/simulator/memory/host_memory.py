@@ -14,9 +14,14 @@ PORTABLE, DEVICEMAP = 1, 2
 REGISTER_FLAGS = 15
 
 
-@provides("driver", "cuMemAllocHost", "cuMemAllocHost_v2")
+@provides("driver")
 def cuMemAllocHost_v2(bytesize: int) -> int:
     return cuMemHostAlloc(bytesize, PORTABLE | DEVICEMAP)
+
+
+@provides("driver", prototype="CUresult cuMemAllocHost(void **pp, unsigned int bytesize)")
+def cuMemAllocHost(bytesize: int) -> int:
+    return cuMemAllocHost_v2(bytesize)
 
 
 @provides("driver")

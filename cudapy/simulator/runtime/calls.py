@@ -11,6 +11,7 @@ import threading
 from typing import Any
 
 from ..._ffi.prototypes import Prototype
+from ..._types.driver.enums import CUdriverProcAddress_flags
 from ..addresses import Pointer
 from ..devices import context as contexts
 from ..devices import device as devices
@@ -18,7 +19,7 @@ from ..devices.primary import retained
 from ..entry_points import Release
 from ..error_texts import UNRECOGNIZED, texts_of
 from ..immortal import text
-from ..library import Table, provided, provides
+from ..library import Table, per_thread, provided, provides
 from ..refused import Refused
 
 TWINS = {
@@ -206,6 +207,8 @@ def cudaGetDriverEntryPointByVersion(
 ) -> None:
     from ..devices.errors import cuGetProcAddress_v2
 
+    if not flags and per_thread.default:
+        flags = int(CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
     cuGetProcAddress_v2(symbol, funcPtr, cudaVersion, flags, driverStatus)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TypeVar
 
 from ..._types.driver.enums import CUdevice_attribute as Attribute
-from ..._types.runtime.structs import cudaDeviceProp
+from ..._types.runtime.structs import cudaDeviceProp, cudaDeviceProp_12
 from ..addresses import Pointer
 from ..devices import context as contexts
 from ..devices import device as devices
@@ -19,6 +20,8 @@ from ..devices.primary import (
 from ..library import provides
 from ..refused import invalid
 from .calls import of_thread
+
+P = TypeVar("P", cudaDeviceProp, cudaDeviceProp_12)
 
 
 @provides("runtime")
@@ -120,27 +123,61 @@ PROPERTIES = {
     "hostNumaId": "HOST_NUMA_ID",
     "multiGpuBoardGroupID": "MULTI_GPU_BOARD_GROUP_ID",
     "memoryPoolSupportedHandleTypes": "MEMPOOL_SUPPORTED_HANDLE_TYPES",
+    "ECCEnabled": "ECC_ENABLED",
+    "tccDriver": "TCC_DRIVER",
+    "memoryBusWidth": "GLOBAL_MEMORY_BUS_WIDTH",
+    "l2CacheSize": "L2_CACHE_SIZE",
+    "persistingL2CacheMaxSize": "MAX_PERSISTING_L2_CACHE_SIZE",
+    "globalL1CacheSupported": "GLOBAL_L1_CACHE_SUPPORTED",
+    "localL1CacheSupported": "LOCAL_L1_CACHE_SUPPORTED",
+    "isMultiGpuBoard": "MULTI_GPU_BOARD",
+    "hostNativeAtomicSupported": "HOST_NATIVE_ATOMIC_SUPPORTED",
+    "pageableMemoryAccess": "PAGEABLE_MEMORY_ACCESS",
+    "computePreemptionSupported": "COMPUTE_PREEMPTION_SUPPORTED",
+    "pageableMemoryAccessUsesHostPageTables": "PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES",
+    "accessPolicyMaxWindowSize": "MAX_ACCESS_POLICY_WINDOW_SIZE",
+    "sparseCudaArraySupported": "SPARSE_CUDA_ARRAY_SUPPORTED",
+    "hostRegisterReadOnlySupported": "READ_ONLY_HOST_REGISTER_SUPPORTED",
+    "timelineSemaphoreInteropSupported": "TIMELINE_SEMAPHORE_INTEROP_SUPPORTED",
+    "gpuDirectRDMASupported": "GPU_DIRECT_RDMA_SUPPORTED",
+    "gpuDirectRDMAFlushWritesOptions": "GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS",
+    "gpuDirectRDMAWritesOrdering": "GPU_DIRECT_RDMA_WRITES_ORDERING",
+    "deferredMappingCudaArraySupported": "DEFERRED_MAPPING_CUDA_ARRAY_SUPPORTED",
+    "unifiedFunctionPointers": "UNIFIED_FUNCTION_POINTERS",
+    "deviceNumaConfig": "NUMA_CONFIG",
+    "mpsEnabled": "MPS_ENABLED",
+    "gpuPciDeviceID": "GPU_PCI_DEVICE_ID",
+    "gpuPciSubsystemID": "GPU_PCI_SUBSYSTEM_ID",
+    "hostNumaMultinodeIpcSupported": "HOST_NUMA_MULTINODE_IPC_SUPPORTED",
+    "clockRate": "CLOCK_RATE",
+    "memoryClockRate": "MEMORY_CLOCK_RATE",
+    "deviceOverlap": "GPU_OVERLAP",
+    "kernelExecTimeoutEnabled": "KERNEL_EXEC_TIMEOUT",
+    "computeMode": "COMPUTE_MODE",
+    "singleToDoublePrecisionPerfRatio": "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO",
+    "cooperativeMultiDeviceLaunch": "COOPERATIVE_MULTI_DEVICE_LAUNCH",
 }
-"""The fields of cudaDeviceProp that are one attribute each."""
+"""The fields of cudaDeviceProp that are one attribute each; some are in one of its two layouts."""
 
 
 @provides("runtime")
 def cudaGetDeviceProperties(device: int) -> cudaDeviceProp:
-    this_device = devices.device(device)
-    properties = cudaDeviceProp(name=devices.NAME, totalGlobalMem=this_device.total_memory)
-    properties.uuid.bytes = this_device.uuid
+    return properties(devices.device(device), cudaDeviceProp)
+
+
+def properties(device: devices.Device, layout: type[P]) -> P:
+    """What a device has, in the layout of a CUDA major."""
+    found = layout(name=devices.NAME, totalGlobalMem=device.total_memory)
+    found.uuid.bytes = device.uuid
     for field, name in PROPERTIES.items():
-        setattr(properties, field, this_device[Attribute[f"CU_DEVICE_ATTRIBUTE_{name}"]])
+        if hasattr(layout, field):
+            setattr(found, field, device[Attribute[f"CU_DEVICE_ATTRIBUTE_{name}"]])
     for field, prefix in (("maxThreadsDim", "MAX_BLOCK_DIM_"), ("maxGridSize", "MAX_GRID_DIM_")):
-        setattr(
-            properties,
-            field,
-            [this_device[Attribute[f"CU_DEVICE_ATTRIBUTE_{prefix}{axis}"]] for axis in "XYZ"],
-        )
-    for field in filter(EXTENT.match, dir(properties)):
-        sizes = [this_device[name] for name in _extents(field)]
-        setattr(properties, field, sizes if len(sizes) > 1 else sizes[0])
-    return properties
+        setattr(found, field, [device[Attribute[f"CU_DEVICE_ATTRIBUTE_{prefix}{axis}"]] for axis in "XYZ"])
+    for field in filter(EXTENT.match, dir(layout)):
+        sizes = [device[name] for name in _extents(field)]
+        setattr(found, field, sizes if len(sizes) > 1 else sizes[0])
+    return found
 
 
 EXTENT = re.compile("max(Texture|Surface)(1D|2D|3D|Cubemap)(Mipmap|Linear|Gather|Alt|Layered)?$")

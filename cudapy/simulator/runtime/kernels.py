@@ -254,7 +254,11 @@ def _any(of: Any, params: Any) -> Operation:
 
 @provides("runtime")
 def cudaGraphAddNode(
-    graph: int, pDependencies: Pointer, dependencyData: Pointer, numDependencies: int, nodeParams: Pointer
+    graph: int,
+    pDependencies: Pointer,
+    dependencyData: Pointer | None,
+    numDependencies: int,
+    nodeParams: Pointer,
 ) -> int:
     from ..graphs.graph import graph as find_graph
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ... import runtime
 from ..._ffi.prototypes import symbol_of
-from ..entry_points import Release
+from ..entry_points import IMPLICIT_STREAM, release_of
 from .loaded import SharedLibrary
 from .shutdown import answer
 
@@ -40,14 +40,9 @@ REGISTERED = (
     "__cudaUnregisterFatBinary",
 )
 """What C++ calls that nvcc has compiled: see `simulator.runtime.registered`."""
-NEWEST_OF = {12: 12090}
-"""The CUDA version that the last release of a major is, if it is not the newest of all."""
+OLDER = {12: ("cudaStreamGetCaptureInfo", "cudaStreamGetCaptureInfo_ptsz")}
+"""What a libcudart exports besides what `cudapy.runtime` declares: older versions of functions."""
 _STREAM = re.compile(r"cudaStream_t \w")
-
-
-def release_of(major: int) -> int:
-    """The CUDA version of the libcudart of a major."""
-    return min(Release.number, NEWEST_OF.get(major, Release.number))
 
 
 def functions(major: int) -> dict[str, int]:
@@ -64,10 +59,11 @@ def functions(major: int) -> dict[str, int]:
             continue
         code = answer(symbol, UNLOADING)
         answers[symbol] = code
-        if _STREAM.search(prototype):
+        if _STREAM.search(prototype) or symbol in IMPLICIT_STREAM:
             answers[f"{symbol}_ptsz"] = code
         elif symbol.startswith(("cudaMemcpy", "cudaMemset")):
             answers[f"{symbol}_ptds"] = code
+    answers |= {symbol: answer(symbol, UNLOADING) for symbol in OLDER.get(major, ())}
     return {**answers, **dict.fromkeys(REGISTERED, 0)}
 
 
@@ -101,8 +97,6 @@ def resolve(table: Callable[[int], Table], major: int, symbol: str) -> Any:
     callback = table(major).callback(symbol)
     if isinstance(callback, ByValue):
         callback = _returning(callback)
-    elif symbol == "cudaRuntimeGetVersion":
-        callback = _version(release_of(major))
     _kept.append(callback)
     return callback
 
@@ -124,15 +118,3 @@ def _returning(function: Any) -> Any:
         return place
 
     return ctypes.CFUNCTYPE(ctypes.c_void_p, *kinds)(returning)
-
-
-def _version(release: int) -> Any:
-    """cudaRuntimeGetVersion."""
-
-    def version(place: Any) -> int:
-        if not place:
-            return 1  # cudaErrorInvalidValue
-        place[0] = release
-        return 0
-
-    return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int))(version)
