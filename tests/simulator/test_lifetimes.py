@@ -306,3 +306,22 @@ assert name(driver.cuStreamSynchronize(world.slow)) == LOST
 print(words.any())
 """
     assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == "False\n"
+
+
+def test_a_library_may_be_unloaded_while_its_kernel_runs() -> None:
+    """A program that drops a kernel before it has let the kernel go on would else wait for itself."""
+    calls = """
+world = World()
+library = checked.cuLibraryLoadData(PTX + b"\\0", [], [], 0, [], [], 0)
+spin, put = (checked.cuLibraryGetKernel(library, name) for name in (b"spin", b"put"))
+world.launch(world.slow, driver.CUfunction(int(spin)), world.memory)
+world.launch(world.slow, driver.CUfunction(int(put)), world.memory, 7)
+checked.cuLibraryUnload(library)
+print(name(driver.cuStreamQuery(world.slow)), name(driver.cuLibraryUnload(library)))
+world.launch(world.other, world.put, world.memory, 1)
+checked.cuCtxSynchronize()
+out = u32()
+checked.cuMemcpyDtoH(out, world.memory, 64)
+print(out[0])
+"""
+    assert output(PRELUDE + calls) == "CUDA_ERROR_NOT_READY CUDA_ERROR_INVALID_HANDLE\n7\n"

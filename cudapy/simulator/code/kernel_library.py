@@ -139,7 +139,7 @@ def cuLibraryUnload(library: int) -> None:
     gone = find(library, Library)
     not_in_capture()
     for context in list(gone.modules):
-        context.finish()
+        context.check()
     gone.forget()
 
 

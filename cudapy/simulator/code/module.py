@@ -101,6 +101,10 @@ class Module(Object):
             function.forget()
         for reference in self.references.values():
             reference.forget()
+        self.context.once_idle(self._release)
+
+    def _release(self) -> None:
+        """Release the variables."""
         for address, _ in self.variables.values():
             block = blocks.at(address)
             if block is not None:

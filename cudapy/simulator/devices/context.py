@@ -16,6 +16,8 @@ from . import device as devices
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..streams.event import Event
 
 SCHED = int(CUctx_flags.CU_CTX_SCHED_MASK)
@@ -97,6 +99,10 @@ class Context(Object, Faults):
         """Wait for all work, for a call that releases what that may use. Raises Refused."""
         self.drain()
         self.check()
+
+    def once_idle(self, action: Callable[[], Any]) -> None:
+        """Do it once the work that there is now is done, also after a fault; without a wait for that."""
+        Queue(self.root, self).submit(action, self.pending(), soon=True, is_bookkeeping=True)
 
     def check(self) -> None:
         """Raise the fault that the context has, if any."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +51,20 @@ class Side:
         if array.level:
             raise invalid("a copy takes an array, or a level of a mipmapped array, not all of its levels")
         return Side(DEVICE, array.address, array.pitch, array.rows, self.x, self.y, self.z)
+
+    def check_array(self, width: int, height: int, depth: int) -> None:
+        """Raise Refused for an array in which a box of that many bytes, rows and layers does not lie."""
+        if self.kind != ARRAY:
+            return
+        from ..textures.array import find_array
+
+        array = find_array(self.address)
+        ends = (self.x + width, self.y + height, self.z + depth)
+        if any(end > most for end, most in zip(ends, (array.pitch, array.rows, array.layers), strict=True)):
+            raise invalid(
+                f"a box up to byte {ends[0]}, row {ends[1]} and layer {ends[2]} is not in an array of"
+                f" {array.pitch} bytes, {array.rows} rows and {array.layers} layers"
+            )
 
     @property
     def start(self) -> int:
@@ -131,20 +145,15 @@ class Copy(Operation):
         sides = f"{self.src.address:#x} to {self.dst.address:#x}"
         return [sides, f"{self.width} x {self.height} x {self.depth} bytes"]
 
-    def staged(self) -> Copy:
-        """The same from a copy of its source, if that is pageable memory that the program may soon change."""
-        src = self.src
-        if not _is_pageable(src) or not self.width:
+    def snapshot(self) -> Copy:
+        """The same from what its source holds now."""
+        if not (self.width and self.height and self.depth):
             return self
+        src = self.src.resolved()
         size = self._extent(src)
-        data = ctypes.create_string_buffer(ctypes.string_at(src.start, size), size)
-        copy = Copy(
-            self.dst,
-            replace(src, address=ctypes.addressof(data), x=0, y=0, z=0),
-            self.width,
-            self.height,
-            self.depth,
-        )
+        data = bytes_at(src.start, size).copy()
+        side = Side(HOST, int(data.ctypes.data), src.pitch, src.height)
+        copy = Copy(self.dst, side, self.width, self.height, self.depth)
         copy.keep = data  # type: ignore[attr-defined]
         return copy
 
@@ -167,8 +176,17 @@ class Copy(Operation):
         return params
 
 
-def _is_pageable(side: Side) -> bool:
+def is_pageable(side: Side) -> bool:
+    """Whether it is memory of the program that CUDA knows nothing of."""
     return side.kind in (HOST, UNIFIED) and blocks.find(side.start) is None
+
+
+def is_host(side: Side) -> bool:
+    """Whether it is memory of the host, page-locked or not."""
+    if side.kind == ARRAY:
+        return False
+    block = blocks.find(side.start)
+    return block is None or block.is_host
 
 
 def boxed(params: CUDA_MEMCPY2D | CUDA_MEMCPY3D | CUDA_MEMCPY3D_PEER) -> Copy:
@@ -216,16 +234,24 @@ def now(operation: Operation, in_stream: Stream | None = None, is_safe: bool = F
 
 def later(operation: Operation, hStream: int) -> None:
     """Queue it. What is pageable is read before the call ends, and written before it ends."""
-    in_stream, waits = stream(hStream), False
+    in_stream = stream(hStream)
     if isinstance(operation, Copy):
         operation.check_access()
-        if in_stream.capture is None:
-            waits = _is_pageable(operation.dst)
-            if in_stream.is_legacy or in_stream.queue.last is not None:
-                operation = operation.staged()
+        queue(operation, in_stream, is_pageable(operation.src), is_pageable(operation.dst))
+    else:
+        in_stream.add(operation)
+
+
+def queue(copy: Copy, in_stream: Stream, is_read_now: bool, waits: bool) -> None:
+    """Queue it, or make it a node of the stream's capture.
+
+    is_read_now: what the source holds now is copied.
+    waits: the call ends once it is done.
+    """
+    waits = waits and in_stream.capture is None
     if waits:
         may_wait()
-    work = in_stream.add(operation)
+    work = in_stream.add(copy, copy.snapshot if is_read_now else None)
     if waits and work is not None:
         work.wait()
         in_stream.context.check()

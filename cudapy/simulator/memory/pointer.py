@@ -1,39 +1,25 @@
-"""What the driver knows of an address, and what a program advises it to do with managed memory."""
+"""What the driver knows of an address."""
 
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..._ffi.results import storage
 from ..._types.driver import structs
 from ..._types.driver.attributes import POINTER_ATTRIBUTES
-from ..._types.driver.enums import CUmem_advise, CUmemAllocationHandleType, CUmemLocationType, CUmemorytype
-from ..._types.driver.enums import CUmem_range_attribute as RangeAttribute
+from ..._types.driver.enums import CUmemAllocationHandleType, CUmemorytype
 from ..._types.driver.enums import CUpointer_attribute as Attribute
 from ..addresses import Pointer, require
 from ..devices.context import current, top
-from ..devices.device import device
 from ..library import provides
 from ..refused import Refused, invalid
-from ..streams.stream import stream
 from .allocations import Block, blocks
 from .pages import IS_SUPPORTED
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..._types.driver.structs import CUmemLocation
-
-
 FILE = int(CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
-CPU, NOWHERE = -1, -2  # CU_DEVICE_CPU, CU_DEVICE_INVALID
+NOWHERE = -2  # CU_DEVICE_INVALID
 READ_WRITE = 3  # CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
-INVALID, AT_DEVICE, AT_HOST = (
-    int(CUmemLocationType.CU_MEM_LOCATION_TYPE_INVALID),
-    int(CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE),
-    int(CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST),
-)
 UNKNOWN = {Attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: NOWHERE}
 """What is told of memory that is none of CUDA's, where it is not 0."""
 
@@ -135,168 +121,3 @@ def cuPointerSetAttribute(value: int | None, attribute: int, ptr: int) -> None:
             "CU_POINTER_ATTRIBUTE_SYNC_MEMOPS of memory that was allocated can be set, and no other"
         )
     block.is_synchronous = bool(ctypes.c_uint32.from_address(value).value)
-
-
-# -- Managed memory ----------------------------------------------------------------------------------------
-
-
-def _managed(pointer: int, count: int) -> Block:
-    current()
-    block = blocks.find(pointer)
-    if block is None or not block.is_managed or not count or pointer + count > block.end:
-        raise invalid(f"{count} bytes from {pointer:#x} are no managed memory")
-    return block
-
-
-def _place(location: CUmemLocation) -> tuple[int, int]:
-    """The type of a location and its number."""
-    kind = int(location.type)
-    if kind == AT_DEVICE:
-        return kind, device(location.id).ordinal
-    if kind in (AT_HOST, 3, 4):  # one of the host, of a node of it, of the current one
-        return kind, location.id if kind == 3 else 0
-    raise invalid(f"{kind} is no CUmemLocationType for managed memory")
-
-
-def _ordinal(place: int) -> tuple[int, int]:
-    """The same for a device number as CUDA 12 has it."""
-    return (AT_HOST, 0) if place == CPU else (AT_DEVICE, device(place).ordinal)
-
-
-def _advise(devPtr: int, count: int, advice: int, place: Callable[[], tuple[int, int]]) -> None:
-    block = _managed(devPtr, count)
-    known = block.advice
-    if advice == CUmem_advise.CU_MEM_ADVISE_SET_READ_MOSTLY:
-        known["read mostly"] = True
-    elif advice == CUmem_advise.CU_MEM_ADVISE_UNSET_READ_MOSTLY:
-        known["read mostly"] = False
-    elif advice == CUmem_advise.CU_MEM_ADVISE_SET_PREFERRED_LOCATION:
-        known["preferred"] = place()
-    elif advice == CUmem_advise.CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION:
-        known.pop("preferred", None)
-    elif advice == CUmem_advise.CU_MEM_ADVISE_SET_ACCESSED_BY:
-        known.setdefault("accessed by", {})[_number(place())] = True
-    elif advice == CUmem_advise.CU_MEM_ADVISE_UNSET_ACCESSED_BY:
-        known.get("accessed by", {}).pop(_number(place()), None)
-    else:
-        raise invalid(f"{advice} is no CUmem_advise")
-
-
-@provides("driver")
-def cuMemAdvise(devPtr: int, count: int, advice: int, device: int) -> None:
-    _advise(devPtr, count, advice, lambda: _ordinal(device))
-
-
-@provides("driver")
-def cuMemAdvise_v2(devPtr: int, count: int, advice: int, location: CUmemLocation) -> None:
-    _advise(devPtr, count, advice, lambda: _place(location))
-
-
-def _prefetch(pointer: int, count: int, place: tuple[int, int], hStream: int) -> None:
-    block = _managed(pointer, count)
-
-    def arrive() -> None:
-        block.advice["prefetched"] = place
-
-    stream(hStream).submit(arrive, soon=True)
-
-
-@provides("driver")
-def cuMemPrefetchAsync(devPtr: int, count: int, dstDevice: int, hStream: int) -> None:
-    _prefetch(devPtr, count, _ordinal(dstDevice), hStream)
-
-
-@provides("driver")
-def cuMemPrefetchAsync_v2(devPtr: int, count: int, location: CUmemLocation, flags: int, hStream: int) -> None:
-    if flags:
-        raise invalid(f"flags must be 0, not {flags}")
-    _prefetch(devPtr, count, _place(location), hStream)
-
-
-@provides("driver")
-def cuMemPrefetchBatchAsync(
-    dptrs: Pointer,
-    sizes: Pointer,
-    count: int,
-    prefetchLocs: Pointer,
-    prefetchLocIdxs: Pointer,
-    numPrefetchLocs: int,
-    flags: int,
-    hStream: int,
-) -> None:
-    if flags or not numPrefetchLocs or prefetchLocIdxs[0]:
-        raise invalid("flags must be 0, and the locations begin at the first range")
-    for i in range(count):
-        which = max(j for j in range(numPrefetchLocs) if prefetchLocIdxs[j] <= i)
-        _prefetch(dptrs[i], sizes[i], _place(prefetchLocs[which]), hStream)
-
-
-@provides("driver")
-def cuMemDiscardBatchAsync(dptrs: Pointer, sizes: Pointer, count: int, flags: int, hStream: int) -> None:
-    if flags:
-        raise invalid(f"flags must be 0, not {flags}")
-    for i in range(count):
-        _managed(dptrs[i], sizes[i])
-        stream(hStream).submit(None, soon=True)  # what it holds is of no use any more
-
-
-@provides("driver")
-def cuMemDiscardAndPrefetchBatchAsync(
-    dptrs: Pointer,
-    sizes: Pointer,
-    count: int,
-    prefetchLocs: Pointer,
-    prefetchLocIdxs: Pointer,
-    numPrefetchLocs: int,
-    flags: int,
-    hStream: int,
-) -> None:
-    cuMemDiscardBatchAsync(dptrs, sizes, count, flags, hStream)
-    cuMemPrefetchBatchAsync(
-        dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags, hStream
-    )
-
-
-def _number(place: tuple[int, int] | None) -> int:
-    """A location as a device number."""
-    if place is None:
-        return NOWHERE
-    return place[1] if place[0] == AT_DEVICE else CPU
-
-
-def _range_values(block: Block, name: RangeAttribute, size: int) -> list[int]:
-    known = block.advice
-    if name == RangeAttribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY:
-        if not size or size % 4:
-            raise invalid(f"{size} bytes are no list of device numbers")
-        named = known.get("accessed by", {})
-        ordinals = sorted(named, key=lambda place: (place == CPU, place))[: size // 4]
-        return ordinals + [NOWHERE] * (size // 4 - len(ordinals))
-    if size != 4:
-        raise invalid(f"{name.name} has 4 bytes, not {size}")
-    if name == RangeAttribute.CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY:
-        return [int(known.get("read mostly", False))]
-    which = "preferred" if "PREFERRED" in name.name else "prefetched"
-    place = known.get(which)
-    if name.name.endswith("_TYPE"):
-        return [place[0] if place else INVALID]
-    if name.name.endswith("_ID"):
-        return [place[1] if place else 0]
-    return [_number(place)]
-
-
-@provides("driver")
-def cuMemRangeGetAttribute(data: int | None, dataSize: int, attribute: int, devPtr: int, count: int) -> None:
-    if not any(attribute == known for known in RangeAttribute) or not data:
-        raise invalid(f"{attribute} is no CUmem_range_attribute, or there is no place for its value")
-    values = _range_values(_managed(devPtr, count), RangeAttribute(attribute), dataSize)
-    place: Any = (ctypes.c_int * len(values)).from_address(data)
-    place[:] = values
-
-
-@provides("driver")
-def cuMemRangeGetAttributes(
-    data: Pointer, dataSizes: Pointer, attributes: Pointer, numAttributes: int, devPtr: int, count: int
-) -> None:
-    for i in range(numAttributes):
-        cuMemRangeGetAttribute(data[i], dataSizes[i], attributes[i], devPtr, count)

@@ -57,18 +57,22 @@ class Stream(Object):
         after: Iterable[Work] = (),
         soon: bool = False,
         is_bookkeeping: bool = False,
+        deferred: Callable[[], Callable[[], Any]] | None = None,
     ) -> Work:
-        """Queue work, in the order that the default stream demands."""
+        """Queue work as `Queue.submit` does, in the order that the default stream demands."""
         others = list(after)
         if self.is_legacy:
             blocking = [q for q in self.context.busy_queues() if q.is_blocking and q is not self.queue]
             others += [last for q in blocking if (last := q.last) is not None]
         elif not self.flags & NON_BLOCKING and (last := self.context.legacy.queue.last) is not None:
             others.append(last)
-        return self.queue.submit(action, others, soon, is_bookkeeping)
+        return self.queue.submit(action, others, soon, is_bookkeeping, deferred)
 
-    def add(self, operation: Operation) -> Work | None:
-        """Queue an operation; or, in a capture, make it a node, and return None."""
+    def add(self, operation: Operation, deferred: Callable[[], Operation] | None = None) -> Work | None:
+        """Queue an operation; or, in a capture, make it a node, and return None.
+
+        deferred: makes the operation to queue instead, if this one cannot run at once.
+        """
         if self.capture is not None:
             self.capture.add(self, operation)
             return None
@@ -76,7 +80,25 @@ class Stream(Object):
             from .capture import implicit
 
             implicit(self.context)
-        return self.submit(operation.run, (), operation.soon, operation.is_bookkeeping)
+        instead = None if deferred is None else lambda: deferred().run
+        return self.submit(operation.run, (), operation.soon, operation.is_bookkeeping, instead)
+
+    def add_uncapturable(
+        self,
+        action: Callable[[], Any] | None,
+        what: str,
+        soon: bool = False,
+        is_bookkeeping: bool = False,
+    ) -> Work:
+        """Queue what no graph has a node for. Raises Refused in a capture, which it invalidates."""
+        if self.capture is not None:
+            self.capture.invalidate()
+            raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", f"{what} cannot be captured")
+        if self.is_legacy:
+            from .capture import implicit
+
+            implicit(self.context)
+        return self.submit(action, (), soon, is_bookkeeping)
 
     def wait(self) -> None:
         """Block until all that was queued is done."""
@@ -216,16 +238,13 @@ def cuStreamAddCallback(hStream: int, callback: int, userData: int | None, flags
     require_code(callback, "the callback")
     if flags:
         raise invalid(f"flags must be 0, not {flags}")
-    if in_stream.capture is not None:
-        in_stream.capture.invalidate()
-        raise Refused("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "a callback with a status is not for captures")
     root = in_stream.context.root
 
     def call() -> None:
         with in_program():
             STREAM_CALLBACK(callback)(hStream, root.error.code if root.error is not None else 0, userData)
 
-    in_stream.submit(call, is_bookkeeping=True)
+    in_stream.add_uncapturable(call, "a callback with a status", is_bookkeeping=True)
 
 
 @provides("driver")
@@ -235,4 +254,5 @@ def cuStreamAttachMemAsync(hStream: int, dptr: int, length: int, flags: int) -> 
     in_stream = stream(hStream)
     if not (find_block(dptr).is_managed or find_block(dptr).is_host):
         raise invalid(f"{dptr:#x} is no managed memory")
-    in_stream.submit(None, soon=True)  # the host may touch managed memory at any time here
+    # The host may touch managed memory at any time here.
+    in_stream.add_uncapturable(None, "the attachment of managed memory", soon=True)

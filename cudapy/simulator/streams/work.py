@@ -280,15 +280,21 @@ class Queue:
         after: Iterable[Work] = (),
         soon: bool = False,
         is_bookkeeping: bool = False,
+        deferred: Callable[[], Callable[[], Any]] | None = None,
     ) -> Work:
-        """Queue one thing to do. `soon`: it ends soon, and may as well run at once."""
+        """Queue one thing to do. `soon`: it ends soon, and may as well run at once.
+
+        deferred: called if it does not run at once; returns what to do instead of `action`.
+        """
         work = Work(self._owner, action, is_bookkeeping)
         with gc_pause:
             with guard:
                 work.after = tuple(other for other in after if not other.done)
+                at_once = soon and self._running is None and not self._pending and not work.after
+                if deferred is not None and not at_once:
+                    work.action = deferred()
                 self._last = work
                 self._owner.busy.add(self)
-                at_once = soon and self._running is None and not self._pending and not work.after
                 starts = not at_once and not self._has_thread
                 if at_once:
                     self._begin(work)
