@@ -260,6 +260,25 @@ print(seen[0] == {*addresses})
     assert output(PRELUDE + POOL + calls, CUDAPY_SIMULATOR_REPORTS="0") == "True\n"
 
 
+def test_memory_of_a_pool_that_its_context_left_is_freed_in_another() -> None:
+    """The fault of that one is over, and the status is the other's."""
+    calls = """
+world = World(primary=True)
+addresses = [checked.cuMemAllocAsync(4096, world.slow) for _ in range(3)]
+used = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT
+def in_use(): return int(checked.cuMemPoolGetAttribute(checked.cuDeviceGetDefaultMemPool(0), used))
+world.lose()
+checked.cuDevicePrimaryCtxReset(0)
+world = World(primary=True)
+checked.cuMemFree(addresses.pop()), checked.cuMemFreeAsync(addresses.pop(), world.slow)
+print(in_use())
+world.lose()
+print(name(driver.cuMemFree(addresses.pop())))
+"""
+    said = output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0")
+    assert said == "4096\nCUDA_ERROR_ILLEGAL_ADDRESS\n"
+
+
 def test_memory_of_a_graph_that_a_fault_ended() -> None:
     """Its launch allocated and did not free: the memory stays as long as kernels may touch it."""
     calls = """

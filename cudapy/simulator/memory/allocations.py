@@ -14,7 +14,7 @@ from typing import Any
 
 from ..._ffi.rounding import round_up
 from .. import immortal
-from ..devices.context import Context, owner, top
+from ..devices.context import Context, find_or_none, owner, top
 from ..devices.device import devices
 from ..engine.memory import LAZY, POISON, Memory
 from ..library import provides
@@ -269,10 +269,20 @@ def allocated(address: int | None) -> Block | None:
     """What starts at `address`: that tells the context, not which is current. Raises its faults first."""
     block = blocks.at(address) if address else None
     if block is not None:
-        block.context.check()
+        _releasing(block).check()
     elif top() is not None:
         owner()
     return block
+
+
+def _releasing(block: Block) -> Context:
+    """Which context's work and faults concern a call that frees a block. Raises Refused.
+
+    The one that it was allocated in; the current one for memory of a pool, which may outlive that.
+    """
+    if block.pool is not None and find_or_none(block.context) is None:
+        return owner()
+    return block.context
 
 
 @provides("driver")
@@ -283,9 +293,10 @@ def cuMemFree_v2(dptr: int) -> None:
     not_in_capture()
     if block is None or (block.pool is None and block.kind not in ("device", "managed")):
         raise invalid(f"no device memory starts at {dptr:#x}{freed_before(dptr)}")
-    block.context.finish()
+    context = _releasing(block)
+    context.finish()
     if block.pool is not None:
-        block.pool.free(block, block.context.legacy)
+        block.pool.free(block, context.legacy)
     else:
         release(block)
 
