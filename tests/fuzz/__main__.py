@@ -9,7 +9,7 @@ import time
 
 from .runner import Runner
 
-FUZZERS = ("ptx", "calls", "machine", "programs")
+FUZZERS = ("ptx", "calls", "machine", "programs", "lifetimes")
 
 
 def main() -> int:

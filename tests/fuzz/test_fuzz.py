@@ -15,7 +15,7 @@ import pytest
 from tests.budget import MORE
 from tests.warm import REPOSITORY
 
-from . import programs, ptx, runner
+from . import lifetimes, programs, ptx, runner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="items run in processes that are forked")
 
@@ -69,6 +69,13 @@ def test_programs(nvrtc: ModuleType) -> None:
     run = runner.Runner(programs.Fuzzer, processes())
     run.run(0, count)
     assert run.outcomes == {"equal": count}, run.wrong
+
+
+@pytest.mark.thorough
+def test_lifetimes() -> None:
+    run = runner.Runner(lifetimes.Fuzzer, processes())
+    run.run(0, 60 * MORE)
+    assert not run.wrong and run.outcomes["with a fault"] and run.outcomes["without a fault"]
 
 
 @pytest.mark.thorough
