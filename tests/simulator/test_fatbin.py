@@ -44,6 +44,15 @@ def made(*options: str, architectures: tuple[int, ...] = (80,)) -> bytes:
     return bytes(image)
 
 
+def fat_binary(entries: list[tuple[int, int]]) -> bytes:
+    """A fat binary of pieces of code of a kind for an architecture, which have no bytes."""
+    size = fatbin.ENTRY.size
+    body = b"".join(
+        fatbin.ENTRY.pack(kind, 0x101, size, 0, 0, 0, 0, 0, number, 0, 0, 0, 0, 0) for kind, number in entries
+    )
+    return bytes(fatbin.HEADER.pack(fatbin.MAGIC, 1, fatbin.HEADER.size, len(body)) + body)
+
+
 def kernels(ptx: bytes) -> list[bytes]:
     return [line.split()[2] for line in ptx.splitlines() if line.startswith(b".visible .entry")]
 
@@ -95,8 +104,36 @@ def test_damaged_blocks_of_lz4(block: bytes) -> None:
 def test_the_newest_that_the_device_can_run_is_taken() -> None:
     image = made("-compress=false", architectures=(75, 90, 80, 100))
     assert kernels(code.of_fatbin(image)) == [b"k90()"]  # of a device of compute capability 9.0
-    with pytest.raises(refused.Refused, match=r"no PTX .* 9.0 or less.*it has PTX for 100"):
-        code.of_fatbin(made("-compress=false", architectures=(100,)))
+
+
+LESS = "the simulator needs PTX for compute capability 9.0 or less"
+COMPILE = "compile it with PTX, nvcc -gencode arch=compute_90,code=compute_90, or with -lineinfo"
+
+
+@pytest.mark.parametrize(
+    ("entries", "contents", "remedy"),
+    [
+        (
+            [(fatbin.CUBIN, 120), (fatbin.CUBIN, 75), (fatbin.PTX, 120), (fatbin.CUBIN, 80)],
+            "SASS for sm_75 to sm_120, PTX for compute_120",
+            "try --compute-capability 12.0",
+        ),
+        (
+            [(fatbin.PTX, 110), (fatbin.PTX, 100)],
+            "PTX for compute_100 to compute_110",
+            "try --compute-capability 10.0",
+        ),
+        ([(fatbin.CUBIN, 100), (64, 100)], "code of kind 64 for sm_100, SASS for sm_100", COMPILE),
+        ([], "nothing", COMPILE),
+    ],
+)
+def test_what_the_device_cannot_run_is_named(
+    entries: list[tuple[int, int]], contents: str, remedy: str
+) -> None:
+    with pytest.raises(refused.Refused) as caught:
+        code.of_fatbin(fat_binary(entries))
+    assert caught.value.status == "CUDA_ERROR_NO_BINARY_FOR_GPU"
+    assert caught.value.reason == f"the fat binary has {contents}; {LESS}: {remedy}"
 
 
 def test_what_ends_too_soon_is_refused() -> None:

@@ -17,8 +17,9 @@ import pytest
 from cudapy import simulator
 from cudapy.runtime import dim3
 from cudapy.simulator import library
-from cudapy.simulator.runtime import registered  # noqa: F401 - which provides them
+from cudapy.simulator.runtime import registered
 from cudapy.simulator.shared import runtime as shared_runtime
+from tests.simulator.test_fatbin import fat_binary
 from tests.simulator.test_shared import REPOSITORY, pytestmark
 
 __all__ = ["pytestmark"]
@@ -102,6 +103,34 @@ def test_kernels_are_launched_by_functions_of_the_host(runtime: Any, binary: cty
     assert call("cudaMemcpy")(ctypes.addressof(host), pointer, 128, 2) == 0
     assert list(host) == [10] * 32
     assert call("cudaFree")(pointer.value) == 0
+
+
+def test_a_program_without_fitting_ptx_is_told_so(
+    runtime: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once. Each launch fails with the reason, though nvcc's code ignores that there is no kernel."""
+    monkeypatch.setattr(registered, "_told", set())
+    call = runtime.callback
+    code = ctypes.create_string_buffer(fat_binary([(2, 75), (2, 120), (1, 120)]))
+    wrapper = Wrapper(WRAPPER_MAGIC, 1, ctypes.addressof(code), None)
+    handle = ctypes.c_void_p(call("__cudaRegisterFatBinary")(ctypes.addressof(wrapper)))
+    stub, unregistered = ctypes.c_char(), ctypes.c_char()
+    place = ctypes.addressof(stub)
+    assert call("__cudaRegisterFunction")(handle, place, place, b"k", -1, *[None] * 5) == 0
+    kernel, none = ctypes.c_ulong(), ctypes.c_ulong()
+    assert call("__cudaGetKernel")(ctypes.byref(kernel), place) == 209
+    assert call("cudaPeekAtLastError")() == 209
+    for _ in range(2):  # nvcc's code asks for the kernel once, and launches again and again
+        assert call("__cudaLaunchKernel")(kernel, dim3(1, 1, 1), dim3(1, 1, 1), None, 0, 0) == 209
+        assert call("cudaGetLastError")() == 209 and call("cudaGetLastError")() == 0
+    assert call("__cudaGetKernel")(ctypes.byref(none), ctypes.addressof(unregistered)) == 98
+    assert call("__cudaLaunchKernel")(none, dim3(1, 1, 1), dim3(1, 1, 1), None, 0, 0) == 98
+    assert call("cudaGetLastError")() == 98
+    assert call("__cudaUnregisterFatBinary")(handle) == 0
+    assert capsys.readouterr().err == (
+        "cudapy simulator: the fat binary has SASS for sm_75 to sm_120, PTX for compute_120; the simulator"
+        " needs PTX for compute capability 9.0 or less: try --compute-capability 12.0\n"
+    )
 
 
 def test_variables_are_found_by_their_twins(runtime: Any, binary: ctypes.c_void_p) -> None:
@@ -212,6 +241,37 @@ def test_programs_that_check_themselves(name: str, tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_a_program_that_nvcc_has_compiled(program: Path) -> None:
     assert native(program) == (0, "0 bad, 8 blocks of 1024\n", "")
+
+
+LAUNCHES = r"""
+#include <cstdio>
+__global__ void one() {}
+__global__ void other() {}
+int main() {
+    for (int i = 0; i < 2; i++) {
+        one<<<1, 1>>>();
+        puts(cudaGetErrorName(cudaGetLastError()));
+        other<<<1, 1>>>();
+        puts(cudaGetErrorName(cudaDeviceSynchronize()));
+        puts(cudaGetErrorName(cudaGetLastError()));
+    }
+}
+"""
+
+
+@pytest.mark.thorough
+def test_a_program_that_nvcc_has_compiled_for_others(tmp_path: Path) -> None:
+    source, codes = tmp_path / "launches.cu", "arch=compute_120,code=[sm_120,compute_120]"
+    source.write_text(LAUNCHES)
+    made = compiled(tmp_path / "launches", "-gencode", codes, str(source))
+    code, out, err = native(made)
+    failed = "cudaErrorNoKernelImageForDevice"
+    assert (code, out.split()) == (0, 2 * [failed, "cudaSuccess", failed])
+    assert err == (
+        f"cudapy simulator: {made}: the fat binary has SASS for sm_120, PTX for compute_120; the simulator"
+        " needs PTX for compute capability 9.0 or less: try --compute-capability 12.0\n"
+    )
+    assert native(made, "--compute-capability", "12.0") == (0, 6 * "cudaSuccess\n", "")
 
 
 @pytest.mark.thorough

@@ -12,7 +12,8 @@ import os
 import re
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,6 +21,7 @@ from ..._ffi import elf, fatbin, memory
 from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUjit_option as Option
 from ..addresses import require
+from ..devices.attributes import SHARED_PER_MULTIPROCESSOR
 from ..devices.device import Options as Device
 from ..refused import Refused, invalid
 from . import debug_sections
@@ -217,11 +219,10 @@ def of_cubin(cubin: bytes) -> bytes:
 def of_fatbin(data: bytes) -> bytes:
     """The PTX of a fat binary, for the device's compute capability or an older one. Raises Refused."""
     major, minor = Device.compute_capability
-    best, skipped = 0, []
+    best, skipped = 0, defaultdict(set)
     ptx = b""
     for entry in fatbin.entries(data):
-        what = {fatbin.PTX: "PTX", fatbin.CUBIN: "cubin"}.get(entry.kind, f"kind {entry.kind}")
-        skipped.append(f"{what} for {entry.architecture}")
+        skipped[entry.kind].add(entry.architecture)
         if entry.kind == fatbin.PTX and best < entry.architecture <= 10 * major + minor:
             best, ptx = entry.architecture, unpacked(entry)
         elif entry.kind == fatbin.CUBIN and runs_cubin(entry.architecture):
@@ -231,11 +232,33 @@ def of_fatbin(data: bytes) -> bytes:
     if not ptx:
         raise Refused(
             "CUDA_ERROR_NO_BINARY_FOR_GPU",
-            f"the fat binary has no PTX for compute capability {major}.{minor} or less, which is all that the"
-            f" simulator runs; it has {', '.join(skipped) or 'nothing'}",
+            f"the fat binary has {_contents(skipped)}; the simulator needs PTX for compute capability"
+            f" {major}.{minor} or less: {_remedy(skipped[fatbin.PTX])}",
         )
     check_version(ptx)
     return ptx.rstrip(b"\0") + b"\0"
+
+
+KINDS = {fatbin.CUBIN: "SASS for sm_", fatbin.PTX: "PTX for compute_"}
+
+
+def _contents(kinds: Mapping[int, set[int]]) -> str:
+    """What a fat binary has, by kinds the architectures: "SASS for sm_75 to sm_120, PTX for compute_120"."""
+    parts = []
+    for kind, numbers in sorted(kinds.items(), reverse=True):
+        head, space, name = KINDS.get(kind, f"code of kind {kind} for sm_").rpartition(" ")
+        first, *rest = (f"{name}{number}" for number in sorted(numbers))
+        parts.append(head + space + (first if not rest else f"{first} to {rest[-1]}"))
+    return ", ".join(parts) or "nothing"
+
+
+def _remedy(numbers: Collection[int]) -> str:
+    """What helps if a fat binary has PTX for these architectures, all newer than the device, or none."""
+    enough = [known for known in sorted(SHARED_PER_MULTIPROCESSOR) if known >= min(numbers, default=1000)]
+    if enough:
+        return f"try --compute-capability {enough[0] // 10}.{enough[0] % 10}"
+    name = "compute_{}{}".format(*Device.compute_capability)
+    return f"compile it with PTX, nvcc -gencode arch={name},code={name}, or with -lineinfo"
 
 
 def elf_size(address: int) -> int:

@@ -50,9 +50,15 @@ def caller() -> str:
         return ""
     frames = (ctypes.c_void_p * _FRAMES)()
     for i in range(library.backtrace(frames, _FRAMES)):
-        info = _Info()
-        if library.dladdr(ctypes.c_void_p(frames[i]), ctypes.byref(info)) and info.fname:
-            path = os.fsdecode(ctypes.string_at(info.fname))
-            if not os.path.basename(path).startswith(_OURS):
-                return path
+        path = file_at(frames[i])
+        if path and not os.path.basename(path).startswith(_OURS):
+            return path
     return ""
+
+
+def file_at(address: int | None) -> str:
+    """The file of the program or library that has an address; "" if none has it."""
+    library, info = ctypes.CDLL(None), _Info()
+    if not hasattr(library, "dladdr") or not library.dladdr(ctypes.c_void_p(address), ctypes.byref(info)):
+        return ""
+    return os.fsdecode(ctypes.string_at(info.fname)) if info.fname else ""

@@ -10,6 +10,7 @@ Source: crt/host_runtime.h and crt/device_functions.h of the toolkit, which decl
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 from typing import Any
 
@@ -18,10 +19,16 @@ from ..code import images, kernel_library
 from ..code.linker import together
 from ..code.module import load
 from ..devices.context import owner
+from ..devices.export_tables import file_at
 from ..library import provides
 from ..refused import Refused, invalid
+from .calls import Status, of_thread
+
+NO_CODE = "CUDA_ERROR_NO_BINARY_FOR_GPU"
 
 _lock = threading.RLock()
+_told: set[str] = set()
+"""Files of which was printed that they have no code for the device."""
 _binaries: dict[int, Binary] = {}
 _variables: dict[int, tuple[Binary, bytes]] = {}
 
@@ -34,6 +41,8 @@ class Binary:
         self.functions: dict[int, bytes] = {}
         self.managed: list[tuple[int, bytes]] = []
         self._library: int | None = None
+        self._without_code = ""
+        """Why there is nothing in it that the simulator runs, once that is known."""
 
     @property
     def handle(self) -> int:
@@ -43,11 +52,26 @@ class Binary:
         """The handle of the library that it is. Raises Refused."""
         with _lock:
             if self._library is None:
-                address = self.cell.value
-                units = images.prelinked(address) if address else []
-                code = linked(units) if units else images.at(address)
-                self._library = load(code, images.Options(0, None, None), kernel_library.Library)
+                self._library = load(self._code(), images.Options(0, None, None), kernel_library.Library)
             return self._library
+
+    def _code(self) -> bytes:
+        """Its PTX. Raises Refused; what the file has instead is printed once."""
+        address = self.cell.value
+        if self._without_code:
+            raise Refused(NO_CODE, self._without_code)
+        try:
+            units = images.prelinked(address) if address else []
+            return linked(units) if units else images.at(address)
+        except Refused as refused:
+            if refused.status == NO_CODE:
+                self._without_code = refused.reason
+                path = file_at(address)
+                if path not in _told:
+                    _told.add(path)
+                    name = f"{path}: " if path else ""
+                    print(f"cudapy simulator: {name}{refused.reason}", file=sys.stderr, flush=True)
+            raise
 
     def place_managed(self) -> None:
         """Let the program find its managed variables, which the host uses too."""
@@ -242,11 +266,12 @@ def __cudaPopCallConfiguration(
     "runtime",
     prototype="cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *func)",
 )
-def __cudaGetKernel(func: int | None) -> int:
+def __cudaGetKernel(kernel: Pointer, func: int | None) -> None:
     make = kernel_library.host_functions.get(func or 0)
     if make is None:
         raise Refused("cudaErrorInvalidDeviceFunction", "no program has registered a kernel of this address")
-    return make()
+    kernel[0] = func  # nvcc's code ignores a failure and launches this: each launch fails as this call does
+    kernel[0] = make()
 
 
 @provides(
@@ -261,4 +286,6 @@ def __cudaLaunchKernel(
 ) -> None:
     from .kernels import cudaLaunchKernel
 
+    if not kernel and of_thread.error:
+        raise Status(of_thread.error)  # the program did not look at what __cudaGetKernel returned
     cudaLaunchKernel(kernel, gridDim, blockDim, args, sharedMem, stream)
