@@ -86,5 +86,10 @@ def _namesake(cls: type[Any]) -> tuple[str, type[Any]] | None:
 def _public(package: str, cls: type[Any]) -> str:
     """Where programs find a class of this package, or of the copy that is called `package`."""
     inside = cls.__module__.removeprefix(f"{package}.").split(".")
-    module = "core" if inside[0] == "_core" else inside[1] if inside[0] == "_types" else inside[0]
+    module = inside[1] if inside[0] == "_types" else inside[0]
+    if module == "_core":
+        modules = ["core", "core.utils", "core.graph", "core.texture", "core.system"]
+        public = ((name, sys.modules.get(f"{package}.{name}")) for name in modules)
+        having = (name for name, found in public if cls.__name__ in getattr(found, "__all__", ()))
+        module = next(having, "core")
     return f"{package}.{module}.{cls.__name__}"

@@ -342,7 +342,7 @@ def test_managed_buffers_of_no_bytes(managed, device, stream) -> None:
     prefetch_batch(stream, [empty, full], [device, Host()])
     stream.sync()
     assert last_prefetch(full)[0] == 2
-    with pytest.raises(TypeError, match="a bytes is not a Buffer"):
+    with pytest.raises(TypeError, match="takes Buffers, not bytes"):
         prefetch_batch(stream, [full, b"1234"], device)
 
 

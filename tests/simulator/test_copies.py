@@ -191,10 +191,17 @@ print(driver2.checked.cuDeviceGetCount())
 def test_a_class_of_another_copy_is_told_apart() -> None:
     code = f"""{ENABLED}{RUN}
 stream = device.create_stream()
+ours = core.Kernel.from_handle(int(kernel.handle))
 for use in (
     lambda: core2.launch(stream, core.LaunchConfig(grid=1, block=1), kernel),
+    lambda: core.launch(stream, core.LaunchConfig(grid=1, block=1), kernel),
+    lambda: core.launch(stream, core2.LaunchConfig(grid=1, block=1), kernel, "not an argument"),
+    lambda: core.launch(stream, core2.LaunchConfig(grid=1, block=1), ours),
     lambda: core.prepare(stream, core.LaunchConfig(grid=1, block=1), kernel),
     lambda: device.allocate(64).copy_from(device2.allocate(64)),
+    lambda: core.utils.copy_batch(stream, [device2.allocate(64)], [device.allocate(64)]),
+    lambda: stream.wait(device2.default_stream.record()),
+    lambda: core.graph.GraphDefinition().join(core2.graph.GraphDefinition().join()),
     lambda: device.set_current(device2.context),
     lambda: core.Linker(code),
 ):
@@ -204,12 +211,25 @@ for use in (
         print(error)
 """
     same = "is expected: take one of the same copy of cudapy"
+    foreign_kernel = (
+        f"takes a Kernel third, not two.core.Kernel, where one.core.Kernel {same}, "
+        "which one.core.Kernel.from_handle makes of the other's handle"
+    )
+    foreign_buffer = (
+        f"not two.core.Buffer, where one.core.Buffer {same}, "
+        "which one.core.Buffer.from_handle makes of the other's handle"
+    )
     assert printed(code) == [
         f"launch takes a LaunchConfig second, not one.core.LaunchConfig, where two.core.LaunchConfig {same}",
-        f"prepare takes a Kernel third, not two.core.Kernel, where one.core.Kernel {same}, "
-        "which one.core.Kernel.from_handle makes of the other's handle",
-        "copy_from: src must be a Buffer or a host array, not two.core.Buffer, where one.core.Buffer "
-        f"{same}, which one.core.Buffer.from_handle makes of the other's handle",
+        f"launch {foreign_kernel}",
+        f"launch {foreign_kernel}",
+        f"launch takes a LaunchConfig second, not two.core.LaunchConfig, where one.core.LaunchConfig {same}",
+        f"prepare {foreign_kernel}",
+        f"copy_from: src must be a Buffer or a host array, {foreign_buffer}",
+        f"copy_batch: srcs must be Buffers, {foreign_buffer}",
+        "a stream must be a Stream or have __cuda_stream__(), "
+        f"not two.core.Event, where one.core.Event {same}",
+        f"join takes nodes, not two.core.graph.EmptyNode, where one.core.graph.EmptyNode {same}",
         f"set_current() takes a Context, not two.core.Context, where one.core.Context {same}",
         f"Linker: an input must be an ObjectCode, not two.core.ObjectCode, where one.core.ObjectCode {same}",
     ]

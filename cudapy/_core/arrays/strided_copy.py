@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..._ffi.shown import type_name
 from ...driver import CUDA_MEMCPY3D, CUdeviceptr, CUmemorytype, checked
 from ..ownership.keep_alive import keep_alive_for_work
 from ..streams.order import queue
@@ -47,7 +48,8 @@ def copy(dst: StridedMemoryView, src: StridedMemoryView, stream: Stream, blockin
     for each in (dst, src):
         if not isinstance(each, StridedMemoryView):
             raise TypeError(
-                f"a {type(each).__name__} is not a StridedMemoryView: from_any_interface() makes one"
+                "a copy takes StridedMemoryViews, which from_any_interface() makes of other arrays, "
+                f"not {type_name(each)}"
             )
         if each._buffer is not None:
             each._buffer._address  # noqa: B018  # raises what a closed buffer has to say

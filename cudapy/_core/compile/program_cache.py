@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from ..._ffi.shown import type_name
 from ..kernels.object_code import ObjectCode
 from .cache_folder import Folder, user_cache
 
@@ -173,7 +174,7 @@ def value_bytes(value: Value) -> bytes:
     if isinstance(value, ObjectCode):
         return value.code
     if not isinstance(value, (bytes, bytearray, memoryview)):
-        raise TypeError(f"a value must be bytes or an ObjectCode, not {type(value).__name__}")
+        raise TypeError(f"a value must be bytes or an ObjectCode, not {type_name(value)}")
     return bytes(value)
 
 

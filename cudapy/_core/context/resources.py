@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._ffi.integers import exact_int
 from ..._ffi.library import SymbolNotFound
+from ..._ffi.shown import type_name
 from ...driver import (
     CU_DEV_SM_RESOURCE_GROUP_PARAMS,
     CUdevResource,
@@ -353,7 +354,7 @@ def described(resources: Any, device_id: int) -> list[CUdevResource]:
         if not isinstance(resource, (SMResource, WorkqueueResource)):
             raise TypeError(
                 "ContextOptions: resources are SMResource and WorkqueueResource objects, "
-                f"not {type(resource).__name__}"
+                f"not {type_name(resource)}"
             )
         if resource._device_id != device_id:
             raise ValueError(f"create_context: {resource!r} is not of device {device_id}")

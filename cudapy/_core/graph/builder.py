@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from ..._ffi.shown import type_name
 from ...driver import CUgraph, CUgraphConditionalNodeType
 from ..closable import Closable
 from ..context.current import RelaxedCaptureMode, owning, with_context
@@ -189,7 +190,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
             raise ValueError("join takes two builders or more, each once")
         for builder in graph_builders:
             if not isinstance(builder, GraphBuilder):
-                raise TypeError(f"join takes GraphBuilders, not a {type(builder).__name__}")
+                raise TypeError(f"join takes GraphBuilders, not {type_name(builder)}")
         capture = graph_builders[0]._building()
         for builder in graph_builders:
             if builder._building() is not capture:

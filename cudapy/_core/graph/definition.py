@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..._ffi.shown import type_name
 from ...driver import CUgraph, CUgraphNode, checked
 from ..context.context import primary
 from ..context.current import initialise, owning
@@ -28,7 +29,7 @@ def definition_of(source: Any, method: str) -> GraphDefinition:
     """`source` itself, or that of a GraphBuilder. Raises TypeError for what `method` does not take."""
     definition = getattr(source, "graph_definition", source)
     if not isinstance(definition, GraphDefinition):
-        raise TypeError(f"{method} takes a GraphBuilder or a GraphDefinition, not a {type(source).__name__}")
+        raise TypeError(f"{method} takes a GraphBuilder or a GraphDefinition, not {type_name(source)}")
     return definition
 
 

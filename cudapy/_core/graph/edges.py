@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, MutableSet
 from typing import TYPE_CHECKING, Any
 
+from ..._ffi.shown import type_name
 from ...driver import CUgraphNode, checked
 from .node_factory import node_at
 
@@ -76,7 +77,7 @@ class AdjacencySet(MutableSet["GraphNode"]):
         wanted = [n for other in others for n in ([other] if isinstance(other, GraphNode) else other)]
         for node in wanted:
             if not isinstance(node, GraphNode):
-                raise TypeError(f"an edge leads to a GraphNode, not to a {type(node).__name__}")
+                raise TypeError(f"an edge leads to a GraphNode, not to {type_name(node)}")
             if node._hierarchy is not self._node._hierarchy or node._graph != self._node._graph:
                 raise ValueError(f"{node!r} is a node of another graph")
         there = set(self)

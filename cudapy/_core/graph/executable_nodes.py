@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..._ffi.shown import type_name
 from ...driver import CUgraphExec, CUgraphNode, checked
 from ..kernels import node_parameters
 from ..kernels.kernel import Kernel
@@ -60,7 +61,7 @@ class ExecutableGraphNode:
 def executable_node(graph: Graph, node: GraphNode) -> ExecutableGraphNode:
     """The view of `node` in `graph`."""
     if not isinstance(node, GraphNode):
-        raise TypeError(f"graph[node] takes a GraphNode, not a {type(node).__name__}")
+        raise TypeError(f"graph[node] takes a GraphNode, not {type_name(node)}")
     graph._handle  # noqa: B018  # raises what a closed Graph has to say
     cls = ExecutableGraphNode._classes.get(type(node), ExecutableGraphNode)
     view = cls.__new__(cls)

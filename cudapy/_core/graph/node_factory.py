@@ -159,7 +159,7 @@ class NodeFactory(NotCopyable):
         hierarchy, graph, before = self._place()
         for node in nodes:
             if not isinstance(node, kinds[None]):
-                raise TypeError(f"join takes nodes, not a {type(node).__name__}")
+                raise TypeError(f"join takes nodes, not {type_name(node)}")
             if node._hierarchy is not hierarchy or node._graph != graph:
                 raise ValueError(f"join: {node!r} is a node of another graph")
             if node._checked() not in before:

@@ -53,7 +53,13 @@ def launch(stream: Stream | IsStreamType, config: LaunchConfig, kernel: Kernel, 
         run = kernel._launch
     except AttributeError:
         raise TypeError(f"launch takes a Kernel third, not {type_name(kernel)}") from None
-    run(kernel, stream, config, args)
+    try:
+        run(kernel, stream, config, args)
+    except (TypeError, AttributeError):
+        if isinstance(kernel, Kernel):
+            raise
+        # It is of another copy of this package, which expects that the rest is of that copy, too.
+        raise TypeError(f"launch takes a Kernel third, not {type_name(kernel)}") from None
 
 
 def check(config: Any) -> None:

@@ -10,6 +10,7 @@ from ..._ffi import dlpack as dl
 from ..._ffi import memory
 from ..._ffi.buffers import start_of
 from ..._ffi.handles import maker
+from ..._ffi.shown import type_name
 from ...driver import CUdeviceptr, checked
 from ..closable import Closable
 from ..context.green import green_contexts, kept_number
@@ -103,7 +104,7 @@ class Buffer(Closable, Owned):
         if mr is not None and owner is not None:
             raise ValueError("Buffer.from_handle: the memory belongs to mr or to owner, not to both")
         if mr is not None and not hasattr(mr, "deallocate"):
-            raise TypeError(f"Buffer.from_handle: mr must be a MemoryResource, not {type(mr).__name__}")
+            raise TypeError(f"Buffer.from_handle: mr must be a MemoryResource, not {type_name(mr)}")
         in_stream = None if stream is None else Stream._accept(stream)
         buffer = cls._view(CUdeviceptr(ptr).value, byte_count(size), mr, in_stream)
         buffer._owner = owner

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._errors import CUDAError
 from ..._ffi.library import SymbolNotFound
+from ..._ffi.shown import type_name
 from ...driver import CUmemcpyAttributes, CUmemcpyFlags, CUmemcpySrcAccessOrder, CUresult, checked
 from ..choices import Choice
 from ..ownership.captures import is_capturing
@@ -124,7 +125,7 @@ def _pairs(srcs: Any, dsts: Any) -> list[tuple[Buffer, Buffer]]:
             raise TypeError(f"copy_batch: {name} must be a sequence of buffers")
         for each in given:
             if not isinstance(each, Buffer):
-                raise TypeError(f"copy_batch: {name} has a {type(each).__name__}, which is not a Buffer")
+                raise TypeError(f"copy_batch: {name} must be Buffers, not {type_name(each)}")
     if len(srcs) != len(dsts):
         raise ValueError(f"copy_batch: {len(srcs)} sources cannot be copied to {len(dsts)} buffers")
     for i, (source, target) in enumerate(zip(srcs, dsts, strict=True)):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._errors import CUDAError
 from ..._ffi.library import SymbolNotFound
+from ..._ffi.shown import type_name
 from ...driver import CUmem_advise, CUmem_range_attribute, CUmemLocation, CUresult, checked
 from ..streams.stream import Stream
 from .buffer import Buffer
@@ -223,7 +224,7 @@ def _ranges(buffers: Any, what: str) -> list[tuple[int, int, int]]:
     ranges = []
     for index, each in enumerate(buffers):
         if not isinstance(each, Buffer):
-            raise TypeError(f"{what}: a {type(each).__name__} is not a Buffer")
+            raise TypeError(f"{what} takes Buffers, not {type_name(each)}")
         if each._size:
             if not each.is_managed:
                 raise ValueError(f"{what}: {each!r} is not managed memory")

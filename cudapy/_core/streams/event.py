@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ... import driver
 from ..._errors import CUDAError
 from ..._ffi.handles import maker
-from ..._ffi.shown import shown
+from ..._ffi.shown import shown, type_name
 from ...driver import CUevent, CUipcEventHandle, CUresult, checked
 from ..closable import Closable
 from ..context.context import Context, context_of, retained_contexts
@@ -233,9 +233,7 @@ class Event(Closable, Owned):
     def from_ipc_descriptor(cls, ipc_descriptor: IPCEventDescriptor) -> Event:
         """Open an event of another process in the current context. Source: cuIpcOpenEventHandle."""
         if not isinstance(ipc_descriptor, IPCEventDescriptor):
-            raise TypeError(
-                f"an event is opened by its ipc_descriptor, not by {type(ipc_descriptor).__name__}"
-            )
+            raise TypeError(f"an event is opened by its ipc_descriptor, not by {type_name(ipc_descriptor)}")
         wanted = len(CUipcEventHandle().reserved)
         if not isinstance(ipc_descriptor.reserved, bytes) or len(ipc_descriptor.reserved) != wanted:
             found = shown(ipc_descriptor.reserved)

@@ -135,7 +135,7 @@ class Stream(Closable):
             protocol: Any = stream.__cuda_stream__
         except AttributeError:
             raise TypeError(
-                f"a stream must be a Stream or have __cuda_stream__(), which {type(stream).__name__} has not"
+                f"a stream must be a Stream or have __cuda_stream__(), not {type_name(stream)}"
             ) from None
         # The first libraries that had it have it as an attribute.
         said = protocol() if callable(protocol) else protocol

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._ffi.integers import exact_int
+from ..._ffi.shown import type_name
 from ...driver import (
     CUDA_RESOURCE_DESC,
     CUdevice_attribute,
@@ -217,14 +218,14 @@ def required(resource: Any) -> ResourceDescriptor:
     if not isinstance(resource, ResourceDescriptor):
         raise TypeError(
             "resource must be a ResourceDescriptor, which its from_... constructors make, "
-            f"not {type(resource).__name__}"
+            f"not {type_name(resource)}"
         )
     return resource
 
 
 def _require(source: object, cls: type, what: str) -> None:
     if not isinstance(source, cls):
-        raise TypeError(f"{what}() is for objects of {cls.__name__}, not of {type(source).__name__}")
+        raise TypeError(f"{what}() is for objects of {cls.__name__}, not of {type_name(source)}")
 
 
 def _require_multiple(value: int, attribute: CUdevice_attribute, device_id: int, what: str) -> None:
