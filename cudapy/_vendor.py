@@ -1,7 +1,8 @@
 """Copies of this package for other projects: `python -m cudapy vendor DEST`.
 
-A copy has the modules that are asked for and what they import, found in the source: import statements, and
-the modules that `on_demand` brings in. Beside them lie the licence and a record of what was copied.
+A copy has the modules that are asked for and what they import, found in the source: import statements and,
+where a module has a `__getattr__`, those for type checkers, as it loads these names on demand. Beside them
+lie the licence and a record of what was copied.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import argparse
 import ast
 import hashlib
 import json
-import shutil
+import keyword
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +28,7 @@ COMPILERS = ("nvrtc", "nvjitlink", "nvvm", "nvfatbin")
 MODULES = ("core", "driver", "runtime", *COMPILERS, "nvml", "nccl", "cufile", "cudla", "pathfinder", "utils")
 SIMULATOR = "simulator"
 """What a copy has only if it is asked for: what imports it does so in a function, and can do without."""
+EXEMPT = b"# mypy: ignore-errors\n"
 NOT_COPIED = ("__main__.py", "_doctor/", "_ranks.py", "_vendor.py", "alias.py", "_alias/")
 
 
@@ -60,8 +63,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--check", action="store_true", help="verify that the copy is unchanged")
     options = parser.parse_args(arguments)
-    folder = options.dest / options.name
     try:
+        folder = _place(options.dest, options.name)
         if options.check:
             record = check(folder)
             print(f"{folder}: {__package__} {record.version}, as it was copied: {', '.join(record.modules)}")
@@ -76,22 +79,29 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _place(package: Path, name: str) -> Path:
+    """The folder of the copy called `name` in a package. Raises VendorError if it could not be imported."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise VendorError(f"--name: {name!r} is not a name that Python can import: give one such as _cuda")
+    return package / name
+
+
 def copy(folder: Path, modules: Sequence[str]) -> int:
     """Make `folder` a copy of `modules`; returns its size in bytes.
 
-    Raises VendorError for names that are no modules, and for a folder that is something else or was edited.
+    Raises VendorError for names that are no modules, for a folder that is something else or was edited, and
+    for one that is to lie in a folder that is not there.
     """
-    if not folder.name.isidentifier():
-        raise VendorError(f"{folder.name!r} is no name for a package")
     files = files_of(modules)
+    if not folder.parent.is_dir():
+        raise VendorError(f"there is no folder {folder.parent}: create it first, or correct its path")
     if folder.exists():
         check(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
         staged = Path(temporary, folder.name)
         for path in files:
             (staged / path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(HERE / path, staged / path)
+            (staged / path).write_bytes(_content(path, files))
         (staged / "LICENSE").write_bytes(_licence())
         record = Record(__version__, list(modules), _digests(staged))
         (staged / RECORD).write_text(json.dumps(record._asdict(), indent=1) + "\n")
@@ -122,53 +132,153 @@ def check(folder: Path) -> Record:
 def files_of(modules: Sequence[str]) -> list[str]:
     """The paths in this package, with /, of `modules` and of all that they import.
 
+    What a module loads on demand is among them, unless it needs a public module that nothing else needs: a
+    copy has core's Communicator if it has `nccl`. The stubs of `checked` are those of `modules`, and those
+    that the copy itself imports.
+
     Raises VendorError for a name that is none of its modules.
     """
-    left = ["__init__.py"]
+    start = ["__init__.py", "py.typed"]
     for name in modules:
         if name not in (*MODULES, SIMULATOR):
             raise VendorError(f"there is no module {name!r}, but {', '.join((*MODULES, SIMULATOR))}")
         folders = [HERE / SIMULATOR, HERE / "_launcher"] if name == SIMULATOR else []
         parts = [part for folder in folders for part in folder.rglob("*.py")] or [HERE / f"{name}.py"]
-        left += [part.relative_to(HERE).as_posix() for part in parts]  # its own find each other by name
+        start += [part.relative_to(HERE).as_posix() for part in parts]  # its own find each other by name
+        start += _stub(f"{name}.checked")
+    files = _reached(start, (), modules)
+    public = {f"{name}.py" for name in MODULES} - files
+    while True:
+        on_demand = {target for path in files for target in _imports(path).on_demand}
+        new = [_reached(target, files, modules) for target in on_demand]
+        wanted = set().union(*(reached for reached in new if not reached & public))
+        if not wanted:
+            return sorted(files)
+        files |= wanted
+
+
+def _reached(start: Collection[str], known: Collection[str], modules: Sequence[str]) -> set[str]:
+    """The files of `start` and those that they import, without `known` and what a copy does not have."""
+    left = list(start)
     files: set[str] = set()
     while left:
         path = left.pop()
-        name = path.partition("/")[0].removesuffix(".py")
-        if path not in files and (name != SIMULATOR or name in modules):
+        without = path in known or path.startswith(NOT_COPIED)
+        if not (path in files or without or (path.startswith(f"{SIMULATOR}/") and SIMULATOR not in modules)):
             files.add(path)
-            left += _imported(path) if path.endswith(".py") else []
-    return sorted(path for path in files | {"py.typed"} if not path.startswith(NOT_COPIED))
+            left += _imports(path).at_run_time
+    return files
 
 
-def _imported(path: str) -> Iterator[str]:
-    """The files that one of them imports when it runs, and what type checkers read for it."""
-    stub = f"{path}i" if path.startswith("_checked/") else f"_checked/{path}i"
-    if (HERE / stub).is_file():
-        yield from ("_checked/__init__.py", stub, stub.removesuffix("i"))
-    package = path.split("/")[:-1]
-    for node in _nodes(ast.parse((HERE / path).read_bytes(), path)):
-        names: list[str] = []
-        if isinstance(node, ast.ImportFrom) and node.level:
-            where = [*package[: len(package) - node.level + 1], *filter(None, [node.module])]
-            names = [".".join([*where, alias.name]) for alias in node.names]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "on_demand":
-            where, *brought = (ast.literal_eval(argument) for argument in node.args[1:])
-            names = [".".join([*package, where.lstrip("."), module]) for module in brought]
-        for name in names:
-            parts = name.split(".")
-            for count in range(1, len(parts) + 1):
-                base = "/".join(parts[:count])
-                yield from (f for f in (f"{base}.py", f"{base}/__init__.py") if (HERE / f).is_file())
+class _Imports(NamedTuple):
+    """The files of this package that one of them imports."""
+
+    at_run_time: list[str]
+    on_demand: list[tuple[str, ...]]  # by its `__getattr__`: a module, after the packages that it is in
 
 
-def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """All of them, but for what is there for type checkers alone."""
+@cache
+def _imports(path: str) -> _Imports:
+    """What the file at `path` imports. Only type checkers need the rest, but for what loads it on demand."""
+    found = _Imports([], [])
+    if path.endswith(".py"):
+        tree = ast.parse((HERE / path).read_bytes(), path)
+        for node in _run_time_nodes(tree):
+            for name in _imported(node, path):
+                found.at_run_time.extend((*_files(name), *_stub(name)))
+        if _loads_on_demand(tree):
+            names = [name for node in _for_type_checkers(tree) for name in _imported(node, path)]
+            found.on_demand.extend(files for name in names if (files := _files(name)))
+    return found
+
+
+def _imported(node: ast.AST, path: str) -> list[str]:
+    """The names that a statement of the file at `path` imports from this package: "_errors.CUDAError"."""
+    if not (isinstance(node, ast.ImportFrom) and node.level):
+        return []
+    package = path.split("/")[: -node.level]
+    where = [*package, *filter(None, [node.module])]
+    return [".".join([*where, alias.name]) for alias in node.names]
+
+
+def _files(name: str) -> tuple[str, ...]:
+    """The files to import for a name: a module, and the packages that it is in."""
+    parts = name.split(".")
+    bases = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+    paths = (path for base in bases for path in (f"{base}/__init__.py", f"{base}.py"))
+    return tuple(path for path in paths if (HERE / path).is_file() and not path.startswith("_checked/"))
+
+
+def _stub(name: str) -> tuple[str, ...]:
+    """The files that type checkers and editors read for "driver.checked"; none for other names."""
+    stub = f"_checked/{name.removesuffix('.checked')}.pyi"
+    if not name.endswith(".checked") or not (HERE / stub).is_file():
+        return ()
+    return "_checked/__init__.py", stub, stub.removesuffix("i")
+
+
+def _run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes, but for what is there for type checkers alone."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             node = ast.Module(node.orelse, [])
         yield node
-        yield from _nodes(node)
+        yield from _run_time_nodes(node)
+
+
+def _for_type_checkers(tree: ast.Module) -> list[ast.stmt]:
+    """The statements of a module that are there for type checkers alone."""
+    blocks = (node for node in tree.body if isinstance(node, ast.If))
+    return [node for block in blocks if ast.unparse(block.test) == "TYPE_CHECKING" for node in block.body]
+
+
+def _loads_on_demand(tree: ast.Module) -> bool:
+    """Whether a module has a `__getattr__`: a function, or what `on_demand` returned."""
+    names = set()
+    ifs = [node for node in tree.body if isinstance(node, ast.If)]
+    for node in (*tree.body, *(node for block in ifs for node in (*block.body, *block.orelse))):
+        if isinstance(node, ast.FunctionDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {
+                part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)
+            }
+    return "__getattr__" in names
+
+
+def _content(path: str, files: Collection[str]) -> bytes:
+    """What a copy of `files` has as `path`.
+
+    Python files are exempt from mypy, as its settings are those of the project that they are copied into.
+    Names loaded on demand from what is not in the copy are neither in `__all__` nor shown to type checkers.
+    """
+    content = (HERE / path).read_bytes()
+    if not path.endswith((".py", ".pyi")):
+        return content
+    lines = content.splitlines(keepends=True)
+    for node in _absent(path, files) if b"__getattr__" in content else ():
+        lines[node.lineno - 1 : node.end_lineno] = [b""] * len(lines[node.lineno - 1 : node.end_lineno])
+    return EXEMPT + b"".join(lines)
+
+
+def _absent(path: str, files: Collection[str]) -> list[ast.stmt | ast.expr]:
+    """The imports for type checkers, and the items of `__all__`, of what is not among `files`."""
+    tree = ast.parse((HERE / path).read_bytes(), path)
+    if not _loads_on_demand(tree):
+        return []
+    imports = [
+        node
+        for node in _for_type_checkers(tree)
+        if any(set(_files(name)).difference(files) for name in _imported(node, path))
+    ]
+    names = {alias.name for node in imports if isinstance(node, ast.ImportFrom) for alias in node.names}
+    lists = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+    ]
+    items = [item for found in lists if isinstance(found, ast.List) for item in found.elts]
+    return [*imports, *(item for item in items if ast.literal_eval(item) in names)]
 
 
 def _digests(folder: Path) -> dict[str, str]:

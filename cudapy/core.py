@@ -222,13 +222,22 @@ _LATER = {
 """What few programs use, and where it comes from when it is asked for."""
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(f"._core.{_LATER[name]}", __package__)
-    value = globals()[name] = getattr(module, name)
-    return value
+if not TYPE_CHECKING:
 
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            module = importlib.import_module(f"._core.{_LATER[name]}", __package__)
+        except ModuleNotFoundError:
+            from . import _vendored
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+            left_out = _vendored.left_out("nccl") if _LATER[name].startswith("collectives.") else ""
+            if not left_out:
+                raise
+            raise ImportError(f"{__name__} has no {name}: {left_out}", name=__name__) from None
+        value = globals()[name] = getattr(module, name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -271,9 +271,12 @@ def _choose_driver() -> None:
             raise
         provide = None
     if provide is None:
+        from . import _vendored
+
+        left_out = _vendored.left_out("simulator") if name == "simulator" else ""
         raise ValueError(
             f"CUDAPY_DRIVER is {name!r}, but there is no module {module} with a function provide(): "
-            "it must be 'simulator', the name of such a module, or unset"
+            + (left_out or "it must be 'simulator', the name of such a module, or unset")
         )
     provide()
     _chosen = name
@@ -404,12 +407,10 @@ def _message(library: Library, major: int | None, tried: Sequence[str], broken: 
     if broken:
         problem = f"{name} was found but cannot be loaded"
     if library.from_driver:
-        fix = f"{DRIVER}; {SIMULATED}" if library.name == "cuda" else DRIVER
-    elif library.wheels:
-        fix = f"pip install {library.packages[0]} for CUDA 13, or {library.packages[1]} for CUDA 12"
+        from . import _vendored
+
+        without_gpu = _vendored.left_out("simulator") or SIMULATED
+        fix = f"{DRIVER}; {without_gpu}" if library.name == "cuda" else DRIVER
     else:
-        fix = (
-            'pip install "cudapy[cuda13]" for CUDA 13, or pip install "cudapy[cuda12]" for CUDA 12'
-            f" (by itself it is {library.packages[0]} or {library.packages[1]})"
-        )
+        fix = f"pip install {library.packages[0]} for CUDA 13, or {library.packages[1]} for CUDA 12"
     return "\n  ".join([f"{problem}. Places tried:", *tried]) + f"\nTo fix it: {fix}."

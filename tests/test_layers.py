@@ -24,7 +24,8 @@ ALLOWED = {
     "_types": {"_types", "_ffi"},
     "_errors": {"_ffi", "_types"},
     "_forks": set(),
-    "pathfinder": {"pathfinder", "_forks"},
+    "_vendored": set(),
+    "pathfinder": {"pathfinder", "_forks", "_vendored"},
     "_repeated_launch": {"_types", "_ffi"},
     "_libraries": {"_types", "pathfinder"},
     "functions": {"_types", "_ffi", "_errors", "_libraries", "_repeated_launch", "pathfinder"},
@@ -40,7 +41,7 @@ ALLOWED = {
         "_forks",
         "pathfinder",
     },
-    "core": {"_core", "functions", "_errors"},
+    "core": {"_core", "functions", "_errors", "_vendored"},
     "simulator": {"simulator", "__init__", "_launcher", "functions", "_types", "_ffi", "_errors"}
     | {"_forks", "pathfinder"},
     "__init__": set(),

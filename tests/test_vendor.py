@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ import pytest
 
 from cudapy import __version__, _vendor
 from cudapy.__main__ import main
+from cudapy._pathfinder.libraries import USED
 
 NAMES = """
 from theirs._cuda import driver
@@ -48,14 +50,53 @@ try:
     driver.cuInit(0)
 except ValueError as error:
     assert "there is no module theirs._cuda.simulator" in str(error)
+    assert "must be 'simulator'" not in str(error)
+    assert "this copy was made without its simulator: vendor it with --only driver" in str(error), error
 else:
     raise AssertionError
 """
-SELECTIONS = {
+WORKING = {
     "driver": (NAMES, ASKED),
     "driver,nvrtc,core": (NAMES, COMPILE, ASKED),
     "core,runtime,simulator": (RUN,),
 }
+ALL = ",".join(_vendor.MODULES)
+SELECTIONS = [
+    "driver,nvrtc",
+    "driver,nvrtc,core",
+    ALL,
+    *(
+        pytest.param(only, marks=pytest.mark.thorough)
+        for only in (
+            "pathfinder",
+            "nvrtc",
+            "core",
+            "core,nccl",
+            "core,driver,nvrtc,simulator",
+            "nvml",
+            "cudla,cufile,nccl",
+            "runtime,utils",
+            f"{ALL},simulator",
+        )
+    ),
+]
+EVERY_NAME = """
+import importlib, pathlib, pkgutil
+from theirs import _cuda
+files = [name for _, name, _ in pkgutil.iter_modules(_cuda.__path__) if not name.startswith("_")]
+below = ["checkpoint", "graph", "system", "system.exceptions", "system.typing", "texture", "typing", "utils"]
+for name in [*files, *(f"core.{each}" for each in below if "core" in files)]:
+    module = importlib.import_module(f"theirs._cuda.{name}")
+    everything = {}
+    exec(f"from theirs._cuda.{name} import *", everything)
+    assert set(getattr(module, "__all__", ())) <= everything.keys() and set(dir(module)) > {"__name__"}
+    for each in dir(module):
+        getattr(module, each)
+assert set(ASKED) <= set(files), files
+"""
+
+
+NOT_NAMES = ("not-a-name", "a/b", "../b", "/tmp/b", "..", ".", "a.b", "1a", "a b", "", "class", "None")
 
 
 @pytest.fixture
@@ -87,13 +128,59 @@ def use(theirs: Path, program: str) -> None:
 
 
 @pytest.mark.usefixtures("nvrtc")
-@pytest.mark.parametrize("only", SELECTIONS)
+@pytest.mark.parametrize("only", WORKING)
 def test_a_copy_works_under_another_name(theirs: Path, only: str, capsys: Any) -> None:
     assert vendor(theirs, "--name", "_cuda", "--only", only) == 0
     assert f"cudapy {__version__}" in capsys.readouterr().out
-    for program in SELECTIONS[only]:
+    for program in WORKING[only]:
         use(theirs, program)
     assert vendor(theirs, "--name", "_cuda", "--check") == 0, "byte code is no change"
+
+
+@pytest.mark.parametrize("only", SELECTIONS)
+def test_every_name_of_a_copy_is_there(theirs: Path, only: str) -> None:
+    """All that its modules have by `import *`, and in `dir`, also what they load on demand."""
+    assert vendor(theirs, "--name", "_cuda", "--only", only) == 0
+    use(theirs, EVERY_NAME.replace("ASKED", repr(only.split(","))))
+
+
+def test_a_name_that_needs_another_module_says_so(theirs: Path) -> None:
+    assert vendor(theirs, "--name", "_cuda", "--only", "driver,core") == 0
+    program = """
+from theirs._cuda import core
+assert "Communicator" not in core.__all__ and "Communicator" not in dir(core)
+try:
+    from theirs._cuda.core import Communicator
+except ImportError as error:
+    way = "this copy was made without nccl: vendor it with --only driver,core,nccl"
+    assert str(error) == f"theirs._cuda.core has no Communicator: {way}", error
+else:
+    raise AssertionError
+assert "GraphicsResource" in core.__all__
+"""
+    use(theirs, program)
+
+
+@pytest.mark.parametrize(("only", "simulated"), [("driver", False), ("driver,simulator", True)])
+def test_hints_of_a_copy_without_the_simulator_do_not_lead_to_it(
+    theirs: Path, only: str, simulated: bool
+) -> None:
+    assert vendor(theirs, "--name", "_cuda", "--only", only) == 0
+    program = f"""
+from theirs._cuda import pathfinder
+pathfinder.this_host = lambda: pathfinder.Host(paths=(), environ={{}}, root="/nowhere")
+def refuse(*_): raise OSError("no such file")
+pathfinder.open_candidate = refuse
+from theirs._cuda import driver
+try:
+    driver.cuInit(0)
+except RuntimeError as error:
+    way = "this copy was made without its simulator: vendor it with --only driver,simulator"
+    assert ("CUDAPY_DRIVER=simulator" in str(error), way in str(error)) == ({simulated}, not {simulated})
+else:
+    raise AssertionError
+"""
+    use(theirs, program)
 
 
 def test_what_nobody_asked_for_is_not_there(theirs: Path) -> None:
@@ -124,6 +211,20 @@ def test_a_copy_of_less_is_smaller() -> None:
 
     assert count("pathfinder") < count("nvrtc") < count("driver", "nvrtc") < count("core", "nvrtc")
     assert not any(path.startswith("_core") for path in _vendor.files_of(["driver", "runtime"]))
+
+
+def test_the_sizes_and_the_wheels_in_the_documentation(theirs: Path, capsys: Any) -> None:
+    text = (Path(__file__).parents[1] / "docs" / "vendoring.md").read_text()
+    rows = re.findall(r"^\| (.*) \| ([\d,]+) \| ([\d,]+) \|$", text, re.M)
+    assert len(rows) == 6
+    for number, (selection, size, _) in enumerate(rows):
+        only = ["--only", *re.findall("`(.*)`", selection)] if "without" not in selection else []
+        assert vendor(theirs, "--name", f"_cuda{number}", *only) == 0
+        actual = re.findall(r"(\d+) KiB", capsys.readouterr().out)
+        assert int(size.replace(",", "")) == pytest.approx(int(actual[0]), rel=0.05), selection
+    wheels = re.findall(r"^\| `(\w+)`.* \| `(nvidia[\w-]+)` \| `(nvidia[\w-]+)` \|$", text, re.M)
+    packages = {library.name.lower(): library.packages for library in USED.values() if library.packages}
+    assert {name.replace("runtime", "cudart"): tuple(both) for name, *both in wheels} == packages
 
 
 @pytest.mark.parametrize(
@@ -162,7 +263,7 @@ def test_a_copy_of_another_version_is_replaced(theirs: Path, capsys: Any) -> Non
     ("arguments", "words"),
     [
         (["--only", "driver,numpy"], "there is no module 'numpy'"),
-        (["--name", "not-a-name"], "'not-a-name' is no name for a package"),
+        *((["--name", name], f"{name!r} is not a name that Python can import") for name in NOT_NAMES),
         (["--name", "own"], "is no copy of cudapy"),
         (["--name", "absent", "--check"], "is no copy of cudapy"),
     ],
@@ -170,9 +271,18 @@ def test_a_copy_of_another_version_is_replaced(theirs: Path, capsys: Any) -> Non
 def test_what_cannot_be_copied(theirs: Path, capsys: Any, arguments: Sequence[str], words: str) -> None:
     (theirs / "own").mkdir()
     (theirs / "own" / "__init__.py").write_text("precious = True")
+    before = sorted(theirs.parent.rglob("*"))
     assert vendor(theirs, *arguments) == 1
     assert words in capsys.readouterr().err
     assert (theirs / "own" / "__init__.py").read_text() == "precious = True"
+    assert sorted(theirs.parent.rglob("*")) == before
+
+
+def test_the_folder_of_the_package_must_be_there(theirs: Path, capsys: Any) -> None:
+    """A folder that is not there is most likely a slip of the pen."""
+    assert vendor(theirs.parent / "thiers", "--only", "nvrtc") == 1
+    assert "there is no folder" in capsys.readouterr().err
+    assert [path.name for path in theirs.parent.iterdir()] == ["theirs"]
 
 
 def test_where_the_licence_of_a_copy_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,3 +297,99 @@ def test_where_the_licence_of_a_copy_comes_from(tmp_path: Path, monkeypatch: pyt
     assert _vendor._licence() == b"of the checkout"
     (here / "LICENSE").write_text("of a copy")
     assert _vendor._licence() == b"of a copy"
+
+
+# -- what type checkers say of a file that imports a copy ------------------------------------------------
+
+OF_DRIVER = """
+from ._cuda import driver
+from ._cuda.driver import CUdeviceptr, checked
+
+pointer: CUdeviceptr = checked.cuMemAlloc(4)
+status, flags = driver.cuCtxGetFlags()
+number: int = flags
+checked.cuMemAlloc("4")  # wrong
+driver.cuMemAllocc(4)  # wrong
+"""
+OF_CORE = """
+from ._cuda import core
+from ._cuda.core import Buffer, ContextOptions, Device, LaunchConfig, Program, ProgramOptions, graph, launch
+
+def run(options: ProgramOptions) -> Buffer:
+    device = Device()
+    stream = device.create_stream()
+    kernel = Program("", "c++", options).compile("cubin").get_kernel("k")
+    buffer = device.allocate(4, stream=stream)
+    launch(stream, LaunchConfig(grid=1, block=1), kernel, buffer, 1)
+    size: str = buffer.size  # wrong
+    return buffer
+
+def capture(builder: graph.GraphBuilder, options: ContextOptions) -> core.TensorMapDescriptor:
+    return builder  # wrong
+
+core.Communicatorr  # wrong
+"""
+OF_NCCL = """
+from ._cuda.core import Communicator
+
+def total(communicator: Communicator) -> int:
+    rank: str = communicator.rank  # wrong
+    return communicator.size
+"""
+OF_SIMULATOR = """
+from ._cuda import simulator
+
+simulator.enable(devices=2)
+simulator.enable(device=2)  # wrong
+"""
+USERS = {
+    "driver": OF_DRIVER,
+    "driver,nvrtc,core": OF_DRIVER + OF_CORE,
+    "core,nccl": OF_CORE + OF_NCCL,
+    "core,driver,simulator": OF_DRIVER + OF_CORE + OF_SIMULATOR,
+    ALL: OF_DRIVER + OF_CORE + OF_NCCL,
+}
+
+
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A file that uses a copy, for each selection, with lines that are wrong and say so."""
+    files = []
+    for number, (only, program) in enumerate(USERS.items()):
+        package = tmp_path_factory.getbasetemp() / "users" / f"package{number}"
+        package.mkdir(parents=True)
+        (package / "__init__.py").touch()
+        assert vendor(package, "--name", "_cuda", "--only", only) == 0
+        (package / "user.py").write_text(program)
+        files.append(package / "user.py")
+    return files
+
+
+def wrong(files: Sequence[Path]) -> list[tuple[str, int]]:
+    lines = [(str(path), *each) for path in files for each in enumerate(path.read_text().splitlines(), 1)]
+    return [(path, number) for path, number, line in lines if line.endswith("# wrong")]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("options", [[], ["--strict"]])
+def test_mypy_finds_what_is_wrong_in_a_user_s_file_and_nothing_else(
+    users: list[Path], options: list[str]
+) -> None:
+    api = pytest.importorskip("mypy.api", reason="mypy is not installed")
+    cache = f"--cache-dir={users[0].parents[1] / 'mypy'}"
+    out, err, _ = api.run(["--config-file=", *options, cache, "--no-error-summary", *map(str, users)])
+    found = [(path, int(line)) for path, line in re.findall(r"^(.*?):(\d+): error: ", out, re.M)]
+    assert (sorted(found), err) == (wrong(users), ""), out
+
+
+@pytest.mark.thorough
+def test_pyright_finds_what_is_wrong_in_a_user_s_file_and_nothing_else(users: list[Path]) -> None:
+    pytest.importorskip("pyright", reason="pyright is not installed: nox -s vendored")
+    command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable]
+    done = subprocess.run(
+        [*command, *map(str, users)], capture_output=True, text=True, timeout=600, check=False
+    )
+    report = json.loads(done.stdout)["generalDiagnostics"]
+    errors = [each for each in report if each["severity"] == "error"]
+    found = [(each["file"], each["range"]["start"]["line"] + 1) for each in errors]
+    assert sorted(found) == wrong(users), report

@@ -591,7 +591,7 @@ CUDAERROR = {
     "cudaErrorStubLibrary": CURESULT["CUDA_ERROR_STUB_LIBRARY"],
     "cudaErrorInsufficientDriver": (
         "The NVIDIA driver is older than this libcudart, or there is no driver on this machine.",
-        "install or update the NVIDIA driver, or use a libcudart of an older CUDA; see python -m cudapy",
+        "install or update the NVIDIA driver, or use a libcudart of an older CUDA",
     ),
     "cudaErrorCallRequiresNewerDriver": (
         "The installed driver is too old for this call.",

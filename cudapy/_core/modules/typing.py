@@ -71,7 +71,7 @@ if not TYPE_CHECKING:
         """What few programs need comes when it is asked for."""
         if name not in _LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(f"cudapy._core.{_LATER[name]}"), name)
+        value = globals()[name] = getattr(import_module(f"..{_LATER[name]}", __package__), name)
         return value
 
     def __dir__() -> list[str]:

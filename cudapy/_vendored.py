@@ -1,0 +1,23 @@
+"""What a copy that `vendor` made was made without, for error messages.
+
+Read when something is missing: a copy has a record of the modules that were selected for it.
+"""
+
+from __future__ import annotations
+
+
+def left_out(module: str) -> str:
+    """What to do about a module that this copy was made without; "" if it is here, or this is not a copy."""
+    import json
+    import os
+    from importlib.util import find_spec
+
+    if find_spec(f"{__package__}.{module}") is not None:
+        return ""
+    try:
+        with open(os.path.join(os.path.dirname(__file__), "vendored.json"), encoding="utf-8") as file:
+            modules = json.load(file)["modules"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+    name = "its simulator" if module == "simulator" else module
+    return f"this copy was made without {name}: vendor it with --only {','.join([*modules, module])}"
