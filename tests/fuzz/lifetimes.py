@@ -709,7 +709,9 @@ class _Program:
             chance.choice(steps)()
         if chance.random() < 0.5:
             for buffer in [one for one in self.buffers if one.is_ordered]:
-                self.freed(buffer, driver.cuMemFreeAsync, self.a_stream().handle)
+                stream = self.a_stream()
+                self.may_use(stream, buffer)
+                self.freed(buffer, driver.cuMemFreeAsync, stream.handle)
         self.call(driver.cuCtxSynchronize)
         assert self.shows, self.told("the context has no fault")
         for _ in range(chance.randint(0, 15)):
