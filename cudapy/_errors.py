@@ -27,7 +27,7 @@ class CUDAError(RuntimeError):
     """
 
     def __init__(self, message: str, code: Any = None, function: str = "", cuda_code: Any = None) -> None:
-        super().__init__(message)
+        RuntimeError.__init__(self, message)  # of classes that are another exception, too, as well
         self.code = code
         self.name = getattr(code, "name", "")
         self.function = function

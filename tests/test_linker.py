@@ -20,6 +20,7 @@ from cudapy._core.compile import linker_nvjitlink, linker_thread
 from cudapy._core.compile.linker_nvjitlink import linker_input
 from cudapy._core.kernels.parameter_kinds import Parameter, with_note
 from cudapy.core import CUDAError, Linker, LinkerOptions, LinkError, ObjectCode, Program, ProgramOptions
+from cudapy.nvjitlink import Result, nvJitLinkError
 
 from . import stub
 
@@ -96,8 +97,10 @@ def test_the_flag_of_an_option(name) -> None:
 def test_ptx_needs_lto() -> None:
     made = options(ptx=True, link_time_optimization=True)
     assert made.as_bytes("nvjitlink") == [b"-arch=sm_90", b"-lto", b"-ptx"]
+    assert options(ptx=True).as_bytes() == [b"-arch=sm_90", b"-ptx"]
+    code = ObjectCode.from_ptx(b"", name="any.ptx")
     with pytest.raises(ValueError, match="link_time_optimization"):
-        options(ptx=True).as_bytes()
+        Linker(code, options=options(ptx=True))
 
 
 @pytest.mark.parametrize(
@@ -229,6 +232,8 @@ def test_an_undefined_symbol() -> None:
         Linker(units("ptx")[1], options=options(max_register_count=32)).link("cubin")
     error = caught.value
     assert isinstance(error, CUDAError)
+    assert isinstance(error, nvJitLinkError)
+    assert error.status == error.code and isinstance(error.status, Result)
     assert error.function == "nvJitLinkComplete" and error.name.startswith("NVJITLINK_ERROR")
     assert "triple" in error.log
     assert error.options == ("-arch=sm_90", "-maxrregcount=32")
@@ -244,6 +249,7 @@ def test_an_undefined_symbol() -> None:
         error.library,
         error.code,
     )
+    assert isinstance(again, nvJitLinkError) and again.status == error.status
 
 
 @with_nvjitlink

@@ -88,7 +88,7 @@ NO_FLAG = {"name", "arch", "cuda_headers", "extra_sources", "use_libdevice"}
 
 def flags_of(**given):
     first, *rest = ProgramOptions(arch="sm_90", **given).as_bytes("NVRTC")
-    assert first == b"--gpu-architecture=sm_90"
+    assert first == b"-arch=sm_90"
     return [flag.decode() for flag in rest]
 
 
@@ -132,9 +132,9 @@ def test_macros(macro, flags) -> None:
 @pytest.mark.parametrize("arch", ["sm_90a", "compute_90a", "90a"])
 def test_the_architecture_follows_the_target(arch) -> None:
     made = ProgramOptions(arch=arch)
-    assert made.as_bytes("NVRTC", "ptx") == [b"--gpu-architecture=compute_90a"]
-    assert made.as_bytes("NVRTC", "cubin") == [b"--gpu-architecture=sm_90a"]
-    assert made.as_bytes("NVRTC", "ltoir") == [b"--gpu-architecture=sm_90a", b"--dlink-time-opt"]
+    assert made.as_bytes("NVRTC", "ptx") == [b"-arch=compute_90a"]
+    assert made.as_bytes("NVRTC", "cubin") == [b"-arch=sm_90a"]
+    assert made.as_bytes("NVRTC", "ltoir") == [b"-arch=sm_90a", b"--dlink-time-opt"]
 
 
 @pytest.mark.parametrize("arch", ["sm90", "sm_9", "volta", "", "sm_90 -G"])
@@ -149,9 +149,19 @@ def test_options_that_are_not_for_nvrtc(wrong) -> None:
         ProgramOptions(arch="sm_90", **wrong).as_bytes("NVRTC")
 
 
-def test_lto_code_is_neither_ptx_nor_cubin() -> None:
-    with pytest.raises(ValueError, match="ltoir"):
-        ProgramOptions(arch="sm_90", link_time_optimization=True).as_bytes("NVRTC", "cubin")
+def test_lto_code_is_no_cubin() -> None:
+    for backend in ("NVRTC", "NVVM"):
+        with pytest.raises(ValueError, match="ltoir"):
+            ProgramOptions(arch="sm_90", link_time_optimization=True).as_bytes(backend, "cubin")
+
+
+def test_ptx_of_a_program_for_link_time_optimization_can_be_linked() -> None:
+    options = ProgramOptions(arch="sm_90", link_time_optimization=True)
+    assert options.as_bytes("NVRTC", "ptx") == [b"-arch=compute_90", b"--relocatable-device-code=true"]
+    assert options.as_bytes("NVVM", "ptx") == [b"-arch=compute_90"]
+    options.relocatable_device_code = False
+    assert options.as_bytes("NVRTC", "ptx")[1:] == [b"--relocatable-device-code=false"]
+    assert options.link_time_optimization
 
 
 def test_a_backend_without_options() -> None:
@@ -308,7 +318,7 @@ def test_a_failure_tells_everything() -> None:
     error = caught.value
     assert isinstance(error, CUDAError)
     assert (error.name, error.code, error.function) == ("NVRTC_ERROR_COMPILATION", 6, "nvrtcCompileProgram")
-    assert error.options == ("--gpu-architecture=sm_90", "--define-macro=SHIFT=1.0f", "--std=c++17")
+    assert error.options == ("-arch=sm_90", "--define-macro=SHIFT=1.0f", "--std=c++17")
     assert all(f"missing_{i}" in error.log for i in range(50)), "the log is whole"
     message = str(error)
     assert error.log in message and " ".join(error.options) in message

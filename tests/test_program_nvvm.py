@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import pickle
 import warnings
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from cudapy.core import (
     Program,
     ProgramOptions,
 )
+from cudapy.nvjitlink import nvJitLinkError
+from cudapy.nvvm import Result as NVVMResult
+from cudapy.nvvm import nvvmError
 
 LAYOUT = (
     "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-"
@@ -169,6 +173,15 @@ def test_extra_sources_that_are_none(wrong) -> None:
 
 
 @with_nvvm
+def test_ptx_of_a_program_for_link_time_optimization() -> None:
+    plain, made = (
+        Program(WAVE, "nvvm", options(use_libdevice=True, link_time_optimization=lto)).compile("ptx").code
+        for lto in (None, True)
+    )
+    assert made == plain and b".entry wave" in made
+
+
+@with_nvvm
 def test_a_program_compiles_again() -> None:
     program = Program(WAVE, "nvvm", options(use_libdevice=True))
     first = program.compile("ptx")
@@ -182,6 +195,9 @@ def test_ir_that_does_not_parse() -> None:
     with pytest.raises(CompileError) as caught:
         Program(HEAD + "nonsense", "nvvm", options(name="wrong.ll", ftz=True)).compile("ptx")
     error = caught.value
+    assert isinstance(error, nvvmError) and isinstance(error.status, NVVMResult)
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.status, again.code, str(again)) == (error.status, error.code, str(error))
     assert error.name == "NVVM_ERROR_INVALID_IR" and "wrong.ll" in error.log
     assert error.options == ("-arch=compute_90", "-ftz=1")
     assert error.library == pathfinder.load("nvvm").path
@@ -264,6 +280,8 @@ def test_ptx_that_does_not_compile() -> None:
     wrong = PTX.replace("ret;", "nonsense;")
     with pytest.raises(CompileError, match="nonsense") as caught:
         Program(wrong, "ptx", options(name="wrong.ptx")).compile("cubin")
+    assert isinstance(caught.value, nvJitLinkError)
+    assert caught.value.status == pickle.loads(pickle.dumps(caught.value)).status
     assert "wrong.ptx" in str(caught.value) and caught.value.library == pathfinder.load("nvJitLink").path
 
 

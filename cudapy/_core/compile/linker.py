@@ -57,6 +57,8 @@ class Linker(Closable):
             and not self._options.link_time_optimization
         ):
             raise ValueError("Linker: LTO-IR needs LinkerOptions(link_time_optimization=True)")
+        if self._options.ptx and not self._options.link_time_optimization:
+            raise ValueError("Linker: LinkerOptions(ptx=True) needs link_time_optimization=True, too")
         self._codes = object_codes
         try:
             self._start()

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ... import nvjitlink, pathfinder
 from ..._errors import CUDAError
 from ..._ffi.owning import Owning
 from ..._pathfinder.libraries import LIBRARIES
 from ..._types.meanings import NVJITLINKRESULT
-from ...nvjitlink import nvJitLinkHandle, nvJitLinkInputType, nvJitLinkResult
+from ...nvjitlink import nvJitLinkError, nvJitLinkHandle, nvJitLinkInputType, nvJitLinkResult
 from ..kernels.object_code import ObjectCode
 from ..kernels.parameter_kinds import without_note
 from ..ownership.owned import Ownership
-from .build import LinkError, Tool, failure, text
+from .build import CompileError, LinkError, Tool, failure, text
 from .linker_options import LinkerOptions
 from .linker_thread import call, later
 
 _owning = Owning(vars(nvjitlink), nvjitlink.libnvjitlink)
+
+
+class NvJitLinkError(LinkError, nvJitLinkError):
+    """Object code did not link: caught as the nvJitLinkError of cuda.bindings, too."""
+
+    def __init__(self, message: str, code: Any = None, *more: Any) -> None:
+        super().__init__(message, code, *more)
+        self.status = self.statuses(code)
+
+
+class PTXCompileError(CompileError, nvJitLinkError):
+    """PTX did not compile: caught as the nvJitLinkError of cuda.bindings, too."""
+
+    def __init__(self, message: str, code: Any = None, *more: Any) -> None:
+        super().__init__(message, code, *more)
+        self.status = self.statuses(code)
+
+
 GETTERS = {"cubin": "LinkedCubin", "ptx": "LinkedPtx"}
 
 
@@ -80,7 +100,7 @@ class NvJitLink:
         """The exception, with the logs, which outlive the handle."""
         self.logs = (self.error_log(), self.info_log()) if hasattr(self, "handle") else ("", "")
         log = "\n".join(filter(None, self.logs))
-        return failure(LinkError, tool(), function, status, self.subject, self.flags, log, mixed())
+        return failure(NvJitLinkError, tool(), function, status, self.subject, self.flags, log, mixed())
 
 
 def _destroy(handle: nvJitLinkHandle) -> None:

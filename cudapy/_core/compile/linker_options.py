@@ -55,13 +55,10 @@ class LinkerOptions:
     def as_bytes(self, backend: str = "nvjitlink") -> list[bytes]:
         """The options as nvJitLink's command line; the driver's linker has none.
 
-        Raises ValueError for another backend, for an arch that cannot be, and for ptx without
-        link_time_optimization.
+        Raises ValueError for another backend, and for an arch that cannot be.
         """
         if str(backend).lower() != "nvjitlink":
             raise ValueError(f"LinkerOptions: {backend!r} has no command line: only 'nvjitlink' has")
-        if self.ptx and not self.link_time_optimization:
-            raise ValueError("LinkerOptions: ptx=True needs link_time_optimization=True")
         number = self.arch_number()
         prefix = "compute" if (self.arch or "").startswith("compute") else "sm"
         flags = [f"-arch={prefix}_{number}", *flags_of(self)]

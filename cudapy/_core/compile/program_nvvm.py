@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from ... import nvvm, pathfinder
 from ..._ffi.owning import Owning
 from ..._types.meanings import NVVMRESULT
-from ...nvvm import nvvmProgram
+from ...nvvm import nvvmError, nvvmProgram
 from ..options import c_text
 from .build import Built, CompileError, Tool, failure, text
 from .program_options import ProgramOptions
@@ -15,6 +16,14 @@ from .program_ptx import compile_ptx
 
 NAME, HANDLE = "NVVM", nvvmProgram
 _owning = Owning(vars(nvvm), nvvm.libnvvm)
+
+
+class NVVMCompileError(CompileError, nvvmError):
+    """NVVM IR did not compile: caught as the nvvmError of cuda.bindings, too."""
+
+    def __init__(self, message: str, code: Any = None, *more: Any) -> None:
+        super().__init__(message, code, *more)
+        self.status = self.statuses(code)
 
 
 def create(cell: nvvmProgram, code: bytes, options: ProgramOptions) -> None:
@@ -85,4 +94,4 @@ def _failed(
     loaded = pathfinder.load("nvvm")
     of = f" of CUDA {loaded.major}" if loaded.major else ""
     tool = Tool("libNVVM {}.{}{}".format(*nvvm.checked.nvvmVersion(), of), loaded.path, NVVMRESULT)
-    return failure(CompileError, tool, function, status, subject, flags, _log(handle))
+    return failure(NVVMCompileError, tool, function, status, subject, flags, _log(handle))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -32,9 +33,9 @@ class ProgramOptions:
     being looked for. define_macro: "NAME", ("NAME", "value"), or a list of those.
     use_bundled_headers: the headers that NVRTC 13.4 and newer carry, instead; they are unpacked to the folder
     of that name, or for True to one of cudapy's. link_time_optimization: make LTO-IR, as the target "ltoir"
-    does. no_cache: compile anew, without NVRTC's cache and cudapy's. extra_sources, use_libdevice: for NVVM
-    IR, more modules as (name, source), and CUDA's math functions. The other names are those of NVRTC's
-    options; NVVM, and nvJitLink for PTX, have some of them.
+    does; for the target "ptx", PTX that can be linked. no_cache: compile anew, without NVRTC's cache and
+    cudapy's. extra_sources, use_libdevice: for NVVM IR, more modules as (name, source), and CUDA's math
+    functions. The other names are those of NVRTC's options; NVVM, and nvJitLink for PTX, have some of them.
     """
 
     name: str = "default_program"
@@ -107,7 +108,7 @@ class ProgramOptions:
             )
         if name == "nvjitlink":
             return self.for_linker().as_bytes()
-        if self.link_time_optimization and target not in (None, "ltoir"):
+        if self.link_time_optimization and target == "cubin":
             raise ValueError("ProgramOptions: link_time_optimization makes LTO-IR: compile to 'ltoir'")
         flags = self._for_nvrtc(target) if name == "nvrtc" else self._for_nvvm(target)
         return [c_text(flag, "ProgramOptions: a flag") for flag in flags]
@@ -122,7 +123,13 @@ class ProgramOptions:
 
             bundled = [f"--use-bundled-headers={bundled_headers(self.use_bundled_headers)}"]
         # PTX is for an architecture as the compiler sees it, a cubin for one as it is made.
-        arch = f"--gpu-architecture={'compute' if target == 'ptx' else 'sm'}_{self.arch_number()}"
+        arch = f"-arch={'compute' if target == 'ptx' else 'sm'}_{self.arch_number()}"
+        if self.link_time_optimization and target == "ptx":  # NVRTC makes LTO-IR or PTX, either to be linked
+            given = copy.copy(self)
+            given.link_time_optimization = None
+            if given.relocatable_device_code is None:
+                given.relocatable_device_code = True
+            return [arch, *bundled, *flags_of(given)]
         lto = ["--dlink-time-opt"] if target == "ltoir" and not self.link_time_optimization else []
         return [arch, *lto, *bundled, *flags_of(self)]
 
@@ -131,7 +138,7 @@ class ProgramOptions:
         lacking = sorted(set_fields(self) - NVVM.keys() - WITHOUT_FLAG - linked)
         if lacking:
             raise ValueError(f"ProgramOptions: {', '.join(lacking)}: NVVM programs have no such option")
-        lto = ["-gen-lto"] if target == "ltoir" or self.link_time_optimization else []
+        lto = ["-gen-lto"] if target == "ltoir" or (self.link_time_optimization and target is None) else []
         flags = [f"-arch=compute_{self.arch_number()}", *lto]
         for name, (when_false, when_true) in NVVM.items():
             if (given := getattr(self, name)) is not None:

@@ -16,6 +16,15 @@ def compile_ptx(ptx: bytes, options: ProgramOptions) -> Built:
             log = "\n".join(filter(None, (linker.get_error_log(), linker.get_info_log())))
             return Built(code, log)
     except LinkError as error:
-        raise CompileError(
+        raise _compile_error(error)(
             str(error), error.code, error.function, error.log, error.options, error.library
         ) from None
+
+
+def _compile_error(error: LinkError) -> type[CompileError]:
+    """What stands for it where a program is compiled."""
+    if Linker.which_backend() == "driver":
+        return CompileError
+    from .linker_nvjitlink import NvJitLinkError, PTXCompileError
+
+    return PTXCompileError if isinstance(error, NvJitLinkError) else CompileError
