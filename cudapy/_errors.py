@@ -9,6 +9,7 @@ import ctypes
 
 from ._ffi.library import Library, SymbolNotFound
 from ._ffi.shown import shown
+from ._resets import RESTART, advice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,8 +96,10 @@ class Raiser:
         if type(status).__name__ in ("CUresult", "cudaError_t") and status in STICKY:
             parts.append(
                 "The fault happened in earlier asynchronous work, and every later call in this process will "
-                "fail with it: restart the process."
+                f"fail with it: {advice()}."
             )
+            if advice() != RESTART:
+                hint = ""  # which is about hardware
         if hint:
             parts.append(f"Hint: {hint}.")
         cls = (

@@ -14,6 +14,7 @@ import pytest
 from cudapy import driver, nvrtc, runtime
 from cudapy._errors import STICKY, DriverLog, Raiser
 from cudapy._ffi.library import SymbolNotFound
+from cudapy._resets import resets
 from cudapy._types import meanings
 from cudapy.core import CompileError, CUDAError, CUDAOutOfMemoryError
 from cudapy.driver import CUresult
@@ -52,12 +53,23 @@ def raiser(log=""):
 
 
 @pytest.mark.parametrize("log", ["the log", "the log."])
-def test_the_order_of_a_message(log: str) -> None:
+def test_the_order_of_a_message(log: str, monkeypatch) -> None:
+    monkeypatch.setattr(resets, "is_possible", False)
     error = raiser(log)("cuF", CUresult.CUDA_ERROR_ILLEGAL_ADDRESS, {"a": 1, "b": "x"})
     assert str(error) == (
         "cuF: CUDA_ERROR_ILLEGAL_ADDRESS (700): A sentence. Called with a=1, b='x'. The driver says: "
         "the log. The fault happened in earlier asynchronous work, and every later call in this process will "
         "fail with it: restart the process. Hint: a hint."
+    )
+
+
+def test_a_fault_on_the_simulator_says_what_ends_it(monkeypatch) -> None:
+    monkeypatch.setattr(resets, "is_possible", True)
+    error = raiser()("cuF", CUresult.CUDA_ERROR_ILLEGAL_ADDRESS, {})
+    assert str(error) == (
+        "cuF: CUDA_ERROR_ILLEGAL_ADDRESS (700): A sentence. The fault happened in earlier asynchronous "
+        "work, and every later call in this process will fail with it: call simulator.reset(), or restart "
+        "the process."
     )
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "failing",
     "install",
     "is_enabled",
+    "reset",
     "stand_in",
     "write_libraries",
 ]
@@ -129,6 +130,7 @@ def _enable_undisturbed(hardware: Hardware, settings: tuple[Any, ...], unusable:
 def _enable(hardware: Hardware, settings: tuple[Any, ...], unusable: str) -> None:
     """unusable: a library that may have been loaded, as the program has found that it is of no use."""
     from .. import pathfinder
+    from .._resets import resets
 
     with _lock:
         for known in (known for name in LIBRARIES if name != unusable for known in pathfinder.opened(name)):
@@ -140,6 +142,7 @@ def _enable(hardware: Hardware, settings: tuple[Any, ...], unusable: str) -> Non
         if not _tables:
             _start(hardware)
             _register()
+            resets.is_possible = True
 
 
 def _apply(hardware: Hardware, settings: tuple[Any, ...]) -> None:
@@ -270,6 +273,26 @@ def tables() -> dict[str, Table]:
         if not _tables:
             enable()
         return _tables
+
+
+def reset() -> None:
+    """Give this process fresh devices: after a fault, or to begin again, as a new process would.
+
+    Everything that was made on the devices ends: contexts with their work, streams, memory, modules, graphs.
+    Objects and addresses of before raise an error that says so, or do nothing where they are released. Page-
+    locked and managed memory stays readable. In a thread with a host function of a stream, in a forked
+    process, and where the driver is not the simulator, raises RuntimeError. Threads that wait get an error.
+    """
+    other = _other()
+    if other is not None:
+        other.module.reset()
+        return
+    if not _tables:
+        raise RuntimeError("reset: the driver of this process is not the simulator")
+    from .fresh_devices import reset
+    from .interrupts import undisturbed
+
+    undisturbed(reset)()
 
 
 def failing(

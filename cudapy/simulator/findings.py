@@ -32,6 +32,16 @@ def kind_of(report: str) -> str:
     return RACE if first.startswith("race") else UNINITIALIZED if "nobody wrote" in first else FAULT
 
 
+def reference(report: str) -> str:
+    """One line for a report that the program has had already."""
+    place = _PLACE.search(report)
+    if place is None:
+        where = f"that was reported before: {report.partition(chr(10))[0]}"
+    else:
+        where = f"in {place['kernel']} at {place['line'] or 'PTX line ' + place['ptx']}, reported before"
+    return f"the context is lost since the fault {where}"
+
+
 def note(kind: str, report: str, **more: Any) -> None:
     """Record a finding, if this process or one that started it records them."""
     path = os.environ.get(VARIABLE)

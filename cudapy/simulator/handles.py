@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 from typing import Any, TypeVar
 
+from .fresh_devices import BEFORE
 from .refused import Refused
 
 _objects: dict[int, Any] = {}
 FIRST = 0x10000  # below are the numbers that the API itself gives to default streams
-_next = itertools.count(FIRST, 0x10)
+STEP = 0x10
+_next = itertools.count(FIRST, STEP)
 
 T = TypeVar("T", bound="Object")
 
@@ -42,8 +44,32 @@ def find(handle: int | None, cls: type[T], status: str = "CUDA_ERROR_INVALID_HAN
     """The `cls` behind a handle. Raises Refused with `status` if there is none, or no more."""
     obj = _objects.get(handle or 0)
     if not isinstance(obj, cls):
+        if is_of_before(handle or 0):
+            raise Refused(status, f"the {cls.noun} {handle:#x} {BEFORE}")
         raise Refused(status, f"{handle or 0:#x} is no {cls.noun}, or was destroyed")
     return obj
+
+
+class _Fresh:
+    """first: the first handle that the devices of now have given out."""
+
+    first = FIRST
+
+
+def is_of_before(handle: int) -> bool:
+    """Whether the devices of before a reset have given out a handle."""
+    return FIRST <= handle < _Fresh.first and not handle % STEP
+
+
+def was_reset() -> bool:
+    """Whether the devices are not the first ones of this process."""
+    return _Fresh.first != FIRST
+
+
+def forget_all() -> None:
+    """No handle that there is means anything any more."""
+    _Fresh.first = next(_next)
+    _objects.clear()
 
 
 def relist(obj: Object) -> None:

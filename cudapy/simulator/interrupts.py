@@ -2,13 +2,15 @@
 
 Else it would leave the driver in the middle of something: a lock that stays locked, a thing that is half
 made. So meanwhile the main thread's handler of SIGINT is one that notes it. What waits for work looks for
-that, and leaves: see `leave`. The program's own handler is called as soon as Python is back in the program.
+that, and has the program's own handler decide: see `leave`. Otherwise that is called as soon as Python is
+back in the program.
 """
 
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # `signal` makes enums of what it takes and returns
 import _thread
+import sys
 import threading
 from collections import deque
 from functools import partial
@@ -19,6 +21,7 @@ from .._ffi.interrupts import entered, later
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
     from typing import Any, TypeVar
 
     F = TypeVar("F", bound=Callable[..., Any])
@@ -52,6 +55,7 @@ class _Nothing:
     noted = armed = None
 
 
+_WRAPPER = "undisturbed_call"
 _sink, _nothing = _Sink(maxlen=0), _Nothing()
 _noted = _Noted()
 errors: list[BaseException] = []
@@ -63,17 +67,42 @@ def _note(number: int, _: object) -> None:
     _noted.append(number)
 
 
-def leave() -> None:
-    """Raise `Left` in the main thread if Ctrl-C came."""
-    if _noted and threading.get_ident() == _State.main:
-        raise Left
+def has_come() -> bool:
+    """Whether Ctrl-C came, and nobody has been told of it."""
+    return bool(_noted) and threading.get_ident() == _State.main
+
+
+def leave(first: Callable[[], object] | None = None) -> None:
+    """In a wait of the main thread: call the program's handler if Ctrl-C came. Else the wait goes on.
+
+    It also goes on if the handler returns. What the handler raises is raised behind the call of the program:
+    then this calls `first`, and raises Left. No lock is held meanwhile: the handler is the program's.
+    """
+    if not has_come():
+        return
+    try:
+        while _noted:
+            _State.handler(_noted.pop(0), _frame_of_program())
+    except BaseException as error:
+        errors.append(error.with_traceback(None))
+        if first is not None:
+            first()
+        raise Left from None
+
+
+def _frame_of_program() -> FrameType | None:
+    """Where the program called the function that waits; None where that was no function of Python."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_name != _WRAPPER:
+        frame = frame.f_back
+    return None if frame is None else frame.f_back
 
 
 def undisturbed(function: F) -> F:
     """`function`, to which Ctrl-C does not come: it comes behind it."""
 
     @entered
-    def wrapper(*arguments: Any, **named: Any) -> Any:
+    def undisturbed_call(*arguments: Any, **named: Any) -> Any:
         try:
             handler = _hold()
         except BaseException as error:
@@ -100,7 +129,7 @@ def undisturbed(function: F) -> F:
             del _noted[:]
             late.armed  # noqa: B018
 
-    return wrapper  # type: ignore[return-value]
+    return undisturbed_call  # type: ignore[return-value]
 
 
 def _hold() -> Any:

@@ -15,12 +15,25 @@ from collections import deque
 from typing import Any
 
 from .._types.driver.enums import CUlogLevel
+from .findings import reference
 from .refused import Refused, invalid
 
 LENGTH = 100  # entries
 SIZE = 25600  # bytes: what cuLogsDumpToMemory is documented to need at most
 PATIENCE = 2  # calls that may fail with a report before it is printed: a wait polls, and then asks again
 QUIET = frozenset({"CUDA_ERROR_NOT_READY"})  # an answer rather than an error
+
+
+class _Report:
+    """What there is to know of the report of a fault.
+
+    prints: whether it may be printed. calls: how many have failed with it. is_told: the program has read it.
+    """
+
+    def __init__(self, prints: bool) -> None:
+        self.prints = prints
+        self.calls = 0
+        self.is_told = False
 
 
 class Log:
@@ -32,44 +45,57 @@ class Log:
         self._next = 1
         self._callbacks: dict[int, tuple[Any, int | None]] = {}
         self._ids = itertools.count(1)
-        self._untold: dict[str, int] = {}  # reports of faults, and how many calls have failed with each
+        self._reports: dict[str, _Report] = {}  # of faults, the newest last
         self._is_over = False
         atexit.register(self.tell)
 
-    def report(self, text: str) -> None:
-        """A fault. It is printed if the program goes on, or ends, without having read it in the log."""
+    def report(self, text: str, prints: bool) -> None:
+        """A fault. It is printed, if at all, if the program goes on, or ends, without having read it here."""
         with self._lock:
-            self._untold[text] = 0
+            self._reports.pop(text, None)
+            self._reports[text] = _Report(prints)
+            if len(self._reports) > LENGTH:
+                del self._reports[next(iter(self._reports))]
         if self._is_over:
-            self.tell()
+            self.show(text)
 
     def tell(self) -> None:
         """Print the reports that the program has not read: it ends. Later ones are printed at once."""
         self._is_over = True
-        for text in list(self._untold):
-            self._print(text)
+        self.show_all()
 
-    def _print(self, text: str) -> None:
+    def show_all(self) -> None:
+        """Print the reports that the program has not read."""
+        for text in list(self._reports):
+            self.show(text)
+
+    def show(self, text: str) -> None:
+        """Print a report, unless the program has read it."""
         with self._lock:
-            if self._untold.pop(text, None) is None:
+            report = self._reports.get(text)
+            if report is None or report.is_told or not report.prints:
                 return
+            report.is_told = True
         print(f"cudapy simulator: {text}", file=sys.stderr, flush=True)
 
     def _told(self) -> None:
         """The program has read what the last calls failed with."""
-        with self._lock:
-            self._untold = {text: count for text, count in self._untold.items() if not count}
+        for report in list(self._reports.values()):
+            report.is_told = report.is_told or bool(report.calls)
 
     def refused(self, symbol: str, refused: Refused) -> None:
         """What a call that failed leaves: the reason, and a last line with the status."""
         if refused.status in QUIET:
             return
-        if refused.reason:
+        report = self._reports.get(refused.reason)
+        if report is not None and report.is_told:
+            self.write(reference(refused.reason))
+        elif refused.reason:
             self.write(refused.reason)
-        if refused.reason in self._untold:
-            self._untold[refused.reason] += 1
-            if self._untold[refused.reason] > PATIENCE:
-                self._print(refused.reason)
+        if report is not None:
+            report.calls += 1
+            if report.calls > PATIENCE:
+                self.show(refused.reason)
         self.write(f"Returning {refused.code} ({refused.status}) from {symbol.rpartition('_v')[0] or symbol}")
 
     def write(self, message: str) -> None:

@@ -10,6 +10,10 @@ import os
 from typing import Any
 
 
+class _State:
+    is_installed = False
+
+
 def pytest_addoption(parser: Any) -> None:
     """Add --cuda-simulator and --cuda-devices."""
     group = parser.getgroup("cudapy", "CUDA without a GPU")
@@ -29,6 +33,16 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
 
         settings = {} if options.cuda_devices is None else {"devices": options.cuda_devices}
         install(**settings)
+        _State.is_installed = True
+
+
+def pytest_runtest_logfinish() -> None:
+    """After a test that leaves a fault: fresh devices for the next one."""
+    from . import is_enabled, reset
+    from .fresh_devices import has_fault
+
+    if _State.is_installed and is_enabled() and has_fault():
+        reset()
 
 
 def pytest_report_header(config: Any) -> str | None:

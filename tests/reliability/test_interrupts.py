@@ -21,6 +21,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a sh
 from cudapy import driver, simulator
 simulator.enable()
 from cudapy.core import Device, graph
+from cudapy._resets import resets
 from cudapy.simulator.streams.work import Work
 
 def wait_as_c_does(work, wait=Work.wait):
@@ -32,6 +33,7 @@ def wait_as_c_does(work, wait=Work.wait):
         raise KeyboardInterrupt
 
 Work.wait = wait_as_c_does
+resets.is_possible = False  # so that core looks for Ctrl-C
 device = Device(0); device.set_current()
 stream = device.create_stream()
 gate = threading.Event()

@@ -59,9 +59,11 @@ Alive = Counter[str]
 def of_its_own() -> Iterator[None]:
     """What starts here is no copy's that shares the simulator of this process."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.delitem(vars(sys), "_cudapy_simulator", raising=False)
+        for name in ("_cudapy_simulator", "_cudapy_resets"):
+            patch.delitem(vars(sys), name, raising=False)
         yield
-        vars(sys).pop("_cudapy_simulator")
+        for name in ("_cudapy_simulator", "_cudapy_resets"):
+            vars(sys).pop(name)
 
 
 class World:
@@ -75,6 +77,7 @@ class World:
         self.simulator = self.module("simulator")
         with of_its_own():
             self.simulator.enable(devices=2, reports=False)
+            self.module("core")
         self.driver: Any = self.module("driver")
         self.core: Any = self.module("core")
         self.graph, self.texture, self.utils = self.core.graph, self.core.texture, self.core.utils
@@ -85,13 +88,17 @@ class World:
         self.compilers: Alive = Counter()
         for name in ("nvrtc", "nvjitlink", "nvvm"):
             self._watch(getattr(self.module(name), f"lib{name}"))
+        self.one = self.core.LaunchConfig(grid=1, block=32)
+        self.begin()
+
+    def begin(self) -> None:
+        """Make what scenarios need, on devices that have nothing."""
         self.device = self.core.Device(0)
         self.device.set_current()
         self.code = self.core.ObjectCode.from_ptx(PTX)
         self.add, self.nothing, self.sample, self.load = map(
             self.code.get_kernel, ("add", "nothing", "sample", "load")
         )
-        self.one = self.core.LaunchConfig(grid=1, block=32)
 
     def module(self, name: str) -> Any:
         """A module of the copy."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from cudapy.simulator import interrupts
 
-from .test_device import output
+from .test_device import output, run
 
 pytestmark = [
     pytest.mark.usefixtures("nvrtc"),
@@ -22,10 +23,10 @@ ENDLESS = """
 import ctypes, os, signal, sys, threading, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell runs in the background
 from cudapy import driver
-from cudapy.core import Device, LaunchConfig, Program, launch
+from cudapy.core import Device, LaunchConfig, Program, ProgramOptions, launch
 device = Device(); device.set_current(); stream = device.create_stream()
 source = 'extern "C" __global__ void k(int *p) { for (;;) atomicAdd(p, 1); }'
-kernel = Program(source, "c++").compile("cubin").get_kernel("k")
+kernel = Program(source, "c++", ProgramOptions(lineinfo=True)).compile("cubin").get_kernel("k")
 launch(stream, LaunchConfig(grid=1, block=32), kernel, device.allocate(4, stream))
 """
 
@@ -41,9 +42,24 @@ except KeyboardInterrupt:
 time.sleep(0.2)  # in which it would come again
 """
 
+REPORT = """\
+cudapy simulator: k was interrupted from the keyboard after 1 s
+    32 threads are at, the first is block (0,0,0) thread (0,0,0)
+        in k, default_program:1, PTX line"""
+
+
+def interrupted(code: str) -> str:
+    """What a program prints that ends well, and in which a wait for the kernel is interrupted."""
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+    seconds = re.compile(r"after \d+ s")
+    assert seconds.sub("after 1 s", done.stderr).startswith(REPORT)
+    assert done.stderr.count("\n") == 3, "the report, once, and nothing else"
+    return done.stdout
+
 
 def test_it_ends_a_wait() -> None:
-    assert output(ENDLESS + SOON + WAIT) == "True\n"
+    assert interrupted(ENDLESS + SOON + WAIT) == "True\n"
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="threads share their signals here")
@@ -56,7 +72,7 @@ def interrupt():
 threading.Thread(target=interrupt).start()
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
 """
-    assert output(ENDLESS + elsewhere + WAIT) == "True\n"
+    assert interrupted(ENDLESS + elsewhere + WAIT) == "True\n"
 
 
 def test_it_reaches_a_program_that_calls_through_a_pointer() -> None:
@@ -65,7 +81,134 @@ _, address, _ = driver.cuGetProcAddress(b"cuStreamSynchronize", 13000, 0)
 function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(int(address))
 """
     wait = WAIT.replace("driver.cuStreamSynchronize(stream.handle)", "function(int(stream.handle))")
-    assert output(ENDLESS + pointer + SOON + wait) == "True\n"
+    assert interrupted(ENDLESS + pointer + SOON + wait) == "True\n"
+
+
+WAITS = """
+def behind_own_stream():
+    driver.cuStreamWaitEvent(2, stream.record().handle, 0)
+    driver.cuStreamSynchronize(2)
+WAITS = [
+    lambda: stream.sync(),
+    lambda: stream.record().sync(),
+    lambda: device.sync(),
+    lambda: driver.cuCtxSynchronize(),
+    lambda: runtime.cudaDeviceSynchronize(),
+    lambda: driver.cuStreamSynchronize(1),
+    lambda: driver.cuMemcpyDtoH(bytearray(4), memory, 4),
+    lambda: driver.cuMemFree(memory),
+    behind_own_stream,
+]
+"""
+
+
+def test_it_ends_the_kernel_that_a_wait_is_for() -> None:
+    """All threads that wait go on, and later failures refer to the report in a line."""
+    code = """
+from cudapy import runtime, simulator
+from cudapy.core import CUDAError
+for wait in WAITS:
+    device.set_current()
+    stream = device.create_stream(options={"nonblocking": False})
+    kernel = Program(source, "c++", ProgramOptions(lineinfo=True)).compile("cubin").get_kernel("k")
+    launch(stream, LaunchConfig(grid=1, block=32), kernel, device.allocate(4, stream))
+    memory = driver.checked.cuMemAllocManaged(4, 1)
+    failed = []
+    thread = threading.Thread(target=lambda: failed.append(driver.cuStreamSynchronize(stream.handle)[0].name))
+    thread.start()
+    threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        wait()
+        print("it went on")
+    except KeyboardInterrupt:
+        thread.join(30)
+        print(*failed)
+    for _ in range(2):
+        try:
+            stream.sync()
+        except CUDAError as error:
+            said = str(error)
+            print("since the fault in k at default_program:1, reported before" in said, "are at" in said)
+    simulator.reset()
+"""
+    done = run(ENDLESS.partition("launch(")[0] + WAITS + code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == 9 * ["CUDA_ERROR_LAUNCH_TIMEOUT", "True False", "True False"]
+    assert done.stderr.count("k was interrupted from the keyboard") == 9
+
+
+def test_it_ends_the_kernel_of_another_context_that_a_wait_is_for() -> None:
+    code = f"""
+event = stream.record()
+context = driver.checked.cuCtxCreate(0, 0)
+other = driver.checked.cuStreamCreate(0)
+driver.checked.cuStreamWaitEvent(other, event.handle, 0)
+{SOON}
+try:
+    driver.cuStreamSynchronize(other)
+except KeyboardInterrupt:
+    print(driver.cuStreamSynchronize(other)[0].name, driver.cuStreamQuery(stream.handle)[0].name)
+"""
+    assert interrupted(ENDLESS + code) == "CUDA_SUCCESS CUDA_ERROR_LAUNCH_TIMEOUT\n"
+
+
+def test_it_ends_a_wait_for_a_value_in_memory() -> None:
+    code = f"""
+import numpy as np
+_, memory = driver.cuMemAlloc(4)
+driver.checked.cuMemsetD32(memory, 0, 1)
+other = driver.checked.cuStreamCreate(1)
+driver.checked.cuStreamWaitValue32(other, memory, 1, 0)
+{SOON}
+try:
+    driver.cuStreamSynchronize(other)
+except KeyboardInterrupt:
+    print(driver.cuStreamSynchronize(other)[0].name)
+"""
+    done = run(ENDLESS.partition("launch(")[0] + code)
+    assert (done.returncode, done.stdout) == (0, "CUDA_ERROR_LAUNCH_TIMEOUT\n")
+    assert done.stderr.startswith("cudapy simulator: a wait for a value at 0x")
+
+
+def test_a_wait_for_a_function_of_the_program_is_left_alone() -> None:
+    """Nothing ends that; the context is of use when it has ended."""
+    code = f"""
+held = threading.Event()
+FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+function = FUNCTION(lambda _: held.wait())
+other = driver.checked.cuStreamCreate(1)
+driver.checked.cuLaunchHostFunc(other, function, None)
+{SOON}
+try:
+    driver.cuStreamSynchronize(other)
+except KeyboardInterrupt:
+    held.set()
+    print(driver.cuStreamSynchronize(other)[0].name)
+"""
+    assert output(ENDLESS.partition("launch(")[0] + code) == "CUDA_SUCCESS\n"
+
+
+def test_a_handler_of_the_program_decides_whether_a_wait_ends() -> None:
+    """One that raises nothing is called, and the wait goes on."""
+    code = f"""
+came = []
+def own(number, frame):
+    came.append((number, frame.f_code.co_name, frame.f_globals["__name__"]))
+    if len(came) == 1:
+        {SOON}
+    else:
+        raise LookupError("the program's")
+signal.signal(signal.SIGINT, own)
+def waits():
+    driver.cuStreamSynchronize(stream.handle)
+    "where Python looks for signals".split()
+{SOON}
+try:
+    waits()
+except LookupError as error:
+    print(error, len(came), came[0] == came[1], came[0][2].startswith("cudapy.simulator"))
+"""
+    assert interrupted(ENDLESS + code) == "the program's 2 True False\n"
 
 
 WITHIN = """

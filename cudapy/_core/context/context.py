@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..._ffi.library import SymbolNotFound
+from ..._resets import in_reset
 from ...driver import CU_STREAM_LEGACY, CUcontext, checked
 from ..closable import Closable
 from .current import initialise, owning, with_context
-from .green import green_owner, kept_number
+from .green import green_contexts, green_owner, kept_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,8 @@ primaries: dict[int, Context] = {}
 _retained: dict[int, CUcontext] = {}
 retained_contexts: set[int] = set()
 """The same as numbers: contexts that stay as long as the process, so what is made in them may be kept."""
+for _contexts in (primaries, _retained, retained_contexts, green_contexts):
+    in_reset(_contexts.clear)
 
 
 class Context(Closable):

@@ -6,12 +6,14 @@ import re
 import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from weakref import ref
 
 from ... import driver
 from ..._ffi.integers import exact_int
 from ..._ffi.interrupts import entered
 from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import shown, type_name
+from ..._resets import in_reset
 from ...driver import checked
 from ..context.context import Context, primaries, primary
 from ..context.current import initialise, with_context
@@ -60,6 +62,17 @@ class _Devices(threading.local):
 
 
 _devices = _Devices()
+_all: list[ref[Device]] = []
+"""Those of all threads."""
+
+
+@in_reset
+def _forget() -> None:
+    """What was made on the devices is no more."""
+    for reference in list(_all):
+        device = reference()
+        if device is not None:
+            device._context = device._memory_resource = None
 
 
 class Device:
@@ -92,6 +105,7 @@ class Device:
             self._device_id = ordinal
             self._context = None
             self._memory_resource = None
+            _all.append(ref(self, _all.remove))
             _devices.known[ordinal] = self
         return self
 

@@ -23,6 +23,7 @@ from ..._errors import CUDAError
 from ..._ffi.interrupts import entered
 from ..._ffi.library import Checked, Library, settled
 from ..._ffi.results import output_slots, storage
+from ..._resets import in_reset
 from ...driver import CUgraph, CUresult, CUstreamCaptureStatus
 from ..context.current import RelaxedCaptureMode, c_function, owning
 
@@ -247,3 +248,11 @@ def too_early(what: str) -> CUDAError:
 
 
 captures = Captures()
+
+
+@in_reset
+def _forget() -> None:
+    """The captures that were under way are no more."""
+    captures.graphs.clear()
+    for capture in [reason for reason in captures.may_be_active if not isinstance(reason, str)]:
+        captures.may_be_active.discard(capture)

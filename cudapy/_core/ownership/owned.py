@@ -10,7 +10,8 @@ program and a graph.
 - `close` raises what CUDA says. The garbage collector cannot: there sys.unraisablehook gets a failure, each
   kind once. That the context is gone, lost to a fault or shutting down is no failure: so is all that was in
   it.
-- In a process forked from the one that made the thing, nothing is done: it is the parent's.
+- In a process forked from the one that made the thing, nothing is done: it is the parent's. Nor is it where
+  the devices were replaced since.
 - At interpreter exit nothing is done: the driver frees what a process leaves behind, and may have shut down
   before Python gets there. Nothing of cudapy asks for another policy.
 - What cannot be released now is deferred: see `deferred`.
@@ -37,6 +38,7 @@ from ... import _forks
 from ..._errors import CUDAError
 from ..._ffi.handles import Handle
 from ..._ffi.interrupts import entered, finalizer, finish, later
+from ..._resets import in_reset
 from ...driver import CUresult
 from ..closable import Owner
 from ..context.current import with_context
@@ -49,7 +51,7 @@ _after_capture = deferred.after_capture
 
 
 class Process:
-    """This process, between the start of the interpreter or a fork and its exit."""
+    """This process with its devices, between the start of the interpreter, a fork or a reset, and its end."""
 
     __slots__ = ("alive",)
 
@@ -58,7 +60,7 @@ class Process:
 
 
 process = Process()
-"""The one that runs; another one after a fork, so ask for `owned.process`."""
+"""The one that runs; another one after a fork or a reset, so ask for `owned.process`."""
 
 
 _reported: set[tuple[str, str]] = set()
@@ -311,9 +313,10 @@ def _end() -> None:
     deferred.clear()
 
 
+@in_reset
 @_forks.in_child
 def _begin_again() -> None:
-    """Give nothing back of what there is now: it is the parent's."""
+    """Give nothing back of what there is now: it is the parent's, or went with the devices."""
     global process
     _end()
     process = Process()

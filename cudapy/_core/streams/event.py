@@ -9,6 +9,7 @@ from ... import driver
 from ..._errors import CUDAError
 from ..._ffi.handles import maker
 from ..._ffi.shown import shown, type_name
+from ..._resets import in_reset
 from ...driver import CUevent, CUipcEventHandle, CUresult, checked
 from ..closable import Closable
 from ..context.context import Context, context_of, retained_contexts
@@ -51,6 +52,7 @@ class IPCEventDescriptor:
 
 _spare: dict[tuple[int, int], Spare] = {}
 """Events that nobody has any more, by context and flags; for contexts that last."""
+in_reset(_spare.clear)
 
 
 class Event(Closable, Owned):

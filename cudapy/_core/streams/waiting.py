@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..._polled import polled
+from ..._resets import resets
 from ...driver import CUresult
 from ..ownership.deferred import deferred
 
@@ -24,12 +24,12 @@ def wait(
 
     A signal handler of Python, such as that of Ctrl-C, runs in the main thread between two bytecodes, and not
     while one C call lasts. So there the wait is in slices: first without a pause, then with pauses of 2% of
-    the time that has passed.
+    the time that has passed. A simulator's call looks for signals by itself, and ends the kernel.
 
     `synchronize` is called in the end all the same: only after that does a pool count as unused, and can it
     give back, what was freed in the order of the work.
     """
-    if threading.get_ident() == _main_thread:
+    if threading.get_ident() == _main_thread and not resets.is_possible:
         _watch(query, handle, spin)
     synchronize(handle)
     deferred.drain()
@@ -39,12 +39,8 @@ def _watch(query: Callable[[Any], Any], handle: Any, spin: float) -> None:
     """Ask until the work is done or has failed."""
     (status,) = query(handle)
     start = time.perf_counter()
-    try:
-        while status == CUresult.CUDA_ERROR_NOT_READY:
-            waited = time.perf_counter() - start
-            if waited >= spin:
-                polled.setdefault(_main_thread, (handle, time.monotonic()))
-                time.sleep(min(max(waited / 50, 1e-5), SLEEP))
-            (status,) = query(handle)
-    finally:
-        polled.pop(_main_thread, None)
+    while status == CUresult.CUDA_ERROR_NOT_READY:
+        waited = time.perf_counter() - start
+        if waited >= spin:
+            time.sleep(min(max(waited / 50, 1e-5), SLEEP))
+        (status,) = query(handle)

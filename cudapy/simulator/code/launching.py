@@ -21,6 +21,7 @@ from ..devices.occupancy import blocks_per_multiprocessor, largest_cluster
 from ..engine.device import Device as EngineDevice
 from ..engine.fault import Fault
 from ..engine.launch import launch
+from ..fresh_devices import forgotten
 from ..handles import find
 from ..library import provides
 from ..memory.allocations import table
@@ -29,7 +30,7 @@ from ..streams.event import Event
 from ..streams.kernel_time_slices import KernelTimeSlices
 from ..streams.operations import Operation, needed
 from ..streams.stream import stream
-from ..streams.work import faults_here
+from ..streams.work import faults_here, go_on
 from .function import get, required_cluster
 from .kernel_answers import KernelAnswers
 from .kernel_library import function
@@ -53,6 +54,7 @@ HINTS = (
 _time_slices = KernelTimeSlices()
 _devices: dict[int, EngineDevice] = {}
 _lock = threading.Lock()
+forgotten(_devices.clear)
 
 
 def engine_device(device: Device) -> EngineDevice:
@@ -190,6 +192,8 @@ class KernelLaunch(Operation):
             raise _misfit(f"clusters of {self.kernel.name} have at most {most} blocks, not {cluster}")
 
     def run(self) -> None:
+        go_on(self.kernel.name)
+        faults = faults_here()
         whole = engine_device(self.context.device)
         device = replace(
             whole,
@@ -198,7 +202,8 @@ class KernelLaunch(Operation):
             pending_launches=self.context.limits[CUlimit.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT],
             answers=KernelAnswers(self.kernel.module, _refusal),
             origin=self.context,
-            pause=_time_slices.pause_of(faults_here()),
+            pause=_time_slices.pause_of(faults),
+            is_interrupted=lambda: faults.is_interrupted,
         )
         try:
             with _time_slices:

@@ -7,7 +7,8 @@ import threading
 from collections import Counter
 
 from ..devices.context import Context
-from ..handles import Object
+from ..fresh_devices import forgotten
+from ..handles import Object, every
 from ..refused import Refused
 from ..streams.work import Work
 from .board import Board, Header, changed
@@ -194,6 +195,13 @@ class Communicator(Object):
 
             close(self.clique)
             _cliques.pop(self.clique.key, None)
+
+
+@forgotten
+def _forget() -> None:
+    for comm in every(Communicator):
+        comm.is_aborted = True
+        comm.end("its process has reset its devices")
 
 
 def meeting(comm: Communicator) -> Task:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 
+from ..fresh_devices import forgotten
 from ..refused import Refused
 from ..streams.stream import Stream
 from .communicator import Communicator
@@ -27,6 +28,13 @@ class _Group(threading.local):
 
 
 _group = _Group()
+
+
+@forgotten
+def _forget() -> None:
+    """In every thread."""
+    global _group
+    _group = _Group()
 
 
 def start() -> None:

@@ -15,6 +15,7 @@ import time
 
 from ..interrupts import leave
 from ..refused import Refused
+from ..streams.work import go_on
 from . import deadlocks
 from .board import changed
 
@@ -124,6 +125,8 @@ def _look(wait: Wait, fail: Callable[[str], Exception]) -> None:
     comm = wait.comm
     if comm.is_aborted or comm.context.root.is_lost:
         raise Ended
+    if not wait.in_program:
+        go_on(wait.line())
     lasted = time.monotonic() - wait.since
     with changed:
         missing = wait.missing()

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..._types.driver.enums import CUctx_flags, CUfunc_cache, CUlimit
 from ..addresses import Pointer
-from ..handles import Object, every, find
+from ..fresh_devices import forgotten
+from ..handles import Object, every, find, was_reset
 from ..library import per_thread, provides
 from ..refused import Refused, invalid
 from ..streams.work import Faults, Queue, Work, guard
@@ -161,6 +162,13 @@ class _Stack(threading.local):
 _stack = _Stack()
 
 
+@forgotten
+def _forget() -> None:
+    """In every thread."""
+    global _stack
+    _stack = _Stack()
+
+
 def get(handle: int) -> Context:
     """The context with this handle. Raises Refused."""
     return find(handle, Context, "CUDA_ERROR_INVALID_CONTEXT")
@@ -175,7 +183,8 @@ def current(*, faulty: bool = False) -> Context:
     """The current context. Raises Refused if there is none, or unless `faulty` if it has a fault."""
     context = top()
     if context is None:
-        raise Refused("CUDA_ERROR_INVALID_CONTEXT", "no context is current on this thread")
+        since = ": that of before simulator.reset() is gone" if was_reset() else ""
+        raise Refused("CUDA_ERROR_INVALID_CONTEXT", f"no context is current on this thread{since}")
     if find_or_none(context) is None:
         raise Refused("CUDA_ERROR_CONTEXT_IS_DESTROYED", "the current context was destroyed")
     if not faulty:

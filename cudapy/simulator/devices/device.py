@@ -12,6 +12,7 @@ from ..._types.driver.enums import CUdevice_attribute as Attribute
 from ..._types.driver.structs import CUdevprop, CUuuid
 from ..addresses import Pointer
 from ..entry_points import Release
+from ..fresh_devices import forgotten
 from ..library import fill_text, provides
 from ..refused import Refused, invalid
 from .attributes import attributes
@@ -118,10 +119,10 @@ BEFORE_INIT = frozenset(
 def before(symbol: str) -> None:
     """What every function of the driver begins with. Raises Refused."""
     if not devices and symbol not in BEFORE_INIT:
-        raise Refused("CUDA_ERROR_NOT_INITIALIZED", _FORKED if _is_forked else "cuInit was not called before")
+        raise Refused("CUDA_ERROR_NOT_INITIALIZED", FORKED if _is_forked else "cuInit was not called before")
 
 
-_FORKED = "this process was forked from one that had called cuInit"
+FORKED = "this process was forked from one that had called cuInit"
 _is_forked = False
 
 
@@ -132,6 +133,18 @@ def _fork() -> None:
     _is_forked = _is_forked or bool(devices)
     devices.clear()
     _existing.clear()
+
+
+def is_forked() -> bool:
+    """Whether CUDA is of no use, as this process was forked from one that had called cuInit."""
+    return _is_forked
+
+
+@forgotten
+def _forget() -> None:
+    _existing.clear()
+    if devices:
+        devices[:] = existing()
 
 
 def device(ordinal: int) -> Device:
@@ -146,7 +159,7 @@ def cuInit(Flags: int) -> None:
     if Flags:
         raise invalid(f"Flags must be 0, not {Flags}")
     if _is_forked:
-        raise Refused("CUDA_ERROR_NOT_INITIALIZED", _FORKED)
+        raise Refused("CUDA_ERROR_NOT_INITIALIZED", FORKED)
     devices[:] = existing()
 
 

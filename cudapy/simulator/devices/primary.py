@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from ..fresh_devices import forgotten
 from ..library import provides
 from ..refused import Refused
 from . import device as devices
@@ -26,6 +27,9 @@ def retained(dev: int) -> Context:
 def forget_retained(dev: int) -> None:
     """The Runtime API keeps it no more."""
     _retained.pop(dev, None)
+
+
+forgotten(_retained.clear)
 
 
 def _primary(dev: int) -> Context:

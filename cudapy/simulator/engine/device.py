@@ -83,6 +83,8 @@ class Device:
     """What `Allocation.reach` is asked about."""
     pause: Callable[[], None] | None = None
     """Called between the blocks of kernels: another kernel may run there."""
+    is_interrupted: Callable[[], bool] = lambda: False
+    """Whether kernels are to end, as Ctrl-C was pressed."""
 
     def heap_allocate(self, size: int) -> int:
         """The address of memory of the heap of kernels, or 0."""

@@ -108,8 +108,8 @@ def _run_with_children(first: _Grid) -> None:
             work = children.next()
             if grid.has_run and not children.queued and not children.tails:
                 grids.pop().close()  # before its last tail: one that launches itself again may do so for ever
-            if grid.run.watchdog.is_over:
-                text = f"{first.run.kernel.name} with what it launched {grid.run.watchdog.too_long}"
+            if why := grid.run.watchdog.why_over:
+                text = f"{first.run.kernel.name} with what it launched {why}"
                 raise Fault(fault.LAUNCH_TIMEOUT, text)
             if isinstance(work, ChildGrid):
                 grids.append(_Grid(_launched(work, grid.run)))

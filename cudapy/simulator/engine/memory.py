@@ -33,7 +33,19 @@ LEAST = 4096
 class Allocation:
     """One range of memory: `size` bytes from `address`, of a kind ("device", "managed", "host" ...)."""
 
-    __slots__ = ("_views", "address", "data", "end", "is_adopted", "kind", "reach", "size", "team", "written")
+    __slots__ = (
+        "_views",
+        "address",
+        "data",
+        "end",
+        "fate",
+        "is_adopted",
+        "kind",
+        "reach",
+        "size",
+        "team",
+        "written",
+    )
 
     def __init__(self, address: int, size: int, kind: str, data: U8) -> None:
         self.address = address
@@ -49,6 +61,8 @@ class Allocation:
         """Whether kernels of a `Device.origin` may touch it; None: all may."""
         self.team: dict[int, Member] | None = None
         """Of multicast memory the devices whose memories it means, by their numbers."""
+        self.fate = "that was freed"
+        """What became of it, once it is of no use."""
         self._views: dict[DType, tuple[Array, int]] = {}
 
     def view(self, dtype: DType) -> tuple[Array, int]:
@@ -94,6 +108,8 @@ class Memory:
         self._last: Allocation | None = None
         self._released: collections.deque[Allocation] = collections.deque()
         self._held = 0
+        self._retired: dict[int, Allocation] = {}
+        self._retired_addresses: list[int] = []
         self._bounds: tuple[U64, U64] | None = None
         self._snapshots: dict[object, Snapshot] = {}
         self._runs: set[object] = set()  # one for each kernel that runs
@@ -148,6 +164,23 @@ class Memory:
             self._held += max(allocation.size, LEAST)
             while self._held > QUARANTINE and len(self._released) > 1:
                 self._held -= max(self._released.popleft().size, LEAST)
+
+    def retire(self, fate: str) -> list[Allocation]:
+        """Take all allocations back, and keep them, with their addresses, for good. Returns them.
+
+        fate: what the report of an access to one says of it.
+        """
+        with self._lock:
+            retired = list(self._allocations.values())
+            for allocation in retired:
+                allocation.fate = fate
+                self._retired[allocation.address] = allocation
+            self._retired_addresses = sorted(self._retired)
+            self._allocations.clear()
+            self._addresses.clear()
+            self._last = self._bounds = None
+            self._snapshots.clear()
+        return retired
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
@@ -237,8 +270,13 @@ class Memory:
         return min(near, key=lambda one: max(one.address - address, address - one.end + 1), default=None)
 
     def released(self, address: int) -> Allocation | None:
-        """The allocation, released not long ago, that `address` lay in."""
+        """The allocation, released not long ago or retired, that `address` lay in."""
         with self._lock:
+            place = bisect.bisect_right(self._retired_addresses, address) - 1
+            if place >= 0:
+                retired = self._retired[self._retired_addresses[place]]
+                if address < retired.end:
+                    return retired
             for allocation in reversed(self._released):
                 if allocation.address <= address < allocation.end:
                     return allocation

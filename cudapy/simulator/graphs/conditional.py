@@ -63,7 +63,7 @@ class Condition(Operation):
         value = self.value.value
         if self.kind == self.WHILE:
             while self.value.value:
-                go_on()
+                go_on("a graph")
                 ChildGraph(self.bodies[0]).run()
         elif self.kind == self.SWITCH:
             if value < len(self.bodies):

@@ -128,7 +128,7 @@ class ChildGraph(Operation):
 
     def run(self) -> None:
         for node in self.graph.ordered():
-            go_on()
+            go_on("a graph")
             node.operation.run()
 
 

@@ -89,7 +89,7 @@ class Exec(Object):
                 if isinstance(operation, Alloc):
                     Free(operation.storage.address).run()
         for one, operation in operations.items():
-            go_on()
+            go_on("a graph")
             if one not in off:
                 operation.run()
                 device_launch.run_children()

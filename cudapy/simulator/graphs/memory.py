@@ -10,6 +10,7 @@ from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUgraphMem_attribute
 from ..._types.driver.structs import CUmemPoolProps
 from ..devices.device import Device
+from ..fresh_devices import forgotten
 from ..library import provides
 from ..memory.allocations import Block, blocks
 from ..memory.pool_memory import Alloc, Free, Storage, graph_memory
@@ -82,6 +83,7 @@ class GraphPool:
 
 
 _memories: dict[int, GraphMemory] = {}
+forgotten(_memories.clear)
 
 
 def memory_of(device: Device) -> GraphMemory:

@@ -17,6 +17,7 @@ from .. import immortal
 from ..devices.context import Context, find_or_none, owner, top
 from ..devices.device import devices
 from ..engine.memory import LAZY, POISON, Memory
+from ..fresh_devices import BEFORE
 from ..library import provides
 from ..refused import Refused, invalid
 from ..streams.work import guard
@@ -77,6 +78,7 @@ class _Blocks:
     def __init__(self) -> None:
         self._by_address: dict[int, Block] = {}
         self._addresses: list[int] = []
+        self._before: list[tuple[int, int]] = []  # where memory of before a reset starts and ends, sorted
 
     def add(self, block: Block) -> None:
         with _lock:
@@ -105,6 +107,20 @@ class _Blocks:
                     return block
         return None
 
+    def retire(self) -> list[Block]:
+        """Forget all of them, but for where they were. Returns them."""
+        with _lock:
+            gone = list(self._by_address.values())
+            self._by_address, self._addresses = {}, []
+            self._before += [(block.address, block.end) for block in gone if block.kind != "registered"]
+            self._before.sort()
+        return gone
+
+    def was_before(self, address: int) -> bool:
+        """Whether there was memory at an address before the devices were reset, and none is now."""
+        place = bisect.bisect_right(self._before, (address, LARGEST << 1)) - 1
+        return place >= 0 and address < self._before[place][1] and self.find(address) is None
+
     def all(self) -> list[Block]:
         return list(self._by_address.values())
 
@@ -119,6 +135,8 @@ def find(address: int) -> Block:
     """The block that an address lies in. Raises Refused."""
     block = blocks.find(address)
     if block is None:
+        if blocks.was_before(address):
+            raise invalid(f"the memory at {address:#x} {BEFORE}")
         raise invalid(f"{address:#x} lies in no memory that was allocated{_nearest(address)}")
     if block.kind == "multicast":
         raise invalid(f"{address:#x} lies in multicast memory, which only multimem instructions access")
@@ -154,6 +172,14 @@ def _file() -> File:
         if not _files:
             _files.append(File("cudapy simulator"))
         return _files[0]
+
+
+def abandon_file() -> None:
+    """Memory of before stays where it is; later memory is in another file."""
+    with _lock:
+        for file in _files:
+            file.abandon()
+        _files.clear()
 
 
 def allocate(size: int, kind: str, context: Context, flags: int = 0) -> int:
@@ -302,6 +328,8 @@ def cuMemFree_v2(dptr: int) -> None:
 
 
 def freed_before(address: int) -> str:
+    if blocks.was_before(address):
+        return f": what was there {BEFORE}"
     gone = table.released(address)
     return ": it was freed before" if gone is not None and gone.address == address else ""
 

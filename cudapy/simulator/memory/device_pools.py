@@ -6,6 +6,7 @@ import threading
 
 from ..addresses import Pointer
 from ..devices.device import Device, device
+from ..fresh_devices import forgotten
 from ..handles import find
 from ..library import provides
 from ..refused import invalid
@@ -57,6 +58,8 @@ _defaults: dict[tuple[str, int], Pool] = {}
 
 
 _chosen: dict[tuple[str, int], Pool] = {}
+forgotten(_defaults.clear)
+forgotten(_chosen.clear)
 
 
 @provides("driver")

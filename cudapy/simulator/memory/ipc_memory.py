@@ -18,7 +18,7 @@ from .pages import IS_SUPPORTED, IpcHandle
 KIND = b"cudapyM"
 LAZY_ENABLE_PEER_ACCESS = 1
 
-_opened: dict[bytes, tuple[Block, int]] = {}
+opened: dict[bytes, tuple[Block, int]] = {}
 """What is open, and how often, by its handle."""
 _lock = threading.RLock()
 
@@ -47,13 +47,13 @@ def cuIpcOpenMemHandle_v2(handle: Any, Flags: int) -> int:
     if ipc_handle.process == os.getpid():
         raise Refused("CUDA_ERROR_INVALID_CONTEXT", "the handle is of this process's own memory")
     with _lock:
-        if data in _opened:
-            block, count = _opened[data]
+        if data in opened:
+            block, count = opened[data]
             if block.context is not context:
                 raise Refused("CUDA_ERROR_INVALID_CONTEXT", "another context has opened the handle")
         else:
             block, count = _open(ipc_handle, context), 0
-        _opened[data] = block, count + 1
+        opened[data] = block, count + 1
     return block.address
 
 
@@ -78,20 +78,20 @@ def cuIpcCloseMemHandle(dptr: int) -> None:
     context = owner()
     context.finish()
     with _lock:
-        data = next((data for data, (block, _) in _opened.items() if block.address == dptr), None)
+        data = next((data for data, (block, _) in opened.items() if block.address == dptr), None)
         if data is None:
             raise invalid(f"no memory of another process is open at {dptr:#x}")
-        block, count = _opened[data]
+        block, count = opened[data]
         if count > 1:
-            _opened[data] = block, count - 1
+            opened[data] = block, count - 1
             return
-        del _opened[data]
+        del opened[data]
     release(block)
 
 
 def forget(context: Context) -> None:
     """A context was destroyed: what it opened is closed."""
     with _lock:
-        for data, (block, _) in list(_opened.items()):
+        for data, (block, _) in list(opened.items()):
             if block.context is context:
-                del _opened[data]
+                del opened[data]

@@ -51,17 +51,17 @@ class Multicast(Mappable):
 
     def wait_for_team(self) -> None:
         """Block until all devices were added, as CUDA does. Raises Refused where no thread could add one."""
-        with guard:
-            while len(self.team) < self.count:
-                if threading.active_count() == 1:
-                    raise Refused(
-                        "CUDA_ERROR_NOT_PERMITTED",
-                        f"{len(self.team)} of {self.count} devices were added: this waits for the others, and"
-                        " the program has no other thread to add them",
-                    )
-                may_wait()
-                progress.wait(SLICE)
-                leave()
+        while len(self.team) < self.count:
+            if threading.active_count() == 1:
+                raise Refused(
+                    "CUDA_ERROR_NOT_PERMITTED",
+                    f"{len(self.team)} of {self.count} devices were added: this waits for the others, and"
+                    " the program has no other thread to add them",
+                )
+            may_wait()
+            with guard:
+                progress.wait_for(lambda: len(self.team) == self.count, SLICE)
+            leave()
 
     def bind(self, on: Device | None, offset: int, physical: Physical, start: int, size: int) -> None:
         """Bind memory from `start` on; on the device that it is on, or `on`."""

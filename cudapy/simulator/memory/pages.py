@@ -95,6 +95,12 @@ def map_file(file: int, size: int, offset: int = 0, address: int = 0) -> int:
     return _mapped(address, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, file, offset)
 
 
+def replace(address: int, size: int) -> None:
+    """Have other memory at these addresses, of this process alone, with nothing in it yet. Raises Refused."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED
+    _mapped(address, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1)
+
+
 def hide(address: int, size: int) -> None:
     """Map it no more."""
     _system().munmap(address, size)
@@ -138,6 +144,13 @@ class File:
         """Close it, once it has no regions."""
         self._is_closing = True
         self._end_if_unused()
+
+    def abandon(self) -> None:
+        """Close it, whatever is mapped of it."""
+        with self._lock:
+            if not self._is_closed:
+                self._is_closed = True
+                os.close(self.descriptor)
 
     def _end_if_unused(self) -> None:
         with self._lock:

@@ -16,7 +16,7 @@ from ..refused import Refused, invalid
 from ..streams.operations import needed
 from ..streams.stream import Stream, stream
 from ..streams.work import guard
-from .allocations import Block, blocks, not_in_capture, table
+from .allocations import Block, blocks, freed_before, not_in_capture, table
 from .pages import File
 from .pool_memory import Alloc, Free, Storage
 
@@ -123,7 +123,7 @@ class Pool(Object):
                     self.device.unclaim(storage.size)
                     storage.release()
             if self.is_leaving and not self.reserved:
-                _leaving.discard(self)
+                leaving.discard(self)
                 if self.file is not None:
                     self.file.close()
 
@@ -131,8 +131,17 @@ class Pool(Object):
         """It is destroyed: its memory goes as the program gives it back."""
         self.forget()
         self.is_leaving = True
-        _leaving.add(self)
+        leaving.add(self)
         self.trim(0)
+
+    def abandon(self) -> None:
+        """Nothing is given out of it any more, and nothing that is there is given back."""
+        with guard:
+            for storage in self._cached:
+                storage.abandon()
+            self._cached.clear()
+        if self.file is not None:
+            self.file.abandon()
 
     def get(self, name: Attribute) -> int:
         """An attribute."""
@@ -160,7 +169,7 @@ class Pool(Object):
             raise invalid(f"{name.name} cannot be set to {value}")
 
 
-_leaving: set[Pool] = set()
+leaving: set[Pool] = set()
 """The pools that are destroyed, and some of whose memory is in use."""
 
 
@@ -169,7 +178,7 @@ def shrink(device: Device) -> None:
     for pool in every(Pool):
         if pool.device is device:
             pool.trim(pool.threshold)
-    for pool in list(_leaving):
+    for pool in list(leaving):
         if pool.device is device:
             pool.trim(0)
 
@@ -202,7 +211,7 @@ def cuMemFreeAsync(dptr: int, hStream: int) -> None:
         return
     not_in_capture()
     if block is None or (block.kind != "device" and block.pool is None):
-        raise invalid(f"no device memory starts at {dptr:#x}")
+        raise invalid(f"no device memory starts at {dptr:#x}{freed_before(dptr)}")
     if block.pool is not None:
         block.pool.free(block, in_stream)
     else:

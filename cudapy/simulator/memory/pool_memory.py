@@ -13,7 +13,7 @@ from ..streams.operations import Operation
 from ..streams.stream import Stream
 from ..streams.work import Work, guard
 from .allocations import fresh, table
-from .pages import File
+from .pages import File, replace
 
 
 class Storage:
@@ -49,6 +49,11 @@ class Storage:
     def _release(self) -> None:
         if self.region is not None:
             self.region.release()
+
+    def abandon(self) -> None:
+        """Nobody uses it any more: its memory goes, and its addresses stay."""
+        if self.region is not None:
+            replace(self.region.address, self.region.whole)
 
     def release_if_unused(self) -> None:
         """Release it if no graph can allocate it again and nothing has it."""

@@ -18,6 +18,7 @@ from ..devices import device as devices
 from ..devices.primary import retained
 from ..entry_points import Release
 from ..error_texts import UNRECOGNIZED, texts_of
+from ..fresh_devices import forgotten
 from ..immortal import text
 from ..library import Table, per_thread, provided, provides
 from ..refused import Refused
@@ -89,7 +90,21 @@ class _Thread(threading.local):
     device = 0
 
 
-of_thread = _Thread()
+class _OfThreads:
+    """here: what the calling thread has."""
+
+    here = _Thread()
+
+
+def of_thread() -> _Thread:
+    """What there is of the calling thread."""
+    return _OfThreads.here
+
+
+@forgotten
+def _forget() -> None:
+    """In every thread."""
+    _OfThreads.here = _Thread()
 
 
 def twin(driver: Table, table: Table, symbol: str) -> tuple[Table, Prototype] | None:
@@ -122,13 +137,13 @@ def before(symbol: str) -> None:
         devices.cuInit(0)
     context = contexts.top()
     if symbol not in WITHOUT_CONTEXT and (context is None or contexts.find_or_none(context) is None):
-        contexts.make_current(retained(of_thread.device))
+        contexts.make_current(retained(of_thread().device))
 
 
 def failed(refused: Refused) -> int:
     """The status of a failure: the codes of the driver and the runtime are the same numbers."""
     if refused.status != "CUDA_ERROR_NOT_READY":
-        of_thread.error = refused.code
+        of_thread().error = refused.code
     return refused.code
 
 
@@ -137,13 +152,14 @@ def failed(refused: Refused) -> int:
 
 @provides("runtime")
 def cudaGetLastError() -> None:
-    code, of_thread.error = of_thread.error, 0
+    here = of_thread()
+    code, here.error = here.error, 0
     _raise(code)
 
 
 @provides("runtime")
 def cudaPeekAtLastError() -> None:
-    _raise(of_thread.error)
+    _raise(of_thread().error)
 
 
 def _raise(code: int) -> None:

@@ -27,7 +27,7 @@ P = TypeVar("P", cudaDeviceProp, cudaDeviceProp_12)
 @provides("runtime")
 def cudaSetDevice(device: int) -> None:
     context = retained(devices.device(device).ordinal)
-    of_thread.device = device
+    of_thread().device = device
     contexts.make_current(context)
 
 
@@ -67,7 +67,7 @@ def cudaGetDeviceFlags() -> int:
 @provides("runtime", "cudaDeviceReset", "cudaThreadExit")
 def cudaDeviceReset() -> None:
     context = contexts.top()
-    this_device = devices.device(of_thread.device) if context is None else context.device
+    this_device = devices.device(of_thread().device) if context is None else context.device
     forget_retained(this_device.ordinal)
     cuDevicePrimaryCtxReset_v2(this_device.ordinal)
 

@@ -20,6 +20,7 @@ from ..code.linker import together
 from ..code.module import load
 from ..devices.context import owner
 from ..devices.export_tables import file_at
+from ..fresh_devices import forgotten
 from ..library import provides
 from ..refused import Refused, invalid
 from .calls import Status, of_thread
@@ -40,6 +41,7 @@ class Binary:
         self.cell = ctypes.c_void_p(address)  # programs have its address for a handle
         self.functions: dict[int, bytes] = {}
         self.managed: list[tuple[int, bytes]] = []
+        self._placed = 0  # so many of them
         self._library: int | None = None
         self._without_code = ""
         """Why there is nothing in it that the simulator runs, once that is known."""
@@ -76,10 +78,14 @@ class Binary:
     def place_managed(self) -> None:
         """Let the program find its managed variables, which the host uses too."""
         with _lock:
-            waiting, self.managed = self.managed, []
+            waiting, self._placed = self.managed[self._placed :], len(self.managed)
             for place, name in waiting:
                 address, _ = kernel_library.cuLibraryGetManaged(self.library(), name)
                 ctypes.c_uint64.from_address(place).value = address
+
+    def load_again(self) -> None:
+        """The devices are others: it is yet to be loaded."""
+        self._library, self._placed = None, 0
 
     def forget(self) -> None:
         for host in self.functions:
@@ -88,6 +94,12 @@ class Binary:
             del _variables[host]
         if self._library is not None:
             kernel_library.cuLibraryUnload(self._library)
+
+
+@forgotten
+def _forget() -> None:
+    for binary in list(_binaries.values()):
+        binary.load_again()
 
 
 def linked(addresses: list[int]) -> bytes:
@@ -286,6 +298,6 @@ def __cudaLaunchKernel(
 ) -> None:
     from .kernels import cudaLaunchKernel
 
-    if not kernel and of_thread.error:
-        raise Status(of_thread.error)  # the program did not look at what __cudaGetKernel returned
+    if not kernel and of_thread().error:
+        raise Status(of_thread().error)  # the program did not look at what __cudaGetKernel returned
     cudaLaunchKernel(kernel, gridDim, blockDim, args, sharedMem, stream)

@@ -12,6 +12,7 @@ from ..._types.driver.enums import CUstreamCaptureStatus as Status
 from ..._types.driver.structs import CUgraphEdgeData, CUmemPoolProps
 from ..addresses import Pointer
 from ..devices.context import Context
+from ..fresh_devices import forgotten
 from ..graphs.graph import Graph, Node, graph, list_of
 from ..library import provides
 from ..refused import Refused, invalid
@@ -27,6 +28,14 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
+
+
+@forgotten
+def _forget() -> None:
+    """In every thread."""
+    global _thread
+    _thread = _Thread()
+    _active.clear()
 
 
 class Capture:

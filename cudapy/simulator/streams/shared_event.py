@@ -17,7 +17,8 @@ from typing import Any
 from ..._types.driver.enums import CUevent_flags
 from ..._types.driver.structs import CUipcEventHandle
 from ..devices.context import current
-from ..handles import find
+from ..fresh_devices import forgotten
+from ..handles import every, find
 from ..library import provides
 from ..memory.pages import File, IpcHandle, Mapping, Region
 from ..refused import invalid
@@ -123,6 +124,12 @@ class _SharedRecord(Record):
     def stamp(self) -> None:
         super().stamp()
         self._state.change(lambda newest, process, done: (newest, process, max(done, self._number)))
+
+
+@forgotten
+def _forget() -> None:
+    for event in every(SharedEvent):
+        event.forget()
 
 
 def has_ended(process: int) -> bool:

@@ -27,7 +27,7 @@ from typing import Any
 
 from .. import findings
 from ..gc_pause import gc_pause
-from ..interrupts import leave
+from ..interrupts import has_come, leave
 from ..log import log
 from ..refused import Refused
 
@@ -104,11 +104,15 @@ class Ended(Exception):
     """Work ends before its time: its context is lost."""
 
 
-def go_on() -> None:
-    """Raise Ended if the work that this thread does is of a context that is lost."""
+def go_on(what: str = "") -> None:
+    """Raise Ended if the work that this thread does is of a context that is lost; Refused if Ctrl-C is to end
+    `what` it does.
+    """
     owner = _here.owner
     if owner is not None and owner.is_lost:
         raise Ended
+    if what and owner is not None and owner.is_interrupted:
+        raise Refused("CUDA_ERROR_LAUNCH_TIMEOUT", f"{what} was interrupted from the keyboard")
 
 
 def faults_here() -> Faults:
@@ -162,18 +166,49 @@ class Work:
     def wait(self) -> None:
         """Block until it is over, for a call of the program. Raises Refused in the middle of work.
 
-        In slices, so that Ctrl-C ends it: raises Left.
+        In slices, so that Ctrl-C ends it, and with it the kernels that it waits for: raises Left.
         """
         if not self.is_over:
             may_wait()
             me = threading.get_ident()
             waited_for[me] = self, time.monotonic()
             try:
-                with guard:
-                    while not progress.wait_for(lambda: self.is_over, SLICE):
-                        leave()
+                while not self._is_over_within(SLICE):
+                    leave(self._interrupt)
             finally:
                 waited_for.pop(me, None)
+
+    def _is_over_within(self, seconds: float) -> bool:
+        with guard:
+            return progress.wait_for(lambda: self.is_over, seconds)
+
+    def _interrupt(self) -> None:
+        """End the kernels and other waits that keep this from being done, with a fault that says where they
+        were. What a function of the program keeps goes on. Another Ctrl-C ends the wait for their ends.
+        """
+        with guard:
+            owners = self._waits_for()
+            for owner in owners:
+                owner.is_interrupted = True
+        try:
+            while not self._is_over_within(SLICE) and any(owner.running for owner in owners):
+                if has_come():
+                    break
+        finally:
+            for owner in owners:
+                owner.is_interrupted = False
+        for owner in owners:
+            if owner.error is not None:
+                log.show(owner.error.reason)
+
+    def _waits_for(self) -> list[Faults]:
+        """Those whose work has to be done before this; with `guard` locked."""
+        owners = [self.owner]
+        for owner in owners:
+            for other in owner.waits_for():
+                if other not in owners:
+                    owners.append(other)
+        return owners
 
     def pause(self) -> None:
         """Block until it is done, but for no longer than a thread of Python is let run while others wait.
@@ -189,8 +224,8 @@ class Work:
         """Block until it is done, for work that comes behind it. Raises Ended."""
         owner = faults_here()
         with guard:
-            wait_until(lambda: self.done or owner.is_lost)
-        go_on()
+            wait_until(lambda: self.done or owner.is_lost or owner.is_interrupted)
+        go_on("a wait for an event")
 
 
 class Faults:
@@ -202,6 +237,7 @@ class Faults:
     def __init__(self) -> None:
         self.busy: set[Queue] = set()  # the queues that have work, also of streams that were destroyed
         self.is_lost = False  # there is a fault, which shows once what runs has ended
+        self.is_interrupted = False  # Ctrl-C is to end what runs
         self.running = 0  # of its works, without those in a function of the program
 
     def fail(self, status: str, report: str) -> None:
@@ -211,8 +247,7 @@ class Faults:
                 return
             # who sees the error, and ends for it, finds the report in its place
             findings.note(findings.kind_of(report), report, status=status)
-            if Faults.prints:
-                log.report(report)
+            log.report(report, Faults.prints)
             self.lose(Refused(status, report))
 
     def lose(self, error: Refused) -> None:
@@ -224,11 +259,22 @@ class Faults:
             self.error = error
             progress.notify_all()
 
+    def end(self, error: Refused) -> None:
+        """End what runs, as `lose` does, if it has no fault yet."""
+        with guard:
+            if not self.is_lost:
+                self.lose(error)
+        self.await_error()
+
     def await_error(self) -> None:
         """Block until the fault shows, if there is one; not in work that has to end first."""
         if self.is_lost and _here.owner is not self:
             with guard:
                 wait_until(lambda: self.error is not None or not self.is_lost)
+
+    def waits_for(self) -> set[Faults]:
+        """Those whose work is to be done before some of this; with `guard` locked."""
+        return {after.owner for queue in self.busy for after in queue.waits_for()}
 
     def revive(self) -> None:
         """A fault that a test wanted is over."""
@@ -273,6 +319,11 @@ class Queue:
         """Whether some work is in this queue, and is not done."""
         with guard:
             return work is self._running or work in self._pending
+
+    def waits_for(self) -> list[Work]:
+        """What is to be done before its work, in other queues; with `guard` locked."""
+        works = [self._running, *self._pending] if self._running is not None else self._pending
+        return [after for work in works if work is not None for after in work.after if not after.done]
 
     def submit(
         self,

@@ -162,17 +162,17 @@ class BarrierSync:
                 self.deadlock(self._batch.mbarriers.who_asks())
 
     def watch(self) -> None:
-        """Say that all threads wait, if they seem to; raise Fault for a kernel that takes too long."""
+        """Say that all threads wait, if they seem to; raise Fault for a kernel that is to end."""
         watchdog = self._batch.launch.watchdog
         places = {key: self._looks_at(key) for key in self._groups.ready}
         looks = all(place is not None for place in places.values())
-        if watchdog.is_over:
-            head = f"{self._kernel.name} {watchdog.too_long}"
+        if why := watchdog.why_over:
+            head = f"{self._kernel.name} {why}"
             raise Fault(fault.LAUNCH_TIMEOUT, "\n".join([head, *self._where_all_are(places)]))
         if watchdog.should_say(looks, int(self._threads.live.sum())):
             head = f"{self._kernel.name} has run for {watchdog.seconds:.0f} s, and its threads only look at "
             head += "memory that none of them changes"
-            last = "    CUDAPY_SIMULATOR_TIMEOUT=seconds ends such kernels; Ctrl-C ends the program"
+            last = "    CUDAPY_SIMULATOR_TIMEOUT=seconds or Ctrl-C in a wait ends such kernels"
             say("\n".join([head, *self._where_all_are(places), last]))
 
     def _looks_at(self, key: Key) -> Instruction | None:

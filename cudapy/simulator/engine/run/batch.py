@@ -175,7 +175,7 @@ class Launch:
         self.output: list[str] = []
         """What kernels print."""
         self.children = Children(device.memory)
-        self.watchdog = Watchdog()
+        self.watchdog = Watchdog(device.is_interrupted)
         self.left_to_python: set[object] = set()
         """Regions of machine code that spent most of their time on accesses that are left to Python: to
         another device's memory, for example. The other code makes those for all lanes at once.

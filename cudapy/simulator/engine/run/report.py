@@ -70,7 +70,7 @@ class Reporter:
         released = self._memory.released(address)
         if released is not None:
             return (
-                f"in {released.kind} memory of {released.size} bytes at {released.address:#x} that was freed"
+                f"in {released.kind} memory of {released.size} bytes at {released.address:#x} {released.fate}"
             )
         near = self._memory.nearest(address)
         if near is None:

@@ -1,15 +1,19 @@
 """Kernels that look for ever at memory that nobody changes, and those that run for too long.
 
 The first are said on stderr, once: that may be a spin lock or a barrier of a program's own that is right, and
-slow. The second, if a limit is set, are faults.
+slow. The second, if a limit is set, are faults, and so are those that Ctrl-C ends.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 from .. import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PATIENCE = 5.0
 """Seconds in which all threads only look at memory, after which that is said."""
@@ -20,7 +24,8 @@ _BETWEEN = 0.1
 class Watchdog:
     """Of one launch."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_interrupted: Callable[[], bool]) -> None:
+        self._is_interrupted = is_interrupted
         self._start = self._next = time.monotonic()
         self._only_looking = self._start
         """Since when."""
@@ -37,16 +42,14 @@ class Watchdog:
         return True
 
     @property
-    def is_over(self) -> bool:
-        """The launch takes longer than it may."""
+    def why_over(self) -> str:
+        """What ends the launch, for a report: its time is over, or Ctrl-C came; "" while it may go on."""
         limit = settings.current.timeout
-        return bool(limit) and self.seconds > limit
-
-    @property
-    def too_long(self) -> str:
-        """How long the launch has taken, and may, for a report."""
-        limit = settings.current.timeout
-        return f"has run for {self.seconds:.0f} s, longer than the limit of {limit:g} s"
+        if self._is_interrupted():
+            return f"was interrupted from the keyboard after {self.seconds:.0f} s"
+        if limit and self.seconds > limit:
+            return f"has run for {self.seconds:.0f} s, longer than the limit of {limit:g} s"
+        return ""
 
     @property
     def seconds(self) -> float:
