@@ -58,7 +58,8 @@ def thread(number):
     made = sevens(Device(number))
     ready.wait()
     reset.wait()
-    print(number, made[0] is Device(number), sevens()[0].device_id, sevens(made[0])[0].device_id)
+    found = number, made[0] is Device(number), sevens()[0].device_id, sevens(made[0])[0].device_id
+    with one: print(*found)
 ready, reset, one = threading.Barrier(3), threading.Barrier(3), threading.Lock()
 threads = [threading.Thread(target=thread, args=(number,)) for number in range(2)]
 for each in threads: each.start()
