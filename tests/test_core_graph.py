@@ -38,6 +38,7 @@ def symbols(stub: Stub) -> list[str]:
 
 
 def graphs(name: str) -> Any:
+    module("core")  # with all kinds of nodes
     return module(f"_core.graph.{name}")
 
 
