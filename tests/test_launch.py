@@ -97,6 +97,16 @@ class Incomplete:
     __cuda_array_interface__: ClassVar[dict[str, object]] = {}
 
 
+class OnDeviceByInstance:
+    def __init__(self, address: int) -> None:
+        self.__cuda_array_interface__ = {
+            "data": (address, False),
+            "shape": (1,),
+            "typestr": "|u1",
+            "version": 3,
+        }
+
+
 class OnDevice:
     @property
     def __cuda_array_interface__(self):
@@ -125,6 +135,7 @@ ARGUMENTS = [
     (8, buffer(), struct.pack("Q", 0x1234)),
     (8, CUdeviceptr(0x99), struct.pack("Q", 0x99)),
     (8, OnDevice(), struct.pack("Q", 0x7000)),
+    (8, OnDeviceByInstance(0x7008), struct.pack("Q", 0x7008)),
     (1, np.int8(-3), struct.pack("b", -3)),
     (1, np.bool_(True), b"\1"),
     (2, np.uint16(65535), b"\xff\xff"),
@@ -274,6 +285,18 @@ def test_an_array_that_is_not_on_a_device(launches, stream) -> None:
     for _ in range(2):
         with pytest.raises(TypeError, match=r"k: argument 0: this tensor is on the CPU"):
             launch(stream, CONFIG, k, OnHost())
+
+
+def test_an_array_interface_of_an_instance(launches, stream) -> None:
+    """Objects of one class may have one, another one, or none."""
+    k = kernel(launches, 8)
+    for address in (0x7000, 0x8000):
+        launch(stream, CONFIG, k, OnDeviceByInstance(address))
+        assert launches[-1][2] == [struct.pack("Q", address)]
+    without = OnDeviceByInstance(0)
+    del without.__cuda_array_interface__
+    with pytest.raises(TypeError, match="k: argument 0: a OnDeviceByInstance is not a kernel"):
+        launch(stream, CONFIG, k, without)
 
 
 def test_a_driver_that_does_not_tell_the_parameters(launches, stream) -> None:

@@ -215,6 +215,9 @@ def test_cooperative_launches(device, stream, more) -> None:
     with pytest.raises(CUDAError, match=f"the grid has {most + 1}, the device runs {most} ") as caught:
         launch(stream, config, kernel, arrived, out)
     assert caught.value.name == "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"
+    assert isinstance(caught.value, ValueError), "as in cuda.core"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again), again.code) == (type(caught.value), str(caught.value), caught.value.code)
 
 
 def test_programmatic_serialization(device, stream, code) -> None:

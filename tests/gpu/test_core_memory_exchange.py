@@ -291,16 +291,42 @@ def test_views_of_cupy_arrays(cupy, device, stream) -> None:
 def test_views_of_torch_tensors(torch, device, stream) -> None:
     for dtype in (torch.float32, torch.int64, torch.bool, torch.complex64, torch.float16):
         tensor = torch.arange(12, device="cuda").reshape(3, 4).to(dtype).T
-        view = StridedMemoryView.from_dlpack(tensor, stream_ptr=int(stream.handle))
-        assert (view.ptr, view.shape, view.strides) == (tensor.data_ptr(), (4, 3), (1, 4))
-        assert torch.equal(torch.from_dlpack(view), tensor)
-        assert view.dtype == np.dtype(str(dtype).removeprefix("torch."))
+        for of in (StridedMemoryView.from_dlpack, StridedMemoryView.from_cuda_array_interface):
+            view = of(tensor, stream_ptr=int(stream.handle))
+            assert (view.ptr, view.shape, view.strides) == (tensor.data_ptr(), (4, 3), (1, 4))
+            assert torch.equal(torch.from_dlpack(view), tensor)
+            assert view.dtype == np.dtype(str(dtype).removeprefix("torch."))
     brain = torch.ones(4, dtype=torch.bfloat16, device="cuda")
     view = StridedMemoryView.from_dlpack(brain, stream_ptr=-1)
     assert torch.from_dlpack(view).dtype == torch.bfloat16
     if "ml_dtypes" not in sys.modules:
         with pytest.raises(NotImplementedError, match="bfloat16"):
             _ = view.dtype
+
+
+def test_an_array_interface_of_version_2_beside_dlpack(device, stream) -> None:
+    """As PyTorch's tensors have them: the interface does not say what to wait for, DLPack does."""
+    made = device.allocate(12, stream)
+
+    class Tensor:
+        def __init__(self) -> None:
+            self.__cuda_array_interface__ = {**made.__cuda_array_interface__, "version": 2}
+            self.__dlpack_device__ = made.__dlpack_device__
+            self.asked: list[int] = []
+
+        def __dlpack__(self, *, stream: int, **more: object) -> object:
+            self.asked.append(stream)
+            return made.__dlpack__(stream=stream, **more)
+
+    tensor = Tensor()
+    view = StridedMemoryView.from_cuda_array_interface(tensor, stream_ptr=int(stream.handle))
+    assert (view.ptr, view.size, view.exporting_obj) == (int(made.handle), 12, tensor)
+    assert tensor.asked == [int(stream.handle)]
+    with pytest.raises(BufferError, match="stream_ptr"):
+        StridedMemoryView.from_cuda_array_interface(tensor)
+    del Tensor.__dlpack__
+    with pytest.raises(BufferError, match="version 3"):
+        StridedMemoryView.from_cuda_array_interface(tensor, stream_ptr=int(stream.handle))
 
 
 def test_views_of_buffers(cupy, device, stream) -> None:

@@ -105,7 +105,9 @@ def from_cuda_array_interface(view: V, obj: Any, stream_ptr: int | None) -> V:
     except (TypeError, ValueError) as error:
         raise BufferError(f"{what} is not valid: {error}") from error
     if version < 3:
-        raise BufferError(f"{what} must have version 3, which says what to wait for")
+        if hasattr(obj, "__dlpack__") and hasattr(obj, "__dlpack_device__"):  # a tensor of PyTorch
+            return from_dlpack(view, obj, stream_ptr)
+        raise BufferError(f"{what} must have version 3, which says what to wait for, or __dlpack__ beside it")
     asked = _asked_stream(stream_ptr)
     if producer == 0:
         raise BufferError("stream 0 is ambiguous in __cuda_array_interface__: 1 is the legacy default stream")

@@ -77,7 +77,11 @@ class StridedMemoryView:
 
     @classmethod
     def from_cuda_array_interface(cls, obj: object, stream_ptr: int | None = None) -> StridedMemoryView:
-        """A view of what has `__cuda_array_interface__`, version 3."""
+        """A view of what has `__cuda_array_interface__`.
+
+        Versions before 3 do not say what to wait for: the object's DLPack is used then. Raises BufferError
+        for such a version without DLPack, and for what the protocol does not allow.
+        """
         return foreign_arrays.from_cuda_array_interface(cls(), obj, stream_ptr)
 
     @classmethod

@@ -85,7 +85,7 @@ def _encoding(value: Any, parameter: Parameter) -> Encoding:
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
         return _numpy_scalar(value)
-    if hasattr(cls, "__cuda_array_interface__"):
+    if hasattr(cls, "__cuda_array_interface__") or hasattr(value, "__cuda_array_interface__"):
         return Encoding("Q", 8, ("address_of({0}.__cuda_array_interface__)",))
     if numpy is not None and isinstance(value, numpy.ndarray):
         raise TypeError(

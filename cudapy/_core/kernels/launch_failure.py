@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from .launch_config import LaunchConfig
 
 
+class CooperativeLaunchTooLarge(CUDAError, ValueError):
+    """CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, caught as a ValueError too, which cuda.core raises."""
+
+
 def failed(status: int, kernel: Kernel, config: LaunchConfig, stream: Any) -> Exception:
     """The exception for a launch in `stream` that returned `status`."""
     arguments: dict[str, object] = {"kernel": kernel.name, "grid": config.grid, "block": config.block}
@@ -27,8 +31,10 @@ def failed(status: int, kernel: Kernel, config: LaunchConfig, stream: Any) -> Ex
     try:
         reasons = " ".join([*_wrong_context(Stream._accept(stream)), *_reasons(kernel, config)])
     except (CUDAError, RuntimeError):  # what it takes to explain the failure failed itself
-        return error
-    return type(error)(f"{error} {reasons}", error.code, error.function) if reasons else error
+        reasons = ""
+    too_large = status == CUresult.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+    cls = CooperativeLaunchTooLarge if too_large else type(error)
+    return cls(f"{error} {reasons}".rstrip(), error.code, error.function)
 
 
 _EXPLAINED = {

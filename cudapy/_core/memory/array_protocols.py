@@ -72,7 +72,7 @@ def host_bytes(host: Any, what: str) -> memoryview:
         import numpy
 
         if not isinstance(host, (numpy.ndarray, numpy.generic)):
-            if hasattr(type(host), "__cuda_array_interface__"):
+            if hasattr(host, "__cuda_array_interface__"):
                 raise TypeError(f"{what} must be a Buffer or a host array, not {type_name(host)}") from None
             raise
         view = memoryview(cast("Any", host.view(f"V{host.itemsize}")))
