@@ -344,3 +344,31 @@ checked.cuMemcpyDtoH(out, world.memory, 64)
 print(out[0])
 """
     assert output(PRELUDE + calls) == "CUDA_ERROR_NOT_READY CUDA_ERROR_INVALID_HANDLE\n7\n"
+
+
+def test_a_kernel_for_which_the_host_has_no_memory() -> None:
+    """Its context is lost, and is told why; that is no mistake in the simulator."""
+    calls = """
+import resource
+LARGE = PTX.replace(b".entry put", b".entry large").replace(
+    b"{", b"{ .local .b8 l[400000]; .reg .b64 %a; mov.u64 %a, l; st.local.u32 [%a], 1;"
+)
+world = World(primary=True)
+large = checked.cuModuleGetFunction(checked.cuModuleLoadData(LARGE + b"\\0"), b"large")
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+before = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (used + (24 << 20), before[1]))
+values = (int(world.memory), 5), (ctypes.c_void_p, ctypes.c_uint32)
+driver.cuLaunchKernel(large, 1, 1, 1, 1024, 1, 1, 0, world.slow, values, 0)
+status = driver.cuStreamSynchronize(world.slow)
+resource.setrlimit(resource.RLIMIT_AS, before)
+print(name(status))
+try: checked.cuCtxSynchronize()
+except MemoryError as error: print("the host has not that much memory" in str(error))
+checked.cuDevicePrimaryCtxReset(0)
+world = World(primary=True)
+world.launch(world.slow, world.put, world.memory, 7)
+print(name(driver.cuStreamSynchronize(world.slow)))
+"""
+    expected = "CUDA_ERROR_OUT_OF_MEMORY\nTrue\nCUDA_SUCCESS\n"
+    assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == expected

@@ -415,6 +415,9 @@ class Queue:
             pass
         except Refused as refused:
             fault = refused  # what a call refuses, it refuses at once
+        except MemoryError as error:
+            text = f"the host has not that much memory: {error}".rstrip(": ")
+            fault = Refused("CUDA_ERROR_OUT_OF_MEMORY", text)
         except BaseException as error:
             traceback.print_exception(error)
             text = f"a mistake in the simulator: {type(error).__name__}: {error}"
