@@ -14,6 +14,7 @@ import time
 from collections import deque
 from typing import Any
 
+from .. import _forks
 from .._types.driver.enums import CUlogLevel
 from .findings import reference
 from .refused import Refused, invalid
@@ -58,6 +59,11 @@ class Log:
                 del self._reports[next(iter(self._reports))]
         if self._is_over:
             self.show(text)
+
+    def forked(self) -> None:
+        """In a forked child: what its parent's calls have reported, the parent tells."""
+        self._lock = threading.Lock()
+        self._untold.clear()
 
     def tell(self) -> None:
         """Print the reports that the program has not read: it ends. Later ones are printed at once."""
@@ -141,3 +147,4 @@ class Log:
 
 
 log = Log()
+_forks.in_child(log.forked)

@@ -24,6 +24,7 @@ from cudapy.simulator.shared.compilers import exported
 from cudapy.simulator.shared.loaded import open_bytes
 from cudapy.simulator.shared.machine_code import (
     ARCHITECTURES,
+    FORK_CALLS,
     GUARD_CALLS,
     NULL,
     RETURNS_TEXT,
@@ -59,7 +60,7 @@ def output(code: str) -> str:
 # -- The file ----------------------------------------------------------------------------------------------
 
 FUNCTIONS = {"first": 4, "second": 0, "third": NULL, "fourth": 70000 & 0xFFFF}
-INTERPRETER = library_file.Interpreter(("libpython3.so",), "/python/lib", "print('here')")
+INTERPRETER = library_file.Interpreter("libpython3.so", "/python/lib", "print('here')")
 
 
 @pytest.mark.parametrize("machine", ARCHITECTURES)
@@ -69,7 +70,7 @@ def test_a_library_is_a_sound_elf_file(machine: str, interpreter: Any) -> None:
     elf.check(data)
     found = exported(data)
     own = [f"cudapy_{name}" for name in ("entries", "guards", "return_4", "return_0", "return_null")]
-    own.append("cudapy_return_4464")
+    own += ["cudapy_return_4464", *library_file.FORKS]
     assert found.soname == "libx.so.1"
     assert set(found.functions) == {*FUNCTIONS, *own}
     dynamic = next(section for section in elf.sections(data) if section.kind == 6)
@@ -278,8 +279,15 @@ def test_the_code_that_starts_python(name: str, has_python: bool) -> None:
         started.append(machine.get("X1" if machine.is_arm else "RSI"))
         return 0
 
+    flags: list[int] = []
+
+    def promote() -> int:
+        flags.append(machine.get("X1" if machine.is_arm else "RSI"))
+        return 0x7000000000
+
     machine.answers = {
         imports["pthread_once"]: once,
+        imports["dlopen"]: promote,
         imports["Py_IsInitialized"]: int(has_python),
         imports["PyGILState_Ensure"]: 5,
         imports["PyRun_SimpleString"]: 0xFFFFFFFF,
@@ -297,10 +305,14 @@ def test_the_code_that_starts_python(name: str, has_python: bool) -> None:
     machine.call(started[0])
     calls = [(names[address], argument) for address, argument in machine.calls]
     if has_python:
-        assert [call[0] for call in calls] == ["Py_IsInitialized"]
+        assert [call[0] for call in calls] == ["dlopen", "Py_IsInitialized"]
     else:
-        assert [call[0] for call in calls] == ["Py_IsInitialized", "Py_InitializeEx", "PyEval_SaveThread"]
-        assert calls[1][1] & 0xFFFFFFFF == 0  # no signal handlers
+        expected = ["dlopen", "Py_IsInitialized", "Py_InitializeEx", "PyEval_SaveThread"]
+        assert [call[0] for call in calls] == expected
+        assert calls[2][1] & 0xFFFFFFFF == 0  # no signal handlers
+    length = len(INTERPRETER.library) + 1
+    assert bytes(machine.cpu.mem_read(calls[0][1], length)) == INTERPRETER.library.encode() + b"\0"
+    assert flags == [os.RTLD_NOW | os.RTLD_GLOBAL | os.RTLD_NOLOAD]
     machine.answers[imports["PyRun_SimpleString"]] = lambda: (
         machine.write(machine.symbols["cudapy_slots"], machine.symbols["cudapy_return_4"]) or 0
     )
@@ -327,6 +339,32 @@ def test_the_code_that_ends_a_thread(name: str, is_left: bool) -> None:
         assert [address for address, _ in machine.calls] == places
     else:
         assert machine.calls == [(clear, 0x1234567890)]
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("handler", ["parent", "child"])
+@pytest.mark.parametrize("held", [None, False, True])
+def test_the_code_around_a_fork(name: str, handler: str, held: bool | None) -> None:
+    """Python learns of it unless the thread holds the GIL already, as in os.fork, or Python has ended."""
+    machine = Machine(name, library_file.build(ARCHITECTURES[name], "libx.so.1", FUNCTIONS))
+    places = {call: machine.OUTSIDE + 0x200 + 16 * i for i, call in enumerate(FORK_CALLS)}
+    names = {place: call for call, place in places.items()}
+    for state in (0, 1):
+        for i, place in enumerate(places.values()):
+            machine.write(machine.symbols["cudapy_fork_calls"] + 8 * i, place if held is not None else 0)
+        machine.answers = {places["PyGILState_Check"]: int(bool(held)), places["PyGILState_Ensure"]: state}
+        kept = "X19" if machine.is_arm else "RBX"
+        machine.put(kept, 0x1234567890)
+        machine.calls.clear()
+        machine.call(machine.symbols["cudapy_fork_prepare"])
+        machine.call(machine.symbols[f"cudapy_fork_{handler}"])
+        assert machine.get(kept) == 0x1234567890
+        calls = [names[address] for address, _ in machine.calls]
+        if held is None or held:
+            assert calls == ([] if held is None else ["PyGILState_Check"])
+            continue
+        assert calls == [*FORK_CALLS[:3], f"PyOS_AfterFork_{handler.capitalize()}", "PyGILState_Release"]
+        assert machine.calls[-1][1] & 0xFFFFFFFF == state
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
@@ -383,6 +421,35 @@ def test_the_code_of_guards(name: str, state: int) -> None:
     else:
         assert called == [GUARD_CALLS[0], "target"]
         assert held == numbers
+
+
+FORKED = """
+import ctypes, os
+driver, system = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL(None)
+text, version = ctypes.c_char_p(), ctypes.c_int()
+def child():
+    statuses = [driver.cuInit(0), driver.cuCtxSynchronize()]
+    for name in "cuDeviceGetCount", "cuDriverGetVersion":
+        statuses.append(driver[name](ctypes.byref(version)))
+    return [*statuses, driver.cuGetErrorName(3, ctypes.byref(text)), text.value]
+for before in None, driver.cuInit:
+    if before is not None:
+        before(0)
+    for fork in system.fork, os.fork:
+        process = fork()
+        if not process:
+            os.write(1, f"{child()}\\n".encode())
+            os._exit(0)
+        os.waitpid(process, 0)
+print(driver.cuCtxSynchronize(), driver.cuDeviceGetCount(ctypes.byref(version)), version.value)
+"""
+
+
+def test_a_fork_that_c_makes_is_one_that_python_makes() -> None:
+    """Before cuInit the child may use CUDA, afterwards it may not, and is told so."""
+    name = "b'CUDA_ERROR_NOT_INITIALIZED'"
+    first, other = f"[0, 201, 0, 0, 0, {name}]", f"[3, 3, 3, 0, 0, {name}]"
+    assert output(FORKED).splitlines() == [first, first, other, other, "201 0 1"]
 
 
 PENDING = """
@@ -1013,7 +1080,7 @@ def test_a_python_program_may_open_a_written_library_by_its_path(tmp_path: Path)
 
 # -- C -----------------------------------------------------------------------------------------------------
 
-PROGRAM, EXIT = (Path(__file__).with_name(f"shared_{name}.c") for name in ("program", "exit"))
+PROGRAM, EXIT, FORKS = (Path(__file__).with_name(f"shared_{name}.c") for name in ("program", "exit", "forks"))
 
 
 @pytest.fixture(scope="module")
@@ -1055,6 +1122,32 @@ def test_a_c_program(program: Path) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("is_early", [False, True])
+def test_a_c_program_that_opens_the_library_for_itself_and_forks(
+    gcc: str, program: Path, is_early: bool, tmp_path: Path
+) -> None:
+    """Others do not see the symbols of what it opens; threads call the driver while it forks."""
+    built = tmp_path / "forks"
+    command = [
+        gcc,
+        "-Wall",
+        "-Werror",
+        "-Wno-format-truncation",
+        str(FORKS),
+        "-o",
+        str(built),
+        "-pthread",
+        "-ldl",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    arguments = [str(built), str(program / "libcuda.so.1"), *(["early"] if is_early else [])]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=120, check=False)
+    expected = "0 0 0 0" if is_early else "3 3 3 0"
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{expected}\n" * 20, "")
+
+
+@pytest.mark.thorough
 def test_the_written_library_in_python(program: Path) -> None:
     done = run("-c", COUNT, LD_LIBRARY_PATH=str(program))
     assert (done.stdout, done.stderr) == ("0 1\n", "")
@@ -1075,5 +1168,5 @@ def test_the_linker_and_readelf_read_it(program: Path) -> None:
     # and the code of all functions and of their guards, and what functions return at the end
     assert (
         len(re.findall(r"FUNC +GLOBAL DEFAULT +6 cu\w+$", done.stdout, re.M))
-        == len(entry_points.symbols(entry_points.NEWEST)) + len(library_file.THREAD_STEPS) + 2 + 4 + 2
+        == len(entry_points.symbols(entry_points.NEWEST)) + len(library_file.THREAD_STEPS) + 2 + 4 + 2 + 3
     )

@@ -6,6 +6,7 @@ import ctypes
 import os
 import sys
 import threading
+from functools import partial
 
 from ..._pathfinder.libraries import MAJORS
 from .. import driver_version, is_enabled, runtime_of, tables
@@ -71,7 +72,7 @@ def adopt(path: str) -> None:
             is_first = first is not None and first._handle == handle._handle
             _take("driver" if is_first else path, handle)
         if not sys.orig_argv and not _at_exit:
-            _at_exit.append(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_end))
+            _at_exit.append(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(partial(_end, os.getpid())))
             ctypes.CDLL(None)["__cxa_atexit"](_at_exit[0], None, None)
     install()
 
@@ -79,13 +80,14 @@ def adopt(path: str) -> None:
 _at_exit: list[Any] = []
 
 
-def _end(_: object) -> None:
-    """At the end of a process that is no Python's."""
+def _end(process: int, _: object) -> None:
+    """At the end of a process that is no Python's. process: the one that has allocated, not a fork of it."""
     from .. import findings
     from ..log import log
 
     log.tell()
-    findings.note_leaks_if_asked()
+    if os.getpid() == process:
+        findings.note_leaks_if_asked()
 
 
 def _take(key: str, handle: ctypes.CDLL | None) -> None:
@@ -95,7 +97,9 @@ def _take(key: str, handle: ctypes.CDLL | None) -> None:
 
     if key not in _libraries:
         version = Release.number if is_enabled() else driver_version()
-        _libraries[key] = open_driver(version, _driver, handle)
+        library = _libraries[key] = open_driver(version, _driver, handle)
+        if key == "driver":
+            library.tell_forks()
 
 
 def _driver() -> Table:

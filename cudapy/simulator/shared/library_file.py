@@ -13,6 +13,8 @@
     symbol      cudapy_targets  the table of what the guards call
     symbol      cudapy_guard_calls  the table of what all guards call besides
     symbol      cudapy_thread_end   what threads call at their end, if the library has THREAD_STEPS
+    symbol      cudapy_fork_prepare, _parent, _child    what pthread_atfork takes
+    symbol      cudapy_fork_calls   the table of what these call
 
 glibc knows an open library by its DT_SONAME: once this one is open, `dlopen("libcuda.so.1")` finds it.
 
@@ -28,7 +30,7 @@ from typing import NamedTuple
 
 from ..._ffi import elf
 from ..._ffi.rounding import round_up
-from .machine_code import GUARD_CALLS, NULL, RETURNS_TEXT, STORES_TEXT, X86_64, AArch64, Boot
+from .machine_code import FORK_CALLS, GUARD_CALLS, NULL, RETURNS_TEXT, STORES_TEXT, X86_64, AArch64, Boot
 
 ENTRIES, SLOTS, RESOLVER, RETURN = "cudapy_entries", "cudapy_slots", "cudapy_resolver", "cudapy_return_"
 GUARDS, TARGETS, CALLED_BY_GUARDS = "cudapy_guards", "cudapy_targets", "cudapy_guard_calls"
@@ -36,9 +38,12 @@ TEXT_CODE, TEXTS = "cudapy_text_", "cudapy_texts"
 THREAD_END = "cudapy_thread_end"
 THREAD_STEPS = ("cudapy_thread_clear", "cudapy_thread_attach", "cudapy_thread_delete")
 """The functions that THREAD_END calls: see `machine_code`."""
+FORKS = ("cudapy_fork_prepare", "cudapy_fork_parent", "cudapy_fork_child")
+CALLED_BY_FORKS = "cudapy_fork_calls"
 PAGE = 0x10000  # the largest that a system for these machines has
 IMPORTS = (
     "pthread_once",
+    "dlopen",
     "Py_IsInitialized",
     "Py_InitializeEx",
     "PyEval_SaveThread",
@@ -59,14 +64,14 @@ DT_STRSZ, DT_SYMENT, DT_SONAME, DT_RUNPATH = 10, 11, 14, 29
 DT_VERSYM, DT_VERDEF, DT_VERDEFNUM = 0x6FFFFFF0, 0x6FFFFFFC, 0x6FFFFFFD
 
 
-_NOWHERE = Boot(0, 0, 0, 0, 0, 0, 0, 0, 0)
+_NOWHERE = Boot(*[0] * len(Boot._fields))
 
 
 class Interpreter(NamedTuple):
     """The Python that a library starts by itself, in a program that has none."""
 
-    libraries: tuple[str, ...]  # those that the loader opens first, such as libpython3.12.so.1.0
-    folder: str  # where it looks for them
+    library: str  # what the loader opens first, such as libpython3.12.so.1.0
+    folder: str  # where it looks for it
     program: str  # what Python runs: it fills the slots
 
 
@@ -104,7 +109,7 @@ def build(
     """
     names = list(functions)
     imports = IMPORTS if interpreter else ()
-    libraries = (*needed, *(interpreter.libraries if interpreter else ()))
+    libraries = (*needed, *((interpreter.library,) if interpreter else ()))
     strings = _Strings()
     tags = [(DT_NEEDED, strings.place(library)) for library in libraries]
     tags.append((DT_SONAME, strings.place(soname)))
@@ -113,9 +118,9 @@ def build(
     finders = texts_of(functions)
     numbers = sorted({*functions.values()} - {STORES_TEXT, RETURNS_TEXT})
     ends = (THREAD_END,) if set(THREAD_STEPS) <= set(names) else ()
-    tables = (SLOTS, RESOLVER, TARGETS, CALLED_BY_GUARDS, *((TEXTS,) if finders else ()))
+    tables = (SLOTS, RESOLVER, TARGETS, CALLED_BY_GUARDS, CALLED_BY_FORKS, *((TEXTS,) if finders else ()))
     codes = [*map(constant_name, numbers), *(TEXT_CODE + name for name in finders)]
-    symbols = [*imports, *names, ENTRIES, GUARDS, *tables, *codes, *ends]
+    symbols = [*imports, *names, ENTRIES, GUARDS, *tables, *codes, *ends, *FORKS]
     places = [strings.place(name) for name in symbols]
     hashes = _hash_table([name.encode() for name in symbols])
     defined = _versions(strings, soname, version) if version else b""
@@ -124,7 +129,9 @@ def build(
     )
     versions = struct.pack(f"<{len(version_of)}H", *version_of) if version else b""
     relocations = len(names) + 1 + len(imports)
-    program = interpreter.program.encode() + b"\0" if interpreter else b""
+    program = b"".join(
+        text.encode() + b"\0" for text in ((interpreter.program, interpreter.library) if interpreter else ())
+    )
 
     # Where everything is: first what is read or run, then what is written.
     at_symbols = 64 + elf.SEGMENT.size * 4
@@ -139,9 +146,9 @@ def build(
     steps = [at_text + machine.ENTRY * names.index(name) for name in THREAD_STEPS] if ends else []
     count = len(names)
     kinds = [functions[name] for name in finders]
-    nowhere = _Tables(count, 0, 0, 0, 0, 0)
-    tail, *_ = _tail(machine, at_lazy, numbers, kinds, steps, interpreter, _NOWHERE, nowhere)
-    at_data = round_up(tail.here, PAGE)
+    nowhere = _Tables(count, 0, 0, 0, 0, 0, 0)
+    tail = _tail(machine, at_lazy, numbers, kinds, steps, interpreter, _NOWHERE, nowhere)
+    at_data = round_up(tail.code.here, PAGE)
     if version:
         tags += [(DT_VERSYM, at_versions), (DT_VERDEF, at_defined), (DT_VERDEFNUM, 2)]
     dynamic = 16 * (len(tags) + 9)
@@ -149,37 +156,40 @@ def build(
     at_resolver = at_slots + 8 * len(names)
     at_targets = at_resolver + 8
     at_guard_table = at_targets + 8 * (count + 1)
-    at_texts = at_guard_table + 8 * len(GUARD_CALLS)
+    at_fork_table = at_guard_table + 8 * len(GUARD_CALLS)
+    at_texts = at_fork_table + 8 * (len(FORK_CALLS) + 1)
     at_imports = at_texts + 8 * len(finders)
     at_once = at_imports + 8 * len(imports)
     end = at_once + 8
-    addresses = Boot._make([*range(at_imports, at_imports + 8 * len(IMPORTS), 8), at_once, at_program])
+    imported = range(at_imports, at_imports + 8 * len(IMPORTS), 8)
+    at_library = at_program + program.find(b"\0") + 1
+    addresses = Boot._make([*imported, at_once, at_program, at_library])
 
     text = machine(at_text)
     for i, name in enumerate(names):
         text.entry(i, at_slots + 8 * i, at_lazy, (structs or {}).get(name))
-    places_of = _Tables(count, at_slots, at_resolver, at_targets, at_guard_table, at_texts)
-    tail, constants, texts, thread_end, boot, guards = _tail(
-        machine, at_lazy, numbers, kinds, steps, interpreter, addresses, places_of
-    )
+    places_of = _Tables(count, at_slots, at_resolver, at_targets, at_guard_table, at_fork_table, at_texts)
+    tail = _tail(machine, at_lazy, numbers, kinds, steps, interpreter, addresses, places_of)
 
     values = [(UNKNOWN, 0, 0, 0)] * len(imports)
     values += [(FUNCTION, TEXT, at_text + machine.ENTRY * i, machine.ENTRY) for i in range(len(names))]
     values += [(FUNCTION, TEXT, at_text, machine.ENTRY * len(names))]
-    values += [(FUNCTION, TEXT, guards, machine.GUARD * (count + 1))]
+    values += [(FUNCTION, TEXT, tail.guards, machine.GUARD * (count + 1))]
     values += [(OBJECT, DATA, at_slots, 8 * count), (OBJECT, DATA, at_resolver, 8)]
     values += [(OBJECT, DATA, at_targets, 8 * (count + 1))]
     values += [(OBJECT, DATA, at_guard_table, 8 * len(GUARD_CALLS))]
+    values += [(OBJECT, DATA, at_fork_table, 8 * (len(FORK_CALLS) + 1))]
     values += [(OBJECT, DATA, at_texts, 8 * len(finders))] if finders else []
-    values += [(FUNCTION, TEXT, constant, 16) for constant in constants]
-    values += [(FUNCTION, TEXT, at, end_at - at) for at, end_at in pairwise([*texts, thread_end])]
-    values += [(FUNCTION, TEXT, thread_end, boot - thread_end) for _ in ends]
+    values += [(FUNCTION, TEXT, constant, 16) for constant in tail.constants]
+    values += [(FUNCTION, TEXT, at, end_at - at) for at, end_at in pairwise([*tail.texts, tail.thread_end])]
+    values += [(FUNCTION, TEXT, tail.thread_end, tail.forks[0] - tail.thread_end) for _ in ends]
+    values += [(FUNCTION, TEXT, at, end_at - at) for at, end_at in pairwise([*tail.forks, tail.boot])]
     symbol_table = bytearray(elf.SYMBOL.size)
     for place, (kind, section, value, size) in zip(places, values, strict=True):
         symbol_table += elf.SYMBOL.pack(place, kind, 0, section, value, size)
 
     targets = [at_text + machine.ENTRY * i + machine.LAZY for i in range(len(names))]
-    targets.append(boot if interpreter else constants[-1])
+    targets.append(tail.boot if interpreter else tail.constants[-1])
     rela = bytearray()
     for i, target in enumerate(targets):
         rela += struct.pack("<QQq", at_slots + 8 * i, machine.RELATIVE, target)
@@ -194,7 +204,7 @@ def build(
     parts = [
         (at_symbols, bytes(symbol_table)), (at_hash, hashes), (at_strings, bytes(strings.data)),
         (at_versions, versions), (at_defined, defined), (at_relocations, bytes(rela)), (at_program, program),
-        (at_text, bytes(text.code + tail.code)),
+        (at_text, bytes(text.code + tail.code.code)),
         (at_data, b"".join(struct.pack("<qQ", *tag) for tag in tags)),
     ]  # fmt: skip
     sections = [
@@ -203,7 +213,7 @@ def build(
         (".dynstr", elf.STRINGS, ALLOC, at_strings, at_strings + len(strings.data), 0, 0, 1, 0),
         (".rela.dyn", elf.RELA, ALLOC, at_relocations, at_program, 1, 0, 8, 24),
         (".rodata", PROGRAM, ALLOC, at_program, at_program + len(program), 0, 0, 1, 0),
-        (".text", PROGRAM, ALLOC | EXECUTE, at_text, tail.here, 0, 0, 16, 0),
+        (".text", PROGRAM, ALLOC | EXECUTE, at_text, tail.code.here, 0, 0, 16, 0),
         (".dynamic", DYNAMIC, ALLOC | WRITE, at_data, at_slots, 3, 0, 8, 16),
         (".data", PROGRAM, ALLOC | WRITE, at_slots, end, 0, 0, 8, 0),
     ]
@@ -213,7 +223,7 @@ def build(
             (".gnu.version_d", VERSIONS_DEFINED, ALLOC, at_defined, at_defined + len(defined), 3, 2, 8, 0),
         ]
     segments = [
-        elf.SEGMENT.pack(LOAD, 5, 0, 0, 0, tail.here, tail.here, PAGE),
+        elf.SEGMENT.pack(LOAD, 5, 0, 0, 0, tail.code.here, tail.code.here, PAGE),
         elf.SEGMENT.pack(LOAD, 6, at_data, at_data, at_data, end - at_data, end - at_data, PAGE),
         elf.SEGMENT.pack(DYNAMIC_SEGMENT, 6, at_data, at_data, at_data, dynamic, dynamic, 8),
         elf.SEGMENT.pack(STACK, 6, 0, 0, 0, 0, 0, 16),
@@ -244,7 +254,22 @@ class _Tables(NamedTuple):
     resolver: int
     targets: int
     guard_calls: int
+    fork_calls: int
     texts: int
+
+
+class _Tail(NamedTuple):
+    """What is behind the entries, and where in it the functions are that return numbers, those that find
+    texts, and the others.
+    """
+
+    code: X86_64 | AArch64
+    constants: list[int]
+    texts: list[int]
+    thread_end: int
+    forks: tuple[int, int, int]
+    boot: int
+    guards: int
 
 
 def _tail(
@@ -256,9 +281,8 @@ def _tail(
     interpreter: Interpreter | None,
     addresses: Boot,
     tables: _Tables,
-) -> tuple[X86_64 | AArch64, list[int], list[int], int, int, int]:
-    """What is behind the entries; where the functions that return `numbers`, those that find texts,
-    `thread_end`, `boot` and the guards are.
+) -> _Tail:
+    """What is behind the entries.
 
     kinds: of the functions that find texts. steps: the entries of THREAD_STEPS; without them there is no
     `thread_end`.
@@ -280,6 +304,7 @@ def _tail(
     if steps:
         code.thread_end(*steps)
         code.align()
+    forks = code.forks(tables.fork_calls)
     boot = code.here
     if interpreter:
         code.boot(addresses)
@@ -290,7 +315,7 @@ def _tail(
     guards = code.here
     for index in range(tables.functions + 1):  # and one for the resolver
         code.guard(tables.targets + 8 * index, shared)
-    return code, constants, texts, thread_end, boot, guards
+    return _Tail(code, constants, texts, thread_end, forks, boot, guards)
 
 
 def _file(

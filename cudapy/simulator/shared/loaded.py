@@ -15,7 +15,7 @@ import traceback
 
 from .. import immortal
 from . import library_file
-from .machine_code import GUARD_CALLS, GUARDED, this_machine
+from .machine_code import FORK_CALLS, GUARD_CALLS, GUARDED, this_machine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,13 +72,17 @@ class SharedLibrary:
         with_resolver = ctypes.c_void_p * (len(self._slots) + 1)
         self._targets = with_resolver.in_dll(handle, library_file.TARGETS)
         self._guards = _address(handle, library_file.GUARDS)
-        calls = (ctypes.c_void_p * len(GUARD_CALLS)).in_dll(handle, library_file.CALLED_BY_GUARDS)
-        for i, name in enumerate(GUARD_CALLS):
-            calls[i] = _address(ctypes.pythonapi, name)
+        self._find(GUARD_CALLS, library_file.CALLED_BY_GUARDS)
         self._callback = _RESOLVER(self._fill)
         resolver = ctypes.c_void_p.in_dll(handle, library_file.RESOLVER)
         resolver.value = self._guarded(len(self._slots), self._callback)
         atexit.register(self._end)
+
+    def _find(self, functions: tuple[str, ...], table: str) -> None:
+        """Fill a table with the addresses of Python's functions."""
+        addresses = (ctypes.c_void_p * len(functions)).in_dll(self._handle, table)
+        for i, name in reversed([*enumerate(functions)]):  # what looks at the first finds them all
+            addresses[i] = _address(ctypes.pythonapi, name)
 
     def _open(self, aliases: tuple[str, ...]) -> ctypes.CDLL:
         """The library itself."""
@@ -122,10 +126,23 @@ class SharedLibrary:
                 self._fill(index)
         return _address(self._handle, library_file.THREAD_END)
 
+    def tell_forks(self) -> None:
+        """From now on Python learns of a fork that C makes, as it does of its own: the thread holds the GIL
+        during the fork, and in the child Python mends its state and calls what `os.register_at_fork` has.
+        """
+        self._find(FORK_CALLS, library_file.CALLED_BY_FORKS)
+        system = ctypes.CDLL(None)
+        handlers = [ctypes.c_void_p(_address(self._handle, name)) for name in library_file.FORKS]
+        if hasattr(system, "__register_atfork"):  # glibc has pthread_atfork for its linker alone
+            system["__register_atfork"](*handlers, None)
+        else:
+            system["pthread_atfork"](*handlers)
+
     def _end(self) -> None:
-        """From now on Python may end: every function is machine code."""
+        """From now on Python may end: every function is machine code, and forks call nothing."""
         with self._lock:
             self._is_over = True
+            ctypes.c_void_p.in_dll(self._handle, library_file.CALLED_BY_FORKS).value = None
             finders = library_file.texts_of(self._functions)
             if finders:
                 addresses = (ctypes.c_void_p * len(finders)).in_dll(self._handle, library_file.TEXTS)

@@ -21,6 +21,12 @@ finds the text of an error has its own `text`, and the address of a table:
 The library of a program that has no Python has `boot` for its resolver, which starts one. `thread_end` gives
 back Python's state of a thread: see `threads`.
 
+Python learns of a fork that C makes by three functions of `forks`, which pthread_atfork takes:
+
+    prepare:    held = 0; if not Check(), as it is in os.fork: held = 1 + Ensure(), BeforeFork()
+    parent:     if held: AfterFork_Parent(), Release(held - 1)
+    child:      if held: AfterFork_Child(), Release(held - 1)
+
 Sources: System V ABI for AMD64, chapter 3.2; Procedure Call Standard for the Arm 64-bit Architecture, chapter
 6; the instruction sets' reference manuals.
 """
@@ -43,6 +49,7 @@ class Boot(NamedTuple):
     """What `boot` needs to start Python: addresses of functions' addresses, a pthread_once_t, and a text."""
 
     pthread_once: int
+    open: int  # dlopen
     is_initialized: int  # Py_IsInitialized, and so on
     initialize: int
     save_thread: int
@@ -51,6 +58,7 @@ class Boot(NamedTuple):
     release: int
     once: int
     text: int  # a Python program that ends in NUL
+    library: int  # the soname of libpython, which ends in NUL
 
 
 GUARD_CALLS = (
@@ -61,6 +69,18 @@ GUARD_CALLS = (
     "PyGILState_Release",
 )
 """What a guard calls; their addresses are in a table, in this order."""
+FORK_CALLS = (
+    "PyGILState_Check",
+    "PyGILState_Ensure",
+    "PyOS_BeforeFork",
+    "PyOS_AfterFork_Parent",
+    "PyOS_AfterFork_Child",
+    "PyGILState_Release",
+)
+"""What `forks` calls; their addresses are in a table, in this order, and behind them is `held`. As long as
+the first is NULL, forks call nothing."""
+PROMOTED = 0x2 | 0x4 | 0x100
+"""RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL: of a library that is open, others find the symbols from then on."""
 GUARDED = 6
 """Arguments that a function with a guard has at most."""
 
@@ -219,11 +239,41 @@ class X86_64:
         self.align()
         self.code[start : start + 4] = struct.pack("<i", len(self.code) - (start + 4))
         self._plain("53")
+        self._relative("48 8d 3d", boot.library)
+        self.code += b"\xbe" + struct.pack("<i", PROMOTED)  # mov $flags, %esi
+        self._relative("ff 15", boot.open)
         self._relative("ff 15", boot.is_initialized)
         self._plain("85 c0 75 0e 31 ff")  # test %eax, %eax; jnz, 14 bytes on; xor %edi, %edi
         self._relative("ff 15", boot.initialize)
         self._relative("ff 15", boot.save_thread)
         self._plain("5b c3")
+
+    def forks(self, table: int) -> tuple[int, int, int]:
+        """`prepare`, `parent` and `child`: where they are. table: the address of those of FORK_CALLS."""
+        check, ensure, before, *after, release, held = range(table, table + 8 * (len(FORK_CALLS) + 1), 8)
+        prepare = self.here
+        self._plain("53 31 db")  # push %rbx; xor %ebx, %ebx
+        self._relative("48 8b 05", check)  # mov check, %rax
+        self._plain("48 85 c0 74 15")  # test %rax, %rax; jz, 21 bytes on
+        self._plain("ff d0 85 c0 75 0f")  # call *%rax; test %eax, %eax; jnz, 15 bytes on
+        self._relative("ff 15", ensure)
+        self._plain("8d 58 01")  # lea 1(%rax), %ebx
+        self._relative("ff 15", before)
+        self._relative("89 1d", held)  # mov %ebx, held
+        self._plain("5b c3")
+        self.align()
+        places = []
+        for function in after:
+            places.append(self.here)
+            self._plain("53")
+            self._relative("8b 1d", held)  # mov held, %ebx
+            self._plain("85 db 74 0f")  # test %ebx, %ebx; jz, 15 bytes on
+            self._relative("ff 15", function)
+            self._plain("8d 7b ff")  # lea -1(%rbx), %edi
+            self._relative("ff 15", release)
+            self._plain("5b c3")
+            self.align()
+        return prepare, places[0], places[1]
 
 
 class AArch64:
@@ -398,12 +448,43 @@ class AArch64:
         distance = len(self.code) - place
         self.code[place : place + 4] = struct.pack("<I", 0x10000001 | distance >> 2 << 5)  # adr x1, start
         self._words(0xA9BF7BFD)  # stp x29, x30, [sp, #-16]!
+        self._address(0, boot.library)
+        self._words(0x52800001 | PROMOTED << 5)  # mov w1, #flags
+        self._call(boot.open)
         self._call(boot.is_initialized)
         self._words(0x35000100)  # cbnz w0, 8 instructions on
         self._words(0x52800000)  # mov w0, #0
         self._call(boot.initialize)
         self._call(boot.save_thread)
         self._words(0xA8C17BFD, 0xD65F03C0)  # ldp x29, x30, [sp], #16; ret
+
+    def forks(self, table: int) -> tuple[int, int, int]:
+        """`prepare`, `parent` and `child`: where they are. table: the address of those of FORK_CALLS."""
+        check, ensure, before, *after, release, held = range(table, table + 8 * (len(FORK_CALLS) + 1), 8)
+        enter = 0xA9BE7BFD, 0xF9000BF3  # stp x29, x30, [sp, #-32]!; str x19, [sp, #16]
+        leave = 0xF9400BF3, 0xA8C27BFD, 0xD65F03C0  # ldr x19, [sp, #16]; ldp x29, x30, [sp], #32; ret
+        prepare = self.here
+        self._words(*enter, 0x52800013)  # mov w19, #0
+        self._load(16, check)
+        self._words(0xB4000150, 0xD63F0200, 0x35000100)  # cbz x16, 10 on; blr x16; cbnz w0, 8 on
+        self._call(ensure)
+        self._words(0x11000413)  # add w19, w0, #1
+        self._call(before)
+        self._address(16, held)
+        self._words(0xB9000213, *leave)  # str w19, [x16]
+        self.align()
+        places = []
+        for function in after:
+            places.append(self.here)
+            self._words(*enter)
+            self._address(16, held)
+            self._words(0xB9400213, 0x34000113)  # ldr w19, [x16]; cbz w19, 8 instructions on
+            self._call(function)
+            self._words(0x51000660)  # sub w0, w19, #1
+            self._call(release)
+            self._words(*leave)
+            self.align()
+        return prepare, places[0], places[1]
 
 
 ARCHITECTURES: dict[str, type[X86_64] | type[AArch64]] = {"x86_64": X86_64, "aarch64": AArch64}

@@ -22,14 +22,14 @@ def write(folder: str) -> list[str]:
     It is made if need be. Returns the paths. They are for this version and this installation of Python.
     Raises RuntimeError if it has no libpython that can be loaded, OSError if the folder cannot be written.
     """
-    libraries, place = libpython()
+    library, place = libpython()
     os.makedirs(folder, exist_ok=True)
     paths = []
     names = {driver.SONAME: driver.functions(driver_version())}
     names |= {runtime.soname(major): runtime.functions(major) for major in MAJORS}
     for name, functions in names.items():
         path = os.path.join(folder, name)
-        interpreter = library_file.Interpreter((libraries,), place, program(os.path.abspath(path)))
+        interpreter = library_file.Interpreter(library, place, program(os.path.abspath(path)))
         is_runtime = name != driver.SONAME
         data = library_file.build(
             this_machine(),
