@@ -63,7 +63,7 @@ class Log:
     def forked(self) -> None:
         """In a forked child: what its parent's calls have reported, the parent tells."""
         self._lock = threading.Lock()
-        self._untold.clear()
+        self._reports.clear()
 
     def tell(self) -> None:
         """Print the reports that the program has not read: it ends. Later ones are printed at once."""
