@@ -154,6 +154,15 @@ def clients(session: nox.Session) -> None:
 
 
 @nox.session
+def examples(session: nox.Session) -> None:
+    """NVIDIA's examples for cuda.core, from a checkout: `nox -s examples -- --examples FOLDER [NAME ...]`."""
+    session.install("-e", ".[cuda13,test]")
+    for package in ("cupy-cuda13x", "torch"):  # some examples use them, where they can be had
+        session.run("python", "-m", "pip", "install", "--quiet", package, success_codes=[0, 1])
+    session.run("python", "-m", "tests.clients.examples", *session.posargs, success_codes=[0, 77])
+
+
+@nox.session
 def compiled(session: nox.Session) -> None:
     """NVIDIA's compiled packages and Numba on the simulator's libcuda.so.1, without a GPU."""
     session.install("-e", ".[compiled,test]")

@@ -13,7 +13,7 @@ import pytest
 
 from cudapy import simulator
 
-from .clients import compare
+from .clients import compare, examples
 from .clients.compare import MISSING, Result
 from .clients.environment import SITE, environment
 
@@ -117,3 +117,48 @@ def test_what_a_client_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         [sys.executable, "-c", program], env=variables, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
+
+
+EXAMPLES = {
+    "good": "import helper\nfrom cuda.core import Device\nprint('on', Device().name and helper.WORD)",
+    "helper": "WORD = 'a device'",
+    "optional": "try:\n    import no_such_module\nexcept ImportError:\n    print('without it')",
+    "needs_more": "def late():\n    import no_such_module.part",
+    "window": "from pyglet import window",
+}
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    folder = tmp_path / "cuda_core" / "examples"
+    folder.mkdir(parents=True)
+    for name, text in EXAMPLES.items():
+        (folder / f"{name}.py").write_text(text)
+    return tmp_path
+
+
+@pytest.mark.thorough
+def test_examples_of_a_checkout(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["--examples", str(checkout), "--simulator"]
+    assert examples.main([*command, *EXAMPLES]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "on the simulator" and lines[-1] == "3 passed, 0 failed, 2 skipped"
+    said = {name: " ".join(rest) for name, *rest in map(str.split, lines[1:-1])}
+    assert said["good"].startswith("pass ") and said["good"].endswith(" on a device")
+    assert said["optional"].endswith("without it")
+    assert said["needs_more"] == "skipped 0.0 s not installed: no_such_module"
+    assert said["window"] == "skipped 0.0 s needs a display: pyglet"
+    assert examples.main([*command, "window"]) == examples.SKIPPED
+
+
+@pytest.mark.thorough
+def test_examples_that_fail(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = checkout / "cuda_core" / "examples"
+    (folder / "good.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(100)")
+    (folder / "helper.py").write_text("raise LookupError('in vain')")
+    assert examples.main(["--examples", str(folder), "--simulator", "helper"]) == 1
+    assert "exit code 1\n" in (said := capsys.readouterr().out) and "LookupError: in vain" in said
+    assert examples.main(["--examples", str(folder), "--simulator", "--limit", "3", "good"]) == 1
+    assert "stopped after 3 seconds" in (said := capsys.readouterr().out) and "begun" in said
+    with pytest.raises(SystemExit, match="has no examples"):
+        examples.main(["--examples", str(checkout / "cuda_core")])
