@@ -6,7 +6,9 @@ It stands below the modules of functions, because their raising face (`driver.ch
 from __future__ import annotations
 
 import ctypes
+import os
 
+from . import _forks
 from ._ffi.library import Library, SymbolNotFound
 from ._ffi.shown import shown
 from ._resets import RESTART, advice
@@ -42,6 +44,49 @@ class CUDAOutOfMemoryError(CUDAError, MemoryError):
     """CUDA_ERROR_OUT_OF_MEMORY, caught as a MemoryError too."""
 
 
+NEED_NO_CUDA = frozenset(
+    {
+        "cudaDriverGetVersion",
+        "cudaGetErrorName",
+        "cudaGetErrorString",
+        "cudaGetLastError",
+        "cudaPeekAtLastError",
+        "cudaRuntimeGetVersion",
+    }
+)
+"""The functions of the runtime that do not start CUDA in the process, as all others do."""
+_NOT_STARTED = ("CUDA_ERROR_NOT_INITIALIZED", "cudaErrorInitializationError")
+_process = os.getpid()
+_used_by = 0  # the process that used CUDA before it forked this one, or one of its ancestors; 0: none
+
+
+@_forks.in_child
+def _remember_parent() -> None:
+    global _process, _used_by
+    if not _used_by and any(
+        name == "cuInit" or (name.startswith("cuda") and name not in NEED_NO_CUDA)
+        for name in Library.observed()
+    ):
+        _used_by = _process
+    _process = os.getpid()
+
+
+def _because_forked(function: str, status: str) -> tuple[str, str] | None:
+    """What `status` means and what to do, if CUDA cannot be used as it was used before a fork; else None.
+
+    cuInit returns it for no other reason, also where a library other than this one used CUDA.
+    """
+    if status not in _NOT_STARTED or not (_used_by or function == "cuInit"):
+        return None
+    who = f"process {_used_by}" if _used_by else "a process"
+    return (
+        f"{who} used CUDA before it forked this one ({_process}), and a fork inherits nothing of CUDA that "
+        "works.",
+        "start the processes that use CUDA with multiprocessing.get_context('spawn'), or fork before the "
+        "first use of CUDA",
+    )
+
+
 class Raiser:
     """Makes the exceptions of one library.
 
@@ -72,8 +117,10 @@ class Raiser:
         meaning: what the status means, where `meanings` does not have it. cuda_code: the status of the driver
         that `function` returned, too.
         """
-        sentence, hint = meaning or self.meanings().get(
-            status.name, ("an error that this version of cudapy does not know.", "")
+        sentence, hint = (
+            meaning
+            or _because_forked(function, status.name)
+            or self.meanings().get(status.name, ("an error that this version of cudapy does not know.", ""))
         )
         parts = [f"{function}: {status.name} ({int(status)}): {sentence}"]
         if arguments:

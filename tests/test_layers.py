@@ -22,7 +22,7 @@ FILES = sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in pa
 ALLOWED = {
     "_ffi": {"_ffi", "_forks"},
     "_types": {"_types", "_ffi"},
-    "_errors": {"_ffi", "_types", "_resets"},
+    "_errors": {"_ffi", "_types", "_forks", "_resets"},
     "_forks": set(),
     "_vendored": set(),
     "_resets": set(),

@@ -112,6 +112,11 @@ class Library:
         names |= cls._observed.get(symbol, set())
         cls._observed[symbol] = names
 
+    @classmethod
+    def observed(cls) -> list[str]:
+        """The C functions that were found so far, in any library: most are found as they are first called."""
+        return [symbol for symbol, names in cls._observed.items() if names]
+
     def function(self, name: str) -> Any:
         """The same as `symbol(name)`, found once: for callers that set no types of it."""
         if self._found_in is not self.load:

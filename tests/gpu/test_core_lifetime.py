@@ -191,6 +191,55 @@ def test_exit_with_live_objects_is_silent() -> None:
     assert (process.returncode, out, err) == (0, "", "")
 
 
+FIRST_CALLS = """
+import os, sys
+from cudapy.core import LaunchConfig, PinnedMemoryResource, Program, graph, launch, system
+code = Program('extern "C" __global__ void k() {}', "c++").compile("cubin")
+k, b, e, mr = code.get_kernel("k"), dev.allocate(64, s), s.record(), dev.memory_resource
+launch(s, LaunchConfig(grid=1, block=1), k)
+s.sync()
+calls = [
+    lambda: Device(0),
+    lambda: dev.set_current(),
+    lambda: dev.allocate(10),
+    lambda: dev.create_stream(),
+    lambda: dev.create_event(),
+    lambda: dev.properties.max_pitch,
+    lambda: dev.sync(),
+    lambda: mr.allocate(10),
+    lambda: PinnedMemoryResource(),
+    lambda: s.sync(),
+    lambda: s.record(),
+    lambda: e.is_done,
+    lambda: b.fill(1, stream=s),
+    lambda: b.copy_to(bytearray(64), stream=s),
+    lambda: launch(s, LaunchConfig(grid=1, block=1), k),
+    lambda: code.get_kernel("k"),
+    lambda: k.attributes.num_regs,
+    lambda: graph.GraphDefinition(),
+    lambda: s.create_graph_builder().begin_building(),
+    lambda: system.get_num_devices(),
+]
+for call in calls:
+    if not os.fork():
+        try:
+            call()
+        except CUDAError as error:
+            told = f"process {os.getppid()} used CUDA before it forked this one ({os.getpid()})" in str(error)
+            if not told or "'spawn'" not in str(error) or "cuInit(0)" in str(error):
+                print(error)
+        else:
+            print("no error in call", calls.index(call))
+        sys.stdout.flush(); os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_the_first_call_in_a_forked_child_says_that_it_was_forked() -> None:
+    assert run(FIRST_CALLS).communicate(timeout=60) == ("", "")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_child_is_told_and_frees_nothing() -> None:
     process = run(

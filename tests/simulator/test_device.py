@@ -894,6 +894,40 @@ def test_a_forked_child_has_no_cuda() -> None:
     assert run(FORKED.format(before="")).stdout.split() == [*fine, "CUDA_SUCCESS"]
 
 
+TOLD = """
+import os, sys
+from cudapy import driver, runtime
+{before}
+parent = os.getpid()
+for call in (lambda: driver.checked.cuMemAlloc(4), lambda: runtime.checked.cudaMalloc(4)):
+    for generations in 1, 2:
+        if not os.fork():
+            if generations == 2 and os.fork():
+                os.wait()
+                os._exit(0)
+            try:
+                call()
+            except RuntimeError as error:
+                told = f"process {{parent}} used CUDA before it forked this one ({{os.getpid()}})"
+                print(told in str(error), "'spawn'" in str(error), "cuInit(0)" in str(error), flush=True)
+            os._exit(0)
+        os.wait()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("before", ["driver.cuInit(0)", "driver.checked.cuInit(0)", "runtime.cudaFree(0)"])
+def test_a_forked_child_is_told_that_it_was_forked(before: str) -> None:
+    """A child of the child, too; by the driver and by the runtime."""
+    assert run(TOLD.format(before=before)).stdout.splitlines() == ["True True False"] * 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_that_was_forked_before_the_first_use_is_told_to_call_cuinit() -> None:
+    before = "runtime.cudaRuntimeGetVersion(); driver.cuDriverGetVersion()"
+    assert run(TOLD.format(before=before)).stdout.splitlines()[:2] == ["False False True"] * 2
+
+
 GRAPHS_WITH_MEMORY = """
 import tracemalloc
 from cudapy import driver

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ... import driver
-from ..._errors import CUDAError
 from ..._ffi.convert import word
 from ..._ffi.interrupts import entered
 from ..._ffi.owning import Owning
@@ -46,13 +45,7 @@ def initialise() -> None:
     if _process == process:
         return
     if _process:
-        raise CUDAError(
-            f"cuInit: process {_process} used CUDA before it forked this one ({process}), and a fork "
-            "inherits nothing of CUDA that works. Hint: start the processes that use CUDA with "
-            "multiprocessing.get_context('spawn'), or fork before the first use of CUDA.",
-            CUresult.CUDA_ERROR_NOT_INITIALIZED,
-            "cuInit",
-        )
+        raise driver.libcuda.error("cuInit", CUresult.CUDA_ERROR_NOT_INITIALIZED, {})
     checked.cuInit(0)
     _process = process
 
