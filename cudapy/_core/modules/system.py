@@ -148,6 +148,8 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
+        if name == "driver_version":  # the name before 1.0
+            return get_user_mode_driver_version()
         if name not in _FROM:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = globals()[name] = getattr(importlib.import_module(_FROM[name], __package__), name)
