@@ -140,3 +140,74 @@ processes[1].communicate(timeout=60)
 def test_abort_ends_a_rank_that_waits_for_another_process() -> None:
     """The other rank never comes to the collective; the program waits in its stream until a thread aborts."""
     assert output(ABORTED).split() == ["True", "True", "0"]
+
+
+KILLED = (
+    PROCESSES
+    + """
+CODE = CODE.split("n = 5000")[0] + '''
+import signal, threading
+from cudapy import driver
+a = comm.device.allocate(400, s)
+other = comm.device.create_stream()
+s.sync()
+if comm.rank:
+    sys.stdin.readline()
+    os.kill(os.getpid(), signal.SIGKILL)
+def call(): comm.all_reduce(a, dtype="float32", stream=s)
+def behind():
+    call()
+    other.wait(s)
+    driver.checked.cuStreamSynchronize(other.handle)
+def asked():
+    call()
+    other.wait(s)
+    event = other.record()
+    while driver.cuEventQuery(event.handle)[0] == 600: pass
+    driver.checked.cuCtxSynchronize()
+def graph():
+    b = s.create_graph_builder().begin_building()
+    comm.all_reduce(a, dtype="float32", stream=b.stream)
+    b.end_building().complete().launch(other)
+    driver.checked.cuStreamSynchronize(other.handle)
+def split(): comm.split(0)
+def aborted():
+    call()
+    def watch():
+        comm.device.set_current()
+        while comm.error is None: pass
+        time.sleep(2.5)
+        comm.abort()
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    driver.checked.cuStreamSynchronize(s.handle)
+    watcher.join()
+    print(driver.cuCtxSynchronize()[0].name)
+import time
+print("ready", flush=True)
+start = time.monotonic()
+try: WHAT()
+except Exception as error: print("process has ended" in str(error))
+print(time.monotonic() - start < 7)
+'''.replace("WHAT", os.environ["WHAT"])
+pipe, folder = subprocess.PIPE, tempfile.mkdtemp()
+processes = [subprocess.Popen([sys.executable, "-c", CODE], stdin=pipe, stdout=pipe, stderr=pipe, text=True,
+    env={**os.environ, "RANK": str(r), "WORLD_SIZE": "2", "ID_FILE": folder + "/id"}) for r in range(2)]
+processes[0].stdout.readline()
+processes[1].communicate("go on\\n", timeout=60)
+print(processes[0].communicate(timeout=60)[0])
+"""
+)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("what", ["behind", "asked", "graph", "split"])
+def test_who_waits_for_a_process_that_was_killed_is_told_at_once(what: str) -> None:
+    """The limit is below the 10 s that a program has to abort, if it asks for errors."""
+    assert output(KILLED, WHAT=what).split() == ["True", "True"]
+
+
+@pytest.mark.thorough
+def test_a_program_that_asks_for_errors_has_time_to_abort() -> None:
+    """Its device goes on, although another thread of it waits for the stream."""
+    assert output(KILLED, WHAT="aborted").split() == ["CUDA_SUCCESS", "True"]

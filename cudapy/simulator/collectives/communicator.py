@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections import Counter
@@ -105,6 +106,8 @@ class Communicator(Object):
         self.context = context
         self.is_aborted = False
         self.error: tuple[str, str] | None = None
+        self.asked = -math.inf  # when the program last asked for it
+        self.is_told = False  # whether it was told of one
         self.lock = threading.Lock()  # one call at a time has the communicator
         self.collectives = self.splits = 0
         self.sent: Counter[int] = Counter()

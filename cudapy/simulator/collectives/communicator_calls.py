@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -310,7 +311,10 @@ def ncclCommMemStats(comm: int, stat: int) -> int:
 
 @provides("nccl")
 def ncclCommGetAsyncError(comm: int) -> int:
-    error = comm_of(comm).error
+    communicator = comm_of(comm)
+    communicator.asked = time.monotonic()
+    error = communicator.error
+    communicator.is_told |= error is not None
     return 0 if error is None else int(ncclResult_t[error[0]])
 
 

@@ -252,17 +252,33 @@ def _behind(comm: Communicator, in_program: bool) -> list[tuple[Wait, float]]:
         (wait, wait.since) for wait in waits if wait.in_program and (wait.comm is comm or thread is not None)
     ]
     for work, since in () if thread is None else _waited_for(thread):
-        found += waits_of([each for each in issued if each.is_running and _is_behind(work, each)], since)
+        running = [each for each in issued if each.work is not None and work.comes_behind(each.work)]
+        found += waits_of(running, since)
     return found
+
+
+def is_awaited(comm: Communicator) -> bool:
+    """Whether the program has waited for a moment for a call of this rank that runs, or asks for its end."""
+    from .transfers import issued
+
+    with changed:
+        running = [each.work for each in issued if comm in each.comms and each.is_running]
+    settled = time.monotonic() - SETTLED
+    threads = {*list(waited_for), *list(polled)}
+    awaited = [work for thread in threads for work, since in _waited_for(thread) if since < settled]
+    works = [work for queue in comm.context.root.busy_queues() for work in queue.works()]
+    awaited += [work for work in works if work.is_asked_for(SETTLED)]
+    return any(work.comes_behind(each) for each in running if each is not None for work in awaited)
 
 
 def _waited_for(thread: int) -> list[tuple[Work, float]]:
     """The work that a thread waits for, in a call or by asking again and again, and since when."""
-    if thread in waited_for:
-        return [waited_for[thread]]
-    if thread not in polled:
+    in_call, asked = waited_for.get(thread), polled.get(thread)
+    if in_call is not None:
+        return [in_call]
+    if asked is None:
         return []
-    handle, since = polled[thread]
+    handle, since = asked
     try:
         awaited = find(int(handle), Object)
     except Refused:  # a default stream, or one that is gone
@@ -277,11 +293,6 @@ def _only_thread() -> int | None:
     """The thread of a program that has one; of others nobody knows which one makes the next call."""
     threads = [each for each in threading.enumerate() if not each.name.startswith("cudapy NCCL")]
     return threads[0].ident if len(threads) == 1 else None
-
-
-def _is_behind(work: Work, operation: Any) -> bool:
-    """Whether some work is an operation's, or comes behind it."""
-    return operation.stream.queue.has(work) or any(_is_behind(each, operation) for each in work.after)
 
 
 def _publish(own: State) -> None:

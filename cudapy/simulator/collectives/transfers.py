@@ -13,6 +13,7 @@ from ..memory.copies import bytes_at
 from ..refused import Refused
 from ..streams.operations import Operation
 from ..streams.stream import Stream
+from ..streams.work import Work, work_here
 from . import numbers
 from .board import Header, Post, changed
 from .communicator import Communicator
@@ -221,8 +222,12 @@ class Together(Operation):
         self.stream = stream
         self.context = stream.context
         self.comms = list(dict.fromkeys(call.comm for call in calls))
-        self.is_running = False
+        self.work: Work | None = None  # that does it now
         self.since = time.monotonic()
+
+    @property
+    def is_running(self) -> bool:
+        return self.work is not None
 
     def run(self) -> None:
         from .one_sided import take
@@ -231,7 +236,7 @@ class Together(Operation):
         for comm in locked:
             comm.lock.acquire()
         with changed:
-            self.is_running = True
+            self.work = work_here()
             if self not in issued:  # a node of a graph
                 issued.append(self)
         try:
@@ -246,7 +251,7 @@ class Together(Operation):
             raise
         finally:
             with changed:
-                self.is_running = False
+                self.work = None
                 issued.remove(self)
             for comm in locked:
                 comm.lock.release()

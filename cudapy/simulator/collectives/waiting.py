@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 SLICE = 0.05  # seconds between two looks at what may never come
 PATIENCE = 5.0  # seconds after which a wait is reported
-LOST = 10.0  # seconds after which a wait for a rank that has gone fails
+WATCHED = 2.0  # seconds for which a program that has asked for errors counts as one that asks again
+LOST = 10.0  # seconds after which a wait for a rank that has gone fails, if the program has not aborted it
 VARIABLE = "CUDAPY_SIMULATOR_COLLECTIVE_TIMEOUT"
 LIMIT = 120.0  # seconds after which any wait fails; the variable has another number, 0 for none
 
@@ -52,6 +53,7 @@ class Wait:
         self.number = next(self._numbers)
         self.in_program = False  # whether a call of the program waits, and not one in a stream
         self.is_reported = False
+        self.lost = 0.0  # when it was seen that a rank has gone
         self.deadlock = ""  # the report, once it is one
 
     def line(self) -> str:
@@ -138,13 +140,28 @@ def _look(wait: Wait, fail: Callable[[str], Exception]) -> None:
     if wait.deadlock:
         raise fail(wait.deadlock)
     if gone:
-        comm.note_error("ncclRemoteError", wait.line())
-    limit = LOST if gone else _limit()
+        _look_for_end(wait, fail)
+    limit = _limit()
     if limit and lasted > limit:
         raise fail(f"{wait.line()}\n  and has waited for {lasted:.0f} s")
     if (gone or lasted > PATIENCE) and not wait.is_reported:
         wait.is_reported = True
         print(f"cudapy simulator: {wait.line()}", file=sys.stderr, flush=True)
+
+
+def _look_for_end(wait: Wait, fail: Callable[[str], Exception]) -> None:
+    """Raise what ends a wait for a rank that has gone: at once where the program waits, too.
+
+    A program that asks for errors, as PyTorch's watchdog does, gets time to abort: its device goes on then.
+    """
+    comm, now = wait.comm, time.monotonic()
+    comm.note_error("ncclRemoteError", wait.line())
+    if wait.in_program:
+        raise Refused("ncclRemoteError", wait.line())
+    wait.lost = wait.lost or now
+    watches = comm.is_told or now - comm.asked < WATCHED
+    if now - wait.lost > LOST or (not watches and deadlocks.is_awaited(comm)):
+        raise fail(wait.line())
 
 
 def refused(status: str) -> Callable[[str], Exception]:

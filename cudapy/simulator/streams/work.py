@@ -43,6 +43,7 @@ progress = threading.Condition(guard)
 
 SLICE = 0.05  # seconds
 PAUSE = 0.0005  # seconds
+AGAIN = 1.0  # seconds between two questions of a program that asks again and again
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
@@ -55,9 +56,9 @@ waited_for: dict[int, tuple[Work, float]] = {}
 
 
 class _Here(threading.local):
-    """Whether this thread is in the middle of work; and where faults of what it does go."""
+    """The work that this thread is in the middle of; and where faults of what it does go."""
 
-    works = False
+    work: Work | None = None
     owner: Faults | None = None
 
 
@@ -93,7 +94,7 @@ def beside(action: Callable[[], Any]) -> bool:
 
 def may_wait() -> None:
     """Raise Refused in the middle of work: what a host function waits for may be what waits for it."""
-    if _here.works:
+    if _here.work is not None:
         raise Refused(
             "CUDA_ERROR_NOT_PERMITTED",
             "a host function must not call CUDA: the work that it waits for may wait for it",
@@ -113,6 +114,11 @@ def go_on(what: str = "") -> None:
         raise Ended
     if what and owner is not None and owner.is_interrupted:
         raise Refused("CUDA_ERROR_LAUNCH_TIMEOUT", f"{what} was interrupted from the keyboard")
+
+
+def work_here() -> Work | None:
+    """The work that this thread is in the middle of."""
+    return _here.work
 
 
 def faults_here() -> Faults:
@@ -142,7 +148,7 @@ class Work:
     is_bookkeeping: it is done in a lost context as well.
     """
 
-    __slots__ = ("action", "after", "counts", "done", "is_bookkeeping", "owner")
+    __slots__ = ("action", "after", "asked", "asked_since", "counts", "done", "is_bookkeeping", "owner")
 
     def __init__(self, owner: Faults, action: Callable[[], Any] | None, is_bookkeeping: bool) -> None:
         self.owner = owner
@@ -150,6 +156,7 @@ class Work:
         self.is_bookkeeping = is_bookkeeping
         self.after: tuple[Work, ...] = ()
         self.counts = False  # as one that runs
+        self.asked = self.asked_since = 0.0  # when calls last asked whether it is done, again and again since
         self.done = False
 
     @property
@@ -210,6 +217,23 @@ class Work:
                     owners.append(other)
         return owners
 
+    def comes_behind(self, other: Work) -> bool:
+        """Whether it is done only after `other`: is that, follows it in a queue, or waits for such work."""
+        with guard:
+            waits_for, new = {self}, [self]
+            while new and other not in waits_for:
+                work = new.pop()
+                works = next((queue.works_to(work) for queue in work.owner.busy if queue.has(work)), [])
+                found = {*works, *(each for work in works for each in work.after)} - waits_for
+                new += found.difference(works)
+                waits_for |= found
+            return other in waits_for
+
+    def is_asked_for(self, seconds: float) -> bool:
+        """Whether calls have asked for so long, again and again, whether it is done."""
+        now = time.monotonic()
+        return now - self.asked < AGAIN and now - self.asked_since > seconds
+
     def pause(self) -> None:
         """Block until it is done, but for no longer than a thread of Python is let run while others wait.
 
@@ -217,6 +241,10 @@ class Work:
         from the thread that does the work.
         """
         with guard:
+            now = time.monotonic()
+            if now - self.asked > AGAIN:
+                self.asked_since = now
+            self.asked = now
             if not self.done:
                 progress.wait(PAUSE)
 
@@ -325,6 +353,17 @@ class Queue:
         works = [self._running, *self._pending] if self._running is not None else self._pending
         return [after for work in works if work is not None for after in work.after if not after.done]
 
+    def works_to(self, work: Work) -> list[Work]:
+        """Some work that is in this queue, and all that is before it."""
+        with guard:
+            works = self.works()
+            return works[: works.index(work) + 1]
+
+    def works(self) -> list[Work]:
+        """All work that is in this queue, and is not done."""
+        with guard:
+            return [work for work in (self._running, *self._pending) if work is not None]
+
     def submit(
         self,
         action: Callable[[], Any] | None,
@@ -406,8 +445,8 @@ class Queue:
 
     def _run(self, work: Work) -> None:
         owner, fault = self._owner, None
-        before = _here.works, _here.owner
-        _here.works, _here.owner = True, owner if work.counts else None
+        before = _here.work, _here.owner
+        _here.work, _here.owner = work, owner if work.counts else None
         try:
             if work.action is not None and work.may_run():
                 work.action()
@@ -423,7 +462,7 @@ class Queue:
             text = f"a mistake in the simulator: {type(error).__name__}: {error}"
             fault = Refused("CUDA_ERROR_UNKNOWN", text)
         finally:
-            _here.works, _here.owner = before
+            _here.work, _here.owner = before
             if fault is not None or owner.is_lost:
                 self._end_with_context(work, fault)
             with guard:
