@@ -175,6 +175,34 @@ def test_what_a_del_closes_in_a_cycle_that_was_finalized_before_it_is_given_back
     simulated(FINALIZED, expected="2 True\n")
 
 
+RESET = """
+from cudapy import driver, runtime
+for again in range(3):
+    kept = everything()
+    {reset}
+    if again:
+        driver.cuCtxSetCurrent(driver.cuDevicePrimaryCtxRetain(0)[1] if again == 1 else 0)
+    while kept:
+        kept.pop({place})
+    gc.collect()
+    simulator.reset()
+"""
+
+
+@pytest.mark.parametrize("place", [0, -1])
+@pytest.mark.parametrize(
+    "reset",
+    [
+        "driver.cuDevicePrimaryCtxReset(0)",
+        "runtime.cudaDeviceReset()",
+        "while not driver.cuDevicePrimaryCtxRelease(0)[0]: pass",
+    ],
+)
+def test_what_went_with_its_context_is_finalized_without_a_word(reset: str, place: int) -> None:
+    """It was reset behind the back of core; another one is current then, or none, or still the lost one."""
+    simulated(RESET.format(reset=reset, place=place))
+
+
 FORKED = """
 kept = everything() if early else []
 sys.stdout.flush()

@@ -1,7 +1,8 @@
-"""Fresh devices in the middle of every scenario: what is left of it does no harm, and it runs again."""
+"""Fresh devices, or a context that is reset, in the middle of every scenario: what is left does no harm."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import traceback
@@ -59,6 +60,36 @@ def test_devices_are_reset_in_the_middle_of_a_scenario(
     assert reports == []
     if descriptors:
         assert len(os.listdir("/proc/self/fd")) <= descriptors + 2, "files are closed"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_primary_context_is_reset_in_the_middle_of_a_scenario(
+    w: World, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With it went what is finalized afterwards, which says nothing, whatever context is current then."""
+    scenario, reports = SCENARIOS[name], []  # type: ignore[var-annotated]
+    monkeypatch.setattr(sys, "unraisablehook", lambda args: reports.append(args.exc_value))
+    names = calls_of(w, scenario)
+    last = {function: number for number, function in enumerate(names, 1) if not function.startswith("nv")}
+    for turn, number in enumerate(sorted(last.values())[:: max(1, len(last) // 6)]):
+        error: Any = None
+        with w.simulator.failing(call=number, status=LAUNCH_FAILED):
+            try:
+                scenario(w)
+            except Exception as caught:
+                error = caught
+        for device in 0, 1:
+            w.driver.cuDevicePrimaryCtxReset(device)
+        if turn % 3:
+            w.driver.cuCtxSetCurrent(w.driver.cuDevicePrimaryCtxRetain(0)[1] if turn % 3 == 1 else 0)
+        if error is not None:
+            traceback.clear_frames(error.__traceback__)
+        error = None
+        gc.collect()
+        w.simulator.reset()
+        w.begin()
+    assert reports == []
 
 
 def _probe(w: World, error: BaseException) -> None:

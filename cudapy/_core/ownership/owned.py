@@ -9,7 +9,7 @@ program and a graph.
   caller's is left as found.
 - `close` raises what CUDA says. The garbage collector cannot: there sys.unraisablehook gets a failure, each
   kind once. That the context is gone, lost to a fault or shutting down is no failure: so is all that was in
-  it.
+  it. Nor is it one for the garbage collector that somebody else destroyed the thing, or reset the context.
 - In a process forked from the one that made the thing, nothing is done: it is the parent's. Nor is it where
   the devices were replaced since.
 - At interpreter exit nothing is done: the driver frees what a process leaves behind, and may have shut down
@@ -39,7 +39,7 @@ from ..._errors import CUDAError
 from ..._ffi.handles import Handle
 from ..._ffi.interrupts import entered, finalizer, finish, later
 from ..._resets import in_reset
-from ...driver import CUresult
+from ...driver import CUresult, cuCtxGetDevice
 from ..closable import Owner
 from ..context.current import with_context
 from .captures import captures
@@ -70,10 +70,28 @@ def finalize(error: Exception) -> None:
     """Raise what a `__del__` met, for Python to hand it to sys.unraisablehook, unless its kind was before."""
     if not isinstance(error, CUDAError):
         raise error
+    if type(error.code) is CUresult and _is_gone(error):
+        return
     kind = (error.function, error.name)
     if kind not in _reported:
         _reported.add(kind)
         raise error
+
+
+def _is_gone(error: CUDAError) -> bool:
+    """Whether `error` says that the thing is not there any more, most often as its context was reset.
+
+    An unknown handle may also be that of the stream in which memory is freed. So the current context is
+    asked: it remains current when it is reset.
+    """
+    if error.code == CUresult.CUDA_ERROR_INVALID_CONTEXT:
+        return True
+    if error.code == CUresult.CUDA_ERROR_INVALID_HANDLE and error.function.endswith(("Destroy", "Unload")):
+        return True
+    if error.code not in (CUresult.CUDA_ERROR_INVALID_HANDLE, CUresult.CUDA_ERROR_INVALID_VALUE):
+        return False
+    status, _ = cuCtxGetDevice()
+    return status == CUresult.CUDA_ERROR_INVALID_CONTEXT or status in CONTEXT_LOST
 
 
 class Owned(Owner):
