@@ -60,7 +60,7 @@ from ._pathfinder.nvidia import (
 from ._pathfinder.opened import path_of
 from ._pathfinder.places import Candidate, Host, Place, loader_path, newest, this_host
 
-__version__ = "1.9.0"
+__version__ = "1.9.1"
 """The release of cuda.pathfinder whose API this module has."""
 
 __all__ = [

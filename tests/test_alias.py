@@ -122,7 +122,7 @@ print(json.dumps([
     [util.find_spec(f"cuda.{name}") is not None for name in ("bindings.nvml", "bindings.no", "core.no")],
 ]))
 """
-    bindings, core, pathfinder = cudapy.bindings_version, "1.2.2", "1.9.0"
+    bindings, core, pathfinder = cudapy.bindings_version, "1.2.2", "1.9.1"
     assert answers(code, tmp_path) == [
         [bindings, core, core, pathfinder],
         [bindings, bindings, core, pathfinder, bindings],

@@ -119,6 +119,12 @@ def test_what_the_protocol_does_not_allow(wrong: dict[str, Any]) -> None:
             read_array_interface(Producer(), {**GOOD, **wrong}, is_cuda)
 
 
+def test_strides_between_elements_are_a_value_error_too() -> None:
+    for is_cuda in (False, True):
+        with pytest.raises(ValueError, match="no multiples of itemsize"):
+            read_array_interface(Producer(), {**GOOD, "strides": (3,)}, is_cuda)
+
+
 @pytest.mark.parametrize(
     "wrong", [{"version": "3"}, {"version": 2.9}, {"stream": "1"}, {"stream": -1}, {"stream": 2**64}]
 )

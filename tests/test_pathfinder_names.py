@@ -1,4 +1,4 @@
-"""The names of cuda.pathfinder 1.9.0 in cudapy.pathfinder: what they are, what they find, what they raise.
+"""The names of cuda.pathfinder 1.9.1 in cudapy.pathfinder: what they are, what they find, what they raise.
 
 The tables, and the places in wheels, conda and CUDA_PATH, are those of cuda.pathfinder.
 """
@@ -137,7 +137,7 @@ def test_the_tables() -> None:
     assert pathfinder.SUPPORTED_BITCODE_LIBS == ("device", "nccl_device", "nvshmem_device")
     assert pathfinder.SUPPORTED_STATIC_LIBS == ("cudadevrt",)
     assert PROGRAMS == pathfinder.SUPPORTED_BINARY_UTILITIES
-    assert pathfinder.__version__ == "1.9.0"
+    assert pathfinder.__version__ == "1.9.1"
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_releases() -> None:
     assert f"core-{core.__version__}" in recorded
     major, minor, _ = map(int, cudapy.bindings_version.split("."))
     assert 1000 * major + 10 * minor == driver.CUDA_VERSION
-    assert pathfinder.__version__ == "1.9.0"
+    assert pathfinder.__version__ == "1.9.1"
     assert cudapy.__version__ not in (core.__version__, cudapy.bindings_version)
 
 

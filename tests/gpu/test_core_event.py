@@ -33,6 +33,14 @@ def test_events_time_work(code, stream, options) -> None:
     end.sync()
     assert 10 < end - start < 60
     assert start - end == pytest.approx(-(end - start), abs=0.01)
+    assert end.__rsub__(start) == pytest.approx(start - end, abs=0.01)
+    milliseconds = end - start
+    end -= start
+    assert end == pytest.approx(milliseconds, abs=0.01)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        _ = 1 - start
+    with pytest.raises(TypeError, match="unsupported operand"):
+        start -= 1
 
 
 def test_events_without_time(device, stream) -> None:

@@ -299,6 +299,8 @@ def test_prefetch_and_discard(managed, device, stream) -> None:
 
 
 def test_places_of_the_host() -> None:
+    with pytest.raises(ValueError, match="True is not the number of a NUMA node"):
+        Host(True)
     assert Host(1) is Host(numa_id=1) and Host.numa_current() is Host(is_numa_current=True)
     for place, shown in (
         (Host(), "Host()"),

@@ -22,6 +22,10 @@ ADDRESS_SPACE = 1 << 64
 MAX_AXES = 64  # of NumPy and of every library that exchanges arrays with it
 
 
+class InvalidArrayInterface(BufferError, ValueError):
+    """An array interface with a wrong value: caught as a ValueError too, as cuda.core raises for strides."""
+
+
 class ArrayInterface(NamedTuple):
     """A checked dictionary. keep: what has to stay alive as long as the address is used."""
 
@@ -69,7 +73,9 @@ def read_array_interface(obj: object, interface: Any, is_cuda: bool = False) -> 
         check_span(address, layout)
     except KeyError as error:
         raise BufferError(f"{what} is not complete: no {error}") from error
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
+        raise InvalidArrayInterface(f"{what} is not valid: {error}") from error
+    except TypeError as error:
         raise BufferError(f"{what} is not valid: {error}") from error
     return ArrayInterface(address, readonly, layout, dtype, keep)
 

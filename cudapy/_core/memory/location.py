@@ -34,7 +34,7 @@ class Host:
     def __new__(cls, numa_id: int | None = None, is_numa_current: bool = False) -> Host:
         if is_numa_current and numa_id is not None:
             raise ValueError("Host: numa_id and is_numa_current are two ways to name one node")
-        if numa_id is not None and (not isinstance(numa_id, int) or numa_id < 0):
+        if numa_id is not None and (isinstance(numa_id, bool) or not isinstance(numa_id, int) or numa_id < 0):
             raise ValueError(f"Host: numa_id = {numa_id!r} is not the number of a NUMA node")
         key = (numa_id, bool(is_numa_current))
         self = _hosts.get(key)

@@ -213,6 +213,14 @@ class Event(Closable, Owned):
             message = f"cuEventElapsedTime: {error.name} ({int(error.code)}): {_NO_TIME[error.code]}"
             raise CUDAError(message, error.code, error.function) from None
 
+    def __isub__(self, other: Event) -> float:
+        """`end -= start`: `end` is the number of milliseconds then."""
+        return self.__sub__(other)
+
+    def __rsub__(self, other: Event) -> float:
+        """`other - self`."""
+        return other.__sub__(self) if isinstance(other, Event) else NotImplemented
+
     @property
     def ipc_descriptor(self) -> IPCEventDescriptor:
         """What another process opens this event with: of one that was opened, what it was opened with.
