@@ -65,6 +65,7 @@ def nodes_of_one_address(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def definition(stub: Stub) -> Any:
+    graphs("nodes")  # which has the classes of nodes, as core.graph has
     made = graphs("definition").GraphDefinition()
     stub.calls()
     return made
