@@ -132,3 +132,70 @@ def test_damaged_tables(nvrtc: ModuleType, tmp_path: Path) -> None:
         except refused.Refused as error:
             outcomes.add(error.status)
     assert outcomes == {True, "CUDA_ERROR_INVALID_IMAGE"}
+
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+SOURCES = (
+    HEAD
+    + """
+.hidden .global .u32 values[] = {3, 4};
+.hidden .func helper() { ret; }
+.visible .entry k() { call helper; ret; }
+.nv_intermediate_source_section {
+.code_block {
+.ir_name: "tile {ir"
+.sourceFileName: 1
+.source_begin
+entry @k(%arg0: tile<i32>) { %0 = { "as it likes; }
+.source_end
+}
+}
+.file 1 "k.py"
+.section .debug_abbrev { .b8 1, 2 }
+.visible .entry last() { ret; }
+"""
+)
+
+
+def test_the_source_of_tile_kernels_is_skipped() -> None:
+    program = f"""
+from cudapy.driver import checked
+checked.cuInit(0)
+checked.cuCtxCreate(0, 0)
+module = checked.cuModuleLoadData({SOURCES!r}.encode() + b"\\0")
+print(*(bool(checked.cuModuleGetFunction(module, name)) for name in (b"k", b"last")))
+print(checked.cuModuleGetGlobal(module, b"values")[1])
+"""
+    assert output(program) == "True True\n8\n"
+
+
+def test_a_section_without_an_end_is_refused() -> None:
+    program = f"""
+from cudapy import driver
+driver.checked.cuInit(0)
+driver.checked.cuCtxCreate(0, 0)
+text = {SOURCES!r}.replace(".source_end", "")
+try:
+    driver.checked.cuModuleLoadData(text.encode() + b"\\0")
+except Exception as error:
+    print(error)
+"""
+    assert "line 8: the section has no end" in output(program)
+
+
+def test_hidden_parameters_are_refused_by_name() -> None:
+    """The driver makes them; nothing says from what."""
+    text = f"{HEAD}.entry k(.param .u64 p, .hidden .param .align 64 .b8 map[128]) {{ ret; }}"
+    program = f"""
+import ctypes
+from cudapy.driver import checked as call
+call.cuInit(0)
+call.cuCtxCreate(0, 0)
+kernel = call.cuModuleGetFunction(call.cuModuleLoadData({text!r}.encode() + b"\\0"), b"k")
+try:
+    call.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, 0, ((1,), (ctypes.c_void_p,)), 0)
+except Exception as error:
+    print(error)
+"""
+    printed = output(program)
+    assert "CUDA_ERROR_NOT_SUPPORTED" in printed and "k has hidden parameters" in printed

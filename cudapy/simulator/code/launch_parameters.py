@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from ..addresses import pointed, require
-from ..refused import invalid
+from ..refused import Refused, invalid
 from .module import Function
 
 BUFFER_POINTER, BUFFER_SIZE = 1, 2  # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE
@@ -14,6 +14,12 @@ BUFFER_POINTER, BUFFER_SIZE = 1, 2  # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_
 
 def pack(kernel: Function, kernelParams: Any, extra: Any) -> bytes:
     """The parameters of a kernel as one block of bytes. Raises Refused."""
+    if kernel.kernel.has_hidden_parameters:
+        raise Refused(
+            "CUDA_ERROR_NOT_SUPPORTED",
+            f"{kernel.name} has hidden parameters: the driver makes them, as tensor maps of tile kernels,"
+            " from data of the module whose layout is not documented. The simulator cannot make them",
+        )
     parameters = kernel.kernel.parameters
     size = max((offset + width for offset, width in parameters), default=0)
     if extra and _entry(extra, 0):

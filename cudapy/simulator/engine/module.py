@@ -36,6 +36,8 @@ class Function:
         self.name = kernel.name
         self.parameters: list[tuple[int, int]] = kernel.parameters
         """Offset and size of each parameter, in bytes."""
+        self.has_hidden_parameters = any(one.is_hidden for one in kernel.compiled.text.prototype.parameters)
+        """Whether the driver makes some of them, as tensor maps of tile kernels."""
         self.shared_size: int = kernel.shared_size
         """Bytes of static shared memory."""
         self.local_size: int = kernel.compiled.local_size

@@ -8,13 +8,13 @@ from .operands import count, integer, literal, split
 from .syntax import Float, FunctionText, Integer, Prototype, PTXError, Variable
 from .types import TYPES
 
-FUNCTION_HEAD = re.compile(r"(?:\.(?:visible|extern|weak)\s+)*\.(entry|func)\b")
+FUNCTION_HEAD = re.compile(r"(?:\.(?:visible|extern|weak|hidden)\s+)*\.(entry|func)\b")
 _MOST_ALIGNED = 1 << 16
 _MOST_BYTES = 1 << 40
 LARGEST = {"local": 512 << 10, "shared": 228 << 10, "const": 64 << 10, "param": 32764}
 """The most bytes of variables of a space. Source: CUDA C++ Programming Guide, "Compute Capabilities"."""
 _VARIABLE = re.compile(
-    r"(?P<linkage>(?:\.(?:visible|extern|weak|common)\s+)*)"
+    r"(?P<linkage>(?:\.(?:visible|extern|weak|common|hidden)\s+)*)"
     r"\.(?P<space>global|const|shared|local|param|tex)\s*"
     r"(?:\.attribute\((?P<attribute>[^)]*)\)\s*)?"
     r"(?:\.align\s+(?P<align>\d+)\s*)?"
@@ -28,7 +28,7 @@ _VARIABLE = re.compile(
 )
 _REFERENCES = {"texref": "texture", "surfref": "surface"}
 _HEAD = re.compile(
-    r"(?P<linkage>(?:\.(?:visible|extern|weak)\s+)*)\.(?P<kind>entry|func)\s*"
+    r"(?P<linkage>(?:\.(?:visible|extern|weak|hidden)\s+)*)\.(?P<kind>entry|func)\s*"
     r"(?:\.attribute\([^)]*\)\s*)?"
     r"(?:\((?P<results>[^)]*)\)\s*)?(?P<name>[%\w$]+)\s*(?:\((?P<parameters>[^)]*)\))?(?P<rest>.*)$",
     re.DOTALL,
@@ -39,9 +39,10 @@ _REFERENCE = re.compile(r"(?:generic\()?\s*([A-Za-z_$%][\w$]*)\s*\)?\s*(?:\+\s*(
 
 def variable(statement: str, line: int) -> Variable:
     """A variable or parameter. Raises PTXError."""
+    statement = " ".join(statement.split())  # of blanks side by side the pattern would try each division
     match = _VARIABLE.match(statement)
     if match is None:
-        raise PTXError(f"line {line}: what does {statement.split(chr(10))[0][:60]!r} declare?")
+        raise PTXError(f"line {line}: what does {statement[:60]!r} declare?")
     reference = _REFERENCES.get(match["type"], "")
     if reference:  # first values, of what it samples by, are ignored as by hardware
         if match["space"] != "global" or match["dimensions"] or match["vector"]:
@@ -77,6 +78,7 @@ def variable(statement: str, line: int) -> Variable:
         ".extern" in match["linkage"],
         ".managed" in (match["attribute"] or ""),
         reference,
+        ".hidden" in match["linkage"],
     )
 
 
@@ -109,7 +111,7 @@ def _values(text: str, line: int) -> list[int | tuple[str, int]]:
 
 def prototype(results: str | None, parameters: str | None, line: int) -> Prototype:
     def read(text: str | None) -> list[Variable]:
-        return [variable(" ".join(part.split()), line) for part in split((text or "").strip()) if part]
+        return [variable(part, line) for part in split((text or "").strip()) if part]
 
     return Prototype(read(results), read(parameters))
 

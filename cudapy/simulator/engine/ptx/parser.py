@@ -11,11 +11,14 @@ from .body import BodyReader
 from .declarations import FUNCTION_HEAD, alias, function_head, variable
 from .syntax import FunctionText, ModuleText, PTXError, Variable
 
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 _BLANK = re.compile(r"\s+")
+_VERSION = re.compile(r"^[ \t]*\.version\b", re.MULTILINE)
 _LINE = re.compile(r"\.(version|target|address_size|file)\b([^\n]*)")
 _FILE = re.compile(r'\s*(\d+)\s+"([^"]*)"')
-_SECTION = re.compile(r"\.section\b[^{]*\{[^}]*\}")
+_SECTION = re.compile(r"\.(?:section|nv_intermediate_source_section)\b[^{;]*\{")
+"""What is for debuggers alone: DWARF, and the source that a compiler of tile kernels made PTX of."""
+_IN_SECTION = re.compile(r'\.source_begin\b.*?(?:\.source_end\b|\Z)|"[^"\n]*"|[{}]', re.DOTALL)
 
 
 def parse(ptx: bytes | str) -> ModuleText:
@@ -23,7 +26,7 @@ def parse(ptx: bytes | str) -> ModuleText:
     text = ptx.decode("utf-8", "replace") if isinstance(ptx, bytes) else ptx
     text = text.rstrip("\0")
     text = _COMMENT.sub(lambda match: "\n" * match.group().count("\n") or " ", text)
-    if not re.search(r"^\s*\.version\b", text, re.MULTILINE):
+    if not _VERSION.search(text):
         raise PTXError("this is no PTX: it has no .version")
     return _Reader(text).module()
 
@@ -69,7 +72,7 @@ class _Reader:
             return
         match = _SECTION.match(self._text, self._place)
         if match is not None:
-            self._to(match.end())
+            self._to(self._end_of_section(match.end()))
             return
         if FUNCTION_HEAD.match(self._text, self._place):
             function = self._function()
@@ -86,6 +89,14 @@ class _Reader:
             known_variable = variables.get(declared.name)
             if known_variable is None or known_variable.is_external:
                 variables[declared.name] = declared
+
+    def _end_of_section(self, start: int) -> int:
+        depth = 1
+        for match in _IN_SECTION.finditer(self._text, start):
+            depth += {"{": 1, "}": -1}.get(match.group(), 0)
+            if not depth:
+                return match.end()
+        raise PTXError(f"line {self._line}: the section has no end")
 
     def _function(self) -> FunctionText:
         line = self._line

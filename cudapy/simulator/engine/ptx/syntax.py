@@ -131,6 +131,8 @@ class Variable:
     is_managed: bool = False
     reference: str = ""
     """"texture" or "surface": it is a reference, whose address kernels use as a handle."""
+    is_hidden: bool = False
+    """Of a parameter: the driver makes it, and no launch passes it."""
 
     @property
     def size(self) -> int:
