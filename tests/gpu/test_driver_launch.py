@@ -304,3 +304,96 @@ class TestAttributes:
             "CU_LAUNCH_ATTRIBUTE_PRIORITY",
         ]
         assert made.attrs[0].value.clusterDim.x == 4
+
+
+REQUIRES = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {directive}
+{{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [out];
+    atom.global.add.u32 %r1, [%rd1], 1;
+    mov.u32 %r2, %ntid.x;
+    st.global.u32 [%rd1+4], %r2;
+    mov.u32 %r2, %ntid.y;
+    st.global.u32 [%rd1+8], %r2;
+    ret;
+}}
+"""
+
+
+class TestRequiredBlock:
+    """`.reqntid`: only that block runs; a block of one thread means it, as compilers of tile kernels do."""
+
+    @pytest.fixture(params=[(".reqntid 128", (128, 1, 1)), (".reqntid 16, 8", (16, 8, 1))])
+    def kernel(self, request: Any) -> Any:
+        directive, block = request.param
+        loaded = ok(driver.cuModuleLoadData(REQUIRES.format(directive=directive).encode() + b"\0"))
+        yield ok(driver.cuModuleGetFunction(loaded, b"k")), block
+        ok(driver.cuModuleUnload(loaded))
+
+    def statuses(self, kernel: Any, block: tuple[int, int, int], out: int) -> list[CUresult]:
+        """Those of a launch in each way."""
+        parameters = (out,), (ctypes.c_void_p,)
+        config = CUlaunchConfig(**{f"gridDim{axis}": 1 for axis in "XYZ"})
+        config.blockDimX, config.blockDimY, config.blockDimZ = block
+        graph, node = ok(driver.cuGraphCreate(0)), driver.CUDA_KERNEL_NODE_PARAMS(func=kernel)
+        node.gridDimX = node.gridDimY = node.gridDimZ = 1
+        node.blockDimX, node.blockDimY, node.blockDimZ = block
+        node.kernelParams = parameters
+        added = driver.cuGraphAddKernelNode(graph, None, 0, node)[0]
+        if not added:
+            executable = ok(driver.cuGraphInstantiate(graph, 0))
+            ok(driver.cuGraphLaunch(executable, 0))
+            ok(driver.cuCtxSynchronize())
+            ok(driver.cuGraphExecDestroy(executable))
+        ok(driver.cuGraphDestroy(graph))
+        return [
+            added,
+            driver.cuLaunchKernel(kernel, 1, 1, 1, *block, 0, 0, parameters, 0)[0],
+            driver.cuLaunchKernelEx(config, kernel, parameters, 0)[0],
+            driver.cuLaunchCooperativeKernel(kernel, 1, 1, 1, *block, 0, 0, parameters)[0],
+        ]
+
+    def test_the_block_and_one_thread_run_it(self, kernel: Any) -> None:
+        function, required = kernel
+        for block in (required, (1, 1, 1)):
+            with memory(64) as out:
+                assert self.statuses(function, block, int(out)) == [CUresult.CUDA_SUCCESS] * 4
+                assert read(out, 3) == [4 * 128, required[0], required[1]]
+
+    @pytest.mark.parametrize("block", [(64, 1, 1), (256, 1, 1), (8, 16, 1), (2, 1, 1), (1, 128, 1)])
+    def test_another_block_is_refused(self, kernel: Any, block: tuple[int, int, int]) -> None:
+        with memory(64) as out:
+            wrong = [CUresult.CUDA_ERROR_INVALID_VALUE] * 4
+            assert self.statuses(kernel[0], block, int(out)) == wrong and read(out, 3) == [0] * 3
+
+    def test_a_node_that_runs_keeps_the_block(self, kernel: Any) -> None:
+        function, required = kernel
+        node = driver.CUDA_KERNEL_NODE_PARAMS(func=function)
+        node.gridDimX = node.gridDimY = node.gridDimZ = 1
+        node.blockDimX, node.blockDimY, node.blockDimZ = required
+        with memory(64) as out:
+            node.kernelParams = (int(out),), (ctypes.c_void_p,)
+            graph = ok(driver.cuGraphCreate(0))
+            added = ok(driver.cuGraphAddKernelNode(graph, None, 0, node))
+            executable = ok(driver.cuGraphInstantiate(graph, 0))
+            node.blockDimX = 2
+            assert driver.cuGraphExecKernelNodeSetParams(executable, added, node)[0] != 0
+            ok(driver.cuGraphLaunch(executable, 0))
+            ok(driver.cuCtxSynchronize())
+            assert read(out, 1) == [128]
+            ok(driver.cuGraphExecDestroy(executable))
+            ok(driver.cuGraphDestroy(graph))
+
+    def test_attributes(self, kernel: Any) -> None:
+        """What it requires is no limit; `.maxntid` is."""
+        most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+        assert ok(driver.cuFuncGetAttribute(most, kernel[0])) == 1024
+        text = REQUIRES.format(directive=".maxntid 128").encode() + b"\0"
+        loaded = ok(driver.cuModuleLoadData(text))
+        assert ok(driver.cuFuncGetAttribute(most, ok(driver.cuModuleGetFunction(loaded, b"k")))) == 128
+        ok(driver.cuModuleUnload(loaded))

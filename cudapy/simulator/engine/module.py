@@ -45,9 +45,11 @@ class Function:
         self.const_size: int = kernel.module.const_size
         """Bytes of constant memory of the module."""
         directives = kernel.compiled.text.directives
-        shape = directives.get("reqntid") or directives.get("maxntid") or (_MOST_THREADS,)
-        self.max_threads: int = min(int(np.prod(shape)), _MOST_THREADS)
+        self.max_threads: int = min(int(np.prod(directives.get("maxntid", _MOST_THREADS))), _MOST_THREADS)
         """Most threads of a block."""
+        block = directives.get("reqntid")
+        self.required_block: tuple[int, int, int] | None = (*block, 1, 1)[:3] if block else None  # type: ignore[assignment]
+        """The only block that the kernel runs with (`.reqntid`)."""
         required = directives.get("reqnctapercluster")
         self.cluster: tuple[int, int, int] | None = (*required, 1, 1)[:3] if required else None  # type: ignore[assignment]
         """Blocks of a cluster that the kernel was made for (`__cluster_dims__`)."""
