@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.run.formatting import formatted
 
 from .machine import Machine
@@ -50,7 +51,9 @@ def c_printf(text: str, argument: Any) -> str:
 
 def mine(text: str, *arguments: bytes) -> str:
     rest = list(arguments)
-    return formatted(text, lambda size: rest.pop(0)[:size], lambda address: {1: "hello"}[address])[0]
+    return formatted(
+        text, lambda size: rest.pop(0)[:size], lambda address, most: {1: "hello"}[address][:most]
+    )[0]
 
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="what C leaves open is as in glibc")
@@ -109,3 +112,63 @@ def test_in_a_kernel(nvrtc: ModuleType, capfd: pytest.CaptureFixture[str]) -> No
     machine.run(machine.load(PROGRAM, 90), "k", 1, 1, np.float64(NAN), np.uint64(1 << 40), count)
     assert capfd.readouterr().out == "1099511627776|0x1p+0|42   |     42|-nan|-3|%\n"
     assert count.get()[0] == 6
+
+
+SPACES = r"""
+extern "C" __global__ void k(int first)
+{
+    __shared__ char common[16];
+    char own[16];
+    for (int i = 0; i < 6; i++) {
+        common[i] = 'A' + i + first;
+        own[i] = 'a' + i + first;
+    }
+    common[6] = own[6] = 0;
+    printf("%s|%s|%.2s|%8s\n", common, own, own + 1, common + 4);
+}
+"""
+
+
+def test_strings_of_shared_and_local_memory(nvrtc: ModuleType, capfd: pytest.CaptureFixture[str]) -> None:
+    machine = Machine()
+    machine.run(machine.load(SPACES, 90), "k", 1, 1, np.int32(1))
+    assert capfd.readouterr().out == "BCDEFG|bcdefg|cd|      FG\n"
+
+
+def test_a_string_that_does_not_end(nvrtc: ModuleType, capfd: pytest.CaptureFixture[str]) -> None:
+    """It is read up to the precision, or up to the end of the memory, which is a fault."""
+    source = (
+        r"""extern "C" __global__ void k(char *text, int all) { printf(all ? "%s\n" : "%.3s\n", text); }"""
+    )
+    machine = Machine()
+    text = machine.array(np.full(700, ord("x"), np.uint8))
+    loaded = machine.load(source, 90)
+    machine.run(loaded, "k", 1, 1, text, np.int32(0))
+    assert capfd.readouterr().out == "xxx\n"
+    with pytest.raises(Fault, match="0 bytes past the end of device memory of 700 bytes"):
+        machine.run(loaded, "k", 1, 1, text, np.int32(1))
+    for address in (16, 2**64 - 1):
+        with pytest.raises(Fault, match=f"{address:#x}"):
+            machine.run(loaded, "k", 1, 1, np.uint64(address), np.int32(1))
+
+
+def test_an_assertion_s_message_in_local_memory(nvrtc: ModuleType, capfd: pytest.CaptureFixture[str]) -> None:
+    source = r"""
+extern "C" __device__ void __assertfail(const char *, const char *, unsigned, const char *, size_t);
+extern "C" __global__ void k(int first)
+{
+    __shared__ char file[8];
+    char message[8];
+    for (int i = 0; i < 5; i++) {
+        file[i] = 'p' + i + first;
+        message[i] = 'a' + i + first;
+    }
+    file[5] = message[5] = 0;
+    __assertfail(message, file, 7, "k", 1);
+}
+"""
+    machine = Machine()
+    with pytest.raises(Fault):
+        machine.run(machine.load(source, 90), "k", 1, 1, np.int32(0))
+    out, err = capfd.readouterr()
+    assert "pqrst:7" in out + err and "abcde" in out + err

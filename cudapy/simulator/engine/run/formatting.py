@@ -20,9 +20,11 @@ _WIDEST = 1 << 20
 _FRACTION = 52
 
 
-def formatted(text: str, take: Callable[[int], bytes], string: Callable[[int], str]) -> tuple[str, int]:
-    """printf: `take(size)` gives the bytes of the next argument, `string` the text at an address. Returns
-    what is printed, and how many arguments were converted.
+def formatted(
+    text: str, take: Callable[[int], bytes], string: Callable[[int, int | None], str]
+) -> tuple[str, int]:
+    """printf: `take(size)` gives the bytes of the next argument, `string` the text at an address, so many
+    bytes of it at most. Returns what is printed, and how many arguments were converted.
     """
     count = 0
 
@@ -41,7 +43,7 @@ def formatted(text: str, take: Callable[[int], bytes], string: Callable[[int], s
         digits = None if precision is None else min(int(precision or 0), _WIDEST)
         if kind == "s":
             address = struct.unpack("<Q", take(8))[0]
-            sign, body = "", (string(address) if address else "(null)")[:digits]
+            sign, body = "", string(address, digits) if address else "(null)"[:digits]
         elif kind == "c":
             sign, body = "", chr(take(4)[0])
         elif kind == "p":

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from .report import Reporter
     from .threads import Threads
 
+_CHARACTERS = 256
+"""Of a string that are looked at together."""
 _RUN = 64
 """From so many lanes on it is seen whether they take what lies beside each other."""
 
@@ -142,14 +144,18 @@ class GlobalMemory:
             scattered.add((array, index.view(np.int64)), positions)
         return scattered, START
 
-    def read_string(self, address: int) -> str:
-        """A C string."""
-        allocation = self.allocations.find(address)
+    def characters(self, address: int, most: int | None) -> bytes:
+        """What lies at an address before a zero or the end of its memory, `most` bytes at most."""
+        allocation, text = self.allocations.find(address), bytearray()
         if allocation is None or allocation.team is not None:
-            return f"(bad string address {address:#x})"
-        data = allocation.data[address - allocation.address :]
-        end = np.flatnonzero(data == 0)
-        return bytes(data[: end[0] if len(end) else None]).decode("utf-8", "replace")
+            return b""
+        data = allocation.data[address - allocation.address :][:most]
+        for start in range(0, len(data), _CHARACTERS):
+            part, end, _ = bytes(data[start : start + _CHARACTERS]).partition(b"\0")
+            text += part
+            if end:
+                break
+        return bytes(text)
 
     def check_reach(
         self, allocation: Allocation, a: U64, access: Access, lanes: Lanes, is_multimem: bool = False

@@ -32,12 +32,11 @@ def _printf(batch: Batch, function: CompiledFunction, block: Block, frame: Frame
     formats, buffers = arguments(batch, function, block, frame, lanes)
     number = function_number(function, block)
     counts = np.zeros(len(formats), np.uint32)
-    texts: dict[int, str] = {}
     for place, lane in enumerate(batch.threads.numbers(lanes).tolist()):
-        address = int(formats[place])
-        if address not in texts:
-            texts[address] = batch.global_memory.read_string(address)
         offset = 0
+
+        def string(address: int, most: int | None = None, lane: int = lane) -> str:
+            return batch.spaces.read_string(lane, address, number, most)
 
         def take(size: int, place: int = place, lane: int = lane) -> bytes:
             nonlocal offset
@@ -45,7 +44,7 @@ def _printf(batch: Batch, function: CompiledFunction, block: Block, frame: Frame
             offset = start + size
             return batch.spaces.read_bytes(lane, int(buffers[place]) + start, size, number)
 
-        text, counts[place] = formatted(texts[address], take, batch.global_memory.read_string)
+        text, counts[place] = formatted(string(int(formats[place])), take, string)
         batch.launch.output.append(text)
     give(function, block, frame, lanes, counts)
 
@@ -53,14 +52,16 @@ def _printf(batch: Batch, function: CompiledFunction, block: Block, frame: Frame
 def _assert(batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Lanes) -> None:
     """__assertfail(message, file, line, function, size of a character)."""
     message, file, line, name, _ = arguments(batch, function, block, frame, lanes)
-    lines = []
+    lines, number = [], function_number(function, block)
     for place, lane in enumerate(batch.threads.numbers(lanes).tolist()):
         text = batch.threads.name(lane).replace("block (", "block: [").replace(" thread (", ", thread: [")
-        what, where, who = (batch.global_memory.read_string(int(one[place])) for one in (message, file, name))
+        what, where, who = (
+            batch.spaces.read_string(lane, int(one[place]), number) for one in (message, file, name)
+        )
         thread = text.replace(")", "]")
         lines.append(f"{where}:{int(line[place])}: {who}: {thread} Assertion `{what}` failed.")
     os.write(2, ("\n".join(lines) + "\n").encode())
-    raise Fault(fault.ASSERT, f"{lines[0]}\n    {batch.report.where(function_number(function, block))}")
+    raise Fault(fault.ASSERT, f"{lines[0]}\n    {batch.report.where(number)}")
 
 
 def _malloc(batch: Batch, function: CompiledFunction, block: Block, frame: Frame, lanes: Lanes) -> None:

@@ -123,8 +123,20 @@ class Spaces:
                 raw_bytes[wanted, step] = array.take(index)
         return list(raw_bytes.view(_WORD).T)
 
+    def read_string(self, lane: int, address: int, number: int, most: int | None = None) -> str:
+        """The C string that one lane sees at a generic address, `most` bytes of it at most. Raises Fault."""
+        text = bytearray()
+        if not layout.SHARED <= address < layout.FUNCTIONS:
+            text += self.global_memory.characters(address, most)
+        while most is None or len(text) < most:
+            byte = self.read_bytes(lane, address + len(text), 1, number)
+            if byte == b"\0":
+                break
+            text += byte
+        return text.decode("utf-8", "replace")
+
     def read_bytes(self, lane: int, address: int, size: int, number: int) -> bytes:
         """Bytes that one lane sees at a generic address. Raises Fault."""
-        a = np.arange(address, address + size, dtype=np.uint64)
+        a = np.arange(size, dtype=np.uint64) + np.uint64(address)
         array, index = self.at_generic(a, accessed(_BYTE, 1, number, READ), np.array([lane]).repeat(size))
         return bytes(array.take(index).tobytes())
