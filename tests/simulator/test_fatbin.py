@@ -6,6 +6,7 @@ import ctypes
 import ctypes.util
 import importlib.util
 import sys
+from collections.abc import Callable
 from importlib import import_module
 
 import pytest
@@ -91,6 +92,37 @@ def test_packed(mode: str) -> None:
 )
 def test_blocks_of_lz4(block: bytes, text: bytes) -> None:
     assert unpacking.unpacked_lz4(block, len(text)) == text
+
+
+def test_a_byte_many_times() -> None:
+    """It takes as many steps as doubling does, and not one for each byte: 192 KB are 48 MiB."""
+    count = 48 << 20
+    more, last = divmod(count - 1 - 19, 255)
+    block = b"\x1fa\x01\x00" + b"\xff" * more + bytes([last]) + b"\x00"
+    steps = 0
+
+    def trace(*_: object) -> Callable[..., object]:
+        nonlocal steps
+        steps += 1
+        assert steps < 5_000_000, "it goes byte by byte"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        text = unpacking.unpacked_lz4(block, count)
+    finally:
+        sys.settrace(before)
+    assert len(text) == text.count(b"a") == count
+
+
+@pytest.mark.parametrize("flag", [fatbin.LZ4, fatbin.ZSTD])
+@pytest.mark.parametrize(("packed", "size"), [(8 << 10, (16 << 20) + 1), (1 << 20, (48 << 20) + 1)])
+def test_few_bytes_that_are_to_be_many(flag: int, packed: int, size: int) -> None:
+    (entry,) = fatbin.entries(made("-compress=false"))
+    entry.flags, entry.data, entry.size = entry.flags | flag, bytes(packed), size
+    with pytest.raises(refused.Refused, match=f"{packed} packed bytes .* {size} bytes of code.*-compress"):
+        unpacking.unpacked(entry)
 
 
 @pytest.mark.parametrize(

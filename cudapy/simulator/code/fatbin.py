@@ -10,13 +10,22 @@ from ... import pathfinder
 from ..._ffi.fatbin import LZ4, OLD, ZSTD, Entry
 from ..refused import Refused
 
-MOST = 1 << 30  # bytes of one piece of code
+MOST = 48 << 20  # bytes of one piece of code, if it was packed
+ALWAYS = 16 << 20  # bytes of code that may be packed as tightly as can be
+TIGHTEST = 256  # bytes of code in a packed byte, if it is more than that; compilers reach a tenth of this
 
 
 def unpacked(entry: Entry) -> bytes:
-    """The code of an entry. Raises Refused if it is packed in a way that is unknown here, or damaged."""
-    if entry.is_packed and entry.size > MOST:
-        raise Refused("CUDA_ERROR_INVALID_IMAGE", f"packed code of {entry.size} bytes in a fat binary")
+    """The code of an entry. Raises Refused if it is packed in a way that is unknown here, or damaged, or if
+    a few bytes of it say that they are very many.
+    """
+    if entry.is_packed and entry.size > min(MOST, max(ALWAYS, TIGHTEST * len(entry.data))):
+        raise Refused(
+            "CUDA_ERROR_INVALID_IMAGE",
+            f"{len(entry.data)} packed bytes in a fat binary are to be {entry.size} bytes of code. The"
+            f" simulator unpacks {MOST >> 20} MiB at most, and {TIGHTEST} bytes from one if that is more than"
+            f" {ALWAYS >> 20} MiB: make it with -compress=false",
+        )
     if entry.flags & OLD:
         raise _packed("as before CUDA 12")
     if entry.flags & LZ4:
@@ -69,10 +78,10 @@ def unpacked_lz4(data: bytes, size: int) -> bytes:
             start = len(output) - distance
             if not distance or start < 0 or len(output) + count > size:
                 raise IndexError
-            while count:  # what is copied may be what was just written
+            while count:  # what is copied may be what is written here: twice as much of it each time
                 piece = output[start : start + count]
                 output += piece
-                start, count = start + len(piece), count - len(piece)
+                count -= len(piece)
     except IndexError:
         raise Refused("CUDA_ERROR_INVALID_IMAGE", "the packed code in the fat binary is damaged") from None
     if len(output) != size:
@@ -87,8 +96,9 @@ def _unpacked_zstd(data: bytes, size: int) -> bytes:
     except ImportError:
         output = _by_library(data, size)
     else:
+        window = {zstd.DecompressionParameter.window_log_max: MOST.bit_length() - 1}
         try:
-            output = zstd.decompress(data)
+            output = zstd.ZstdDecompressor(options=window).decompress(data, size + 1)
         except zstd.ZstdError:
             output = b""
     if len(output) != size:
