@@ -31,8 +31,8 @@ class Parameter(NamedTuple):
 
 Kernels = dict[str, list[Parameter]]
 
-_NO_CODE = re.compile(rb'"[^"\n]*"|//[^\n]*|/\*(?s:.*?)\*/')
-_ENTRY = re.compile(rb"\.entry\s+([\w$%]+)\s*(?:\(([^)]*)\))?")
+_NO_CODE = re.compile(rb'"[^"\n]*"|//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)')
+_ENTRY = re.compile(rb"\.entry\s+([\w$%]+)\s*(?:\(([^()]*)\))?")
 _PARAMETER = re.compile(
     rb"\s*\.param\s+(?:\.align\s+\d+\s+)?\.([usbf])(8|16|32|64)\s+"
     rb"(?:\.ptr\s+(?:\.(?:const|global|local|shared)\s+)?(?:\.align\s+\d+\s+)?)?"

@@ -38,7 +38,7 @@ EMPTY_ELF = elf.MAGIC + struct.pack(
 """A cubin that holds nothing: a header for CUDA (machine 190) and no sections."""
 
 
-ENTRY = re.compile(rb"\.entry\s+([\w$]+)\s*(?:\([^)]*\))?")
+ENTRY = re.compile(rb"\.entry\s+([\w$]+)\s*(?:\([^()]*\))?")
 REGISTERS = 0x2F04
 """In .nv.info: behind it, and the size 8, the number of a kernel's symbol and how many registers it has."""
 

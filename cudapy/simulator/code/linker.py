@@ -17,12 +17,11 @@ from . import device_runtime
 from .images import EMPTY_ELF, Options, attach, of_cubin, of_fatbin, with_directive
 from .targets import check_target, check_version
 
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
 STRING = re.compile(r'"(?:\\.|[^"\\])*"')
-NAME = re.compile(
-    r"\.(?:entry|func)\s*(?:\([^)]*\)\s*)?([\w$]+)|\.(?:global|const)\b[^=;{]*?([\w$]+)\s*(?:\[[^;=]*)?\s*[=;]"
-)
-DIRECTIVE = re.compile(r"\s*\.(version|target|address_size|file|loc)\b[^\n]*\n")
+NAME = re.compile(r"\.(?:entry|func)\s*(?:\([^()]*\)\s*)?([\w$]+)|\.(?:global|const)\b([^=;{\[]*)")
+WORD = re.compile(r"(?<![\w$%.])[\w$]+(?![\w$])")
+DIRECTIVE = re.compile(r"\.(version|target|address_size|file|loc)\b[^\n]*\n")
 
 
 class Unit:
@@ -42,27 +41,30 @@ class Unit:
     def rename(self, names: dict[str, str]) -> None:
         """Other names for what only this unit sees."""
         if names:
-            pattern = re.compile(r"(?<![\w$%.])(" + "|".join(map(re.escape, names)) + r")(?![\w$])")
-            self.declarations = [pattern.sub(lambda m: names[m[1]], text) for text in self.declarations]
+            self.declarations = [
+                WORD.sub(lambda word: names.get(word[0], word[0]), text) for text in self.declarations
+            ]
 
 
 def _declarations(text: str) -> Any:
     """The statements outside of functions: up to a semicolon, or a body in braces and what is before it."""
     start = depth = i = 0
-    body = False
+    body = has_values = False
     while i < len(text):
         string = STRING.match(text, i) if text[i] == '"' else None
         if string:
             i = string.end()
             continue
         if text[i] == "{":
-            body = body or (depth == 0 and "=" not in text[start:i])
+            body = body or (depth == 0 and not has_values)
             depth += 1
+        elif text[i] == "=":
+            has_values = True
         elif text[i] == "}":
             depth -= 1
         if (text[i] == ";" and not depth) or (text[i] == "}" and not depth and body):
             yield text[start : i + 1].strip()
-            start, body = i + 1, False
+            start, body, has_values = i + 1, False, False
         i += 1
     rest = text[start:].split(maxsplit=1)
     if rest:
@@ -71,7 +73,9 @@ def _declarations(text: str) -> Any:
 
 def _name(declaration: str) -> str | None:
     match = NAME.search(declaration)
-    return (match[1] or match[2]) if match else None
+    if match is None or match[1]:
+        return match and match[1]
+    return (match[2].split() or [None])[-1]
 
 
 def is_prototype(declaration: str) -> bool:

@@ -13,8 +13,8 @@ from ..devices.device import Options as Device
 from ..entry_points import Release
 from ..refused import Refused
 
-_VERSION = re.compile(rb"^\s*\.version\s+(\d{1,3})\.(\d{1,3})", re.MULTILINE)
-_TARGET = re.compile(rb"^\s*\.target\s+sm_(\d{2,4})([af]?)\b", re.MULTILINE)
+_VERSION = re.compile(rb"^[ \t]*\.version\s+(\d{1,3})\.(\d{1,3})", re.MULTILINE)
+_TARGET = re.compile(rb"^[ \t]*\.target\s+sm_(\d{2,4})([af]?)\b", re.MULTILINE)
 _NEWEST = {(12, 6): (8, 5), (12, 7): (8, 6), (12, 8): (8, 7), (12, 9): (8, 8)}
 """The PTX of CUDA releases whose minor version is not that of their PTX."""
 

@@ -9,7 +9,6 @@ import numpy as np
 from ..._ffi.rounding import round_up
 from .ptx.declarations import LARGEST
 from .ptx.syntax import PTXError, Variable
-from .run.services import SERVICES
 
 if TYPE_CHECKING:
     from .compile.function import CompiledFunction
@@ -94,14 +93,13 @@ class Kernel:
             )
 
     def _reachable(self) -> list[str]:
-        """The names of the functions that the kernel calls, directly or not; by address it may be any."""
-        reachable = [self.name]
+        """The names of the functions that the kernel calls, directly or not, as far as these have to do with
+        shared memory.
+        """
+        reachable, met = [self.name], {self.name}
         for name in reachable:
-            compiled = self.module.compiled.get(name)
-            if compiled is None:
-                continue
-            names = set(compiled.calls)
-            if any(block.end == "call" and block.info.name is None for block in compiled.blocks):
-                names |= {other for other, one in self.module.compiled.items() if not one.text.is_entry}
-            reachable += sorted(names - set(reachable) - set(SERVICES))
+            if name in self.module.share_memory:
+                names = self.module.called_by(name) & self.module.share_memory - met
+                reachable += sorted(names)
+                met |= names
         return reachable

@@ -110,6 +110,8 @@ class Module:
             for new, old in self.text.aliases.items():
                 self.compiled[new] = self.compiled[old]
             self._check_calls()
+            self.share_memory = self._that_share_memory()
+            """The functions that use shared memory, and those that call them, directly or not."""
             self.functions: dict[str, Function] = {
                 name: Function(Kernel(self, name))
                 for name, function in self.text.functions.items()
@@ -128,6 +130,30 @@ class Module:
     def function_at(self, address: int) -> str | None:
         """The function that an address means."""
         return self._functions_at.get(address)
+
+    def called_by(self, name: str) -> set[str]:
+        """The functions that a function calls; by address it may be any."""
+        compiled = self.compiled.get(name)
+        if compiled is None:
+            return set()
+        if not compiled.calls_by_address:
+            return compiled.calls
+        return compiled.calls | {other for other, one in self.compiled.items() if not one.text.is_entry}
+
+    def _that_share_memory(self) -> set[str]:
+        callers: dict[str | None, list[str]] = {}
+        for name, compiled in self.compiled.items():
+            for called in (*compiled.calls, *((None,) if compiled.calls_by_address else ())):
+                callers.setdefault(called, []).append(name)
+        pending = [name for name, compiled in self.compiled.items() if compiled.shares_memory]
+        found = set(pending)
+        while pending:
+            name = pending.pop()
+            by_address = [] if self.compiled[name].text.is_entry else callers.pop(None, [])
+            new = {*callers.get(name, ()), *by_address} - found
+            found |= new
+            pending += new
+        return found
 
     def _check_calls(self) -> None:
         for compiled in self.compiled.values():

@@ -116,7 +116,7 @@ class BlockWriter(ValueReader):
     def text(self) -> str:
         """The function, once it is known what is live after the block."""
         out = []
-        for name in sorted(self.block.live_out & self.block.defines):
+        for name in sorted(name for name in self.block.defines if name in self.block.live_out):
             value = self._values[name]
             code = self.function.register_dtype(name)
             if (

@@ -26,7 +26,8 @@ from ..ptx.syntax import (
 from ..ptx.types import TYPES, Type
 from . import scope
 from .block import BlockWriter
-from .graph import Block, Step, liveness, read_registers, split_basic_blocks, waiting_loops
+from .graph import Block, Step, read_registers, split_basic_blocks, waiting_loops
+from .liveness import liveness
 from .parameters import ParamSlots, find_param_slots
 from .values import CARRY, FRAME, SITE, STACK
 
@@ -66,6 +67,17 @@ class CompiledFunction:
         """Whether it asks where the reserved shared memory is."""
         self.machine_code: MachineCode
         """That of its blocks, as far as they have some."""
+
+    @cached_property
+    def calls_by_address(self) -> bool:
+        """Whether it calls a function that it was given."""
+        return any(block.end == "call" and block.info.name is None for block in self.blocks)
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether it uses shared memory itself, or asks where it is."""
+        own = any(variable.space == "shared" for variable in self.text.variables.values())
+        return own or self.takes_reserved or bool(self.shared)
 
     @cached_property
     def waiting_loops(self) -> dict[int, Instruction]:

@@ -22,6 +22,7 @@ from ..ptx.syntax import (
     Symbol,
     Vector,
 )
+from .liveness import NONE, Registers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,8 +84,8 @@ class Block:
     """Registers read before they are written."""
     defines: set[str] = field(default_factory=set)
     uses_at_end: set[str] = field(default_factory=set)
-    live_in: set[str] = field(default_factory=set)
-    live_out: set[str] = field(default_factory=set)
+    live_in: Registers = NONE
+    live_out: Registers = NONE
     line: int = 0
 
     def successors(self) -> list[int]:
@@ -161,35 +162,55 @@ def _yields(step: Step) -> bool:
 
 def waiting_loops(blocks: list[Block]) -> dict[int, Instruction]:
     """The blocks that only look, of loops that wait for other threads, and the instruction that does."""
-    after = [set(block.successors()) for block in blocks]
-    before: list[set[int]] = [set() for _ in blocks]
-    for place, following in enumerate(after):
-        for one in following:
-            if one < len(blocks):
-                before[one].add(place)
-    loops: dict[int, Instruction] = {}
-    for block in sorted(blocks, key=lambda one: one.looks_at is None or _is_sleep(one.looks_at)):
-        if block.looks_at is not None:
-            for one in _reached(after, block.index) & _reached(before, block.index):
-                if blocks[one].only_looks:
-                    loops.setdefault(one, block.looks_at)
-    return loops
+    waiting: dict[int, Instruction] = {}
+    for loop in _loops([block.successors() for block in blocks]):
+        looks = [found for one in sorted(loop) if (found := blocks[one].looks_at) is not None]
+        if looks:
+            first = min(looks, key=_is_sleep)
+            waiting.update((one, first) for one in loop if blocks[one].only_looks)
+    return waiting
 
 
 def _is_sleep(instruction: Instruction) -> bool:
     return instruction.name == "nanosleep"
 
 
-def _reached(following: list[set[int]], start: int) -> set[int]:
-    """Where ways from a block lead; to itself, if it is in a loop."""
-    reached: set[int] = set()
-    pending = list(following[start])
-    while pending:
-        one = pending.pop()
-        if one not in reached and one < len(following):
-            reached.add(one)
-            pending += following[one]
-    return reached
+def _loops(following: list[list[int]]) -> Iterator[list[int]]:
+    """The blocks of each loop, with all loops that share blocks with it.
+
+    Source: Tarjan, Depth-first search and linear graph algorithms (1972), without recursion.
+    """
+    order: dict[int, int] = {}
+    lowest: dict[int, int] = {}
+    path: list[int] = []
+    on_path: set[int] = set()
+    for start in range(len(following)):
+        pending = [(start, iter(following[start]))] if start not in order else []
+        while pending:
+            one, others = pending[-1]
+            if one not in order:
+                order[one] = lowest[one] = len(order)
+                path.append(one)
+                on_path.add(one)
+            for other in others:
+                if other >= len(following):
+                    continue
+                if other not in order:
+                    pending.append((other, iter(following[other])))
+                    break
+                if other in on_path:
+                    lowest[one] = min(lowest[one], order[other])
+            else:
+                pending.pop()
+                if pending:
+                    lowest[pending[-1][0]] = min(lowest[pending[-1][0]], lowest[one])
+                if lowest[one] == order[one]:
+                    loop = [path.pop()]
+                    while loop[-1] != one:
+                        loop.append(path.pop())
+                    on_path.difference_update(loop)
+                    if len(loop) > 1 or one in following[one]:
+                        yield loop
 
 
 _LOOKS = (
@@ -236,26 +257,6 @@ def _without_guards(function: FunctionText) -> tuple[list[Step], dict[str, int]]
     moved[len(function.instructions)] = len(steps)
     labels.update({name: moved[place] for name, place in function.labels.items()})
     return steps, labels
-
-
-def liveness(blocks: list[Block], at_return: set[str]) -> None:
-    """Set `live_in` and `live_out` of each block: the registers that somebody reads later."""
-    live_in = [set(block.uses) for block in blocks]
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(blocks):
-            out = set(block.uses_at_end)
-            if block.end == "return":
-                out |= at_return
-            for following in block.successors():
-                out |= live_in[following]
-            if out != block.live_out:
-                block.live_out = out
-                live_in[block.index] = block.uses | (out - block.defines)
-                changed = True
-    for block in blocks:
-        block.live_in = live_in[block.index]
 
 
 def read_registers(instruction: Instruction) -> set[str]:

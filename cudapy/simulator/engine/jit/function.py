@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _LEAST_STEPS, _LEAST_FOR_FEW = 6, 24
 """Of a region that many or few lanes enter, unless there is a loop."""
-_ENDLESS = 1 << 30
+_ENDLESS = _LEAST_FOR_FEW
 _FEW = 2048
 """Lanes."""
 _MAKING = 150.0
@@ -75,8 +75,9 @@ class MachineCode:
             return None
 
     def _count(self, start: int, after: dict[int, set[int]]) -> int:
+        """The steps from a block on, counted up to the largest number that matters."""
         reached, pending, steps = {start}, [start], 0
-        while pending:
+        while pending and steps < _LEAST_FOR_FEW:
             number = pending.pop()
             steps += len(self._blocks[number].steps)
             for following in after[number]:

@@ -26,7 +26,7 @@ from .processor import place_code
 from .together import write_together
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable
 
     from ..aliases import I64, U32
     from ..compile.function import FunctionCompiler
@@ -150,19 +150,20 @@ class Region:
         """The registers that lanes bring along where they enter, and those that they may change."""
         known = self._entries.get(entry)
         if known is None:
-            reached, pending, wanted = {entry}, [entry], set()
+            reached, pending = {entry}, [entry]
+            wanted: set[str] = set()
             while pending:
                 if pending[-1] in self._gates:
-                    wanted |= self._blocks[pending[-1]].live_in
+                    wanted.update(self._blocks[pending[-1]].live_in)
                 for following in self._blocks[pending.pop()].successors():
                     if following not in self._places:
-                        wanted |= self._blocks[following].live_in
+                        wanted.update(self._blocks[following].live_in)
                     elif following not in reached:
                         reached.add(following)
                         pending.append(following)
             written = set().union(*(self._written[one] for one in reached))
             used = set().union(*(self._read[one] for one in reached)) | written
-            brought = self._described(self._blocks[entry].live_in & used & self.homes.keys())
+            brought = self._described(used & self.homes.keys() & {*self._blocks[entry].live_in})
             self._written_from[entry] = written
             known = self._entries[entry] = brought, self._described(written & wanted)
         return known
@@ -334,7 +335,7 @@ class _Writer:
         else:
             out.jump(f"block {number}")
 
-    def _flush(self, wanted: set[str]) -> None:
+    def _flush(self, wanted: Container[str]) -> None:
         """Put changed registers that somebody wants into their homes, and begin anew."""
         lanes, region = self._lanes, self._region
         self._read |= lanes.values.keys()

@@ -11,9 +11,11 @@ from .syntax import FunctionText, Instruction, Location, Operand, Part, PTXError
 from .types import TYPES, Type
 
 _PIECE = re.compile(
-    r"\s*(?:(?P<open>\{)|(?P<close>\})|(?P<loc>\.loc\b[^\n]*)|(?P<label>[A-Za-z_$%][\w$]*)\s*:(?!:)"
+    r"(?:(?P<open>\{)|(?P<close>\})|(?P<loc>\.loc\b[^\n]*)|(?P<label>[A-Za-z_$%][\w$]*)\s*:(?!:)"
     r"|(?P<statement>[^;{}]*(?:\{[^{}]*\}[^;{}]*)*);)"
 )
+_BLANK = re.compile(r"\s+")
+_LABEL = re.compile(r"[;{\n][^\S\n]*([A-Za-z_$%][\w$]*)\s*:(?!:)")
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
 _REGISTERS = re.compile(r"\.reg\s*(?:\.v[24]\s*)?\.(\w+)\s+(.*)", re.DOTALL)
 _RANGE = re.compile(r"([%\w$]+)<(\d+)>$")
@@ -45,11 +47,13 @@ class BodyReader:
     def read(self, text: str, place: int, line: int) -> int:
         """Read up to the brace that ends the body; returns the place behind it. Raises PTXError."""
         while True:
+            blank = _BLANK.match(text, place)
+            if blank is not None:
+                line += text.count("\n", place, blank.end())
+                place = blank.end()
             match = _PIECE.match(text, place)
             if match is None:
                 raise PTXError(f"line {line}: {self._function.name} has no end")
-            start = match.start(match.lastgroup or 0)
-            line += text.count("\n", place, start)
             kind = match.lastgroup
             try:
                 if kind == "open":
@@ -75,13 +79,13 @@ class BodyReader:
                 if str(error).startswith("line "):
                     raise
                 raise PTXError(f"line {line}: {error}") from None
-            line += text.count("\n", start, match.end())
+            line += text.count("\n", place, match.end())
             place = match.end()
 
     def _labels_ahead(self, text: str, place: int) -> None:
         """Labels of an inner scope are its own, and jumps may go to those further down."""
         end = text.find("}", place)
-        for name in re.findall(r"(?:^|[;{\n])\s*([A-Za-z_$%][\w$]*)\s*:(?!:)", text[place:end]):
+        for name in _LABEL.findall(text, place - 1, end):
             if not name.startswith("$L__"):  # those of the compiler are unique
                 self._declare(name)
 

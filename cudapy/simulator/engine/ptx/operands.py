@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _INTEGER = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)U?$")
 _BITS = re.compile(r"(-?)0([fFdD])([0-9a-fA-F]{8}(?:[0-9a-fA-F]{8})?)$")
 _DECIMAL = re.compile(r"-?\d+\.\d*(?:[eE][-+]?\d+)?$")
-_SUM = re.compile(r"\s*([%\w$.]+)\s*(?:([+-])\s*(-?\w+))?\s*$")
+_SUM = re.compile(r"\s*([%\w$.]+)(?:\s*([+-])\s*(-?\w+))?\s*$")
 _NAME = re.compile(r"[%\w$.]+$")
 _LONGEST = 80
 """Digits of a number, with zeros in front."""
