@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import json
 import os
-import subprocess
+import shutil
 import sys
 import tempfile
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
-from .._launcher import program
+from .._launcher import program, supervisor
 from . import enable, findings, install, is_enabled, set_environment, write_libraries
-from .log import log
+from .stderr import say
 
 USAGE = """\
 usage: python -m cudapy.simulator [OPTION] ... (PROGRAM | -m MODULE | -c CODE) [ARGUMENT ...]
@@ -30,7 +31,8 @@ use the simulator too.
   --driver-version X.Y      the CUDA version of the driver (the newest that cudapy knows)
   --seed N                  varies the order in which threads run
   --check CHECK[,CHECK]     races, uninitialized, leaks, or all: look for these, print a summary at the end
-  --error-exitcode N        the exit code if anything is found, kernel faults included (1 with --check)
+  --error-exitcode N        the exit code if anything is found, kernel faults included (1 with --check);
+                            it is 3 where a check could not be completed, or its result not be written
   --json FILE               write the findings
   --native                  run a compiled program, linked with libcuda.so.1, or by nvcc with
                             `-cudart shared`
@@ -56,48 +58,98 @@ def main(arguments: list[str]) -> None:
         program.fail(f"{USAGE}--native needs a program")
     if checks is not None:
         asked |= {f"check_{name}": True for name in checks if name != "leaks"}
-    run = _run_native if is_native else program.run
+    watch = None
+    if (checks, code, path) != (None, None, None):
+        watch = _Watch(arguments, checks or (), int(checks is not None) if code is None else code, path)
+    if is_native:
+        _run_native(arguments, asked, watch)
+    else:
+        _run(arguments, asked, watch)
+
+
+def _run(arguments: list[str], settings: dict[str, Any], watch: _Watch | None) -> None:
+    """Run a Python program; in a process of its own if its end is watched."""
+    if watch is not None:
+        with _failing():
+            watch.begin()
+            ended = supervisor.fork()
+        if ended is not None:
+            _tell_if_run(watch, ended)
+        watch.join()
+    _take(install, settings)
+    if watch is None:
+        program.run(arguments)
+        return
+    findings.note_step(findings.STARTED)
     try:
-        if is_native:
-            _tell(asked)
-        else:
-            install(**asked)
+        program.run(arguments)
+    except SystemExit:
+        watch.ended()
+        raise
+    watch.ended()
+
+
+def _tell_if_run(watch: _Watch, program: supervisor.Ended) -> NoReturn:
+    """Say what was found, unless the settings did not let the program run."""
+    if program.status and (findings.STARTED, program.pid) not in findings.recorded().steps:
+        supervisor.end_as(program.status)
+    watch.tell(program)
+
+
+def _run_native(arguments: list[str], settings: dict[str, Any], watch: _Watch | None) -> None:
+    """Run a program that finds the simulator's libraries, in a process of its own; exits as it does."""
+    _take(_tell, settings)
+    folder = ""
+    try:
+        with _failing():
+            folder = tempfile.mkdtemp(prefix="cudapy-")
+            write_libraries(folder)
+            if watch is not None:
+                watch.begin()
+            ended = supervisor.fork()
+        if ended is None:
+            _become(arguments, folder, watch)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if watch is not None:
+        watch.tell(ended)
+    supervisor.end_as(ended.status)
+
+
+def _become(arguments: list[str], folder: str, watch: _Watch | None) -> NoReturn:
+    """Become a program that finds the libraries in a folder."""
+    if watch is not None:
+        watch.join()
+    paths = [folder, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+    try:
+        supervisor.execute(arguments, {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(paths)})
+    except OSError as error:
+        with contextlib.suppress(SystemExit):
+            program.fail(f"{arguments[0]}: {error.strerror}", 127)
+    os._exit(127)  # what else this process would do at its end is its parent's
+
+
+def _take(function: Callable[..., None], settings: dict[str, Any]) -> None:
+    """Have the simulator take its settings. Exits with 2 if they make no sense."""
+    try:
+        function(**settings)
     except (ValueError, RuntimeError) as error:
         program.fail(f"{USAGE}{error}")
-    if (checks, code, path) != (None, None, None):
-        if code is None:
-            code = 0 if checks is None else 1
-        watch = _Watch(arguments, checks or (), code, path)
-        try:
-            run(arguments)
-        except SystemExit:
-            watch.ended()
-            raise
-        watch.ended()
-    else:
-        run(arguments)
 
 
-def _tell(settings: dict[str, Any]) -> None:
+def _tell(**settings: Any) -> None:
     """Have a program that is started find the settings, which are looked at here. Raises ValueError."""
     enable(**settings)
     set_environment(settings)
 
 
-def _run_native(arguments: list[str]) -> None:
-    """Run a program that finds the simulator's libraries; exits as it does."""
-    with tempfile.TemporaryDirectory(prefix="cudapy-") as folder:
-        try:
-            write_libraries(folder)
-        except (OSError, RuntimeError) as error:
-            program.fail(str(error), 1)
-        paths = [folder, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
-        environment = {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(paths)}
-        try:
-            done = subprocess.run(arguments, env=environment, check=False)
-        except OSError as error:
-            program.fail(f"{arguments[0]}: {error.strerror}", 127)
-    sys.exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
+@contextlib.contextmanager
+def _failing() -> Iterator[None]:
+    """Before a program runs: exit for what is not possible here."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        program.fail(f"the program cannot be run: {error}", findings.INCOMPLETE)
 
 
 _CODE = (type, type(sys), type(lambda: None))
@@ -105,20 +157,23 @@ _CODE = (type, type(sys), type(lambda: None))
 
 
 class _Watch:
-    """Records what is found, and tells it at the end."""
+    """Records what is found in a program, and tells it in the process that waits for it."""
 
     def __init__(self, arguments: list[str], checks: tuple[str, ...], code: int, path: str | None) -> None:
         self._arguments = list(arguments)
         self._checks = checks
         self._code = code
         self._path = path
-        descriptor, self._record = tempfile.mkstemp(prefix="cudapy-findings-")
-        os.close(descriptor)
-        os.environ[findings.VARIABLE] = self._record
-        if "leaks" in checks:
-            os.environ[findings.LEAKS_VARIABLE] = "1"
+        self._process = 0
+
+    def begin(self) -> None:
+        """Record what is found from now on. Raises OSError."""
+        findings.begin("leaks" in self._checks)
+
+    def join(self) -> None:
+        """This process is the program."""
+        findings.join()
         self._process = os.getpid()
-        atexit.register(self._end)
 
     def ended(self) -> None:
         """The program has come to its end, and not failed: leaks are looked for when its threads have
@@ -134,23 +189,44 @@ class _Watch:
         gc.collect()
         if is_enabled():
             findings.note_leaks()
+        findings.note_step(findings.LOOKED_FOR_LEAKS)
 
-    def _end(self) -> None:
-        """After the program, its threads and its exit handlers, before the end of Python."""
-        if os.getpid() != self._process:  # a fork that ends as Python does
-            return
-        log.tell()
-        found = findings.recorded(self._record)
-        os.remove(self._record)
-        print(f"cudapy simulator: {findings.summary(found, self._checks)}", file=sys.stderr)
+    def tell(self, program: supervisor.Ended) -> NoReturn:
+        """Say what was found, and exit for it."""
+        recorded = findings.recorded()
+        for report in recorded.untold():
+            say(report)
+        problems = self._problems(program, recorded)
         if self._path is not None:
-            result = {"program": self._arguments, "checks": self._checks, "findings": found}
-            with open(self._path, "w") as file:
-                json.dump(result, file, indent=1)
-        if found and self._code:
-            for stream in (sys.stdout, sys.stderr):
-                stream.flush()
+            problems += self._write(self._path, recorded.findings, problems)
+        for problem in problems:
+            say(f"the check is incomplete: {problem}")
+        say(findings.summary(recorded.findings, self._checks, bool(problems)))
+        if self._code and (recorded.findings or recorded.is_incomplete):
             os._exit(self._code)
+        if problems:
+            os._exit(findings.INCOMPLETE)
+        supervisor.end_as(program.status)
+
+    def _problems(self, program: supervisor.Ended, recorded: findings.Recorded) -> list[str]:
+        """Why there may be more than what was found."""
+        problems = []
+        if recorded.is_incomplete:
+            problems.append("something was found that could not be recorded")
+        started, looked = ((step, program.pid) in recorded.steps for step in findings.STEPS)
+        if "leaks" in self._checks and program.status == 0 and started and not looked:
+            problems.append("leaks were not looked for, as the program ended without its exit handlers")
+        return problems
+
+    def _write(self, path: str, found: list[dict[str, Any]], problems: list[str]) -> list[str]:
+        """Write what was found as JSON; why that was not possible."""
+        result = {"program": self._arguments, "checks": self._checks, "findings": found, "problems": problems}
+        try:
+            with open(path, "w") as file:
+                json.dump(result, file, indent=1)
+        except OSError as error:
+            return [f"{path}: {error.strerror}"]
+        return []
 
 
 def _write(folder: str) -> None:
@@ -196,13 +272,19 @@ def _checks(text: str) -> tuple[str, ...]:
     return names
 
 
+def _exit_code(text: str) -> int:
+    if not 0 <= int(text) <= 255:
+        raise ValueError(text)
+    return int(text)
+
+
 OPTIONS: dict[str, Callable[[str], Any]] = {
     "--devices": int,
     "--compute-capability": _pair,
     "--driver-version": _pair,
     "--seed": int,
     "--check": _checks,
-    "--error-exitcode": int,
+    "--error-exitcode": _exit_code,
     "--json": str,
     "--write": str,
 }

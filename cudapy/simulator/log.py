@@ -8,7 +8,6 @@ from __future__ import annotations
 import atexit
 import ctypes
 import itertools
-import sys
 import threading
 import time
 from collections import deque
@@ -16,8 +15,9 @@ from typing import Any
 
 from .. import _forks
 from .._types.driver.enums import CUlogLevel
-from .findings import reference
+from .findings import note_told, reference
 from .refused import Refused, invalid
+from .stderr import say
 
 LENGTH = 100  # entries
 SIZE = 25600  # bytes: what cuLogsDumpToMemory is documented to need at most
@@ -57,7 +57,9 @@ class Log:
             self._reports[text] = _Report(prints)
             if len(self._reports) > LENGTH:
                 del self._reports[next(iter(self._reports))]
-        if self._is_over:
+        if not prints:
+            note_told(text)
+        elif self._is_over:
             self.show(text)
 
     def forked(self) -> None:
@@ -82,12 +84,15 @@ class Log:
             if report is None or report.is_told or not report.prints:
                 return
             report.is_told = True
-        print(f"cudapy simulator: {text}", file=sys.stderr, flush=True)
+        if say(text):
+            note_told(text)
 
     def _told(self) -> None:
         """The program has read what the last calls failed with."""
-        for report in list(self._reports.values()):
-            report.is_told = report.is_told or bool(report.calls)
+        for text, report in list(self._reports.items()):
+            if report.calls and not report.is_told:
+                report.is_told = True
+                note_told(text)
 
     def refused(self, symbol: str, refused: Refused) -> None:
         """What a call that failed leaves: the reason, and a last line with the status."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,7 @@ from .test_shared import REPOSITORY, pytestmark
 __all__ = ["pytestmark"]
 
 PROGRAM = '''
-import atexit, subprocess, sys
+import atexit, os, resource, subprocess, sys, threading
 from cudapy import driver
 
 PTX = b"""
@@ -62,6 +65,18 @@ class Freed:
 def late():
     print("late handler")
 
+def end(how):
+    if how == "environ": os.environ.clear()
+    elif how == "stderr": os.close(2)
+    elif how == "descriptors": os.closerange(0, 100)
+    elif how == "no more files": resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+    elif how == "folder": os.chdir("/")
+    elif how == "exit": os._exit(0)
+    elif how == "thread": threading.Thread(target=os._exit, args=(0,)).start(), threading.Event().wait()
+    elif how == "kill": os.kill(os.getpid(), 9)
+    elif how == "exec": os.execv("/bin/sh", ["sh", "-c", "exit 0"])
+    elif how == "clean exec": os.execve("/bin/sh", ["sh", "-c", "exit 0"], {})
+
 def main(what, *arguments):
     driver.cuInit(0)
     context = driver.cuDevicePrimaryCtxRetain(0)[1]
@@ -73,13 +88,20 @@ def main(what, *arguments):
     if what in ("outside", "unwritten", "race"):
         function = driver.cuModuleGetFunction(driver.cuModuleLoadData(PTX)[1], what.encode())[1]
         import ctypes
+        if arguments[:1] == ("before",): end(arguments[1])
         driver.cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, 0, ((int(pointer),), (ctypes.c_size_t,)), 0)
         driver.cuCtxSynchronize()
+    if arguments[:1] == ("after",): end(arguments[1])
     return Freed(pointer)
 
 atexit.register(late)
 if sys.argv[1] == "child":
     subprocess.run([sys.executable, *sys.argv[2:]], stderr=subprocess.DEVNULL)
+elif sys.argv[1] == "fork":
+    if not os.fork():
+        main(*sys.argv[2:])
+        os._exit(0)
+    os.wait()
 else:
     kept = main(*sys.argv[1:])
     if sys.argv[-1] == "fails":
@@ -91,17 +113,23 @@ def run(
     folder: Path, options: list[str], *arguments: str, **environment: str
 ) -> tuple[int, str, dict[str, Any]]:
     """The exit code, the last line on stderr, and what --json says."""
+    done = start(folder, [*options, "--json", str(folder / "found.json")], *arguments, **environment)
+    assert "late handler" in done.stdout, done.stderr
+    return done.returncode, done.stderr.splitlines()[-1], json.loads((folder / "found.json").read_text())
+
+
+def start(
+    folder: Path, options: list[str], *arguments: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """The program, checked."""
     program = folder / "program.py"
     program.write_text(PROGRAM)
     given = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
     given |= {"PYTHONPATH": str(REPOSITORY), **environment}
-    options = [*options, "--json", str(folder / "found.json")]
     command = [sys.executable, "-m", "cudapy.simulator", *options, str(program), *arguments]
-    done = subprocess.run(
+    return subprocess.run(
         command, env=given, capture_output=True, text=True, cwd=folder, timeout=120, check=False
     )
-    assert "late handler" in done.stdout, done.stderr
-    return done.returncode, done.stderr.splitlines()[-1], json.loads((folder / "found.json").read_text())
 
 
 @pytest.mark.parametrize(
@@ -140,6 +168,141 @@ def test_what_is_found(tmp_path: Path, what: str, kind: str, words: str) -> None
 @pytest.mark.thorough
 def test_exit_codes(tmp_path: Path, options: list[str], arguments: list[str], code: int, words: str) -> None:
     assert run(tmp_path, options, *arguments)[:2] == (code, f"cudapy simulator: {words}")
+
+
+FOUND = "cudapy simulator: 1 fault (checked: faults, races)"
+INCOMPLETE = "cudapy simulator: the check is incomplete: "
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "before environ",
+        "after exit",
+        *(
+            pytest.param(how, marks=pytest.mark.thorough)
+            for how in (
+                "before stderr",
+                "before descriptors",
+                "before folder",
+                "after thread",
+                "after kill",
+                "after exec",
+                "after clean exec",
+            )
+        ),
+    ],
+)
+@pytest.mark.parametrize("starts", [(), pytest.param(("fork",), marks=pytest.mark.thorough)])
+def test_a_fault_is_told_whatever_the_program_does(tmp_path: Path, starts: tuple[str, ...], how: str) -> None:
+    """Its report, too, as the program has no time for that, or no place."""
+    done = start(tmp_path, ["--check=races", "--json", "found.json"], *starts, "outside", *how.split(" ", 1))
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, FOUND), done.stderr
+    assert done.stderr.count("Invalid __global__ write of 4 bytes") == 1
+    (finding,) = json.loads((tmp_path / "found.json").read_text())["findings"]
+    assert finding["kind"] == "fault"
+
+
+@pytest.mark.thorough
+def test_a_fault_of_a_child_is_told_whatever_becomes_of_it(tmp_path: Path) -> None:
+    for how in ("kill", "exit"):
+        done = start(tmp_path, ["--check=races"], "child", "program.py", "outside", "after", how)
+        assert (done.returncode, done.stderr.splitlines()[-1]) == (1, FOUND), done.stderr
+
+
+@pytest.mark.thorough
+def test_a_fault_that_cannot_be_recorded(tmp_path: Path) -> None:
+    """A process that can open nothing still tells that there was something."""
+    done = start(tmp_path, ["--check=races"], "outside", "before", "no more files")
+    assert (
+        done.returncode == 1 and f"{INCOMPLETE}something was found that could not be recorded" in done.stderr
+    )
+    assert done.stderr.endswith("cudapy simulator: no errors seen (checked: faults, races)\n")
+
+
+@pytest.mark.parametrize("options", [["--check=races"], pytest.param([], marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    "place", ["nowhere/found.json", pytest.param("/dev/full", marks=pytest.mark.thorough)]
+)
+def test_a_result_that_cannot_be_written(tmp_path: Path, options: list[str], place: str) -> None:
+    done = start(tmp_path, [*options, "--json", place], "nothing")
+    assert done.returncode == 3 and f"{INCOMPLETE}{place}: " in done.stderr
+    done = start(tmp_path, [*options, "--json", place], "outside")
+    assert done.returncode == (1 if options else 3) and f"{INCOMPLETE}{place}: " in done.stderr
+
+
+@pytest.mark.thorough
+def test_nowhere_for_temporary_files(tmp_path: Path) -> None:
+    nowhere = str(tmp_path / "nowhere")
+    found = run(tmp_path, ["--check=races"], "outside", TMPDIR=nowhere, TMP=nowhere, TEMP=nowhere)
+    assert found[:2] == (1, FOUND)
+
+
+@pytest.mark.thorough
+def test_leaks_that_nobody_looked_for(tmp_path: Path) -> None:
+    """A program that ends without its exit handlers has not shown that it frees its memory."""
+    for how, code in (("exit", 3), ("exec", 3), ("kill", -9)):
+        done = start(tmp_path, ["--check=leaks"], "nothing", "after", how)
+        assert done.returncode == code, done.stderr
+        assert (f"{INCOMPLETE}leaks were not looked for" in done.stderr) == (code == 3)
+
+
+SIGNALS = """
+import os, signal, sys, time
+def stop(*_):
+    print("stopped")
+    sys.exit(5)
+signal.signal(signal.SIGTERM, stop)
+print(os.getpid(), flush=True)
+if sys.argv[1] == "stop":
+    os.kill(os.getpid(), signal.SIGSTOP)
+    print("goes on")
+else:
+    time.sleep(60)
+"""
+
+
+@contextlib.contextmanager
+def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    command = [sys.executable, "-m", "cudapy.simulator", "--check=races", "-c", SIGNALS, *arguments]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=REPOSITORY) as process:
+        assert process.stdout is not None
+        try:
+            yield process, int(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+@pytest.mark.thorough
+def test_signals_are_for_the_program() -> None:
+    summary = "cudapy simulator: no errors (checked: faults, races)\n"
+    with started("wait") as (process, _):
+        process.send_signal(signal.SIGTERM)
+        assert (*process.communicate(timeout=60), process.returncode) == ("stopped\n", summary, 5)
+    with started("wait") as (process, _):
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in said and said.endswith(summary)
+    with started("stop") as (process, _):
+        _, status = os.waitpid(process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+        process.send_signal(signal.SIGCONT)
+        assert (*process.communicate(timeout=60), process.returncode) == ("goes on\n", summary, 0)
+
+
+@pytest.mark.thorough
+def test_the_program_is_killed_with_the_command() -> None:
+    with started("wait") as (process, _):
+        process.kill()
+        assert process.communicate(timeout=60) == ("", "")  # the end of the pipes, which the program has
+
+
+@pytest.mark.parametrize("code", ["256", "-1"])
+def test_exit_codes_that_there_are_not(code: str) -> None:
+    command = [sys.executable, "-m", "cudapy.simulator", "--error-exitcode", code, "-c", "pass"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False)
+    assert done.returncode == 2 and f"--error-exitcode cannot be '{code}'" in done.stderr
 
 
 def test_a_check_that_there_is_not() -> None:

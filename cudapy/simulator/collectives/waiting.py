@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import itertools
 import os
-import sys
 import time
 
 from ..interrupts import leave
 from ..refused import Refused
+from ..stderr import say
 from ..streams.work import go_on
 from . import deadlocks
 from .board import changed
@@ -146,7 +146,7 @@ def _look(wait: Wait, fail: Callable[[str], Exception]) -> None:
         raise fail(f"{wait.line()}\n  and has waited for {lasted:.0f} s")
     if (gone or lasted > PATIENCE) and not wait.is_reported:
         wait.is_reported = True
-        print(f"cudapy simulator: {wait.line()}", file=sys.stderr, flush=True)
+        say(wait.line())
 
 
 def _look_for_end(wait: Wait, fail: Callable[[str], Exception]) -> None:

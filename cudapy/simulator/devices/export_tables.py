@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
-import sys
 
 from ..addresses import Pointer
 from ..library import provides
 from ..refused import unsupported
+from ..stderr import say
 
 _OURS = ("python", "libpython", "_ctypes", "libffi", "libc.", "libc-", "ld-linux")
 _FRAMES = 200
@@ -39,7 +39,7 @@ def cuGetExportTable(pExportTableId: Pointer) -> int:
     )
     if path not in _told:
         _told.add(path)
-        print(f"cudapy simulator: {reason}.", file=sys.stderr)
+        say(f"{reason}.")
     raise unsupported(reason)
 
 

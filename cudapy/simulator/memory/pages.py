@@ -58,6 +58,19 @@ def _system() -> Any:
     return _c[0]
 
 
+def unnamed_file(name: str) -> int:
+    """A descriptor of a new file in memory. It is not one of the standard streams, which a program may have
+    closed: what it prints then would go into the file.
+    """
+    import fcntl
+
+    first = os.memfd_create(name)
+    try:
+        return fcntl.fcntl(first, fcntl.F_DUPFD_CLOEXEC, 3)
+    finally:
+        os.close(first)
+
+
 def emptied(address: int, size: int) -> bool:
     """Make zeros of memory, which takes no time: the system has its pages when they are touched. False where
     it does not do so.
@@ -110,7 +123,7 @@ class File:
     """A file of memory; its `regions` are whole pages, with a tag behind what was asked for."""
 
     def __init__(self, name: str) -> None:
-        self.descriptor = os.memfd_create(name)
+        self.descriptor = unnamed_file(name)
         self.inode = os.fstat(self.descriptor).st_ino
         self._end = self._regions = 0
         self._is_closing = self._is_closed = False

@@ -24,7 +24,7 @@ from ..refused import Refused, invalid, unsupported
 from ..streams.operations import needed
 from ..streams.work import guard
 from .allocations import LARGEST, Block, blocks, table
-from .pages import IS_SUPPORTED, blank, map_file
+from .pages import IS_SUPPORTED, blank, map_file, unnamed_file
 
 if TYPE_CHECKING:
     from ..engine.memory import Member
@@ -170,7 +170,7 @@ def cuMemCreate(size: int, prop: Pointer, flags: int) -> int:
         raise invalid(f"{size} is no multiple of {GRANULARITY}, or flags is not 0")
     if size > LARGEST:
         raise Refused("CUDA_ERROR_OUT_OF_MEMORY", f"{size} bytes are asked for")
-    file = os.memfd_create("cudapy simulator")
+    file = unnamed_file("cudapy simulator")
     try:
         os.ftruncate(file, size)
         return Physical(size, properties, file).handle

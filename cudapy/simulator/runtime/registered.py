@@ -10,7 +10,6 @@ Source: crt/host_runtime.h and crt/device_functions.h of the toolkit, which decl
 from __future__ import annotations
 
 import ctypes
-import sys
 import threading
 from typing import Any
 
@@ -23,6 +22,7 @@ from ..devices.export_tables import file_at
 from ..fresh_devices import forgotten
 from ..library import provides
 from ..refused import Refused, invalid
+from ..stderr import say
 from .calls import Status, of_thread
 
 NO_CODE = "CUDA_ERROR_NO_BINARY_FOR_GPU"
@@ -72,7 +72,7 @@ class Binary:
                 if path not in _told:
                     _told.add(path)
                     name = f"{path}: " if path else ""
-                    print(f"cudapy simulator: {name}{refused.reason}", file=sys.stderr, flush=True)
+                    say(f"{name}{refused.reason}")
             raise
 
     def place_managed(self) -> None:

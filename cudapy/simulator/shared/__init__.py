@@ -57,6 +57,7 @@ def adopt(path: str) -> None:
     If the process is no Python's, which then has no command line, it ends without Python's end: what that
     prints is printed at the process'.
     """
+    from .. import findings
     from .driver import SONAME
     from .loaded import opened
     from .runtime import open_runtime, soname
@@ -72,6 +73,7 @@ def adopt(path: str) -> None:
             is_first = first is not None and first._handle == handle._handle
             _take("driver" if is_first else path, handle)
         if not sys.orig_argv and not _at_exit:
+            findings.note_step(findings.STARTED)
             _at_exit.append(ctypes.CFUNCTYPE(None, ctypes.c_void_p)(partial(_end, os.getpid())))
             ctypes.CDLL(None)["__cxa_atexit"](_at_exit[0], None, None)
     install()

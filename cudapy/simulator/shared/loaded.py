@@ -14,6 +14,7 @@ import threading
 import traceback
 
 from .. import immortal
+from ..memory.pages import unnamed_file
 from . import library_file
 from .machine_code import FORK_CALLS, GUARD_CALLS, GUARDED, this_machine
 
@@ -199,7 +200,7 @@ def open_bytes(data: bytes, name: str) -> ctypes.CDLL:
     Where there are no such files, it is a temporary one.
     """
     if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create(name)
+        descriptor = unnamed_file(name)
         path = f"/proc/self/fd/{descriptor}"
         with open(descriptor, "wb", closefd=False) as file:
             file.write(data)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
+from ...stderr import say
 from .. import fault, settings
 from ..fault import Fault
 from .arguments import function_number
 from .barrier import Barriers, Waiting
 from .cluster import ClusterBarriers, WaitingAtCluster
 from .report import place_of, threads
-from .watchdog import say
 
 if TYPE_CHECKING:
     from ..aliases import I64, Array, Bools, Lanes

@@ -6,7 +6,6 @@ slow. The second, if a limit is set, are faults, and so are those that Ctrl-C en
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING
 
@@ -69,8 +68,3 @@ class Watchdog:
             return False
         self._is_said = True
         return True
-
-
-def say(text: str) -> None:
-    """On stderr."""
-    os.write(2, f"cudapy simulator: {text}\n".encode(errors="replace"))
