@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import itertools
+import re
 import threading
 import time
 from collections import deque
@@ -22,18 +23,22 @@ from .stderr import say
 LENGTH = 100  # entries
 SIZE = 25600  # bytes: what cuLogsDumpToMemory is documented to need at most
 PATIENCE = 2  # calls that may fail with a report before it is printed: a wait polls, and then asks again
+_IGNORED = re.compile("Query|Free|Destroy|Unload|Release|Unregister|Capturing|CaptureInfo")
+"""Calls whose failure libraries ignore, once a context is lost, and with it the reason that they read."""
 QUIET = frozenset({"CUDA_ERROR_NOT_READY"})  # an answer rather than an error
 
 
 class _Report:
     """What there is to know of the report of a fault.
 
-    prints: whether it may be printed. calls: how many have failed with it. is_told: the program has read it.
+    prints: whether it may be printed. calls: how many have failed with it. is_asked: one of them was not of
+    those that libraries ignore. is_told: the program has read it.
     """
 
     def __init__(self, prints: bool) -> None:
         self.prints = prints
         self.calls = 0
+        self.is_asked = False
         self.is_told = False
 
 
@@ -90,7 +95,7 @@ class Log:
     def _told(self) -> None:
         """The program has read what the last calls failed with."""
         for text, report in list(self._reports.items()):
-            if report.calls and not report.is_told:
+            if report.is_asked and not report.is_told:
                 report.is_told = True
                 note_told(text)
 
@@ -105,6 +110,7 @@ class Log:
             self.write(refused.reason)
         if report is not None:
             report.calls += 1
+            report.is_asked = report.is_asked or not _IGNORED.search(symbol)
             if report.calls > PATIENCE:
                 self.show(refused.reason)
         self.write(f"Returning {refused.code} ({refused.status}) from {symbol.rpartition('_v')[0] or symbol}")

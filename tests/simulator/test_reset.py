@@ -78,6 +78,19 @@ sevens(made[0])
     assert sorted(output(START + code).splitlines()) == ["0 True 0 0", "1 True 0 1"]
 
 
+def test_a_report_that_a_library_ignored_is_still_told() -> None:
+    """core asks whether work is done, and a lost context does nothing: the program has not read why."""
+    code = """
+made = sevens()
+event = made[1].record()
+launch(made[1], LaunchConfig(grid=1, block=32), made[2].get_kernel("k"), made[3], np.int32(1000))
+while said(lambda: event.is_done) == "no error": pass
+assert "Invalid __global__ write" in said(made[1].sync)
+assert "Invalid __global__ write" not in said(made[1].sync)
+"""
+    assert output(START + code) == ""
+
+
 def test_things_of_before_say_so_and_are_released_in_silence() -> None:
     code = """
 device, stream, code, buffer = made = sevens()
