@@ -156,10 +156,13 @@ def clients(session: nox.Session) -> None:
 @nox.session
 def examples(session: nox.Session) -> None:
     """NVIDIA's examples for cuda.core, from a checkout: `nox -s examples -- --examples FOLDER [NAME ...]`."""
-    session.install("-e", ".[cuda13,test]")
-    for package in ("cupy-cuda13x", "torch"):  # some examples use them, where they can be had
-        session.run("python", "-m", "pip", "install", "--quiet", package, success_codes=[0, 1])
-    session.run("python", "-m", "tests.clients.examples", *session.posargs, success_codes=[0, 77])
+    arguments, packages = list(session.posargs), []
+    while "--with" in arguments:  # what some examples use besides, and is large: cupy-cuda13x, torch
+        at = arguments.index("--with")
+        packages += arguments[at + 1 : at + 2]
+        del arguments[at : at + 2]
+    session.install("-e", ".[cuda13,test]", *packages)
+    session.run("python", "-m", "tests.clients.examples", *arguments, success_codes=[0, 77])
 
 
 @nox.session
