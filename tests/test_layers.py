@@ -146,7 +146,7 @@ def test_the_reader_of_imports() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_arrows(path: Path) -> None:
     """Inside cudapy relative imports alone, each to a layer below; else the standard library, numpy and,
-    for what exists for it, Triton.
+    for what exists for it, Triton or pytest.
     """
     wrong = []
     for found in imports(path):
@@ -165,6 +165,9 @@ def test_arrows(path: Path) -> None:
         elif top in ("triton", "torch"):
             if found.at_import or layer(path) != "triton":
                 wrong.append(f"line {found.line}: {top} is for the driver of Triton, on first need")
+        elif top == "pytest":
+            if path.name != "pytest_plugin.py":
+                wrong.append(f"line {found.line}: pytest is for its plugin, which it loads")
         elif top not in STANDARD:
             wrong.append(f"line {found.line}: {top} is not in the standard library")
     assert wrong == []

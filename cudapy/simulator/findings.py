@@ -21,13 +21,16 @@ _NAME = "cudapy-findings"
 VARIABLE, LEAKS_VARIABLE = "CUDAPY_SIMULATOR_RECORD", "CUDAPY_SIMULATOR_RECORD_LEAKS"
 CHECKS = ("races", "uninitialized", "leaks")
 """What can be looked for beside faults."""
-FAULT, RACE, UNINITIALIZED, LEAK = "fault", "race", "uninitialized", "leak"
+FAULT, RACE, UNINITIALIZED, LEAK, REFUSAL = "fault", "race", "uninitialized", "leak", "refusal"
 _NAMES = {
     FAULT: ("fault", "faults"),
     RACE: ("race", "races"),
     UNINITIALIZED: ("read of uninitialized memory", "reads of uninitialized memory"),
     LEAK: ("leak", "leaks"),
+    REFUSAL: ("library that does not run on the simulator", "libraries that do not run on the simulator"),
 }
+refusals: list[str] = []
+"""Why libraries in this process do not run on the simulator: they may have gone on without a device."""
 STEPS = STARTED, LOOKED_FOR_LEAKS = "started", "looked for leaks"
 """How far a process came."""
 INCOMPLETE = 3
@@ -164,6 +167,14 @@ def note(kind: str, report: str, **more: Any) -> None:
     if by:
         finding["threads"] = by["threads"]
     _add({**finding, "report": report})
+
+
+def note_refusal(library: str, reason: str) -> None:
+    """Tell, and record, that a library, or the program itself, does not run on the simulator."""
+    refusals.append(reason)
+    note(REFUSAL, reason, library=library)
+    if say(f"{reason}."):
+        note_told(reason)
 
 
 def note_step(step: str) -> None:

@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import sys
 import threading
-import traceback
 from typing import Any
 
 from .._ffi.enums import Enum
@@ -26,7 +24,7 @@ from .._ffi.handles import Thunk
 from .._ffi.lazy_types import find
 from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse, symbol_of
 from .._ffi.scalars import AGGREGATES, SCALARS, SimpleData
-from . import failures, interrupts
+from . import failures, interrupts, mistakes
 from .addresses import lists, pointed, require, require_lists
 from .entry_points import IMPLICIT_STREAM, Release
 from .gc_pause import gc_pause
@@ -392,9 +390,7 @@ class Table:
 
     def _broken(self, symbol: str, error: BaseException) -> int:
         """A mistake in the simulator itself: shown, and CUDA_ERROR_UNKNOWN."""
-        print(f"cudapy simulator: {symbol} failed, which is a mistake in the simulator:", file=sys.stderr)
-        traceback.print_exception(error)
-        return self._refuse(symbol, "UNKNOWN", f"a mistake in the simulator: {type(error).__name__}: {error}")
+        return self._refuse(symbol, "UNKNOWN", mistakes.show(symbol, error))
 
     def _refuse(self, symbol: str, status: str, reason: str) -> int:
         """The status of a failure that no function raised."""

@@ -7,7 +7,10 @@ It comes before any conftest.py, and in the processes of pytest-xdist, too.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
+
+import pytest
 
 
 class _State:
@@ -34,6 +37,32 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
         settings = {} if options.cuda_devices is None else {"devices": options.cuda_devices}
         install(**settings)
         _State.is_installed = True
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Let a test fail in which a library found out that it does not run on the simulator, or before which: it
+    may have gone on without a device.
+    """
+    yield
+    reasons = _refusals()
+    if reasons:
+        pytest.fail("\n".join(reasons), pytrace=False)
+
+
+def pytest_sessionfinish(session: Any) -> None:
+    """Fail for what was refused after the last test."""
+    if _refusals() and not session.exitstatus:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _refusals() -> list[str]:
+    """What was refused since the last call."""
+    from . import findings
+
+    reasons = [*findings.refusals] if _State.is_installed else []
+    del findings.refusals[: len(reasons)]
+    return reasons
 
 
 def pytest_runtest_logfinish() -> None:

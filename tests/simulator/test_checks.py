@@ -17,7 +17,7 @@ import pytest
 from cudapy.simulator import findings
 from cudapy.simulator.streams import work
 
-from .test_shared import REPOSITORY, pytestmark
+from .test_shared import REPOSITORY, has_entry_point, pytestmark
 
 __all__ = ["pytestmark"]
 
@@ -168,6 +168,45 @@ def test_what_is_found(tmp_path: Path, what: str, kind: str, words: str) -> None
 @pytest.mark.thorough
 def test_exit_codes(tmp_path: Path, options: list[str], arguments: list[str], code: int, words: str) -> None:
     assert run(tmp_path, options, *arguments)[:2] == (code, f"cudapy simulator: {words}")
+
+
+ASKS = """
+import ctypes
+library = ctypes.CDLL("libcuda.so.1")
+library.cuInit(0)
+def test_that_falls_back():
+    for _ in range(2):
+        assert library.cuGetExportTable(ctypes.byref(ctypes.c_void_p()), bytes(16)) == 801
+def test_of_something_else():
+    assert True
+"""
+"""Asks for the tables that a libcudart asks for which is linked statically, and goes on without them."""
+
+
+@pytest.mark.parametrize("check", ["--check=races", "--check=all"])
+def test_a_library_that_does_not_run_on_the_simulator(tmp_path: Path, check: str) -> None:
+    command = [sys.executable, "-m", "cudapy.simulator", check, "--json", str(tmp_path / "found.json")]
+    done = subprocess.run(
+        [*command, "-c", f"{ASKS}\ntest_that_falls_back()"],
+        capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1 and done.stderr.count("linked statically") == 1
+    assert "cudapy simulator: 1 library that does not run on the simulator (checked: faults, " in done.stderr
+    (finding,) = json.loads((tmp_path / "found.json").read_text())["findings"]
+    assert finding["kind"] == "refusal" and "linked statically" in finding["message"]
+
+
+def test_a_test_with_a_library_that_does_not_run_on_the_simulator(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(ASKS)
+    options = ["-p", "no:cacheprovider", f"--rootdir={tmp_path}", "--cuda-simulator", str(tmp_path)]
+    if not has_entry_point():
+        options = ["-p", "cudapy.simulator.pytest_plugin", *options]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options],
+        capture_output=True, text=True, cwd=REPOSITORY, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1 and "1 failed, 1 passed" in done.stdout, done.stdout
+    assert "linked statically" in done.stdout
 
 
 FOUND = "cudapy simulator: 1 fault (checked: faults, races)"

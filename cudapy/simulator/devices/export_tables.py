@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 
+from .. import findings
 from ..addresses import Pointer
 from ..library import provides
 from ..refused import unsupported
-from ..stderr import say
 
 _OURS = ("python", "libpython", "_ctypes", "libffi", "libc.", "libc-", "ld-linux")
 _FRAMES = 200
@@ -39,7 +40,7 @@ def cuGetExportTable(pExportTableId: Pointer) -> int:
     )
     if path not in _told:
         _told.add(path)
-        say(f"{reason}.")
+        findings.note_refusal(path or sys.argv[0], reason)
     raise unsupported(reason)
 
 

@@ -11,9 +11,8 @@ import functools
 import os
 import tempfile
 import threading
-import traceback
 
-from .. import immortal
+from .. import immortal, mistakes
 from ..memory.pages import unnamed_file
 from . import library_file
 from .machine_code import FORK_CALLS, GUARD_CALLS, GUARDED, this_machine
@@ -102,7 +101,7 @@ class SharedLibrary:
         try:
             function = self._resolve(self._names[index])
         except BaseException as error:
-            traceback.print_exception(error)
+            mistakes.show(self._names[index], error)
             return self._failed
         with self._lock:
             if self._is_over:

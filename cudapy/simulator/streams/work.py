@@ -20,12 +20,11 @@ import contextlib
 import sys
 import threading
 import time
-import traceback
 from collections import deque
 from functools import partial
 from typing import Any
 
-from .. import findings
+from .. import findings, mistakes
 from ..gc_pause import gc_pause
 from ..interrupts import has_come, leave
 from ..log import log
@@ -458,9 +457,7 @@ class Queue:
             text = f"the host has not that much memory: {error}".rstrip(": ")
             fault = Refused("CUDA_ERROR_OUT_OF_MEMORY", text)
         except BaseException as error:
-            traceback.print_exception(error)
-            text = f"a mistake in the simulator: {type(error).__name__}: {error}"
-            fault = Refused("CUDA_ERROR_UNKNOWN", text)
+            fault = Refused("CUDA_ERROR_UNKNOWN", mistakes.show("work in a stream", error))
         finally:
             _here.work, _here.owner = before
             if fault is not None or owner.is_lost:
