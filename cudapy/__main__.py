@@ -17,7 +17,7 @@ from ._vendor import main as vendor
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the report; 0 if a kernel was compiled and run on a device, 1 if not.
+    """Print the report; 0 if a kernel was compiled and run, 1 if not.
 
     `ranks` runs a program in several processes; `top` shows the devices and their processes; `vendor` makes a
     copy of the package.
@@ -34,9 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog=f"python -m {__package__}",
         description="Reports what this machine has of CUDA, and the problems found. Exit code 0: a kernel "
-        "was compiled and run on a device; 1: it was not. Other commands, each with --help: `ranks` runs a "
-        "program in a process for each rank, `top` shows the devices and the processes on them, `vendor` "
-        "copies this package into another project.",
+        "was compiled and run on a device or, where there is no NVIDIA driver, on the simulator; 1: it was "
+        "not. Other commands, each with --help: `ranks` runs a program in a process for each rank, `top` "
+        "shows the devices and the processes on them, `vendor` copies this package into another project.",
     )
     parser.add_argument("--json", action="store_true", help="print the report as JSON, for bug reports")
     parser.add_argument("--version", action="version", version=f"{__package__} {__version__}")
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(as_json(facts, problems_found) if options.json else as_text(facts, problems_found), flush=True)
     except BrokenPipeError:  # `| head`; what is left must not fail again when Python ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0 if facts.job.works else 1
+    return 0 if facts.runs_kernels else 1
 
 
 if __name__ == "__main__":

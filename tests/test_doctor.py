@@ -386,6 +386,41 @@ def test_the_exit_code(
     assert json.loads(out[out.index("{") :])["works"] is works
 
 
+NO_DRIVER, BROKEN_DRIVER = (
+    LibraryFacts("cuda"),
+    LibraryFacts("cuda", broken=("/lib/libcuda.so.1: too short",)),
+)
+
+
+@pytest.mark.parametrize(
+    ("driver", "simulated", "status", "words"),
+    [
+        (NO_DRIVER, JobFacts(True, 0), 0, "\nOn the simulator one ran: CUDAPY_DRIVER=simulator, or"),
+        (BROKEN_DRIVER, JobFacts(True, 0), 1, "\nOn the simulator one ran: CUDAPY_DRIVER=simulator, or"),
+        (
+            NO_DRIVER,
+            JobFacts(error="it needs NumPy 2"),
+            1,
+            "\nOn the simulator none ran either: it needs NumPy 2",
+        ),
+        (NO_DRIVER, JobFacts(), 1, "nothing was run)."),
+    ],
+)
+def test_without_a_driver_the_simulator_counts(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    driver: LibraryFacts,
+    simulated: JobFacts,
+    status: int,
+    words: str,
+) -> None:
+    """A driver that is broken is one that somebody wants to use."""
+    found = failing(driver, driver=DriverFacts(), simulated=simulated)
+    monkeypatch.setattr(command, "this_machine", lambda: found)
+    assert command.main([]) == status
+    assert words in capsys.readouterr().out
+
+
 # -- a process of its own ---------------------------------------------------------------------------------
 
 
@@ -515,7 +550,7 @@ def doctor(
 def test_this_machine() -> None:
     status, text = doctor("--json")
     report = json.loads(text)
-    assert status == (0 if report["works"] else 1)
+    assert status == (0 if report["works"] or report["simulated"]["works"] else 1)
     assert [lib["name"] for lib in report["libraries"]] == list(USED)
     assert report["cudapy"] == cudapy.__version__
     if not report["works"]:
@@ -594,7 +629,7 @@ def test_a_device_is_described(driver, nvrtc) -> None:
     assert status == 1
     assert "Made Up, compute capability 9.0, 3.0 GiB" in text
     assert f"12.4            driver    {folder}/libcuda.so.1" in text
-    assert "[no kernel runs]" in text
+    assert "[no kernel runs on a GPU]" in text
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,7 @@ class Facts:
     driver: DriverFacts = field(default_factory=DriverFacts)
     compiler: CompilerFacts = field(default_factory=CompilerFacts)
     job: JobFacts = field(default_factory=JobFacts)
+    simulated: JobFacts = field(default_factory=JobFacts)  # the same on the simulator, if no device did it
     cache: CacheFacts = field(default_factory=CacheFacts)
     nvidia_fs: str = ""  # the version of the driver of GPUDirect Storage; "": it is not loaded
     headers: tuple[str, ...] = ()  # the folders that go with NVRTC
@@ -118,6 +119,12 @@ class Facts:
     environment: dict[str, str] = field(default_factory=dict)  # those of VARIABLES that are set
     absent: tuple[str, ...] = ()  # variables that name a folder which is not there
     stubs: tuple[tuple[str, str], ...] = ()  # (variable, entry): folders of link-time stubs of libcuda
+
+    @property
+    def runs_kernels(self) -> bool:
+        """Whether kernels run: on a device or, where there is no driver at all, on the simulator."""
+        driver = self.library("cuda")
+        return self.job.works or (self.simulated.works and not driver.path and not driver.broken)
 
     def library(self, name: str) -> LibraryFacts:
         """That of `libraries`; an empty one if it is not there."""

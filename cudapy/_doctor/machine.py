@@ -49,6 +49,7 @@ def this_machine(ask: Ask = ask_in_a_process) -> Facts:
             job = JobFacts(bool(answer.get("works")), answer.get("device"), answer.get("error", ""))
         if job.works:
             break
+    simulated = ask("simulated", "") if compiler.works and not job.works else {}
     headers = directories(HEADERS["cudart"], None, host)
     return Facts(
         cudapy=__version__,
@@ -58,6 +59,7 @@ def this_machine(ask: Ask = ask_in_a_process) -> Facts:
         driver=driver,
         compiler=compiler,
         job=job,
+        simulated=JobFacts(bool(simulated.get("works")), simulated.get("device"), simulated.get("error", "")),
         cache=CacheFacts(*compile_cache.state()),
         nvidia_fs=nvidia_fs(),
         headers=matching(nvrtc.version, nvrtc.path, host).folders if nvrtc.version else (),

@@ -196,4 +196,16 @@ def job(ordinal: str) -> dict[str, Any]:
     return {"works": True, "device": int(ordinal)}
 
 
-QUESTIONS = {"library": library, "devices": devices, "compiler": compiler, "job": job}
+def simulated(_: str) -> dict[str, Any]:
+    """The same on the simulator. Only in a process in which the driver was not opened."""
+    os.environ["CUDAPY_DRIVER"] = "simulator"
+    return job("0")
+
+
+QUESTIONS = {
+    "library": library,
+    "devices": devices,
+    "compiler": compiler,
+    "job": job,
+    "simulated": simulated,
+}

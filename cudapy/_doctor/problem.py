@@ -10,7 +10,7 @@ from .facts import Facts, LibraryFacts
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong. stops: no kernel runs because of it."""
+    """Something wrong. stops: no kernel runs on a GPU because of it."""
 
     text: str
     fix: str

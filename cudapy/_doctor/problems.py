@@ -44,7 +44,7 @@ def no_driver(facts: Facts) -> Iterator[Problem]:
     if driver.broken:
         text = f"The NVIDIA driver is broken: {'; '.join(driver.broken)}"
     else:
-        text = "There is no NVIDIA driver on this machine: kernels can be compiled, not run"
+        text = "There is no NVIDIA driver on this machine"
     yield Problem(text, f"{DRIVER}; {SIMULATED}", True)
 
 

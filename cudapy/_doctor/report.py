@@ -75,7 +75,7 @@ def _library(library: LibraryFacts) -> str:
 def _problems(problems: list[Problem]) -> Iterator[str]:
     yield "Problems" if problems else "No problems."
     for number, problem in enumerate(problems, 1):
-        mark = " [no kernel runs]" if problem.stops else ""
+        mark = " [no kernel runs on a GPU]" if problem.stops else ""
         yield _wrap(f"{problem.text}.{mark}", f"  {number}. ", "     ")
         yield f"     Fix: {problem.fix}"  # not wrapped: it is to be copied
 
@@ -92,4 +92,9 @@ def _verdict(facts: Facts) -> str:
         return f"Kernels run here: one was compiled with NVRTC and run on device {facts.job.device}."
     done = "NVRTC compiles" if facts.compiler.works else "nothing was compiled"
     ran = f"but: {facts.job.error.splitlines()[0]}" if facts.job.error else "nothing was run"
-    return f"No kernel can be compiled with NVRTC and run here ({done}, {ran})."
+    verdict = f"No kernel can be compiled with NVRTC and run on a GPU here ({done}, {ran})."
+    if facts.simulated.works:
+        verdict += "\nOn the simulator one ran: CUDAPY_DRIVER=simulator, or cudapy.simulator.stand_in()."
+    elif facts.simulated.error:
+        verdict += f"\nOn the simulator none ran either: {facts.simulated.error.splitlines()[0]}"
+    return verdict
