@@ -454,6 +454,65 @@ def test_other_loaders_are_asked(tree: Tree, variable: str) -> None:
     assert found("cuda", tree.host({"LD_LIBRARY_PATH": variable})) == ["libcuda.so.1"]
 
 
+@pytest.fixture
+def planted(tmp_path: Path, build: Build) -> Path:
+    """A folder of libraries that leave the file `mark` beside it when they are loaded."""
+    folder = tmp_path / "planted"
+    source = f"""
+        #include <stdio.h>
+        __attribute__((constructor)) static void run(void) {{ fclose(fopen("{tmp_path / "mark"}", "w")); }}
+    """
+    library = build(tmp_path / "library.so", source)
+    places = {
+        ".",
+        "lib",
+        "lib64",
+        "lib/x86_64-linux-gnu",
+        "nvidia/cu13/lib",
+        "nvvm/lib64",
+        "usr/lib/wsl/lib",
+    }
+    places |= {f"{row.wheel12}/lib" for row in LIBRARIES.values() if row.wheel12}
+    for place in places | {f"packages/{place}" for place in places}:
+        target = folder / place
+        assert target.is_relative_to(folder)  # an absolute folder would be one of the system's
+        target.mkdir(parents=True, exist_ok=True)
+        for name in (row.linux[0].format(major=major) for row in LIBRARIES.values() for major in (12, 13)):
+            shutil.copy(library, target / name)
+        shutil.copy(library, target / "libzstd.so.1")
+    return folder
+
+
+def run_in(folder: Path, arguments: list[str], environ: Mapping[str, str]) -> str:
+    """What a program prints that starts in a folder."""
+    names = ("LD_LIBRARY_PATH", "PYTHONSAFEPATH", "PYTHONPATH", "PWD")
+    environ = {**{k: v for k, v in os.environ.items() if k not in names}, **environ}
+    return subprocess.run(
+        [sys.executable, "-B", *arguments],
+        cwd=folder, env=environ, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+
+
+LOOK = """
+import os, sys
+{later}
+from cudapy import pathfinder
+if not {{"", {planted!r}, {planted!r} + "/packages"}}.isdisjoint(sys.path):
+    print("the working directory is on sys.path")
+for name in pathfinder.LIBRARIES:
+    try:
+        print(pathfinder.load(name).path)
+    except pathfinder.LibraryNotFound:
+        pass
+from cudapy.simulator.code import fatbin
+from cudapy.simulator.refused import Refused
+try:
+    fatbin._by_library(b"", 0)
+except Refused:
+    pass
+"""
+
+
 @pytest.mark.parametrize("module", [False, True], ids=["python -c", "python -m"])
 @pytest.mark.parametrize(
     ("variable", "later"),
@@ -463,66 +522,87 @@ def test_other_loaders_are_asked(tree: Tree, variable: str) -> None:
         (".", "os.environ['LD_LIBRARY_PATH'] = '/nowhere'"),
     ],
 )
-def test_planted_libraries_never_run(
-    tmp_path: Path, build: Build, module: bool, variable: str | None, later: str
-) -> None:
-    # The real loader, and libraries that leave a mark when they are loaded.
-    planted = tmp_path / "planted"
-    mark = tmp_path / "mark"
-    source = f"""
-        #include <stdio.h>
-        __attribute__((constructor)) static void run(void) {{ fclose(fopen("{mark}", "w")); }}
-    """
-    library = build(tmp_path / "library.so", source)
-    folders = {
-        ".",
-        "lib",
-        "lib64",
-        "lib/x86_64-linux-gnu",
-        "nvidia/cu13/lib",
-        "nvvm/lib64",
-        "usr/lib/wsl/lib",
-    }
-    folders |= {f"{row.wheel12}/lib" for row in LIBRARIES.values() if row.wheel12}
-    for folder in folders:
-        target = planted / folder
-        assert target.is_relative_to(planted)  # an absolute folder would be one of the system's
-        target.mkdir(parents=True, exist_ok=True)
-        for name in (row.linux[0].format(major=major) for row in LIBRARIES.values() for major in (12, 13)):
-            shutil.copy(library, target / name)
-        shutil.copy(library, target / "libzstd.so.1")
-    script = f"""if True:
-        import os, sys
-        {later}
-        from cudapy import pathfinder
-        if "" in sys.path or {str(planted)!r} in sys.path:
-            print("the working directory is on sys.path")
-        for name in pathfinder.LIBRARIES:
-            try:
-                print(pathfinder.load(name).path)
-            except pathfinder.LibraryNotFound:
-                pass
-        from cudapy.simulator.code import fatbin
-        from cudapy.simulator.refused import Refused
-        try:
-            fatbin._by_library(b"", 0)
-        except Refused:
-            pass
-    """
+def test_planted_libraries_never_run(planted: Path, module: bool, variable: str | None, later: str) -> None:
+    # The real loader.
+    script = LOOK.format(planted=str(planted), later=later)
     (planted / "look.py").write_text(script)
-    environ = {
-        key: value for key, value in os.environ.items() if key not in ("LD_LIBRARY_PATH", "PYTHONSAFEPATH")
-    }
-    environ["PYTHONPATH"] = str(REPOSITORY)
+    environ = {"PYTHONPATH": str(REPOSITORY)}
     if variable is not None:
         environ["LD_LIBRARY_PATH"] = variable
-    run = subprocess.run(
-        [sys.executable, "-B", *(["-m", "look"] if module else ["-c", script])],
-        cwd=planted, env=environ, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert run.stdout.startswith("the working directory is on sys.path")
-    assert str(planted) not in run.stdout.split("\n", 1)[1]
-    assert not mark.exists()
+    said = run_in(planted, ["-m", "look"] if module else ["-c", script], environ)
+    assert said.startswith("the working directory is on sys.path")
+    assert str(planted) not in said.split("\n", 1)[1]
+    assert not (planted.parent / "mark").exists()
+
+
+CHANGES = {
+    "before the import": "os.chdir('/')",
+    "after it": "import cudapy.pathfinder; os.chdir('/')",
+    "with another folder in front": "os.chdir('/'); sys.path.insert(0, '/nowhere')",
+    "in a child": "os.chdir('/')",  # of multiprocessing, which hands its sys.path over
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    ("module", "path", "told"),
+    [
+        (True, "", False),
+        *(
+            pytest.param(*case, marks=pytest.mark.thorough)
+            for case in (
+                (True, "", True),
+                (False, ":{repository}", True),
+                (False, "packages:{repository}", False),
+                (True, "packages::{repository}", False),
+            )
+        ),
+    ],
+)
+def test_planted_libraries_never_run_after_a_change_of_directory(
+    planted: Path, change: str, module: bool, path: str, told: bool
+) -> None:
+    """The interpreter has put the first directory on sys.path as an absolute folder.
+
+    told: whether PWD says where the program started.
+    """
+    look = LOOK.format(planted=str(planted), later=CHANGES[change])
+    if change == "in a child":
+        look = f"""
+import multiprocessing, os, sys
+def look():
+    exec({look!r})
+if __name__ == "__main__":
+    os.chdir("/")
+    child = multiprocessing.get_context("spawn").Process(target=look)
+    child.start()
+    child.join()
+"""
+    (planted / "program").mkdir()
+    (planted / "program/look.py").write_text(look)
+    environ = {"PYTHONPATH": path.format(repository=REPOSITORY) or str(REPOSITORY)}
+    if told:
+        environ["PWD"] = str(planted)
+    said = run_in(planted, ["-m", "program.look"] if module else ["program/look.py"], environ)
+    assert said.startswith("the working directory is on sys.path")
+    assert str(planted) not in said.split("\n", 1)[1]
+    assert not (planted.parent / "mark").exists()
+
+
+def test_what_a_program_puts_on_sys_path_counts_after_a_change_of_directory(tmp_path: Path) -> None:
+    """`python -m` has put the first directory behind it."""
+    file = tmp_path / "wheels/nvidia/cu13/lib/libnvrtc.so.13"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    program = f"""
+import os, sys
+sys.path.insert(0, {str(tmp_path / "wheels")!r})
+os.chdir("/")
+from cudapy import pathfinder
+print(next(c.path for c in pathfinder.find("nvrtc") if not c.refused))
+"""
+    (tmp_path / "look.py").write_text(program)
+    assert run_in(tmp_path, ["-m", "look"], {"PYTHONPATH": str(REPOSITORY)}) == f"{file}\n"
 
 
 # ---- Loading ----

@@ -11,12 +11,13 @@ import sys
 from typing import Any
 
 from .. import pathfinder
+from .._pathfinder import start
 
 _CHILD = """import sys, json
-paths, module, question, argument = json.loads(sys.argv[1])
+paths, module, *more = json.loads(sys.argv[1])
 sys.path[:] = paths
 from importlib import import_module
-import_module(module).main(question, argument)"""
+import_module(module).main(*more)"""
 _MARK = "cudapy doctor: "
 
 
@@ -25,7 +26,7 @@ def ask(question: str, argument: str = "", timeout: float = 120) -> dict[str, An
     if not sys.executable:
         return {"error": "not asked, as sys.executable is empty"}
     # -I, as the working directory must not be searched; the paths are this process's.
-    message = json.dumps([sys.path, __name__, question, argument])
+    message = json.dumps([sys.path, __name__, question, argument, start.folders()])
     command = [sys.executable, "-I", "-c", _CHILD, message]
     try:
         done = subprocess.run(
@@ -46,8 +47,9 @@ def ask(question: str, argument: str = "", timeout: float = 120) -> dict[str, An
     return {"error": said[-1] if said else f"the process that asked ended with {done.returncode}"}
 
 
-def main(question: str, argument: str) -> None:
+def main(question: str, argument: str, started_in: list[str]) -> None:
     """Answer on standard output, in the process that `ask` started."""
+    start.add(started_in)
     try:
         answer = QUESTIONS[question](argument)
     except Exception as error:  # whatever it is, it is what the report has to say

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from . import start
 from .libraries import Library
 
 
@@ -37,6 +38,7 @@ class Host(NamedTuple):
     cpu: str = os.uname().machine if hasattr(os, "uname") else "AMD64"
     root: str = os.sep  # above usr, opt and run
     at_start: Mapping[str, str] | None = None  # the environment then, if it is not `environ`
+    started_in: Sequence[str] = ()  # folders, absolute and real, that were the working directory, or in it
 
     @property
     def windows(self) -> bool:
@@ -64,18 +66,7 @@ class Host(NamedTuple):
 def this_host() -> Host:
     """This machine, as it is now."""
     paths = tuple(path for path in sys.path if isinstance(path, str))  # as `import` does
-    return Host(paths, os.environ, at_start=_environment_at_start())
-
-
-def _environment_at_start() -> Mapping[str, str] | None:
-    """The environment that the process was started with, as Linux has kept it; None elsewhere."""
-    try:
-        with open("/proc/self/environ", "rb") as file:
-            entries = file.read().split(b"\0")
-    except OSError:
-        return None
-    pairs = (os.fsdecode(entry).partition("=") for entry in entries)
-    return {name: value for name, equals, value in pairs if equals}
+    return Host(paths, os.environ, at_start=start.environment(), started_in=start.folders())
 
 
 class Place(NamedTuple):
@@ -111,7 +102,7 @@ def places(library: Library, majors: tuple[int, ...], host: Host) -> Iterator[Pl
 def wheels(
     wheel12: str, majors: tuple[int, ...], host: Host, of_any: tuple[str, ...] = ()
 ) -> Iterator[Place | Candidate]:
-    """NVIDIA's wheels on sys.path, whose entries may mean the working directory: those do not count.
+    """NVIDIA's wheels on sys.path, whose entries may mean the working directory, or have: those do not count.
 
     wheel12: the folder in the CUDA 12 wheels; those of CUDA 13 share one. of_any: the folders in wheels of
     either, which do not tell of which; instead of those.
@@ -121,7 +112,9 @@ def wheels(
         if not os.path.isabs(path):
             yield Candidate("pip", repr(path), refused="ignored, as it is not an absolute path")
         elif os.path.exists(path) and os.path.samefile(path, os.curdir):
-            yield Candidate("pip", path, refused="ignored, as it is the working directory")  # `python -m`
+            yield Candidate("pip", path, refused="ignored, as it is the working directory")
+        elif host.started_in and os.path.realpath(path) in host.started_in:  # `python -m`
+            yield Candidate("pip", path, refused="ignored, as the process was started there")
         else:
             trusted.append(path)
     for wheel in of_any:

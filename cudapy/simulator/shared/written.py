@@ -10,6 +10,7 @@ import os
 import sys
 import sysconfig
 
+from ..._pathfinder import start
 from ..._pathfinder.libraries import MAJORS
 from .. import driver_version
 from . import driver, library_file, runtime
@@ -70,5 +71,6 @@ def program(path: str) -> str:
     paths = [root, *(os.path.abspath(path) for path in sys.path if path)]
     return (
         f"import sys; sys.path += [path for path in {paths!r} if path not in sys.path]; "
+        f"from {start.__package__} import start; start.add({list(start.folders())!r}); "
         f"from {__package__} import adopt; adopt({path!r})"
     )
