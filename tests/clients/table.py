@@ -68,7 +68,8 @@ ROWS = (
     ),
     Row(
         ("taichi",),
-        "fields, arrays, matrices, atomics, shared memory, a gradient; not sparse fields",
+        "fields, arrays, matrices, atomics, shared memory, a gradient; sparse fields with "
+        "`num_compile_threads=0` alone (below)",
         ("others/taichi_fields.py",),
     ),
     Row(("warp-lang",), "a kernel on two arrays", ("others/warp_kernel.py",), STATIC),

@@ -29,6 +29,8 @@ from cudapy.simulator.shared.machine_code import (
     NULL,
     RETURNS_TEXT,
     STORES_TEXT,
+    WATCH,
+    WATCH_SECONDS,
 )
 from tests import warm
 
@@ -423,6 +425,97 @@ def test_the_code_of_guards(name: str, state: int) -> None:
         assert held == numbers
 
 
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("started", [0, 1])
+def test_a_call_on_a_thread_that_python_does_not_know_starts_the_watch(name: str, started: int) -> None:
+    """Once; the call has its arguments all the same."""
+    machine = Machine(name, library_file.build(ARCHITECTURES[name], "libx.so.1", FUNCTIONS))
+    state, create, target = (machine.OUTSIDE + place for place in (0x200, 0x300, 0x600))
+    words = {word: machine.symbols["cudapy_watch"] + 8 * i for i, word in enumerate(WATCH)}
+    machine.write(machine.symbols["cudapy_guard_calls"], state)
+    machine.write(words["create"], create)
+    machine.write(words["started"], started)
+    machine.write(machine.symbols["cudapy_targets"] + 8, target)
+    guard = machine.symbols["cudapy_guards"] + ARCHITECTURES[name].GUARD
+    arguments = machine.arguments[: 8 if machine.is_arm else 6]
+    held: list[int] = []
+    begun: list[int] = []
+
+    def run() -> int:
+        held.extend(machine.get(register) for register in arguments)
+        return 77
+
+    def begin() -> int:
+        begun.extend(machine.get(register) for register in arguments[:4])
+        return 0
+
+    machine.answers = {target: run, create: begin}
+    for _ in range(2):
+        for i, register in enumerate(arguments):
+            machine.put(register, 1000 + i)
+        assert machine.call(guard) == 77
+        assert held[-len(arguments) :] == list(range(1000, 1000 + len(arguments)))
+    assert [address for address, _ in machine.calls].count(create) == 1 - started
+    if not started:
+        assert (begun[0], begun[1], begun[3]) == (words["thread"], 0, 0)
+        machine.write(words["probe"], 0x7000)
+        sleep, write, dump = (machine.OUTSIDE + place for place in (0x700, 0x800, 0x900))
+        for word, value in {"sleep": sleep, "write": write, "dump": dump, "text": 55, "length": 6}.items():
+            machine.write(words[word], value)
+        machine.write(words["interpreter"], 0x1234567890)
+        slept: list[int] = []
+
+        def wait() -> int:
+            slept.append(machine.get(arguments[0]))
+            if len(slept) <= 3:
+                machine.write(words["beats"], len(slept))
+            if len(slept) == 3 * WATCH_SECONDS:
+                machine.write(words["create"], 0)
+            return 0
+
+        machine.answers |= {
+            sleep: wait,
+            write: lambda: told.append(("text", *given(3), len(slept))) or 0,
+            dump: lambda: told.append(("threads", *given(3), len(slept))) or 0,
+        }
+        told: list[tuple[Any, ...]] = []
+
+        def given(count: int) -> list[int]:
+            return [machine.get(register) for register in arguments[:count]]
+
+        machine.call(begun[2])
+        assert begun[4:] == [words["thread"], 0, 0x7000, 0]
+        assert set(slept) == {1_000_000}
+        silent = 3 + WATCH_SECONDS
+        assert told == [("text", 2, 55, 6, silent), ("threads", 2, 0x1234567890, 0, silent)]
+
+
+HELD = """
+import ctypes, sys
+library, system, holding = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL(None), ctypes.PyDLL(None)
+holding.pthread_create.argtypes = [ctypes.c_void_p] * 4
+system.pthread_join.argtypes = [ctypes.c_ulong, ctypes.c_void_p]
+thread, version = ctypes.c_ulong(), ctypes.c_int()
+function = ctypes.cast(library.cuDriverGetVersion, ctypes.c_void_p)
+def waits():
+    holding.pthread_create(ctypes.byref(thread), None, function, ctypes.byref(version))
+    holding.sleep(int(sys.argv[1]))
+waits()
+print(system.pthread_join(thread, None), version.value > 0)
+"""
+
+
+@pytest.mark.thorough
+def test_a_thread_that_holds_the_gil_and_waits_for_a_call_is_named() -> None:
+    done = run("-m", "cudapy.simulator", "-c", HELD, str(WATCH_SECONDS + 4))
+    assert (done.returncode, done.stdout) == (0, "0 True\n")
+    assert done.stderr.startswith(
+        f"cudapy simulator: for {WATCH_SECONDS} s a thread has held Python's interpreter"
+    )
+    if hasattr(ctypes.pythonapi, "_Py_DumpTracebackThreads"):
+        assert " in waits\n" in done.stderr
+
+
 FORKED = """
 import ctypes, os
 driver, system = ctypes.CDLL("libcuda.so.1"), ctypes.CDLL(None)
@@ -509,12 +602,13 @@ for _ in range(3):
         result = ctypes.c_void_p(-1)
         system.pthread_join(thread, ctypes.byref(result))
         results.append(result.value)
-print(results == 24 * [None], states() - before)
+print(results == 24 * [None], states() - before <= 1)
 """
 
 
 def test_threads_that_python_did_not_make_leave_nothing() -> None:
-    assert output(FOREIGN_THREADS) == "True 0\n"
+    """But for the one that sees whether it gets the GIL."""
+    assert output(FOREIGN_THREADS) == "True True\n"
 
 
 def test_threads_that_call_the_runtime_alone_keep_their_state() -> None:

@@ -15,6 +15,7 @@
     symbol      cudapy_thread_end   what threads call at their end, if the library has THREAD_STEPS
     symbol      cudapy_fork_prepare, _parent, _child    what pthread_atfork takes
     symbol      cudapy_fork_calls   the table of what these call
+    symbol      cudapy_watch        the table of the thread that watches the GIL
 
 glibc knows an open library by its DT_SONAME: once this one is open, `dlopen("libcuda.so.1")` finds it.
 
@@ -30,7 +31,17 @@ from typing import NamedTuple
 
 from ..._ffi import elf
 from ..._ffi.rounding import round_up
-from .machine_code import FORK_CALLS, GUARD_CALLS, NULL, RETURNS_TEXT, STORES_TEXT, X86_64, AArch64, Boot
+from .machine_code import (
+    FORK_CALLS,
+    GUARD_CALLS,
+    NULL,
+    RETURNS_TEXT,
+    STORES_TEXT,
+    WATCH,
+    X86_64,
+    AArch64,
+    Boot,
+)
 
 ENTRIES, SLOTS, RESOLVER, RETURN = "cudapy_entries", "cudapy_slots", "cudapy_resolver", "cudapy_return_"
 GUARDS, TARGETS, CALLED_BY_GUARDS = "cudapy_guards", "cudapy_targets", "cudapy_guard_calls"
@@ -40,6 +51,7 @@ THREAD_STEPS = ("cudapy_thread_clear", "cudapy_thread_attach", "cudapy_thread_de
 """The functions that THREAD_END calls: see `machine_code`."""
 FORKS = ("cudapy_fork_prepare", "cudapy_fork_parent", "cudapy_fork_child")
 CALLED_BY_FORKS = "cudapy_fork_calls"
+WATCHED = "cudapy_watch"
 PAGE = 0x10000  # the largest that a system for these machines has
 IMPORTS = (
     "pthread_once",
@@ -118,7 +130,15 @@ def build(
     finders = texts_of(functions)
     numbers = sorted({*functions.values()} - {STORES_TEXT, RETURNS_TEXT})
     ends = (THREAD_END,) if set(THREAD_STEPS) <= set(names) else ()
-    tables = (SLOTS, RESOLVER, TARGETS, CALLED_BY_GUARDS, CALLED_BY_FORKS, *((TEXTS,) if finders else ()))
+    tables = (
+        SLOTS,
+        RESOLVER,
+        TARGETS,
+        CALLED_BY_GUARDS,
+        CALLED_BY_FORKS,
+        WATCHED,
+        *((TEXTS,) if finders else ()),
+    )
     codes = [*map(constant_name, numbers), *(TEXT_CODE + name for name in finders)]
     symbols = [*imports, *names, ENTRIES, GUARDS, *tables, *codes, *ends, *FORKS]
     places = [strings.place(name) for name in symbols]
@@ -146,7 +166,7 @@ def build(
     steps = [at_text + machine.ENTRY * names.index(name) for name in THREAD_STEPS] if ends else []
     count = len(names)
     kinds = [functions[name] for name in finders]
-    nowhere = _Tables(count, 0, 0, 0, 0, 0, 0)
+    nowhere = _Tables(count, *[0] * (len(_Tables._fields) - 1))
     tail = _tail(machine, at_lazy, numbers, kinds, steps, interpreter, _NOWHERE, nowhere)
     at_data = round_up(tail.code.here, PAGE)
     if version:
@@ -157,7 +177,8 @@ def build(
     at_targets = at_resolver + 8
     at_guard_table = at_targets + 8 * (count + 1)
     at_fork_table = at_guard_table + 8 * len(GUARD_CALLS)
-    at_texts = at_fork_table + 8 * (len(FORK_CALLS) + 1)
+    at_watch = at_fork_table + 8 * (len(FORK_CALLS) + 1)
+    at_texts = at_watch + 8 * len(WATCH)
     at_imports = at_texts + 8 * len(finders)
     at_once = at_imports + 8 * len(imports)
     end = at_once + 8
@@ -168,7 +189,9 @@ def build(
     text = machine(at_text)
     for i, name in enumerate(names):
         text.entry(i, at_slots + 8 * i, at_lazy, (structs or {}).get(name))
-    places_of = _Tables(count, at_slots, at_resolver, at_targets, at_guard_table, at_fork_table, at_texts)
+    places_of = _Tables(
+        count, at_slots, at_resolver, at_targets, at_guard_table, at_fork_table, at_watch, at_texts
+    )
     tail = _tail(machine, at_lazy, numbers, kinds, steps, interpreter, addresses, places_of)
 
     values = [(UNKNOWN, 0, 0, 0)] * len(imports)
@@ -179,6 +202,7 @@ def build(
     values += [(OBJECT, DATA, at_targets, 8 * (count + 1))]
     values += [(OBJECT, DATA, at_guard_table, 8 * len(GUARD_CALLS))]
     values += [(OBJECT, DATA, at_fork_table, 8 * (len(FORK_CALLS) + 1))]
+    values += [(OBJECT, DATA, at_watch, 8 * len(WATCH))]
     values += [(OBJECT, DATA, at_texts, 8 * len(finders))] if finders else []
     values += [(FUNCTION, TEXT, constant, 16) for constant in tail.constants]
     values += [(FUNCTION, TEXT, at, end_at - at) for at, end_at in pairwise([*tail.texts, tail.thread_end])]
@@ -255,6 +279,7 @@ class _Tables(NamedTuple):
     targets: int
     guard_calls: int
     fork_calls: int
+    watch: int
     texts: int
 
 
@@ -309,8 +334,11 @@ def _tail(
     if interpreter:
         code.boot(addresses)
         code.align()
+    watch = code.here
+    code.watch(tables.watch)
+    code.align()
     shared = code.here
-    code.guards(tables.guard_calls)
+    code.guards(tables.guard_calls, tables.watch, watch)
     code.align()
     guards = code.here
     for index in range(tables.functions + 1):  # and one for the resolver

@@ -11,11 +11,12 @@ import functools
 import os
 import tempfile
 import threading
+import time
 
 from .. import immortal, mistakes
 from ..memory.pages import unnamed_file
 from . import library_file
-from .machine_code import FORK_CALLS, GUARD_CALLS, GUARDED, this_machine
+from .machine_code import FORK_CALLS, GUARD_CALLS, GUARDED, WATCH, WATCH_SECONDS, this_machine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _NOLOAD = getattr(os, "RTLD_NOLOAD", 4)
+_NO_GIL = (
+    f"cudapy simulator: for {WATCH_SECONDS} s a thread has held Python's interpreter lock (GIL) in code that "
+    "is not Python's. The simulator needs the lock: if that code waits for another thread's call of CUDA, "
+    "both wait forever. Python's threads:\n"
+).encode()
 _RESOLVER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
 
 
@@ -138,10 +144,34 @@ class SharedLibrary:
         else:
             system["pthread_atfork"](*handlers)
 
+    def watch(self) -> None:
+        """From the first call on a thread that Python did not make, say when nobody gets the GIL any more."""
+        table = (ctypes.c_void_p * len(WATCH)).in_dll(self._handle, library_file.WATCHED)
+        place = dict(zip(WATCH, range(len(WATCH)), strict=True))
+        beats = (ctypes.c_uint64 * len(WATCH)).in_dll(self._handle, library_file.WATCHED)
+
+        def probe(_: object) -> None:
+            while not self._is_over:
+                beats[place["beats"]] += 1
+                time.sleep(1)
+
+        self._probe = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(probe)
+        system, main = ctypes.CDLL(None), ctypes.pythonapi["PyInterpreterState_Main"]
+        main.restype = ctypes.c_void_p
+        dump = "_Py_DumpTracebackThreads"  # as faulthandler's: it needs no GIL
+        table[place["dump"]] = _address(ctypes.pythonapi, dump) if hasattr(ctypes.pythonapi, dump) else None
+        table[place["interpreter"]] = main()
+        table[place["probe"]] = ctypes.cast(self._probe, ctypes.c_void_p).value
+        table[place["text"]] = immortal.text(_NO_GIL)
+        table[place["length"]] = len(_NO_GIL)
+        for name, symbol in (("sleep", "usleep"), ("write", "write"), ("create", "pthread_create")):
+            table[place[name]] = _address(system, symbol)
+
     def _end(self) -> None:
-        """From now on Python may end: every function is machine code, and forks call nothing."""
+        """From now on Python may end: every function is machine code, and nothing else calls Python's."""
         with self._lock:
             self._is_over = True
+            ctypes.c_void_p.in_dll(self._handle, library_file.WATCHED).value = None
             ctypes.c_void_p.in_dll(self._handle, library_file.CALLED_BY_FORKS).value = None
             finders = library_file.texts_of(self._functions)
             if finders:

@@ -21,6 +21,9 @@ finds the text of an error has its own `text`, and the address of a table:
 The library of a program that has no Python has `boot` for its resolver, which starts one. `thread_end` gives
 back Python's state of a thread: see `threads`.
 
+A call on a thread of which Python knows nothing starts `watch`, a thread that needs no GIL: it says when
+nobody has had the GIL for WATCH_SECONDS, as when the one that holds it waits for the call.
+
 Python learns of a fork that C makes by three functions of `forks`, which pthread_atfork takes:
 
     prepare:    held = 0; if not Check(), as it is in os.fork: held = 1 + Ensure(), BeforeFork()
@@ -79,6 +82,23 @@ FORK_CALLS = (
 )
 """What `forks` calls; their addresses are in a table, in this order, and behind them is `held`. As long as
 the first is NULL, forks call nothing."""
+WATCH = (
+    "create",
+    "sleep",
+    "write",
+    "dump",
+    "probe",
+    "text",
+    "length",
+    "interpreter",
+    "beats",
+    "started",
+    "thread",
+)
+"""The words of the table of `watch`: pthread_create, usleep, write, _Py_DumpTracebackThreads or NULL, what
+counts `beats` as long as it gets the GIL, what is written if it does not, and what for `dump`. As long as the
+first is NULL, nothing is watched."""
+WATCH_SECONDS = 10
 PROMOTED = 0x2 | 0x4 | 0x100
 """RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL: of a library that is open, others find the symbols from then on."""
 GUARDED = 6
@@ -194,7 +214,7 @@ class X86_64:
         self._relative("e9", guards)  # jmp guards
         self.align()
 
-    def guards(self, table: int) -> None:
+    def guards(self, table: int, watch_table: int, watch: int) -> None:
         """What all guards share. table: the address of the addresses of GUARD_CALLS."""
         state, ensure, fetch, restore, release = range(table, table + 8 * len(GUARD_CALLS), 8)
         arguments = ("48 8b 7d f0", "48 8b 75 e8", "48 8b 55 e0", "48 8b 4d d8", "4c 8b 45 d0", "4c 8b 4d c8")
@@ -218,8 +238,59 @@ class X86_64:
         self._relative("ff 15", release)
         self._plain("48 8b 45 f8 c9 c3")  # mov -8(%rbp), %rax; leave; ret
         self.code[jump - 1] = len(self.code) - jump
+        word = dict(zip(WATCH, range(watch_table, watch_table + 8 * len(WATCH), 8), strict=True))
+        self._relative("48 8b 15", word["create"])  # mov create, %rdx
+        self._plain("48 85 d2 74 26")  # test %rdx, %rdx; jz, 38 bytes on
+        self._plain("b8 01 00 00 00")  # mov $1, %eax
+        self._relative("87 05", word["started"])  # xchg %eax, started
+        self._plain("85 c0 75 17")  # test %eax, %eax; jnz, 23 bytes on
+        self._relative("48 8d 3d", word["thread"])  # lea thread, %rdi
+        self._plain("31 f6 31 c9 48 89 d0")  # xor %esi, %esi; xor %ecx, %ecx; mov %rdx, %rax
+        self._relative("48 8d 15", watch)  # lea watch, %rdx
+        self._plain("ff d0")  # call *%rax
         self._plain(" ".join(arguments))
         self._plain("4c 8b 5d f8 c9 41 ff 23")  # mov -8(%rbp), %r11; leave; jmp *(%r11)
+
+    def watch(self, table: int) -> None:
+        """`void *watch(void *)`, which a thread runs. table: the address of the words of WATCH."""
+        word = dict(zip(WATCH, range(table, table + 8 * len(WATCH), 8), strict=True))
+        self._plain("53 41 54 41 55")  # push %rbx; push %r12; push %r13
+        self._relative("48 8d 3d", word["thread"])  # lea thread, %rdi
+        self._relative("48 8b 15", word["probe"])  # mov probe, %rdx
+        self._plain("31 f6 31 c9")  # xor %esi, %esi; xor %ecx, %ecx
+        self._relative("ff 15", word["create"])
+        self._plain("45 31 e4")  # xor %r12d, %r12d: the beats seen
+        reset = len(self.code)
+        self._plain("31 db")  # xor %ebx, %ebx: the seconds without one
+        again = len(self.code)
+        self._plain("bf 40 42 0f 00")  # mov $1000000, %edi
+        self._relative("ff 15", word["sleep"])
+        self._relative("48 8b 05", word["create"])  # mov create, %rax
+        self._plain("48 85 c0 74 00")  # test %rax, %rax; jz, to the end
+        jump = len(self.code)
+        self._relative("48 8b 05", word["beats"])  # mov beats, %rax
+        self._plain("49 39 c4 49 89 c4")  # cmp %rax, %r12; mov %rax, %r12
+        self._back("75", reset)  # jne
+        self._plain(f"ff c3 83 fb {WATCH_SECONDS:02x}")  # inc %ebx; cmp $WATCH_SECONDS, %ebx
+        self._back("75", again)  # jne
+        self._plain("bf 02 00 00 00")  # mov $2, %edi
+        self._relative("48 8b 35", word["text"])  # mov text, %rsi
+        self._relative("48 8b 15", word["length"])  # mov length, %rdx
+        self._relative("ff 15", word["write"])
+        self._relative("48 8b 05", word["dump"])  # mov dump, %rax
+        self._plain("48 85 c0")  # test %rax, %rax
+        self._back("74", again)  # jz
+        self._plain("bf 02 00 00 00")  # mov $2, %edi
+        self._relative("48 8b 35", word["interpreter"])  # mov interpreter, %rsi
+        self._plain("31 d2 ff d0")  # xor %edx, %edx; call *%rax
+        self._back("eb", again)  # jmp
+        self.code[jump - 1] = len(self.code) - jump
+        self._plain("31 c0 41 5d 41 5c 5b c3")  # xor %eax, %eax; pop %r13; pop %r12; pop %rbx; ret
+
+    def _back(self, instruction: str, place: int) -> None:
+        """A short jump to an earlier place in the code."""
+        self._plain(instruction)
+        self.code += struct.pack("<b", place - (len(self.code) + 1))
 
     def boot(self, boot: Boot) -> None:
         """`int boot(int)`: have the interpreter, which is started if there is none, run the text."""
@@ -400,7 +471,7 @@ class AArch64:
         self._words(0x14000000 | ((guards - self.here) >> 2 & 0x3FFFFFF))  # b guards
         self.align()
 
-    def guards(self, table: int) -> None:
+    def guards(self, table: int, watch_table: int, watch: int) -> None:
         """What all guards share. table: the address of the addresses of GUARD_CALLS."""
         state, ensure, fetch, restore, release = range(table, table + 8 * len(GUARD_CALLS), 8)
         pairs = [(i, i + 1, 16 + 8 * i) for i in (0, 2, 4, 6)] + [(8, 16, 80)]
@@ -423,7 +494,67 @@ class AArch64:
         self._words(0xF9402BE0, 0xA8C97BFD, 0xD65F03C0)  # ldr x0, [sp, #80]; ldp x29, x30, [sp], #144; ret
         distance = len(self.code) - jump
         self.code[jump : jump + 4] = struct.pack("<I", 0xB4000000 | distance >> 2 << 5)  # cbz x0, here
+        word = dict(zip(WATCH, range(watch_table, watch_table + 8 * len(WATCH), 8), strict=True))
+        self._load(9, word["create"])
+        skip = len(self.code)
+        self._words(0)
+        self._address(10, word["started"])
+        self._words(0xF940014B)  # ldr x11, [x10]
+        started = len(self.code)
+        self._words(0)
+        self._words(0x5280002B, 0xF900014B)  # mov w11, #1; str x11, [x10]
+        self._address(0, word["thread"])
+        self._words(0xD2800001)  # mov x1, #0
+        self._address(2, watch)
+        self._words(0xD2800003, 0xD63F0120)  # mov x3, #0; blr x9
+        self._forth(0xB4000009, skip)  # cbz x9, here
+        self._forth(0xB500000B, started)  # cbnz x11, here
         self._words(*loads, 0xA8C97BFD, 0xF9400210, 0xD61F0200)  # ldp x29, x30; ldr x16, [x16]; br x16
+
+    def _forth(self, instruction: int, place: int) -> None:
+        """Have the conditional branch at `place` in the code lead to its end."""
+        self.code[place : place + 4] = struct.pack("<I", instruction | (len(self.code) - place) >> 2 << 5)
+
+    def _back(self, instruction: int, place: int) -> None:
+        """A conditional branch to an earlier place in the code."""
+        self._words(instruction | ((place - len(self.code)) >> 2 & 0x7FFFF) << 5)
+
+    def watch(self, table: int) -> None:
+        """`void *watch(void *)`, which a thread runs. table: the address of the words of WATCH."""
+        word = dict(zip(WATCH, range(table, table + 8 * len(WATCH), 8), strict=True))
+        self._words(0xA9BE7BFD, 0xA90153F3)  # stp x29, x30, [sp, #-32]!; stp x19, x20, [sp, #16]
+        self._address(0, word["thread"])
+        self._load(2, word["probe"])
+        self._words(0xD2800001, 0xD2800003)  # mov x1, #0; mov x3, #0
+        self._call(word["create"])
+        self._words(0xD2800014)  # mov x20, #0: the beats seen
+        reset = len(self.code)
+        self._words(0x52800013)  # mov w19, #0: the seconds without one
+        again = len(self.code)
+        self._words(0x52884800, 0x72A001E0)  # mov w0, #1000000
+        self._call(word["sleep"])
+        self._load(9, word["create"])
+        jump = len(self.code)
+        self._words(0)
+        self._load(9, word["beats"])
+        self._words(0xEB09029F, 0xAA0903F4)  # cmp x20, x9; mov x20, x9
+        self._back(0x54000001, reset)  # b.ne
+        self._words(0x11000673, 0x7100001F | WATCH_SECONDS << 10 | 19 << 5)  # add w19, w19, #1; cmp w19, #10
+        self._back(0x54000001, again)  # b.ne
+        self._words(0x52800040)  # mov w0, #2
+        self._load(1, word["text"])
+        self._load(2, word["length"])
+        self._call(word["write"])
+        self._load(9, word["dump"])
+        self._back(0xB4000009, again)  # cbz x9
+        self._words(0x52800040)  # mov w0, #2
+        self._load(1, word["interpreter"])
+        self._words(0xD2800002, 0xD63F0120)  # mov x2, #0; blr x9
+        self._back(0x5400000E, again)  # b.al
+        self._forth(0xB4000009, jump)  # cbz x9, here
+        self._words(
+            0xD2800000, 0xA94153F3, 0xA8C27BFD, 0xD65F03C0
+        )  # mov x0, #0; ldp x19, x20; ldp x29, x30; ret
 
     def boot(self, boot: Boot) -> None:
         """`int boot(int)`: have the interpreter, which is started if there is none, run the text."""
