@@ -131,6 +131,14 @@ def test_the_front_page_runs_as_pasted_and_prints_what_it_says(tmp_path: Path) -
             assert same_everywhere(shown[1]) in same_everywhere(found)
 
 
+def test_no_page_asks_a_package_index_for_cudapy() -> None:
+    """It is not there: whoever took the name would have his code run."""
+    for page in PAGES:
+        for line in page.read_text().splitlines():
+            if "Fix: " not in line:  # of an installed one, whose extra pip looks up there
+                assert not re.search(r"""pip install\b.*[ "']cudapy\b""", line), (page, line)
+
+
 def test_the_examples_for_contributors_are_in_the_files_that_are_named() -> None:
     """Word for word, each in the file of `cudapy` that the text above it names last."""
     page = (ROOT / "CONTRIBUTING.md").read_text()
