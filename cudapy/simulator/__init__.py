@@ -414,7 +414,8 @@ def _make_tables(hardware: Hardware) -> None:
     from .library import Table
 
     devices, capability, version = hardware
-    Options.devices = devices if devices is not None else int(_environment("DEVICES") or Options.devices)
+    devices = devices if devices is not None else _whole("DEVICES")
+    Options.devices = devices if devices is not None else Options.devices
     Options.compute_capability = (
         capability or _pair(_environment("COMPUTE_CAPABILITY")) or Options.compute_capability
     )
@@ -518,8 +519,8 @@ def _settings(
 
     current = settings.current
     checks = _checks()
-    text = _environment("SEED")
-    current.seed = seed if seed is not None else int(text) if text else current.seed
+    seed = seed if seed is not None else _whole("SEED")
+    current.seed = seed if seed is not None else current.seed
     current.timeout = _seconds(timeout, current.timeout)
     for where, name, value in (
         (current, "check_races", races),
@@ -534,6 +535,15 @@ def _settings(
             value = True
         if value is not None:
             setattr(where, name, value)
+
+
+def _whole(name: str) -> int | None:
+    """The number in a variable of the environment, if it is set. Raises ValueError for what is not one."""
+    text = _environment(name)
+    try:
+        return int(text) if text else None
+    except ValueError:
+        raise ValueError(f"CUDAPY_SIMULATOR_{name} is {text!r}, which is not a whole number") from None
 
 
 def _seconds(given: float | None, before: float) -> float:

@@ -130,11 +130,13 @@ def _become(arguments: list[str], folder: str, watch: _Watch | None) -> NoReturn
 
 
 def _take(function: Callable[..., None], settings: dict[str, Any]) -> None:
-    """Have the simulator take its settings. Exits with 2 if they make no sense."""
+    """Have the simulator take its settings. Exits with 2 if they make no sense, with 1 without memory."""
     try:
         function(**settings)
     except (ValueError, RuntimeError) as error:
         program.fail(f"{USAGE}{error}")
+    except (MemoryError, OSError) as error:
+        program.fail(f"the simulator cannot start: {str(error) or 'there is not enough memory'}", 1)
 
 
 def _tell(**settings: Any) -> None:

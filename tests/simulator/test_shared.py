@@ -827,6 +827,8 @@ def test_a_mistake_in_the_environment_is_shown() -> None:
     done = run("-m", "cudapy.simulator", "-c", COUNT, CUDAPY_SIMULATOR_DEVICES="17")
     assert done.stdout == "999 0\n"
     assert "ValueError: the simulator has 1 .. 16 devices, not 17" in done.stderr
+    done = run("-c", "from cudapy import simulator; simulator.enable()", CUDAPY_SIMULATOR_DEVICES="many")
+    assert done.stderr.endswith("CUDAPY_SIMULATOR_DEVICES is 'many', which is not a whole number\n")
 
 
 @pytest.mark.parametrize(
@@ -845,6 +847,28 @@ def test_a_mistake_in_the_environment_is_shown() -> None:
 def test_the_command(arguments: tuple[str, ...], status: int, words: str) -> None:
     done = run("-m", "cudapy.simulator", *arguments)
     assert done.returncode == status and words in done.stderr, done.stderr
+
+
+LITTLE = """
+from cudapy.simulator import command
+from cudapy.simulator.shared import compilers
+def fails(path): raise ERROR
+compilers.exported_by = fails
+command.main(["-c", "pass"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("MemoryError", "there is not enough memory"),
+        ("OSError(12, 'Cannot allocate memory')", "[Errno 12] Cannot allocate memory"),
+    ],
+)
+def test_too_little_memory_at_the_start_is_told(nvrtc: Any, error: str, told: str) -> None:
+    """As a limit of the address space may leave, in which the compilers cannot be mapped."""
+    done = run("-c", LITTLE.replace("ERROR", error))
+    assert (done.returncode, done.stderr) == (1, f"the simulator cannot start: {told}\n")
 
 
 END = """
@@ -970,6 +994,15 @@ def test_the_pytest_plugin(tmp_path: Path) -> None:
     options = ("--cuda-simulator", "--cuda-devices=2", "-p", "no:cacheprovider", str(tmp_path))
     done = run("-m", "pytest", *plugin, *options, f"--rootdir={tmp_path}")
     assert "1 passed" in done.stdout and "CUDA: cudapy simulator, devices: 2" in done.stdout, done.stdout
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("count", ["0", "17"])
+def test_the_pytest_plugin_says_what_makes_no_sense(tmp_path: Path, count: str) -> None:
+    plugin = ("-p", "cudapy.simulator.pytest_plugin") if not has_entry_point() else ()
+    done = run("-m", "pytest", *plugin, "--cuda-simulator", f"--cuda-devices={count}", str(tmp_path))
+    assert done.returncode == 4
+    assert done.stderr.strip() == f"ERROR: --cuda-simulator: the simulator has 1 .. 16 devices, not {count}"
 
 
 @pytest.mark.thorough
