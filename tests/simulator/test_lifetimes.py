@@ -372,3 +372,24 @@ print(name(driver.cuStreamSynchronize(world.slow)))
 """
     expected = "CUDA_ERROR_OUT_OF_MEMORY\nTrue\nCUDA_SUCCESS\n"
     assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == expected
+
+
+def test_managed_memory_of_gigabytes_is_zero_and_takes_none_before_it_is_touched() -> None:
+    calls = """
+import resource
+def resident(): return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+context = checked.cuCtxCreate(0, 0)
+for size in (1 << 20, (64 << 20) - 1, 64 << 20, 1 << 30):
+    for _ in range(2):
+        before = resident()
+        memory = int(checked.cuMemAllocManaged(size, 1))
+        grown = resident() - before
+        view = np.frombuffer((ctypes.c_uint8 * size).from_address(memory), np.uint8)
+        assert size < 1 << 30 or grown < 64 << 20, grown
+        assert not view[:: size // 4096].any() and not view[-4096:].any(), size
+        view[-4096:] = view[:4096] = 0xAB
+        del view
+        checked.cuMemFree(memory)
+print("zero")
+"""
+    assert output(PRELUDE + calls, CUDAPY_SIMULATOR_REPORTS="0") == "zero\n"

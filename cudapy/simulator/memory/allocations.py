@@ -350,6 +350,7 @@ def cuMemAllocManaged(bytesize: int, flags: int) -> int:
     if flags not in (1, 2):
         raise invalid("flags must be CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST")
     address = allocate(bytesize, "managed", context, flags)
-    table.find(address).data.fill(0)  # type: ignore[union-attr]  # fresh pages of the system are zero
+    if bytesize < LAZY:  # else it is zero, and takes no time
+        table.find(address).data.fill(0)  # type: ignore[union-attr]  # fresh pages of the system are zero
     table.written(address, bytesize)
     return address
