@@ -6,7 +6,7 @@ import ctypes
 import os
 import struct
 
-from ._ffi.library import named_after, renamed
+from ._ffi.library import attach_lane, named_after, renamed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ class RepeatedLaunch:
 
     Arguments are compared by identity, which costs least: small ints and constants of a loop are the same
     objects each time. The value of the stream object is compared, too, as it can change.
+
+    Where there is a fast lane, this is what is left to it: other `kernelParams` than an address.
     """
 
     _NONE: tuple[Any, ...] = (object(), *[None] * 14)  # no argument is this object
@@ -133,6 +135,7 @@ class RepeatedLaunch:
                     from ._types.driver.handles import CUfunction, CUstream
 
                     launch_ex, success = self._launch_ex(), result
+                    attach_lane(function.__declaration__, cuLaunchKernel)  # type: ignore[attr-defined]
                 return result
             table = pointers(kernelParams, None, "cuLaunchKernel: kernelParams")
             err = launch_ex(config, f, table, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 
 from .lazy_types import find
 
@@ -75,6 +76,7 @@ class Library:
         self._found: dict[str, Any] = {}  # by symbol
         self._found_in = load
         self._bound: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {}  # by name in the namespace
+        self.lanes: dict[str, list[Any]] = {}  # tables of the fast lane, by the same name
 
     def __call__(self, prototype: str, **options: Any) -> Declaration:
         """Declare the function below by its C prototype. `options` are those of Declaration."""
@@ -137,6 +139,10 @@ class Library:
             function = self.symbol(*symbol)
             function.restype, function.argtypes = scope[name].restype, scope[name].argtypes
             scope[name] = function
+            for table in self.lanes.get(name, ()):
+                from .lanes import set_function
+
+                set_function(table, function)
 
 
 class Declaration:
@@ -233,6 +239,19 @@ class Declaration:
         from .codegen import install_code
 
         install_code(self.stub, self.write().__code__, _first_call.__code__)
+        attach_lane(self)
+
+
+FAST_LANE = "CUDAPY_FAST_LANE"
+"""The environment variable: with "1", functions get a fast lane at their first call."""
+
+
+def attach_lane(declaration: Declaration, function: Any = None) -> None:
+    """Give a declared function, or `function`, which does the same, the fast lane that is asked for."""
+    if os.environ.get(FAST_LANE) == "1":
+        from .lanes import attach
+
+        attach(declaration, function)
 
 
 def _first_call(*args: Any, declaration: Declaration, **kwargs: Any) -> Any:

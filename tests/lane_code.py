@@ -1,0 +1,399 @@
+"""Assembles the machine code of the fast lane: `python -m tests.lane_code` writes `cudapy/_ffi/lane_code.py`.
+
+One routine for all functions, which reads from a table of words what a function takes and returns. It never
+changes, so that the package has it as bytes, and no assembler. `cudapy/_ffi/lanes.py` says what is in the
+tables.
+
+Registers, until C was called: RBP the function's table, RBX the context, R12 the function object, R13 its
+arguments, R14 their count and flags, R15 the keywords.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import textwrap
+from pathlib import Path
+
+from cudapy._ffi.lanes import (
+    ARGUMENT,
+    BYTES,
+    CONTEXT,
+    ENUM,
+    FUNCTION,
+    INTEGER,
+    MOST_PARAMETERS,
+    MOST_RESULTS,
+    NARROW,
+    NONE,
+    PAGE,
+    PLACE,
+    RESULT,
+    RESULTS,
+)
+from cudapy.simulator.engine.jit.assembler import (
+    R8,
+    R9,
+    R10,
+    R11,
+    R12,
+    R13,
+    R14,
+    R15,
+    RAX,
+    RBP,
+    RBX,
+    RCX,
+    RDI,
+    RDX,
+    RSI,
+    RSP,
+    Assembler,
+    At,
+)
+
+WHERE = Path(__file__).parents[1] / "cudapy" / "_ffi" / "lane_code.py"
+IN_REGISTERS = (RDI, RSI, RDX, RCX, R8, R9)
+VALUES = 8 * (MOST_PARAMETERS - len(IN_REGISTERS))  # above what C finds on the stack
+CELLS = VALUES + 8 * MOST_PARAMETERS
+ROOM = (CELLS + 16 * MOST_RESULTS) // 16 * 16 + 8  # with six registers and the return address: 16 bytes
+
+
+class Routine(Assembler):
+    """The routine, whose parts follow one another."""
+
+    def of_context(self, name: str) -> At:
+        return At(RBX, 8 * CONTEXT.index(name))
+
+    def of_function(self, name: str) -> At:
+        return At(RBP, 8 * FUNCTION.index(name))
+
+    def load(self, target: int, source: At) -> None:
+        self.fetch(target, source, 8)
+
+    def push_any(self, register: int) -> None:
+        self.code += bytes((0x41,)) * (register >> 3)
+        self.push(register & 7)
+
+    def pop_any(self, register: int) -> None:
+        self.code += bytes((0x41,)) * (register >> 3)
+        self.pop(register & 7)
+
+    def if_bit(self, register: int, bit: int, name: str) -> None:
+        """Jump if one of the low 8 bits of a kind is set; RAX is lost."""
+        self.word("mov", RAX, register)
+        self.number("and", RAX, bit)
+        self.jump_if("ne", name)
+
+    def call_context(self, name: str) -> None:
+        self.call_at(self.of_context(name))
+
+    def leave(self) -> None:
+        self.number("add", RSP, ROOM)
+        for register in (R15, R14, R13, R12, RBX, RBP):
+            self.pop_any(register)
+
+    def write(self) -> bytes:
+        self.enter()
+        self.arguments()
+        self.cells()
+        self.call_c()
+        self.results()
+        self.ends()
+        return self.finish()
+
+    def enter(self) -> None:
+        for register in (RBP, RBX, R12, R13, R14, R15):
+            self.push_any(register)
+        self.number("sub", RSP, ROOM)
+        self.word("mov", RBP, RAX)
+        self.code += b"\x48\x8d\x1d" + struct.pack("<i", 2 * PAGE - len(self.code) - 7)  # lea RBX, [RIP + ..]
+        for kept, given in ((R12, RDI), (R13, RSI), (R14, RDX), (R15, RCX)):
+            self.word("mov", kept, given)
+        self.test(R15, R15)
+        self.jump_if("ne", "slow")
+        self.load(RAX, self.of_context("monitors"))
+        self.load(RAX, At(RAX))
+        self.test(RAX, RAX)
+        self.jump_if("ne", "slow")
+        self.load(RCX, self.of_context("code_at"))
+        self.load(RAX, At(R12, 0, RCX))
+        self.word("cmp", RAX, self.of_function("code"))
+        self.jump_if("ne", "slow")
+        self.word("mov", R10, R14)
+        self.shift_word("shl", R10, 1)
+        self.shift_word("shr", R10, 1)
+        self.word("cmp", R10, self.of_function("count"))
+        self.jump_if("ne", "slow")
+
+    def arguments(self) -> None:
+        """R10: how many are left, R9 where the next one is, R8 what is known about it."""
+        self.load(R8, self.of_function("arguments"))
+        self.word("mov", R9, R13)
+        self.test(R10, R10)
+        self.jump_if("e", "cells")
+        self.label("argument")
+        self.load(RSI, At(R9))
+        self.load(RDI, At(RSI, 8))  # its type
+        kind, cls, limit, slot = (At(R8, 8 * i) for i in range(4))
+        self.load(RCX, kind)
+        self.word("cmp", RDI, self.of_context("int"))
+        self.jump_if("e", "int")
+        self.word("cmp", RDI, cls)
+        self.jump_if("e", "typed")
+        self.word("cmp", RSI, self.of_context("none"))
+        self.jump_if("ne", "slow")
+        self.set(RDX, 0)
+        self.if_bit(RCX, NONE, "store")
+        self.jump("slow")
+
+        self.label("typed")
+        self.if_bit(RCX, ENUM, "digits")
+        self.word("mov", RDX, RSI)
+        self.word("add", RDX, self.of_context("bytes_at"))
+        self.if_bit(RCX, BYTES, "store")
+        self.load(R11, self.of_context("storage_at"))
+        self.load(RSI, At(RSI, 0, R11))
+        self.word("mov", RDX, RSI)
+        self.if_bit(RCX, PLACE, "store")
+        self.fetch(RDX, At(RSI), 4)
+        self.if_bit(RCX, NARROW, "store")
+        self.load(RDX, At(RSI))
+        self.jump("store")
+
+        self.label("int")
+        self.if_bit(RCX, INTEGER, "digits")
+        self.jump("slow")
+        self.label("digits")
+        self.load(R11, self.of_context("tag_at"))
+        self.load(RAX, At(RSI, 0, R11))
+        self.load(R11, self.of_context("digits_at"))
+        self.fetch(RDX, At(RSI, 0, R11), 4)
+        self.word("cmp", RAX, self.of_context("one_digit"))
+        self.jump_if("e", "limit")
+        self.word("cmp", RAX, self.of_context("two_digits"))
+        self.jump_if("ne", "no_digits")
+        self.fetch(RAX, At(RSI, 4, R11), 4)
+        self.shift_word("shl", RAX, 30)
+        self.word("or", RDX, RAX)
+        self.jump("limit")
+        self.label("no_digits")
+        self.set(RDX, 0)
+        self.word("cmp", RAX, self.of_context("no_digits"))
+        self.jump_if("ne", "slow")
+        self.label("limit")
+        self.word("cmp", RDX, limit)
+        self.jump_if("a", "slow")
+
+        self.label("store")
+        self.load(R11, slot)
+        self.keep(At(RSP, VALUES, R11), RDX)
+        self.number("add", R8, 8 * len(ARGUMENT))
+        self.number("add", R9, 8)
+        self.number("sub", R10, 1)
+        self.jump_if("ne", "argument")
+
+    def cells(self) -> None:
+        """Where C writes, with zeros, and their addresses."""
+        self.label("cells")
+        self.load(R8, self.of_function("results"))
+        self.load(R9, self.of_function("outputs"))
+        self.lea(RCX, At(RSP, CELLS))
+        self.set(RAX, 0)
+        self.label("cell")
+        self.test(R8, R8)
+        self.jump_if("e", "unlock")
+        self.keep(At(RCX), RAX)
+        self.keep(At(RCX, 8), RAX)
+        self.load(R11, At(R9))
+        self.keep(At(RSP, VALUES, R11), RCX)
+        self.number("add", RCX, 16)
+        self.number("add", R9, 8 * len(RESULT))
+        self.number("sub", R8, 1)
+        self.jump("cell")
+
+    def call_c(self) -> None:
+        """R14: the status."""
+        self.label("unlock")
+        self.load(RAX, self.of_function("locked"))
+        self.test(RAX, RAX)
+        self.jump_if("ne", "unlocked")
+        self.call_context("save_thread")
+        self.word("mov", R15, RAX)
+        self.label("unlocked")
+        self.load(R8, self.of_function("on_stack"))
+        self.set(R9, 0)
+        self.label("push")
+        self.word("cmp", R9, R8)
+        self.jump_if("e", "pushed")
+        self.load(RAX, At(RSP, VALUES + 8 * len(IN_REGISTERS), R9, 8))
+        self.keep(At(RSP, 0, R9, 8), RAX)
+        self.number("add", R9, 1)
+        self.jump("push")
+        self.label("pushed")
+        for i, register in enumerate(IN_REGISTERS):
+            self.load(register, At(RSP, VALUES + 8 * i))
+        self.set(RAX, 0)
+        self.call_at(self.of_function("c"))
+        self.code += b"\x4c\x63\xf0"  # movsxd R14, EAX
+        self.word("mov", RDI, R15)
+        self.test(RDI, RDI)
+        self.jump_if("e", "locked")
+        self.call_context("restore_thread")
+        self.label("locked")
+        self.test(R14, R14)
+        self.jump_if("ne", "failed")
+
+    def results(self) -> None:
+        """R13: the tuple, R14 what is known about the next result, R15 its cell, R12 its index."""
+        self.load(R13, self.of_function("only"))
+        self.test(R13, R13)
+        self.jump_if("e", "tuple")
+        self.word("mov", RDI, R13)
+        self.call_context("incref")
+        self.jump("end")
+        self.label("tuple")
+        self.load(RDI, self.of_function("results"))
+        self.number("add", RDI, 1)
+        self.call_context("tuple_new")
+        self.word("mov", R13, RAX)
+        self.test(R13, R13)
+        self.jump_if("e", "end")
+        self.load(RDI, self.of_function("ok"))
+        self.call_context("incref")
+        self.load(R14, self.of_function("outputs"))
+        self.lea(R15, At(RSP, CELLS))
+        self.set(R12, 0)
+        self.load(RDX, self.of_function("ok"))
+        self.label("item")
+        self.word("mov", RDI, R13)
+        self.word("mov", RSI, R12)
+        self.call_context("tuple_set")  # which takes the reference
+        self.word("cmp", R12, self.of_function("results"))
+        self.jump_if("e", "end")
+        kind, value, template, size = (At(R14, 8 * (1 + i)) for i in range(4))
+        self.load(RCX, kind)
+        for name in RESULTS:
+            self.number("cmp", RCX, RESULTS.index(name))
+            self.jump_if("e", name)
+        self.code += b"\x0f\x0b"  # ud2: there is no other
+
+        self.label("unsigned 4")
+        self.fetch(RDI, At(R15), 4)
+        self.call_context("from_unsigned")
+        self.jump("made")
+        self.label("unsigned 8")
+        self.load(RDI, At(R15))
+        self.call_context("from_unsigned")
+        self.jump("made")
+        self.label("signed 4")
+        self.code += b"\x49\x63\x3f"  # movsxd RDI, [R15]
+        self.call_context("from_signed")
+        self.jump("made")
+        self.label("signed 8")
+        self.load(RDI, At(R15))
+        self.call_context("from_signed")
+        self.jump("made")
+
+        self.label("enum")
+        self.code += b"\x49\x63\x3f"  # movsxd RDI, [R15]
+        self.call_context("from_signed")
+        self.test(RAX, RAX)
+        self.jump_if("e", "broken")
+        self.keep(At(RSP), RAX)
+        self.word("mov", RSI, RAX)
+        self.load(RDI, value)
+        self.call_context("get_item")
+        self.load(RDI, At(RSP))
+        self.keep(At(RSP), RAX)
+        self.call_context("decref")
+        self.load(RAX, At(RSP))
+        self.jump("made")
+
+        self.label("handle 4")
+        self.label("handle 8")
+        self.load(RDI, value)
+        self.set(RSI, 0)
+        self.call_context("allocate")
+        self.test(RAX, RAX)
+        self.jump_if("e", "broken")
+        self.load(RCX, template)
+        self.load(RDX, size)
+        self.label("copy")  # from its end to the head of an object, which it has
+        self.number("sub", RDX, 8)
+        self.load(R8, At(RCX, 0, RDX))
+        self.keep(At(RAX, 0, RDX), R8)
+        self.number("cmp", RDX, 16)
+        self.jump_if("ne", "copy")
+        self.load(RDX, self.of_context("storage_at"))
+        self.load(R8, At(RAX, 0, RDX))  # of the template, in it
+        self.word("sub", R8, RCX)
+        self.word("add", R8, RAX)
+        self.keep(At(RAX, 0, RDX), R8)
+        self.load(RCX, At(R15))
+        self.load(RDX, kind)
+        self.number("cmp", RDX, RESULTS.index("handle 4"))
+        self.jump_if("e", "narrow")
+        self.keep(At(R8), RCX)
+        self.jump("made")
+        self.label("narrow")
+        self.keep(At(R8), RCX, 4)
+
+        self.label("made")
+        self.word("mov", RDX, RAX)
+        self.test(RDX, RDX)
+        self.jump_if("e", "broken")
+        self.number("add", R12, 1)
+        self.number("add", R14, 8 * len(RESULT))
+        self.number("add", R15, 16)
+        self.jump("item")
+        self.label("broken")
+        self.word("mov", RDI, R13)
+        self.call_context("decref")
+        self.set(R13, 0)
+
+    def ends(self) -> None:
+        self.label("end")
+        self.word("mov", RAX, R13)
+        self.leave()
+        self.ret()
+
+        self.label("failed")
+        self.word("mov", RDI, R14)
+        self.call_context("from_signed")
+        self.set(R13, 0)
+        self.test(RAX, RAX)
+        self.jump_if("e", "end")
+        self.word("mov", R14, RAX)
+        self.word("mov", RSI, RAX)
+        self.load(RDI, self.of_function("failed"))
+        self.set(RDX, 0)
+        self.set(RAX, 0)
+        self.call_context("call")
+        self.word("mov", R13, RAX)
+        self.word("mov", RDI, R14)
+        self.call_context("decref")
+        self.jump("end")
+
+        self.label("slow")
+        for given, kept in ((RDI, R12), (RSI, R13), (RDX, R14), (RCX, R15)):
+            self.word("mov", given, kept)
+        self.load(RAX, self.of_function("slow"))
+        self.leave()
+        self.jump_to(RAX)
+
+
+def text() -> str:
+    code = Routine().write()
+    assert len(code) <= PAGE
+    lines = textwrap.wrap(code.hex(), 100)
+    return (
+        '"""The machine code of the fast lane, for x86-64, which `python -m tests.lane_code` writes."""\n\n'
+        "# What it does is in the source of that module; `lanes` says how it is used.\n"
+        "ROUTINE = bytes.fromhex(\n" + "".join(f'    "{line}"\n' for line in lines) + ")\n"
+    )
+
+
+if __name__ == "__main__":
+    WHERE.write_text(text())
+    sys.stdout.write(f"{WHERE}: {len(Routine().write())} bytes\n")

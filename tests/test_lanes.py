@@ -1,0 +1,369 @@
+"""The fast lane: the same results and exceptions as the functions' own code, and when it is not taken."""
+
+from __future__ import annotations
+
+import copy
+import cProfile
+import ctypes
+import inspect
+import os
+import subprocess
+import sys
+import types
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from . import lane_code
+from .stub import REPOSITORY, module
+from .stub.build import parameters
+from .stub.record import Call, Stub
+from .threads import at_once
+
+lanes = module("_ffi.lanes")
+driver = module("driver")
+with pytest.MonkeyPatch.context() as patch:  # from here on the functions of this copy that are called get one
+    patch.setenv(lanes.FAST_LANE, "1")
+    patch.setattr(lanes, "_state", None)
+    lanes._lanes()
+    state = lanes._state
+lanes._state = state
+needs_lanes = pytest.mark.skipif(bool(lanes.why_not()), reason=f"no fast lane: {lanes.why_not()}")
+FAILURE = 999
+LEAST = {"driver": 250, "runtime-13": 150, "nvml": 60, "nccl": 10}
+"""How many functions of a library have a lane, at least."""
+
+
+def test_the_routine_is_what_its_source_says() -> None:
+    assert lane_code.WHERE.read_text() == lane_code.text(), "run `python -m tests.lane_code`"
+
+
+@pytest.fixture(autouse=True)
+def _switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For copies that a test makes."""
+    monkeypatch.setenv(lanes.FAST_LANE, "1")
+
+
+def without_lane(function: Any) -> Any:
+    """The same function without a lane."""
+    twin = types.FunctionType(function.__code__, function.__globals__, function.__name__)
+    twin.__kwdefaults__ = function.__kwdefaults__
+    return twin
+
+
+def has_lane(function: Any) -> bool:
+    at = lanes._vectorcall_at()
+    return bool(lanes.words(function)[at] != lanes.words(without_lane(function))[at])
+
+
+def outcome(function: Any, arguments: tuple[Any, ...]) -> Any:
+    """Types and texts. The function gets copies of handles, as C changes some."""
+    arguments = tuple([copy.copy(a) if isinstance(a, lanes.Handle) else a for a in arguments])
+    try:
+        results = function(*arguments)
+    except Exception as error:
+        return type(error), str(error)
+    return [(type(result), repr(result)) for result in results]
+
+
+def arrived(calls: list[Call], function: Any) -> Any:
+    """What C got, without the addresses of cudapy's own memory."""
+    by_value = {p.c.c_name for p in parameters(function) if not p.c.stars}
+    memory = {p.c.c_name for p in parameters(function) if p.c.stars and p.role != "output"}
+    return [
+        (
+            call.symbol,
+            {name: argument.raw for name, argument in call.arguments.items() if name in by_value},
+            {name: argument.memory for name, argument in call.arguments.items() if name in memory},
+        )
+        for call in calls
+    ]
+
+
+def attempts(right: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Right arguments, and others in the place of each."""
+    from .stub.sweep import BAD
+
+    yield right
+    yield right[:-1]
+    yield (*right, 0)
+    for place, value in enumerate(right):
+        others: list[Any] = [0, 1, 2**30 - 1, 2**30, 2**31 - 1, 2**60 - 1, 2**60, 2**64 - 1, *BAD.values()]
+        if isinstance(value, int):
+            others += [type("Int", (int,), {})(7), int(value), type(value)(0), type(value)(1)]
+        if isinstance(value, lanes.Handle):
+            others += [type(value)(0), type("Derived", (type(value),), {})(7)]
+        for other in others:
+            yield (*right[:place], other, *right[place + 1 :])
+
+
+@needs_lanes
+@pytest.mark.thorough
+@pytest.mark.parametrize("api", ["driver", "runtime-12", "runtime-13", "nvml", "nvrtc", "nvjitlink", "nccl"])
+def test_both_ways_are_the_same(api: str, stub_of: Callable[[str], Stub]) -> None:
+    """With arguments right and wrong: the same results or exceptions, and the same in C."""
+    pytest.importorskip("numpy")
+    from .stub.sweep import targets
+
+    stub, seen, calls = stub_of(api), 0, 0
+    for target in targets(api):
+        function = target.function
+        declaration = getattr(function, "__declaration__", None)
+        if declaration is None:
+            continue
+        outcome(function, tuple(target.arguments.values()))
+        if not has_lane(function):
+            continue
+        seen += 1
+        stub.reset()
+        stub.peek = 0  # what it is given are not all addresses
+        twin = without_lane(function)
+        for arguments in attempts(tuple(target.arguments.values())):
+            for stub.status in (0, FAILURE):
+                found = outcome(function, arguments), arrived(stub.calls(), function)
+                expected = outcome(twin, arguments), arrived(stub.calls(), function)
+                calls += 1
+                assert found == expected, f"{target.name}{arguments}"
+    assert seen >= LEAST.get(api, 1)
+    assert calls >= 6 * seen
+
+
+# -- when it is not taken --------------------------------------------------------------------------------
+
+
+class Seen(list):  # type: ignore[type-arg]
+    """Notes that the function's own code is run, by its name for the C function; the lane has the address."""
+
+    def __init__(self, d: ModuleType, function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        name = f"_c_{function.__name__}"
+        real = function.__globals__[name]
+
+        def noting(*arguments: Any) -> Any:
+            self.append(name)
+            return real(*arguments)
+
+        monkeypatch.setitem(function.__globals__, name, noting)
+
+    def __bool__(self) -> bool:
+        """Whether it was since the last time this was asked."""
+        been = len(self) > 0
+        self.clear()
+        return been
+
+
+@needs_lanes
+def test_usual_calls_take_it(d: ModuleType, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = d.cuMemAlloc(16)
+    seen = Seen(d, d.cuMemAlloc, monkeypatch)
+    assert d.cuMemAlloc(16) == expected
+    assert not seen
+    assert d.cuMemAlloc(bytesize=16) == d.cuMemAlloc(ctypes.c_int(16)) == expected
+    assert seen
+    with pytest.raises(TypeError, match="cuMemAlloc"):
+        d.cuMemAlloc()
+    assert str(inspect.signature(d.cuMemAlloc)).startswith("(bytesize: 'int')")
+
+
+@needs_lanes
+def test_tools_see_the_function(d: ModuleType, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    d.cuMemAlloc(16)
+    seen = Seen(d, d.cuMemAlloc, monkeypatch)
+    names = []
+
+    def note(frame: Any, event: str, argument: Any) -> Any:
+        names.append((event, frame.f_code.co_name))
+
+    for start in (sys.setprofile, sys.settrace):
+        start(note)
+        d.cuMemAlloc(16)
+        start(None)
+        assert seen
+        assert ("call", "cuMemAlloc") in names
+        names.clear()
+        d.cuMemAlloc(16)
+        assert not seen
+    with cProfile.Profile() as profile:
+        d.cuMemAlloc(16)
+    assert seen
+    assert any("cuMemAlloc" in str(entry.code) for entry in profile.getstats())
+    d.cuMemAlloc(16)
+    assert not seen
+
+
+@needs_lanes
+def test_other_code_is_run(d: ModuleType, stub: Stub) -> None:
+    assert d.cuMemAlloc(16)[0] == 0
+    code = d.cuMemAlloc.__code__
+
+    def other(bytesize: int, *, declaration: Any) -> Any:
+        return bytesize
+
+    d.cuMemAlloc.__code__ = other.__code__
+    assert d.cuMemAlloc(16) == 16
+    d.cuMemAlloc.__code__ = code
+    assert d.cuMemAlloc(16)[0] == 0
+
+
+@needs_lanes
+def test_other_libraries_are_called(d: ModuleType, stub: Stub) -> None:
+    """What `rebind()` finds, be it a C function or one of Python, for which there is no lane."""
+    expected = d.cuMemAlloc(16)
+
+    class Other:
+        def __init__(self, function: Any) -> None:
+            self.function = function
+
+        def __getitem__(self, symbol: str) -> Any:
+            return self.function
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
+    def in_c(cell: int, size: int) -> int:
+        ctypes.c_uint64.from_address(cell).value = size + 1
+        return 0
+
+    def in_python(cell: Any, size: Any) -> int:
+        return 2
+
+    in_python.restype = in_python.argtypes = None  # type: ignore[attr-defined]
+    functions = ((in_c, 17), (in_python, None), (stub.library["cuMemAlloc_v2"], expected[1]))
+    for function, result in functions:
+        d.libcuda.load = lambda function=function: Other(function)
+        d.libcuda.rebind()
+        assert d.cuMemAlloc(16)[1] == result
+
+
+# -- what it leaves --------------------------------------------------------------------------------------
+
+
+@needs_lanes
+def test_references(d: ModuleType, stub: Stub) -> None:
+    """Of arguments and of what all results share; and no memory is lost, in a success or a failure."""
+    number, handle = 1 << 45, d.CUstream(5)
+    shared = [number, handle, d.CUresult(0), d.CUresult(FAILURE), d.CUdeviceptr, d.CUstream, None]
+
+    def many() -> None:
+        for stub.status in (0, FAILURE):
+            for _ in range(200):
+                d.cuMemAlloc(number)
+                d.cuMemAllocAsync(number, handle)
+                d.cuStreamQuery(handle)
+                d.cuStreamGetPriority(handle)
+                d.cuDeviceGet(0)
+            stub.reset()
+
+    many()
+    before, blocks = [*map(sys.getrefcount, shared)], sys.getallocatedblocks()
+    for _ in range(10):
+        many()
+    after = [*map(sys.getrefcount, shared)]
+    assert all(abs(a - b) < 20 for a, b in zip(after, before, strict=True)), (before, after)
+    assert abs(sys.getallocatedblocks() - blocks) < 200
+
+
+@needs_lanes
+def test_handles_are_as_any_others(d: ModuleType, stub: Stub) -> None:
+    _, first = d.cuStreamCreate(0)
+    _, again = d.cuStreamCreate(0)
+    assert type(first) is d.CUstream
+    assert first == again != 0
+    first.value = 3
+    first.note = "has a dict"
+    assert (again.value, first.value, d.CUstream().value) == (d.CUstream(again).value, 3, 0)
+    assert not hasattr(again, "note")
+    assert ctypes.c_size_t.from_address(first.getPtr()).value == 3
+    assert not first._is_view
+
+
+@needs_lanes
+def test_threads(d: ModuleType, stub: Stub) -> None:
+    stub.peek = 0
+
+    def work(number: int) -> None:
+        for i in range(300):
+            assert d.cuMemAlloc(16 + i)[0] == 0
+            assert d.cuStreamQuery(number) == (0,)
+            if i % 20 == 0 and number == 0:
+                stub._used.value = 0  # so that the record does not become full
+
+    at_once(work)
+
+
+# -- processes -------------------------------------------------------------------------------------------
+
+PROGRAM = """
+import ctypes, os, sys, threading
+sys.path.insert(0, {repository!r})
+{before}
+from cudapy import driver
+from cudapy._ffi import lanes
+library = ctypes.CDLL({path!r})
+driver.libcuda.load = lambda: library
+assert driver.cuMemAlloc(16)[0] == 0 == driver.cuMemAlloc(16)[0]
+print(lanes.why_not())
+{after}
+"""
+
+
+def run(stub: Stub, before: str = "", after: str = "", **environment: str) -> str:
+    text = PROGRAM.format(repository=str(REPOSITORY), path=str(stub.path), before=before, after=after)
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", text],
+        env={**os.environ, lanes.FAST_LANE: "1", **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout.strip()
+
+
+@needs_lanes
+def test_there_are_none_unless_asked_for(stub: Stub) -> None:
+    for other in ("0", ""):
+        assert run(stub, CUDAPY_FAST_LANE=other) == "CUDAPY_FAST_LANE is not 1"
+
+
+@needs_lanes
+def test_memory_that_may_not_become_executable(stub: Stub) -> None:
+    """As systemd's MemoryDenyWriteExecute has it; then functions are called as ever."""
+    deny = "import ctypes; print(ctypes.CDLL(None).prctl(65, 1, 0, 0, 0))"  # PR_SET_MDWE, Linux 6.3
+    first, *rest = run(stub, before=deny).splitlines()
+    if first != "0":
+        pytest.skip("this kernel has no PR_SET_MDWE")
+    assert rest == ["memory must not become executable: Permission denied"]
+
+
+@needs_lanes
+def test_no_page_is_writable_and_executable(stub: Stub) -> None:
+    show = """print(*[line for line in open("/proc/self/maps") if "wx" in line.split()[1]])"""
+    assert run(stub, after=show) == ""
+
+
+@needs_lanes
+def test_an_active_profiler_means_none(stub: Stub) -> None:
+    before = "import sys; sys.setprofile(lambda *_: None)"
+    assert run(stub, before=before, after="sys.setprofile(None)").startswith("a profiler, tracer or tool")
+
+
+@needs_lanes
+def test_fork_and_exit(stub: Stub) -> None:
+    """A child calls as its parent does; threads that are in C as Python ends do not disturb the end."""
+    after = """
+child = os.fork()
+if not child:
+    os._exit(driver.cuMemAlloc(16)[0] == 0 and 7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+def call():
+    while True:
+        driver.cuStreamQuery(0)
+for _ in range(4):
+    threading.Thread(target=call, daemon=True).start()
+class Last:
+    def __del__(self, function=driver.cuMemAlloc):
+        function(16)
+driver.last = last = Last()
+"""
+    assert run(stub, after=after) == "7"
