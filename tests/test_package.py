@@ -21,8 +21,8 @@ pytest.importorskip("hatchling", reason="hatchling, which builds the package, is
 
 pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[1]
-LIMIT = 1_295_000
-"""Bytes of the wheel: more is a mistake, or a decision."""
+LIMIT = 1_500_000
+"""Bytes that a wheel may have, so that it stays small to download and to vendor."""
 KEPT = ("cudapy", "samples", "benchmark", "tests", "docs", "notebooks", "conda", ".ci", ".github")
 
 
