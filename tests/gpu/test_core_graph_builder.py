@@ -907,6 +907,33 @@ def test_a_body_of_a_builder_that_was_dropped(device) -> None:
     two.close()
 
 
+@pytest.mark.parametrize("fails", ["by a wait", "by a fork"])
+@pytest.mark.parametrize("ends", ["dropped", "ended"])
+def test_a_body_is_ended_before_the_failure_that_destroys_its_graph(device, stream, ends, fails) -> None:
+    """In the other order driver 580 is killed by a segmentation fault."""
+    needs_driver(12, 4)
+    builder = stream.create_graph_builder().begin_building("relaxed")
+    inside = builder.if_then(builder.create_condition(1)).begin_building()
+    inside.callback(print)
+    recorded_in = inside.stream
+    if fails == "by a wait":
+        with pytest.raises(CUDAError):
+            stream.sync()
+    else:
+        for part in builder.split(2)[1:]:
+            part.callback(print)
+            del part
+    if ends == "ended":
+        with pytest.raises(CUDAError):
+            builder.end_building()
+    del builder
+    gc.collect()
+    assert not is_capturing(stream) and not is_capturing(recorded_in)
+    with pytest.raises(RuntimeError):
+        inside.callback(print)
+    inside.close()
+
+
 def test_a_capture_that_somebody_else_ends_leaves_its_graph_what_it_uses(device, stream) -> None:
     called = []
     builder = stream.create_graph_builder().begin_building()

@@ -153,7 +153,7 @@ class GraphBuilder(Closable, Drawn, Recorder):
         if capture is None and self._split_from is None:
             self._refuse(self._over or "it is not building: call begin_building()")
         if capture is None or capture.is_over:
-            self._refuse("the builder that it was split from has ended the building, or was dropped")
+            self._refuse("the builder that it belongs to has ended the building, or was dropped")
         return capture
 
     def _refuse(self, why: str) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..._errors import CUDAError
@@ -16,7 +17,7 @@ from ...driver import (
     checked,
 )
 from ..context.current import RelaxedCaptureMode, owning, with_context
-from ..ownership.captures import captures
+from ..ownership.captures import captures, is_invalidated
 from ..ownership.deferred import deferred
 from ..ownership.graph_references import GraphOwnership
 from ..ownership.owned import Ownership
@@ -61,8 +62,10 @@ class Capture:
         self._cell = CUgraph()  # for the graph, once that is there
         owned = self._cell if into is None else CUgraph()  # one that is part of another goes with that
         self._captured = captured = GraphOwnership(owned)
-        handle = CUstream(stream._handle.value)
-        self._abandoned = Ownership(_abandon, handle, self.streams, self._cell, captured)
+        given_up = CUstream(stream._handle.value), self.streams, self._cell, captured
+        self._abandoned = Ownership(_abandon, *given_up)
+        self._inside = captured.inside if hierarchy is None else hierarchy.inside
+        self._number = 0
         try:
             if into is None:
                 captures.begin(captured, "cuStreamBeginCapture", stream._handle, how)
@@ -72,7 +75,10 @@ class Capture:
                 )
             _, number, self.graph, *_ = checked.cuStreamGetCaptureInfo(stream._handle)
             self.hierarchy = hierarchy or GraphHierarchy(self.graph, self.context, captured, True)
-            captured.begun(int(number), self.hierarchy.references if into is None else None)
+            self._number = int(number)
+            captured.begun(self._number, self.hierarchy.references if into is None else None)
+            if into is not None:
+                self._inside[self._number] = partial(_abandon, *given_up)
         except BaseException:
             self._abandoned.close()
             raise
@@ -112,11 +118,14 @@ class Capture:
     def end(self) -> GraphHierarchy:
         """What was captured. Raises CUDAError that says why it is no graph; the capture is over then."""
         failed = None
+        if self.open_forks or is_invalidated(self.stream._handle):  # this destroys the graph
+            self._captured.end_inside()
         try:
             owning.cuStreamEndCapture(self._cell, self.stream._handle)
         except CUDAError as error:
             failed = error
         self._abandoned.forget()
+        self._inside.pop(self._number, None)
         if failed is not None:
             self._captured.drop(failed)
         elif self.hierarchy.root == self.graph:
@@ -150,6 +159,8 @@ def _abandon(handle: CUstream, streams: list[Stream], cell: CUgraph, captured: G
 
     The graph is destroyed now, though memory that it allocates refers to it: that will never be there.
     """
+    if len(streams) > 1 or is_invalidated(handle):  # the end destroys the graph
+        captured.end_inside()
     failure = None
     if captures.is_begun(captured) and not cell.value:  # else it was interrupted before or behind this
         try:

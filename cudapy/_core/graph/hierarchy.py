@@ -63,6 +63,11 @@ class GraphHierarchy:
         """False once the capture that was to make it has failed, or was abandoned."""
         return not self._ownership.is_dropped
 
+    @property
+    def inside(self) -> dict[int, Callable[[], None]]:
+        """The captures into graphs of it, as `GraphOwnership.inside`."""
+        return self._ownership.inside
+
     def mark_shared(self) -> None:
         """Others have a part of it to build: it is destroyed when the last of them lets go of it."""
         self._ownership.mark_shared()

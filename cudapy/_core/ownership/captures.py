@@ -176,6 +176,11 @@ def is_capturing(stream: Stream) -> bool:
     return bool(state(stream._handle))
 
 
+def is_invalidated(handle: CUstream) -> bool:
+    """Whether the capture that a stream is in cannot become a graph. Source: cuStreamIsCapturing."""
+    return state(handle) == _INVALIDATED
+
+
 def state(handle: CUstream) -> int:
     """The CUstreamCaptureStatus of a stream: 0 for one that does not capture. Source: cuStreamIsCapturing."""
     return _asked_state(handle) or 0

@@ -6,7 +6,7 @@ Buffers and events are kept with what they stand for, so that closing them leave
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ... import driver
@@ -149,6 +149,22 @@ def destroy_graph(graph: CUgraph) -> None:
     sweep()
 
 
+def _destroy_with_captures(graph: CUgraph, captures_inside: dict[int, Callable[[], None]]) -> None:
+    _end_captures(captures_inside)
+    destroy_graph(graph)
+
+
+def _end_captures(captures_inside: dict[int, Callable[[], None]]) -> None:
+    """Call each function, once.
+
+    A capture into the body of a conditional node that ends after the outermost graph was destroyed is a
+    segmentation fault in the driver (580, H200).
+    """
+    for number, end in list(captures_inside.items()):
+        end()
+        captures_inside.pop(number, None)
+
+
 class GraphOwnership(Ownership):
     """Owns a graph from before it is made, as a capture makes it at its end.
 
@@ -156,7 +172,7 @@ class GraphOwnership(Ownership):
     not keep the capture going.
     """
 
-    __slots__ = ("capture", "is_dropped", "is_void", "references")
+    __slots__ = ("capture", "inside", "is_dropped", "is_void", "references")
 
     def __init__(self, cell: CUgraph) -> None:
         self.capture = 0
@@ -167,7 +183,13 @@ class GraphOwnership(Ownership):
         """Whether in addition it can never run: what it allocates never was there."""
         self.references: weakref.ref[GraphReferences] | None = None
         """What the graph keeps alive, if it is recorded."""
-        super().__init__(destroy_graph, cell)
+        self.inside: dict[int, Callable[[], None]] = {}
+        """What ends each capture into a graph inside this one, by its number."""
+        super().__init__(_destroy_with_captures, cell, self.inside)
+
+    def end_inside(self) -> None:
+        """End the captures into graphs inside this one, which is about to go."""
+        _end_captures(self.inside)
 
     def begun(self, capture: int, references: GraphReferences | None) -> None:
         """The capture with this number is under way: its memory is found by it."""
