@@ -192,9 +192,9 @@ def cuMemcpyBatchAsync(
     failIdx: Pointer,
     hStream: int,
 ) -> None:
-    in_stream = _batch_stream(hStream)
     if failIdx:
         failIdx[0] = NO_INDEX
+    in_stream = _batch_stream(hStream)
     _lines(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, in_stream, failIdx)
 
 
@@ -271,9 +271,9 @@ def cuMemcpy3DBatchAsync_v2(numOps: int, opList: Pointer, flags: int, hStream: i
 
 @provides("driver")
 def cuMemcpy3DBatchAsync(numOps: int, opList: Pointer, failIdx: Pointer, flags: int, hStream: int) -> None:
-    in_stream = _batch_stream(hStream)
     if failIdx:
         failIdx[0] = NO_INDEX
+    in_stream = _batch_stream(hStream)
     _without_flags(flags)
     _boxes(_items(opList, numOps, "opList"), in_stream, failIdx)
 
