@@ -909,7 +909,7 @@ def test_a_body_of_a_builder_that_was_dropped(device) -> None:
 
 @pytest.mark.parametrize("fails", ["by a wait", "by a fork"])
 @pytest.mark.parametrize("ends", ["dropped", "ended"])
-def test_a_body_is_ended_before_the_failure_that_destroys_its_graph(device, stream, ends, fails) -> None:
+def test_a_body_is_ended_before_the_failure_that_destroys_its_graph(device, stream, add, ends, fails) -> None:
     """In the other order driver 580 is killed by a segmentation fault."""
     needs_driver(12, 4)
     builder = stream.create_graph_builder().begin_building("relaxed")
@@ -920,8 +920,9 @@ def test_a_body_is_ended_before_the_failure_that_destroys_its_graph(device, stre
         with pytest.raises(CUDAError):
             stream.sync()
     else:
+        buffer = zeros(device, device.create_stream(), 32)
         for part in builder.split(2)[1:]:
-            part.callback(print)
+            launch(part, ONE, add, buffer, 1)
             del part
     if ends == "ended":
         with pytest.raises(CUDAError):
