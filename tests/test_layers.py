@@ -215,6 +215,22 @@ def test_packages_of_core_are_in_order() -> None:
     assert upward == LATER
 
 
+ENGINE = PACKAGE / "simulator" / "engine"
+
+
+def test_the_engine_of_the_simulator_imports_itself_numpy_and_the_standard_library() -> None:
+    wrong = []
+    for path in ENGINE.rglob("*.py"):
+        for found in imports(path):
+            if found.level:
+                is_right = path.parents[found.level - 1].is_relative_to(ENGINE)
+            else:
+                is_right = found.module.split(".")[0] in STANDARD | {"numpy"}
+            if not is_right:
+                wrong.append(f"{path.relative_to(ENGINE)}, line {found.line}")
+    assert wrong == []
+
+
 def private_names(path: Path) -> Iterator[str]:
     """Of modules in other folders, those that a file imports, or takes from a module that it imports."""
     modules = {}
@@ -290,14 +306,14 @@ def test_core_leaves_c_to_the_layers_below(path: Path) -> None:
 
 
 def test_source_is_compiled_where_tracebacks_find_it() -> None:
-    """By one function, which keeps the text; but for programs, which have files."""
+    """By functions that keep the text; but for programs, which have files."""
     calls = {
         str(path.relative_to(PACKAGE))
         for path in FILES
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Name) and node.id == "exec"
     }
-    assert calls == {"_ffi/codegen.py", "_launcher/program.py"}
+    assert calls == {"_ffi/codegen.py", "simulator/engine/generated.py", "_launcher/program.py"}
 
 
 def python(code: str, *arguments: Any, **environment: str) -> Any:

@@ -33,23 +33,6 @@ class Source:
         return self.text
 
 
-def functions(
-    source: str, filename: str, scope: dict[str, Any], *, own_scope: bool = False
-) -> dict[str, Any]:
-    """The functions that `source` defines, by name; `scope` is their globals, and gets none of these names.
-
-    own_scope: nothing else has this scope. It gets the text, which goes with it; otherwise linecache keeps
-        the text until the process ends.
-    """
-    if own_scope:
-        scope.update(__name__=filename, __loader__=Source(source))
-    else:
-        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    defined: dict[str, Any] = {}
-    exec(compile(source, filename, "exec"), scope, defined)
-    return defined
-
-
 _codes: dict[str, CodeType] = {}
 _MOST = 1024
 """How many texts are remembered. A program has some hundred; one that makes kernels for ever has no end."""
@@ -129,12 +112,15 @@ def shared(source: str, filename: str, scope: dict[str, Any], names: Mapping[str
 
 
 def function(name: str, source: str, filename: str, scope: dict[str, Any]) -> Any:
-    """The function `name` that `source` defines, of a scope that others have, too."""
-    return functions(source, filename, scope)[name]
+    """The function `name` that `source` defines. `scope` are its globals, which others have, too."""
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    defined: dict[str, Any] = {}
+    exec(compile(source, filename, "exec"), scope, defined)
+    return defined[name]
 
 
 def function_of_object(name: str, source: str, filename: str, scope: dict[str, Any]) -> Any:
-    """The same for a function of one object, which goes with it, and which has a scope of its own.
+    """As `function`, for a function of one object, which goes with it, and which has a scope of its own.
 
     `filename` gets a number, so that there is no other of that name.
     """

@@ -26,6 +26,7 @@ from ..handles import find
 from ..library import provides
 from ..memory.allocations import table
 from ..refused import Refused, invalid, unsupported
+from ..stderr import say
 from ..streams.event import Event
 from ..streams.kernel_time_slices import KernelTimeSlices
 from ..streams.operations import Operation, needed
@@ -220,6 +221,7 @@ class KernelLaunch(Operation):
             origin=self.context,
             pause=_time_slices.pause_of(faults),
             is_interrupted=lambda: faults.is_interrupted,
+            notify=say,
         )
         try:
             with _time_slices:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,10 @@ class Answers:
         return str(code), ""
 
 
+def _print(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
 @dataclass
 class Device:
     """Make one for each simulated device, and pass it to every launch."""
@@ -85,6 +90,10 @@ class Device:
     """Called between the blocks of kernels: another kernel may run there."""
     is_interrupted: Callable[[], bool] = lambda: False
     """Whether kernels are to end, as Ctrl-C was pressed."""
+    notify: Callable[[str], object] = _print
+    """Called with what is told while a kernel runs: that all its threads wait for a write that no thread
+    makes.
+    """
 
     def heap_allocate(self, size: int) -> int:
         """The address of memory of the heap of kernels, or 0."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...._ffi.codegen import functions
-from ...._ffi.rounding import round_up
+from ..generated import functions
 from ..jit import able
 from ..jit.function import MachineCode
 from ..ptx.declarations import LARGEST
@@ -24,6 +22,7 @@ from ..ptx.syntax import (
     Vector,
 )
 from ..ptx.types import TYPES, Type
+from ..rounding import round_up
 from . import scope
 from .block import BlockWriter
 from .graph import Block, Step, read_registers, split_basic_blocks, waiting_loops
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from ..instructions import Match
     from ..instructions.rule import Slot
 
-_modules = itertools.count()
 _MASKS = ("b32", "u32", "s32")
 """The types of registers that ptxas takes as a warp's mask."""
 
@@ -145,8 +143,7 @@ class FunctionCompiler:
             self._reconverge(block)
         liveness(blocks, self._results())
         texts = [writer.text() for writer in writers]
-        filename = f"<ptx {next(_modules)}: {self.text.name}>"
-        defined = functions("\n".join(texts), filename, self._scope, own_scope=True)
+        defined = functions("\n".join(texts), f"ptx {self.text.name}", self._scope)
         for block in blocks:
             block.run = defined[f"block{block.index}"]
         self.compiled.blocks = blocks

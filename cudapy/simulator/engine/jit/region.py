@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...._ffi.codegen import functions
-from ...._ffi.rounding import round_up
 from ..compile.graph import read_registers, registers_of
+from ..generated import functions
 from ..ptx.syntax import Instruction, Operand, Register, Vector
 from ..ptx.types import TYPES, Type
+from ..rounding import round_up
 from ..run.access import ATOMIC, READ, WRITE, Access, accessed
 from . import layout, semantics
 from .accesses import CHECKS, access_address, access_of, atomic_of, is_access, is_atomic
@@ -108,7 +108,7 @@ class Region:
         """The spaces that it accesses."""
         expressions = "".join(f"{one}, " for one in self._inputs)
         text = f"def inputs(L):\n return ({expressions})\n"
-        defined = functions(text, "<inputs>", dict(_DTYPES), own_scope=True)
+        defined = functions(text, "inputs", dict(_DTYPES))
         self.read_inputs: Callable[[Batch], tuple[Any, ...]] = defined["inputs"]
         """What does not change in a batch."""
         self.inputs = list(self._inputs.values())

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import numpy as np
 
-from ...stderr import say
 from .. import fault, settings
 from ..fault import Fault
 from .arguments import function_number
@@ -173,7 +172,7 @@ class BarrierSync:
             head = f"{self._kernel.name} has run for {watchdog.seconds:.0f} s, and its threads only look at "
             head += "memory that none of them changes"
             last = "    CUDAPY_SIMULATOR_TIMEOUT=seconds or Ctrl-C in a wait ends such kernels"
-            say("\n".join([head, *self._where_all_are(places), last]))
+            self._batch.device.notify("\n".join([head, *self._where_all_are(places), last]))
 
     def _looks_at(self, key: Key) -> Instruction | None:
         """What the threads of a group wait with, if they are in a loop that waits."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from ...._ffi.rounding import round_up
 from .. import fault, settings
+from ..rounding import round_up
 from .atomic import Atomics
 from .bulk import Bulk
 from .children import Children

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...._ffi.rounding import round_up
 from .. import fault, settings
 from ..memory import POISON
+from ..rounding import round_up
 from .access import Access, mark_or_check
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...._ffi.rounding import round_up
 from .. import fault
 from ..fault import Fault
+from ..rounding import round_up
 from .arguments import arguments, function_number, give
 from .device_runtime import DEVICE_RUNTIME, Service
 from .formatting import formatted

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...._ffi.rounding import round_up
 from .. import fault
 from ..memory import POISON
+from ..rounding import round_up
 from . import layout
 from .access import READ, Access
 from .local import refuse
