@@ -10,7 +10,7 @@ The machine code is one routine (`lane_code.ROUTINE`), the same for all function
 function takes and returns is in a table of numbers. Between the two there is a stub for each function, which
 loads the address of its table. The routine and the stubs are written before their pages are made executable.
 
-There are lanes where FAST_LANE asks for them. Where Python keeps what the routine reads is looked up in
+FAST_LANE switches lanes off. Where Python keeps what the routine reads is looked up in
 objects made for that, not assumed; then functions of libc are called in that way. If anything is other than
 expected, there are no lanes: see `why_not`.
 
@@ -360,8 +360,8 @@ def why_not() -> str:
 
 
 def _begin() -> _Lanes:
-    if os.environ.get(FAST_LANE) != "1":
-        raise NoLanes(f"{FAST_LANE} is not 1")
+    if os.environ.get(FAST_LANE) == "0":
+        raise NoLanes(f"{FAST_LANE} is 0")
     if sys.platform != "linux" or os.uname().machine != "x86_64" or ctypes.sizeof(ctypes.c_void_p) != 8:
         raise NoLanes("there is machine code for Linux on x86-64 alone")
     if sys.implementation.name != "cpython" or sys.version_info[:2] not in TESTED or sys.abiflags:

@@ -243,12 +243,12 @@ class Declaration:
 
 
 FAST_LANE = "CUDAPY_FAST_LANE"
-"""The environment variable: with "1", functions get a fast lane at their first call."""
+"""The environment variable: with "0", no function gets a fast lane."""
 
 
 def attach_lane(declaration: Declaration, function: Any = None) -> None:
-    """Give a declared function, or `function`, which does the same, the fast lane that is asked for."""
-    if os.environ.get(FAST_LANE) == "1":
+    """Give a declared function, or `function`, which does the same, its fast lane, if there are any."""
+    if os.environ.get(FAST_LANE) != "0":
         from .lanes import attach
 
         attach(declaration, function)
