@@ -339,9 +339,9 @@ def coverage_report() -> list[Counts]:
     other = _other()
     if other is not None:
         return other.module.coverage_report()  # type: ignore[no-any-return]
-    from .engine import settings
+    from .engine import coverage
 
-    return settings.coverage_report()
+    return coverage.report()
 
 
 def _other() -> Offer | None:

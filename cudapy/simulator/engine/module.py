@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .address_spaces import FUNCTIONS
 from .compile.function import CompiledFunction, FunctionCompiler
 from .kernel import Kernel
 from .ptx.declarations import LARGEST
 from .ptx.parser import parse
 from .ptx.syntax import ModuleText, PTXError, Symbol, Variable
 from .run.device_runtime import DEVICE_RUNTIME
-from .run.layout import FUNCTIONS
 from .run.services import SERVICES
 
 if TYPE_CHECKING:

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .coverage import Counts
-
 
 MACHINE_CODE = "CUDAPY_SIMULATOR_MACHINE_CODE"
 WHEN = ("auto", "always", "never")
@@ -42,13 +37,6 @@ class Settings:
     """
     batch: int = 32768
     """About how many threads run side by side."""
-
-
-def coverage_report() -> list[Counts]:
-    """What ran since coverage was counted: see `coverage.Counts`."""
-    from . import coverage
-
-    return coverage.report()
 
 
 current = Settings()

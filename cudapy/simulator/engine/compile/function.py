@@ -12,6 +12,7 @@ from ..generated import functions
 from ..jit import able
 from ..jit.function import MachineCode
 from ..ptx.declarations import LARGEST
+from ..ptx.special import SPECIALS, special_code
 from ..ptx.syntax import (
     Address,
     FunctionText,
@@ -129,7 +130,7 @@ class FunctionCompiler:
             )
         self.compiled.local_size = round_up(size, 16)
 
-    specials = scope.SPECIALS
+    specials = SPECIALS
 
     def compile(self) -> CompiledFunction:
         """Raises PTXError."""
@@ -196,7 +197,7 @@ class FunctionCompiler:
 
     def special_code(self, name: str) -> str:
         self.compiled.takes_reserved |= name.startswith("%reserved_smem")
-        return scope.special_code(name)
+        return special_code(name)
 
     def number(self, instruction: Instruction) -> int:
         number = self._numbers.get(id(instruction))

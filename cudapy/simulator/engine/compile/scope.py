@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..access import put
 from ..arithmetic import (
     approximate,
     arrays,
@@ -23,13 +24,9 @@ from ..arithmetic import (
     video,
     wide,
 )
-from ..run.access import put
-from ..run.frame import part
-from ..run.special import NAMES as SPECIALS
 
 NAMES: dict[str, Any] = {
     "np": np,
-    "part": part,
     "put": put,
     "mbarrier": mbarrier,
     "ZERO": np.uint32(0),
@@ -54,14 +51,3 @@ for _module in (
     wide,
 ):
     NAMES.update({name: value for name, value in vars(_module).items() if not name.startswith("_")})
-
-__all__ = ["NAMES", "SPECIALS", "special_code"]
-
-_WIDE = ("%gridid", "%current_graph_exec")
-
-
-def special_code(name: str) -> str:
-    """The NumPy type of a special register."""
-    if name == "%is_explicit_cluster":
-        return "?"
-    return "u8" if name in _WIDE else "u4"

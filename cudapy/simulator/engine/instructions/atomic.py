@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..access import ATOMIC
 from ..ptx.syntax import PTXError, Register
 from ..ptx.types import TYPES
-from ..run.access import ATOMIC
 from .data import SHARED, place, space_of
 from .rule import Rule, rule
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..access import ATOMIC, READ, WRITE, accessed
+from ..address_spaces import SPACES
 from ..ptx.syntax import Address, Integer, PTXError, Register, Symbol, Vector
 from ..ptx.types import BITS, TYPES
-from ..run.access import ATOMIC, READ, WRITE, accessed
-from ..run.layout import SPACES
 from .rule import rule
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..arithmetic.fragments import elements
 from ..ptx.syntax import Integer, PTXError
 from ..ptx.types import TYPES
-from ..run.fragments import elements
 from .data import space_of
 from .rule import Rule, rule
 

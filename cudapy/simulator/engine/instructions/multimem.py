@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..access import ATOMIC, READ, WRITE
 from ..ptx.types import TYPES
-from ..run.access import ATOMIC, READ, WRITE
 from .data import asked, parts
 from .rule import Rule, rule
 

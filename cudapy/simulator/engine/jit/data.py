@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..address_spaces import SPACES
 from ..ptx.syntax import Address, Instruction, Operand, Register, Symbol, Vector
 from ..ptx.types import BITS, TYPES, Type
-from ..run.layout import SPACES
 from .lanes import U32, U64, Lanes, Unsupported
 
 if TYPE_CHECKING:

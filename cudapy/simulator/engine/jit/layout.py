@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..run.layout import LOCAL, SHARED
+from ..address_spaces import LOCAL, SHARED
 
 LANES = 32
 NARROW, WIDE = 4 * LANES, 8 * LANES

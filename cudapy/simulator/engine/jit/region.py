@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..access import ATOMIC, READ, WRITE, Access, accessed
 from ..compile.graph import read_registers, registers_of
 from ..generated import functions
 from ..ptx.syntax import Instruction, Operand, Register, Vector
 from ..ptx.types import TYPES, Type
 from ..rounding import round_up
-from ..run.access import ATOMIC, READ, WRITE, Access, accessed
 from . import layout, semantics
 from .accesses import CHECKS, access_address, access_of, atomic_of, is_access, is_atomic
 from .assembler import R8, RAX, RBX, RDI, RDX, Assembler, At

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import settings
-from ..run.access import READ, put
+from ..access import READ, put
 from . import layout
 from .layout import LANES
 from .library import routines

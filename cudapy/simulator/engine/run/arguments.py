@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .frame import Frame, part
+from ..arithmetic.arrays import part
+from .frame import Frame
 
 if TYPE_CHECKING:
     from ..aliases import Array, Lanes

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ..access import Scattered
 from ..arithmetic.double import add64
 from ..arithmetic.floating import canonicalize_nan, flush
 from ..arithmetic.half import compute
 from ..ptx.types import TYPES
-from .access import Scattered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import fault
+from ..access import ATOMIC, READ, VERBS, WRITE, accessed, mark_or_check
 from ..ptx.types import TYPES
-from .access import ATOMIC, READ, VERBS, WRITE, accessed, mark_or_check
 from .atomic import combiner
 
 if TYPE_CHECKING:

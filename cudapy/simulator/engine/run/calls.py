@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .. import fault
+from ..address_spaces import FUNCTIONS
+from ..arithmetic.arrays import part
 from . import services
 from .arguments import carry, function_number
-from .frame import part
 from .groups import FRAME_SLOT, SITE_SLOT, Key
-from .layout import FUNCTIONS
 
 if TYPE_CHECKING:
     from ..aliases import U32, U64, Lanes

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .access import WRITE, accessed, put
+from ..access import WRITE, accessed, put
 from .arguments import assembled, function_number, give
 from .children import DEFAULT, ChildGrid
 

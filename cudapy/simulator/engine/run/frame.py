@@ -10,11 +10,6 @@ if TYPE_CHECKING:
     from ..aliases import I64, Array
 
 
-def part(value: Array, lanes: I64) -> Array:
-    """The values of some lanes; a scalar is that of all of them."""
-    return value.take(lanes) if value.ndim else value
-
-
 class Frame(list["Array"]):
     """A register is an array over all lanes, or a scalar that all lanes share.
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault
-from .access import START, Access, Scattered, mark_or_check, put
+from ..access import START, Access, Scattered, mark_or_check, put
 from .threads import cached
 
 if TYPE_CHECKING:
+    from ..access import Places
     from ..aliases import U64, Array, Bools, Lanes
     from ..device import Device
     from ..memory import Allocation
-    from .access import Places
     from .report import Reporter
     from .threads import Threads
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault, settings
+from ..access import Access, mark_or_check
 from ..memory import POISON
 from ..rounding import round_up
-from .access import Access, mark_or_check
 
 if TYPE_CHECKING:
+    from ..access import Places
     from ..aliases import U8, U64, Bools, Lanes
-    from .access import Places
     from .report import Reporter
     from .threads import Threads
 

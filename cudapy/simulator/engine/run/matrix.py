@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault
-from ..ptx.types import TYPES
-from .access import READ, WRITE, accessed, put
-from .fragments import (
+from ..access import READ, WRITE, accessed, put
+from ..arithmetic.fragments import (
     GROUP,
     LANES,
     MEMBER,
@@ -31,12 +30,13 @@ from .fragments import (
     sparse_product,
     unpacked,
 )
+from ..ptx.types import TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..access import Places
     from ..aliases import I64, U32, U64, Array, Lanes
-    from .access import Places
     from .report import Reporter
     from .spaces import Spaces
     from .threads import Threads

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault
+from ..access import ATOMIC, WRITE, accessed, put
 from ..arithmetic import mbarrier
-from .access import ATOMIC, WRITE, accessed, put
 from .report import place_of, threads
 
 if TYPE_CHECKING:

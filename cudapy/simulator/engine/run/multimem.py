@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from .. import fault
+from ..access import put
 from ..arithmetic.arrays import f2, f4, f8, u1
 from ..arithmetic.half import FORMATS, OPERATIONS, pairs
 from ..arithmetic.small import FLOATS, narrowed
 from ..ptx.types import TYPES
-from .access import put
 from .atomic import combiner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..access import Access, Places
     from ..aliases import I64, U64, Array, Lanes
-    from .access import Access, Places
     from .atomic import Atomics
     from .global_memory import GlobalMemory
     from .report import Reporter

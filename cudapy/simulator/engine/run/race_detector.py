@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 import numpy as np
 
 from .. import fault, settings
-from .access import ATOMIC, READ, WRITE
+from ..access import ATOMIC, READ, WRITE
 from .async_copies import AsyncCopies
 from .pending import Pending
 
 if TYPE_CHECKING:
+    from ..access import Access
     from ..aliases import I32, I64, U64, Bools, Lanes
-    from .access import Access
     from .report import Reporter
     from .threads import Threads
 

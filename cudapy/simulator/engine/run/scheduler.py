@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from .. import coverage, settings
+from ..arithmetic.arrays import part
 from ..jit.run import MachineRuns, is_allowed
 from .barrier_sync import BarrierSync
 from .calls import Calls
-from .frame import part
 from .groups import Groups, Key, Place
 
 if TYPE_CHECKING:

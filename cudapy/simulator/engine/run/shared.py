@@ -9,24 +9,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import fault
+from .. import address_spaces, fault
+from ..access import READ, Access
 from ..memory import POISON
 from ..rounding import round_up
-from . import layout
-from .access import READ, Access
 from .local import refuse
 from .threads import cached
 
 if TYPE_CHECKING:
+    from ..access import Places
     from ..aliases import I64, U8, U32, U64, Array, Bools, DType, Lanes
-    from .access import Places
     from .race_detector import RaceDetector
     from .report import Reporter
     from .threads import Threads
 
 _ALIGN = 16
-_RANK = np.uint64(layout.RANK)
-_OFFSET = np.uint64((1 << layout.RANK) - 1)
+_RANK = np.uint64(address_spaces.RANK)
+_OFFSET = np.uint64((1 << address_spaces.RANK) - 1)
 _RANKS = 255
 """All ranks that an address may have."""
 _WRAP = {4: 0xFFFFFFFF, 8: 0xFFFFFFFFFFFFFFFF}
@@ -90,7 +89,7 @@ class SharedMemory:
         if a.ndim and not self._is_inside(high, 0, access):
             high = int(np.maximum.reduce(a))
         if not self._is_inside(high, bits, access):
-            if high >> layout.RANK and self.is_own(a, lanes).all():
+            if high >> address_spaces.RANK and self.is_own(a, lanes).all():
                 return self.at_cluster(a, access, lanes)
             hint = "; the address is of another block of the cluster, which takes shared::cluster"
             is_other = (np.atleast_1d(a) >> _RANK).any()
@@ -167,7 +166,7 @@ class SharedMemory:
 
     def at_cluster(self, a: U64, access: Access, lanes: Lanes) -> Places:
         """The places of addresses in any block of lanes' clusters. Raises Fault."""
-        if not int(a.max()) >> layout.RANK:
+        if not int(a.max()) >> address_spaces.RANK:
             return self.at(a, access, lanes)
         numbers = self._threads.numbers(lanes)
         offset = self.offsets(np.broadcast_to(a, numbers.shape), numbers, access)
@@ -229,7 +228,7 @@ class SharedMemory:
             self._report.fail(fault.ILLEGAL_ADDRESS, text, number, lanes, bad)
         if is_generic:
             self._check_window(wide, "mapa", lanes, number)
-        window = np.uint64(layout.SHARED if is_generic else 0)
+        window = np.uint64(address_spaces.SHARED if is_generic else 0)
         mapped = window + ((rank.astype(np.uint64) + np.uint64(1)) << _RANK) + (wide & _OFFSET)
         return mapped.astype(a.dtype)
 
@@ -242,7 +241,7 @@ class SharedMemory:
         return np.where(rank == 0, self._threads.own_ranks(lanes), rank - 1).astype(np.uint32)
 
     def _check_window(self, a: U64, name: str, lanes: Lanes, number: int) -> None:
-        outside = (a < np.uint64(layout.SHARED)) | (a >= np.uint64(layout.LOCAL))
+        outside = (a < np.uint64(address_spaces.SHARED)) | (a >= np.uint64(address_spaces.LOCAL))
         if np.any(outside):
             text = f"{name} of an address outside of shared memory"
             self._report.fail(fault.INVALID_ADDRESS_SPACE, text, number, lanes, outside, a)

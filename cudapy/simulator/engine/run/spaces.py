@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import layout
-from .access import READ, START, WRITE, Access, Scattered, accessed, put
+from ..access import READ, START, WRITE, Access, Scattered, accessed, put
+from ..address_spaces import FUNCTIONS, LOCAL, SHARED
 
 if TYPE_CHECKING:
+    from ..access import Places
     from ..aliases import U64, Array, Bools, Lanes
-    from .access import Places
     from .global_memory import GlobalMemory
     from .local import LocalMemory
     from .shared import SharedMemory
@@ -50,17 +50,17 @@ class Spaces:
     def at_generic(self, a: U64, access: Access, lanes: Lanes) -> Places:
         """The places of generic addresses. Raises Fault."""
         low, high = (int(a.min()), int(a.max())) if a.ndim else (int(a), int(a))
-        if high < layout.SHARED:
+        if high < SHARED:
             return self.global_memory.at(a, access, lanes)
-        if low >= layout.SHARED and high < layout.LOCAL:
-            return self.shared.at_cluster(a - np.uint64(layout.SHARED), access, lanes)
-        if low >= layout.LOCAL and high < layout.FUNCTIONS:
-            return self.local.at(a - np.uint64(layout.LOCAL), access, lanes)
-        if low >= layout.FUNCTIONS or not a.ndim:
+        if low >= SHARED and high < LOCAL:
+            return self.shared.at_cluster(a - np.uint64(SHARED), access, lanes)
+        if low >= LOCAL and high < FUNCTIONS:
+            return self.local.at(a - np.uint64(LOCAL), access, lanes)
+        if low >= FUNCTIONS or not a.ndim:
             return self.global_memory.across(a, access, lanes)
         scattered = Scattered(len(a), access.dtype)
         numbers = self._threads.numbers(lanes)
-        window = np.digitize(a, np.array([layout.SHARED, layout.LOCAL, layout.FUNCTIONS], np.uint64))
+        window = np.digitize(a, np.array([SHARED, LOCAL, FUNCTIONS], np.uint64))
         for one in np.unique(window):
             positions = np.flatnonzero(window == one)
             scattered.add(self.at_generic(a[positions], access, numbers[positions]), positions)
@@ -69,11 +69,11 @@ class Spaces:
     def is_in(self, a: U64, space: str, lanes: Lanes) -> Bools:
         """isspacep: whether generic addresses are of a space."""
         if space in ("shared", "cluster"):
-            inside = (a >= np.uint64(layout.SHARED)) & (a < np.uint64(layout.LOCAL))
+            inside = (a >= np.uint64(SHARED)) & (a < np.uint64(LOCAL))
             return inside & self.shared.is_own(a, lanes) if space == "shared" else inside
         if space == "local":
-            return (a >= np.uint64(layout.LOCAL)) & (a < np.uint64(layout.FUNCTIONS))
-        inside = a < np.uint64(layout.SHARED)
+            return (a >= np.uint64(LOCAL)) & (a < np.uint64(FUNCTIONS))
+        inside = a < np.uint64(SHARED)
         return inside if space == "global" else inside & self._is_constant(a, space)
 
     def _is_constant(self, a: U64, space: str) -> Bools:
@@ -126,7 +126,7 @@ class Spaces:
     def read_string(self, lane: int, address: int, number: int, most: int | None = None) -> str:
         """The C string that one lane sees at a generic address, `most` bytes of it at most. Raises Fault."""
         text = bytearray()
-        if not layout.SHARED <= address < layout.FUNCTIONS:
+        if not SHARED <= address < FUNCTIONS:
             text += self.global_memory.characters(address, most)
         while most is None or len(text) < most:
             byte = self.read_bytes(lane, address + len(text), 1, number)

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault
+from ..access import READ, VERBS, WRITE, accessed, mark_or_check, put
 from ..ptx.types import TYPES
 from ..tensor_map import SIZE, TensorMap, refusal, replaced, unpack
-from .access import READ, VERBS, WRITE, accessed, mark_or_check, put
 from .bulk import combine
 
 if TYPE_CHECKING:
+    from ..access import Places
     from ..aliases import I32, I64, U64, Array, Bools, DType, Lanes
     from ..memory import Allocation
-    from .access import Places
     from .bulk import Bulk
     from .report import Reporter
     from .spaces import Spaces

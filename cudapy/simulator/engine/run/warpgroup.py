@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import fault
-from .access import READ
-from .fragments import by_register, packed, positions, product, unpacked
+from ..access import READ
+from ..arithmetic.fragments import by_register, packed, positions, product, unpacked
 
 if TYPE_CHECKING:
     from ..aliases import I64, U8, U64, Array, Bools, Lanes

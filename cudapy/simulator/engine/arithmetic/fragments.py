@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arithmetic.rounding import bfloat_to_single, to_bfloat
-from ..arithmetic.small import FLOATS
 from ..ptx.types import TYPES
+from .rounding import bfloat_to_single, to_bfloat
+from .small import FLOATS
 
 if TYPE_CHECKING:
     from ..aliases import I64, U32, Array

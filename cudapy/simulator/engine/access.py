@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .. import fault
+from . import fault
 
 if TYPE_CHECKING:
-    from ..aliases import I64, U64, Array, Bools, DType, Index, Lanes
-    from .report import Reporter
+    from .aliases import I64, U64, Array, Bools, DType, Index, Lanes
+    from .run.report import Reporter
 
 READ, WRITE, ATOMIC = 0, 1, 2
 VERBS = {READ: "read", WRITE: "write", ATOMIC: "atomic"}
