@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -216,19 +217,58 @@ def test_packages_of_core_are_in_order() -> None:
 
 
 ENGINE = PACKAGE / "simulator" / "engine"
+ENGINE_ORDER = (
+    "aliases", "fault", "rounding", "generated", "settings", "address_spaces", "access", "tensor_map",
+    "texture", "memory", "back_ends", "ptx", "arithmetic", "instructions", "compile", "kernel", "device",
+    "coverage", "progress", "run", "jit", "module", "launch", "",
+)  # fmt: skip
+"""The files and packages of the engine, each of which imports only those before it; "": its `__init__`."""
 
 
-def test_the_engine_of_the_simulator_imports_itself_numpy_and_the_standard_library() -> None:
+def engine_imports(path: Path) -> Iterator[tuple[Import, Path | None]]:
+    """The imports of a file of the engine, with the file of the engine that each reaches, if it is one."""
+    for found in imports(path):
+        if not found.level:
+            yield found, None
+            continue
+        base = path.parents[found.level - 1].joinpath(*found.module.split("."))
+        for name in found.names:
+            choices = (base / f"{name}.py", base / name / "__init__.py", base.with_suffix(".py"))
+            yield found, next((file for file in choices if file.exists()), base / "__init__.py")
+
+
+def test_the_engine_imports_itself_numpy_and_the_standard_library() -> None:
     wrong = []
     for path in ENGINE.rglob("*.py"):
-        for found in imports(path):
-            if found.level:
-                is_right = path.parents[found.level - 1].is_relative_to(ENGINE)
-            else:
+        for found, target in engine_imports(path):
+            if target is None:
                 is_right = found.module.split(".")[0] in STANDARD | {"numpy"}
+            else:
+                is_right = target.is_relative_to(ENGINE)
             if not is_right:
                 wrong.append(f"{path.relative_to(ENGINE)}, line {found.line}")
     assert wrong == []
+
+
+def part_of_engine(path: Path) -> str:
+    return path.relative_to(ENGINE).parts[0].removesuffix(".py").replace("__init__", "")
+
+
+def test_the_engine_is_in_order_and_has_no_circle_of_imports() -> None:
+    """Those inside functions count, those for type checkers do not."""
+    assert {part_of_engine(path) for path in ENGINE.rglob("*.py")} == set(ENGINE_ORDER)
+    wrong = []
+    graph: dict[Path, set[Path]] = {}
+    for path in ENGINE.rglob("*.py"):
+        here = part_of_engine(path)
+        reached = {target for found, target in engine_imports(path) if target and not found.for_types}
+        graph[path] = reached - {path}
+        for target in reached:
+            there = part_of_engine(target)
+            if ENGINE_ORDER.index(there) > ENGINE_ORDER.index(here):
+                wrong.append(f"{path.relative_to(ENGINE)} imports {there}")
+    assert wrong == []
+    TopologicalSorter(graph).prepare()  # raises CycleError, with the circle
 
 
 def private_names(path: Path) -> Iterator[str]:

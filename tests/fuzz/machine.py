@@ -25,6 +25,6 @@ class Fuzzer:
 
 def prepare() -> None:
     """Find once which instructions there is machine code for."""
-    if not processor.is_able():
+    if not processor.is_supported():
         raise SystemExit("there is machine code for x86-64 with AVX2 alone")
     forms()

@@ -29,7 +29,7 @@ def test_kernel(kernel: Kernel) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not processor.is_able(), reason="there is machine code for x86-64 with AVX2 alone")
+@pytest.mark.skipif(not processor.is_supported(), reason="there is machine code for x86-64 with AVX2 alone")
 @pytest.mark.parametrize(
     "kernel", [pytest.param(one, id=one.name) for one in KERNELS.values() if one.family not in LARGE]
 )

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 
+from cudapy.simulator.engine import back_ends
+from cudapy.simulator.engine.compile.function import FunctionCompiler
+from cudapy.simulator.engine.compile.graph import Block, Step
 from cudapy.simulator.engine.generated import functions
+from cudapy.simulator.engine.launch import launch
+from cudapy.simulator.engine.memory import Memory
+from cudapy.simulator.engine.module import Module
+from cudapy.simulator.engine.settings import Settings
 
 
 def test_generated_functions_show_their_text_in_tracebacks() -> None:
@@ -17,3 +27,103 @@ def test_generated_functions_show_their_text_in_tracebacks() -> None:
         made["first"]()
     text = "".join(traceback.format_exception(caught.value))
     assert "raise ValueError  # here" in text and 'File "<a title>' in text
+
+
+class BlockByBlock:
+    """A back end that runs one block at a time, and counts lanes. It supports no divisions."""
+
+    name = "block by block"
+
+    def __init__(self) -> None:
+        self.lanes: list[int] = []
+        self.meets_all = True
+
+    def is_available(self) -> bool:
+        return True
+
+    def meets(self, settings: Settings) -> bool:
+        return self.meets_all
+
+    def supports(self, step: Step, function: FunctionCompiler) -> bool:
+        return step.instruction.name != "div" and not step.match.rule.ends_block
+
+    def compiled(self, function: FunctionCompiler, blocks: list[Block]) -> BlockByBlock:
+        self.blocks = blocks
+        self.entries = frozenset(block.index for block in blocks if block.is_fast)
+        return self
+
+    runs_all = False
+
+    def region(self, block: int, lanes: int, is_eager: bool) -> int | None:
+        return block if is_eager else None
+
+    def runner(self, batch: Any) -> BlockByBlock:
+        self.batch = batch
+        return self
+
+    def run(self, region: int, frame: Any, lanes: Any, entry: int, look: Any) -> tuple[int, bool, bool]:
+        self.lanes.append(self.batch.threads.count if lanes is None else len(lanes))
+        self.blocks[region].run(self.batch, frame, lanes)
+        return region + 1, True, False
+
+
+@pytest.fixture
+def registered() -> Iterator[BlockByBlock]:
+    back_end = BlockByBlock()
+    back_ends.register(back_end)
+    yield back_end
+    back_ends.unregister(back_end.name)
+
+
+PTX = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+    .reg .b32 %r<8>;
+    .reg .b64 %d<3>;
+    mov.u32 %r1, %tid.x;
+    add.u32 %r2, %r1, 1;
+    mul.lo.u32 %r3, %r2, %r2;
+    div.u32 %r4, 1000, %r3;
+    xor.b32 %r5, %r4, %r2;
+    shl.b32 %r6, %r5, 1;
+    ld.param.u64 %d1, [out];
+    mul.wide.u32 %d2, %r1, 4;
+    add.u64 %d1, %d1, %d2;
+    st.global.u32 [%d1], %r6;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("chosen", "meets_all", "lanes"),
+    [
+        (("numpy",), True, []),
+        (("block by block", "numpy"), True, []),  # which does not take over at once
+        (("block by block",), True, [64]),  # before the division are too few instructions for a region
+        (("block by block",), False, []),
+    ],
+)
+def test_a_back_end_that_registers_runs_what_it_supports(
+    registered: BlockByBlock, chosen: tuple[str, ...], meets_all: bool, lanes: list[int]
+) -> None:
+    assert back_ends.names()[-1] == registered.name
+    registered.meets_all = meets_all
+    memory = Memory()
+    out = memory.allocate(256)
+    kernel = Module(PTX, memory).functions["k"]
+    launch(kernel, (1, 1, 1), (64, 1, 1), out.to_bytes(8, "little"), back_ends=chosen)
+    allocation = memory.find(out)
+    assert allocation is not None
+    squares = np.arange(1, 65, dtype=np.uint32)
+    assert (allocation.view(np.dtype(np.uint32))[0] == (1000 // squares**2 ^ squares) << 1).all()
+    assert registered.lanes == lanes
+
+
+def test_a_back_end_that_is_not_there() -> None:
+    kernel = Module(PTX, Memory()).functions["k"]
+    with pytest.raises(ValueError, match="no back end is called 'block by block'; there are numpy"):
+        launch(kernel, (1, 1, 1), (64, 1, 1), bytes(8), back_ends=("numpy", "block by block"))

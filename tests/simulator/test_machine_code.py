@@ -20,7 +20,7 @@ from .reference import digest, simulated
 from .test_differential import GROUPS, stored
 
 pytestmark = pytest.mark.skipif(
-    not processor.is_able(), reason="there is machine code for x86-64 with AVX2 alone"
+    not processor.is_supported(), reason="there is machine code for x86-64 with AVX2 alone"
 )
 EXACT = [[one for one in columns if not one.is_approximate] for columns in GROUPS]
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"

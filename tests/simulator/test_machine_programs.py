@@ -20,7 +20,7 @@ from .machine_forms import Form, forms
 from .machine_programs import difference, program
 
 pytestmark = pytest.mark.skipif(
-    not processor.is_able(), reason="there is machine code for x86-64 with AVX2 alone"
+    not processor.is_supported(), reason="there is machine code for x86-64 with AVX2 alone"
 )
 ROWS = 3072
 """Of the operands: every pair of special numbers, and others."""

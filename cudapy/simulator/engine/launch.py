@@ -10,22 +10,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import fault, settings
+from .back_ends import NUMPY, names
 from .device import Device
 from .fault import Fault
-from .jit.run import is_allowed
 from .progress import Progress
 from .run.batch import Batch, Launch
 from .run.children import ChildGrid
 from .run.scheduler import Scheduler
 
 if TYPE_CHECKING:
+    from .back_ends import BackEnd
+    from .kernel import Kernel
     from .module import Function
 
 _SHARED_LIMIT = 32 << 20
 """Most bytes of shared memory of a batch."""
 _WORKSPACE = 4096
 _MORE = 8
-"""So many times as many threads run side by side where machine code needs no arrays for what they compute."""
+"""So many times as many threads run side by side where a back end needs no arrays for what they compute."""
 
 
 def launch(
@@ -38,12 +40,17 @@ def launch(
     cooperative: bool = False,
     cluster: tuple[int, int, int] | None = None,
     device: Device | None = None,
+    back_ends: tuple[str, ...] | None = None,
 ) -> None:
     """Run all threads of `function`; `params` are its packed parameters, `shared_size` the dynamic shared
     bytes.
 
     The threads of a cooperative launch all run side by side, others in batches of whole blocks. What kernels
     print goes to file descriptor 1 when the launch ends. Raises Fault.
+
+    back_ends: the names of those that may run the kernel, of `back_ends.names()`; None: what
+        `settings.current.machine_code` says. Without "numpy" the other takes over at once, and not after a
+        while; what it does not support runs on NumPy in any case.
     """
     _keep_freed_memory()
     kernel = function.kernel
@@ -53,7 +60,10 @@ def launch(
         )
     if device is None:
         device = Device(kernel.module.memory)
-    run = Launch(kernel, device, grid, block, cluster or function.cluster, params, shared_size)
+    back_end, is_eager = _chosen(kernel, back_ends)
+    run = Launch(
+        kernel, device, grid, block, cluster or function.cluster, params, shared_size, back_end, is_eager
+    )
     try:
         with device.memory.in_use(), np.errstate(all="ignore"):
             _run_with_children(_Grid(run, cooperative))
@@ -63,6 +73,20 @@ def launch(
         if run.output:
             sys.stdout.flush()
             _write("".join(run.output).encode())
+
+
+def _chosen(kernel: Kernel, wanted: tuple[str, ...] | None) -> tuple[BackEnd | None, bool]:
+    """What runs a kernel besides NumPy, and whether it takes over at once."""
+    back_end, current = kernel.module.back_end, settings.current
+    if wanted is None:
+        is_wanted, is_eager = current.machine_code != "never", current.machine_code == "always"
+    else:
+        if unknown := set(wanted) - set(names()):
+            raise ValueError(f"no back end is called {unknown.pop()!r}; there are {', '.join(names())}")
+        is_wanted, is_eager = back_end is not None and back_end.name in wanted, NUMPY not in wanted
+    if not is_wanted or back_end is None or not back_end.meets(current):
+        return None, False
+    return back_end, is_eager
 
 
 class _Grid:
@@ -131,6 +155,8 @@ def _launched(child: ChildGrid, parent: Launch) -> Launch:
         function.cluster,
         child.parameters,
         child.shared_size,
+        parent.back_end,
+        parent.is_eager,
     )
     run.output, run.watchdog = parent.output, parent.watchdog
     return run
@@ -139,7 +165,8 @@ def _launched(child: ChildGrid, parent: Launch) -> Launch:
 def _blocks_at_once(run: Launch) -> int:
     shared = run.shared_size
     threads = settings.current.batch
-    if is_allowed() and run.kernel.compiled.machine_code.runs_all:
+    code = run.kernel.compiled.code if run.back_end else None
+    if code is not None and code.runs_all:
         threads *= _MORE
     count = max(threads // run.threads, 1)
     if shared:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import back_ends
 from .address_spaces import FUNCTIONS
 from .compile.function import CompiledFunction, FunctionCompiler
 from .kernel import Kernel
@@ -100,12 +101,14 @@ class Module:
             self._addresses[name] = address
             self._functions_at[address] = self.text.aliases.get(name, name)
         self.compiled: dict[str, CompiledFunction] = {}
+        self.back_end = back_end = back_ends.chosen()
+        """What runs its functions besides NumPy."""
         try:
             self._place_variables()
             for function in self.text.functions.values():
                 if function.has_body:
                     self.compiled[function.name] = FunctionCompiler(
-                        function, self.text.architecture, self._resolve
+                        function, self.text.architecture, self._resolve, back_end
                     ).compile()
             for new, old in self.text.aliases.items():
                 self.compiled[new] = self.compiled[old]

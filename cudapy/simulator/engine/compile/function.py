@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..generated import functions
-from ..jit import able
-from ..jit.function import MachineCode
 from ..ptx.declarations import LARGEST
 from ..ptx.special import SPECIALS, special_code
 from ..ptx.syntax import (
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
     from ..aliases import Array
+    from ..back_ends import BackEnd, Code
     from ..instructions import Match
     from ..instructions.rule import Slot
 
@@ -64,8 +63,8 @@ class CompiledFunction:
         """Shared variables named in it."""
         self.takes_reserved = False
         """Whether it asks where the reserved shared memory is."""
-        self.machine_code: MachineCode
-        """That of its blocks, as far as they have some."""
+        self.code: Code | None = None
+        """What a back end besides NumPy has of it."""
 
     @cached_property
     def calls_by_address(self) -> bool:
@@ -85,12 +84,16 @@ class CompiledFunction:
 
 
 class FunctionCompiler:
-    """Compiles one function for an architecture, such as 90; `resolve_global` gives the address of a name of
-    the module, or None.
+    """Compiles one function for an architecture, such as 90, for NumPy and for `back_end`; `resolve_global`
+    gives the address of a name of the module, or None.
     """
 
     def __init__(
-        self, text: FunctionText, architecture: int, resolve_global: Callable[[str], int | str | None]
+        self,
+        text: FunctionText,
+        architecture: int,
+        resolve_global: Callable[[str], int | str | None],
+        back_end: BackEnd | None = None,
     ) -> None:
         self.text = text
         self.architecture = architecture
@@ -100,6 +103,7 @@ class FunctionCompiler:
         )
         self.compiled = CompiledFunction(text)
         self._resolve_global = resolve_global
+        self._back_end = back_end
         self._constants: dict[tuple[int, str], str] = {}
         self._constant_names: set[str] = set()
         self._objects: dict[Hashable, str] = {}
@@ -134,7 +138,9 @@ class FunctionCompiler:
 
     def compile(self) -> CompiledFunction:
         """Raises PTXError."""
-        blocks = split_basic_blocks(self.text, lambda step: able.is_able(step, self))
+        back_end = self._back_end
+        supports = (lambda step: back_end.supports(step, self)) if back_end else lambda _: False
+        blocks = split_basic_blocks(self.text, supports)
         self._choose_register_dtypes(blocks)
         writers = []
         for block in blocks:
@@ -148,7 +154,10 @@ class FunctionCompiler:
         for block in blocks:
             block.run = defined[f"block{block.index}"]
         self.compiled.blocks = blocks
-        self.compiled.machine_code = MachineCode(self, blocks)
+        if back_end is not None:
+            self.compiled.code = code = back_end.compiled(self, blocks)
+            for number in code.entries:
+                blocks[number].is_entry = True
         self.compiled.initial = [np.zeros((), self.register_dtype(name))[()] for name in self.compiled.slots]
         return self.compiled
 

@@ -67,11 +67,11 @@ class Block:
     slot.
     """
     is_fast: bool = False
-    """Whether there can be machine code for all of it."""
+    """Whether a back end besides NumPy supports all of it."""
     gathers: bool = False
-    """Whether it begins with what a warp does together."""
+    """Whether it begins with a warp operation."""
     is_entry: bool = False
-    """Whether it is worth to go on in machine code from here."""
+    """Whether that back end may take over from here."""
     yields: bool = False
     """Others go first afterwards: threads may be waiting for them here."""
     looks_at: Instruction | None = None
@@ -100,8 +100,8 @@ class Block:
 def split_basic_blocks(
     function: FunctionText, is_fast: Callable[[Step], bool] = lambda _: False
 ) -> list[Block]:
-    """The blocks of a function, in the order of its text; the last one returns. Long stretches of steps for
-    which `is_fast` says so are blocks of their own. Raises PTXError.
+    """The blocks of a function, in the order of its text; the last one returns. Long runs of steps that
+    `is_fast` accepts are blocks of their own. Raises PTXError.
     """
     steps, labels = _without_guards(function)
     count = len(steps)

@@ -1,6 +1,7 @@
 """Machine code for parts of functions, on processors with AVX2 and FMA.
 
-able.py       which instructions have some      function.py   that of a function, made once it is warm
+back_end.py   machine code as a back end        function.py   that of a function, made once it is warm
+able.py       which instructions have some
 region.py     which blocks, and their code      run.py        a region, run for lanes of a batch
 lanes.py      registers within straight code    vectors.py    the values of lanes in the processor's registers
 semantics.py  what PTX instructions do          whole_numbers.py  floats.py  conversions.py  data.py

@@ -17,7 +17,7 @@ from ..ptx.syntax import (
     Vector,
 )
 from ..ptx.types import BITS, TYPES, Type
-from . import processor, semantics
+from . import semantics
 from .accesses import access_address, access_of, atomic_of, is_access, is_atomic
 from .lanes import Lanes, Unsupported
 from .together import write_together
@@ -34,8 +34,6 @@ _MOST_KNOWN = 1 << 14
 
 def is_able(step: Step, function: FunctionCompiler) -> bool:
     """Whether an instruction of a function can be in a region."""
-    if not processor.is_able():
-        return False
     rule, instruction = step.match.rule, step.instruction
     if rule.since > function.architecture or rule.yields:
         return False

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .. import settings
 from .lanes import Unsupported
 from .region import Region
 
@@ -19,27 +18,29 @@ _ENDLESS = _LEAST_FOR_FEW
 _FEW = 2048
 """Lanes."""
 _MAKING = 150.0
-"""Microseconds for each step: machine code is made once the other code has taken so long, about twice as long
-as it takes to make it.
-"""
+"""Microseconds for each step. Machine code is made once NumPy has taken twice as long as making it takes."""
 _STEP, _LANE = 2.0, 0.001
-"""Microseconds that the other code takes for a step, and for each lane of it."""
+"""Microseconds that NumPy takes for a step, and for each lane of it."""
 
 
 class MachineCode:
-    """That of the blocks of a function."""
+    """Regions of a function's blocks, for lanes that enter it at `entries`."""
 
     def __init__(self, function: FunctionCompiler, blocks: list[Block]) -> None:
         self._function, self._blocks = function, blocks
         self._microseconds = 0.0
-        """What the other code has taken, about."""
+        """What NumPy has taken, about."""
         self._steps: dict[int, int] = {}
         """How many steps can be taken from a block on; of a loop very many."""
         numbers = {block.index for block in blocks if block.is_fast}
         after = {number: set(blocks[number].successors()) & numbers for number in numbers}
         for number in numbers:
             self._steps[number] = self._count(number, after)
-            blocks[number].is_entry = self._steps[number] >= _LEAST_STEPS and not blocks[number].gathers
+        self.entries = frozenset(
+            number
+            for number, steps in self._steps.items()
+            if steps >= _LEAST_STEPS and not blocks[number].gathers
+        )
         self._numbers = sorted(numbers)
         self._enough = _MAKING * sum(len(blocks[number].steps) for number in numbers)
         self._covers_all = all(
@@ -49,21 +50,20 @@ class MachineCode:
 
     @property
     def runs_all(self) -> bool:
-        """Whether next to nothing of the function runs as other code from now on."""
+        """Whether next to nothing of the function runs on NumPy from now on."""
         return self._covers_all and self._is_warm
 
     @property
     def _is_warm(self) -> bool:
         return self._microseconds >= self._enough
 
-    def region(self, block: int, size: int) -> Region | None:
-        """The region that a block for `size` lanes is in, if it is to be entered."""
-        always = settings.current.machine_code == "always"
-        if not always and size < _FEW and self._steps[block] < _LEAST_FOR_FEW:
+    def region(self, block: int, lanes: int, is_eager: bool) -> Region | None:
+        """The region to enter at a block; None if that is not worth it for so many lanes, or not yet."""
+        if not is_eager and lanes < _FEW and self._steps[block] < _LEAST_FOR_FEW:
             return None
-        if always or self._is_warm:
+        if is_eager or self._is_warm:
             return self._region
-        self._microseconds += len(self._blocks[block].steps) * (_STEP + _LANE * size)
+        self._microseconds += len(self._blocks[block].steps) * (_STEP + _LANE * lanes)
         return None
 
     @cached_property

@@ -25,7 +25,7 @@ _blocks: list[tuple[mmap.mmap, int, int]] = []
 
 
 @functools.cache
-def is_able() -> bool:
+def is_supported() -> bool:
     """Whether this is x86-64 with AVX2, FMA and BMI1, where memory with code in it can be had."""
     if platform.machine().lower() not in ("x86_64", "amd64") or os.name != "posix" or sys.maxsize < 1 << 32:
         return False

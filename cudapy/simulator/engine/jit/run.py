@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import settings
 from ..access import READ, put
 from . import layout
 from .layout import LANES
@@ -33,16 +32,6 @@ _ENTER = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)  # keeps the GIL
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _ALIGN = 64
 _ALL = 0xFFFFFFFF
-
-
-def is_allowed() -> bool:
-    """Whether nothing is asked for that only the other code finds out."""
-    current = settings.current
-    return (
-        current.machine_code != "never"
-        and current.seed is None
-        and not (current.check_races or current.check_uninitialized or current.coverage)
-    )
 
 
 class MachineRuns:

@@ -46,7 +46,7 @@ class BarrierSync:
     @property
     def is_idle(self) -> bool:
         """Nobody waits for anybody."""
-        return not self._groups.gated and not self._barriers.everybody() and not self._at_cluster_barrier
+        return not self._groups.masked and not self._barriers.everybody() and not self._at_cluster_barrier
 
     @property
     def _at_cluster_barrier(self) -> list[WaitingAtCluster]:
@@ -156,7 +156,7 @@ class BarrierSync:
         elif polls.unproductive > _PATIENCE:
             all_lanes = [waiting.lanes for _, waiting in self._barriers.everybody()]
             all_lanes += [one.lanes for one in self._at_cluster_barrier]
-            all_lanes += [lanes for groups in self._groups.gated.values() for lanes in groups]
+            all_lanes += [lanes for groups in self._groups.masked.values() for lanes in groups]
             if len(np.unique(np.concatenate([polls.lanes(), *all_lanes]))) == int(self._threads.live.sum()):
                 self.deadlock(self._batch.mbarriers.who_asks())
 
@@ -213,7 +213,7 @@ class BarrierSync:
         for member in self._at_cluster_barrier:
             what = "the barrier of their cluster"
             lines.append(self._waits(member.lanes, member.function, member.instruction, what))
-        for key, groups in self._groups.gated.items():
+        for key, groups in self._groups.masked.items():
             function = self._groups.functions[key.function]
             first = function.blocks[key.block].steps[0].instruction
             lines.append(self._waits(np.concatenate(groups), function, first, "the rest of its warp's mask"))

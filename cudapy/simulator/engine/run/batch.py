@@ -33,6 +33,7 @@ from .watchdog import Watchdog
 
 if TYPE_CHECKING:
     from ..aliases import U32, U64, Dim3, DType, Lanes
+    from ..back_ends import BackEnd
     from ..device import Device
     from ..kernel import Kernel
 
@@ -156,12 +157,15 @@ class Launch:
         cluster: Dim3 | None,
         parameters: bytes,
         dynamic_size: int,
+        back_end: BackEnd | None = None,
+        is_eager: bool = False,
     ) -> None:
         self.kernel, self.device = kernel, device
         self.grid, self.block = grid, block
         self.is_clustered = cluster is not None
         self.cluster = cluster or (1, 1, 1)
         self.parameters = parameters
+        self.back_end, self.is_eager = back_end, is_eager
         self.dynamic_size = dynamic_size
         self.user_shared_size = kernel.shared_size + dynamic_size
         """Bytes of a block's shared memory that are its own."""
@@ -177,8 +181,8 @@ class Launch:
         self.children = Children(device.memory)
         self.watchdog = Watchdog(device.is_interrupted)
         self.left_to_python: set[object] = set()
-        """Regions of machine code that spent most of their time on accesses that are left to Python: to
-        another device's memory, for example. The other code makes those for all lanes at once.
+        """Regions of a back end that spent most of their time on accesses that are left to Python: to
+        another device's memory, for example. NumPy makes those for all lanes at once.
         """
         self._parameter_memory = 0
 

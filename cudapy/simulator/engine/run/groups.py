@@ -53,7 +53,7 @@ class Groups:
         self.functions = functions
         self.ready: dict[Key, list[Lanes]] = {Key(0, 0, 0): [None]}
         """Those that can run, in the pieces that came there."""
-        self.gated: dict[Key, list[I64]] = {}
+        self.masked: dict[Key, list[I64]] = {}
         """Those that wait for the rest of their warp's mask."""
         self._count = count
         self._frames: dict[tuple[int, int], Frame] = {}
@@ -79,7 +79,7 @@ class Groups:
         """Have lanes run there."""
         self.ready.setdefault(key, []).append(lanes)
 
-    def open_gates(self) -> None:
-        """Let those look again that wait for the rest of their warp's mask."""
-        for key in list(self.gated):
-            self.ready.setdefault(key, []).extend(self.gated.pop(key))
+    def recheck_masks(self) -> None:
+        """Have those that wait for the rest of their warp's mask look again."""
+        for key in list(self.masked):
+            self.ready.setdefault(key, []).extend(self.masked.pop(key))

@@ -14,15 +14,16 @@ import numpy as np
 
 from .. import coverage, settings
 from ..arithmetic.arrays import part
-from ..jit.run import MachineRuns, is_allowed
 from .barrier_sync import BarrierSync
 from .calls import Calls
 from .groups import Groups, Key, Place
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from ..aliases import I64, U32, Bools, Lanes
+    from ..back_ends import Runner
     from ..compile.graph import Block
-    from ..jit.region import Region
     from .batch import Batch
     from .frame import Frame
 
@@ -45,10 +46,11 @@ class Scheduler:
         seed = settings.current.seed
         self._random = None if seed is None else random.Random(seed)
         self._running = Key(0, 0, 0)
-        """The group that runs machine code."""
+        """The group that a back end runs."""
         self._is_in_order = seed is None
         """A group goes before all others that are farther from the start of the function."""
-        self._machine_runs = MachineRuns(batch) if is_allowed() else None
+        back_end = batch.launch.back_end
+        self._runner = None if back_end is None else back_end.runner(batch)
         self._steps = 0
         self._resting: set[Key] = set()
         self._counts = coverage.counts(self._kernel) if settings.current.coverage else None
@@ -60,6 +62,7 @@ class Scheduler:
         batch, groups, ready = self.batch, self._groups, self._groups.ready
         count, report, polls = self._threads.count, batch.report, batch.polls
         pause, watchdog, turns = batch.device.pause, batch.launch.watchdog, 0
+        runner, is_eager = self._runner, batch.launch.is_eager
         here: Place | None = None  # of a group that goes on, which is not in `ready` then
         lanes: Lanes = None
         while True:
@@ -85,10 +88,12 @@ class Scheduler:
                 if lanes is not None and not len(lanes):
                     here = None
                     continue
-            if block.is_entry and self._machine_runs is not None:
-                region = here.function.machine_code.region(here.key.block, _size(lanes, count))
+            if block.is_entry and runner is not None:
+                code = here.function.code
+                assert code is not None
+                region = code.region(here.key.block, _size(lanes, count), is_eager)
                 if region is not None and region not in batch.launch.left_to_python:
-                    here = self._run_region(self._machine_runs, region, here, lanes)
+                    here = self._run_region(runner, region, here, lanes)
                     continue
             if block.yields:
                 self._resting.add(here.key)
@@ -99,10 +104,10 @@ class Scheduler:
                 self._barriers.look_for_deadlock(block)
             here = self._go_on(here, block, lanes, result)
 
-    def _run_region(self, runs: MachineRuns, region: Region, here: Place, lanes: Lanes) -> Place | None:
-        """Run machine code from a group's place on; what it returns is what `_go_on` returns."""
+    def _run_region(self, runner: Runner, region: Hashable, here: Place, lanes: Lanes) -> Place | None:
+        """Have a back end run a group from its place on. Returns what `_go_on` returns."""
         key = self._running = here.key
-        blocks, have_left, has_effects = runs.run(region, here.frame, lanes, key.block, self._look)
+        blocks, have_left, has_effects = runner.run(region, here.frame, lanes, key.block, self._look)
         if has_effects:
             self.batch.polls.something_happened()
         if isinstance(blocks, int):
@@ -116,7 +121,9 @@ class Scheduler:
         return None
 
     def _look(self, block: int, lanes: Lanes) -> None:
-        """While machine code runs, now and then: let others run; raise Fault if the kernel takes too long."""
+        """Called now and then while a back end runs: let others run; raise Fault if the kernel takes too
+        long.
+        """
         batch = self.batch
         if batch.device.pause is not None:
             batch.device.pause()
@@ -147,12 +154,12 @@ class Scheduler:
         self, key: Key, convergence_mask: int | tuple[str, int], frame: Frame, lanes: I64
     ) -> Lanes:
         """Those of `lanes`, and of those that wait already, that have their warp's mask complete."""
-        gated = self._groups.gated.pop(key, None)
-        if gated is not None:
-            together = _merged([*gated, lanes], self._threads.count)
-            if together is None:
+        masked = self._groups.masked.pop(key, None)
+        if masked is not None:
+            joined = _merged([*masked, lanes], self._threads.count)
+            if joined is None:
                 return None
-            lanes = together
+            lanes = joined
         mask = (
             part(frame[convergence_mask[1]], lanes)
             if isinstance(convergence_mask, tuple)
@@ -161,7 +168,7 @@ class Scheduler:
         complete = self.batch.warps.gathered(mask, lanes)
         if complete.all():
             return lanes
-        self._groups.gated[key] = [lanes[~complete]]
+        self._groups.masked[key] = [lanes[~complete]]
         return lanes[complete]
 
     def _go_on(self, here: Place, block: Block, lanes: Lanes, result: Any) -> Place | None:
@@ -265,7 +272,7 @@ class Scheduler:
             threads.live -= np.bincount(threads.blocks[numbers], minlength=len(threads.live))
             self.batch.warps.exited(lanes)
         self._barriers.left(numbers)
-        self._groups.open_gates()
+        self._groups.recheck_masks()
 
 
 _NOBODY: I64 = np.empty(0, np.int64)
