@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudapy.simulator.engine import back_ends
+from cudapy.simulator.engine import back_ends, fault
 from cudapy.simulator.engine.compile.function import FunctionCompiler
 from cudapy.simulator.engine.compile.graph import Block, Step
+from cudapy.simulator.engine.fault import Fault, Place
 from cudapy.simulator.engine.generated import functions
 from cudapy.simulator.engine.launch import launch
 from cudapy.simulator.engine.memory import Memory
@@ -127,3 +128,20 @@ def test_a_back_end_that_is_not_there() -> None:
     kernel = Module(PTX, Memory()).functions["k"]
     with pytest.raises(ValueError, match="no back end is called 'block by block'; there are numpy"):
         launch(kernel, (1, 1, 1), (64, 1, 1), bytes(8), back_ends=("numpy", "block by block"))
+
+
+def test_a_fault_as_data() -> None:
+    memory = Memory()
+    out = memory.allocate(4 * 50)
+    kernel = Module(PTX, memory).functions["k"]
+    with pytest.raises(Fault) as caught:
+        launch(kernel, (1, 1, 1), (64, 1, 1), out.to_bytes(8, "little"))
+    assert caught.value.status == fault.ILLEGAL_ADDRESS
+    details = caught.value.details
+    assert details is not None
+    line = 1 + PTX[: PTX.index("st.global")].count("\n")
+    assert details.place == Place("k", "k", "st.global.u32 [%d1], %r6", line)
+    assert (details.what, details.size, details.address) == ("Write", 4, out + 4 * 50)
+    assert (details.block, details.thread, details.count, details.running) == ((0, 0, 0), (50, 0, 0), 14, 64)
+    assert details.note == f"0 bytes past the end of device memory of 200 bytes at {out:#x}"
+    assert caught.value.report.startswith("Write of 4 bytes\n    in k, PTX line ")

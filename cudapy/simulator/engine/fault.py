@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-class Fault(Exception):
-    """A kernel did what it must not. The report says what, where, which thread and which address."""
-
-    def __init__(self, status: int, report: str) -> None:
-        super().__init__(report)
-        self.status = status
-        """The CUresult that a program sees."""
-        self.report = report
-
+if TYPE_CHECKING:
+    from .aliases import Dim3
 
 ILLEGAL_ADDRESS = 700
 LAUNCH_OUT_OF_RESOURCES = 701
+LAUNCH_TIMEOUT = 702
 ASSERT = 710
 HARDWARE_STACK_ERROR = 714
 ILLEGAL_INSTRUCTION = 715
@@ -23,4 +21,91 @@ INVALID_ADDRESS_SPACE = 717
 INVALID_PC = 718
 LAUNCH_FAILED = 719
 COOPERATIVE_LAUNCH_TOO_LARGE = 720
-LAUNCH_TIMEOUT = 702
+
+
+@dataclass(frozen=True)
+class Place:
+    """An instruction of a kernel, or of a function that it called."""
+
+    kernel: str
+    function: str
+    """Its name, the kernel's if the instruction is the kernel's own."""
+    instruction: str
+    """The text in PTX."""
+    ptx_line: int
+    file: str | None = None
+    """The source file, where the PTX has line numbers of it (`-lineinfo`)."""
+    line: int | None = None
+
+    def __str__(self) -> str:
+        text = f"in {self.kernel}"
+        if self.function != self.kernel:
+            text += f", in {self.function}"
+        if self.file is not None:
+            text += f", {_relative(self.file)}:{self.line}"
+        return f"{text}, PTX line {self.ptx_line}: {self.instruction}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an instruction must not do, and who did it."""
+
+    what: str
+    """Such as "Write"."""
+    place: Place
+    block: Dim3
+    """Of the first thread that did it, its `blockIdx`."""
+    thread: Dim3
+    """Its `threadIdx`."""
+    count: int
+    """How many threads did it,"""
+    running: int
+    """of so many that ran the instruction."""
+    address: int | None = None
+    """What the first thread accessed."""
+    size: int = 0
+    """Bytes of the access; 0 if it is none."""
+    note: str = ""
+    """What lies near the address, or another hint."""
+
+    def __str__(self) -> str:
+        what = f"{self.what} of {self.size} bytes" if self.size else self.what
+        others = f" and {self.count - 1} more of {self.running} in this instruction" if self.count > 1 else ""
+        lines = [what, str(self.place), f"by {thread_name(self.block, self.thread)}{others}"]
+        if self.address is not None:
+            lines.append(f"address {self.address:#x}")
+        if self.note:
+            lines.append(self.note)
+        if self.place.file is None:
+            lines.append("compile with lineinfo=True to see the line of the source")
+        return "\n    ".join(lines)
+
+
+class Fault(Exception):
+    """A kernel did what it must not."""
+
+    def __init__(self, status: int, report: Report | str) -> None:
+        super().__init__(str(report))
+        self.status = status
+        """The number of the CUresult that a program sees."""
+        self.report = str(report)
+        """What, where, which thread and which address, in lines for people."""
+        self.details = report if isinstance(report, Report) else None
+        """The same as data, where one instruction is to blame; None for deadlocks and timeouts."""
+
+
+def thread_name(block: Dim3, thread: Dim3) -> str:
+    """A thread, as reports name it."""
+    return f"{block_name(block)} thread ({thread[0]},{thread[1]},{thread[2]})"
+
+
+def block_name(block: Dim3) -> str:
+    """A block, as reports name it."""
+    return f"block ({block[0]},{block[1]},{block[2]})"
+
+
+def _relative(file: str) -> str:
+    """The path of a file as it was given: NVRTC puts the working directory in front of it."""
+    with contextlib.suppress(OSError):  # the working directory is gone
+        return file.removeprefix(os.path.join(os.getcwd(), ""))
+    return file

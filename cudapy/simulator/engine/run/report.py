@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
-from ..fault import Fault
+from ..fault import Fault, Place, Report
 
 if TYPE_CHECKING:
     from ..aliases import U64, Bools, Lanes
@@ -31,8 +30,8 @@ class Reporter:
         self.kernel_name = kernel.name
         self._threads, self._memory = threads, memory
 
-    def where(self, number: int) -> str:
-        """The function and lines of one of the instructions of the function that runs."""
+    def where(self, number: int) -> Place:
+        """One of the instructions of the function that runs."""
         return place_of(self.kernel_name, self.function, self.function.instructions[number])
 
     def fail(
@@ -50,19 +49,12 @@ class Reporter:
         numbers = self._threads.numbers(lanes)
         bad = np.broadcast_to(bad, numbers.shape)
         first = int(np.argmax(bad))
-        text = [what + (f" of {size} bytes" if size else ""), f"    {self.where(number)}"]
-        guilty = f"    by {self._threads.name(int(numbers[first]))}"
-        others = int(np.count_nonzero(bad)) - 1
-        text.append(guilty + (f" and {others} more of {len(numbers)} in this instruction" if others else ""))
-        if address is not None:
-            one = int(np.broadcast_to(address, numbers.shape)[first])
-            text.append(f"    address {one:#x}")
-            more = more or self._near(one)
-        if more:
-            text.append(f"    {more}")
-        if self.function.instructions[number].location is None:
-            text.append("    compile with lineinfo=True to see the line of the source")
-        raise Fault(status, "\n".join(text))
+        block, thread = self._threads.indices(int(numbers[first]))
+        one = None if address is None else int(np.broadcast_to(address, numbers.shape)[first])
+        note = more or (self._near(one) if one is not None else "")
+        count = int(np.count_nonzero(bad))
+        where = self.where(number)
+        raise Fault(status, Report(what, where, block, thread, count, len(numbers), one, size, note))
 
     def _near(self, address: int) -> str:
         if address < NULL:
@@ -94,21 +86,11 @@ def threads(count: int, what: str) -> str:
     return f"{count} thread{'s' * (count != 1)} {verb}{space}{rest}"
 
 
-def place_of(kernel_name: str, function: CompiledFunction, instruction: Instruction) -> str:
-    """Where an instruction stands: kernel, source line, PTX line and text."""
-    text = f"in {kernel_name}"
-    if function.name != kernel_name:
-        text += f", in {function.name}"
-    if instruction.location is not None:
-        text += f", {_from_here(instruction.location.file)}:{instruction.location.line}"
-    return f"{text}, PTX line {instruction.line}: {instruction.text}"
-
-
-def _from_here(file: str) -> str:
-    """The path of a file as it was given: NVRTC puts the working directory in front of it."""
-    with contextlib.suppress(OSError):
-        return file.removeprefix(os.path.join(os.getcwd(), ""))
-    return file
+def place_of(kernel_name: str, function: CompiledFunction, instruction: Instruction) -> Place:
+    """Where an instruction stands."""
+    location = instruction.location
+    file, line = (None, None) if location is None else (location.file, location.line)
+    return Place(kernel_name, function.name, instruction.text, instruction.line, file, line)
 
 
 def _mapped(address: int) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ..fault import block_name, thread_name
 from .cluster import in_clusters
 
 if TYPE_CHECKING:
@@ -59,11 +60,16 @@ class Threads:
 
     def name(self, lane: int) -> str:
         """Block and thread of a lane, for reports."""
-        return f"{self.block_name(lane // self.per_block)} thread {_place(lane % self.per_block, self.block)}"
+        return thread_name(*self.indices(lane))
+
+    def indices(self, lane: int) -> tuple[Dim3, Dim3]:
+        """blockIdx and threadIdx of a lane."""
+        block = int(self.block_numbers[lane // self.per_block])
+        return _index(block, self.grid), _index(lane % self.per_block, self.block)
 
     def block_name(self, position: int) -> str:
         """A block of the batch, as the grid numbers it."""
-        return f"block {_place(int(self.block_numbers[position]), self.grid)}"
+        return block_name(_index(int(self.block_numbers[position]), self.grid))
 
     def own_ranks(self, lanes: Lanes) -> I64:
         """The rank of each lane's block in its cluster."""
@@ -74,6 +80,6 @@ class Threads:
         return (np.arange(self.block_count)[:, None] * (within[-1] + 1) + within).reshape(-1)
 
 
-def _place(number: int, shape: Dim3) -> str:
+def _index(number: int, shape: Dim3) -> Dim3:
     x, y, _ = shape
-    return f"({number % x},{number // x % y},{number // (x * y)})"
+    return number % x, number // x % y, number // (x * y)
