@@ -139,9 +139,10 @@ def test_a_fault_as_data() -> None:
     assert caught.value.status == fault.ILLEGAL_ADDRESS
     details = caught.value.details
     assert details is not None
+    what = "Invalid __global__ write"
     line = 1 + PTX[: PTX.index("st.global")].count("\n")
     assert details.place == Place("k", "k", "st.global.u32 [%d1], %r6", line)
-    assert (details.what, details.size, details.address) == ("Write", 4, out + 4 * 50)
+    assert (details.what, details.size, details.address) == (what, 4, out + 4 * 50)
     assert (details.block, details.thread, details.count, details.running) == ((0, 0, 0), (50, 0, 0), 14, 64)
     assert details.note == f"0 bytes past the end of device memory of 200 bytes at {out:#x}"
-    assert caught.value.report.startswith("Write of 4 bytes\n    in k, PTX line ")
+    assert caught.value.report.startswith(f"{what} of 4 bytes\n    in k, PTX line ")

@@ -51,7 +51,7 @@ class Report:
     """What an instruction must not do, and who did it."""
 
     what: str
-    """Such as "Write"."""
+    """Such as "Invalid __global__ write"."""
     place: Place
     block: Dim3
     """Of the first thread that did it, its `blockIdx`."""
