@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import io
-import os
-import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import application, baseline, history, machine, picture, report
-from .baseline import Baseline, Change
-from .document import Document, merged
+from turns import __main__ as command
+from turns import comparison, report
+from turns.comparison import Baseline, Unfit
+from turns.document import Document, merged
+from turns.sides import Side, Suite, compare
+
+from . import application, baselines, history, machine, picture
+from .labels import LABELS
+from .measured import ROOT
 from .picture import NothingToDraw
-from .timing import ROOT, environment
 
 RUNS = 5
-"""Processes on each side of a comparison, and those that a baseline is the result of."""
-AGAIN = 25
-"""Processes on each side for the rows that seem to have changed then; they alone decide."""
+"""Processes that a baseline is the result of."""
+SUITE = Suite(ROOT, ["benchmark", "--benchmark-quiet", "-n", "0"], ["cudapy"])
 
 
 def main() -> int:
@@ -33,19 +33,25 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.compare and chosen.against:
         parser.error("--compare and --against are two ways to name what to compare with: choose one")
+    if (chosen.compare or chosen.against) and (chosen.runs or chosen.save):
+        parser.error(
+            "--runs and --save go with measurements that are not compared: a comparison counts itself"
+        )
+    if chosen.gate and not (chosen.compare or chosen.against):
+        parser.error("--gate is a comparison: choose one with --against or --compare")
     kept = chosen.record or chosen.history
     if kept and (chosen.save or chosen.compare or chosen.against or chosen.runs or chosen.pytest):
         parser.error("--from and --history measure nothing: they go with --json, --picture, --application")
     try:
         if chosen.history:
-            history.draw(chosen.history, baseline.kept())
+            history.draw(chosen.history, baselines.kept())
             print(f"drawn in {chosen.history}")
         if chosen.record:
             whole = Document.read(chosen.record)
             tell(whole, chosen)
             draw(whole, chosen)
         return 0 if kept else measure(chosen)
-    except (baseline.Unfit, NothingToDraw) as error:
+    except (Unfit, NothingToDraw) as error:
         parser.error(str(error))
     except (OSError, ValueError, KeyError) as error:
         if not chosen.record:
@@ -84,49 +90,65 @@ def commands() -> argparse.ArgumentParser:
         metavar="PATH",
         help="measure nothing: draw the ratios of all baselines by commit there (history.svg)",
     )
-    parser.add_argument("--save", metavar="NAME", help=f"keep the ratios as {baseline.FOLDER.name}/NAME.json")
-    parser.add_argument("--compare", metavar="NAME", help="fail if a row is slower than in that baseline")
-    parser.add_argument("--against", metavar="COMMIT", help="fail if a row is slower than at that commit")
     parser.add_argument(
-        "--runs", type=int, metavar="N", help=f"processes; 1, or {RUNS} with --save, --compare, --against"
+        "--save", metavar="NAME", help=f"keep the ratios as {baselines.FOLDER.name}/NAME.json"
+    )
+    parser.add_argument("--compare", metavar="NAME", help="fail if a row is slower than in that baseline")
+    command.add_options(parser)
+    parser.add_argument(
+        "--runs", type=int, metavar="N", help=f"processes, without a comparison: 1, or {RUNS} with --save"
     )
     parser.add_argument("pytest", nargs="*", help="arguments for pytest, after --, such as -k launch")
     return parser
 
 
 def measure(chosen: argparse.Namespace) -> int:
-    """Measure in as many processes as were asked for; the status. Unfit if nothing is to compare with."""
-    runs = chosen.runs or (RUNS if chosen.save or chosen.compare or chosen.against else 1)
-    arguments = [*(["--quick"] if chosen.quick else []), *chosen.pytest]
+    """Measure, and compare if asked for; the status. Unfit if there is nothing to compare with."""
+    options = [*(["--turns-quick"] if chosen.quick else []), *chosen.pytest]
     with tempfile.TemporaryDirectory(prefix="cudapy-benchmark-") as name:
-        folder = Path(name)
-        mine, other = Side(folder / "now"), None
-        before = baseline.load(chosen.compare) if chosen.compare else None
-        if before:
-            before.require_same(machine.describe())
-        if chosen.against:
-            other = Side.of(folder / "before", chosen.against)
+        mine = SUITE.side(Path(name) / "now")
+        if chosen.compare or chosen.against:
+            return compared(chosen, Path(name) / "before", mine, options)
+        runs = chosen.runs or (RUNS if chosen.save else 1)
         for run in range(runs):
             if runs > 1:
                 print(f"run {run + 1} of {runs}", file=sys.stderr, flush=True)
-            for side in (other, mine) if other else (mine,):
-                side.measure(arguments)
+            mine.measure(options)
         if not mine.documents:
             return mine.status
         whole = merged(mine.documents)
         tell(whole, chosen)
-        status = mine.status
-        if before or other:
-            status = compare(before, other, mine, arguments) or status
         if chosen.save:
-            print(f"\nsaved as {baseline.save(chosen.save, mine.documents)}")
+            print(f"\nsaved as {baselines.save(chosen.save, mine.documents)}")
         draw(whole, chosen)
-        return status
+        return mine.status
+
+
+def compared(chosen: argparse.Namespace, folder: Path, mine: Side, options: Sequence[str]) -> int:
+    """Measure and compare; 1 if a row became slower, or if anything failed. Raises Unfit."""
+    before: Side | Baseline
+    if chosen.against:
+        before = SUITE.side_of(folder, chosen.against)
+    else:
+        before = baselines.load(chosen.compare)
+        before.require_same(machine.describe(), baselines.RULES.same)
+    more, seconds, rules = command.limits(chosen, baselines.RULES)
+    if chosen.gate:
+        there = machine.describe()["GPU"][:4] != "none"
+        more[1] = "gate and gpu" if there else "gate and not gpu"
+    done = compare(before, mine, rules, [*options, *more], seconds)
+    whole = merged(mine.documents)
+    tell(whole, chosen)
+    kept = comparison.of(before.documents) if isinstance(before, Side) else before
+    command.tell(done, kept, comparison.of(mine.documents), chosen.markdown)
+    draw(whole, chosen)
+    failed = mine.status or (before.status if isinstance(before, Side) else 0)
+    return 1 if failed or done.rows(comparison.SLOWER) else 0
 
 
 def tell(whole: Document, chosen: argparse.Namespace) -> None:
     """Print the report, and write what was measured."""
-    print(report.text(whole.machine, whole.records, whole.skipped))
+    print(report.text(whole.machine, whole.records, whole.skipped, LABELS))
     if chosen.json:
         whole.write(chosen.json)
 
@@ -139,83 +161,6 @@ def draw(whole: Document, chosen: argparse.Namespace) -> None:
     if chosen.application:
         application.draw(chosen.application, whole)
         print(f"\n{application.table(whole)}\n\ndrawn in {chosen.application}")
-
-
-class Side:
-    """One of the two commits that are compared: where its cudapy is, and what was measured with it."""
-
-    def __init__(self, folder: Path, measured: Path = ROOT, commit: str = "") -> None:
-        self.folder, self.documents, self.status = folder, [], 0  # type: tuple[Path, list[Document], int]
-        self.environment = environment(measured)
-        self.environment["PYTHONHASHSEED"] = "0"  # else dictionaries have other collisions
-        self.environment |= {"BENCHMARK_CUDAPY": str(measured), machine.COMMIT: commit}
-        here = Path(__file__).parent
-        self.command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            str(here),
-            f"--rootdir={ROOT}",
-            "-q",
-            "-rN",
-            "--progress",
-        ]
-        self.command += ["--tb=native", "--benchmark-quiet", "-p", "no:cacheprovider", "-n", "0"]
-        self.command += ["-o", "console_output_style=classic", "--progress"]
-        self.command += ["-o", f"pythonpath={measured} {ROOT}"]
-        self.measured = measured
-
-    @staticmethod
-    def of(folder: Path, commit: str) -> Side:
-        """That of another commit, whose cudapy is unpacked into `folder`. Raises Unfit."""
-        command = ["git", "-C", str(ROOT), "archive", "--format=tar", commit, "cudapy"]
-        done = subprocess.run(command, capture_output=True)
-        if done.returncode:
-            raise baseline.Unfit(f"--against {commit}: {done.stderr.decode().strip()}")
-        with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
-            archive.extractall(folder, filter="data")
-        return Side(folder.parent / "before-raw", folder, commit)
-
-    def measure(self, arguments: Sequence[str]) -> None:
-        """Measure in one more process."""
-        self.folder.mkdir(exist_ok=True)
-        raw = self.folder / f"{len(self.documents)}.json"
-        command = [*self.command, f"--raw={raw}", *arguments]
-        if (earlier := self.folder / "0.json").exists():
-            command.append(f"--expect={earlier}")
-        done = subprocess.run(command, cwd=self.measured, env=self.environment)
-        self.status = self.status or done.returncode
-        if raw.exists():
-            self.documents.append(Document.read(raw))
-
-
-def compare(before: Baseline | None, other: Side | None, mine: Side, arguments: Sequence[str]) -> int:
-    """Print what changed. Rows that seem to have are measured in more processes, which alone decide."""
-    start = before or baseline.of(other.documents if other else [])
-    now = baseline.of(mine.documents)
-    changes: dict[str, Change] = start.changes(now)
-    doubtful = baseline.suspects(changes)
-    if doubtful:
-        print(f"\nonce more, as they seem to have changed: {'; '.join(sorted(doubtful))}", flush=True)
-        only = [*arguments, *(f"--only={test}" for test in baseline.tests(mine.documents, doubtful))]
-        first = len(mine.documents)
-        second = len(other.documents) if other else 0
-        for _ in range(AGAIN):
-            for side in (other, mine) if other else (mine,):
-                side.measure(only)
-        later = before or baseline.of(other.documents[second:] if other else [])
-        decided = later.changes(baseline.of(mine.documents[first:]))
-        changes |= {row: decided[row] for row in doubtful if row in decided}
-    clear = {row: change if row in doubtful else _none(change) for row, change in changes.items()}
-    print("\n" + start.text(now, clear))
-    if os.environ.get("GITHUB_ACTIONS"):
-        print(baseline.github_commands(clear))
-    return 1 if baseline.slower(clear) else 0
-
-
-def _none(change: Change) -> Change:
-    """The same, found to be chance."""
-    return change._replace(slower=1.0, faster=1.0)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,12 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from .document import Document
+from turns.document import Document
+from turns.record import Record
+from turns.rounds import Program
+
+from .measured import CUDAPY
 from .picture import NothingToDraw
-from .record import CUDAPY, Record
-from .timing import Program
 
 PHASES = ("start", "imports", "cuInit", "compilation", "context", "work", "exit")
 """What a program is made of, in this order.

@@ -9,13 +9,14 @@ from __future__ import annotations
 import argparse
 import random
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
-from . import baseline
-from .__main__ import AGAIN, RUNS
-from .baseline import Baseline
-from .document import Document
-from .overhead import in_a_process
-from .record import Record
+from turns.comparison import SLOWER, Baseline, Comparison, key, of
+from turns.document import Document
+from turns.record import Record
+
+from .baselines import RULES
+from .overhead import PARTS, in_a_process
 
 ROWS = 70
 """How many rows a whole comparison has, about: the rate of false alarms is divided by them."""
@@ -27,7 +28,7 @@ def processes(count: int, jobs: int) -> list[Document]:
     """What `count` processes measured of launches with core, `jobs` at a time."""
 
     def measure(_: int) -> Document:
-        rows = in_a_process("core", 151, PYTHONHASHSEED="0")
+        rows = [row for part in PARTS for row in in_a_process("core", part, 151, PYTHONHASHSEED="0")]
         return Document({}, [Record(GROUP, name, times) for name, times, _ in rows], {})
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -36,7 +37,7 @@ def processes(count: int, jobs: int) -> list[Document]:
 
 def slowed(side: list[Document], row: str, planted: float) -> Baseline:
     """The ratios of some processes, in which a row takes longer by `planted`."""
-    found = baseline.of(side)
+    found = of(side)
     found.rows = {
         name: {who: [ratio * (1 + planted * (name == row)) for ratio in sample] for who, sample in of.items()}
         for name, of in found.rows.items()
@@ -44,15 +45,18 @@ def slowed(side: list[Document], row: str, planted: float) -> Baseline:
     return found
 
 
-def verdict(documents: list[Document], row: str, planted: float, draw: random.Random) -> set[str]:
-    """The rows that one comparison finds slower: the rule of `python -m benchmark --against`."""
-    chosen = draw.sample(documents, 2 * (RUNS + AGAIN))
-    sides = iter([chosen[:RUNS], chosen[RUNS : 2 * RUNS], chosen[2 * RUNS : -AGAIN], chosen[-AGAIN:]])
-    first = slowed(next(sides), row, 0).changes(slowed(next(sides), row, planted))
-    doubtful = baseline.suspects(first)
-    decided = slowed(next(sides), row, 0).changes(slowed(next(sides), row, planted))
-    limit = baseline.FALSE_ALARMS / ROWS
-    return {name for name in doubtful if decided[name].slower < limit}
+def verdict(documents: list[Document], row: str, planted: float, draw: random.Random) -> tuple[set[str], int]:
+    """The rows that one comparison finds slower, by the rule of `--against`, and after how many processes."""
+    most = RULES.looks[-1]
+    chosen = draw.sample(documents, 2 * most)
+    rows = len(documents[0].records)
+    comparison = Comparison(replace(RULES, false_alarms=RULES.false_alarms * rows / ROWS))
+    count = 0
+    while comparison.processes and (not count or comparison.open):
+        count = comparison.processes
+        sides = chosen[:count], chosen[most : most + count]
+        comparison.look(slowed(sides[0], row, 0), slowed(sides[1], row, planted))
+    return set(comparison.rows(SLOWER)), count
 
 
 def main() -> None:
@@ -61,18 +65,19 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time (1)")
     parser.add_argument("--comparisons", type=int, default=1000, help="drawn for each line (1000)")
     chosen = parser.parse_args()
-    if chosen.processes < 2 * (RUNS + AGAIN):
-        parser.error(f"a comparison takes {2 * (RUNS + AGAIN)} processes")
+    if chosen.processes < 2 * RULES.looks[-1]:
+        parser.error(f"a comparison takes {2 * RULES.looks[-1]} processes")
     documents = processes(chosen.processes, chosen.jobs)
     draw = random.Random(0)
-    rows = [baseline.key(record) for record in documents[0].records]
-    print(f"{len(documents)} processes, {chosen.comparisons} comparisons of {RUNS} and {AGAIN} a side")
+    rows = [key(record) for record in documents[0].records]
+    print(f"{len(documents)} processes, {chosen.comparisons} comparisons of at most {RULES.looks[-1]} a side")
     for planted in PLANTED:
         for row in rows if planted else rows[:1]:
             found = [verdict(documents, row, planted, draw) for _ in range(chosen.comparisons)]
-            hits = sum(row in each if planted else bool(each) for each in found)
+            hits = sum(row in each if planted else bool(each) for each, _ in found)
+            took = sum(count for _, count in found) / len(found)
             what = f"{row} slower by {planted:.0%}" if planted else "nothing changed, any row"
-            print(f"{what:70} found in {hits / chosen.comparisons:.1%}", flush=True)
+            print(f"{what:70} found in {hits / chosen.comparisons:.1%}, {took:.0f} a side", flush=True)
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ from cudapy.driver import (
     CUstream_flags,
     checked,
 )
+from turns.twin import folder
 
 from . import kernels
 from .calls import Arguments, Handles
-from .twin import folder
 
 ELEMENTS = 32
 """Of the arrays of the SAXPY launches: so few that the host is slower than the device."""

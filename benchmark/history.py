@@ -7,7 +7,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from .baseline import SAME, Baseline
+from turns.comparison import Baseline
+
+from .baselines import RULES
 from .picture import COLOURS, NothingToDraw
 
 COLUMNS = 3
@@ -101,5 +103,5 @@ def _commit(baseline: Baseline) -> str:
 
 def _machine(baseline: Baseline) -> str:
     """The GPU, or the CPU where there was none."""
-    gpu, cpu = (baseline.machine.get(name, "") for name in SAME)
+    gpu, cpu = (baseline.machine.get(name, "") for name in RULES.same)
     return cpu if gpu.startswith("none") else gpu

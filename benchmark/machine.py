@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
-import subprocess
 from collections.abc import Callable
 from datetime import datetime, timezone
 from importlib import metadata
@@ -15,9 +13,9 @@ import cudapy
 from cudapy import nvml, pathfinder
 from cudapy.driver import checked
 from cudapy.nvrtc import checked as nvrtc
+from turns import facts
+from turns.facts import commit, cpu
 
-COMMIT = "BENCHMARK_COMMIT"
-"""The environment variable that says which commit was unpacked to be measured."""
 DISTRIBUTIONS = ("numpy", "cuda-bindings", "cuda-core", "cupy-cuda12x", "cupy-cuda13x", "pytest-benchmark")
 
 
@@ -29,18 +27,18 @@ def describe() -> dict[str, str]:
         "driver": _or_reason(_driver),
         "NVRTC": _or_reason(_nvrtc),
         "clocks": _or_reason(_clocks),
-        "CPU": f"{_cpu()}, {os.cpu_count()} cores",
+        "CPU": cpu(),
         "system": platform.platform(),
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "cudapy": cudapy.__version__,
-        "commit": _commit(),
+        "commit": commit(Path(cudapy.__file__).parent),
         **{name: version for name in DISTRIBUTIONS if (version := _version(name))},
     }
 
 
 def reason(error: Exception) -> str:
     """What an exception says, in a line."""
-    return (str(error).splitlines() or [type(error).__name__])[0].removesuffix(". Places tried:")
+    return facts.reason(error).removesuffix(". Places tried:")
 
 
 def _or_reason(read: Callable[[], str]) -> str:
@@ -72,30 +70,9 @@ def _clocks() -> str:
     return f"SM {now[0]} of {most[0]} MHz, memory {now[1]} of {most[1]} MHz"
 
 
-def _commit() -> str:
-    """The commit of cudapy's folder, with a plus sign if something was changed; "" where git knows none."""
-    folder = Path(cudapy.__file__).parent
-
-    def git(*arguments: str) -> str:
-        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True)
-        return done.stdout.strip() if done.returncode == 0 else ""
-
-    if not git("ls-files", "--error-unmatch", "__init__.py"):
-        return os.environ.get(COMMIT, "")
-    return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", ".") else "")
-
-
 def _nvrtc() -> str:
     major, minor = nvrtc.nvrtcVersion()
     return f"{major}.{minor}, {pathfinder.load('nvrtc').found_by}"
-
-
-def _cpu() -> str:
-    try:
-        named = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    except OSError:
-        named = None
-    return named[1] if named else platform.processor() or platform.machine()
 
 
 def _version(name: str) -> str:

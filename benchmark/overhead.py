@@ -1,6 +1,6 @@
 """The calls against a libcuda that does nothing: test_overhead.py runs this where the loader finds that one.
 
-    LD_LIBRARY_PATH=FOLDER python -m benchmark.overhead driver|core ROUNDS
+    LD_LIBRARY_PATH=FOLDER python -m benchmark.overhead driver|core gate|rest ROUNDS
 
 prints a JSON list of [name, times by contender, reason by absent contender].
 """
@@ -16,12 +16,12 @@ from importlib import import_module
 
 import cudapy.driver
 from cudapy import pathfinder
+from turns.rounds import Contender, Loop, interleave
 
 from . import calls
 from .calls import Arguments, Handles, scope_by_hand, scope_of, scope_of_core, with_arguments
 from .machine import reason
-from .record import CUDAPY
-from .timing import MEASURED, Contender, Loop, environment, interleave
+from .measured import CUDAPY, MEASURED, environment
 from .twin import null_libcuda
 
 NULL_COUNT = 424242
@@ -41,7 +41,23 @@ def saxpy() -> Handles:
     return Handles(stream, event, function, graph, pointer=device, arguments=arguments)
 
 
-def driver_rows(rounds: int) -> list[Row]:
+PARTS = "gate", "rest"
+"""The rows that matter most, which a gate measures alone, and all others."""
+GATE = {
+    "cuDeviceGetAttribute",
+    "cuEventRecord",
+    "cuMemcpyHtoDAsync",
+    calls.POINTERS.name,
+    calls.TURNS.name,
+    calls.TUPLES.name,
+    "core: allocate(4096, stream=stream).close()",
+    "core: record(event)",
+    f"{calls.LAUNCH.name}, 5 arguments, ints",
+    f"{calls.LAUNCH.name}, 5 arguments, buffers",
+}
+
+
+def driver_rows(rounds: int, part: str) -> list[Row]:
     """The functions of the driver."""
     mine = scope_of(cudapy.driver, saxpy())
     by_hand = scope_by_hand(pathfinder.load("cuda").path, saxpy())
@@ -57,6 +73,8 @@ def driver_rows(rounds: int) -> list[Row]:
     rows = []
     launches = calls.POINTERS, calls.TURNS, calls.TUPLES, calls.EX
     for call in (*calls.GETTERS_AND_QUEUES, calls.GRAPH, *launches):
+        if not is_of(part, call.name):
+            continue
         contenders: dict[str, Contender] = {CUDAPY: Loop(call.statement, mine)}
         if call.by_hand:
             contenders["plain ctypes"] = Loop(call.by_hand, by_hand)
@@ -66,7 +84,12 @@ def driver_rows(rounds: int) -> list[Row]:
     return rows
 
 
-def core_rows(rounds: int) -> list[Row]:
+def is_of(part: str, name: str) -> bool:
+    """Whether the row with this name belongs to a part."""
+    return (name in GATE) == (part == PARTS[0])
+
+
+def core_rows(rounds: int, part: str) -> list[Row]:
     """Launches with core, whose floor is cuLaunchKernelEx with everything made before; and its objects."""
     by_hand = scope_by_hand(pathfinder.load("cuda").path, saxpy())
 
@@ -76,6 +99,9 @@ def core_rows(rounds: int) -> list[Row]:
 
     rows = []
     for call, buffers in ((calls.LAUNCH, False), (calls.LAUNCH, True), (calls.LAUNCH_CONFIG, True)):
+        name = f"{call.name}, 5 arguments, {'buffers' if buffers else 'ints'}"
+        if not is_of(part, name):
+            continue
         contenders: dict[str, Contender] = {
             CUDAPY: loop("cudapy.core", call, buffers),
             "plain ctypes": Loop(calls.EX.by_hand or "", by_hand),
@@ -85,13 +111,14 @@ def core_rows(rounds: int) -> list[Row]:
             contenders["cuda.core"] = loop("cuda.core", call, buffers)
         except Exception as error:
             missing["cuda.core"] = reason(error)
-        name = f"{call.name}, 5 arguments, {'buffers' if buffers else 'ints'}"
         rows.append((name, interleave(contenders, rounds), missing))
-    return [*rows, *(object_row(call.statement, rounds) for call in (*calls.CORE, calls.DEFAULT_STREAM))]
+    objects = (f"core: {call.statement}" for call in (*calls.CORE, calls.DEFAULT_STREAM))
+    return [*rows, *(object_row(name, rounds) for name in objects if is_of(part, name))]
 
 
-def object_row(statement: str, rounds: int) -> Row:
+def object_row(row: str, rounds: int) -> Row:
     """What making and dropping an object of core costs. There is no floor: ctypes makes no such objects."""
+    statement = row.removeprefix("core: ")
     contenders: dict[str, Contender] = {}
     missing = {}
     for name, package in ((CUDAPY, "cudapy.core"), ("cuda.core", "cuda.core")):
@@ -101,10 +128,10 @@ def object_row(statement: str, rounds: int) -> Row:
             if name == CUDAPY:
                 raise
             missing[name] = reason(error)
-    return f"core: {statement}", interleave(contenders, rounds), missing
+    return row, interleave(contenders, rounds), missing
 
 
-def in_a_process(layer: str, rounds: int, **variables: str) -> list[Row]:
+def in_a_process(layer: str, part: str, rounds: int, **variables: str) -> list[Row]:
     """The rows of a process of its own, on the null libcuda, with these variables in its environment.
 
     Raises twin.Absent where there is no null libcuda, RuntimeError with what the process said as it failed.
@@ -112,8 +139,8 @@ def in_a_process(layer: str, rounds: int, **variables: str) -> list[Row]:
     others = [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if path]
     paths = os.pathsep.join([str(null_libcuda()), *others])
     done = subprocess.run(
-        [sys.executable, "-m", "benchmark.overhead", layer, str(rounds)],
-        env=environment() | {"LD_LIBRARY_PATH": paths} | variables,
+        [sys.executable, "-m", "benchmark.overhead", layer, part, str(rounds)],
+        env=environment(LD_LIBRARY_PATH=paths, **variables),
         cwd=MEASURED,
         capture_output=True,
         text=True,
@@ -124,12 +151,12 @@ def in_a_process(layer: str, rounds: int, **variables: str) -> list[Row]:
     return rows
 
 
-def main(layer: str, rounds: int) -> None:
+def main(layer: str, part: str, rounds: int) -> None:
     """Measure, and print."""
     if cudapy.driver.checked.cuDeviceGetCount() != NULL_COUNT:
         raise SystemExit(f"the libcuda found is {pathfinder.load('cuda').path}, not the null one")
-    print(json.dumps(driver_rows(rounds) if layer == "driver" else core_rows(rounds)))
+    print(json.dumps((driver_rows if layer == "driver" else core_rows)(rounds, part)))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

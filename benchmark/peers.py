@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from turns.rounds import Contender, Loop
+
 from .gpu import ELEMENTS, Gpu
-from .timing import Contender, Loop
 
 
 def with_cupy(gpu: Gpu, kernel: str) -> Contender:

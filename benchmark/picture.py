@@ -7,11 +7,14 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from . import baseline
-from .document import Document
-from .record import CUDAPY, Record
-from .report import ORDER
-from .timing import spread
+from turns.comparison import key, of
+from turns.document import Document
+from turns.record import Record
+from turns.rounds import spread
+
+from . import baselines
+from .labels import ORDER
+from .measured import CUDAPY
 
 GROUPS = ("launch", "overhead, on a null libcuda")
 """What is drawn: the first of these that was measured."""
@@ -81,12 +84,12 @@ def _latencies(axes: Any, group: str, records: Sequence[Record]) -> None:
 
 def _history(axes: Any, document: Document, records: Sequence[Record]) -> None:
     """The ratios of the same rows in all baselines of this machine, and now: the darkest."""
-    points = [*baseline.history(document.machine), baseline.of([document])]
+    points = [*baselines.history(document.machine), of([document])]
     for i, point in enumerate(points):
         found = [
             (median(ratios[anchor]), y)
             for y, record in enumerate(records)
-            if (ratios := point.rows.get(baseline.key(record)))
+            if (ratios := point.rows.get(key(record)))
             and (anchor := next((who for who in ANCHORS if who in ratios), None))
         ]
         date = "now" if point is points[-1] else point.machine.get("date", "")[:10]

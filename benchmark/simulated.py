@@ -16,10 +16,10 @@ import numpy as np
 
 from cudapy import simulator
 from cudapy.core import Device, LaunchConfig, Program, ProgramOptions, launch
+from turns.rounds import interleave
 
 from .kernels import SAXPY
-from .record import CUDAPY
-from .timing import interleave
+from .measured import CUDAPY
 
 N = 1 << 24
 A = np.float32(2.0)

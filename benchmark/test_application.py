@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from cudapy import pathfinder
+from turns.rounds import Program
+from turns.rows import Rows, ready
 
 from .application import GROUP, SIMULATED, WITHOUT_NUMPY, measure
-from .conftest import Rows, ready
 from .gpu import Gpu
 from .machine import reason
-from .record import CUDAPY
-from .timing import Program
+from .measured import CUDAPY, program
 from .twin import build
 
 PROGRAM = str(Path(__file__).parent / "programs" / "saxpy.py")
@@ -23,7 +23,7 @@ PROGRAM = str(Path(__file__).parent / "programs" / "saxpy.py")
 
 def python(*arguments: str, **variables: str) -> Program:
     """The program: a package, `numpy` or `array` for its data, blocks if not 32,768. It has run once."""
-    return Program([sys.executable, PROGRAM, *arguments], **variables)
+    return program([sys.executable, PROGRAM, *arguments], **variables)
 
 
 def nvrtc() -> str:
@@ -35,19 +35,19 @@ def nvrtc() -> str:
 
 
 @pytest.mark.gpu
-def test_application(rows: Rows, gpu: Gpu) -> None:
+def test_application(turns: Rows, gpu: Gpu) -> None:
     library = nvrtc()
     mine = {CUDAPY: python("cudapy", "numpy"), WITHOUT_NUMPY: python("cudapy", "array")}
     rivals: dict[str, Callable[[], Program]] = {
-        "C++": lambda: Program([str(build("saxpy.cpp")), library]),
+        "C++": lambda: program([str(build("saxpy.cpp")), library]),
         "cuda.bindings": lambda: python("cuda.bindings", "numpy"),
     }
     programs, missing = ready(rivals)
-    for record in measure(GROUP, mine | programs, rows.rounds(11), missing):
-        rows.add(record)
+    for record in measure(GROUP, mine | programs, turns.rounds(11), missing):
+        turns.add(record)
 
 
-def test_application_on_the_simulator(rows: Rows) -> None:
+def test_application_on_the_simulator(turns: Rows) -> None:
     """cudapy alone, with NumPy for the data and without: what the others need is a driver."""
     nvrtc()
     programs = {
@@ -55,4 +55,4 @@ def test_application_on_the_simulator(rows: Rows) -> None:
         WITHOUT_NUMPY: python("cudapy", "array", "2048", CUDAPY_DRIVER="simulator"),
     }
     for record in measure(SIMULATED, programs, 3, {}):
-        rows.add(record)
+        turns.add(record)

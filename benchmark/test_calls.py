@@ -11,6 +11,7 @@ import pytest
 import cudapy.driver
 import cudapy.nvrtc
 from cudapy import pathfinder
+from turns.rounds import Contender, Loop
 
 from .calls import (
     CORE,
@@ -26,8 +27,7 @@ from .calls import (
 from .conftest import Race
 from .gpu import Gpu
 from .kernels import SAXPY
-from .timing import Contender, Loop
-from .twin import Twin
+from .twin import opened
 
 GROUP = "calls"
 
@@ -126,7 +126,7 @@ def test_nvrtc(race: Race, count: int) -> None:
     def twin() -> Contender:
         pairs = [part for name, text in included.items() for part in (text, name)]
         arguments = (library, source, OPTION, str(count), *pairs)
-        return Twin("compile.cpp", *arguments, libraries=()).contender("compile", 1)
+        return opened("compile.cpp", *arguments, libraries=()).contender("compile", 1)
 
     race(
         GROUP,

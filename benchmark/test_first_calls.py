@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Rows
+from turns.record import Record
+from turns.rounds import Program
+from turns.rows import Rows
+from turns.twin import Absent
+
+from . import measured
 from .gpu import Gpu
 from .machine import reason
-from .record import CUDAPY, Record
-from .timing import Program
-from .twin import Absent, null_libcuda
+from .measured import CUDAPY
+from .twin import null_libcuda
 
 GROUP = "first calls"
 NULL = f"{GROUP}, on a null libcuda"
@@ -27,12 +31,12 @@ PACKAGES = {
 
 def program(*arguments: str, **variables: str) -> Program:
     """The process that measures; it has run once, so that byte code is there and one that fails does so."""
-    made = Program([sys.executable, "-m", "benchmark.first_calls", *arguments], **variables)
+    made = measured.program([sys.executable, "-m", "benchmark.first_calls", *arguments], **variables)
     made.output()
     return made
 
 
-def measure(rows: Rows, group: str, what: str, *arguments: str, **variables: str) -> None:
+def measure(turns: Rows, group: str, what: str, *arguments: str, **variables: str) -> None:
     """Fresh processes of each package in turn, and a row for each name that cudapy's say."""
     programs, missing = {}, {}
     for who, package in PACKAGES.get(what, {CUDAPY: "cudapy"}).items():
@@ -43,22 +47,22 @@ def measure(rows: Rows, group: str, what: str, *arguments: str, **variables: str
                 raise
             missing[who] = reason(error)
     found: dict[str, dict[str, list[float]]] = {}
-    for _ in range(rows.rounds(ROUNDS)):
+    for _ in range(turns.rounds(ROUNDS)):
         for who, each in programs.items():
             for name, seconds in json.loads(each.output()).items():
                 found.setdefault(name, {}).setdefault(who, []).append(seconds)
     for name, times in found.items():
-        rows.add(Record(group, name, times, missing=missing))
+        turns.add(Record(group, name, times, missing=missing))
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("what", ["driver", "core"])
-def test_on_the_gpu(rows: Rows, gpu: Gpu, what: str) -> None:
-    measure(rows, GROUP, what, str(gpu.cubin_file))
+def test_on_the_gpu(turns: Rows, gpu: Gpu, what: str) -> None:
+    measure(turns, GROUP, what, str(gpu.cubin_file))
 
 
 @pytest.mark.parametrize("what", ["driver", "core", "all"])
-def test_on_a_null_libcuda(rows: Rows, what: str, tmp_path: Path) -> None:
+def test_on_a_null_libcuda(turns: Rows, what: str, tmp_path: Path) -> None:
     try:
         folder = null_libcuda()
     except Absent as error:
@@ -67,4 +71,4 @@ def test_on_a_null_libcuda(rows: Rows, what: str, tmp_path: Path) -> None:
     code.write_bytes(b"no cubin")
     others = os.environ.get("LD_LIBRARY_PATH", "")
     paths = os.pathsep.join(filter(None, [str(folder), others]))
-    measure(rows, NULL, what, str(code), LD_LIBRARY_PATH=paths)
+    measure(turns, NULL, what, str(code), LD_LIBRARY_PATH=paths)

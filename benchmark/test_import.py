@@ -13,10 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Race, Rows
+from turns.record import Record
+from turns.rounds import Contender, Program, interleave
+from turns.rows import Rows
+
+from .conftest import Race
 from .machine import reason
-from .record import CUDAPY, Record
-from .timing import MEASURED, Contender, Program, interleave
+from .measured import CUDAPY, MEASURED, environment, program
 
 GROUP = "import"
 BARE = "bare interpreter"
@@ -30,7 +33,7 @@ def importing(module: str) -> Program:
         name = ".".join(parts[: i + 1])
         if not find_spec(name):
             raise ImportError(f"No module named {name!r}")
-    return Program([sys.executable, "-c", f"import {module}"])
+    return program([sys.executable, "-c", f"import {module}"])
 
 
 @pytest.mark.parametrize(
@@ -42,7 +45,7 @@ def test_import(race: Race, module: str, peer: str | None) -> None:
         mine = importing(module)
     except ImportError as error:
         pytest.skip(str(error))
-    rivals: dict[str, Callable[[], Contender]] = {BARE: lambda: Program([sys.executable, "-c", "pass"])}
+    rivals: dict[str, Callable[[], Contender]] = {BARE: lambda: program([sys.executable, "-c", "pass"])}
     if peer:
         rivals[peer.removesuffix(".driver")] = lambda: importing(peer)
     race(GROUP, f"import {module}", mine, rivals, rounds=5, baseline=BARE)
@@ -53,32 +56,32 @@ class Statement(Program):
 
     def __init__(self, module: str) -> None:
         code = f"from time import perf_counter as now; start = now(); import {module}; print(now() - start)"
-        super().__init__([sys.executable, "-c", code])
+        super().__init__([sys.executable, "-c", code], environment(), MEASURED)
 
     def __call__(self) -> float:
         return float(self.output())
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_import_statement(rows: Rows, name: str) -> None:
+def test_import_statement(turns: Rows, name: str) -> None:
     contenders: dict[str, Contender] = {CUDAPY: Statement(f"cudapy.{name}")}
     missing = {}
     try:
         contenders["cuda.bindings"] = Statement(f"cuda.bindings.{name}")
     except RuntimeError as error:
         missing["cuda.bindings"] = reason(error)
-    times = interleave(contenders, rows.rounds(5))
-    rows.add(Record(GROUP, f"the statement: import cudapy.{name}", times, missing=missing))
+    times = interleave(contenders, turns.rounds(5))
+    turns.add(Record(GROUP, f"the statement: import cudapy.{name}", times, missing=missing))
 
 
 @pytest.mark.parametrize("module", ["cudapy.driver", "cudapy.core"])
-def test_import_without_byte_code(rows: Rows, module: str, tmp_path: Path) -> None:
+def test_import_without_byte_code(turns: Rows, module: str, tmp_path: Path) -> None:
     """As the first process after an installation without byte code, or one that may not write it."""
     variables = {"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-    rivals = {BARE: Program([sys.executable, "-c", "pass"], **variables)}
-    mine = Program([sys.executable, "-c", f"import {module}"], **variables)
+    rivals = {BARE: program([sys.executable, "-c", "pass"], **variables)}
+    mine = program([sys.executable, "-c", f"import {module}"], **variables)
     times = interleave({CUDAPY: mine, **rivals}, 3)
-    rows.add(Record(GROUP, f"import {module}, no byte code", times, baseline=BARE))
+    turns.add(Record(GROUP, f"import {module}, no byte code", times, baseline=BARE))
 
 
 class Memory(Program):
@@ -86,7 +89,7 @@ class Memory(Program):
 
     def __init__(self, module: str) -> None:
         code = f"import {module}; print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
-        super().__init__([sys.executable, "-c", code])
+        super().__init__([sys.executable, "-c", code], environment(), MEASURED)
 
     def __call__(self) -> float:
         return float(self.output()) * 1024
@@ -94,7 +97,7 @@ class Memory(Program):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/status is Linux's")
 @pytest.mark.parametrize("name", ["driver", "runtime", "core"])
-def test_memory(rows: Rows, name: str) -> None:
+def test_memory(turns: Rows, name: str) -> None:
     peer = "cuda.core" if name == "core" else f"cuda.bindings.{name}"
     who = ".".join(peer.split(".")[:2])
     contenders: dict[str, Contender] = {CUDAPY: Memory(f"cudapy.{name}"), BARE: Memory("sys")}
@@ -104,10 +107,10 @@ def test_memory(rows: Rows, name: str) -> None:
     except RuntimeError as error:
         missing[who] = reason(error)
     found = interleave(contenders, 2)
-    rows.add(Record(GROUP, f"memory: import cudapy.{name}", found, unit="B", baseline=BARE, missing=missing))
+    turns.add(Record(GROUP, f"memory: import cudapy.{name}", found, unit="B", baseline=BARE, missing=missing))
 
 
-def test_wheel(rows: Rows, tmp_path: Path) -> None:
+def test_wheel(turns: Rows, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "--disable-pip-version-check"]
     command += ["--wheel-dir", str(tmp_path), str(MEASURED)]
     if find_spec("hatchling"):
@@ -131,7 +134,7 @@ def test_wheel(rows: Rows, tmp_path: Path) -> None:
         except metadata.PackageNotFoundError:
             missing[peer.replace("-", ".")] = f"{peer} is not installed"
     note = f"{wheels[0].name}: {wheels[0].stat().st_size / 1000:.0f} KB"
-    rows.add(Record(GROUP, "size, unpacked", times, unit="B", note=note, missing=missing))
+    turns.add(Record(GROUP, "size, unpacked", times, unit="B", note=note, missing=missing))
 
 
 def installed(name: str) -> float:

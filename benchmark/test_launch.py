@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import cudapy.driver
+from turns.rounds import Contender, Loop, Threads
 
 from . import peers
 from .calls import (
@@ -34,7 +35,6 @@ from .calls import (
 from .conftest import Race, Rivals
 from .gpu import Gpu
 from .kernels import MANY
-from .timing import Contender, Loop, Threads
 
 pytestmark = pytest.mark.gpu
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Rows
+from turns.record import Record
+from turns.rows import Rows
+from turns.twin import Absent
+
 from .overhead import in_a_process
-from .record import Record
-from .twin import Absent
 
 GROUP = "overhead, on a null libcuda"
 
 
+@pytest.mark.parametrize("part", [pytest.param("gate", marks=pytest.mark.gate), "rest"])
 @pytest.mark.parametrize("layer", ["driver", "core"])
-def test_overhead(rows: Rows, layer: str) -> None:
+def test_overhead(turns: Rows, layer: str, part: str) -> None:
     pytest.importorskip(f"cudapy.{layer}", exc_type=ImportError)
     try:
-        found = in_a_process(layer, rows.rounds(101))
+        found = in_a_process(layer, part, turns.rounds(101))
     except Absent as error:
         pytest.skip(f"no null libcuda: {error}")
     for name, times, missing in found:
-        rows.add(Record(GROUP, name, times, missing=missing))
+        turns.add(Record(GROUP, name, times, missing=missing))

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from cudapy import pathfinder, runtime
+from turns.rounds import Contender, Loop
+from turns.twin import Twin
 
 from .calls import Call
 from .conftest import Race
 from .gpu import Gpu
 from .machine import reason
 from .runtime_calls import CALLS, Handles, scope_by_hand, scope_of
-from .timing import Contender, Loop
-from .twin import Twin
+from .twin import opened
 
 pytestmark = pytest.mark.gpu
 
@@ -39,7 +40,7 @@ def twin(gpu: Gpu) -> Callable[[str, int], Contender]:
 
     def contender(case: str, calls: int) -> Contender:
         if not running:
-            running.append(Twin("runtime.cpp", str(gpu.cubin_file), libraries=("cudart",)))
+            running.append(opened("runtime.cpp", str(gpu.cubin_file), libraries=("cudart",)))
         return running[0].contender(case, calls)
 
     return contender

@@ -13,12 +13,14 @@ import pytest
 
 from cudapy import pathfinder
 from cudapy.driver import CUdeviceptr, checked
+from turns.record import Record
+from turns.rounds import Contender, interleave, spread
+from turns.rows import Rows, ready
 
 from .calls import Arguments
-from .conftest import Race, Rivals, Rows, ready
+from .conftest import Race, Rivals
 from .gpu import Gpu
-from .record import CUDAPY, Record
-from .timing import Contender, Program, interleave, spread
+from .measured import CUDAPY, program
 from .twin import build
 
 pytestmark = pytest.mark.gpu
@@ -87,7 +89,7 @@ class Work:
 
 
 @pytest.mark.parametrize("mib", [1, 16, 64, 256, 1024])
-def test_kernel(rows: Rows, gpu: Gpu, twin: Callable[..., Contender], mib: int) -> None:
+def test_kernel(turns: Rows, gpu: Gpu, twin: Callable[..., Contender], mib: int) -> None:
     n = (mib << 20) // 4
     try:
         work = Work(gpu, n)
@@ -99,14 +101,14 @@ def test_kernel(rows: Rows, gpu: Gpu, twin: Callable[..., Contender], mib: int) 
             CUDAPY: lambda: work.seconds(work.kernel),
             "copy": lambda: work.seconds(work.copy),
         }
-        times = interleave(mine | contenders, rows.rounds(41))
+        times = interleave(mine | contenders, turns.rounds(41))
     finally:
         work.close()
     copies = times.pop("copy")
     share = spread([(12 * n / t) / (8 * n / c) for t, c in zip(times[CUDAPY], copies, strict=True)])
     rate = 12 * n / median(times[CUDAPY]) / 1e9
     note = f"{rate:.0f} GB/s, {share.median:.2f} ±{share.half:.2f} of a device copy"
-    rows.add(Record(GROUP, f"kernel, 3 x {mib} MiB, by events", times, note=note, missing=missing))
+    turns.add(Record(GROUP, f"kernel, 3 x {mib} MiB, by events", times, note=note, missing=missing))
 
 
 @pytest.mark.parametrize("data", ["numpy", "array"])
@@ -116,8 +118,8 @@ def test_whole_program(race: Race, gpu: Gpu, data: str) -> None:
     def bindings() -> Contender:
         if not find_spec("cuda") or not find_spec("cuda.bindings"):
             raise ImportError("No module named 'cuda.bindings'")
-        return Program([sys.executable, PROGRAM, "cuda.bindings", data])
+        return program([sys.executable, PROGRAM, "cuda.bindings", data])
 
-    rivals: Rivals = {"C++": lambda: Program([str(build("saxpy.cpp")), nvrtc]), "cuda.bindings": bindings}
+    rivals: Rivals = {"C++": lambda: program([str(build("saxpy.cpp")), nvrtc]), "cuda.bindings": bindings}
     name = f"whole program, data in {data}, start to exit"
-    race(GROUP, name, Program([sys.executable, PROGRAM, "cudapy", data]), rivals, rounds=11)
+    race(GROUP, name, program([sys.executable, PROGRAM, "cudapy", data]), rivals, rounds=11)

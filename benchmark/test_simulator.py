@@ -9,22 +9,22 @@ import sys
 import pytest
 
 from cudapy import pathfinder
+from turns.record import Record
+from turns.rows import Rows
 
-from .conftest import Rows
 from .machine import reason
-from .record import Record
-from .timing import MEASURED, environment
+from .measured import MEASURED, environment
 
 GROUP = "simulator"
 
 
-def test_saxpy(rows: Rows) -> None:
+def test_saxpy(turns: Rows) -> None:
     try:
         pathfinder.load("nvrtc")
     except RuntimeError as error:
         pytest.skip(reason(error))
-    command = [sys.executable, "-m", "benchmark.simulated", str(rows.rounds(5))]
+    command = [sys.executable, "-m", "benchmark.simulated", str(turns.rounds(5))]
     done = subprocess.run(command, cwd=MEASURED, env=environment(), capture_output=True, text=True)
     assert not done.returncode, done.stderr
     for name, times in json.loads(done.stdout):
-        rows.add(Record(GROUP, name, times))
+        turns.add(Record(GROUP, name, times))

@@ -1,26 +1,27 @@
-"""The bookkeeping of the benchmark: what is kept of several runs, and what counts as slower."""
+"""The bookkeeping of the benchmark: baselines, pictures, and what its programs measure."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
-import math
 import os
 import random
 import subprocess
 import sys
 from pathlib import Path
-from threading import Barrier, get_ident
 
 import pytest
 
-from benchmark import application, baseline, experiments, history, picture, progress
+from benchmark import application, baselines, experiments, history, picture
 from benchmark.__main__ import main
-from benchmark.document import Document, merged
-from benchmark.record import CUDAPY, Record
-from benchmark.timing import SHORTEST, Loop, Program, Threads, calls_for, interval
-from benchmark.twin import Absent, null_libcuda
+from benchmark.measured import CUDAPY
+from benchmark.twin import null_libcuda
 from cudapy import pathfinder
+from turns.comparison import Unfit, of
+from turns.document import Document
+from turns.record import Record
+from turns.rounds import Program
+from turns.twin import Absent
 
 MACHINE = {"GPU": "NVIDIA H200", "CPU": "a CPU, 16 cores", "date": "2026-01-02"}
 
@@ -31,121 +32,26 @@ def document(ratio: float, name: str = "a row", rival: str = "C++", **machine: s
     return Document(MACHINE | machine, [Record("launch", name, times, test="t::" + name)], {})
 
 
-def saved(*ratios: float) -> baseline.Baseline:
-    return baseline.of([document(ratio) for ratio in ratios])
-
-
 needs_scipy = pytest.mark.skipif(
     importlib.util.find_spec("scipy") is None,
     reason="SciPy, which `pip install cudapy[bench]` brings, is absent",
 )
-BEFORE = (1.20, 1.22, 1.21, 1.23, 1.19)
 ROW = "launch: a row"
 
 
-@needs_scipy
-@pytest.mark.parametrize(
-    ("now", "slower", "faster"),
-    [
-        (BEFORE, False, False),
-        ((1.22, 1.24, 1.20, 1.23, 1.25), False, False),  # two per cent, in that noise
-        ((1.32, 1.34, 1.33, 1.35, 1.31), True, False),
-        ((1.32, 1.19, 1.60, 1.22, 1.31), False, False),  # as far from before, and from each other
-        ((1.10, 1.09, 1.11, 1.10, 1.12), False, True),
-    ],
-)
-def test_what_has_changed(now: tuple[float, ...], slower: bool, faster: bool) -> None:
-    """By Student's t-test of the logarithms: the probabilities are those of R's t.test(var.equal = TRUE)."""
-    changes = saved(*BEFORE).changes(saved(*now))
-    assert baseline.slower(changes) == ({ROW} if slower else set())
-    assert baseline.faster(changes) == ({ROW} if faster else set())
-
-
-@needs_scipy
-def test_a_change_has_bounds() -> None:
-    """Those of 95 %, by hand: a pooled deviation of 0.01, 2.306 of which times sqrt(2 / 5)."""
-    before = [math.exp(x) for x in (-0.01, -0.01, 0.0, 0.01, 0.01)]
-    now = [math.exp(x + 0.05) for x in (-0.01, -0.01, 0.0, 0.01, 0.01)]
-    change = saved(*before).changes(saved(*now))[ROW]
-    half = 2.306 * 0.01 * math.sqrt(2 / 5)
-    found = [math.log(x) for x in (change.factor, change.low, change.high)]
-    assert found == pytest.approx([0.05, 0.05 - half, 0.05 + half], abs=2e-4)
-
-
-def test_what_is_rare_in_one_row_is_not_in_many() -> None:
-    """The rate of false alarms is one of all rows together."""
-    chance = baseline.Change(1.04, 1.0, 1.08, 0.004, 0.996)
-    assert baseline.slower({"a": chance}) == {"a"}
-    assert baseline.slower({"a": chance, "b": chance, "c": chance}) == set()
-    assert baseline.suspects({"a": chance}) == {"a"}
-
-
-@needs_scipy
-def test_the_ratio_that_varies_least_decides() -> None:
-    """What disturbs one rival alone, another one shows to be no change; but not one of another version."""
-
-    def side(slower: float, noise: float, **machine: str) -> baseline.Baseline:
-        def run(number: int) -> Document:
-            mine, disturbed = 1e-6 * slower * 1.001**number, 1e-6 * noise**number
-            times = {CUDAPY: [mine] * 3, "C++": [disturbed] * 3, "cuda.core": [1e-6] * 3}
-            return Document(MACHINE | machine, [Record("launch", "a row", times)], {})
-
-        return baseline.of([run(number) for number in range(5)])
-
-    before = side(1.0, 1.2)
-    assert baseline.slower(before.changes(side(1.0, 0.9))) == set()
-    changes = before.changes(side(1.05, 1.2))
-    assert baseline.slower(changes) == {ROW}
-    assert "1 slower" in (text := before.text(side(1.05, 1.2), changes)) and "1.050 of what it was" in text
-    newer = side(1.05, 1.2, **{"cuda-core": "9.9"})
-    assert baseline.slower(before.changes(newer)) == set()
-
-
-@needs_scipy
-def test_changes_are_commands_of_github() -> None:
-    changes = saved(*BEFORE).changes(saved(1.32, 1.34, 1.33, 1.35, 1.31))
-    (line,) = baseline.github_commands(changes).splitlines()
-    assert line.startswith("::error title=slower::launch: a row: 1.099 of what it was (")
-    (line,) = baseline.github_commands(saved(2.0, 2.0).changes(saved(1.9, 1.9))).splitlines()
-    assert line == "::notice title=faster::launch: a row: 0.950 of what it was (0.950 to 0.950)"
-    assert baseline.github_commands(saved(2.0, 2.0).changes(saved(2.0, 2.0))) == ""
-
-
-@needs_scipy
-def test_sizes_have_no_noise() -> None:
-    """A byte more is more."""
-    assert baseline.slower(saved(2.0, 2.0).changes(saved(2.1, 2.1))) == {ROW}
-    assert baseline.faster(saved(2.0, 2.0).changes(saved(1.9, 1.9))) == {ROW}
-    same = saved(2.0, 2.0).changes(saved(2.0, 2.0))
-    assert baseline.slower(same) == baseline.faster(same) == baseline.suspects(same) == set()
-
-
-@needs_scipy
-def test_what_was_not_compared_with_the_same_has_not_changed() -> None:
-    by_hand = baseline.of([document(9.0, rival="plain ctypes")] * 2)
-    assert saved(1.0, 1.0).changes(by_hand) == {}
-    other = baseline.of([document(1.0, "another row")])
-    assert "not measured this time: launch: a row" in saved(1.0).text(other, {})
-
-
-def test_another_machine_is_no_comparison() -> None:
-    with pytest.raises(baseline.Unfit, match="another GPU: NVIDIA H200, not NVIDIA H100"):
-        saved(1.0).changes(baseline.of([document(1.0, GPU="NVIDIA H100")]))
-
-
 def test_save_and_load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(baseline, "FOLDER", tmp_path)
-    baseline.save("first", [document(1.5), document(1.7)])
-    found = baseline.load("first")
+    monkeypatch.setattr(baselines, "FOLDER", tmp_path)
+    baselines.save("first", [document(1.5), document(1.7)])
+    found = baselines.load("first")
     assert dict(found.rows) == {"launch: a row": {"C++": [1.5, 1.7]}}
-    baseline.save("older", [document(1.0, date="2025-01-01")])
-    baseline.save("other", [document(1.0, GPU="another")])
-    assert [b.machine["date"] for b in baseline.history(MACHINE)] == ["2025-01-01", "2026-01-02"]
-    with pytest.raises(baseline.Unfit, match="there is no baseline 'none'; there is: first, older, other"):
-        baseline.load("none")
+    baselines.save("older", [document(1.0, date="2025-01-01")])
+    baselines.save("other", [document(1.0, GPU="another")])
+    assert [b.machine["date"] for b in baselines.history(MACHINE)] == ["2025-01-01", "2026-01-02"]
+    with pytest.raises(Unfit, match="there is no baseline 'none'; there is: first, older, other"):
+        baselines.load("none")
     for name in ("../first", "", "a/b"):
-        with pytest.raises(baseline.Unfit, match="is not the name of a file"):
-            baseline.load(name)
+        with pytest.raises(Unfit, match="is not the name of a file"):
+            baselines.load(name)
 
 
 def test_every_statement_runs() -> None:
@@ -189,30 +95,13 @@ def test_every_statement_runs() -> None:
     assert [line for line in ran if not line.endswith(" 0")] == []
 
 
-def test_threads_run_their_loops_at_once() -> None:
-    """Each loop in a thread of its own, which was made ready: so all of them meet at a barrier."""
-    meeting, ready, met = Barrier(3), [], []
-
-    def meet() -> int:
-        met.append(get_ident())
-        return meeting.wait(30)
-
-    loops = [Loop.__new__(Loop) for _ in range(3)]
-    for loop in loops:
-        loop.calls, loop.drain = 4, int  # type: ignore[method-assign]
-        loop._loop = lambda times: [meet() for _ in times]
-    threads = Threads(loops, lambda: ready.append(get_ident()))
-    assert threads.calls == 12 and threads() > 0
-    assert len(set(ready)) == 3 and set(met) == set(ready)
-
-
 def test_history_is_by_commit_and_machine() -> None:
     """A commit is one place on the axis, whatever it was measured on; dates stand for unknown ones."""
     kept = [
-        baseline.of([document(1.5, date="2025-01-01 10:00")]),
-        baseline.of([document(1.3, commit="abc"), document(1.5, commit="abc"), document(1.2, commit="abc")]),
-        baseline.of([document(1.4, commit="abc", GPU="none: no driver")]),
-        baseline.of([document(1.1, "another", commit="def")]),
+        of([document(1.5, date="2025-01-01 10:00")]),
+        of([document(1.3, commit="abc"), document(1.5, commit="abc"), document(1.2, commit="abc")]),
+        of([document(1.4, commit="abc", GPU="none: no driver")]),
+        of([document(1.1, "another", commit="def")]),
     ]
     assert history.commits(kept) == ["2025-01-01", "abc", "def"]
     assert history.series(kept, ROW) == {
@@ -224,8 +113,8 @@ def test_history_is_by_commit_and_machine() -> None:
 def test_history_is_drawn_without_measuring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From baselines and from files of --json, with every row, machine and commit in it."""
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(baseline, "FOLDER", tmp_path)
-    baseline.save("first", [document(1.5, commit="abc")])
+    monkeypatch.setattr(baselines, "FOLDER", tmp_path)
+    baselines.save("first", [document(1.5, commit="abc")])
     document(1.7, "the other", commit="def", GPU="NVIDIA H100").write(tmp_path / "second.json")
     path = tmp_path / "history.svg"
     monkeypatch.setattr(sys, "argv", ["benchmark", "--history", str(path)])
@@ -290,6 +179,8 @@ def test_the_bar_of_the_application_is_drawn_from_a_record(
         (["--from", "raw.json", "--application", "a.svg"], "no application was measured"),
         (["--from", "raw.json", "--save", "x"], "--from and --history measure nothing"),
         (["--history", "--runs", "2"], "--from and --history measure nothing"),
+        (["--against", "HEAD", "--runs", "2"], "that are not compared"),
+        (["--gate"], "--gate is a comparison"),
     ],
 )
 def test_what_a_record_cannot_give(
@@ -315,7 +206,7 @@ def test_phases_of_the_program() -> None:
         pytest.skip(str(error).splitlines()[0])
     program = Path(__file__).parent.parent / "benchmark" / "programs" / "saxpy.py"
     command = [sys.executable, str(program), "cudapy", "array", "2"]
-    found = application.phases(Program(command, CUDAPY_DRIVER="simulator"))
+    found = application.phases(Program(command, {**os.environ, "CUDAPY_DRIVER": "simulator"}))
     whole = found.pop(application.WHOLE)
     assert tuple(found) == application.PHASES and all(seconds > 0 for seconds in found.values())
     assert sum(found.values()) == pytest.approx(whole)
@@ -326,33 +217,11 @@ def test_phases_of_the_program() -> None:
 def test_no_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(baseline, "FOLDER", tmp_path)
+    monkeypatch.setattr(baselines, "FOLDER", tmp_path)
     monkeypatch.setattr(sys, "argv", ["benchmark", "--history", str(tmp_path / "history.svg")])
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 2 and "there are no baselines to draw" in capsys.readouterr().err
-
-
-def test_remaining_time() -> None:
-    """What is known counts, then tests of the same function, then others on the GPU or not, then all."""
-    left = progress.Remaining(["f[a]", "f[b]", "g", "h"], {})
-    assert left.seconds() is None
-    left.done("f[a]", 2.0)
-    assert left.seconds() == 6.0
-    left.done("g", 10.0)
-    assert left.seconds() == 2.0 + 6.0
-    mixed = progress.Remaining(["f", "g", "gpu1", "gpu2"], {}, {"gpu1", "gpu2"})
-    mixed.done("f", 8.0)
-    assert mixed.seconds() == 8.0 * 3
-    mixed.done("gpu1", 0.5)
-    assert mixed.seconds() == 8.0 + 0.5
-    earlier = progress.Remaining(["f[a]", "f[b]", "g"], {"f[a]": 1.0, "f[b]": 3.0, "g": 5.0})
-    assert earlier.seconds() == 9.0
-    earlier.done("f[a]", 100.0)
-    assert earlier.seconds() == 8.0
-    assert progress.text(3, 12, "benchmark/test_x.py::test_y[z]", 65.4) == (
-        " 3 of 12  test_x.py::test_y[z]  1 min 5 s left"
-    )
 
 
 def test_rows_are_shown_while_they_are_measured(tmp_path: Path) -> None:
@@ -360,8 +229,9 @@ def test_rows_are_shown_while_they_are_measured(tmp_path: Path) -> None:
     tests = [f"benchmark/test_calls.py::test_driver[{name}]" for name in ("cuEventQuery", "cuStreamQuery")]
     raw, earlier = tmp_path / "raw.json", tmp_path / "earlier.json"
     Document(MACHINE, [], {}, {tests[0]: 40.0, tests[1]: 25.0}).write(earlier)
-    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "--quick", *tests]
-    command += ["-o", "console_output_style=classic", "--progress", f"--raw={raw}", f"--expect={earlier}"]
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *tests]
+    command += ["-o", "console_output_style=classic", "--turns-progress", "--turns-quick"]
+    command += [f"--turns-raw={raw}", f"--turns-expect={earlier}"]
     alone = {k: v for k, v in os.environ.items() if k != "PYTEST_XDIST_WORKER"}  # in one it would not time
     done = subprocess.run(
         command, cwd=Path(__file__).parent.parent, env=alone, capture_output=True, text=True
@@ -374,42 +244,13 @@ def test_rows_are_shown_while_they_are_measured(tmp_path: Path) -> None:
     assert set(Document.read(raw).seconds) == set(tests)
 
 
-def test_runs_are_joined(tmp_path: Path) -> None:
-    for i, run in enumerate((document(2.0), document(4.0), document(1.0, "other"))):
-        run.write(tmp_path / f"{i}.json")
-    runs = [Document.read(tmp_path / f"{i}.json") for i in range(3)]
-    joined = merged(runs)
-    assert [(r.name, len(r.times[CUDAPY])) for r in joined.records] == [("a row", 6), ("other", 3)]
-    assert joined.records[0].ratios()["C++"].median == pytest.approx(3.0)
-    assert baseline.tests(runs, {"launch: other"}) == ["t::other"]
-
-
 @needs_scipy
 def test_experiments_find_what_is_planted() -> None:
     """In 60 processes of a row that varies by one per cent; and nothing where nothing is."""
     draw = random.Random(1)
     processes = [document(1.2 * draw.gauss(1, 0.01)) for _ in range(60)]
-    assert experiments.verdict(processes, ROW, 0.1, draw) == {ROW}
-    assert experiments.verdict(processes, ROW, 0.0, draw) == set()
-
-
-def test_the_interval_of_a_median() -> None:
-    """By order statistics: of 101 values, those of places 41 and 61 enclose the median 19 times in 20."""
-    low, median, high = interval([float(i) for i in range(1, 102)])
-    assert median == 51 and abs(low - 41) <= 1 and abs(high - 61) <= 1
-    assert interval([2.0]) == (2, 2, 2)
-    covered = 0
-    for seed in range(100):
-        draw = random.Random(seed)
-        low, _, high = interval([draw.gauss(1, 0.1) for _ in range(51)])
-        covered += low <= 1 <= high
-    assert 90 <= covered <= 99
-
-
-def test_a_batch_is_long_enough() -> None:
-    assert calls_for(8e-9, 200) == 12500 and calls_for(1e-6, 200) == 200
-    loop = Loop("value", {"value": 0})
-    assert loop.calls > 200, f"200 loads of a name take less than {SHORTEST} s"
+    assert experiments.verdict(processes, ROW, 0.1, draw)[0] == {ROW}
+    assert experiments.verdict(processes, ROW, 0.0, draw)[0] == set()
 
 
 @pytest.mark.parametrize(

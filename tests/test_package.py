@@ -23,7 +23,7 @@ pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[1]
 LIMIT = 1_500_000
 """Bytes that a wheel may have, so that it stays small to download and to vendor."""
-KEPT = ("cudapy", "samples", "benchmark", "tests", "docs", "notebooks", "conda", ".ci", ".github")
+KEPT = ("cudapy", "samples", "benchmark", "turns", "tests", "docs", "notebooks", "conda", ".ci", ".github")
 
 
 def build(source: Path, folder: Path, kind: str) -> Path:

@@ -1,4 +1,4 @@
-"""Which row is measured, and how long the rest takes: what `python -m benchmark` shows while it runs."""
+"""Which row is measured, and how long the rest takes: what is shown while tests measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds, and what is made of them.
+"""Rounds of contenders in turns, and the statistics of a sample.
 
 A contender is a callable that runs one batch and returns the seconds that one call took. Contenders take
 turns, round by round, so that whatever drifts (clocks, caches, neighbours) drifts for all of them; a ratio is
@@ -16,22 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import repeat
-from pathlib import Path
 from statistics import quantiles
 from threading import Barrier
 from time import perf_counter
 from typing import Any, NamedTuple
-
-ROOT = Path(__file__).resolve().parent.parent
-MEASURED = Path(os.environ.get("BENCHMARK_CUDAPY") or ROOT)
-"""The folder with the cudapy that is measured: this one, or one in which another commit was unpacked."""
-
-
-def environment(measured: Path = MEASURED) -> dict[str, str]:
-    """The environment of programs that import the cudapy in `measured`, where they start."""
-    path = [str(measured), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(path))}
-
 
 Contender = Callable[[], float]
 
@@ -87,6 +75,36 @@ def _interval(sample: tuple[float, ...]) -> Spread:
     return Spread(float(low), float(np.median(values)), float(high))
 
 
+def modes(sample: Sequence[float]) -> tuple[float, float, float] | None:
+    """The two values that a sample gathers at, and the share of the lower one; None if there are not two.
+
+    There are if the best split of the sorted sample has 15 % or more on either side, and the means of its
+    sides are six standard deviations within the sides apart: of a normal or uniform sample, which such a
+    split cuts at 2.7 or 3.5, this is not said.
+    """
+    values = sorted(sample)
+    count = len(values)
+    least = max(3, math.ceil(0.15 * count))
+    if count < 10:
+        return None
+    total, squares = [0.0], [0.0]
+    for value in values:
+        total.append(total[-1] + value)
+        squares.append(squares[-1] + value * value)
+
+    def within(first: int, last: int) -> float:
+        """The sum of squared distances from the mean."""
+        size = last - first
+        return max(0.0, squares[last] - squares[first] - (total[last] - total[first]) ** 2 / size)
+
+    split = min(range(least, count - least + 1), key=lambda at: within(0, at) + within(at, count))
+    low, high = total[split] / split, (total[count] - total[split]) / (count - split)
+    deviation = math.sqrt((within(0, split) + within(split, count)) / count)
+    if high - low < 6 * deviation or high - low < 0.02 * abs(low):
+        return None
+    return low, high, split / count
+
+
 class Timed:
     """A contender whose time is that of `batch`, which is `calls` calls, between `prepare` and `drain`."""
 
@@ -111,13 +129,20 @@ class Timed:
         return seconds / self.calls
 
 
+def is_status_of_failure(result: object) -> bool:
+    """Whether a result, or the first item of a tuple, is an int other than 0, as the statuses of C are."""
+    status = result[0] if isinstance(result, tuple) and result else result
+    return isinstance(status, int) and bool(status)
+
+
 class Loop(Timed):
     """A Python statement, run `calls` times in a loop, the way timeit does it.
 
     statement: one line; the names in it that `scope` has are local variables of the loop, as in a function
     that a person would write. calls: those of a batch, or more if that would be shorter than SHORTEST.
     drain: waits until the device has nothing left to do; it is called before the batch, after a warm-up of a
-    quarter as many calls, and after it.
+    quarter as many calls, and after it. is_failure: whether what the statement yields, or `err` after it,
+    means that it failed; None: nothing does.
     """
 
     def __init__(
@@ -126,8 +151,10 @@ class Loop(Timed):
         scope: Mapping[str, Any],
         calls: int = CALLS,
         drain: Callable[[], object] = int,
+        is_failure: Callable[[Any], bool] | None = is_status_of_failure,
     ) -> None:
         self.statement = statement
+        self.is_failure = is_failure
         self.scope = dict(scope)
         self.calls = calls
         self.drain = drain  # type: ignore[method-assign]
@@ -142,16 +169,15 @@ class Loop(Timed):
             self.calls = wanted
 
     def _try(self) -> None:
-        """Run the statement once. RuntimeError if it yields a status that is a failure, or `err` is `err`."""
+        """Run the statement once. RuntimeError if it fails."""
         names = dict(self.scope)
         try:
             result = eval(self.statement, names)
         except SyntaxError:  # not an expression
             exec(self.statement, names)
             result = names.get("err")
-        status = result[0] if isinstance(result, tuple) else result
-        if isinstance(status, int) and status:
-            raise RuntimeError(f"{self.statement} failed with {status!r}")
+        if self.is_failure is not None and self.is_failure(result):
+            raise RuntimeError(f"{self.statement} failed with {result!r}")
         self.drain()
 
     def prepare(self) -> None:
@@ -191,13 +217,20 @@ class Threads(Timed):
 
 
 class Program(Timed):
-    """A whole process, from start to exit, with these variables in its environment."""
+    """A whole process, from start to exit.
 
-    def __init__(self, command: Sequence[str], **variables: str) -> None:
+    environment: its variables; None for those of this process. folder: where it starts, here by default.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> None:
         self.command = command
-        self.environment = environment()
-        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has been compiled
-        self.environment |= variables
+        self.folder = folder
+        self.environment = dict(os.environ if environment is None else environment)
         self.batch()
 
     def batch(self) -> None:
@@ -206,7 +239,7 @@ class Program(Timed):
     def output(self) -> str:
         """Run it; what it prints."""
         done = subprocess.run(
-            self.command, cwd=MEASURED, env=self.environment, capture_output=True, text=True
+            self.command, cwd=self.folder, env=self.environment, capture_output=True, text=True
         )
         if done.returncode:
             last = (done.stderr or done.stdout).strip().splitlines()[-1:]

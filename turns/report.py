@@ -4,40 +4,42 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from .record import CUDAPY, Record
-from .timing import Spread
+from .record import Record
+from .rounds import Spread, modes
 
-GROUPS = ("launch", "calls", "runtime", "SAXPY", "application", "import")
-"""The tables, from the top; others follow."""
 
-ORDER = (
-    "C++",
-    "C++, a graph",
-    "cuda.bindings",
-    "cuda.core",
-    "plain ctypes",
-    "CuPy",
-    "Numba",
-    "PyCUDA",
-    "Triton",
-)
-"""The columns, from the left; others follow."""
+class Labels(NamedTuple):
+    """The order of the report: its tables from the top, its columns from the left; others follow."""
+
+    groups: Sequence[str] = ()
+    columns: Sequence[str] = ()
+
 
 UNITS = ((1.0, 1.0, 2, "s"), (1e-3, 1e-3, 1, "ms"), (1e-5, 1e-6, 1, "us"), (0.0, 1e-9, 0, "ns"))
 """From how many seconds on it is used, seconds in one, digits after the point, name."""
 
 
-def text(machine: Mapping[str, str], records: Sequence[Record], skipped: Mapping[str, str]) -> str:
+def text(
+    machine: Mapping[str, str],
+    records: Sequence[Record],
+    skipped: Mapping[str, str],
+    labels: Labels = Labels(),  # noqa: B008  # a constant
+) -> str:
     """The tables, with what they were read on before them, and what is missing after them."""
-    width = max(map(len, machine))
+    width = max(map(len, machine), default=0)
     lines = [f"{name:{width}}  {value}" for name, value in machine.items()]
-    lines += ["", "cudapy's time over that of the others: below 1 cudapy is faster. Medians of the rounds:"]
+    subjects = list(dict.fromkeys(record.subject for record in records))
+    who = subjects[0] if len(subjects) == 1 else "the last column"
+    lines += ["", f"{who}'s time over that of the others: below 1 {who} is faster. Medians of the rounds:"]
     lines += [
         "those of ratios ± half of their 95 % confidence interval, times ± half of the interquartile range."
     ]
-    for group, members in _grouped(records).items():
-        lines += ["", *_table(group, members)]
+    for group, members in _grouped(records, labels.groups).items():
+        lines += ["", *_table(group, members, labels.columns)]
+    if two := _two_speeds(records):
+        lines += ["", "two speeds, most often of the processor's frequency or of neighbours:", *two]
     absent = _absent(records)
     if absent:
         lines += ["", "absent:", *(f"  {who}: {why}" for who, why in absent)]
@@ -46,17 +48,17 @@ def text(machine: Mapping[str, str], records: Sequence[Record], skipped: Mapping
     return "\n".join(lines)
 
 
-def _grouped(records: Iterable[Record]) -> dict[str, list[Record]]:
+def _grouped(records: Iterable[Record], order: Sequence[str]) -> dict[str, list[Record]]:
     groups: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         groups[record.group].append(record)
-    return {group: groups[group] for group in [*GROUPS, *groups] if group in groups}
+    return {group: groups[group] for group in [*order, *groups] if group in groups}
 
 
-def _table(group: str, records: Sequence[Record]) -> list[str]:
+def _table(group: str, records: Sequence[Record], order: Sequence[str]) -> list[str]:
     found = {who for record in records for who in record.ratios()}
-    columns = [who for who in ORDER if who in found] + sorted(found.difference(ORDER))
-    rows = [[group, *(f"/ {who}" for who in columns), CUDAPY, ""]]
+    columns = [who for who in order if who in found] + sorted(found.difference(order))
+    rows = [[group, *(f"/ {who}" for who in columns), records[0].subject, ""]]
     for record in records:
         ratios = record.ratios()
         cells = [_ratio(ratios[who]) if who in ratios else "" for who in columns]
@@ -70,6 +72,18 @@ def _table(group: str, records: Sequence[Record]) -> list[str]:
     ]
     lines = [line.rstrip() for line in lines]
     return [lines[0], "-" * len(lines[0]), *lines[1:]]
+
+
+def _two_speeds(records: Iterable[Record]) -> list[str]:
+    """The rows whose ratio has two values, neither of them rare: their median is one of both by chance."""
+    lines = []
+    for record in records:
+        for who, ratios in record.samples().items():
+            if found := modes(ratios):
+                low, high, share = found
+                said = f"{low:.2f} in {share:.0%} of the rounds, {high:.2f} in the others"
+                lines.append(f"  {record.group}: {record.name}, to {who}: {said}")
+    return lines
 
 
 def _ratio(ratio: Spread) -> str:

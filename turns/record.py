@@ -1,21 +1,19 @@
-"""What was measured: a line of the report for each comparison, raw times included."""
+"""A row: the times of one subject and of its rivals, round by round."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .timing import Spread, interval, spread
-
-CUDAPY = "cudapy"
+from .rounds import Spread, interval, spread
 
 
 @dataclass
 class Record:
-    """One comparison: the times of cudapy and of its rivals in the same rounds.
+    """One row: the times of a subject, the first in `times`, and of its rivals in the same rounds.
 
     group, name: where it stands in the report. times: seconds (bytes where `unit` is "B") for each contender,
-    cudapy among them, one value a round. baseline: the contender whose time is subtracted from all others
+    the subject first, one value a round. baseline: the contender whose time is subtracted from all others
     first, such as a bare interpreter for imports. note: what else is to be said. test: which test it is of.
     """
 
@@ -28,6 +26,11 @@ class Record:
     test: str = ""
     missing: dict[str, str] = field(default_factory=dict)  # rivals that could not take part, and why
 
+    @property
+    def subject(self) -> str:
+        """Who is compared with the others."""
+        return next(iter(self.times))
+
     def values(self, who: str) -> list[float]:
         """The sample of a contender, the baseline subtracted."""
         if self.baseline is None or who == self.baseline:
@@ -35,19 +38,23 @@ class Record:
         return [t - b for t, b in zip(self.times[who], self.times[self.baseline], strict=True)]
 
     def cost(self) -> Spread:
-        """What cudapy takes."""
-        return spread(self.values(CUDAPY))
+        """What the subject takes."""
+        return spread(self.values(self.subject))
 
     def ratios(self) -> dict[str, Spread]:
-        """cudapy's time over that of each rival, taken round by round: below 1 cudapy is faster.
+        """The subject's time over that of each rival, taken round by round: below 1 it is faster.
 
         The median with its confidence interval.
         """
-        mine = self.values(CUDAPY)
+        return {who: interval(ratios) for who, ratios in self.samples().items()}
+
+    def samples(self) -> dict[str, list[float]]:
+        """The ratio to each rival in each round."""
+        mine = self.values(self.subject)
         return {
-            who: interval([m / t for m, t in zip(mine, self.values(who), strict=True)])
+            who: [m / t for m, t in zip(mine, self.values(who), strict=True)]
             for who in self.times
-            if who not in (CUDAPY, self.baseline)
+            if who not in (self.subject, self.baseline)
         }
 
     def joined(self, other: Record) -> Record:
