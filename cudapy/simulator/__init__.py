@@ -394,7 +394,7 @@ def _hardware() -> tuple[int, tuple[int, int], int]:
 
 def _function(name: str, symbol: str) -> int | Callable[..., Any] | None:
     """See `copies.Offer`."""
-    from .library import ByValue
+    from .callbacks import ByValue
 
     make = {"nvml": nvml_table, "nccl": nccl_table}.get(name, lambda: tables()[name])
     table: Any = make()

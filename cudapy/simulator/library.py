@@ -20,20 +20,19 @@ import threading
 from typing import Any
 
 from .._ffi.enums import Enum
-from .._ffi.handles import Thunk
 from .._ffi.lazy_types import find
 from .._ffi.prototypes import FUNCTION_POINTER, CParameter, Prototype, parse, symbol_of
 from .._ffi.scalars import AGGREGATES, SCALARS, SimpleData
-from . import failures, interrupts, mistakes
-from .addresses import lists, pointed, require, require_lists
+from . import callbacks
+from .addresses import require
+from .callbacks import STATUSES, Binding, ByValue, CFunction, Layouts, LibraryHooks
 from .entry_points import IMPLICIT_STREAM, Release
-from .gc_pause import gc_pause
 from .log import log
 from .refused import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from types import ModuleType
     from typing import TypeVar
 
@@ -53,12 +52,6 @@ declared: dict[str, dict[str, str]] = {name: {} for name in NAMES}
 theirs.
 """
 
-BYTES = "first_bytes"
-"""The one field of a struct of which only the size matters: it is the beginning of a newer one."""
-
-STATUSES = ("CUresult", "cudaError_t", "nvmlReturn_t", "ncclResult_t")
-"""What their functions return, but for a few."""
-
 
 def provides(library: str, *symbols: str, prototype: str | None = None) -> Callable[[F], F]:
     """Make the function below the C function of its name, or those named `symbols`, of one of NAMES.
@@ -77,54 +70,13 @@ def provides(library: str, *symbols: str, prototype: str | None = None) -> Calla
     return register
 
 
-def keep_thread() -> None:
-    """Called at the first call on a thread. The shared libraries have it keep Python's state of the
-    thread.
-    """
-
-
-class CFunction(Thunk):  # type: ignore[misc]
-    """A C function as a ctypes.CDLL has it: no argument types, an int comes back.
-
-    But it keeps the GIL, which what it runs needs.
-    """
-
-    _flags_ = 1 | 4  # FUNCFLAG_CDECL, FUNCFLAG_PYTHONAPI
-    _restype_ = ctypes.c_int
-
-
-class ByValue:
-    """A function that returns a struct, which no ctypes callback can: called from Python alone."""
-
-    restype: Any = None
-
-    def __init__(self, function: Callable[..., Any], struct: Any) -> None:
-        self._function = function
-        self.struct = struct
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self._function(*[getattr(argument, "value", argument) for argument in arguments])
-
-
-class _PerThread(threading.local):
-    """Whether the C function that runs on this thread is one whose default stream is the thread's own."""
-
-    default = False
-
-    def __init__(self) -> None:
-        keep_thread()
-
-
-per_thread = _PerThread()
-
-
 class Table:
     """A simulated library: the functions `provided` under `name`, as `module` declares them.
 
     before: called with the symbol before each function; raises Refused.
     failed: makes the status of a Refused.
     said: called with the symbol and the Refused of each call that fails.
-    twin: returns another table and the prototype in it of the same function under another name, or None.
+    twin: what a symbol is bound to that is a function of another library under another name, or None.
     exported: its symbols, if they are not those that `module` declares.
     major: the CUDA major whose names and parameters the functions have; the newest by default.
     layouts: by name, the structs that this major lays out otherwise than `module`. The provided functions
@@ -137,19 +89,17 @@ class Table:
         module: ModuleType,
         before: Callable[[str], None],
         failed: Callable[[Refused], int],
-        twin: Callable[[Table, str], tuple[Table, Prototype] | None] = lambda table, symbol: None,
+        twin: Callable[[Table, str], Binding | None] = lambda table, symbol: None,
         said: Callable[[str, Refused], None] = log.refused,
         exported: Iterable[str] | None = None,
         major: int | None = None,
         layouts: Mapping[str, Any] | None = None,
     ) -> None:
         self._name = name
-        self._layouts = layouts or {}
+        self._layouts = Layouts(layouts or {}, self._newest)
         self._of_major = f"{name} {major}" if f"{name} {major}" in NAMES else None
-        self._said = said
         self._module = module
-        self._before = before
-        self._failed = failed
+        self._hooks = LibraryHooks(before, failed, said)
         self._twin = twin
         self._callbacks: dict[str, Any] = {}
         self._lock = threading.RLock()
@@ -223,44 +173,50 @@ class Table:
         """The ctypes function object behind `symbol`, kept for good; None if the header has none."""
         with self._lock:
             if symbol not in self._callbacks:
-                self._callbacks[symbol] = self._make(symbol)
+                binding = self.resolve(symbol)
+                self._callbacks[symbol] = binding and callbacks.callback(
+                    binding, self._result_type(binding.prototype.returns), self._hooks, self._layouts
+                )
             return self._callbacks[symbol]
 
-    def _make(self, symbol: str) -> Any:
+    def resolve(self, symbol: str) -> Binding | None:
+        """What the C function `symbol` is; None if this library has no such function.
+
+        One that the simulator lacks has a function that raises Refused.
+        """
         base = symbol.removesuffix("_ptsz").removesuffix("_ptds")
-        if self._exported is not None and symbol not in self._exported:
+        if not self._has(symbol, base):
             return None
+        binding = self.bind(base) or self._twin(self, base) or self._bound(base, _missing(base))
+        return binding._replace(symbol=base, per_thread_stream=base != symbol)
+
+    def bind(self, symbol: str) -> Binding | None:
+        """A symbol and the Python function that is provided for it, if one is, whatever the exports are."""
+        function = self._provided(symbol)
+        return None if function is None else self._bound(symbol, function)
+
+    def _has(self, symbol: str, base: str) -> bool:
+        """Whether the library has a C function. base: `symbol` without its suffix."""
+        if self._exported is not None:
+            return symbol in self._exported
         prototype = self.prototype(base)
-        if prototype is None:
-            if self._exported is None:
-                return None
-            prototype = Prototype("CUresult", base, ())
-        if self._exported is None and base != symbol and not _has_default_stream(prototype, symbol):
+        return prototype is not None and (base == symbol or _has_default_stream(prototype, symbol))
+
+    def _bound(self, symbol: str, function: Callable[..., Any]) -> Binding:
+        prototype = self.prototype(symbol) or Prototype("CUresult", symbol, ())
+        types = [self.storage(parameter) for parameter in prototype.parameters]
+        return Binding(symbol, function, prototype, types, self._declarations.get(symbol))
+
+    def _result_type(self, returns: str) -> Any:
+        """The ctypes class of what a function returns; None for void."""
+        if returns == "void":
             return None
-        function = self._provided(base)
-        types = [self.storage(p) for p in prototype.parameters]
-        twin = self._twin(self, base) if function is None else None
-        declaration = self._declarations.get(base)
-        if twin is not None:
-            other, prototype = twin
-            declaration = other._declarations.get(prototype.symbol)
-            function = provided[other._name][prototype.symbol]
-            types = [other.storage(p) for p in prototype.parameters]
-        if function is None:
-            function = _missing(base)
-        read = declaration.inputs if declaration is not None else [p.name for p in prototype.parameters]
-        returns = ctypes.c_void_p if prototype.returns.endswith("*") else ctypes.c_int
-        if prototype.returns == "void":
-            call = self._wrapped(base, prototype, function, types, base != symbol, read)
-            return ctypes.CFUNCTYPE(None, *types)(call)
-        if prototype.returns not in STATUSES and returns is ctypes.c_int:
-            returns = find(vars(self._module), prototype.returns)
-            if issubclass(returns, Enum):
-                returns = ctypes.c_int
-        if issubclass(returns, ctypes.Structure):
-            return ByValue(function, returns)
-        call = self._wrapped(base, prototype, function, types, base != symbol, read)
-        return ctypes.CFUNCTYPE(returns, *types)(call)
+        if returns.endswith("*"):
+            return ctypes.c_void_p
+        if returns in STATUSES:
+            return ctypes.c_int
+        cls: Any = find(vars(self._module), returns)
+        return ctypes.c_int if issubclass(cls, Enum) else cls
 
     def _provided(self, symbol: str) -> Any:
         """The Python function of a symbol; None if there is none."""
@@ -279,7 +235,7 @@ class Table:
             if stars == 2:
                 return ctypes.POINTER(ctypes.c_void_p)
             return ctypes.c_char_p if parameter.const else ctypes.c_void_p
-        cls = self._layouts.get(parameter.type) or self._newest(parameter)
+        cls = self._layouts.of_major.get(parameter.type) or self._newest(parameter)
         if not issubclass(cls, AGGREGATES):
             cls = ctypes.c_int if issubclass(cls, Enum) else _plain(cls)
         if stars == 2:
@@ -288,115 +244,6 @@ class Table:
 
     def _newest(self, parameter: CParameter) -> Any:
         return SCALARS.get(parameter.type) or find(vars(self._module), parameter.type)
-
-    def _converting(
-        self, function: Callable[..., Any], inputs: list[CParameter], outputs: list[CParameter]
-    ) -> Callable[..., Any]:
-        """`function`, for structs in the layouts of this table's major."""
-        if not any(parameter.type in self._layouts for parameter in (*inputs, *outputs)):
-            return function
-        taken = [self._newest(p) if p.type in self._layouts else None for p in inputs]
-        given = [self._layouts.get(p.type) for p in outputs]
-
-        def call(*arguments: Any) -> Any:
-            result = function(
-                *(
-                    ctypes.pointer(converted(argument[0], cls)) if cls and argument else argument
-                    for argument, cls in zip(arguments, taken, strict=True)
-                )
-            )
-            if len(given) == 1:
-                return converted(result, given[0]) if given[0] else result
-            results = zip(result or (), given, strict=True)
-            return tuple(converted(value, cls) if cls else value for value, cls in results) or None
-
-        return call
-
-    def _wrapped(
-        self,
-        symbol: str,
-        prototype: Prototype,
-        function: Any,
-        types: list[Any],
-        own_stream: bool,
-        read: Collection[str],
-    ) -> Callable[..., int]:
-        """What C calls: runs `function`, stores what it returns, makes a status of what it raises.
-
-        `read`: the parameters whose memory says something; that of others has any bytes before the call.
-        """
-        inputs, outputs = _places(symbol, prototype, function, types)
-        function = self._converting(
-            function, *([prototype.parameters[i] for i in places] for places in (inputs, outputs))
-        )
-        looked_at = [  # what the program points to; the places for results are cudapy's
-            (i, ctypes.sizeof(types[i]._type_), prototype.parameters[i].name)
-            for i in inputs
-            if hasattr(types[i], "contents")
-        ]
-        with_lists = [
-            i for i, _, _ in looked_at if lists(types[i]._type_) and prototype.parameters[i].name in read
-        ]
-        before, failed = self._before, self._failed
-        has_status = prototype.returns in STATUSES
-
-        @interrupts.undisturbed
-        def call(*arguments: Any) -> Any:
-            try:
-                with gc_pause:
-                    return answer(*arguments)
-            except KeyboardInterrupt as error:  # no exception leaves a callback
-                if not isinstance(error, interrupts.Left):
-                    interrupts.errors.append(error)
-                return failed(Refused("CUDA_ERROR_UNKNOWN", "interrupted from the keyboard"))
-
-        def answer(*arguments: Any) -> Any:
-            previous, per_thread.default = per_thread.default, own_stream
-            try:
-                before(symbol)
-                failures.check(symbol)
-                for i, size, name in looked_at:
-                    if arguments[i]:
-                        require(pointed(arguments[i]), size, name)
-                for i in with_lists:
-                    if arguments[i]:
-                        require_lists(arguments[i][0])
-                if len(outputs) == 1 and not arguments[outputs[0]]:
-                    raise Refused("CUDA_ERROR_INVALID_VALUE", "the pointer to the result is NULL")
-                result = function(*[arguments[i] for i in inputs])
-                if not has_status:
-                    return result
-                _store(result, outputs, arguments)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:
-                return self._status(symbol, error)
-            finally:
-                per_thread.default = previous
-            return 0
-
-        return call
-
-    def _status(self, symbol: str, error: BaseException) -> int:
-        """What C gets where the function of `symbol` raised something."""
-        if isinstance(error, Refused):
-            self._said(symbol, error)
-            return self._failed(error)
-        if isinstance(error, MemoryError):
-            return self._refuse(symbol, "OUT_OF_MEMORY", str(error) or "the host has not that much memory")
-        if isinstance(error, ValueError) and str(error) == "NULL pointer access":  # by ctypes
-            return self._refuse(symbol, "INVALID_VALUE", "a pointer that must not be NULL is")
-        return self._broken(symbol, error)
-
-    def _broken(self, symbol: str, error: BaseException) -> int:
-        """A mistake in the simulator itself: shown, and CUDA_ERROR_UNKNOWN."""
-        return self._refuse(symbol, "UNKNOWN", mistakes.show(symbol, error))
-
-    def _refuse(self, symbol: str, status: str, reason: str) -> int:
-        """The status of a failure that no function raised."""
-        refused = Refused(f"CUDA_ERROR_{status}", reason)
-        self._said(symbol, refused)
-        return self._failed(refused)
 
 
 class LateTable:
@@ -418,61 +265,10 @@ class LateTable:
         return getattr(self._table, symbol)
 
 
-def converted(value: Any, cls: type[ctypes.Structure]) -> Any:
-    """A struct in the layout that another major gives it: `cls`, with the fields that both have.
-
-    A layout of unnamed bytes is the beginning of the other one.
-    """
-    if isinstance(value, cls):
-        return value
-    other = cls()
-    if BYTES in (value._fields_[0][0], cls._fields_[0][0]):
-        size = min(ctypes.sizeof(value), ctypes.sizeof(cls))
-        ctypes.memmove(ctypes.addressof(other), ctypes.addressof(value), size)
-        return other
-    both = {name for name, *_ in cls._fields_} & {name for name, *_ in value._fields_}
-    for name in both - {"reserved"}:
-        setattr(other, name, getattr(value, name))
-    return other
-
-
 def number(since: str | None) -> int:
     """A CUDA version as cuDriverGetVersion has it: "12.4" is 12040; 0 for None."""
     major, _, minor = (since or "0.0").partition(".")
     return 1000 * int(major) + 10 * int(minor)
-
-
-def _places(
-    symbol: str, prototype: Prototype, function: Any, types: list[Any]
-) -> tuple[list[int], list[int]]:
-    """Which parameters of the C function are those of `function`, in its order, and which take its results.
-
-    Raises TypeError for a function that does not fit.
-    """
-    if getattr(function, "is_missing", False):
-        return [], []
-    names = function.__code__.co_varnames[: function.__code__.co_argcount]
-    positions = {parameter.name: i for i, parameter in enumerate(prototype.parameters)}
-    unknown = set(names) - set(positions)
-    if unknown:
-        raise TypeError(
-            f"the simulator's {symbol} takes {sorted(unknown)}, which the prototype does not have"
-        )
-    outputs = [i for i, parameter in enumerate(prototype.parameters) if parameter.name not in names]
-    if any(types[i] is ctypes.c_void_p or not hasattr(types[i], "contents") for i in outputs):
-        raise TypeError(f"the simulator's {symbol} leaves out a parameter that cannot be an output")
-    return [positions[name] for name in names], outputs
-
-
-def _store(result: Any, outputs: list[int], arguments: tuple[Any, ...]) -> None:
-    """Write what a function returns to where the output parameters point; several may be NULL."""
-    if len(outputs) == 1:
-        arguments[outputs[0]][0] = result
-        return
-    if outputs:
-        for i, value in zip(outputs, result, strict=True):
-            if arguments[i]:
-                arguments[i][0] = value
 
 
 def _missing(symbol: str) -> Callable[..., Any]:

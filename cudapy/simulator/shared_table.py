@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .library import ByValue, CFunction
+from .callbacks import ByValue, CFunction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -337,6 +337,33 @@ print(found["driver"] > 280, found["runtime"] > 60)
 """
         assert output(code) == "True True\n"
 
+    def test_what_a_symbol_is_bound_to(self) -> None:
+        """A function of the driver, the same for the default stream of a thread, one of the runtime that is
+        the driver's, one that is missing, and none.
+        """
+        code = """
+from cudapy import simulator
+tables = simulator.tables()
+for library, symbol in (
+    ("driver", "cuStreamQuery"), ("driver", "cuStreamQuery_ptsz"), ("runtime", "cudaEventCreateWithFlags"),
+    ("driver", "cuGraphicsUnregisterResource"), ("driver", "cuMemAlloc_v2_ptsz"), ("runtime", "cuInit"),
+):
+    binding = tables[library].resolve(symbol)
+    if binding is not None:
+        name = binding.function.__name__
+        print(binding.symbol, name, binding.prototype.symbol, binding.per_thread_stream, *binding.places())
+    else:
+        print(None)
+"""
+        assert output(code).splitlines() == [
+            "cuStreamQuery cuStreamQuery cuStreamQuery False [0] []",
+            "cuStreamQuery cuStreamQuery cuStreamQuery True [0] []",
+            "cudaEventCreateWithFlags cuEventCreate cuEventCreate False [1] [0]",
+            "cuGraphicsUnregisterResource function cuGraphicsUnregisterResource False [] []",
+            "None",
+            "None",
+        ]
+
     def test_the_default_stream_of_a_thread(self) -> None:
         code = (
             PREPARE

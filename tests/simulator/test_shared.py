@@ -616,8 +616,8 @@ def test_threads_that_call_the_runtime_alone_keep_their_state() -> None:
     code = """
 import ctypes
 assert ctypes.CDLL("libcudart.so.13").cudaFree(None) == 0
-from cudapy.simulator import library
-print(library.keep_thread.__qualname__)
+from cudapy.simulator import callbacks
+print(callbacks.keep_thread.__qualname__)
 """
     assert output(code) == "_Key.keep\n"
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..library import CFunction
+from ..callbacks import CFunction
 from . import images as code
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import Any
 
 from ..._types.driver.enums import CUctx_flags, CUfunc_cache, CUlimit
 from ..addresses import Pointer
+from ..callbacks import per_thread
 from ..fresh_devices import forgotten
 from ..handles import Object, every, find, was_reset
-from ..library import per_thread, provides
+from ..library import provides
 from ..refused import Refused, invalid
 from ..streams.work import Faults, Queue, Work, guard
 from . import device as devices

@@ -10,9 +10,9 @@ import ctypes
 import threading
 from typing import Any
 
-from ..._ffi.prototypes import Prototype
 from ..._types.driver.enums import CUdriverProcAddress_flags
 from ..addresses import Pointer
+from ..callbacks import Binding, per_thread
 from ..devices import context as contexts
 from ..devices import device as devices
 from ..devices.primary import retained
@@ -20,7 +20,7 @@ from ..entry_points import Release
 from ..error_texts import UNRECOGNIZED, texts_of
 from ..fresh_devices import forgotten
 from ..immortal import text
-from ..library import Table, per_thread, provided, provides
+from ..library import Table, provides
 from ..refused import Refused
 
 TWINS = {
@@ -107,7 +107,7 @@ def _forget() -> None:
     _OfThreads.here = _Thread()
 
 
-def twin(driver: Table, table: Table, symbol: str) -> tuple[Table, Prototype] | None:
+def twin(driver: Table, table: Table, symbol: str) -> Binding | None:
     """The function of the driver that a function of the runtime is, if there is one."""
     own = table.prototype(symbol)
     if own is None:
@@ -116,13 +116,12 @@ def twin(driver: Table, table: Table, symbol: str) -> tuple[Table, Prototype] | 
     base = symbol.removeprefix("cuda")
     names = [f"cu{base}", f"cu{base}_v2", f"cu{base}_v3", f"cuCtx{base.removeprefix('Device')}"]
     for name in [TWINS[symbol]] if symbol in TWINS else names:
-        prototype = driver.prototype(name)
-        if prototype is None or name not in provided["driver"] or len(prototype.parameters) != len(mine):
+        binding = driver.bind(name)
+        if binding is None or len(binding.types) != len(mine):
             continue
-        widths = [_width(driver.storage(p)) for p in prototype.parameters]
-        same = widths == [_width(table.storage(p)) for p in mine]
+        same = [_width(cls) for cls in binding.types] == [_width(table.storage(p)) for p in mine]
         if same and not any(p.type in DIFFERENT for p in mine):
-            return driver, prototype
+            return binding
     return None
 
 

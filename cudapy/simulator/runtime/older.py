@@ -7,9 +7,10 @@ from typing import Any
 
 from ..._types.runtime.structs import cudaDeviceProp_12
 from ..addresses import Pointer
+from ..callbacks import FIRST_BYTES
 from ..devices import device as devices
 from ..entry_points import release_of
-from ..library import BYTES, provides
+from ..library import provides
 from ..streams.capture import cuStreamGetCaptureInfo
 from . import kernels
 from .calls import cudaGetDriverEntryPointByVersion
@@ -30,7 +31,7 @@ LAYOUTS: dict[int, dict[str, Any]] = {
     12: {
         "cudaDeviceProp": cudaDeviceProp_12,
         **{
-            name: type(name, (ctypes.Structure,), {"_fields_": [(BYTES, ctypes.c_char * size)]})
+            name: type(name, (ctypes.Structure,), {"_fields_": [(FIRST_BYTES, ctypes.c_char * size)]})
             for name, size in _SHORTER.items()
         },
     }

@@ -92,7 +92,7 @@ _kept: list[Any] = []
 
 def resolve(table: Callable[[int], Table], major: int, symbol: str) -> Any:
     """The C function of that name."""
-    from ..library import ByValue
+    from ..callbacks import ByValue
 
     callback = table(major).callback(symbol)
     if isinstance(callback, ByValue):

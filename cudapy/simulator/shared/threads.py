@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import sys
 
-from .. import library
+from .. import callbacks
 
 _LOCKED = 0  # PyGILState_LOCKED
 _PACKAGE = __name__.rpartition(".shared")[0]
@@ -69,4 +69,4 @@ def _is_foreign() -> bool:
 
 def keep_states(destructor: int) -> None:
     """From now on keep them. destructor: the address of what calls STEPS until Python ends."""
-    library.keep_thread = _Key(destructor).keep
+    callbacks.keep_thread = _Key(destructor).keep
