@@ -57,6 +57,33 @@ GETTERS_AND_QUEUES = (
     Call("cuStreamSynchronize", "cuStreamSynchronize(stream)", "cuStreamSynchronize(stream)"),
 )
 
+OTHERS = (
+    Call("cuCtxSetCurrent", "cuCtxSetCurrent(context)", "cuCtxSetCurrent(context)"),
+    Call("cuCtxGetDevice", "cuCtxGetDevice()", "cuCtxGetDevice(number_at); number.value"),
+    Call("cuDeviceGet", "cuDeviceGet(0)", "cuDeviceGet(number_at, 0); number.value"),
+    Call(
+        "cuFuncGetAttribute",
+        "cuFuncGetAttribute(most_threads, f)",
+        "cuFuncGetAttribute(number_at, 0, f); number.value",
+    ),
+    Call(
+        "cuMemAlloc+cuMemFree",
+        "err, memory = cuMemAlloc(4096); err, = cuMemFree(memory)",
+        "cuMemAlloc_v2(memory_at, size); cuMemFree_v2(memory)",
+        50,
+    ),
+    Call("cuMemcpyHtoD", "cuMemcpyHtoD(pointer, host, 8)", "cuMemcpyHtoD_v2(pointer, host, few)", 50),
+    Call("cuMemcpyDtoH", "cuMemcpyDtoH(host, pointer, 8)", "cuMemcpyDtoH_v2(host, pointer, few)", 50),
+    Call("cuMemcpyDtoD", "cuMemcpyDtoD(other, pointer, 8)", "cuMemcpyDtoD_v2(other, pointer, few)", 50),
+)
+
+ENUMS = (
+    Call("CUresult(0)", "value = CUresult(0)", None),
+    Call("CUresult.CUDA_SUCCESS", "value = CUresult.CUDA_SUCCESS", None),
+    Call("CUdevice_attribute(1)", "value = CUdevice_attribute(1)", None),
+)
+"""What members of enums cost, without a call."""
+
 PAGE_LOCKED = (
     Call(
         "cuMemcpyHtoDAsync, page-locked",
@@ -81,6 +108,11 @@ LOOKUPS = (
         "cuTensorMapEncodeTiled(float32, 2, pointer, lengths, strides, box, steps, *modes)",
         None,
     ),
+    Call(
+        "cuTensorMapEncodeIm2col",
+        "cuTensorMapEncodeIm2col(float32, 3, pointer, cube, strides3, (0,), (0,), 32, 32, steps3, *modes)",
+        None,
+    ),
 )
 
 MAKERS = (
@@ -101,6 +133,13 @@ CORE = (
     Call("cuEventRecord", "record(event)", None),
     Call("cuStreamCreate+cuStreamDestroy", "create_stream().close()", None),
     Call("cuEventCreate+cuEventDestroy", "create_event().close()", None),
+    Call("cuCtxGetCurrent", "current = Device()", None),
+    Call("cuCtxSetCurrent", "device.set_current()", None),
+    Call("cuDeviceGet", "first = Device(0)", None),
+    Call("cuDeviceGetAttribute", "major = device.properties.compute_capability_major", None),
+    Call("cuStreamSynchronize", "stream.sync()", None),
+    Call("cuEventQuery", "done = event.is_done", None),
+    Call("cuEventSynchronize", "event.sync()", None),
 )
 """What core's objects cost, under the names of the C functions behind them."""
 
@@ -164,7 +203,16 @@ LAUNCH_CONFIG = Call(
 
 FUNCTIONS = (
     "cuCtxGetCurrent",
+    "cuCtxGetDevice",
+    "cuCtxSetCurrent",
+    "cuDeviceGet",
     "cuDeviceGetAttribute",
+    "cuFuncGetAttribute",
+    "cuMemAlloc",
+    "cuMemFree",
+    "cuMemcpyDtoD",
+    "cuMemcpyDtoH",
+    "cuMemcpyHtoD",
     "cuPointerGetAttribute",
     "cuStreamQuery",
     "cuEventCreate",
@@ -188,10 +236,22 @@ FUNCTIONS = (
     "cuModuleGetFunction",
     "cuModuleLoadData",
     "cuModuleUnload",
+    "cuTensorMapEncodeIm2col",
     "cuTensorMapEncodeTiled",
 )
 
-_V2 = ("cuGraphExecUpdate", "cuMemcpyDtoHAsync", "cuMemcpyHtoDAsync", "cuStreamDestroy", "cuEventDestroy")
+_V2 = (
+    "cuGraphExecUpdate",
+    "cuMemAlloc",
+    "cuMemFree",
+    "cuMemcpyDtoD",
+    "cuMemcpyDtoH",
+    "cuMemcpyHtoD",
+    "cuMemcpyDtoHAsync",
+    "cuMemcpyHtoDAsync",
+    "cuStreamDestroy",
+    "cuEventDestroy",
+)
 SYMBOLS = {name: f"{name}_v2" for name in _V2} | {"cuGraphInstantiate": "cuGraphInstantiateWithFlags"}
 """What the library calls them, where that is something else."""
 
@@ -244,8 +304,11 @@ def scope_of(driver: Any, handles: Handles) -> dict[str, Any]:
     config.hStream = driver.CUstream(handles.stream)
     return {
         **{name: getattr(driver, name) for name in FUNCTIONS},
+        "CUdevice_attribute": driver.CUdevice_attribute,
+        "CUresult": driver.CUresult,
         "attribute": driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
         "config": config,
+        "context": driver.cuCtxGetCurrent()[1],
         "device": driver.CUdevice(0),
         "event": driver.CUevent(handles.event),
         "f": driver.CUfunction(handles.function),
@@ -254,7 +317,9 @@ def scope_of(driver: Any, handles: Handles) -> dict[str, Any]:
         "host": ctypes.addressof(handles.host),
         "locked": handles.locked,
         "module": driver.CUmodule(handles.module),
+        "most_threads": driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
         "nodes": driver.CUgraph(handles.nodes),
+        "other": driver.CUdeviceptr(handles.pointer + 64),
         "other_f": driver.CUfunction(handles.function),  # another object, and so another to compare with
         "other_stream": driver.CUstream(handles.stream),
         **tensor_map(driver),
@@ -281,6 +346,9 @@ def tensor_map(driver: Any) -> dict[str, Any]:
         "strides": [driver.cuuint64_t(128)],
         "box": [driver.cuuint32_t(32)] * 2,
         "steps": [driver.cuuint32_t(1)] * 2,
+        "cube": [driver.cuuint64_t(32)] * 3,
+        "strides3": [driver.cuuint64_t(128), driver.cuuint64_t(4096)],
+        "steps3": [driver.cuuint32_t(1)] * 3,
         "modes": [getattr(driver, kind)(0) for kind in kinds],
     }
 
@@ -315,7 +383,9 @@ def scope_of_core_calls(core: Any) -> dict[str, Any]:
     device.set_current()
     stream = device.create_stream()  # one that no other library can capture, as most are
     return {
+        "Device": core.Device,
         "allocate": device.allocate,
+        "device": device,
         "create_event": device.create_event,
         "create_stream": device.create_stream,
         "event": device.create_event(with_timing(core)),  # as those of C++ and ctypes
@@ -343,13 +413,17 @@ def scope_by_hand(path: str, handles: Handles) -> dict[str, Any]:
     library = ctypes.CDLL(path)  # an object of our own: its functions have no argtypes, whatever others do
     config = Config((1, 1, 1), (32, 1, 1), 0, handles.stream, None, 0)
     handle, number, memory = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_uint64()
+    context = ctypes.c_void_p()
+    library.cuCtxGetCurrent(ctypes.byref(context))
     functions = [SYMBOLS.get(name, name) for name in FUNCTIONS]
     return {
         **{name: getattr(library, name) for name in functions},
         "config_at": ctypes.byref(config),
+        "context": context,
         "handles": handles,
         "event": ctypes.c_void_p(handles.event),
         "f": ctypes.c_void_p(handles.function),
+        "few": ctypes.c_size_t(8),
         "graph": ctypes.c_void_p(handles.graph),
         "handle": handle,
         "handle_at": ctypes.byref(handle),
@@ -363,6 +437,7 @@ def scope_by_hand(path: str, handles: Handles) -> dict[str, Any]:
         "nodes": ctypes.c_void_p(handles.nodes),
         "number": number,
         "number_at": ctypes.byref(number),
+        "other": ctypes.c_uint64(handles.pointer + 64),
         "other_f": ctypes.c_void_p(handles.function),
         "other_stream": ctypes.c_void_p(handles.stream),
         "pointer": ctypes.c_uint64(handles.pointer),

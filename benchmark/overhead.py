@@ -72,7 +72,7 @@ def driver_rows(rounds: int, part: str) -> list[Row]:
         missing["cuda.bindings"] = reason(error)
     rows = []
     launches = calls.POINTERS, calls.TURNS, calls.TUPLES, calls.EX
-    for call in (*calls.GETTERS_AND_QUEUES, calls.GRAPH, *launches):
+    for call in (*calls.GETTERS_AND_QUEUES, *calls.OTHERS, *calls.ENUMS, calls.GRAPH, *launches):
         if not is_of(part, call.name):
             continue
         contenders: dict[str, Contender] = {CUDAPY: Loop(call.statement, mine)}

@@ -18,6 +18,7 @@ from .calls import (
     GETTERS_AND_QUEUES,
     LOOKUPS,
     MAKERS,
+    OTHERS,
     PAGE_LOCKED,
     Call,
     scope_by_hand,
@@ -41,7 +42,9 @@ MODULE = Call(
 
 @pytest.mark.gpu
 @pytest.mark.parametrize(
-    "call", [*GETTERS_AND_QUEUES, *PAGE_LOCKED, *LOOKUPS, *MAKERS, MODULE], ids=lambda call: call.name
+    "call",
+    [*GETTERS_AND_QUEUES, *OTHERS, *PAGE_LOCKED, *LOOKUPS, *MAKERS, MODULE],
+    ids=lambda call: call.name,
 )
 def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) -> None:
     handles = gpu.handles()
@@ -64,7 +67,7 @@ def test_driver(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call
 @pytest.mark.gpu
 @pytest.mark.parametrize("call", CORE, ids=lambda call: call.name)
 def test_core(race: Race, gpu: Gpu, twin: Callable[..., Contender], call: Call) -> None:
-    by_hand = {known.name: known.by_hand or "" for known in (*GETTERS_AND_QUEUES, *MAKERS)}
+    by_hand = {known.name: known.by_hand or "" for known in (*GETTERS_AND_QUEUES, *OTHERS, *MAKERS)}
 
     def loop(package: str) -> Loop:
         scope = scope_of_core_calls(import_module(package))

@@ -72,9 +72,9 @@ def test_every_statement_runs() -> None:
 
         gpu = Gpu()
         handles = gpu.handles("saxpy", nodes=1)
-        for call in (*calls.PAGE_LOCKED, *calls.LOOKUPS, *calls.MAKERS, *calls.GETTERS_AND_QUEUES,
-                     calls.INSTANTIATE, calls.UPDATE, calls.GRAPH, calls.POINTERS, calls.TURNS,
-                     calls.ROUND_TRIP):
+        for call in (*calls.OTHERS, *calls.PAGE_LOCKED, *calls.LOOKUPS, *calls.MAKERS,
+                     *calls.GETTERS_AND_QUEUES, calls.INSTANTIATE, calls.UPDATE, calls.GRAPH,
+                     calls.POINTERS, calls.TURNS, calls.ROUND_TRIP):
             run(call.statement, calls.scope_of(driver, handles))
         handles = runtime_calls.Handles(gpu.cubin)
         for call in runtime_calls.CALLS:

@@ -132,7 +132,7 @@ class Timed:
 def is_status_of_failure(result: object) -> bool:
     """Whether a result, or the first item of a tuple, is an int other than 0, as the statuses of C are."""
     status = result[0] if isinstance(result, tuple) and result else result
-    return isinstance(status, int) and bool(status)
+    return isinstance(status, int) and not isinstance(status, bool) and bool(status)
 
 
 class Loop(Timed):

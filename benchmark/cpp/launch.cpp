@@ -228,6 +228,33 @@ static double run(const std::string &name, long long calls) {
             unsigned type;
             CHECK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, x));
         });
+    if (name == "cuCtxSetCurrent") {
+        CUcontext context;
+        CHECK(cuCtxGetCurrent(&context));
+        return measure([&] { CHECK(cuCtxSetCurrent(context)); });
+    }
+    if (name == "cuCtxGetDevice") return measure([] { CUdevice now; CHECK(cuCtxGetDevice(&now)); });
+    if (name == "cuDeviceGet") return measure([] { CUdevice first; CHECK(cuDeviceGet(&first, 0)); });
+    if (name == "cuFuncGetAttribute")
+        return measure([] {
+            int most;
+            CHECK(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, empty));
+        });
+    if (name == "cuMemAlloc+cuMemFree") return measure([] { CHECK(cuMemFree(allocate(4096))); });
+    if (name == "cuMemcpyHtoD") return measure([] { CHECK(cuMemcpyHtoD(x, host, 8)); });
+    if (name == "cuMemcpyDtoH") return measure([] { CHECK(cuMemcpyDtoH(host, x, 8)); });
+    if (name == "cuMemcpyDtoD") return measure([] { CHECK(cuMemcpyDtoD(x + 64, x, 8)); });
+    if (name == "cuTensorMapEncodeIm2col")
+        return measure([] {
+            static const cuuint64_t lengths[] = {32, 32, 32}, strides[] = {128, 4096};
+            static const cuuint32_t steps[] = {1, 1, 1};
+            static const int lower[] = {0}, upper[] = {0};
+            CUtensorMap map;
+            CHECK(cuTensorMapEncodeIm2col(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, reinterpret_cast<void *>(x),
+                                          lengths, strides, lower, upper, 32, 32, steps,
+                                          CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                                          CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+        });
     if (name == "cuStreamQuery") return measure([] { CHECK(cuStreamQuery(stream)); });
     if (name == "cuEventQuery") return measure([] { CHECK(cuEventQuery(event)); });
     if (name == "cuEventSynchronize") return measure([] { CHECK(cuEventSynchronize(event)); });

@@ -37,6 +37,8 @@ int cuLaunchKernelEx(const void *config, void *f, void **params, void **extra) {
 #define DOES(function) int function(void) { return 0; }
 int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
 int cuCtxGetDevice(int *device) { *device = 0; return 0; }
+int cuCtxGetDevice_v2(int *device, void *context) { *device = 0; return 0; }
+int cuStreamGetDevice(void *stream, int *device) { *device = 0; return 0; }
 int cuDevicePrimaryCtxRetain(void **context) { return cuCtxGetCurrent(context); }
 DOES(cuDevicePrimaryCtxRelease_v2)
 DOES(cuCtxSetCurrent)
