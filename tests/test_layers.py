@@ -147,7 +147,7 @@ def test_the_reader_of_imports() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_arrows(path: Path) -> None:
     """Inside cudapy relative imports alone, each to a layer below; else the standard library, numpy and,
-    for what exists for it, Triton or pytest.
+    for what exists for it, Triton, PyTorch or pytest.
     """
     wrong = []
     for found in imports(path):
@@ -164,7 +164,8 @@ def test_arrows(path: Path) -> None:
             if (found.at_import and lazy) or not (of_numpy or layer(path) in ("_core", "simulator")):
                 wrong.append(f"line {found.line}: numpy is for core and the simulator, on first need")
         elif top in ("triton", "torch"):
-            if found.at_import or layer(path) != "triton":
+            operators = path.parent == PACKAGE / "simulator" / "pytorch" and path.name != "__init__.py"
+            if not operators and (found.at_import or layer(path) != "triton"):
                 wrong.append(f"line {found.line}: {top} is for the driver of Triton, on first need")
         elif top == "pytest":
             if path.name != "pytest_plugin.py":

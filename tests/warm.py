@@ -112,7 +112,8 @@ def _import_all() -> None:
         importlib.import_module(name)
     simulator = importlib.import_module("cudapy.simulator")
     for found in pkgutil.walk_packages(simulator.__path__, f"{simulator.__name__}."):
-        importlib.import_module(found.name)
+        if not found.name.startswith(f"{simulator.__name__}.pytorch."):  # those import torch
+            importlib.import_module(found.name)
 
 
 def _serve() -> dict[str, Any] | None:

@@ -72,6 +72,12 @@ ROWS = (
         "`num_compile_threads=0` alone (below)",
         ("others/taichi_fields.py",),
     ),
+    Row(
+        ("torch",),
+        "training of three networks, streams, graphs, generators, several devices, "
+        "`torch.cuda._compile_kernel`",
+        tuple(f"others/torch_{name}.py" for name in ("training", "semantics")),
+    ),
     Row(("warp-lang",), "a kernel on two arrays", ("others/warp_kernel.py",), STATIC),
     Row(("cuda-cccl",), "a reduction and a scan of `cuda.compute`", ("others/cccl_algorithms.py",), STATIC),
     Row(("cupy-cuda13x",), "a raw kernel, arithmetic, a sum", ("others/cupy_kernels.py",), STATIC),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from cudapy.simulator.shared import bindings
+from cudapy.simulator.shared.imported import Finder
 
 ORDINARY, PER_THREAD = bindings.SUFFIXES
 SIGNATURES = {name: ctypes.create_string_buffer(b"cudaError_t (%d)" % i) for i, name in enumerate("abcd")}
@@ -71,7 +72,7 @@ def test_they_are_replaced_as_the_module_is_imported(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(tmp_path)
     entries = {13: ENTRIES}
-    finder = bindings.Finder(lambda major: entries.get(major, {}))
+    finder = Finder(bindings.actions(lambda major: entries.get(major, {})))
     monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
     try:
         assert found(importlib.import_module(ORDINARY))["_cudaFree"] == free

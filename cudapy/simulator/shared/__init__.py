@@ -27,17 +27,19 @@ _compilers: list[Compiler] = []
 
 def install() -> None:
     """Open the libraries in this process. Does nothing the second time. Raises RuntimeError."""
-    from . import nvml
-    from .bindings import Finder
+    from .. import pytorch
+    from . import bindings, nvml
     from .compilers import open_compilers
     from .driver import SONAME
+    from .imported import Finder
     from .library_file import SLOTS
     from .loaded import opened
     from .runtime import open_runtime, soname
 
     with _lock:
         if not any(isinstance(finder, Finder) for finder in sys.meta_path):
-            sys.meta_path.insert(0, Finder(_runtime_entries))
+            then = {**bindings.actions(_runtime_entries), "torch": pytorch.attach}
+            sys.meta_path.insert(0, Finder(then))
         if "driver" not in _libraries:
             there = opened(SONAME)
             _take("driver", there if hasattr(there, SLOTS) else None)

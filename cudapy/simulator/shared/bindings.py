@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from importlib.machinery import PathFinder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from importlib.machinery import ModuleSpec
+    from collections.abc import Callable, Mapping
     from types import ModuleType
-    from typing import Any
 
 PACKAGE = "cuda.bindings"
 SUFFIXES = {f"{PACKAGE}._internal.runtime": (), f"{PACKAGE}._internal.runtime_ptds": ("_ptsz", "_ptds")}
@@ -41,40 +38,14 @@ def replace(module: ModuleType, entries: Mapping[str, int]) -> None:
             functions[name] = _new(address, _name(capsule), None)
 
 
-class _Loader:
-    """Loads a module as another loader does, and replaces its functions."""
-
-    def __init__(self, loader: Any, entries: Callable[[int], Mapping[str, int]]) -> None:
-        self._loader = loader
-        self._entries = entries
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
-
-    def create_module(self, spec: ModuleSpec) -> Any:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: ModuleType) -> None:
-        self._loader.exec_module(module)
-        major = str(getattr(sys.modules[PACKAGE], "__version__", "")).partition(".")[0]
-        replace(module, self._entries(int(major)) if major.isdecimal() else {})
-
-
-class Finder:
-    """Finds the modules of SUFFIXES where they are, for `sys.meta_path`.
+def actions(entries: Callable[[int], Mapping[str, int]]) -> dict[str, Callable[[ModuleType], None]]:
+    """What is done to the modules once they are imported: see `imported.Finder`.
 
     entries: the addresses of the functions of the libcudart of a CUDA major, by symbol.
     """
 
-    def __init__(self, entries: Callable[[int], Mapping[str, int]]) -> None:
-        self._entries = entries
+    def imported(module: ModuleType) -> None:
+        major = str(getattr(sys.modules[PACKAGE], "__version__", "")).partition(".")[0]
+        replace(module, entries(int(major)) if major.isdecimal() else {})
 
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if name not in SUFFIXES:
-            return None
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Loader(spec.loader, self._entries)  # type: ignore[assignment]
-        return spec
+    return dict.fromkeys(SUFFIXES, imported)

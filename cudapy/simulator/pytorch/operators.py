@@ -1,0 +1,270 @@
+"""The operators of the key CUDA, as the CPU's kernels on the same memory.
+
+Registering a name costs microseconds. What an operator takes, and whether the CPU has a kernel for it, is
+looked up at its first call. Views, and what only allocates, stay PyTorch's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_map
+
+from .formulas import FORMULAS, READS
+from .order import Computation, await_turn, await_value
+from .random_numbers import Draws
+from .tensors import Views, each_tensor, mark, view_of
+
+KEPT = frozenset(
+    (
+        "_efficientzerotensor",
+        "_nested_view_from_buffer",
+        "_reshape_alias",
+        "as_strided",
+        "empty",
+        "empty_strided",
+        "is_set_to",
+        "record_stream",
+        "resize_",
+        "set_",
+        "unfold",
+        "view",
+        "view_as_complex",
+        "view_as_real",
+    )
+)
+"""Operators that launch no kernels: they allocate, or make tensors that share memory."""
+COMPOSED = ("copy_", "convolution", "convolution_backward")
+"""Operators of all devices, which choose a library for CUDA inside."""
+KERNELS = (
+    "CPU",
+    "CompositeExplicitAutograd",
+    "CompositeExplicitAutogradNonFunctional",
+    "CompositeImplicitAutograd",
+)
+"""The keys whose kernels run on the CPU."""
+ON_ANY_DEVICE = re.compile("copy_|_?index|_ctc_loss|_fused_|_foreach_|_amp_|_embedding_bag")
+"""Operators that take tensors of the CPU with dimensions beside those of a GPU."""
+LACKS = re.compile(r"not implemented for '(\w+)'")
+WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.complex32: torch.complex64}
+_libraries: list[Any] = []
+
+
+def register() -> None:
+    """Have the operators of CUDA run on the CPU from now on. Libraries that the simulator lacks are off."""
+    library = torch.library.Library("aten", "IMPL")
+    _libraries.append(library)
+    for name in torch._C._dispatch_get_registrations_for_dispatch_key("CUDA"):
+        space, _, name = name.partition("::")
+        if space == "aten" and name.partition(".")[0] not in KEPT:
+            library.impl(name, Operator(name), "CUDA")
+    for name in COMPOSED:
+        library.impl(name, Operator(name), "CUDA")
+    torch.backends.cudnn.enabled = False
+    torch.backends.cuda.enable_flash_sdp(False)
+    torch.backends.cuda.enable_mem_efficient_sdp(False)
+    torch.backends.cuda.enable_cudnn_sdp(False)
+
+
+class Operator:
+    """One operator of ATen, `name` with its overload."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._compute: Callable[..., Any] | None = None
+
+    def _look_up(self) -> Callable[..., Any]:
+        """Find out what the operator is, and what computes it. Raises NotImplementedError."""
+        base, _, overload = self._name.partition(".")
+        op = getattr(getattr(torch.ops.aten, base), overload or "default")
+        compute = FORMULAS.get(self._name)
+        if compute is None:
+            full = f"aten::{self._name}"
+            if not any(torch._C._dispatch_has_kernel_for_dispatch_key(full, key) for key in KERNELS):
+                raise NotImplementedError(
+                    f"aten::{self._name} has no kernel for the CPU: it does not run on cudapy's simulator"
+                )
+            compute = op
+        arguments = op._schema.arguments
+        self._written = [
+            (place, argument.name)
+            for place, argument in enumerate(arguments)
+            if argument.alias_info is not None and argument.alias_info.is_write
+        ]
+        self._draws = torch.Tag.nondeterministic_seeded in op.tags or any(
+            argument.name == "generator" for argument in arguments
+        )
+        self._reads = self._name in READS
+        self._takes_any_device = ON_ANY_DEVICE.match(self._name) is not None
+        self._op = op
+        self._compute = compute
+        return compute
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        compute = self._compute or self._look_up()
+        device = self._device(args, kwargs)
+        if self._reads:
+            await_value(device.index)
+        else:
+            stream = await_turn(device.index)
+            if stream is not None:
+                return self._capture(stream, device, args, kwargs)
+        views = Views(self._name)
+        host_args, host_kwargs = self._host(views, args, kwargs)
+        draws = Draws(self._generator(args, kwargs), device.index) if self._draws else None
+        result = self._run(compute, host_args, host_kwargs, draws)
+        self._mark(args, kwargs)
+        return views.device(result, device)
+
+    def _device(self, args: Any, kwargs: Any) -> Any:
+        """The device that it runs on. Raises RuntimeError for tensors of several, as PyTorch does."""
+        devices: list[Any] = []
+        others: list[Any] = []
+
+        def note(tensor: Any) -> None:
+            (devices if tensor.is_cuda else others).append(tensor)
+
+        each_tensor(args, note)
+        each_tensor(kwargs.values(), note)
+        if not devices:
+            device = kwargs.get("device")
+            index = None if device is None else device.index
+            return torch.device("cuda", torch.cuda.current_device() if index is None else index)
+        first = devices[0].device
+        if not self._takes_any_device:
+            for tensor in (*devices, *others):
+                if tensor.device != first and (tensor.is_cuda or tensor.dim()):
+                    raise RuntimeError(
+                        "Expected all tensors to be on the same device, but found at least two devices,"
+                        f" {first} and {tensor.device}! (aten::{self._name})"
+                    )
+        return first
+
+    def _host(self, views: Views, args: Any, kwargs: Any) -> tuple[list[Any], dict[str, Any]]:
+        host = {name: views.host(value) for name, value in kwargs.items()}
+        if "pin_memory" in host:
+            host["pin_memory"] = False
+        return [views.host(value) for value in args], host
+
+    def _generator(self, args: Any, kwargs: Any) -> Any:
+        generators = (value for value in (*args, *kwargs.values()) if isinstance(value, torch.Generator))
+        return next(generators, None)
+
+    def _run(self, compute: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], draws: Any) -> Any:
+        """Compute on the CPU; in a wider type or in copies where the CPU's kernel demands that."""
+        if draws is not None:
+            with draws.drawn():
+                return compute(*args, **kwargs)
+        try:
+            return compute(*args, **kwargs)
+        except (RuntimeError, NotImplementedError) as error:
+            text = str(error)
+            if LACKS.search(text) is None and "not resizable" not in text:
+                raise
+            is_wider = LACKS.search(text) is not None
+            if is_wider and not any(tensor.dtype in WIDER for tensor in self._tensors(args, kwargs)):
+                raise
+        return self._run_in_copies(compute, args, kwargs, is_wider)
+
+    def _tensors(self, args: Any, kwargs: Any) -> list[Any]:
+        found: list[Any] = []
+        each_tensor(args, found.append)
+        each_tensor(kwargs.values(), found.append)
+        return found
+
+    def _run_in_copies(
+        self, compute: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], is_wider: bool
+    ) -> Any:
+        """Compute on copies, of wider types if need be, and copy back what was written."""
+        copies: dict[int, tuple[Any, Any]] = {}
+        narrow: dict[Any, Any] = {}
+
+        def copy(value: Any) -> Any:
+            if isinstance(value, torch.Tensor):
+                wider = WIDER.get(value.dtype) if is_wider else None
+                if wider is None and is_wider:
+                    return value
+                copied = value.clone() if wider is None else value.to(wider)
+                if wider is not None:
+                    narrow[wider] = value.dtype
+                copies[id(copied)] = copied, value
+                return copied
+            return value
+
+        def back(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor):
+                return value
+            if id(value) in copies:
+                return copies[id(value)][1]
+            return value.to(narrow[value.dtype]) if value.dtype in narrow and value.dtype != asked else value
+
+        asked = kwargs.get("dtype")
+        args, kwargs = tree_map(copy, args), tree_map(copy, kwargs)
+        result = compute(*args, **kwargs)
+        for value in self._written_in(args, kwargs):
+            for tensor in value if isinstance(value, (list, tuple)) else [value]:
+                if id(tensor) in copies:
+                    original = copies[id(tensor)][1]
+                    if original.size() == tensor.size():
+                        original.copy_(tensor)
+        return tree_map(back, result)
+
+    def _written_in(self, args: Any, kwargs: Any) -> Iterator[Any]:
+        """The arguments that it writes."""
+        for place, name in self._written:
+            if place < len(args):
+                yield args[place]
+            elif name in kwargs:
+                yield kwargs[name]
+
+    def _mark(self, args: Any, kwargs: Any) -> None:
+        each_tensor(self._written_in(args, kwargs), mark)
+
+    def _capture(self, stream: Any, device: Any, args: Any, kwargs: Any) -> Any:
+        """Make it a node: its results have memory now, and get their values when the graph is launched."""
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        views = Views(self._name)
+        host_args, host_kwargs = self._host(views, args, kwargs)
+        with FakeTensorMode() as mode:
+            fakes: dict[int, Any] = {}
+
+            def fake(value: Any) -> Any:
+                if not isinstance(value, torch.Tensor):
+                    return value
+                made = mode.from_tensor(value)
+                fakes[id(made)] = made, value
+                return made
+
+            shown = self._op(*tree_map(fake, list(args)), **tree_map(fake, dict(kwargs)))
+        results: list[Any] = []
+
+        def real(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor):
+                return value
+            if id(value) in fakes:
+                return fakes[id(value)][1]
+            made = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device=device)
+            results.append(view_of(made) if made.numel() else made.cpu())
+            return made
+
+        returned = tree_map(real, shown)
+        compute = self._compute
+        draws = Draws(self._generator(args, kwargs), device.index, True) if self._draws else None
+        written = list(self._written_in(args, kwargs))
+
+        def action() -> None:
+            assert compute is not None
+            values: list[Any] = []
+            result = self._run(compute, host_args, host_kwargs, draws)
+            each_tensor([result], values.append)
+            new = [value for value in values if views.original(value) is None]
+            for target, value in zip(results, new, strict=True):
+                target.copy_(value)
+            each_tensor([returned, *written], mark)
+
+        stream.add(Computation(f"aten::{self._name}", action))
+        return returned

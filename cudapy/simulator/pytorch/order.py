@@ -1,0 +1,70 @@
+"""Operators in the order of their streams.
+
+An operator waits for the stream that it is called in, with what that waits for, and runs in the thread of the
+program. In a capture it becomes a host node of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from ..._types.driver.enums import CUgraphNodeType as Type
+from ..devices.primary import retained
+from ..handles import find
+from ..streams.operations import Operation
+from ..streams.stream import LEGACY, PER_THREAD, Stream
+from ..streams.work import go_on
+
+
+class Computation(Operation):
+    """An operator as a node of a graph."""
+
+    type = Type.CU_GRAPH_NODE_TYPE_HOST
+    soon = False
+
+    def __init__(self, name: str, action: Callable[[], object]) -> None:
+        self._name = name
+        self._action = action
+
+    def run(self) -> None:
+        go_on(self._name)
+        with torch.no_grad():
+            self._action()
+
+    def details(self) -> list[str]:
+        return [self._name]
+
+
+def current_stream(device: int) -> Stream:
+    """PyTorch's current stream of a device."""
+    handle = torch._C._cuda_getCurrentRawStream(device)
+    if handle in (0, LEGACY):
+        return retained(device).legacy
+    if handle == PER_THREAD:
+        return retained(device).own_stream()  # type: ignore[no-any-return]
+    return find(handle, Stream)
+
+
+def await_turn(device: int) -> Stream | None:
+    """Wait for the work of PyTorch's current stream; or return the stream, if it is in a capture.
+
+    Raises torch.AcceleratorError after a fault, as PyTorch does.
+    """
+    stream = current_stream(device)
+    if stream.capture is not None:
+        return stream
+    context = stream.context
+    if context.busy or context.is_lost:
+        if not context.is_lost:
+            stream.submit(None, soon=True)  # it waits for the default stream, if it has to
+        torch.cuda.current_stream(device).synchronize()
+    return None
+
+
+def await_value(device: int) -> None:
+    """Wait for the work of PyTorch's current stream, for a call that reads memory. A capture forbids it."""
+    stream = await_turn(device)
+    if stream is not None:
+        torch.cuda.current_stream(device).synchronize()  # raises, and invalidates the capture

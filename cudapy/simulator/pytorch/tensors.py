@@ -1,0 +1,134 @@
+"""A CUDA tensor's memory as a tensor of the CPU, and the CPU's results as CUDA tensors."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from .. import findings
+from ..memory.allocations import table
+
+CPU = torch.device("cpu")
+
+
+class Views:
+    """The tensors of one call: `host` makes the CPU's view of each CUDA tensor, `device` goes back.
+
+    name: of the operator, for reports.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._originals: dict[int, tuple[Any, Any]] = {}  # by the id of a view
+        self._storages: dict[int, Any] = {}  # CUDA storages, by their address
+
+    def host(self, value: Any) -> Any:
+        """An argument for the CPU's kernel: tensors, also in lists, devices and generators are replaced."""
+        if isinstance(value, torch.Tensor):
+            return self._view(value) if value.is_cuda else value
+        if isinstance(value, (list, tuple)):
+            return [self.host(each) for each in value]
+        if isinstance(value, torch.device):
+            return CPU if value.type == "cuda" else value
+        return None if isinstance(value, torch.Generator) else value
+
+    def _view(self, tensor: Any) -> Any:
+        if tensor.numel():
+            storage = tensor.untyped_storage()
+            require(self._name, storage.data_ptr(), storage.nbytes())
+            self._storages[storage.data_ptr()] = storage
+            view = view_of(tensor)
+        else:
+            view = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=CPU)
+        self._originals[id(view)] = view, tensor
+        return view
+
+    def original(self, view: Any) -> Any:
+        """The CUDA tensor of which this is the view; None for other tensors."""
+        return self._originals.get(id(view), (None, None))[1]
+
+    def device(self, value: Any, device: Any) -> Any:
+        """A result of the CPU's kernel, with CUDA tensors on `device`: arguments are what they were."""
+        if isinstance(value, torch.Tensor):
+            original = self.original(value)
+            if original is not None:
+                return written(original, value)
+            return self._result(value, device) if value.device.type == "cpu" else value
+        if isinstance(value, (list, tuple)):
+            return type(value)(self.device(each, device) for each in value)
+        return value
+
+    def _result(self, tensor: Any, device: Any) -> Any:
+        """Storage for storage, so that results share memory, with arguments too, as the CPU's do."""
+        source = tensor.untyped_storage()
+        address = source.data_ptr()
+        storage = self._storages.get(address)
+        if storage is None:
+            storage = torch.empty(source.nbytes(), dtype=torch.uint8, device=device).untyped_storage()
+            ctypes.memmove(storage.data_ptr(), address, source.nbytes())
+            table.written(storage.data_ptr(), source.nbytes())
+            if address:
+                self._storages[address] = storage
+        result = torch.empty(0, dtype=tensor.dtype, device=device)
+        result.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
+        return _with_bits(result, tensor)
+
+
+def require(name: str, address: int, size: int) -> None:
+    """Report a fault, and raise RuntimeError, unless all of a tensor's memory is allocated."""
+    allocation = table.find(address)
+    if allocation is not None and address + size <= allocation.end:
+        return
+    gone = table.released(address)
+    what = f"{gone!r} that was freed" if allocation is None and gone is not None else None
+    if what is None:
+        what = f"memory that is not allocated, near {allocation or table.nearest(address)!r}"
+    report = f"aten::{name}: a tensor of {size} bytes at {address:#x} lies in {what}"
+    findings.note(findings.FAULT, report)
+    raise RuntimeError(report)
+
+
+def view_of(tensor: Any) -> Any:
+    """The memory of a CUDA tensor as a tensor of the CPU."""
+    storage = tensor.untyped_storage()
+    memory = torch._C._construct_storage_from_data_pointer(storage.data_ptr(), CPU, storage.nbytes())
+    view = torch.empty(0, dtype=tensor.dtype, device=CPU)
+    view.set_(memory, tensor.storage_offset(), tensor.size(), tensor.stride())
+    return _with_bits(view, tensor)
+
+
+def _with_bits(tensor: Any, like: Any) -> Any:
+    """`tensor` is conjugated and negated when it is read, if `like` is."""
+    if like.is_conj():
+        tensor = torch._conj(tensor)
+    return torch._neg_view(tensor) if like.is_neg() else tensor
+
+
+def written(tensor: Any, view: Any) -> Any:
+    """`tensor`, after its view was written, and resized if it was empty."""
+    if view.size() != tensor.size():
+        tensor.resize_(view.size())
+        if tensor.numel():
+            tensor.as_strided_(view.size(), view.stride())
+            view_of(tensor).copy_(view)
+    mark(tensor)
+    return tensor
+
+
+def mark(tensor: Any) -> None:
+    """Reads of this tensor's memory are no reads of uninitialized memory from now on."""
+    if tensor.is_cuda and tensor.numel():
+        last = sum((size - 1) * step for size, step in zip(tensor.size(), tensor.stride(), strict=True))
+        table.written(tensor.data_ptr(), (last + 1) * tensor.element_size())
+
+
+def each_tensor(values: Any, action: Callable[[Any], None]) -> None:
+    """Call `action` with each tensor in arguments, also those in lists."""
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            action(value)
+        elif isinstance(value, (list, tuple)):
+            each_tensor(value, action)

@@ -1,0 +1,175 @@
+"""`python -m cudapy.simulator -m tests.clients.torch_operators`: PyTorch's operators on both devices.
+
+Each operator of PyTorch's own database runs with its samples on `cuda` and on `cpu`, in three types, with
+their gradients where there are some. It prints counts, and a line for each operator and type that is not
+equal: what differs, or the error. Exit code 1 if something differs.
+
+NAME ...  only operators whose names begin so
+--samples N  of each operator and type (all)
+--seconds N  stop after so many (never)
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+RANDOM = {
+    "bernoulli", "cauchy", "exponential", "geometric", "log_normal", "multinomial", "normal", "rand_like",
+    "randint", "randint_like", "randn", "randn_like", "uniform",
+    "nn.functional.alpha_dropout", "nn.functional.dropout", "nn.functional.dropout2d",
+    "nn.functional.dropout3d", "nn.functional.feature_alpha_dropout", "nn.functional.fractional_max_pool2d",
+    "nn.functional.fractional_max_pool3d", "nn.functional.multi_head_attention_forward",
+    "nn.functional.rrelu", "nn.functional.scaled_dot_product_attention", "pca_lowrank", "svd_lowrank",
+    "torch.ops.aten._safe_softmax.default",
+}  # fmt: skip
+"""Operators that draw random numbers, of which shapes and types are compared."""
+UNDEFINED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
+"""Operators whose results are not defined, of which shapes and types are compared."""
+
+
+def tensors(value: Any) -> Iterator[Any]:
+    """The tensors in a result."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from tensors(each)
+
+
+def moved(value: Any, device: str) -> Any:
+    """An argument on another device, with a gradient of its own."""
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        there = value.detach().to(device)
+        if there.layout == torch.strided and value.numel() and value.device.type != device:
+            there = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype, device=device)
+            there = there.copy_(value.detach()) if _is_dense(value) else value.detach().to(device)
+        return there.requires_grad_(value.requires_grad)
+    if isinstance(value, (list, tuple)) and not isinstance(value, torch.Size):
+        made = [moved(each, device) for each in value]
+        return made if isinstance(value, list) else tuple(made)
+    if isinstance(value, dict):
+        return {name: moved(each, device) for name, each in value.items()}
+    if isinstance(value, torch.device) or value in ("cpu", "cuda"):
+        return torch.device(device)
+    return value
+
+
+def _is_dense(tensor: Any) -> bool:
+    """Whether no two elements share memory."""
+    import torch
+
+    return not torch._debug_has_internal_overlap(tensor)
+
+
+def results(op: Any, sample: Any, device: str) -> tuple[list[Any], list[Any]]:
+    """What the operator returns on a device, and the gradients of what it got."""
+    import torch
+
+    arguments = [moved(sample.input, device), *(moved(each, device) for each in sample.args)]
+    keywords = moved(sample.kwargs, device)
+    torch.manual_seed(0)
+    out = [*tensors(op(*arguments, **keywords))]
+    leaves = [leaf for leaf in tensors([*arguments, *keywords.values()]) if leaf.requires_grad]
+    ends = [end for end in out if end.requires_grad and end.numel()]
+    gradients: list[Any] = []
+    if leaves and ends:
+        gradients = [
+            *torch.autograd.grad(ends, leaves, [torch.ones_like(end) for end in ends], allow_unused=True)
+        ]
+    return out, gradients
+
+
+def difference(one: list[Any], other: list[Any], is_defined: bool) -> str:
+    """What is not equal; "" if nothing is."""
+    import torch
+
+    if len(one) != len(other):
+        return f"{len(one)} results, not {len(other)}"
+    for first, second in zip(one, other, strict=True):
+        if (first is None) != (second is None):
+            return "one has no gradient"
+        if first is None:
+            continue
+        if (first.shape, first.dtype, first.layout) != (second.shape, second.dtype, second.layout):
+            return f"{first.dtype} {tuple(first.shape)}, not {second.dtype} {tuple(second.shape)}"
+        if is_defined:
+            try:
+                torch.testing.assert_close(first.cpu(), second, equal_nan=True)
+            except AssertionError as error:
+                return str(error).partition("\n")[0]
+    return ""
+
+
+def compare(op: Any, dtype: Any, count: int | None) -> tuple[str, str]:
+    """What became of an operator in a type: "equal", "different", "refused" or "not on the CPU", and why."""
+    import torch
+
+    is_differentiable = op.supports_autograd and (dtype.is_floating_point or dtype.is_complex)
+    try:
+        samples = [*islice(op.sample_inputs("cpu", dtype, requires_grad=is_differentiable), count)]
+    except Exception as error:
+        return "not on the CPU", f"its samples: {error!r}"
+    for sample in samples:
+        try:
+            expected = results(op, sample, "cpu")
+        except Exception:
+            continue  # neither has to run elsewhere
+        try:
+            found = results(op, sample, "cuda")
+        except Exception as error:
+            return "refused", f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+        is_defined = op.name not in RANDOM | UNDEFINED
+        for what, one, other in zip(("", "gradient: "), found, expected, strict=True):
+            why = difference(one, other, is_defined)
+            if why:
+                return "different", what + why
+    torch.cuda.synchronize()
+    return "equal", ""
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="tests.clients.torch_operators")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--samples", type=int)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    options = parser.parse_args(arguments)
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    warnings.filterwarnings("ignore")
+    counts: Counter[str] = Counter()
+    began = time.monotonic()
+    for op in op_db:
+        if options.names and not op.name.startswith(tuple(options.names)):
+            continue
+        for dtype in sorted(op.supported_dtypes("cuda") & op.supported_dtypes("cpu"), key=ORDER)[:3]:
+            if time.monotonic() - began > options.seconds:
+                print(f"stopped before {op.name}")
+                break
+            outcome, why = compare(op, dtype, options.samples)
+            counts[outcome] += 1
+            if why:
+                name = f"{op.name}.{op.variant_test_name}".rstrip(".")
+                print(f"{outcome}: {name} in {str(dtype).partition('.')[2]}: {why}", flush=True)
+    print(", ".join(f"{outcome}: {count}" for outcome, count in counts.most_common()))
+    return int(bool(counts["different"]))
+
+
+def ORDER(dtype: Any) -> tuple[int, str]:
+    """float32 first, then half and what else there is."""
+    names = ["torch.float32", "torch.float16", "torch.complex64", "torch.bfloat16", "torch.int64"]
+    return names.index(str(dtype)) if str(dtype) in names else len(names), str(dtype)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
