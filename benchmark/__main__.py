@@ -66,9 +66,7 @@ def commands() -> argparse.ArgumentParser:
     )
     parser.add_argument("--quick", action="store_true", help="a fifth of the rounds, for a quick look")
     parser.add_argument("--json", type=Path, metavar="PATH", help="write machine, ratios and raw times there")
-    parser.add_argument(
-        "--picture", type=Path, metavar="PATH", help="draw the launches and the history there"
-    )
+    parser.add_argument("--picture", type=Path, metavar="PATH", help="draw the launches there")
     parser.add_argument(
         "--application",
         type=Path,
@@ -156,8 +154,8 @@ def tell(whole: Document, chosen: argparse.Namespace) -> None:
 def draw(whole: Document, chosen: argparse.Namespace) -> None:
     """Draw what was asked for. NothingToDraw if it was not measured."""
     if chosen.picture:
-        picture.draw(chosen.picture, whole)
-        print(f"\ndrawn in {chosen.picture}")
+        drawn = picture.draw(chosen.picture, whole)
+        print(f"\ndrawn in {' and '.join(map(str, drawn))}")
     if chosen.application:
         application.draw(chosen.application, whole)
         print(f"\n{application.table(whole)}\n\ndrawn in {chosen.application}")

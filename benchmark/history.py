@@ -1,23 +1,24 @@
-"""The picture of all that was kept: how the ratios of each row changed from commit to commit."""
+"""The picture of all that was kept: how the ratios of each group of rows changed from commit to commit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import fmean
 from typing import Any
 
 from turns.comparison import Baseline
 
 from .baselines import RULES
-from .picture import COLOURS, NothingToDraw
+from .picture import NothingToDraw, colour_of
 
-COLUMNS = 3
-MARKERS = "oDs^vPX*"
+COLUMNS = 2
+STYLES = ("-", "--", ":", "-.")
 """A machine each; from the first again if there are more."""
 
 Point = tuple[int, float, float, float]
-"""Which commit; the median ratio, the least and the greatest of its processes."""
+"""Which commit; the mean ratio, the lowest and the highest of its processes."""
 
 
 def commits(kept: Sequence[Baseline]) -> list[str]:
@@ -25,76 +26,119 @@ def commits(kept: Sequence[Baseline]) -> list[str]:
     return list(dict.fromkeys(map(_commit, kept)))
 
 
-def series(kept: Sequence[Baseline], row: str) -> dict[tuple[str, str], list[Point]]:
-    """The points of a row by machine and rival, in the order of the commits."""
+def series(kept: Sequence[Baseline], group: str) -> dict[tuple[str, str], list[Point]]:
+    """The points of a group by machine and rival, in the order of the commits.
+
+    A point is the geometric mean of the ratios of all rows that this machine has at each commit, in each
+    process: the mean, the lowest and the highest.
+    """
     places = {commit: i for i, commit in enumerate(commits(kept))}
     found: dict[tuple[str, str], list[Point]] = {}
-    for baseline in kept:
-        for rival, ratios in baseline.rows.get(row, {}).items():
-            points = found.setdefault((_machine(baseline), rival), [])
-            points.append((places[_commit(baseline)], median(ratios), min(ratios), max(ratios)))
+    for machine in dict.fromkeys(map(_machine, kept)):
+        there = [baseline for baseline in kept if _machine(baseline) == machine and _of(baseline, group)]
+        rows_of_all = [row for baseline in there for row in _of(baseline, group).values()]
+        rivals = dict.fromkeys(rival for row in rows_of_all for rival in row)
+        for rival in rivals:
+            having = [b for b in there if any(rival in row for row in _of(b, group).values())]
+            rows = set.intersection(
+                *({name for name, row in _of(b, group).items() if rival in row} for b in having)
+            )
+            if not rows:
+                continue
+            for baseline in having:
+                columns = [_of(baseline, group)[name][rival] for name in sorted(rows)]
+                means = [math.exp(fmean(map(math.log, each))) for each in zip(*columns, strict=False)]
+                middle = math.exp(fmean(map(math.log, means)))
+                point = places[_commit(baseline)], middle, min(means), max(means)
+                found.setdefault((machine, rival), []).append(point)
     return found
 
 
-def draw(path: Path, kept: Sequence[Baseline]) -> None:
-    """Draw a panel for each row into `path`, a PNG or SVG by its name, the oldest of `kept` first.
+def change(lines: Mapping[tuple[str, str], Sequence[Point]]) -> float:
+    """By how much the line of a group that changed most has: the logarithm of its last ratio to its first."""
+    return max((abs(math.log(points[-1][1] / points[0][1])) for points in lines.values()), default=0.0)
 
-    NothingToDraw if nothing was kept, ImportError without matplotlib.
+
+def draw(path: Path, kept: Sequence[Baseline]) -> None:
+    """Draw a panel for each group into `path`, a PNG or SVG by its name, what changed most first.
+
+    kept: the oldest first. NothingToDraw if nothing was kept, ImportError without matplotlib.
     """
-    rows = list(dict.fromkeys(row for baseline in kept for row in baseline.rows))
-    if not rows:
+    groups = dict.fromkeys(row.partition(": ")[0] for baseline in kept for row in baseline.rows)
+    panels = {group: series(kept, group) for group in groups}
+    order = sorted((group for group in panels if panels[group]), key=lambda group: -change(panels[group]))
+    if not order:
         raise NothingToDraw("there are no baselines to draw: --save NAME makes one")
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    from matplotlib.ticker import LogLocator, NullFormatter
 
     pyplot.rcParams |= {"svg.hashsalt": "cudapy", "svg.fonttype": "none"}
     names = commits(kept)
     machines = list(dict.fromkeys(map(_machine, kept)))
-    count = -(-len(rows) // COLUMNS)
-    figure, panels = pyplot.subplots(
-        count, COLUMNS, figsize=(15, 1.2 + 1.5 * count), layout="constrained", sharex=True, squeeze=False
+    count = -(-len(order) // COLUMNS)
+    figure, all_axes = pyplot.subplots(
+        count, COLUMNS, figsize=(12, 1.5 + 2.6 * count), layout="constrained", squeeze=False
     )
-    for axes in panels.flat[len(rows) :]:
+    for axes in all_axes.flat[len(order) :]:
         axes.set_visible(False)
-    for axes, row in zip(panels.flat, rows, strict=False):
-        _panel(axes, series(kept, row), machines)
-        axes.set_title(row, fontsize="small")
-        axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.2, 1.5, 2, 3, 5)))
-        axes.yaxis.set_major_formatter("{x:g}")
-        axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.set_xticks(range(len(names)), names, rotation=45, ha="right", fontsize="x-small")
+    for axes, group in zip(all_axes.flat, order, strict=False):
+        _panel(axes, panels[group], machines)
+        axes.set_title(group, fontsize="medium")
+        axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize="small")
         axes.set_xlim(-0.5, len(names) - 0.5)
-        axes.grid(axis="y", alpha=0.3)
-    _legend(figure, panels.flat[0], kept, machines)
+    _legend(figure, all_axes.flat[0], panels, machines)
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
     pyplot.close(figure)
 
 
-def _panel(axes: Any, lines: dict[tuple[str, str], list[Point]], machines: Sequence[str]) -> None:
-    """A line for each rival on each machine: medians, and bars from the least to the greatest process."""
-    axes.axhline(1, color="black", linewidth=0.5)
+def _panel(axes: Any, lines: Mapping[tuple[str, str], Sequence[Point]], machines: Sequence[str]) -> None:
+    """A line for each rival on each machine: the means, and a band from the lowest to the highest process."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axes.axhline(1, color="black", linewidth=0.6)
     for (machine, rival), points in lines.items():
-        places, medians, lows, highs = zip(*points, strict=True)
-        bars = (
-            [m - low for m, low in zip(medians, lows, strict=True)],
-            [high - m for m, high in zip(medians, highs, strict=True)],
-        )
-        marker = MARKERS[machines.index(machine) % len(MARKERS)]
-        axes.errorbar(places, medians, bars, marker=marker, color=COLOURS.get(rival), markersize=4, capsize=2)
+        places, middles, lows, highs = zip(*points, strict=True)
+        style = STYLES[machines.index(machine) % len(STYLES)]
+        colour = colour_of(rival)
+        axes.plot(places, middles, style, marker="o", markersize=4, color=colour)
+        axes.fill_between(places, lows, highs, color=colour, alpha=0.2)
+        if len(points) == 1:
+            axes.vlines(places, lows, highs, color=colour, alpha=0.4)
+    axes.set_yscale("log")
+    shown = [1.0, *(value for points in lines.values() for point in points for value in point[1:])]
+    low, high = min(shown), max(shown)
+    margin = max(1.1, math.sqrt(2 * low / high))  # a panel spans a factor of two or more
+    axes.set_ylim(low / margin, high * margin)
+    narrow = high / low < 8
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.2, 1.5, 2, 3, 4, 5, 7) if narrow else (1, 2, 5)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.grid(axis="y", alpha=0.3)
 
 
-def _legend(figure: Any, axes: Any, kept: Sequence[Baseline], machines: Sequence[str]) -> None:
-    rivals = dict.fromkeys(rival for baseline in kept for row in baseline.rows.values() for rival in row)
-    handles = [axes.plot([], [], color=COLOURS.get(rival), label=f"to {rival}")[0] for rival in rivals]
+def _legend(
+    figure: Any,
+    axes: Any,
+    panels: Mapping[str, Mapping[tuple[str, str], object]],
+    machines: Sequence[str],
+) -> None:
+    rivals = dict.fromkeys(rival for lines in panels.values() for _, rival in lines)
+    handles = [axes.plot([], [], color=colour_of(rival), label=f"to {rival}")[0] for rival in rivals]
     for i, machine in enumerate(machines):
-        marker = MARKERS[i % len(MARKERS)]
-        handles += axes.plot([], [], marker=marker, linestyle="", color="grey", label=machine)
-    figure.suptitle("cudapy's time over that of others: below 1 cudapy is faster")
+        handles += axes.plot([], [], STYLES[i % len(STYLES)], color="grey", label=machine)
+    figure.suptitle("cudapy's time over that of others, geometric means of rows: below 1 cudapy is faster")
     figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize="small")
+
+
+def _of(baseline: Baseline, group: str) -> dict[str, Mapping[str, Sequence[float]]]:
+    """The rows of a group that have a time, and so a ratio above 0."""
+    return {
+        name: {rival: ratios for rival, ratios in row.items() if min(ratios) > 0}
+        for name, row in baseline.rows.items()
+        if name.partition(": ")[0] == group
+    }
 
 
 def _commit(baseline: Baseline) -> str:

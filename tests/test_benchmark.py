@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 import random
 import subprocess
@@ -95,33 +96,52 @@ def test_every_statement_runs() -> None:
     assert [line for line in ran if not line.endswith(" 0")] == []
 
 
-def test_history_is_by_commit_and_machine() -> None:
-    """A commit is one place on the axis, whatever it was measured on; dates stand for unknown ones."""
-    kept = [
-        of([document(1.5, date="2025-01-01 10:00")]),
-        of([document(1.3, commit="abc"), document(1.5, commit="abc"), document(1.2, commit="abc")]),
-        of([document(1.4, commit="abc", GPU="none: no driver")]),
-        of([document(1.1, "another", commit="def")]),
+def test_history_is_of_groups() -> None:
+    """Geometric means of the rows that each commit has, with the range of the processes."""
+    first = of([document(2.0, commit="abc"), document(4.0, commit="abc")])
+    first.rows["launch: another"] = {"C++": [8.0, 4.0]}
+    second = of([document(1.0, commit="def")])
+    kept = [first, second, of([document(3.0, commit="def", GPU="none: no driver")])]
+    assert history.commits(kept) == ["abc", "def"]
+    found = history.series(kept, "launch")
+    assert found["NVIDIA H200", "C++"] == [
+        (0, pytest.approx(8**0.5), 2.0, 4.0),
+        (1, pytest.approx(1.0), 1.0, 1.0),
     ]
-    assert history.commits(kept) == ["2025-01-01", "abc", "def"]
-    assert history.series(kept, ROW) == {
-        ("NVIDIA H200", "C++"): [(0, 1.5, 1.5, 1.5), (1, 1.3, 1.2, 1.5)],
-        ("a CPU, 16 cores", "C++"): [(1, 1.4, 1.4, 1.4)],
-    }
+    assert found["a CPU, 16 cores", "C++"] == [
+        (1, pytest.approx(3.0), pytest.approx(3.0), pytest.approx(3.0))
+    ]
+    assert history.change(found) == pytest.approx(math.log(8) / 2)
 
 
 def test_history_is_drawn_without_measuring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From baselines and from files of --json, with every row, machine and commit in it."""
+    """From baselines and from files of --json, with every group, machine and commit in it."""
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(baselines, "FOLDER", tmp_path)
     baselines.save("first", [document(1.5, commit="abc")])
-    document(1.7, "the other", commit="def", GPU="NVIDIA H100").write(tmp_path / "second.json")
+    other = document(1.7, "the other", commit="def", GPU="NVIDIA H100")
+    other.records[0].group = "calls"
+    other.write(tmp_path / "second.json")
     path = tmp_path / "history.svg"
     monkeypatch.setattr(sys, "argv", ["benchmark", "--history", str(path)])
     assert main() == 0
     drawn = path.read_text()
-    for name in ("launch: a row", "launch: the other", "NVIDIA H200", "NVIDIA H100", "abc", "def", "to C++"):
+    for name in ("launch", "calls", "NVIDIA H200", "NVIDIA H100", "abc", "def", "to C++"):
         assert f">{name}</text>" in drawn
+
+
+def test_launches_are_drawn_for_light_and_dark_pages(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    names = ("5 arguments: core.launch, ints", "64 arguments: core.launch, ints")
+    records = [Record("launch", name, {CUDAPY: [1e-6] * 3, "C++": [2e-6] * 3}) for name in names]
+    paths = picture.draw(tmp_path / "launches.svg", Document(MACHINE, records, {}))
+    assert [path.name for path in paths] == ["launches.svg", "launches-dark.svg"]
+    light, dark = (path.read_text() for path in paths)
+    for drawn in (light, dark):
+        assert ">core.launch, ints</text>" in drawn and "64 arguments" not in drawn and ">C++</text>" in drawn
+    assert picture.DARK["text"] in dark and picture.DARK["text"] not in light
+    with pytest.raises(picture.NothingToDraw, match="nothing to draw was measured"):
+        picture.draw(tmp_path / "launches.svg", Document(MACHINE, [], {}))
 
 
 def applications(group: str, *who: str) -> list[Record]:
