@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "cudapy"
+WITHOUT_NUMPY = {PACKAGE / "simulator" / f"{name}.py" for name in ("__init__", "process", "options")}
+"""Imported with `cudapy.simulator`, or before the simulator starts."""
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
 
 ALLOWED = {
@@ -160,7 +162,7 @@ def test_arrows(path: Path) -> None:
         top = found.module.split(".")[0]
         if top == "numpy":
             of_numpy = path == PACKAGE / "_ffi" / "dtypes.py"  # its types of structs
-            lazy = of_numpy or layer(path) == "_core" or path == PACKAGE / "simulator" / "__init__.py"
+            lazy = of_numpy or layer(path) == "_core" or path in WITHOUT_NUMPY
             if (found.at_import and lazy) or not (of_numpy or layer(path) in ("_core", "simulator")):
                 wrong.append(f"line {found.line}: numpy is for core and the simulator, on first need")
         elif top in ("triton", "torch"):

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from .._launcher import program, supervisor
-from . import enable, findings, install, is_enabled, set_environment, write_libraries
+from . import enable, findings, install, is_enabled, write_libraries
+from .options import CHECKS, Options, pair
+from .process import set_environment
 from .stderr import say
 
 USAGE = """\
@@ -57,7 +59,7 @@ def main(arguments: list[str]) -> None:
     elif not arguments:
         program.fail(f"{USAGE}--native needs a program")
     if checks is not None:
-        asked |= {f"check_{name}": True for name in checks if name != "leaks"}
+        asked |= {CHECKS[name]: True for name in checks if name in CHECKS}
     watch = None
     if (checks, code, path) != (None, None, None):
         watch = _Watch(arguments, checks or (), int(checks is not None) if code is None else code, path)
@@ -142,7 +144,7 @@ def _take(function: Callable[..., None], settings: dict[str, Any]) -> None:
 def _tell(**settings: Any) -> None:
     """Have a program that is started find the settings, which are looked at here. Raises ValueError."""
     enable(**settings)
-    set_environment(settings)
+    set_environment(Options(**settings))
 
 
 @contextlib.contextmanager
@@ -262,11 +264,6 @@ def options(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
     return options, arguments
 
 
-def _pair(text: str) -> tuple[int, int]:
-    major, _, minor = text.partition(".")
-    return int(major), int(minor)
-
-
 def _checks(text: str) -> tuple[str, ...]:
     names = findings.CHECKS if text == "all" else tuple(text.split(","))
     if not set(names) <= set(findings.CHECKS):
@@ -282,8 +279,8 @@ def _exit_code(text: str) -> int:
 
 OPTIONS: dict[str, Callable[[str], Any]] = {
     "--devices": int,
-    "--compute-capability": _pair,
-    "--driver-version": _pair,
+    "--compute-capability": pair,
+    "--driver-version": pair,
     "--seed": int,
     "--check": _checks,
     "--error-exitcode": _exit_code,

@@ -75,7 +75,7 @@ def check(symbol: str) -> None:
 
 def failing(function: str | None, call: int, status: str) -> Failure:
     """See `cudapy.simulator.failing`."""
-    from . import tables
+    from .process import tables
 
     if call < 0:
         raise ValueError(f"call = {call}: calls are counted from 1, and 0 lets none fail")

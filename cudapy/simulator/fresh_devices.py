@@ -39,6 +39,15 @@ def forgotten(function: F) -> F:
 
 def reset() -> None:
     """See `cudapy.simulator.reset`."""
+    from .interrupts import undisturbed
+    from .process import is_enabled
+
+    if not is_enabled():
+        raise RuntimeError("reset: the driver of this process is not the simulator")
+    undisturbed(_reset)()
+
+
+def _reset() -> None:
     from .._resets import resets
     from .devices import device
     from .devices.context import Context

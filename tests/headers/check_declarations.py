@@ -365,8 +365,8 @@ def test_the_simulators_libraries(name: str, release: str) -> None:
 def simulated(name: str, major: int) -> Any:
     """The simulated library that the shared library of a major calls."""
     if name == "runtime":
-        return simulator.runtime_of(major)
-    return simulator.nvml_table() if name == "nvml" else simulator.tables()["driver"]
+        return simulator.process.runtime_of(major)
+    return simulator.process.nvml_table() if name == "nvml" else simulator.process.tables()["driver"]
 
 
 def is_provided(table: Any, symbol: str) -> bool:

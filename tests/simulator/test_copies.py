@@ -111,7 +111,8 @@ def test_the_environment_enables_it_in_each() -> None:
     """Whichever comes first runs it."""
     code = f"""{BOTH}
 core2.Device(1).set_current()
-print(core.Device().device_id, simulator.is_enabled(), simulator._shared.package, simulator2._shared)
+first, second = (copy.process.other_copy() for copy in (simulator, simulator2))
+print(core.Device().device_id, simulator.is_enabled(), first.package, second)
 """
     assert printed(code, CUDAPY_DRIVER="simulator", CUDAPY_SIMULATOR_DEVICES="2") == ["1 True two None"]
 
@@ -157,7 +158,7 @@ threads = [threading.Thread(target=start, args=[each]) for each in (simulator, s
 for thread in threads: thread.start()
 for thread in threads: thread.join(60)
 print(len({{int(each.Device(1).context.handle) for each in (core, core2)}}))
-print(sorted(str(each._shared and each._shared.package) for each in (simulator, simulator2)).count("None"))
+print([each.process.other_copy() for each in (simulator, simulator2)].count(None))
 """
     assert printed(code) == ["1", "1"]
 
@@ -170,7 +171,8 @@ print(simulator.alive(), simulator2.alive())
 simulator2.enable(devices=2)
 import ctypes
 count = ctypes.c_int()
-print(ctypes.CDLL("libcuda.so.1").cuInit(0), core2.Device(1).device_id, simulator2._shared.package)
+status, other = ctypes.CDLL("libcuda.so.1").cuInit(0), simulator2.process.other_copy()
+print(status, core2.Device(1).device_id, other.package)
 print(ctypes.CDLL("libcuda.so.1").cuDeviceGetCount(ctypes.byref(count)), count.value)
 """
     assert printed(code) == ["{} {}", "0 1 one", "0 2"]

@@ -329,7 +329,7 @@ print(driver.checked.cuFuncGetAttribute(driver.CUfunction_attribute.CU_FUNC_ATTR
 from cudapy import simulator
 from cudapy.simulator import library
 found = {}
-for name, table in simulator.tables().items():
+for name, table in simulator.process.tables().items():
     missing = [s for s in library.provided[name] if table.callback(s) is None]
     found[name] = len(library.provided[name]) - len(missing)
     assert not missing, missing
@@ -343,7 +343,7 @@ print(found["driver"] > 280, found["runtime"] > 60)
         """
         code = """
 from cudapy import simulator
-tables = simulator.tables()
+tables = simulator.process.tables()
 for library, symbol in (
     ("driver", "cuStreamQuery"), ("driver", "cuStreamQuery_ptsz"), ("runtime", "cudaEventCreateWithFlags"),
     ("driver", "cuGraphicsUnregisterResource"), ("driver", "cuMemAlloc_v2_ptsz"), ("runtime", "cuInit"),

@@ -60,7 +60,7 @@ def test_the_library_has_what_is_provided() -> None:
 def runtime() -> Any:
     if not simulator.is_enabled():
         pytest.skip("this process has a GPU")
-    return simulator.runtime_of(13)
+    return simulator.process.runtime_of(13)
 
 
 @pytest.fixture

@@ -319,7 +319,7 @@ def test_a_compiled_program_loads_its_kernels_again() -> None:
     """Its kernels, variables and managed variables were registered as it started."""
     code = """
 from tests.simulator.test_registered import PTX, WRAPPER_MAGIC, Wrapper, dim3
-call = lambda name, *arguments: simulator.runtime_of(13).callback(name)(*arguments)
+call = lambda name, *arguments: simulator.process.runtime_of(13).callback(name)(*arguments)
 text = ctypes.create_string_buffer(PTX)
 wrapper = Wrapper(WRAPPER_MAGIC, 1, ctypes.addressof(text), None)
 binary = ctypes.c_void_p(call("__cudaRegisterFatBinary", ctypes.addressof(wrapper)))

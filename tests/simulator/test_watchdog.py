@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudapy import simulator
 from cudapy.simulator.engine import fault, settings
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.run import watchdog
+from cudapy.simulator.options import Options
 
 from .machine import Machine
 
@@ -111,12 +111,12 @@ def test_who_works_is_waited_for(machine: Machine, limited: Any, impatient: None
 def test_what_is_no_timeout(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv("CUDAPY_SIMULATOR_TIMEOUT", text)
     with pytest.raises(ValueError, match=f"a timeout is a number of seconds, or 0 for none, not {text}"):
-        simulator._seconds(None, 0.0)
+        Options.from_environment(Options()).validate()
 
 
 def test_the_argument_goes_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDAPY_SIMULATOR_TIMEOUT", "2.5")
-    assert simulator._seconds(None, 7.0) == 2.5
-    assert simulator._seconds(3, 7.0) == 3
+    assert Options.from_environment(Options()).timeout == 2.5
+    assert Options.from_environment(Options(timeout=3)).timeout == 3
     monkeypatch.delenv("CUDAPY_SIMULATOR_TIMEOUT")
-    assert simulator._seconds(None, 7.0) == 7.0
+    assert Options.from_environment(Options()).timeout is None

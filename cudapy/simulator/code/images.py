@@ -22,7 +22,7 @@ from ..._ffi.rounding import round_up
 from ..._types.driver.enums import CUjit_option as Option
 from ..addresses import require
 from ..devices.attributes import SHARED_PER_MULTIPROCESSOR
-from ..devices.device import Options as Device
+from ..devices.device import Hardware
 from ..refused import Refused, invalid
 from . import debug_sections
 from .fatbin import unpacked
@@ -218,7 +218,7 @@ def of_cubin(cubin: bytes) -> bytes:
 @_refused()
 def of_fatbin(data: bytes) -> bytes:
     """The PTX of a fat binary, for the device's compute capability or an older one. Raises Refused."""
-    major, minor = Device.compute_capability
+    major, minor = Hardware.compute_capability
     best, skipped = 0, defaultdict(set)
     ptx = b""
     for entry in fatbin.entries(data):
@@ -257,7 +257,7 @@ def _remedy(numbers: Collection[int]) -> str:
     enough = [known for known in sorted(SHARED_PER_MULTIPROCESSOR) if known >= min(numbers, default=1000)]
     if enough:
         return f"try --compute-capability {enough[0] // 10}.{enough[0] % 10}"
-    name = "compute_{}{}".format(*Device.compute_capability)
+    name = "compute_{}{}".format(*Hardware.compute_capability)
     return f"compile it with PTX, nvcc -gencode arch={name},code={name}, or with -lineinfo"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ..._ffi import elf
-from ..devices.device import Options as Device
+from ..devices.device import Hardware
 from ..entry_points import Release
 from ..refused import Refused
 
@@ -39,7 +39,7 @@ def check_cubin(cubin: bytes) -> None:
     """
     number = elf.compute_capability(cubin)
     if number and not runs_cubin(number):
-        major, minor = Device.compute_capability
+        major, minor = Hardware.compute_capability
         raise Refused(
             "CUDA_ERROR_NO_BINARY_FOR_GPU",
             f"this cubin is for sm_{number}, and the device has compute capability {major}.{minor}: compile"
@@ -49,7 +49,7 @@ def check_cubin(cubin: bytes) -> None:
 
 def runs_cubin(number: int) -> bool:
     """Whether the device runs machine code for a compute capability, 86 for 8.6."""
-    major, minor = Device.compute_capability
+    major, minor = Hardware.compute_capability
     return number // 10 == major and number % 10 <= minor
 
 
@@ -58,7 +58,7 @@ def check_target(ptx: bytes) -> None:
     match = _TARGET.search(ptx)
     if match is None:
         return
-    (major, minor), number, suffix = Device.compute_capability, int(match[1]), match[2].decode()
+    (major, minor), number, suffix = Hardware.compute_capability, int(match[1]), match[2].decode()
     have = 10 * major + minor
     runs = {"a": have == number, "f": have >= number and have // 10 == number // 10}.get(
         suffix, have >= number

@@ -20,7 +20,7 @@ from .attributes import attributes
 NAME = b"cudapy simulator"
 
 
-class Options:
+class Hardware:
     """How the devices are made: what `cudapy.simulator.enable` was told."""
 
     devices = 1
@@ -32,7 +32,7 @@ class Device:
 
     def __init__(self, ordinal: int) -> None:
         self.ordinal = ordinal
-        self.attributes = attributes(ordinal, Options.compute_capability)
+        self.attributes = attributes(ordinal, Hardware.compute_capability)
         self.uuid = uuid_of(ordinal)
         self.total_memory = total_memory()
         self.used_memory = 0
@@ -93,7 +93,7 @@ def existing() -> list[Device]:
     """The devices of the machine, with cuInit or without."""
     with _lock:
         if not _existing:
-            _existing[:] = [Device(i) for i in range(Options.devices)]  # none is there before all are
+            _existing[:] = [Device(i) for i in range(Hardware.devices)]  # none is there before all are
     return _existing
 
 

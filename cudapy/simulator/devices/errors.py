@@ -89,7 +89,7 @@ def _no_flags(flags: int) -> None:
 def cuGetProcAddress_v2(
     symbol: bytes | None, pfn: Pointer, cudaVersion: int, flags: int, symbolStatus: Pointer | None
 ) -> None:
-    from .. import tables
+    from ..process import tables
 
     if symbol is None or not 0 < cudaVersion <= Release.number or flags & ~3:
         raise invalid(f"no symbol, a CUDA version other than 1 .. {Release.number}, or unknown flags")

@@ -9,7 +9,8 @@ import threading
 from functools import partial
 
 from ..._pathfinder.libraries import MAJORS
-from .. import driver_version, is_enabled, runtime_of, tables
+from ..options import read, release
+from ..process import is_enabled, runtime_of, tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _take(key: str, handle: ctypes.CDLL | None) -> None:
     from .driver import open_driver
 
     if key not in _libraries:
-        version = Release.number if is_enabled() else driver_version()
+        version = Release.number if is_enabled() else release(read("driver_version"))
         library = _libraries[key] = open_driver(version, _driver, handle)
         if key == "driver":
             library.tell_forks()

@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import nvml
 from ..._ffi.prototypes import symbol_of
-from .. import nvml_table
+from ..process import nvml_table
 from .loaded import SharedLibrary
 from .shutdown import answer
 

@@ -12,7 +12,7 @@ import sysconfig
 
 from ..._pathfinder import start
 from ..._pathfinder.libraries import MAJORS
-from .. import driver_version
+from ..options import read, release
 from . import driver, library_file, runtime
 from .machine_code import this_machine
 
@@ -26,7 +26,7 @@ def write(folder: str) -> list[str]:
     library, place = libpython()
     os.makedirs(folder, exist_ok=True)
     paths = []
-    names = {driver.SONAME: driver.functions(driver_version())}
+    names = {driver.SONAME: driver.functions(release(read("driver_version")))}
     names |= {runtime.soname(major): runtime.functions(major) for major in MAJORS}
     for name, functions in names.items():
         path = os.path.join(folder, name)

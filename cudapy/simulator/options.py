@@ -1,0 +1,162 @@
+"""The simulator's options: `enable` takes them, and those that it is not given come from the environment."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+CHECKS = {"races": "check_races", "uninitialized": "check_uninitialized"}
+"""The options that CUDAPY_SIMULATOR_CHECK switches on, by what it may name besides `all`."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `cudapy.simulator.enable` takes, which describes it. None: not given."""
+
+    devices: int | None = None
+    compute_capability: tuple[int, int] | None = None
+    driver_version: tuple[int, int] | None = None
+    seed: int | None = None
+    check_races: bool | None = None
+    check_uninitialized: bool | None = None
+    coverage: bool | None = None
+    reports: bool | None = None
+    timeout: float | None = None
+
+    @classmethod
+    def from_environment(cls, given: Options) -> Options:
+        """The options given, and the others from the environment.
+
+        Raises ValueError for a variable whose value is not one of its option.
+        """
+        checks = _checks()
+        options = given.given()
+        for name in _READERS:
+            if name not in options:
+                options[name] = read(name)
+                if options[name] is None and name in checks:
+                    options[name] = True
+        return cls(**options)
+
+    def given(self) -> dict[str, Any]:
+        """The options that are not None, by name."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: value for name, value in values if value is not None}
+
+    def as_environment(self) -> dict[str, str]:
+        """The variables in which `from_environment` finds the options that are given."""
+        return {variable(name): _text(value) for name, value in self.given().items()}
+
+    def validate(self) -> None:
+        """Raise ValueError for what the simulator cannot be or do."""
+        from .devices.attributes import SHARED_PER_MULTIPROCESSOR
+
+        release(self.driver_version)
+        if self.compute_capability is not None:
+            major, minor = self.compute_capability
+            if 10 * major + minor not in SHARED_PER_MULTIPROCESSOR:
+                known = ", ".join(f"{number // 10}.{number % 10}" for number in SHARED_PER_MULTIPROCESSOR)
+                raise ValueError(
+                    f"no compute capability {self.compute_capability}: the simulator has {known}"
+                )
+        if self.devices is not None and not 1 <= self.devices <= 16:
+            raise ValueError(f"the simulator has 1 .. 16 devices, not {self.devices}")
+        if self.timeout is not None and not 0 <= self.timeout < float("inf"):
+            raise _no_timeout(self.timeout)
+
+
+def variable(name: str) -> str:
+    """The variable of the environment with an option."""
+    return f"CUDAPY_SIMULATOR_{name.upper()}"
+
+
+def read(name: str) -> Any:
+    """An option from the environment; None if it is not set. Raises ValueError for what is not its value."""
+    text = os.environ.get(variable(name))
+    return _READERS[name](variable(name), text) if text else None
+
+
+def release(version: tuple[int, int] | None) -> int:
+    """A driver's version as cuDriverGetVersion has it, the newest for None.
+
+    Raises ValueError for one that the simulator cannot be.
+    """
+    from .entry_points import NEWEST
+
+    major, minor = version or (NEWEST // 1000, NEWEST % 1000 // 10)
+    number = 1000 * major + 10 * minor
+    if not 12000 <= number <= NEWEST:
+        raise ValueError(f"the simulator is a driver of CUDA 12.0 .. {NEWEST // 1000}.{NEWEST % 1000 // 10}")
+    return number
+
+
+def pair(text: str) -> tuple[int, int]:
+    """ "8.0" as (8, 0). Raises ValueError."""
+    major, _, minor = text.partition(".")
+    return int(major), int(minor or 0)
+
+
+def _checks() -> set[str]:
+    """The options that CUDAPY_SIMULATOR_CHECK switches on: those of `all`, or of names between commas."""
+    text = os.environ.get(variable("check"), "")
+    asked = [name.strip() for name in text.split(",") if name.strip()]
+    for name in asked:
+        if name not in (*CHECKS, "all"):
+            names = ", ".join(("all", *CHECKS))
+            raise ValueError(f"{variable('check')} cannot be {name!r}: there is {names}")
+    return {*CHECKS.values()} if "all" in asked else {CHECKS[name] for name in asked}
+
+
+def _whole(variable: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{variable} is {text!r}, which is not a whole number") from None
+
+
+def _version(variable: str, text: str) -> tuple[int, int]:
+    try:
+        return pair(text)
+    except ValueError:
+        raise ValueError(f"{variable} is {text!r}, which is not a version such as 9.0") from None
+
+
+def _switch(variable: str, text: str) -> bool:
+    return text not in ("0", "false", "no")
+
+
+def _seconds(variable: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise _no_timeout(text) from None
+
+
+def _no_timeout(value: object) -> ValueError:
+    return ValueError(f"a timeout is a number of seconds, or 0 for none, not {value}")
+
+
+def _text(value: Any) -> str:
+    """An option as its reader takes it."""
+    if isinstance(value, tuple):
+        return ".".join(map(str, value))
+    return str(value) if isinstance(value, float) else str(int(value))
+
+
+_READERS: dict[str, Callable[[str, str], Any]] = {
+    "devices": _whole,
+    "compute_capability": _version,
+    "driver_version": _version,
+    "seed": _whole,
+    "check_races": _switch,
+    "check_uninitialized": _switch,
+    "coverage": _switch,
+    "reports": _switch,
+    "timeout": _seconds,
+}
+"""How the text of a variable becomes the value of an option."""
