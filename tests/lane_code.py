@@ -15,22 +15,19 @@ import sys
 import textwrap
 from pathlib import Path
 
-from cudapy._ffi.lanes import (
-    ARGUMENT,
+from cudapy._ffi.lane_layout import CONTEXT, PAGE
+from cudapy._ffi.lane_types import (
     BYTES,
-    CONTEXT,
     ENUM,
-    FUNCTION,
     INTEGER,
     MOST_PARAMETERS,
     MOST_RESULTS,
     NARROW,
     NONE,
-    PAGE,
     PLACE,
-    RESULT,
     RESULTS,
 )
+from cudapy._ffi.lanes import ARGUMENT, FUNCTION, RESULT
 from cudapy.simulator.engine.jit.assembler import (
     R8,
     R9,
@@ -56,6 +53,7 @@ WHERE = Path(__file__).parents[1] / "cudapy" / "_ffi" / "lane_code.py"
 IN_REGISTERS = (RDI, RSI, RDX, RCX, R8, R9)
 VALUES = 8 * (MOST_PARAMETERS - len(IN_REGISTERS))  # above what C finds on the stack
 CELLS = VALUES + 8 * MOST_PARAMETERS
+TEMPORARY, ALONE, LEFT = (At(RSP, 8 * i) for i in range(3))  # once C has returned
 ROOM = (CELLS + 16 * MOST_RESULTS) // 16 * 16 + 8  # with six registers and the return address: 16 bytes
 
 
@@ -245,32 +243,35 @@ class Routine(Assembler):
         self.jump_if("ne", "failed")
 
     def results(self) -> None:
-        """R13: the tuple, R14 what is known about the next result, R15 its cell, R12 its index."""
+        """R13: the tuple, or 0; R12 where the next result goes, R14 what is known of it, R15 its cell."""
         self.load(R13, self.of_function("only"))
         self.test(R13, R13)
-        self.jump_if("e", "tuple")
+        self.jump_if("e", "made of results")
         self.word("mov", RDI, R13)
         self.call_context("incref")
         self.jump("end")
-        self.label("tuple")
-        self.load(RDI, self.of_function("results"))
-        self.number("add", RDI, 1)
+        self.label("made of results")
+        self.load(R14, self.of_function("outputs"))
+        self.lea(R15, At(RSP, CELLS))
+        self.load(RAX, self.of_function("results"))
+        self.keep(LEFT, RAX)
+        self.lea(R12, ALONE)
+        self.load(RDI, self.of_function("room"))
+        self.test(RDI, RDI)
+        self.jump_if("e", "item")
         self.call_context("tuple_new")
         self.word("mov", R13, RAX)
         self.test(R13, R13)
         self.jump_if("e", "end")
-        self.load(RDI, self.of_function("ok"))
+        self.word("mov", R12, R13)
+        self.word("add", R12, self.of_context("items_at"))
+        self.load(RDI, self.of_function("first"))
+        self.test(RDI, RDI)
+        self.jump_if("e", "item")
+        self.keep(At(R12), RDI)
+        self.number("add", R12, 8)
         self.call_context("incref")
-        self.load(R14, self.of_function("outputs"))
-        self.lea(R15, At(RSP, CELLS))
-        self.set(R12, 0)
-        self.load(RDX, self.of_function("ok"))
         self.label("item")
-        self.word("mov", RDI, R13)
-        self.word("mov", RSI, R12)
-        self.call_context("tuple_set")  # which takes the reference
-        self.word("cmp", R12, self.of_function("results"))
-        self.jump_if("e", "end")
         kind, value, template, size = (At(R14, 8 * (1 + i)) for i in range(4))
         self.load(RCX, kind)
         for name in RESULTS:
@@ -295,19 +296,41 @@ class Routine(Assembler):
         self.call_context("from_signed")
         self.jump("made")
 
+        self.label("float 4")
+        self.code += b"\xf3\x41\x0f\x5a\x07"  # cvtss2sd XMM0, [R15]
+        self.call_context("from_float")
+        self.jump("made")
+        self.label("float 8")
+        self.code += b"\xf2\x41\x0f\x10\x07"  # movsd XMM0, [R15]
+        self.call_context("from_float")
+        self.jump("made")
+
+        self.label("text")
+        self.load(RDI, At(R15))
+        self.test(RDI, RDI)
+        self.jump_if("e", "no text")
+        self.call_context("from_text")
+        self.jump("made")
+        self.label("no text")
+        self.load(RDI, self.of_context("none"))
+        self.keep(TEMPORARY, RDI)
+        self.call_context("incref")
+        self.load(RAX, TEMPORARY)
+        self.jump("made")
+
         self.label("enum")
         self.code += b"\x49\x63\x3f"  # movsxd RDI, [R15]
         self.call_context("from_signed")
         self.test(RAX, RAX)
         self.jump_if("e", "broken")
-        self.keep(At(RSP), RAX)
+        self.keep(TEMPORARY, RAX)
         self.word("mov", RSI, RAX)
         self.load(RDI, value)
         self.call_context("get_item")
-        self.load(RDI, At(RSP))
-        self.keep(At(RSP), RAX)
+        self.load(RDI, TEMPORARY)
+        self.keep(TEMPORARY, RAX)
         self.call_context("decref")
-        self.load(RAX, At(RSP))
+        self.load(RAX, TEMPORARY)
         self.jump("made")
 
         self.label("handle 4")
@@ -340,17 +363,27 @@ class Routine(Assembler):
         self.keep(At(R8), RCX, 4)
 
         self.label("made")
-        self.word("mov", RDX, RAX)
-        self.test(RDX, RDX)
+        self.test(RAX, RAX)
         self.jump_if("e", "broken")
-        self.number("add", R12, 1)
+        self.keep(At(R12), RAX)
+        self.number("add", R12, 8)
         self.number("add", R14, 8 * len(RESULT))
         self.number("add", R15, 16)
-        self.jump("item")
+        self.load(RAX, LEFT)
+        self.number("sub", RAX, 1)
+        self.keep(LEFT, RAX)
+        self.test(RAX, RAX)
+        self.jump_if("ne", "item")
+        self.test(R13, R13)
+        self.jump_if("ne", "end")
+        self.load(R13, ALONE)
+        self.jump("end")
         self.label("broken")
         self.word("mov", RDI, R13)
-        self.call_context("decref")
         self.set(R13, 0)
+        self.test(RDI, RDI)
+        self.jump_if("e", "end")
+        self.call_context("decref")
 
     def ends(self) -> None:
         self.label("end")
@@ -358,20 +391,31 @@ class Routine(Assembler):
         self.leave()
         self.ret()
 
-        self.label("failed")
+        self.label("failed")  # failed(status, *arguments)
         self.word("mov", RDI, R14)
         self.call_context("from_signed")
+        self.word("mov", R14, R13)
         self.set(R13, 0)
         self.test(RAX, RAX)
         self.jump_if("e", "end")
-        self.word("mov", R14, RAX)
-        self.word("mov", RSI, RAX)
+        self.keep(At(RSP, VALUES), RAX)
+        self.load(RDX, self.of_function("inputs"))
+        self.set(R8, 0)
+        self.label("pass")
+        self.word("cmp", R8, RDX)
+        self.jump_if("e", "passed")
+        self.load(RCX, At(R14, 0, R8, 8))
+        self.keep(At(RSP, VALUES + 8, R8, 8), RCX)
+        self.number("add", R8, 1)
+        self.jump("pass")
+        self.label("passed")
         self.load(RDI, self.of_function("failed"))
-        self.set(RDX, 0)
-        self.set(RAX, 0)
+        self.lea(RSI, At(RSP, VALUES))
+        self.number("add", RDX, 1)
+        self.set(RCX, 0)
         self.call_context("call")
         self.word("mov", R13, RAX)
-        self.word("mov", RDI, R14)
+        self.load(RDI, At(RSP, VALUES))
         self.call_context("decref")
         self.jump("end")
 

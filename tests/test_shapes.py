@@ -42,6 +42,7 @@ sys.addaudithook(lambda event, args: compiled.append(args) if event == "compile"
 driver.libcuda.load = lambda: library
 library = ctypes.CDLL(sys.argv[1])
 driver.cuCtxGetCurrent()
+driver.cuCtxGetCurrent.__declaration__.install()
 del compiled[:]
 {calls}
 print(len(compiled), *sorted(name for name in sys.modules if "_types.driver" in name))
@@ -60,7 +61,7 @@ def after(calls: str, stub_path: Path, **variables: str) -> list[str]:
 
 
 def test_a_first_call_compiles_nothing_that_is_known(stub_path: Path) -> None:
-    calls = "driver.cuStreamSynchronize(driver.CUstream(1)); driver.checked.cuStreamSynchronize(0)"
+    calls = "driver.cuStreamSynchronize(hStream=0); driver.checked.cuStreamSynchronize(hStream=0)"
     count, *_ = after(calls, stub_path)
     assert count == "0"
     count, *_ = after("driver.cuTensorMapEncodeTiled.__declaration__.install()", stub_path)
@@ -70,7 +71,7 @@ def test_a_first_call_compiles_nothing_that_is_known(stub_path: Path) -> None:
 def test_without_byte_code_the_shapes_stay_where_they_are(stub_path: Path, tmp_path: Path) -> None:
     """To compile all of them takes longer than the few that a program needs."""
     nowhere = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(tmp_path)}
-    count, *_ = after("driver.cuStreamSynchronize(0)", stub_path, **nowhere)
+    count, *_ = after("driver.cuStreamSynchronize(hStream=0)", stub_path, **nowhere)
     assert int(count) >= 1
 
 

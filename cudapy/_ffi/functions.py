@@ -37,7 +37,8 @@ from . import convert, results
 from .enums import Enum
 from .handles import Callback, Handle, maker
 from .lazy_types import find
-from .prototypes import FUNCTION_POINTER, CParameter, parse
+from .parameters import c_name, is_in_out, public_name, type_of
+from .prototypes import CParameter, parse
 from .scalars import AGGREGATES, SCALARS
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ class Writer:
         self.arguments: list[str] = []
         self.argtypes: list[Any] = []  # of the first arguments, as far as they are outputs that are objects
         self.results: list[str] = []
-        self.prefix = "_c_"
+        self.addresses = {*self.sizes, *self.in_place, *self.later}
+        self.is_owning = False
         self.outputs = sum(p.name not in self.inputs or self.is_in_out(p) for p in self.prototype.parameters)
 
     def known(self, name: str) -> str:
@@ -179,7 +181,7 @@ class Writer:
 
     def owning(self, status: str) -> str:
         """The same for `Owning`: raising, and with a cell first."""
-        self.prefix = "_o_"
+        self.is_owning = True
         makes = [p for p in self.prototype.parameters if p.name not in self.inputs]
         cell = makes[0] if makes else self.prototype.parameters[0]
         for parameter in self.prototype.parameters:
@@ -245,12 +247,8 @@ class Writer:
     # -- types ------------------------------------------------------------------------------------
 
     def type_of(self, parameter: CParameter) -> Any:
-        """The class of the parameter's base type: an enum, handle, struct or ctypes scalar; None for void."""
-        if parameter.type == "void":
-            return None
-        if parameter.type == FUNCTION_POINTER:
-            return Callback
-        return SCALARS.get(parameter.type) or find(self.scope, parameter.type)
+        """The class of the parameter's base type."""
+        return type_of(parameter, self.scope)
 
     def put(self, cls: Any) -> str:
         """The name by which generated code reaches `cls`."""
@@ -262,16 +260,16 @@ class Writer:
 
     @property
     def public_name(self) -> str:
-        """The name for messages: a private stub completes the public function of that name."""
-        return self.real_name.lstrip("_").removesuffix("_12")
+        """The name for messages."""
+        return public_name(self.real_name)
 
     @property
     def c_name(self) -> str:
-        """The global that holds the C function: one for each declaration, since two may share a symbol.
+        """The global that holds the C function.
 
         That of `owning` is another one, which takes the addresses of cells as they are.
         """
-        return f"{self.prefix}{self.real_name}"
+        return f"_o_{self.real_name}" if self.is_owning else c_name(self.real_name)
 
     def said(self, parameter: str = "") -> str:
         """The string that messages begin with: the function, or a parameter of it."""
@@ -305,12 +303,7 @@ class Writer:
         return f"{name}.value" if typedef else name
 
     def is_in_out(self, parameter: CParameter) -> bool:
-        if parameter.stars != 1 or parameter.const:
-            return False
-        if parameter.name in self.sizes or parameter.name in self.in_place or parameter.name in self.later:
-            return False
-        cls = self.type_of(parameter)
-        return cls is not None and cls is not ctypes.c_char and not issubclass(cls, AGGREGATES)
+        return is_in_out(parameter, self.type_of(parameter), self.addresses)
 
     # -- inputs -----------------------------------------------------------------------------------
 

@@ -22,63 +22,56 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import sys
 from _thread import RLock
 
 from .. import _forks
-from .enums import Enum
-from .handles import Callback, Handle, Thunk, entry, maker
+from .handles import Handle, Thunk, entry, maker
+from .lane_layout import CONTEXT, PAGE, NoLanes, context, set_vectorcall, vectorcall_at, words
+from .lane_types import BYTES, INTEGER, NONE, RESULTS, Argument, Result, described
+from .lazy_types import find
 from .library import FAST_LANE
+from .parameters import c_name, public_name
+from .prototypes import symbol_of
 from .scalars import AGGREGATES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from .functions import Writer
     from .library import Declaration
-    from .prototypes import CParameter
 
 TESTED = ((3, 12), (3, 13))
 """The versions of CPython that have lanes: those on which the tests have run."""
 
-PAGE = 4096
 STUB = 16  # bytes
 STUBS = PAGE // STUB
 MOST_BLOCKS = 16
-MOST_PARAMETERS = 16
-MOST_RESULTS = 3
 
-CONTEXT = (
-    "int", "none", "monitors", "code_at", "storage_at", "bytes_at", "tag_at", "digits_at", "no_digits",
-    "one_digit", "two_digits", "save_thread", "restore_thread", "incref", "decref", "tuple_new", "tuple_set",
-    "from_signed", "from_unsigned", "get_item", "allocate", "call",
-)  # fmt: skip
-"""The words that all functions share."""
 FUNCTION = (
     "slow", "code", "count", "inputs", "arguments", "results", "outputs", "c", "locked", "on_stack", "only",
-    "ok", "failed",
+    "room", "first", "failed",
 )  # fmt: skip
 """The words of a function's table.
 
 slow: the vectorcall that it had; code: its code object, of which the lane does the same; count: of arguments,
 which no call has while the lane is closed; inputs: how many there are; arguments, outputs: addresses of
-ARGUMENTs and RESULTs; results: how many there are beside the status; c: the C function; locked: whether it is
-called with the GIL; on_stack: how many of its parameters are; only: the tuple for a success without results,
-else 0; ok: the status of a success; failed: what makes the tuple for another.
+ARGUMENTs and RESULTs; results: how many of those there are; c: the C function; locked: whether it is called
+with the GIL; on_stack: how many of its parameters are. After a success it returns `only`, if there are no
+results; else a tuple with `room` for `first`, the status, unless that is 0, and the results; or the one
+result, if the room is 0. After a failure it calls `failed` with the status and the arguments.
 """
 ARGUMENT = ("kind", "class", "limit", "slot")
-"""kind: bits, see below; class: that it may have beside int; limit: the highest int; slot: where it goes."""
-INTEGER, NONE, ENUM, BYTES, PLACE, NARROW = (1 << i for i in range(6))
-"""INTEGER, NONE: may be an int, None. Objects of the class are ints (ENUM), or bytes, or ctypes objects,
-passed by their address (PLACE) or by their value, of four bytes (NARROW) or eight.
-"""
+"""The words of an Argument. slot: in bytes."""
 RESULT = ("slot", "kind", "object", "template", "size")
-"""kind: an index of RESULTS; object: an enum's members, a handle's class; template: a handle; its size."""
-RESULTS = ("unsigned 4", "unsigned 8", "signed 4", "signed 8", "enum", "handle 4", "handle 8")
+"""Those of a Result. kind: an index of RESULTS; object: an enum's members, a handle's class; template: a null
+handle; size: of that.
+"""
 
 _NEVER = (1 << 63) - 1  # a count that no call has
-_api: Any = getattr(ctypes, "pythonapi", None)
+_COUNT, _C, _LOCKED, _CODE = (FUNCTION.index(name) for name in ("count", "c", "locked", "code"))
 _lock = RLock()
 
 
@@ -89,154 +82,39 @@ def _unlock() -> None:
     _lock = RLock()
 
 
-class NoLanes(Exception):
-    """Why there are none in this process."""
+# -- What stays: machine code may use it longer than modules live ------------------------------------------
 
-
-def words(obj: Any) -> Any:
-    """The words of an object, as many as all objects of its class have."""
-    return (ctypes.c_uint64 * (type(obj).__basicsize__ // 8)).from_address(id(obj))
-
-
-def _the_only(found: list[int], what: str) -> int:
-    if len(found) != 1:
-        raise NoLanes(f"{what} is not where it was expected")
-    return found[0]
-
-
-def _word_of(obj: Any, value: int, what: str) -> int:
-    """Where in an object there is a word, in bytes."""
-    return _the_only([8 * i for i, word in enumerate(words(obj)) if word == value], what)
-
-
-def _address(name: str) -> int:
-    return ctypes.cast(_api[name], ctypes.c_void_p).value or 0
+_kept: list[Any] = []
+if hasattr(ctypes, "pythonapi"):
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_kept))
 
 
 def _immortal(obj: Any) -> int:
-    """The address of an object that is kept for good: machine code may use it longer than modules live."""
-    _api.Py_IncRef(ctypes.py_object(obj))
+    """The address of an object that is kept for good."""
+    _kept.append(obj)
     return id(obj)
 
 
-def _table(numbers: list[int]) -> Any:
-    """Words that are kept for good."""
-    table = (ctypes.c_uint64 * max(len(numbers), 1))(*numbers)
-    _immortal(table)
-    return table
+class _Words:
+    """Words that are kept for good, beside one another."""
 
+    def __init__(self) -> None:
+        self._left = 0
+        self._memory: Any = None
+        self._start = 0
 
-# -- What Python looks like ------------------------------------------------------------------------------
-
-
-def _monitors() -> int:
-    """Where the interpreter has which tools get which events: 8 bytes, of the events from PY_START on."""
-    from .memory import NotMappedError, read_mapped
-
-    monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
-    tools = range(6)
-    if any(map(monitoring.get_tool, tools)) or sys.gettrace() or sys.getprofile():
-        raise NoLanes("a profiler, tracer or tool of sys.monitoring is active")
-    get = _api.PyInterpreterState_Get
-    main = _api.PyInterpreterState_Main
-    get.restype = main.restype = ctypes.c_void_p
-    interpreter: int = get()
-    if interpreter != main():
-        raise NoLanes("this is not the main interpreter")
-    tool = tools[3]
-    mark = bytes([1 << tool]) * 8
-    monitoring.use_tool_id(tool, __name__)
-    monitoring.set_events(tool, 0xFF)
-    try:
-        place = -1
-        for hint in _HINTS:
-            if read_mapped(interpreter + hint, 8) == mark:
-                place = hint
-        if place < 0:
-            found = b""
-            while len(found) < 1 << 20:
-                found += read_mapped(interpreter + len(found), PAGE)
-                place = found.find(mark)
-                if place >= 0:
-                    break
-    except NotMappedError:
-        place = -1
-    finally:
-        monitoring.set_events(tool, 0)
-        monitoring.free_tool_id(tool)
-    if place < 0 or read_mapped(interpreter + place, 8) != bytes(8):
-        raise NoLanes("the events of sys.monitoring are not where they were expected")
-    return interpreter + place
-
-
-_HINTS = (381744, 193136)  # of 3.12.1 and 3.13.0
-
-
-def _context() -> dict[str, int]:
-    """The words of CONTEXT."""
-
-    def function() -> None: ...
-
-    cell = ctypes.c_size_t(0x1234_5678)
-    none, one, two = 0, 1 << 29, (1 << 59) + 12345
-    tags = [words(number)[2] for number in (none, one, two)]
-    digits = [ctypes.c_uint32.from_address(id(two) + 24 + 4 * i).value for i in range(2)]
-    if (
-        int.__basicsize__ != 24
-        or len({*tags}) != 3
-        or ctypes.c_uint32.from_address(id(one) + 24).value != one
-        or digits[0] + (digits[1] << 30) != two
-        or words(-one)[2] in tags
-        or words(one)[1] != id(int)
-    ):
-        raise NoLanes("an int does not look as expected")
-    text = b"cudapy, fast lane"
-    bytes_at = bytes.__basicsize__ - 1
-    if ctypes.string_at(id(text) + bytes_at, len(text) + 1) != text + b"\0":
-        raise NoLanes("bytes do not look as expected")
-    return {
-        "int": id(int),
-        "none": id(None),
-        "monitors": _monitors(),
-        "code_at": _word_of(function, id(function.__code__), "the code of a function"),
-        "storage_at": _word_of(cell, ctypes.addressof(cell), "the storage of a ctypes object"),
-        "bytes_at": bytes_at,
-        "tag_at": 16,
-        "digits_at": 24,
-        "no_digits": tags[0],
-        "one_digit": tags[1],
-        "two_digits": tags[2],
-        "save_thread": _address("PyEval_SaveThread"),
-        "restore_thread": _address("PyEval_RestoreThread"),
-        "incref": _address("Py_IncRef"),
-        "decref": _address("Py_DecRef"),
-        "tuple_new": _address("PyTuple_New"),
-        "tuple_set": _address("PyTuple_SetItem"),
-        "from_signed": _address("PyLong_FromLongLong"),
-        "from_unsigned": _address("PyLong_FromUnsignedLongLong"),
-        "get_item": _address("PyObject_GetItem"),
-        "allocate": _address("PyType_GenericAlloc"),
-        "call": _address("PyObject_CallFunctionObjArgs"),
-    }
-
-
-def _vectorcall_at() -> int:
-    """Where a function has its vectorcall, in words."""
-
-    def function() -> None: ...
-
-    before = [*words(function)]
-    mark = 0x1234_5678_1234_5678
-    _set_vectorcall(function, mark)
-    at = _word_of(function, mark, "the vectorcall of a function") // 8
-    words(function)[at] = before[at]
-    return at
-
-
-def _set_vectorcall(function: Any, address: int) -> None:
-    call = _api.PyFunction_SetVectorcall
-    call.argtypes, call.restype = [ctypes.py_object, ctypes.c_void_p], None
-    call(function, address)
+    def put(self, *numbers: int) -> tuple[int, Any]:
+        """The address of words that hold these numbers, and the words."""
+        count = len(numbers)
+        if count > self._left:
+            self._left = max(count, 4096)
+            block = (ctypes.c_uint64 * self._left)()
+            self._start, self._memory = ctypes.addressof(block), memoryview(block).cast("B").cast("Q")
+            _immortal(self._memory)
+        address, found = self._start, self._memory[:count]
+        struct.pack_into(f"{count}Q", found.cast("B"), 0, *numbers)
+        self._left, self._start, self._memory = self._left - count, address + 8 * count, self._memory[count:]
+        return address, found
 
 
 # -- Executable memory -----------------------------------------------------------------------------------
@@ -265,7 +143,11 @@ class _Block:
                 b"\xe9" + (-at - 12).to_bytes(4, "little", signed=True) + b"\xcc" * 4
             )  # jmp to the routine
         ctypes.memmove(start, bytes(code), len(code))
-        ctypes.memmove(start + data, _table([context[name] for name in CONTEXT]), 8 * len(CONTEXT))
+        ctypes.memmove(
+            start + data,
+            struct.pack(f"{len(CONTEXT)}Q", *[context[name] for name in CONTEXT]),
+            8 * len(CONTEXT),
+        )
         if libc.mprotect(start, 2 * PAGE, 1 | 4):  # read, execute
             raise NoLanes(f"memory must not become executable: {os.strerror(ctypes.get_errno())}")
         self._stubs: int = start + PAGE
@@ -283,58 +165,100 @@ class _Lanes:
     """What gives functions their lanes."""
 
     def __init__(self) -> None:
-        self._context = _context()
-        self._vectorcall = _vectorcall_at()
+        self._context = context()
+        self._vectorcall = vectorcall_at()
         self._plain = words(lambda: None)[self._vectorcall]
         self._blocks = [_Block(self._context)]
+        self._words = _Words()
+        self._handles: dict[Any, tuple[int, int, int] | None] = {}
 
-    def install(self, function: Any, c_function: Any, arguments: Any, results: Any, **rest: Any) -> Any:
-        """Give a function its lane; return its table, None if it has one or there are too many."""
+    def install(
+        self,
+        function: Any,
+        c_function: Any,
+        arguments: list[Argument],
+        results: list[Result],
+        failed: Callable[..., Any],
+        ok: Any,
+        alone: bool = False,
+    ) -> Any:
+        """Give a function its lane; return its table, None if it has one or there can be none.
+
+        failed: called with the status, if it is not 0, and the arguments; its result is that of the call.
+        ok: what the results follow in a tuple; with `alone` they have none before them, and one is no tuple;
+        the whole result if there are no others.
+        """
+        outputs = [self._result(result) for result in results]
         block = self._blocks[-1]
-        if words(function)[self._vectorcall] != self._plain:
+        if None in outputs or words(function)[self._vectorcall] != self._plain:
             return None
         if block.used == STUBS:
             if len(self._blocks) == MOST_BLOCKS:
                 return None
             block = _Block(self._context)
             self._blocks.append(block)
+        count = len(results)
         entries = {
             "slow": self._plain,
             "code": _immortal(function.__code__),
+            "count": _NEVER,
             "inputs": len(arguments),
-            "arguments": ctypes.addressof(_table([word for each in arguments for word in each])),
-            "results": len(results),
-            "outputs": ctypes.addressof(_table([word for each in results for word in each])),
-            "on_stack": max(len(arguments) + len(results) - 6, 0),
-            **rest,
+            "arguments": self._words.put(*[word for each in arguments for word in _words_of(each)])[0],
+            "results": count,
+            "outputs": self._words.put(*[word for each in outputs for word in each or ()])[0],
+            "on_stack": max(len(arguments) + count - 6, 0),
+            "only": 0 if count else _immortal(ok),
+            "room": 0 if alone and count == 1 else count + (not alone),
+            "first": 0 if alone else _immortal(ok),
+            "failed": _immortal(failed),
         }
-        table = _table([0] * len(FUNCTION))
-        for name, value in entries.items():
-            table[FUNCTION.index(name)] = value
+        address, table = self._words.put(*[entries.get(name, 0) for name in FUNCTION])
         set_function(table, c_function)
-        _set_vectorcall(function, block.stub(ctypes.addressof(table)))
+        set_vectorcall(function, block.stub(address))
         return table
 
-    def template(self, cls: Any) -> tuple[int, int] | None:
+    def _result(self, result: Result) -> tuple[int, ...] | None:
+        """The words of a RESULT."""
+        slot, kind, cls = 8 * result.slot, RESULTS.index(result.kind), result.cls
+        if cls is None:
+            return slot, kind, 0, 0, 0
+        if result.kind == "enum":
+            return slot, kind, _immortal(cls._by_value), 0, 0
+        if cls not in self._handles:
+            self._handles[cls] = self._handle(cls)
+        handle = self._handles[cls]
+        return handle and (slot, kind, *handle)
+
+    def _handle(self, cls: Any) -> tuple[int, int, int] | None:
         """A handle of a class that is all zeros, and the size of those; None if a copy would not be one."""
         made = maker(cls)()
         size = cls.__basicsize__
         inside = 0 < ctypes.addressof(made) - id(made) <= size - ctypes.sizeof(made)
         at = self._context["storage_at"]
         known = inside and words(made)[at // 8] == ctypes.addressof(made) and size % 8 == 0
-        return (_immortal(made), size) if known else None
+        return (_immortal(cls), _immortal(made), size) if known else None
+
+
+def _words_of(argument: Argument) -> tuple[int, ...]:
+    """The words of an ARGUMENT."""
+    cls = argument.cls
+    return argument.kind, 0 if cls is None else _immortal(cls), argument.limit, 8 * argument.slot
 
 
 def set_function(table: Any, c_function: Any) -> None:
     """Have a lane call a C function. If it cannot, all calls go to the function's own code."""
     flags = getattr(type(c_function), "_flags_", 0)
-    count = FUNCTION.index("count")
-    table[count] = _NEVER
+    table[_COUNT] = _NEVER
     if isinstance(c_function, Thunk) and flags | 4 == 1 | 4 and c_function.restype is ctypes.c_int:
         _immortal(c_function)
-        table[FUNCTION.index("c")] = entry(c_function)
-        table[FUNCTION.index("locked")] = flags & 4
-        table[count] = table[FUNCTION.index("inputs")]
+        table[_C] = entry(c_function)
+        table[_LOCKED] = flags & 4
+        table[_COUNT] = table[FUNCTION.index("inputs")]
+
+
+def set_code(table: Any, code: Any) -> None:
+    """Have a lane stand for another code object, to which its function changes."""
+    table[_CODE] = _immortal(code)
 
 
 _state: _Lanes | NoLanes | None = None
@@ -393,28 +317,26 @@ def _agrees(lanes: _Lanes) -> bool:
         compare,
         libc.memcmp,
         [
-            (INTEGER | NONE, id(ctypes.c_size_t), 2**64 - 1, 0),
-            (BYTES, id(bytes), 0, 8),
-            (INTEGER, 0, 2**32, 16),
+            Argument(0, INTEGER | NONE, ctypes.c_size_t, 2**64 - 1),
+            Argument(1, BYTES, bytes),
+            Argument(2, INTEGER, limit=2**32),
         ],
         [],
-        only=id(_agrees),
-        ok=0,
-        failed=_immortal(lambda status: status > 0),
+        ok=_agrees,
+        failed=lambda status, *arguments: (status > 0, *arguments),
     )
     lanes.install(
         scan,
         libc.sscanf,
-        [(BYTES, id(bytes), 0, 0), (BYTES, id(bytes), 0, 8)],
-        [(16, RESULTS.index("signed 4"), 0, 0, 0), (24, RESULTS.index("unsigned 8"), 0, 0, 0)],
-        only=0,
-        ok=id(None),
-        failed=_immortal(lambda status: ("failed", status)),
+        [Argument(0, BYTES, bytes), Argument(1, BYTES, bytes)],
+        [Result(2, "signed 4"), Result(3, "unsigned 8")],
+        ok=None,
+        failed=lambda status, *arguments: ("failed", status),
     )
     return (
         compare(address, b"0123456789", 10) is _agrees
-        and compare(handle, b"012345678 ", 10) is True
-        and compare(handle, b"012345678z", 10) is False
+        and compare(handle, b"012345678 ", 10) == (True, handle, b"012345678 ", 10)
+        and compare(handle, b"012345678z", 10)[0] is False
         and compare(None, b"", 0) is _agrees
         and all(compare(*wrong) == ("slow", *wrong) for wrong in _left(address))
         and scan(b"-12 345", b"%*d%n %*d%n") == (None, 3, 7)
@@ -436,121 +358,60 @@ def _left(address: int) -> list[tuple[Any, ...]]:
 # -- What declarations say -------------------------------------------------------------------------------
 
 
-def attach(declaration: Declaration, function: Any = None) -> None:
-    """Give a declared function that has its own code a lane, if there is one for what it takes and returns.
+def attach(declaration: Declaration, function: Any, raising: bool = False) -> Any:
+    """Give the function of a declaration its lane, if there is one for what it takes and returns.
 
-    function: another one that does the same, with the same parameters.
+    function: what gets it: the stub of the declaration, or one that does the same, with the same parameters.
+    raising: whether it returns the results alone, and raises an exception for a failure.
+
+    Returns its table, None if it got no lane. Raises SymbolNotFound, or what loading the library raises.
     """
     lanes = _lanes()
     if lanes is None:
-        return
-    writer = declaration.writer()
-    described = _described(lanes, writer, declaration)
-    if described is None:
-        return
-    arguments, results = described
-    library = declaration.library
-    kind, count = writer.scope[library.status], len(results)
+        return None
+    scope, library, stub = declaration.stub.__globals__, declaration.library, declaration.stub
+    name = c_name(stub.__name__)
+    c_function = library.bound(name, scope)
+    if c_function is None:
+        found_by = (
+            symbol_of(declaration.prototype),
+            declaration.since,
+            declaration.before,
+            declaration.symbols,
+        )
+        c_function = library.symbol(*found_by)
+        library.bind(c_function, name, scope, *found_by)
+    kind = find(scope, library.status)
+    if issubclass(kind, AGGREGATES):
+        return None
+    known = described(declaration, scope)
+    if known is None:
+        return None
+    arguments, results = known
+    nothing = [None] * len(results)
+    pending = library.pending
+    called, names = public_name(stub.__name__), declaration.inputs
 
-    def failed(number: int) -> tuple[Any, ...]:
-        return kind(number), *[None] * count
+    def failed(status: int, *values: Any) -> Any:
+        if not raising:
+            return kind(status), *nothing
+        if status == pending:
+            return None
+        shown = map(_as_passed, arguments, values)
+        raise library.error(called, kind(status), dict(zip(names, shown, strict=True)))
 
     with _lock:
-        table = lanes.install(
-            function or declaration.stub,
-            writer.scope[writer.c_name],
-            arguments,
-            results,
-            only=0 if results else _immortal(writer.scope[f"_{library.status}_only"]),
-            ok=_immortal(writer.scope[f"_{library.status}_ok"]),
-            failed=_immortal(failed),
-        )
+        ok = None if raising else kind(0) if results else (kind(0),)
+        table = lanes.install(function, c_function, arguments, results, failed, ok, raising)
         if table is not None:
-            library.lanes.setdefault(writer.c_name, []).append(table)
+            library.lanes.setdefault(name, []).append(table)
+    return table
 
 
-def _described(lanes: _Lanes, writer: Writer, declaration: Declaration) -> Any:
-    """The ARGUMENTs in the order of Python, and the RESULTs; None if a lane is not possible."""
-    parameters = writer.prototype.parameters
-    if (
-        writer.prototype.returns != declaration.library.status
-        or len(parameters) > MOST_PARAMETERS
-        or declaration.keeps
-        or declaration.frees
-        or declaration.variants
-        or declaration.whole
-        or issubclass(writer.scope[declaration.library.status], AGGREGATES)
-    ):
-        return None
-    arguments: dict[str, Any] = {}
-    results: list[Any] = []
-    for slot, parameter in enumerate(parameters):
-        if parameter.name in writer.inputs:
-            described = _argument(writer, parameter)
-            if described is None:
-                return None
-            arguments[parameter.name] = (*described, 8 * slot)
-        else:
-            returned = _result(lanes, writer, parameter)
-            if returned is None:
-                return None
-            results.append((8 * slot, *returned))
-    if len(results) > MOST_RESULTS or (results and declaration.library.pending is not None):
-        return None
-    return [arguments[name] for name in writer.inputs], results
-
-
-def _argument(writer: Writer, parameter: CParameter) -> tuple[int, int, int] | None:
-    """Kind, class and limit of a parameter; None if a lane is not possible."""
-    cls, stars, name = writer.type_of(parameter), parameter.stars, parameter.name
-    if name in writer.in_place:
-        return PLACE, _immortal(cls), 0
-    if stars == 0:
-        return None if cls is None or issubclass(cls, AGGREGATES) else _value(cls)
-    if writer.is_in_out(parameter) or writer.public_name.endswith("ImportFromShareableHandle"):
-        return None
-    address = (
-        (stars == 1 and cls is None) or (stars == 2 and cls is not ctypes.c_char) or name in writer.later
-    )
-    if address:
-        return INTEGER | NONE, 0, 2**64 - 1
-    if stars == 1 and cls is ctypes.c_char and parameter.const and name not in writer.sizes:
-        return BYTES | NONE, id(bytes), 0
-    return None
-
-
-def _value(cls: Any) -> tuple[int, int, int] | None:
-    if issubclass(cls, Handle):
-        width = ctypes.sizeof(cls)
-        if width not in (4, 8) or issubclass(cls, Callback):
-            return None
-        signed = cls._type_ in "il"
-        narrow = NARROW if width == 4 else 0
-        return INTEGER | NONE | narrow, _immortal(cls), 2 ** (8 * width - signed) - 1
-    if issubclass(cls, Enum):
-        return INTEGER | ENUM, _immortal(cls), 2**32 - 1
-    width = ctypes.sizeof(cls)
-    if cls._type_ not in "bBhHiIlLqQ":
-        return None
-    return INTEGER, 0, 2 ** (8 * width - (cls._type_ in "bhilq")) - 1
-
-
-def _result(lanes: _Lanes, writer: Writer, parameter: CParameter) -> tuple[int, int, int, int] | None:
-    """Kind, object, template and size of a result; None if a lane is not possible."""
-    cls, stars = writer.type_of(parameter), parameter.stars
-    if cls is None or parameter.name in writer.sizes or cls is ctypes.c_char or issubclass(cls, AGGREGATES):
-        return None
-    if issubclass(cls, Handle):
-        width = ctypes.sizeof(cls)
-        if (stars != 1 and parameter.type == cls.__name__) or width not in (4, 8):
-            return None
-        template = lanes.template(cls)
-        return template and (RESULTS.index(f"handle {width}"), _immortal(cls), *template)
-    if stars != 1:
-        return None
-    if issubclass(cls, Enum):
-        return RESULTS.index("enum"), _immortal(cls._by_value), 0, 0
-    if cls._type_ not in "iIlLqQ":
-        return None
-    sign = "signed" if cls._type_ in "ilq" else "unsigned"
-    return RESULTS.index(f"{sign} {ctypes.sizeof(cls)}"), 0, 0, 0
+def _as_passed(argument: Argument, value: Any) -> Any:
+    """What the function's own code has made of an argument by the time that the call fails."""
+    if type(value) is int and argument.limit == 2**64 - 1 and argument.cls in (None, bytes):
+        is_address = argument.kind & NONE
+        return (ctypes.c_void_p.from_param(value) if value else None) if is_address else value
+    is_handle = argument.cls is not None and issubclass(argument.cls, Handle)
+    return argument.cls(value or 0) if is_handle and (value is None or type(value) is int) else value

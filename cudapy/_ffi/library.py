@@ -132,6 +132,10 @@ class Library:
         self._bound[name] = scope, symbol
         scope[name] = function
 
+    def bound(self, name: str, scope: dict[str, Any]) -> Any:
+        """What was bound to a name of that namespace; None if nothing was."""
+        return scope[name] if name in self._bound else None
+
     def rebind(self) -> None:
         """Find every C function again that was found before, in the library that `load` returns now."""
         self._found = {}
@@ -163,6 +167,7 @@ class Declaration:
     """
 
     stub: Any
+    lane: Any = None  # its table; False: it has none
 
     def __init__(
         self,
@@ -239,23 +244,41 @@ class Declaration:
         from .codegen import install_code
 
         install_code(self.stub, self.write().__code__, _first_call.__code__)
-        attach_lane(self)
+        follow_code(self.lane, self.stub)
+
+    def open_lane(self) -> bool:
+        """Give the stub its fast lane. Returns whether it has got one now."""
+        if self.lane is None:
+            self.lane = attach_lane(self, self.stub) or False
+            return self.lane is not False
+        return False
 
 
 FAST_LANE = "CUDAPY_FAST_LANE"
 """The environment variable: with "0", no function gets a fast lane."""
 
 
-def attach_lane(declaration: Declaration, function: Any = None) -> None:
-    """Give a declared function, or `function`, which does the same, its fast lane, if there are any."""
-    if os.environ.get(FAST_LANE) != "0":
-        from .lanes import attach
+def attach_lane(declaration: Declaration, function: Any, raising: bool = False) -> Any:
+    """Give a function that does what a declaration says its fast lane: the table of that, or None."""
+    if os.environ.get(FAST_LANE) == "0":
+        return None
+    from .lanes import attach
 
-        attach(declaration, function)
+    return attach(declaration, function, raising)
+
+
+def follow_code(lane: Any, function: Any) -> None:
+    """Have the lane of a function, if it has one, stand for the code that it has got."""
+    if lane:
+        from .lanes import set_code
+
+        set_code(lane, function.__code__)
 
 
 def _first_call(*args: Any, declaration: Declaration, **kwargs: Any) -> Any:
-    declaration.install()
+    """Calls with a lane come here, too, if it leaves them to Python: then the function is written."""
+    if not declaration.open_lane():
+        declaration.install()
     return declaration.stub(*args, **kwargs)
 
 
@@ -316,11 +339,12 @@ class Checked:
 class _Raising:
     """The raising form of a declared function: what stands for it until, and after, the first call."""
 
-    __slots__ = ("declaration", "stub")
+    __slots__ = ("declaration", "lane", "stub")
 
     def __init__(self, declaration: Declaration) -> None:
         function = declaration.stub
         self.declaration = declaration
+        self.lane: Any = None
         self.stub: Any = _Function(_first_call.__code__, function.__globals__)
         self.stub.__defaults__ = function.__defaults__
         self.stub.__kwdefaults__ = {"declaration": self}
@@ -333,6 +357,14 @@ class _Raising:
 
         if self.stub.__code__ is _first_call.__code__:
             install_code(self.stub, self.declaration.write(raising=True).__code__, _first_call.__code__)
+            follow_code(self.lane, self.stub)
+
+    def open_lane(self) -> bool:
+        """Give the stub its fast lane. Returns whether it has got one now."""
+        if self.lane is None:
+            self.lane = attach_lane(self.declaration, self.stub, raising=True) or False
+            return self.lane is not False
+        return False
 
 
 def settled(raising: F) -> F:
@@ -341,7 +373,11 @@ def settled(raising: F) -> F:
     Raises SymbolNotFound, or what loading the library raises.
     """
     declaration = getattr(raising, "__declaration__", None)
-    if declaration and raising.__code__ is _first_call.__code__:
+    if (
+        declaration
+        and raising.__code__ is _first_call.__code__
+        and not (declaration.lane or declaration.open_lane())
+    ):
         declaration.install()
     return raising
 

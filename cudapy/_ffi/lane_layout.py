@@ -1,0 +1,162 @@
+"""Where CPython keeps what the machine code of the fast lane reads: looked up in objects made for that."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PAGE = 4096
+CONTEXT = (
+    "int", "none", "monitors", "code_at", "storage_at", "bytes_at", "tag_at", "digits_at", "no_digits",
+    "one_digit", "two_digits", "items_at", "save_thread", "restore_thread", "incref", "decref", "tuple_new",
+    "from_signed", "from_unsigned", "from_float", "from_text", "get_item", "allocate", "call",
+)  # fmt: skip
+"""The words that all functions share: objects, where objects have what, and functions of CPython's C API."""
+
+_api: Any = getattr(ctypes, "pythonapi", None)
+
+
+class NoLanes(Exception):
+    """Why there are none in this process."""
+
+
+def words(obj: Any) -> Any:
+    """The words of an object, as many as all objects of its class have."""
+    return (ctypes.c_uint64 * (type(obj).__basicsize__ // 8)).from_address(id(obj))
+
+
+def _the_only(found: list[int], what: str) -> int:
+    if len(found) != 1:
+        raise NoLanes(f"{what} is not where it was expected")
+    return found[0]
+
+
+def _word_of(obj: Any, value: int, what: str) -> int:
+    """Where in an object there is a word, in bytes."""
+    return _the_only([8 * i for i, word in enumerate(words(obj)) if word == value], what)
+
+
+def _address(name: str) -> int:
+    return ctypes.cast(_api[name], ctypes.c_void_p).value or 0
+
+
+def _monitors() -> int:
+    """Where the interpreter has which tools get which events: 8 bytes, of the events from PY_START on."""
+    from .memory import NotMappedError, read_mapped
+
+    monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+    tools = range(6)
+    if any(map(monitoring.get_tool, tools)) or sys.gettrace() or sys.getprofile():
+        raise NoLanes("a profiler, tracer or tool of sys.monitoring is active")
+    get = _api.PyInterpreterState_Get
+    main = _api.PyInterpreterState_Main
+    get.restype = main.restype = ctypes.c_void_p
+    interpreter: int = get()
+    if interpreter != main():
+        raise NoLanes("this is not the main interpreter")
+    tool = tools[3]
+    mark = bytes([1 << tool]) * 8
+    monitoring.use_tool_id(tool, __name__)
+    monitoring.set_events(tool, 0xFF)
+    try:
+        place = -1
+        for hint in _HINTS:
+            if read_mapped(interpreter + hint, 8) == mark:
+                place = hint
+        if place < 0:
+            found = b""
+            while len(found) < 1 << 20:
+                found += read_mapped(interpreter + len(found), PAGE)
+                place = found.find(mark)
+                if place >= 0:
+                    break
+    except NotMappedError:
+        place = -1
+    finally:
+        monitoring.set_events(tool, 0)
+        monitoring.free_tool_id(tool)
+    if place < 0 or read_mapped(interpreter + place, 8) != bytes(8):
+        raise NoLanes("the events of sys.monitoring are not where they were expected")
+    return interpreter + place
+
+
+_HINTS = (381744, 193136)  # of 3.12.1 and 3.13.0
+
+
+def context() -> dict[str, int]:
+    """The words of CONTEXT."""
+
+    def function() -> None: ...
+
+    cell = ctypes.c_size_t(0x1234_5678)
+    none, one, two = 0, 1 << 29, (1 << 59) + 12345
+    tags = [words(number)[2] for number in (none, one, two)]
+    digits = [ctypes.c_uint32.from_address(id(two) + 24 + 4 * i).value for i in range(2)]
+    if (
+        int.__basicsize__ != 24
+        or len({*tags}) != 3
+        or ctypes.c_uint32.from_address(id(one) + 24).value != one
+        or digits[0] + (digits[1] << 30) != two
+        or words(-one)[2] in tags
+        or words(one)[1] != id(int)
+    ):
+        raise NoLanes("an int does not look as expected")
+    text = b"cudapy, fast lane"
+    bytes_at = bytes.__basicsize__ - 1
+    if ctypes.string_at(id(text) + bytes_at, len(text) + 1) != text + b"\0":
+        raise NoLanes("bytes do not look as expected")
+    pair = (text, none)
+    items_at = tuple.__basicsize__
+    if [ctypes.c_uint64.from_address(id(pair) + items_at + 8 * i).value for i in range(2)] != [
+        *map(id, pair)
+    ]:
+        raise NoLanes("a tuple does not look as expected")
+    return {
+        "int": id(int),
+        "none": id(None),
+        "monitors": _monitors(),
+        "code_at": _word_of(function, id(function.__code__), "the code of a function"),
+        "storage_at": _word_of(cell, ctypes.addressof(cell), "the storage of a ctypes object"),
+        "bytes_at": bytes_at,
+        "tag_at": 16,
+        "digits_at": 24,
+        "no_digits": tags[0],
+        "one_digit": tags[1],
+        "two_digits": tags[2],
+        "save_thread": _address("PyEval_SaveThread"),
+        "restore_thread": _address("PyEval_RestoreThread"),
+        "incref": _address("Py_IncRef"),
+        "decref": _address("Py_DecRef"),
+        "tuple_new": _address("PyTuple_New"),
+        "items_at": items_at,
+        "from_float": _address("PyFloat_FromDouble"),
+        "from_text": _address("PyBytes_FromString"),
+        "from_signed": _address("PyLong_FromLongLong"),
+        "from_unsigned": _address("PyLong_FromUnsignedLongLong"),
+        "get_item": _address("PyObject_GetItem"),
+        "allocate": _address("PyType_GenericAlloc"),
+        "call": _address("PyObject_Vectorcall"),
+    }
+
+
+def vectorcall_at() -> int:
+    """Where a function has its vectorcall, in words."""
+
+    def function() -> None: ...
+
+    before = [*words(function)]
+    mark = 0x1234_5678_1234_5678
+    set_vectorcall(function, mark)
+    at = _word_of(function, mark, "the vectorcall of a function") // 8
+    words(function)[at] = before[at]
+    return at
+
+
+def set_vectorcall(function: Any, address: int) -> None:
+    call = _api.PyFunction_SetVectorcall
+    call.argtypes, call.restype = [ctypes.py_object, ctypes.c_void_p], None
+    call(function, address)

@@ -1,0 +1,170 @@
+"""What the machine code of the fast lane knows of a function's arguments and results."""
+
+from __future__ import annotations
+
+import ctypes
+
+from .enums import Enum
+from .handles import Callback, Handle
+from .parameters import is_in_out, public_name, type_of
+from .prototypes import parse
+from .scalars import AGGREGATES, SCALARS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from .library import Declaration
+    from .prototypes import CParameter
+
+MOST_PARAMETERS = 16
+MOST_RESULTS = 3
+
+INTEGER, NONE, ENUM, BYTES, PLACE, NARROW = (1 << i for i in range(6))
+"""INTEGER, NONE: may be an int, None. Objects of the class are ints (ENUM), or bytes, or ctypes objects,
+passed by their address (PLACE) or by their value, of four bytes (NARROW) or eight.
+"""
+RESULTS = (
+    "unsigned 4", "unsigned 8", "signed 4", "signed 8", "float 4", "float 8", "text", "enum", "handle 4",
+    "handle 8",
+)  # fmt: skip
+
+
+class Argument:
+    """A parameter of Python. slot: its place among those of C; limit: the highest int; cls: beside int."""
+
+    __slots__ = ("cls", "kind", "limit", "slot")
+
+    def __init__(self, slot: int, kind: int, cls: Any = None, limit: int = 0) -> None:
+        self.slot, self.kind, self.cls, self.limit = slot, kind, cls, limit
+
+
+class Result:
+    """What C writes. kind: one of RESULTS; cls: of an enum or a handle."""
+
+    __slots__ = ("cls", "kind", "slot")
+
+    def __init__(self, slot: int, kind: str, cls: Any = None) -> None:
+        self.slot, self.kind, self.cls = slot, kind, cls
+
+
+def described(
+    declaration: Declaration, scope: dict[str, Any], twins: Mapping[type, Any] | None = None
+) -> tuple[list[Argument], list[Result]] | None:
+    """The arguments in the order of Python, and the results; None if one of them is of another kind.
+
+    twins: the classes that a face has for those of C. It has ints for handles, and str for texts, too.
+    """
+    prototype, library = parse(declaration.prototype), declaration.library
+    parameters, sizes = prototype.parameters, declaration.sizes
+    if (
+        prototype.returns != library.status
+        or len(parameters) > MOST_PARAMETERS
+        or declaration.keeps
+        or declaration.frees
+        or declaration.variants
+        or declaration.whole
+    ):
+        return None
+    inputs = declaration.inputs
+    sized = {p.name for p in parameters if p.c_name in sizes}
+    arguments: dict[str, Argument] = {}
+    results: list[Result] = []
+    for slot, parameter in enumerate(parameters):
+        cls, name = type_of(parameter, scope), parameter.name
+        if name not in inputs:
+            result = None if name in sized else _result(slot, parameter, cls, twins)
+            if result is None:
+                return None
+            results.append(result)
+            continue
+        if name in declaration.in_place:
+            arguments[name] = Argument(slot, PLACE, cls)
+            continue
+        if is_in_out(parameter, cls, (*sized, *declaration.in_place, *declaration.later)):
+            return None
+        address = name in declaration.later or parameter.stars == 2
+        found = _argument(slot, parameter, cls, name in sized, address, twins)
+        if found is None or (cls is None and _is_os_handle(declaration)):
+            return None
+        arguments[name] = found
+    if len(results) > MOST_RESULTS or (results and library.pending is not None):
+        return None
+    return [arguments[name] for name in inputs], results
+
+
+def _is_os_handle(declaration: Declaration) -> bool:
+    return public_name(declaration.stub.__name__).endswith("ImportFromShareableHandle")
+
+
+def _argument(
+    slot: int,
+    parameter: CParameter,
+    cls: Any,
+    is_sized: bool,
+    is_address: bool,
+    twins: Mapping[type, Any] | None,
+) -> Argument | None:
+    const, is_struct = parameter.const, cls is not None and issubclass(cls, AGGREGATES)
+    if is_struct and twins and cls in twins:
+        return None
+    if parameter.stars == 0:
+        return None if cls is None or is_struct else _value(slot, cls, twins)
+    if is_address and cls is not ctypes.c_char:
+        return Argument(slot, INTEGER | NONE, limit=2**64 - 1)
+    if cls is None and parameter.stars == 1:
+        image = const and not is_sized  # of a length that C finds out
+        return Argument(slot, INTEGER | NONE | (BYTES if image else 0), bytes if image else None, 2**64 - 1)
+    if cls is ctypes.c_char and parameter.stars == 1 and const and not is_sized:
+        return Argument(slot, BYTES | NONE, bytes)
+    if is_struct and parameter.stars == 1 and not is_sized:
+        return Argument(slot, PLACE | NONE, cls)
+    return None
+
+
+def _value(slot: int, cls: Any, twins: Mapping[type, Any] | None) -> Argument | None:
+    if issubclass(cls, Enum):
+        return Argument(slot, INTEGER | ENUM, _twin(cls, twins), 2**32 - 1)
+    width = ctypes.sizeof(cls)
+    if issubclass(cls, Handle):
+        if width not in (4, 8) or issubclass(cls, Callback):
+            return None
+        highest = 2 ** (8 * width - (cls._type_ in "il")) - 1
+        return Argument(slot, INTEGER | NONE | (NARROW if width == 4 else 0), cls, highest)
+    if cls._type_ not in "bBhHiIlLqQ":
+        return None
+    return Argument(slot, INTEGER, limit=2 ** (8 * width - (cls._type_ in "bhilq")) - 1)
+
+
+def _twin(cls: Any, twins: Mapping[type, Any] | None) -> Any:
+    return twins.get(cls, cls) if twins else cls
+
+
+_NUMBERS = {
+    **dict.fromkeys("ilq", "signed"),
+    **dict.fromkeys("ILQ", "unsigned"),
+    **dict.fromkeys("fd", "float"),
+}
+
+
+def _result(slot: int, parameter: CParameter, cls: Any, twins: Mapping[type, Any] | None) -> Result | None:
+    stars = parameter.stars
+    if stars == 2 and cls is ctypes.c_char:
+        return Result(slot, "text") if twins is None else None
+    if stars == 2 and (cls is None or parameter.type in SCALARS):
+        return Result(slot, "unsigned 8")
+    if cls is None or issubclass(cls, AGGREGATES):
+        return None
+    if issubclass(cls, Handle):
+        width = ctypes.sizeof(cls)
+        if (stars != 1 and parameter.type == cls.__name__) or width not in (4, 8):
+            return None
+        if twins is None:
+            return Result(slot, f"handle {width}", cls)
+    elif stars != 1:
+        return None
+    elif issubclass(cls, Enum):
+        return Result(slot, "enum", _twin(cls, twins))
+    number = _NUMBERS.get(cls._type_)
+    return Result(slot, f"{number} {ctypes.sizeof(cls)}") if number else None
