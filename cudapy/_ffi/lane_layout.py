@@ -157,6 +157,5 @@ def vectorcall_at() -> int:
 
 
 def set_vectorcall(function: Any, address: int) -> None:
-    call = _api.PyFunction_SetVectorcall
-    call.argtypes, call.restype = [ctypes.py_object, ctypes.c_void_p], None
-    call(function, address)
+    """Give a function another vectorcall, which is called with it and what its own is called with."""
+    _api.PyFunction_SetVectorcall(ctypes.py_object(function), ctypes.c_void_p(address))

@@ -67,8 +67,9 @@ def described(
         or declaration.whole
     ):
         return None
-    inputs = declaration.inputs
-    sized = {p.name for p in parameters if p.c_name in sizes}
+    inputs, in_place, later = declaration.inputs, declaration.in_place, declaration.later
+    sized = {p.name for p in parameters if p.c_name in sizes} if sizes else ()
+    addresses = (*sized, *in_place, *later)
     arguments: dict[str, Argument] = {}
     results: list[Result] = []
     for slot, parameter in enumerate(parameters):
@@ -79,14 +80,17 @@ def described(
                 return None
             results.append(result)
             continue
-        if name in declaration.in_place:
+        if name in in_place:
             arguments[name] = Argument(slot, PLACE, cls)
             continue
-        if is_in_out(parameter, cls, (*sized, *declaration.in_place, *declaration.later)):
+        if parameter.stars == 0:
+            found = None if cls is None or issubclass(cls, AGGREGATES) else _value(slot, cls, twins)
+        elif is_in_out(parameter, cls, addresses) or (cls is None and _is_os_handle(declaration)):
             return None
-        address = name in declaration.later or parameter.stars == 2
-        found = _argument(slot, parameter, cls, name in sized, address, twins)
-        if found is None or (cls is None and _is_os_handle(declaration)):
+        else:
+            address = name in later or parameter.stars == 2
+            found = _pointer(slot, parameter, cls, name in sized, address, twins)
+        if found is None:
             return None
         arguments[name] = found
     if len(results) > MOST_RESULTS or (results and library.pending is not None):
@@ -98,7 +102,7 @@ def _is_os_handle(declaration: Declaration) -> bool:
     return public_name(declaration.stub.__name__).endswith("ImportFromShareableHandle")
 
 
-def _argument(
+def _pointer(
     slot: int,
     parameter: CParameter,
     cls: Any,
@@ -109,8 +113,6 @@ def _argument(
     const, is_struct = parameter.const, cls is not None and issubclass(cls, AGGREGATES)
     if is_struct and twins and cls in twins:
         return None
-    if parameter.stars == 0:
-        return None if cls is None or is_struct else _value(slot, cls, twins)
     if is_address and cls is not ctypes.c_char:
         return Argument(slot, INTEGER | NONE, limit=2**64 - 1)
     if cls is None and parameter.stars == 1:

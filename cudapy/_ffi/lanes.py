@@ -71,7 +71,7 @@ handle; size: of that.
 """
 
 _NEVER = (1 << 63) - 1  # a count that no call has
-_COUNT, _C, _LOCKED, _CODE = (FUNCTION.index(name) for name in ("count", "c", "locked", "code"))
+_COUNT, _INPUTS, _C, _LOCKED, _CODE = map(FUNCTION.index, ("count", "inputs", "c", "locked", "code"))
 _lock = RLock()
 
 
@@ -98,23 +98,21 @@ def _immortal(obj: Any) -> int:
 class _Words:
     """Words that are kept for good, beside one another."""
 
-    def __init__(self) -> None:
-        self._left = 0
-        self._memory: Any = None
-        self._start = 0
+    MANY = 4096
 
-    def put(self, *numbers: int) -> tuple[int, Any]:
-        """The address of words that hold these numbers, and the words."""
-        count = len(numbers)
-        if count > self._left:
-            self._left = max(count, 4096)
-            block = (ctypes.c_uint64 * self._left)()
-            self._start, self._memory = ctypes.addressof(block), memoryview(block).cast("B").cast("Q")
+    def __init__(self) -> None:
+        self._used = self.MANY
+        self._memory: Any = None
+
+    def room(self, count: int) -> tuple[int, Any]:
+        """The address of so many words, and the words."""
+        if self._used + count > self.MANY:
+            block = (ctypes.c_uint64 * self.MANY)()
+            self._memory, self._used = memoryview(block).cast("B").cast("Q"), 0
+            self._start = ctypes.addressof(block)
             _immortal(self._memory)
-        address, found = self._start, self._memory[:count]
-        struct.pack_into(f"{count}Q", found.cast("B"), 0, *numbers)
-        self._left, self._start, self._memory = self._left - count, address + 8 * count, self._memory[count:]
-        return address, found
+        first, self._used = self._used, self._used + count
+        return self._start + 8 * first, self._memory[first : self._used]
 
 
 # -- Executable memory -----------------------------------------------------------------------------------
@@ -197,22 +195,18 @@ class _Lanes:
                 return None
             block = _Block(self._context)
             self._blocks.append(block)
-        count = len(results)
-        entries = {
-            "slow": self._plain,
-            "code": _immortal(function.__code__),
-            "count": _NEVER,
-            "inputs": len(arguments),
-            "arguments": self._words.put(*[word for each in arguments for word in _words_of(each)])[0],
-            "results": count,
-            "outputs": self._words.put(*[word for each in outputs for word in each or ()])[0],
-            "on_stack": max(len(arguments) + count - 6, 0),
-            "only": 0 if count else _immortal(ok),
-            "room": 0 if alone and count == 1 else count + (not alone),
-            "first": 0 if alone else _immortal(ok),
-            "failed": _immortal(failed),
-        }
-        address, table = self._words.put(*[entries.get(name, 0) for name in FUNCTION])
+        count, stays = len(results), _immortal
+        takes = [word for each in arguments for word in _words_of(each)]
+        makes = [word for each in outputs for word in each or ()]
+        first = len(FUNCTION)
+        address, table = self._words.room(first + len(takes) + len(makes))
+        takes_at = address + 8 * first
+        found = (
+            self._plain, stays(function.__code__), _NEVER, len(arguments), takes_at, count,
+            takes_at + 8 * len(takes), 0, 0, max(len(arguments) + count - 6, 0), 0 if count else stays(ok),
+            0 if alone and count == 1 else count + (not alone), 0 if alone else stays(ok), stays(failed),
+        )  # fmt: skip
+        struct.pack_into(f"{len(table)}Q", table.cast("B"), 0, *found, *takes, *makes)
         set_function(table, c_function)
         set_vectorcall(function, block.stub(address))
         return table
@@ -253,7 +247,7 @@ def set_function(table: Any, c_function: Any) -> None:
         _immortal(c_function)
         table[_C] = entry(c_function)
         table[_LOCKED] = flags & 4
-        table[_COUNT] = table[FUNCTION.index("inputs")]
+        table[_COUNT] = table[_INPUTS]
 
 
 def set_code(table: Any, code: Any) -> None:
