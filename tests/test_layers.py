@@ -223,7 +223,7 @@ ENGINE = PACKAGE / "simulator" / "engine"
 ENGINE_ORDER = (
     "aliases", "fault", "rounding", "generated", "settings", "address_spaces", "access", "tensor_map",
     "texture", "memory", "back_ends", "ptx", "arithmetic", "instructions", "compile", "kernel", "device",
-    "coverage", "progress", "run", "jit", "module", "launch", "",
+    "coverage", "counters", "progress", "run", "jit", "module", "grids", "",
 )  # fmt: skip
 """The files and packages of the engine, each of which imports only those before it; "": its `__init__`."""
 
@@ -272,6 +272,24 @@ def test_the_engine_is_in_order_and_has_no_circle_of_imports() -> None:
                 wrong.append(f"{path.relative_to(ENGINE)} imports {there}")
     assert wrong == []
     TopologicalSorter(graph).prepare()  # raises CycleError, with the circle
+
+
+def test_the_engine_is_used_by_its_face() -> None:
+    """The simulated driver imports no module inside it."""
+    body = ast.parse((ENGINE / "__init__.py").read_text()).body
+    (face,) = (ast.literal_eval(one.value) for one in body if ast.unparse(one).startswith("__all__ ="))  # type: ignore[attr-defined]
+    wrong = []
+    for path in FILES:
+        if path.is_relative_to(ENGINE):
+            continue
+        for found in imports(path):
+            if not found.level:
+                continue
+            base = path.parents[found.level - 1].joinpath(*filter(None, found.module.split(".")))
+            inner = [name for name in found.names if name not in face] if base == ENGINE else ()
+            if inner or ENGINE in base.parents:
+                wrong.append(f"{path.relative_to(PACKAGE)}, line {found.line}: {found.module} {inner}")
+    assert wrong == []
 
 
 def private_names(path: Path) -> Iterator[str]:

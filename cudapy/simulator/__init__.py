@@ -21,7 +21,7 @@ from .process import by_its_copy, enable, install, is_enabled, provide, stand_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .engine.coverage import Counts
+    from .engine import Counts
     from .failures import Failure
 
 __all__ = [

@@ -10,9 +10,8 @@ import functools
 import random
 import traceback
 
-from cudapy.simulator.engine import instructions, settings
+from cudapy.simulator.engine import instructions, launch, settings
 from cudapy.simulator.engine.fault import Fault
-from cudapy.simulator.engine.launch import launch
 from cudapy.simulator.engine.module import Function, Module, PTXError
 from tests.kernels.families import chosen
 from tests.simulator.machine import Machine, ptx

@@ -24,7 +24,7 @@ from cudapy.core import Device, Program, ProgramOptions
 from cudapy.driver import CUlaunchAttribute, CUlaunchAttributeID, CUlaunchConfig
 from cudapy.driver import checked as cu
 from cudapy.simulator.engine.ptx.types import TYPES
-from cudapy.simulator.engine.tensor_map import KINDS, MAGIC, SIZE, TensorMap, unpack
+from cudapy.simulator.engine.tensor_map import KINDS, MAGIC, SIZE, TensorMap
 
 from . import (
     test_bulk,
@@ -153,7 +153,7 @@ def _buffer(argument: Any) -> Any:
     else:
         data = argument if isinstance(argument, bytes) else argument.tobytes()
     if len(data) == SIZE and data.startswith(MAGIC):
-        data = bytes(_encoded(unpack(data)))
+        data = bytes(_encoded(TensorMap.unpack(data)))
     return ctypes.create_string_buffer(data, len(data))
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from cudapy import nvrtc, pathfinder
+from cudapy.simulator.engine import launch
 from cudapy.simulator.engine.device import Device
-from cudapy.simulator.engine.launch import launch
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module
 from cudapy.simulator.engine.ptx.types import TYPES

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from cudapy.simulator.engine import back_ends, fault
+from cudapy.simulator import engine
+from cudapy.simulator.engine import back_ends, fault, launch
 from cudapy.simulator.engine.compile.function import FunctionCompiler
 from cudapy.simulator.engine.compile.graph import Block, Step
 from cudapy.simulator.engine.fault import Fault, Place
 from cudapy.simulator.engine.generated import functions
-from cudapy.simulator.engine.launch import launch
 from cudapy.simulator.engine.memory import Memory
 from cudapy.simulator.engine.module import Module
 from cudapy.simulator.engine.settings import Settings
@@ -146,3 +153,67 @@ def test_a_fault_as_data() -> None:
     assert (details.block, details.thread, details.count, details.running) == ((0, 0, 0), (50, 0, 0), 14, 64)
     assert details.note == f"0 bytes past the end of device memory of 200 bytes at {out:#x}"
     assert caught.value.report.startswith(f"{what} of 4 bytes\n    in k, PTX line ")
+
+
+ENGINE = Path(engine.__file__).parent
+(EXAMPLE,) = re.findall(r"^```python\n(.*?)^```$", (ENGINE / "README.md").read_text(), re.M | re.S)
+ALONE = (
+    EXAMPLE.replace("from cudapy.simulator import engine", "import ptx_engine as engine")
+    + """
+import json, sys
+found = {}
+for chosen in engine.back_ends.names():
+    y = device.memory.upload(np.ones(1000, np.float32))
+    counters = engine.launch(saxpy, 4, 256, (1000, 2.0, x, y), device=device, back_ends=(chosen,))
+    right = (device.memory.download(y, 1000, np.float32) == 1 + 2 * np.arange(1000)).all()
+    found[chosen] = [bool(right), counters.region_runs > 0]
+foreign = [name for name in sys.modules if name.split(".")[0] == "cudapy"]
+print(json.dumps([found, foreign, engine.__name__]))
+"""
+)
+
+
+def test_the_engine_alone(tmp_path: Path) -> None:
+    """README's example with a copy of the folder, under another name and without cudapy."""
+    shutil.copytree(ENGINE, tmp_path / "ptx_engine", ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-c", ALONE]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    found, foreign, name = json.loads(done.stdout)
+    expected = {"numpy": [True, False], "avx2": [True, True]}
+    assert found == {name: expected[name] for name in back_ends.names()}
+    assert (foreign, name) == ([], "ptx_engine")
+
+
+def test_arguments_that_do_not_fit() -> None:
+    memory = Memory()
+    kernel = Module(PTX.replace(".param .u64 out", ".param .u64 out, .param .f64 b"), memory).functions["k"]
+    assert kernel.pack((-1, 1.5)) == b"\xff" * 8 + np.float64(1.5).tobytes()
+    assert kernel.pack((np.uint64(7), bytes(8))) == (7).to_bytes(16, "little")
+    with pytest.raises(TypeError, match="k takes 2 arguments, not 1"):
+        kernel.pack((1,))
+    with pytest.raises(TypeError, match="k: argument 1 has 4 bytes, its parameter 8"):
+        kernel.pack((1, np.float32(2)))
+    with pytest.raises(TypeError, match="a list is not an argument of 8 bytes"):
+        kernel.pack((1, [2]))
+
+
+def test_arrays_in_memory() -> None:
+    memory = Memory()
+    array = np.arange(6, dtype=np.int16).reshape(2, 3)
+    address = memory.upload(array.T)
+    assert memory.download(address, (3, 2), np.int16).tolist() == array.T.tolist()
+    with pytest.raises(ValueError, match=r"14 bytes at 0x\w+ are not within one allocation"):
+        memory.download(address, 7, np.int16)
+
+
+def test_counters(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = Memory()
+    out = memory.allocate(256)
+    kernel = Module(PTX, memory).functions["k"]
+    once = launch(kernel, 3, 64, (out,), back_ends=("numpy",))
+    assert (once.batches, once.region_runs) == (1, 0) and once.numpy_runs > 0
+    monkeypatch.setattr(engine.settings.current, "batch", 64)
+    counters = launch(kernel, (3, 1, 1), 64, (out,), back_ends=("numpy",))
+    assert counters == engine.Counters(3, 3 * once.numpy_runs, 0)

@@ -10,7 +10,7 @@ import pytest
 from cudapy.simulator.engine import fault
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.module import Module, PTXError
-from cudapy.simulator.engine.tensor_map import TensorMap, unpack
+from cudapy.simulator.engine.tensor_map import TensorMap
 
 from .machine import Machine
 from .test_tensors import cut, described
@@ -109,12 +109,16 @@ def test_a_tensor_map_changed_in_shared_memory(machine: Any) -> None:
 
 def test_the_changed_tensor_map(machine: Machine) -> None:
     tensor, address, _, made = change(machine)
-    assert unpack(made.get().tobytes()) == described(address, tensor, "s32", (4, 3, 4), steps=(1, 1, 2))
+    assert TensorMap.unpack(made.get().tobytes()) == described(
+        address, tensor, "s32", (4, 3, 4), steps=(1, 1, 2)
+    )
 
 
 def test_a_tensor_map_that_a_kernel_makes_from_zeros(machine: Machine) -> None:
     tensor, address, out, made = change(machine, bytes(128))
-    assert unpack(made.get().tobytes()) == described(address, tensor, "s32", (4, 3, 4), steps=(1, 1, 2))
+    assert TensorMap.unpack(made.get().tobytes()) == described(
+        address, tensor, "s32", (4, 3, 4), steps=(1, 1, 2)
+    )
     assert np.array_equal(out.get(), cut(tensor, (8, 3, 4), (4, 3, 4), (1, 1, 2), 0))
 
 
@@ -145,7 +149,7 @@ def changed(machine: Machine, text: str, value: int = 0, before: bytes | None = 
     data = first_map(machine).pack() if before is None else before
     at = machine.array(np.frombuffer(data, u8))
     machine.run(Module(text, machine.memory), "k", 1, 1, at, np.uint64(value))
-    return unpack(at.get().tobytes())
+    return TensorMap.unpack(at.get().tobytes())
 
 
 @pytest.mark.parametrize("space", ["", ".global"])

@@ -10,7 +10,7 @@ import pytest
 
 from cudapy.simulator.engine import fault
 from cudapy.simulator.engine.fault import Fault
-from cudapy.simulator.engine.tensor_map import TensorMap, unpack
+from cudapy.simulator.engine.tensor_map import TensorMap
 
 from .machine import Machine
 
@@ -395,6 +395,6 @@ def test_a_map_survives_packing() -> None:
         (-128, 127), (5, -6),
     )  # fmt: skip
     assert len(tensor.pack()) == 128
-    assert unpack(tensor.pack()) == tensor
+    assert TensorMap.unpack(tensor.pack()) == tensor
     with pytest.raises(ValueError, match="there is no tensor map"):
-        unpack(bytes(128))
+        TensorMap.unpack(bytes(128))

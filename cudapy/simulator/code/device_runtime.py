@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from ..engine import DEVICE_RUNTIME
+
 ARCHIVE = b"!<arch>\n"
 MARK = "cudaCGSynchronizeGrid"
 """What only this library defines."""
@@ -100,6 +102,4 @@ def is_wanted(text: bytes) -> bool:
 
 def functions() -> set[str]:
     """The names of those that the engine has."""
-    from ..engine.run.device_runtime import DEVICE_RUNTIME
-
     return set(DEVICE_RUNTIME)

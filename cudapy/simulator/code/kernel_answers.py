@@ -10,10 +10,10 @@ from ..._types.meanings import CUDAERROR
 from ..._types.runtime.enums import cudaError_t
 from ..devices.device import cuDriverGetVersion, devices
 from ..devices.occupancy import blocks_per_multiprocessor
-from ..engine.device import Answers
+from ..engine import Answers
 
 if TYPE_CHECKING:
-    from ..engine import module as engine
+    from .. import engine
     from .module import Function, Module
 
 Three = tuple[int, int, int]

@@ -18,9 +18,8 @@ from ..addresses import Pointer
 from ..devices.context import Context
 from ..devices.device import Device
 from ..devices.occupancy import blocks_per_multiprocessor, largest_cluster
-from ..engine.device import Device as EngineDevice
-from ..engine.fault import Fault
-from ..engine.launch import launch
+from ..engine import Device as EngineDevice
+from ..engine import Fault, launch
 from ..fresh_devices import forgotten
 from ..handles import find
 from ..library import provides

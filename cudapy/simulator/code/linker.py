@@ -10,6 +10,7 @@ from typing import Any
 from ..._types.driver.enums import CUjitInputType as Kind
 from ..addresses import Pointer, require
 from ..devices.context import current
+from ..engine import Memory, Module, PTXError
 from ..handles import Object, find
 from ..library import provides
 from ..refused import Refused, invalid
@@ -178,9 +179,6 @@ class Link(Object):
 
     def add(self, kind: int, data: bytes, name: str) -> None:
         """One unit more. Raises Refused."""
-        from ..engine.memory import Memory
-        from ..engine.module import Module, PTXError
-
         if kind == Kind.CU_JIT_INPUT_PTX:
             text = data
         elif kind == Kind.CU_JIT_INPUT_CUBIN:

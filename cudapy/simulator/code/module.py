@@ -7,9 +7,9 @@ from typing import Any
 
 from ..._types.driver.enums import CUfunction_attribute as Attribute
 from ..._types.driver.enums import CUjit_option
+from .. import engine
 from ..addresses import Pointer
 from ..devices.context import Context, owner
-from ..engine import module as engine
 from ..handles import Object, find
 from ..library import provides
 from ..memory.allocations import Block, blocks, not_in_capture, table

@@ -15,7 +15,9 @@ from ..._types.nccl import ncclDataType_t as DataType
 from ..._types.nccl import ncclRedOp_t as RedOp
 
 if TYPE_CHECKING:
-    from ..engine.aliases import U8, Array, Function
+    from collections.abc import Callable
+
+    from ..engine import U8, Array
 
 _PLAIN = {
     DataType.ncclInt8: np.int8,
@@ -44,7 +46,7 @@ OPERATORS = {
     int(RedOp.ncclMin): "min",
     int(RedOp.ncclAvg): "avg",
 }
-_FUNCTIONS: dict[str, Function] = {
+_FUNCTIONS: dict[str, Callable[..., Array]] = {
     "sum": np.add,
     "avg": np.add,
     PREMULTIPLIED: np.add,

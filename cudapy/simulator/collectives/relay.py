@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from multiprocessing.connection import Connection
 
-    from ..engine.aliases import U8
+    from ..engine import U8
     from .communicator import Clique
 
 KIND = b"cudapyN"

@@ -21,7 +21,7 @@ from .waiting import Ended, Wait, drive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..engine.aliases import U8
+    from ..engine import U8
     from .waiting import Task
 
 issued: list[Together] = []

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .memory import Memory
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .aliases import Dim3
-    from .memory import Memory
     from .module import Function
     from .texture import Surface, Texture
 
@@ -65,7 +66,7 @@ def _print(text: str) -> None:
 class Device:
     """Make one for each simulated device, and pass it to every launch."""
 
-    memory: Memory
+    memory: Memory = field(default_factory=Memory)
     multiprocessors: int = 4
     textures: dict[int, Texture] = field(default_factory=dict)
     """Texture objects, by handle."""

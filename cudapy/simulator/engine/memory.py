@@ -130,6 +130,26 @@ class Memory:
         self._add(Allocation(address, size, kind, data))
         return address
 
+    def upload(self, array: Array) -> int:
+        """Copy an array to fresh memory. Returns its address. Raises MemoryError."""
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        address = self.allocate(data.nbytes)
+        self._bytes(address, data.nbytes)[:] = data
+        self.written(address, data.nbytes)
+        return address
+
+    def download(self, address: int, shape: int | tuple[int, ...], dtype: object) -> Array:
+        """A copy of an array in memory. Raises ValueError if it is not within one allocation."""
+        array: Array = np.empty(shape, dtype)  # type: ignore[call-overload]
+        array.reshape(-1).view(np.uint8)[:] = self._bytes(address, array.nbytes)
+        return array
+
+    def _bytes(self, address: int, size: int) -> U8:
+        allocation = self.find(address) if size else None
+        if size and (allocation is None or address + size > allocation.end):
+            raise ValueError(f"{size} bytes at {address:#x} are not within one allocation")
+        return NOTHING if allocation is None else allocation.data[address - allocation.address :][:size]
+
     def adopt(
         self,
         address: int,

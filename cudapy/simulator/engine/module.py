@@ -18,6 +18,8 @@ from .run.device_runtime import DEVICE_RUNTIME
 from .run.services import SERVICES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .compile.graph import Block
     from .memory import Memory
 
@@ -65,6 +67,33 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<Function {self.name}>"
+
+    def pack(self, arguments: Sequence[object]) -> bytes:
+        """Arguments as the bytes that `launch` takes: for each parameter bytes, a NumPy scalar, or an int, an
+        address for example, or a float of the parameter's size. Raises TypeError if they do not fit.
+        """
+        if len(arguments) != len(self.parameters):
+            raise TypeError(f"{self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
+        packed = bytearray(self.kernel.parameter_size)
+        for number, ((offset, size), argument) in enumerate(zip(self.parameters, arguments, strict=True)):
+            data = _bytes_of(argument, size)
+            if len(data) != size:
+                raise TypeError(f"{self.name}: argument {number} has {len(data)} bytes, its parameter {size}")
+            packed[offset : offset + size] = data
+        return bytes(packed)
+
+
+def _bytes_of(argument: object, size: int) -> bytes:
+    match argument:
+        case bytes():
+            return argument
+        case np.generic():
+            return argument.tobytes()
+        case int():
+            return (argument & (1 << 8 * size) - 1).to_bytes(size, "little")
+        case float() if size in (2, 4, 8):
+            return np.dtype(f"f{size}").type(argument).tobytes()
+    raise TypeError(f"a {type(argument).__name__} is not an argument of {size} bytes")
 
 
 def _line_of_call(compiled: CompiledFunction, name: str) -> int:

@@ -7,12 +7,24 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 SIZE = 128
 """Bytes."""
-KINDS = ("u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16")
-"""The types of elements that there are."""
+ELEMENTS = {
+    "u8": 1,
+    "u16": 2,
+    "u32": 4,
+    "s32": 4,
+    "u64": 8,
+    "s64": 8,
+    "f16": 2,
+    "f32": 4,
+    "f64": 8,
+    "bf16": 2,
+}
+"""The types of elements, in the order of CUtensorMapDataType, and their bytes."""
+KINDS = tuple(ELEMENTS)
 MAGIC = b"cudapyTM"
 _FORM = struct.Struct("<8sQ6B5I4Q5B5H6h")
 
@@ -21,6 +33,7 @@ _FORM = struct.Struct("<8sQ6B5I4Q5B5H6h")
 class TensorMap:
     """A tensor in global memory, the fastest dimension first, and what one copy moves of it."""
 
+    elements: ClassVar[dict[str, int]] = ELEMENTS
     kind: str
     """The type of an element, as PTX names it."""
     address: int
@@ -67,25 +80,25 @@ class TensorMap:
             *filled(self.upper, 3),
         ).ljust(SIZE, b"\0")
 
-
-def unpack(data: bytes) -> TensorMap:
-    """A tensor map from its bytes. Raises ValueError if they are none."""
-    magic, address, *rest = _FORM.unpack_from(data)
-    if magic != MAGIC:
-        raise ValueError("there is no tensor map")
-    kind, rank, parts, swizzle, fills_nan, corners = rest[:6]
-    return TensorMap(
-        KINDS[kind],
-        address,
-        tuple(size + 1 for size in rest[6 : 6 + rank]),
-        tuple(rest[11 : 11 + rank - 1]),
-        tuple(rest[15 : 15 + rank]),
-        tuple(rest[20 : 20 + parts]),
-        swizzle,
-        bool(fills_nan),
-        tuple(rest[25 : 25 + corners]),
-        tuple(rest[28 : 28 + corners]),
-    )
+    @classmethod
+    def unpack(cls, data: bytes) -> TensorMap:
+        """A tensor map from its bytes. Raises ValueError if they are none."""
+        magic, address, *rest = _FORM.unpack_from(data)
+        if magic != MAGIC:
+            raise ValueError("there is no tensor map")
+        kind, rank, parts, swizzle, fills_nan, corners = rest[:6]
+        return cls(
+            KINDS[kind],
+            address,
+            tuple(size + 1 for size in rest[6 : 6 + rank]),
+            tuple(rest[11 : 11 + rank - 1]),
+            tuple(rest[15 : 15 + rank]),
+            tuple(rest[20 : 20 + parts]),
+            swizzle,
+            bool(fills_nan),
+            tuple(rest[25 : 25 + corners]),
+            tuple(rest[28 : 28 + corners]),
+        )
 
 
 class Field(NamedTuple):
@@ -149,7 +162,7 @@ def replaced(data: bytes, name: str, ordinal: int, value: int) -> bytes:
     """
     if not any(data):
         data = MAGIC + data[len(MAGIC) :]
-    if unpack(data).is_windowed:
+    if TensorMap.unpack(data).is_windowed:
         raise ValueError("a tensor map of windows")
     field, values = FIELDS[name], list(_FORM.unpack_from(data))
     if field.place >= 0:

@@ -16,7 +16,7 @@ from ..._ffi.rounding import round_up
 from .. import immortal
 from ..devices.context import Context, find_or_none, owner, top
 from ..devices.device import devices
-from ..engine.memory import LAZY, POISON, Memory
+from ..engine import LAZY, POISON, Memory
 from ..fresh_devices import BEFORE
 from ..library import provides
 from ..refused import Refused, invalid

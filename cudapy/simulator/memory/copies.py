@@ -22,7 +22,7 @@ from .allocations import Block, blocks, check_range, not_in_capture, table
 
 if TYPE_CHECKING:
     from ..._types.driver.structs import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER
-    from ..engine.aliases import U8
+    from ..engine import U8
 
 
 HOST, DEVICE, ARRAY, UNIFIED = (int(member) for member in CUmemorytype)

@@ -13,7 +13,7 @@ from ..._types.driver.enums import CUdevice_attribute as Attribute
 from ..addresses import Pointer
 from ..devices.context import Context
 from ..devices.device import Device, device
-from ..engine.memory import Member
+from ..engine import Member
 from ..handles import every, find
 from ..interrupts import leave
 from ..library import provides

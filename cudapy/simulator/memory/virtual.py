@@ -27,7 +27,7 @@ from .allocations import LARGEST, Block, blocks, table
 from .pages import IS_SUPPORTED, blank, map_file, unnamed_file
 
 if TYPE_CHECKING:
-    from ..engine.memory import Member
+    from ..engine import Member
 
 GRANULARITY = 2 << 20
 FILE = int(HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)

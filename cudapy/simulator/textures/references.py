@@ -15,7 +15,7 @@ import numpy as np
 from ..._types.driver.enums import CUaddress_mode, CUarray_format, CUfilter_mode, CUresourcetype
 from ..._types.driver.structs import CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC
 from ..addresses import Pointer
-from ..engine.texture import Surface, Texture
+from ..engine import Surface, Texture
 from ..handles import Object, find
 from ..library import provides
 from ..memory.allocations import check_range

@@ -15,8 +15,7 @@ from ..._types.driver.enums import CUtensorMapL2promotion as Promotion
 from ..._types.driver.enums import CUtensorMapSwizzle as Swizzle
 from ..._types.driver.structs import CUtensorMap
 from ..addresses import Pointer, pointed
-from ..engine.ptx.types import TYPES
-from ..engine.tensor_map import KINDS, TensorMap, unpack
+from ..engine import TensorMap
 from ..library import provides
 from ..refused import invalid, unsupported
 
@@ -81,14 +80,13 @@ def _common(told: _Layout, row: int, what: str, box: tuple[int, ...], **more: An
         raise invalid("interleaved tensors have 3 dimensions or more")
     if interleave == Interleave.CU_TENSOR_MAP_INTERLEAVE_32B and swizzle != Swizzle.CU_TENSOR_MAP_SWIZZLE_32B:
         raise invalid("tensors that are interleaved by 32 bytes need CU_TENSOR_MAP_SWIZZLE_32B")
-    if int(data_type) >= len(KINDS):
+    if int(data_type) >= len(TensorMap.elements):
         raise unsupported(f"the simulator has no tensors of {data_type.name}")
     if interleave != Interleave.CU_TENSOR_MAP_INTERLEAVE_NONE:
         raise unsupported(f"the simulator has no {interleave.name}")
     if swizzle not in _SWIZZLES:
         raise unsupported(f"the simulator has no {swizzle.name}")
-    kind = KINDS[int(data_type)]
-    size = TYPES[kind].size
+    kind, size = list(TensorMap.elements.items())[int(data_type)]
     if fill != Fill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE and kind not in _FLOATS:
         raise invalid(f"what is outside of a tensor of {data_type.name} cannot be NaN")
     _check_address(told.address)
@@ -208,7 +206,7 @@ def cuTensorMapEncodeIm2col(
 def cuTensorMapReplaceAddress(tensorMap: Pointer, globalAddress: int | None) -> None:
     data = ctypes.string_at(pointed(tensorMap), ctypes.sizeof(CUtensorMap))
     try:
-        old = unpack(data)
+        old = TensorMap.unpack(data)
     except ValueError as error:
         raise invalid(str(error)) from None
     _check_address(globalAddress)

@@ -10,7 +10,7 @@ from ..._types.driver.enums import CUfilter_mode, CUresourcetype
 from ..._types.driver.structs import CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC
 from ..addresses import Pointer
 from ..devices.context import owner
-from ..engine.texture import Surface, Texture
+from ..engine import Surface, Texture
 from ..handles import Object, find
 from ..library import provides
 from ..memory.allocations import check_range
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..._types.runtime.structs import cudaResourceDesc, cudaResourceViewDesc, cudaTextureDesc
     from ..devices.context import Context
-    from ..engine.device import Device as Engine
+    from ..engine import Device as Engine
 
 READ_AS_INTEGER, NORMALIZED, SRGB = 1, 2, 16  # CU_TRSF_*
 LINEAR = int(CUfilter_mode.CU_TR_FILTER_MODE_LINEAR)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from .. import fault, settings
+from ..counters import Counters
 from ..rounding import round_up
 from .atomic import Atomics
 from .bulk import Bulk
@@ -178,6 +179,7 @@ class Launch:
         self.workspace = 0
         self.output: list[str] = []
         """What kernels print."""
+        self.counters = Counters()
         self.children = Children(device.memory)
         self.watchdog = Watchdog(device.is_interrupted)
         self.left_to_python: set[object] = set()

@@ -62,7 +62,7 @@ class Scheduler:
         batch, groups, ready = self.batch, self._groups, self._groups.ready
         count, report, polls = self._threads.count, batch.report, batch.polls
         pause, watchdog, turns = batch.device.pause, batch.launch.watchdog, 0
-        runner, is_eager = self._runner, batch.launch.is_eager
+        runner, is_eager, counters = self._runner, batch.launch.is_eager, batch.launch.counters
         here: Place | None = None  # of a group that goes on, which is not in `ready` then
         lanes: Lanes = None
         while True:
@@ -93,10 +93,12 @@ class Scheduler:
                 assert code is not None
                 region = code.region(here.key.block, _size(lanes, count), is_eager)
                 if region is not None and region not in batch.launch.left_to_python:
+                    counters.region_runs += 1
                     here = self._run_region(runner, region, here, lanes)
                     continue
             if block.yields:
                 self._resting.add(here.key)
+            counters.numpy_runs += 1
             result = block.run(batch, here.frame, lanes)
             if self._counts is not None:
                 self._counts.ran(here.key.function, here.key.block, _size(lanes, count))

@@ -12,7 +12,7 @@ import numpy as np
 from .. import fault
 from ..access import READ, VERBS, WRITE, accessed, mark_or_check, put
 from ..ptx.types import TYPES
-from ..tensor_map import SIZE, TensorMap, refusal, replaced, unpack
+from ..tensor_map import SIZE, TensorMap, refusal, replaced
 from .bulk import combine
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Tensors:
         one = np.array([lane])
         self._check_map_alignment(lane, address, number)
         try:
-            tensor_map = unpack(self._spaces.read_bytes(lane, address, SIZE, number))
+            tensor_map = TensorMap.unpack(self._spaces.read_bytes(lane, address, SIZE, number))
         except ValueError:
             text = "What is no tensor map that the simulator's cuTensorMapEncode* made"
             self._report.fail(fault.ILLEGAL_INSTRUCTION, text, number, one, True, np.uint64(address), SIZE)

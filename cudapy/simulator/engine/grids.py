@@ -1,4 +1,4 @@
-"""A kernel, run to its end."""
+"""Grids: launched, and run batch after batch, with those that they launch."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from . import fault, settings
 from .back_ends import NUMPY, names
+from .counters import Counters
 from .device import Device
 from .fault import Fault
 from .progress import Progress
@@ -19,6 +20,9 @@ from .run.children import ChildGrid
 from .run.scheduler import Scheduler
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .aliases import Dim3
     from .back_ends import BackEnd
     from .kernel import Kernel
     from .module import Function
@@ -32,28 +36,35 @@ _MORE = 8
 
 def launch(
     function: Function,
-    grid: tuple[int, int, int],
-    block: tuple[int, int, int],
-    params: bytes,
+    grid: int | Dim3,
+    block: int | Dim3,
+    arguments: bytes | Sequence[object] = (),
     shared_size: int = 0,
     *,
     cooperative: bool = False,
     cluster: tuple[int, int, int] | None = None,
     device: Device | None = None,
     back_ends: tuple[str, ...] | None = None,
-) -> None:
-    """Run all threads of `function`; `params` are its packed parameters, `shared_size` the dynamic shared
-    bytes.
+) -> Counters:
+    """Run all threads of a kernel to their end.
 
-    The threads of a cooperative launch all run side by side, others in batches of whole blocks. What kernels
-    print goes to file descriptor 1 when the launch ends. Raises Fault.
+    grid, block: blocks of the grid and threads of a block, in x or in three dimensions.
+    arguments: what `Function.pack` takes, or the packed bytes.
+    shared_size: bytes of dynamic shared memory.
+    cooperative: all threads run side by side; otherwise they do in batches of whole blocks.
+    cluster: blocks of a cluster; None: as many as the kernel was made for.
+    device: what the kernel sees of its device; None: a new one with the module's memory.
 
     back_ends: the names of those that may run the kernel, of `back_ends.names()`; None: what
         `settings.current.machine_code` says. Without "numpy" the other takes over at once, and not after a
         while; what it does not support runs on NumPy in any case.
+
+    What kernels print goes to file descriptor 1 when the launch ends. Raises Fault; TypeError for arguments
+    that do not fit.
     """
     _keep_freed_memory()
     kernel = function.kernel
+    params = arguments if isinstance(arguments, bytes) else function.pack(arguments)
     if len(params) < kernel.parameter_size:
         raise ValueError(
             f"{kernel.name} takes {kernel.parameter_size} bytes of parameters, {len(params)} were given"
@@ -62,7 +73,15 @@ def launch(
         device = Device(kernel.module.memory)
     back_end, is_eager = _chosen(kernel, back_ends)
     run = Launch(
-        kernel, device, grid, block, cluster or function.cluster, params, shared_size, back_end, is_eager
+        kernel,
+        device,
+        _three(grid),
+        _three(block),
+        cluster or function.cluster,
+        params,
+        shared_size,
+        back_end,
+        is_eager,
     )
     try:
         with device.memory.in_use(), np.errstate(all="ignore"):
@@ -73,6 +92,11 @@ def launch(
         if run.output:
             sys.stdout.flush()
             _write("".join(run.output).encode())
+    return run.counters
+
+
+def _three(size: int | Dim3) -> Dim3:
+    return (size, 1, 1) if isinstance(size, int) else size
 
 
 def _chosen(kernel: Kernel, wanted: tuple[str, ...] | None) -> tuple[BackEnd | None, bool]:
@@ -112,6 +136,7 @@ class _Grid:
         at_once = self._blocks if self._cooperative else _blocks_at_once(self.run)
         count = min(at_once, self._blocks - self._first)
         Scheduler(Batch(self.run, self._first, count)).run()
+        self.run.counters.batches += 1
         self._first += count
         self._progress.done(self._first)
 
@@ -158,7 +183,7 @@ def _launched(child: ChildGrid, parent: Launch) -> Launch:
         parent.back_end,
         parent.is_eager,
     )
-    run.output, run.watchdog = parent.output, parent.watchdog
+    run.output, run.watchdog, run.counters = parent.output, parent.watchdog, parent.counters
     return run
 
 
