@@ -28,7 +28,7 @@ from cudapy._ffi.lane_types import (
     RESULTS,
 )
 from cudapy._ffi.lanes import ARGUMENT, FUNCTION, RESULT
-from cudapy.simulator.engine.jit.assembler import (
+from cudapy.simulator.engine.assembler.x86_64 import (
     R8,
     R9,
     R10,

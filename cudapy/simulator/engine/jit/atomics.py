@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .assembler import R9, R10, R11, RAX, RBX, RDX, RSI, Assembler, At
+from ..assembler.x86_64 import R9, R10, R11, RAX, RBX, RDX, RSI, Assembler, At
 from .library import each_active_lane
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import contextlib
 import functools
 from typing import TYPE_CHECKING
 
+from ..assembler.x86_64 import R8, R9, R10, R11, RAX, RBX, RCX, RDI, RDX, RSI, Assembler, At
 from . import layout
-from .assembler import R8, R9, R10, R11, RAX, RBX, RCX, RDI, RDX, RSI, Assembler, At
 from .layout import WIDE
 from .processor import place_code
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..access import ATOMIC, READ, WRITE, Access, accessed
+from ..assembler.x86_64 import R8, RAX, RBX, RDI, RDX, Assembler, At
 from ..compile.graph import read_registers, registers_of
 from ..generated import functions
 from ..ptx.syntax import Instruction, Operand, Register, Vector
@@ -18,7 +19,6 @@ from ..ptx.types import TYPES, Type
 from ..rounding import round_up
 from . import layout, semantics
 from .accesses import CHECKS, access_address, access_of, atomic_of, is_access, is_atomic
-from .assembler import R8, RAX, RBX, RDI, RDX, Assembler, At
 from .atomics import write_atomic
 from .lanes import Lanes, Value
 from .layout import NARROW, WIDE

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..assembler.x86_64 import RAX, RBX, RCX, RDX, Assembler, At
 from . import layout
-from .assembler import RAX, RBX, RCX, RDX, Assembler, At
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

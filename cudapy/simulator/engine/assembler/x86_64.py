@@ -1,4 +1,4 @@
-"""Instructions of x86-64 as bytes: those of AVX2 and FMA, and some for whole numbers and jumps.
+"""Instructions of x86-64 as bytes: those of AVX2 and FMA, and some for integers and jumps.
 
 Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
 """
@@ -8,7 +8,13 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 = range(16)
+from .code import Code, Register, Symbol
+
+_NAMES = "rax rcx rdx rbx rsp rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15"
+GENERAL = tuple(Register(number, name) for number, name in enumerate(_NAMES.split()))
+RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 = GENERAL
+YMM = tuple(Register(number, f"ymm{number}") for number in range(16))
+"""The vector registers."""
 
 
 class At(NamedTuple):
@@ -122,91 +128,96 @@ _WORD = {"add": 0x03, "or": 0x0B, "and": 0x23, "sub": 0x2B, "xor": 0x33, "cmp": 
 """target, register or memory"""
 _NUMBER = {"add": 0, "or": 1, "and": 4, "sub": 5, "xor": 6, "cmp": 7}
 _SHIFT = {"rol": 0, "ror": 1, "shl": 4, "shr": 5, "sar": 7}
+_SAME = ("pxor", "pcmpeqd", "pcmpeqq")
+"""Of two times the same register they make a constant."""
+_TO_GENERAL = ("movmskps", "movmskpd")
 _CONDITIONS = {
     "o": 0, "b": 2, "ae": 3, "e": 4, "z": 4, "ne": 5, "nz": 5, "be": 6, "a": 7, "s": 8, "ns": 9,
     "l": 12, "ge": 13, "le": 14, "g": 15,
 }  # fmt: skip
 
 
-class Assembler:
-    """Code that grows. Labels are names; `finish` puts the distances of jumps in."""
+Operand = int | At | Symbol
+"""A register, memory, or memory at a symbol."""
 
-    def __init__(self) -> None:
-        self.code = bytearray()
-        self.labels: dict[str, int] = {}
-        self._jumps: list[tuple[int, str]] = []
-        self._names = 0
 
-    def new_label(self) -> str:
-        self._names += 1
-        return f"L{self._names}"
+class Assembler(Code):
+    """Code for x86-64. All operands are in Intel's order: the target first."""
 
-    def label(self, name: str) -> None:
-        self.labels[name] = len(self.code)
-
-    def finish(self) -> bytes:
-        for place, name in self._jumps:
-            struct.pack_into("<i", self.code, place, self.labels[name] - (place + 4))
-        self._jumps.clear()
-        return bytes(self.code)
+    kept = (RBX.name, RSP.name)
 
     # Vectors of 256 bits.
 
-    def vector(self, name: str, target: int, a: int, b: int | At, number: int | None = None) -> None:
+    def vector(self, name: str, target: int, a: int, b: Operand, number: int | None = None) -> None:
         """A target and two sources; number: what the instruction takes besides, such as a fourth register."""
+        if self.in_routine:
+            is_constant = a == b and name in _SAME
+            sources = () if is_constant else (YMM[a], *_read(b, YMM))
+            mask = (YMM[(number or 0) >> 4],) if name == "blendvps" else ()
+            self.note((YMM[target],), (*sources, *mask))
         self._vex(_VECTOR[name], target, a, b)
         if number is not None:
             self.code.append(number & 0xFF)
 
     def unary(
-        self, name: str, target: int, source: int | At, number: int | None = None, narrow: bool = False
+        self, name: str, target: int, source: Operand, number: int | None = None, narrow: bool = False
     ) -> None:
         """narrow: of 128 bits."""
+        if self.in_routine:
+            if name == "ptest":
+                self.note((), (YMM[target], *_read(source, YMM)))
+            else:
+                self.note(((GENERAL if name in _TO_GENERAL else YMM)[target],), _read(source, YMM))
         self._vex(_UNARY[name], target, 0, source, 0 if narrow else 1)
         if number is not None:
             self.code.append(number & 0xFF)
 
     def shift(self, name: str, target: int, source: int, number: int) -> None:
         form = _SHIFTS[name]
+        self.note((YMM[target],), (YMM[source],))
         self._vex(form, form.extension, target, source)
         self.code.append(number)
 
     def store(
-        self, name: str, target: int | At, source: int, number: int | None = None, narrow: bool = False
+        self, name: str, target: Operand, source: int, number: int | None = None, narrow: bool = False
     ) -> None:
+        if self.in_routine:
+            self.note(_written(target, YMM), (YMM[source], *_in_address(target)))
         self._vex(_STORES[name], source, 0, target, 0 if narrow else 1)
         if number is not None:
             self.code.append(number)
 
     def movd(self, target: int, source: int, wide: bool = False) -> None:
-        """The lowest word of a vector into a whole register."""
+        """The lowest word of a vector into a general register."""
+        self.note((GENERAL[target],), (YMM[source],))
         self._vex(_Vector(1, 1, 0x7E, int(wide)), source, 0, target, 0)
 
     def movd_in(self, target: int, source: int, wide: bool = False) -> None:
-        """A whole register into the lowest word of a vector."""
+        """A general register into the lowest word of a vector."""
+        self.note((YMM[target],), (GENERAL[source],))
         self._vex(_Vector(1, 1, 0x6E, int(wide)), target, 0, source, 0)
 
     def zeroupper(self) -> None:
         self.code += b"\xc5\xf8\x77"
 
-    def _vex(self, form: _Vector, register: int, second: int, operand: int | At, length: int = 1) -> None:
-        if isinstance(operand, At):
-            index = operand.place or 0
-            high = (operand.base >> 3, index >> 3)
-        else:
-            high = (operand >> 3, 0)
+    def _vex(self, form: _Vector, register: int, second: int, operand: Operand, length: int = 1) -> None:
+        index, base = _extensions(operand)
         self.code += bytes(
             (
                 0xC4,
-                (~register >> 3 & 1) << 7 | (~high[1] & 1) << 6 | (~high[0] & 1) << 5 | form.map,
+                (~register >> 3 & 1) << 7 | (~index & 1) << 6 | (~base & 1) << 5 | form.map,
                 form.wide << 7 | (~second & 15) << 3 | length << 2 | form.prefix,
                 form.opcode,
             )
         )
         self._operand(register, operand)
 
-    def _operand(self, register: int, operand: int | At) -> None:
+    def _operand(self, register: int, operand: Operand) -> None:
         register = (register & 7) << 3
+        if isinstance(operand, Symbol):
+            self.code.append(register | 5)
+            self._distance(operand)
+            return
         if not isinstance(operand, At):
             self.code.append(0xC0 | register | operand & 7)
             return
@@ -221,52 +232,79 @@ class Assembler:
             self.code += bytes((mode | register | 4, scale << 6 | index << 3 | base))
         self.code += struct.pack("<b" if small else "<i", displacement)
 
-    # Whole numbers.
+    # Vectors of 128 bits, on every x86-64.
 
-    def _plain(self, opcode: bytes, register: int, operand: int | At, wide: bool, byte: bool = False) -> None:
-        index = operand.place or 0 if isinstance(operand, At) else 0
-        base = operand.base if isinstance(operand, At) else operand
-        rex = 0x40 | wide << 3 | register >> 3 << 2 | index >> 3 << 1 | base >> 3
+    def load_vector(self, target: int, source: At) -> None:
+        self.note((YMM[target],), _in_address(source))
+        self._plain(b"\x0f\x10", target, source, False)
+
+    def store_vector(self, target: At, source: int) -> None:
+        self.note((), (YMM[source], *_in_address(target)))
+        self._plain(b"\x0f\x11", source, target, False)
+
+    # Integers.
+
+    def _plain(self, opcode: bytes, register: int, operand: Operand, wide: bool, byte: bool = False) -> None:
+        index, base = _extensions(operand)
+        rex = 0x40 | wide << 3 | register >> 3 << 2 | index << 1 | base
         if rex != 0x40 or byte:
             self.code.append(rex)
         self.code += opcode
         self._operand(register, operand)
 
-    def word(self, name: str, target: int, source: int | At, wide: bool = True) -> None:
+    def word(self, name: str, target: int, source: Operand, wide: bool = True) -> None:
         """add, or, and, sub, xor, cmp, mov."""
+        if self.in_routine:
+            is_constant = target == source and name in ("xor", "sub")
+            read = () if is_constant else _read(source, GENERAL)
+            kept = () if name == "mov" or is_constant else (GENERAL[target],)
+            self.note(() if name == "cmp" else (GENERAL[target],), (*kept, *read))
         self._plain(bytes((_WORD[name],)), target, source, wide)
 
     def number(self, name: str, target: int | At, value: int, wide: bool = True) -> None:
         """add, or, and, sub, xor, cmp with a number of 32 bits, whose sign is extended."""
+        if self.in_routine:
+            self.note(() if name == "cmp" else _written(target, GENERAL), _read(target, GENERAL))
         self._plain(b"\x81", _NUMBER[name], target, wide)
         self.code += struct.pack("<i", value)
 
     def set(self, target: int, value: int) -> None:
         """A register to a number of 32 bits, without a sign."""
+        self.note((GENERAL[target],))
         if target >> 3:
             self.code.append(0x41)
         self.code.append(0xB8 | target & 7)
         self.code += struct.pack("<I", value)
 
-    def keep(self, target: At, source: int, size: int = 8) -> None:
+    def keep(self, target: At | Symbol, source: int, size: int = 8) -> None:
         """Store the low bytes of a register."""
+        self.note((), (GENERAL[source], *_in_address(target)))
         if size == 2:
             self.code.append(0x66)
         self._plain(b"\x88" if size == 1 else b"\x89", source, target, size == 8, size == 1)
 
     def put(self, target: At, value: int, wide: bool = False) -> None:
         """Store a number of 32 bits."""
+        self.note((), _in_address(target))
         self._plain(b"\xc7", 0, target, wide)
         self.code += struct.pack("<i", value)
 
-    def fetch(self, target: int, source: At, size: int) -> None:
+    def fetch(self, target: int, source: At | Symbol, size: int) -> None:
         """Load 1, 2, 4 or 8 bytes, with zeros above."""
+        self.note((GENERAL[target],), _in_address(source))
         if size >= 4:
             self._plain(b"\x8b", target, source, size == 8)
         else:
             self._plain(b"\x0f\xb6" if size == 1 else b"\x0f\xb7", target, source, False)
 
-    def lea(self, target: int, source: At) -> None:
+    def exchange(self, target: Symbol, source: int) -> None:
+        """Swap 32 bits of memory with a register, as one access."""
+        self.note((GENERAL[source],), (GENERAL[source],))
+        self._plain(b"\x87", source, target, False)
+
+    def lea(self, target: int, source: At | Symbol) -> None:
+        """The address of a place."""
+        self.note((GENERAL[target],), _in_address(source))
         self._plain(b"\x8d", target, source, True)
 
     def prefetch(self, source: At) -> None:
@@ -274,14 +312,17 @@ class Assembler:
         self._plain(b"\x0f\x18", 1, source, False)
 
     def test(self, a: int, b: int, wide: bool = True) -> None:
+        self.note((), (GENERAL[a], GENERAL[b]))
         self._plain(b"\x85", b, a, wide)
 
     def shift_word(self, name: str, target: int, count: int, wide: bool = True) -> None:
+        self.note((GENERAL[target],), (GENERAL[target],))
         self._plain(b"\xc1", _SHIFT[name], target, wide)
         self.code.append(count)
 
     def lowest_bit(self, target: int, source: int) -> None:
         """tzcnt: the number of the lowest bit of 32."""
+        self.note((GENERAL[target],), (GENERAL[source],))
         self.code.append(0xF3)
         self._plain(b"\x0f\xbc", target, source, False)
 
@@ -291,46 +332,103 @@ class Assembler:
         self.word("and", target, spare, wide=False)
 
     def push(self, register: int) -> None:
-        self.code.append(0x50 | register)
+        self.note((), (GENERAL[register],))
+        self.code += b"\x41" * (register >> 3)
+        self.code.append(0x50 | register & 7)
+
+    def push_number(self, value: int) -> None:
+        """A number of 32 bits, whose sign is extended."""
+        self.code += b"\x68" + struct.pack("<i", value)
 
     def pop(self, register: int) -> None:
-        self.code.append(0x58 | register)
+        self.note((GENERAL[register],))
+        self.code += b"\x41" * (register >> 3)
+        self.code.append(0x58 | register & 7)
 
     def invert(self, register: int) -> None:
         """not, of 32 bits"""
+        self.note((GENERAL[register],), (GENERAL[register],))
         self._plain(b"\xf7", 2, register, False)
 
     def multiply(self, target: int, source: int | At, wide: bool = True) -> None:
+        self.note((GENERAL[target],), (GENERAL[target], *_read(source, GENERAL)))
         self._plain(b"\x0f\xaf", target, source, wide)
 
     # Jumps.
 
     def jump(self, name: str) -> None:
         self.code.append(0xE9)
-        self._distance(name)
+        self._distance(Symbol(name))
 
     def jump_if(self, condition: str, name: str) -> None:
         self.code += bytes((0x0F, 0x80 | _CONDITIONS[condition]))
-        self._distance(name)
+        self._distance(Symbol(name))
 
     def call(self, name: str) -> None:
         self.code.append(0xE8)
-        self._distance(name)
+        self._distance(Symbol(name))
 
-    def jump_to(self, target: At | int) -> None:
+    def jump_to(self, target: Operand) -> None:
+        """To the address in a register or in memory."""
+        self.note((), _read(target, GENERAL))
         self._plain(b"\xff", 4, target, False)
 
-    def call_at(self, target: At) -> None:
+    def call_at(self, target: Operand) -> None:
+        self.note((), _read(target, GENERAL))
         self._plain(b"\xff", 2, target, False)
 
     def load_label(self, target: int, name: str) -> None:
         """The address of a label."""
-        self.code += bytes((0x48 | target >> 3 << 2, 0x8D, (target & 7) << 3 | 5))
-        self._distance(name)
+        self.lea(target, Symbol(name))
+
+    def leave(self) -> None:
+        """The stack and rbp as they were before `push rbp; mov rbp, rsp`."""
+        self.note((RBP,))
+        self.code.append(0xC9)
 
     def ret(self) -> None:
         self.code.append(0xC3)
 
-    def _distance(self, name: str) -> None:
-        self._jumps.append((len(self.code), name))
-        self.code += bytes(4)
+    def trap(self) -> None:
+        """int3"""
+        self.code.append(0xCC)
+
+    def align(self, size: int) -> None:
+        """Fill up with traps to a multiple of `size` bytes."""
+        while len(self.code) % size:
+            self.trap()
+
+    def _distance(self, symbol: Symbol) -> None:
+        """The 32 bits with which an instruction ends that names a place."""
+        self.refer(symbol, _put_distance, 4)
+
+
+def _put_distance(code: bytearray, place: int, address: int, target: int) -> None:
+    struct.pack_into("<i", code, place, target - (address + 4))
+
+
+def _extensions(operand: Operand) -> tuple[int, int]:
+    """The fourth bits of the registers of the index and of the base, or of the register."""
+    if isinstance(operand, At):
+        return (operand.place or 0) >> 3, operand.base >> 3
+    return 0, 0 if isinstance(operand, Symbol) else operand >> 3
+
+
+def _in_address(operand: Operand) -> tuple[Register, ...]:
+    """The registers from which the address of memory is made."""
+    if not isinstance(operand, At):
+        return ()
+    base = GENERAL[operand.base]
+    return (base,) if operand.place is None else (base, GENERAL[operand.place])
+
+
+def _read(operand: Operand, registers: tuple[Register, ...]) -> tuple[Register, ...]:
+    """The registers that are read for a source, which may be one of `registers`."""
+    if isinstance(operand, (At, Symbol)):
+        return _in_address(operand)
+    return (registers[operand],)
+
+
+def _written(operand: Operand, registers: tuple[Register, ...]) -> tuple[Register, ...]:
+    """The register that is written for a target, which may be one of `registers`."""
+    return () if isinstance(operand, (At, Symbol)) else (registers[operand],)
