@@ -14,7 +14,7 @@ import json
 import keyword
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -28,8 +28,13 @@ COMPILERS = ("nvrtc", "nvjitlink", "nvvm", "nvfatbin")
 MODULES = ("core", "driver", "runtime", *COMPILERS, "nvml", "nccl", "cufile", "cudla", "pathfinder", "utils")
 SIMULATOR = "simulator"
 """What a copy has only if it is asked for: what imports it does so in a function, and can do without."""
+WITHOUT_FAST_LANE = {"_ffi/lanes.py": "_ffi/no_lanes.py"}
+"""The files that others stand for in a copy that makes no memory executable."""
 EXEMPT = b"# mypy: ignore-errors\n"
 NOT_COPIED = ("__main__.py", "_doctor/", "_ranks.py", "_vendor.py", "alias.py", "_alias/")
+
+
+NOTHING: dict[str, str] = {}  # nobody writes to it
 
 
 class VendorError(Exception):
@@ -61,6 +66,9 @@ def main(arguments: Sequence[str]) -> int:
         help=f"copy these modules and what they import: {', '.join((*MODULES, SIMULATOR))}; without this "
         f"option all but {SIMULATOR}",
     )
+    parser.add_argument(
+        "--without-fast-lane", action="store_true", help="leave out the machine code for calls of C functions"
+    )
     parser.add_argument("--check", action="store_true", help="verify that the copy is unchanged")
     options = parser.parse_args(arguments)
     try:
@@ -71,7 +79,7 @@ def main(arguments: Sequence[str]) -> int:
             if record.version != __version__:
                 print(f"this is {__package__} {__version__}: without --check it replaces the copy")
         else:
-            size = copy(folder, options.only)
+            size = copy(folder, options.only, WITHOUT_FAST_LANE if options.without_fast_lane else {})
             print(f"{folder}: {__package__} {__version__}, {size / 1024:.0f} KiB: {', '.join(options.only)}")
     except (VendorError, OSError) as error:
         print(error, file=sys.stderr)
@@ -86,13 +94,13 @@ def _place(package: Path, name: str) -> Path:
     return package / name
 
 
-def copy(folder: Path, modules: Sequence[str]) -> int:
-    """Make `folder` a copy of `modules`; returns its size in bytes.
+def copy(folder: Path, modules: Sequence[str], others: Mapping[str, str] = NOTHING) -> int:
+    """Make `folder` a copy of `modules`; returns its size in bytes. others: see `files_of`.
 
     Raises VendorError for names that are no modules, for a folder that is something else or was edited, and
     for one that is to lie in a folder that is not there.
     """
-    files = files_of(modules)
+    files = files_of(modules, others)
     if not folder.parent.is_dir():
         raise VendorError(f"there is no folder {folder.parent}: create it first, or correct its path")
     if folder.exists():
@@ -101,7 +109,7 @@ def copy(folder: Path, modules: Sequence[str]) -> int:
         staged = Path(temporary, folder.name)
         for path in files:
             (staged / path).parent.mkdir(parents=True, exist_ok=True)
-            (staged / path).write_bytes(_content(path, files))
+            (staged / path).write_bytes(_content(others.get(path, path), files))
         (staged / "LICENSE").write_bytes(_licence())
         record = Record(__version__, list(modules), _digests(staged))
         (staged / RECORD).write_text(json.dumps(record._asdict(), indent=1) + "\n")
@@ -129,8 +137,10 @@ def check(folder: Path) -> Record:
     return record
 
 
-def files_of(modules: Sequence[str]) -> list[str]:
+def files_of(modules: Sequence[str], others: Mapping[str, str] = NOTHING) -> list[str]:
     """The paths in this package, with /, of `modules` and of all that they import.
+
+    others: files to others whose content they get in the copy.
 
     What a module loads on demand is among them, unless it needs a public module that nothing else needs: a
     copy has core's Communicator if it has `nccl`. The stubs of `checked` are those of `modules`, and those
@@ -146,18 +156,20 @@ def files_of(modules: Sequence[str]) -> list[str]:
         parts = [part for folder in folders for part in folder.rglob("*.py")] or [HERE / f"{name}.py"]
         start += [part.relative_to(HERE).as_posix() for part in parts]  # its own find each other by name
         start += _stub(f"{name}.checked")
-    files = _reached(start, (), modules)
+    files = _reached(start, (), modules, others)
     public = {f"{name}.py" for name in MODULES} - files
     while True:
         on_demand = {target for path in files for target in _imports(path).on_demand}
-        new = [_reached(target, files, modules) for target in on_demand]
+        new = [_reached(target, files, modules, others) for target in on_demand]
         wanted = set().union(*(reached for reached in new if not reached & public))
         if not wanted:
             return sorted(files)
         files |= wanted
 
 
-def _reached(start: Collection[str], known: Collection[str], modules: Sequence[str]) -> set[str]:
+def _reached(
+    start: Collection[str], known: Collection[str], modules: Sequence[str], others: Mapping[str, str]
+) -> set[str]:
     """The files of `start` and those that they import, without `known` and what a copy does not have."""
     left = list(start)
     files: set[str] = set()
@@ -166,7 +178,7 @@ def _reached(start: Collection[str], known: Collection[str], modules: Sequence[s
         without = path in known or path.startswith(NOT_COPIED)
         if not (path in files or without or (path.startswith(f"{SIMULATOR}/") and SIMULATOR not in modules)):
             files.add(path)
-            left += _imports(path).at_run_time
+            left += _imports(others.get(path, path)).at_run_time
     return files
 
 

@@ -341,6 +341,13 @@ def test_every_problem_has_a_fix_and_no_machine_is_too_odd() -> None:
 # -- the report -------------------------------------------------------------------------------------------
 
 
+def test_why_there_is_no_fast_lane() -> None:
+    assert "\nFast lane: on\n" in as_text(facts(), [])
+    off = dataclasses.replace(facts(), no_fast_lane="CUDAPY_FAST_LANE is 0")
+    assert "\nFast lane: none, CUDAPY_FAST_LANE is 0\n" in as_text(off, [])
+    assert json.loads(as_json(off, []))["no_fast_lane"] == "CUDAPY_FAST_LANE is 0"
+
+
 def test_the_text_has_it_all() -> None:
     text = as_text(facts(), [])
     for part in (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import cProfile
 import ctypes
+import gc
 import inspect
 import os
 import random
@@ -257,6 +259,11 @@ def test_other_libraries_are_called(d: ModuleType, stub: Stub) -> None:
 def test_references(d: ModuleType, stub: Stub) -> None:
     """Of arguments and of what all results share; and no memory is lost, in a success or a failure."""
     number, handle = 1 << 45, d.CUstream(5)
+    names = "cuMemAlloc", "cuStreamQuery", "cuStreamGetPriority", "cuGetErrorString"
+    checked = [
+        (getattr(d.checked, name), argument)
+        for name, argument in zip(names, (number, handle, handle, 0), strict=True)
+    ]
     shared = [number, handle, d.CUresult(0), d.CUresult(FAILURE), d.CUdeviceptr, d.CUstream, None]
 
     def many() -> None:
@@ -267,12 +274,17 @@ def test_references(d: ModuleType, stub: Stub) -> None:
                 d.cuStreamQuery(handle)
                 d.cuStreamGetPriority(handle)
                 d.cuDeviceGet(0)
+                for function, argument in checked:
+                    with contextlib.suppress(RuntimeError):
+                        function(argument)
             stub.reset()
 
     many()
+    gc.collect()
     before, blocks = [*map(sys.getrefcount, shared)], sys.getallocatedblocks()
     for _ in range(10):
         many()
+    gc.collect()
     after = [*map(sys.getrefcount, shared)]
     assert all(abs(a - b) < 20 for a, b in zip(after, before, strict=True)), (before, after)
     assert abs(sys.getallocatedblocks() - blocks) < 200
@@ -290,6 +302,100 @@ def test_handles_are_as_any_others(d: ModuleType, stub: Stub) -> None:
     assert not hasattr(again, "note")
     assert ctypes.c_size_t.from_address(first.getPtr()).value == 3
     assert not first._is_view
+
+
+ODD = """
+import enum
+class Int(int): pass
+class Lying(int):
+    def __index__(self): return 7
+    def __int__(self): return 7
+class Enumerated(enum.IntEnum): ONE = 1
+"""
+
+
+def odd_values(d: ModuleType, chance: random.Random) -> list[Any]:
+    """Objects of classes that look like those that a lane takes, and numbers of all lengths."""
+    scope: dict[str, Any] = {}
+    exec(ODD, scope)
+    numbers = [
+        chance.choice((1, -1)) * chance.getrandbits(bits) for bits in (0, 1, 29, 31, 59, 61, 64, 90, 900)
+    ]
+    near = [(1 << bits) + step for bits in (30, 31, 32, 60, 63, 64) for step in (-1, 0, 1)]
+    handles = [cls(chance.getrandbits(60)) for cls in (d.CUstream, d.CUevent, d.CUdeviceptr, d.CUcontext)]
+    derived = type("CUstream", (d.CUstream,), {})(3)
+    others = [
+        scope["Int"](5),
+        scope["Lying"](5),
+        scope["Enumerated"].ONE,
+        True,
+        None,
+        b"",
+        b"a",
+        bytearray(3),
+    ]
+    enums = [d.CUresult(1), d.CUmemorytype(2), d.CUevent_flags(0)]
+    return [*numbers, *near, *handles, derived, *others, *enums, 0.5, "0", (), [], object, d.CUstream]
+
+
+@needs_lanes
+def test_odd_objects(d: ModuleType, stub: Stub) -> None:
+    """The same results and exceptions as the functions' own code, the same in C, and no reference is lost."""
+    stub.peek = 0
+    seed = int(os.environ.get("CUDAPY_LANE_SEED", "0"))
+    rounds = int(os.environ.get("CUDAPY_LANE_ROUNDS", "150"))
+    chance = random.Random(seed)
+    names = (
+        "cuMemAlloc", "cuStreamQuery", "cuMemAllocAsync", "cuDeviceGetAttribute", "cuEventElapsedTime",
+        "cuGetErrorString", "cuMemsetD8Async", "cuStreamWaitEvent", "cuMemFree", "cuModuleGetFunction",
+        "cuMemcpyDtoDAsync", "cuMemGetInfo", "cuFuncGetAttribute",
+    )  # fmt: skip
+    functions = [getattr(face, name) for name in names for face in (d, d.checked)]
+    values = odd_values(d, chance)
+    pairs = []
+    for function in functions:
+        count = len(inspect.signature(function).parameters)
+        with contextlib.suppress(RuntimeError, TypeError):
+            function(*[0] * count)
+        assert has_lane(function)
+        pairs.append((function, without_lane(function), count))
+    before = [*map(sys.getrefcount, values)]
+    for _ in range(rounds):
+        function, twin, count = chance.choice(pairs)
+        arguments = tuple([chance.choice(values) for _ in range(count)])
+        stub.status = chance.choice((0, 0, FAILURE))
+        stub.reset()
+        found = outcome(function, arguments), arrived(stub.calls(), getattr(d, function.__name__))
+        stub.reset()
+        expected = outcome(twin, arguments), arrived(stub.calls(), getattr(d, function.__name__))
+        assert found == expected, (function.__name__, arguments, seed)
+        del arguments
+    after = [*map(sys.getrefcount, values)]
+    wrong = [(v, b, a) for v, b, a in zip(values, before, after, strict=True) if abs(a - b) > 3]
+    assert not wrong
+
+
+@needs_lanes
+def test_calls_while_an_exception_is_on_its_way(d: ModuleType, stub: Stub) -> None:
+    found: list[Any] = []
+
+    class Last:
+        def __del__(self) -> None:
+            found.append(d.cuMemAlloc(16)[0])
+            found.append(d.cuStreamQuery(0))
+
+    def fail() -> None:
+        last = Last()  # noqa: F841  # goes as the exception passes
+        raise KeyError("on its way")
+
+    with pytest.raises(KeyError, match="on its way"):
+        try:
+            fail()
+        finally:
+            found.append(d.cuMemAlloc(16)[0])
+    gc.collect()
+    assert found.count(0) == 2
+    assert (0,) in found
 
 
 @needs_lanes

@@ -200,6 +200,23 @@ def test_a_copy_has_the_stubs_of_its_modules_and_no_others() -> None:
     assert not any(path.endswith(".pyi") for path in _vendor.files_of(["pathfinder"]))
 
 
+WITHOUT_MACHINE_CODE = """
+import ctypes
+from theirs._cuda import driver
+from theirs._cuda._ffi import lanes
+driver.libcuda.load = lambda: type("Library", (), {"__getitem__": lambda *_: ctypes.CDLL(None).abs})()
+assert driver.cuInit(0) == (0,) and lanes.why_not() == "this copy was made without it"
+assert "lane_code" not in str(__import__("sys").modules)
+"""
+
+
+def test_a_copy_without_the_fast_lane_has_no_machine_code(theirs: Path) -> None:
+    assert vendor(theirs, "--name", "_cuda", "--only", "driver", "--without-fast-lane") == 0
+    assert [path.name for path in sorted((theirs / "_cuda/_ffi").glob("*lane*"))] == ["lanes.py"]
+    use(theirs, WITHOUT_MACHINE_CODE)
+    assert vendor(theirs, "--name", "_cuda", "--check") == 0
+
+
 def test_the_simulator_starts_programs_from_a_copy_too() -> None:
     files = _vendor.files_of(["driver", "simulator"])
     assert {"simulator/__main__.py", "_launcher/program.py", "_launcher/site/sitecustomize.py"} < set(files)

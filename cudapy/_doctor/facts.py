@@ -106,6 +106,7 @@ class Facts:
     cudapy: str
     python: str
     platform: str
+    no_fast_lane: str = ""  # why calls of C functions do not go through machine code; "": they do
     libraries: tuple[LibraryFacts, ...] = ()
     driver: DriverFacts = field(default_factory=DriverFacts)
     compiler: CompilerFacts = field(default_factory=CompilerFacts)

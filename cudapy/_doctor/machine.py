@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import __version__
 from .._core.compile import compile_cache
+from .._ffi.lanes import why_not
 from .._pathfinder.headers import HEADERS, directories, matching
 from .._pathfinder.libraries import USED
 from ..pathfinder import find, this_host
@@ -55,6 +56,7 @@ def this_machine(ask: Ask = ask_in_a_process) -> Facts:
         cudapy=__version__,
         python=f"{platform.python_version()} ({platform.python_implementation()}), {sys.executable}",
         platform=platform.platform(),
+        no_fast_lane=why_not(),
         libraries=tuple(libraries.values()),
         driver=driver,
         compiler=compiler,

@@ -29,6 +29,7 @@ def _machine(facts: Facts) -> Iterator[str]:
     yield f"cudapy {facts.cudapy}"
     yield f"Python {facts.python}"
     yield facts.platform
+    yield f"Fast lane: {f'none, {facts.no_fast_lane}' if facts.no_fast_lane else 'on'}"
     for title, driver in (("Driver", True), ("Libraries", False)):
         yield f"\n{title}"
         for library in facts.libraries:
