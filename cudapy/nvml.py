@@ -16,7 +16,6 @@ failure raises NvmlError: a class for each status, such as NotSupportedError.
 
 from __future__ import annotations
 
-import builtins
 import ctypes
 
 from ._errors import Raiser
@@ -29,7 +28,7 @@ from ._libraries import loader, meanings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, ClassVar
+    from typing import Any
 
     from ._checked import nvml as _checked
     from ._types.nvml.constants import *
@@ -37,11 +36,19 @@ if TYPE_CHECKING:
     from ._types.nvml.handles import *
     from ._types.nvml.names import *
     from ._types.nvml.structs import *
+    from ._types.nvml_errors import *
+    from ._types.nvml_errors import NvmlMemoryError as NvmlMemoryError
+    from ._types.nvml_errors import NvmlTimeoutError as NvmlTimeoutError
 else:
-    __getattr__, __dir__ = with_dtypes(
-        globals(),
-        *on_demand(globals(), "._types.nvml", "constants", "enums", "handles", "structs", "names"),
-    )
+
+    def _errors():
+        """The exceptions derived from NvmlError, by their names."""
+        from ._types.nvml_errors import by_name
+
+        return by_name(NvmlError)
+
+    _sources = (_errors, "names", "constants", "enums", "handles", "structs")
+    __getattr__, __dir__ = with_dtypes(globals(), *on_demand(globals(), "._types.nvml", *_sources))
 
 
 def _describe() -> str:
@@ -54,7 +61,7 @@ def _describe() -> str:
 
 
 def _twins() -> Mapping[type, Any]:
-    from ._types.nvml.twins import TWINS
+    from ._types.nvml.derived import TWINS
 
     return TWINS
 
@@ -3831,10 +3838,12 @@ nvmlGetBlacklistDeviceInfoByIndex = nvmlGetExcludedDeviceInfoByIndex
 class NvmlError(FaceError):
     """An NVML function failed; `status` is the Return. `NvmlError(status)` is of the class of that status."""
 
-    _classes: ClassVar[dict[int, type[NvmlError]]] = {}
-
     def __new__(cls, status: int = 0) -> Any:
-        return super().__new__(cls._classes.get(int(status), cls) if cls is NvmlError else cls)
+        if cls is NvmlError:
+            from ._types.nvml_errors import by_status
+
+            cls = by_status(cls).get(int(status), cls)
+        return super().__new__(cls)
 
     @staticmethod
     def statuses(status: int) -> Return:
@@ -3842,171 +3851,6 @@ class NvmlError(FaceError):
 
         return Return(status)
 
-
-class UninitializedError(NvmlError):
-    """NVML_ERROR_UNINITIALIZED: NVML is not initialised."""
-
-
-class InvalidArgumentError(NvmlError):
-    """NVML_ERROR_INVALID_ARGUMENT: An argument is not valid."""
-
-
-class NotSupportedError(NvmlError):
-    """NVML_ERROR_NOT_SUPPORTED: The device or the system does not support what was asked."""
-
-
-class NoPermissionError(NvmlError):
-    """NVML_ERROR_NO_PERMISSION: This user may not do what was asked."""
-
-
-class AlreadyInitializedError(NvmlError):
-    """NVML_ERROR_ALREADY_INITIALIZED: NVML is initialised already."""
-
-
-class NotFoundError(NvmlError):
-    """NVML_ERROR_NOT_FOUND: What was asked for is not there."""
-
-
-class InsufficientSizeError(NvmlError):
-    """NVML_ERROR_INSUFFICIENT_SIZE: There is too little room for the answer."""
-
-
-class InsufficientPowerError(NvmlError):
-    """NVML_ERROR_INSUFFICIENT_POWER: External power cables of the board are not plugged in well."""
-
-
-class DriverNotLoadedError(NvmlError):
-    """NVML_ERROR_DRIVER_NOT_LOADED: The kernel module of the NVIDIA driver is not loaded."""
-
-
-class NvmlTimeoutError(NvmlError):
-    """NVML_ERROR_TIMEOUT: Nothing happened in the time that was given."""
-
-
-class IrqIssueError(NvmlError):
-    """NVML_ERROR_IRQ_ISSUE: The kernel has a problem with the interrupt of a GPU."""
-
-
-class LibraryNotFoundError(NvmlError):
-    """NVML_ERROR_LIBRARY_NOT_FOUND: NVML did not find or could not load a library that it needs."""
-
-
-class FunctionNotFoundError(NvmlError):
-    """NVML_ERROR_FUNCTION_NOT_FOUND: The library of the driver lacks this function."""
-
-
-class CorruptedInforomError(NvmlError):
-    """NVML_ERROR_CORRUPTED_INFOROM: The infoROM of the board is corrupted."""
-
-
-class GpuIsLostError(NvmlError):
-    """NVML_ERROR_GPU_IS_LOST: The GPU is no longer on the bus, or cannot be reached."""
-
-
-class ResetRequiredError(NvmlError):
-    """NVML_ERROR_RESET_REQUIRED: The GPU has to be reset before it can be used."""
-
-
-class OperatingSystemError(NvmlError):
-    """NVML_ERROR_OPERATING_SYSTEM: The operating system refused access to the GPU."""
-
-
-class LibRmVersionMismatchError(NvmlError):
-    """NVML_ERROR_LIB_RM_VERSION_MISMATCH: The library and the kernel module of the driver are of different
-    versions.
-    """
-
-
-class InUseError(NvmlError):
-    """NVML_ERROR_IN_USE: The GPU is in use."""
-
-
-class NvmlMemoryError(NvmlError, builtins.MemoryError):
-    """NVML_ERROR_MEMORY: There is not enough memory."""
-
-
-class NoDataError(NvmlError):
-    """NVML_ERROR_NO_DATA: There is no data yet."""
-
-
-class VgpuEccNotSupportedError(NvmlError):
-    """NVML_ERROR_VGPU_ECC_NOT_SUPPORTED: The vGPU cannot be used while ECC is on."""
-
-
-class InsufficientResourcesError(NvmlError):
-    """NVML_ERROR_INSUFFICIENT_RESOURCES: The device has too little left of something other than memory."""
-
-
-class FreqNotSupportedError(NvmlError):
-    """NVML_ERROR_FREQ_NOT_SUPPORTED: The frequency is not supported."""
-
-
-class ArgumentVersionMismatchError(NvmlError):
-    """NVML_ERROR_ARGUMENT_VERSION_MISMATCH: The version in a struct is not one that this driver knows."""
-
-
-class DeprecatedError(NvmlError):
-    """NVML_ERROR_DEPRECATED: The function is deprecated, and does nothing."""
-
-
-class NotReadyError(NvmlError):
-    """NVML_ERROR_NOT_READY: The system is not ready."""
-
-
-class GpuNotFoundError(NvmlError):
-    """NVML_ERROR_GPU_NOT_FOUND: There is no GPU."""
-
-
-class InvalidStateError(NvmlError):
-    """NVML_ERROR_INVALID_STATE: The resource is not in the right state."""
-
-
-class ResetTypeNotSupportedError(NvmlError):
-    """NVML_ERROR_RESET_TYPE_NOT_SUPPORTED: This kind of reset is not supported."""
-
-
-class UnknownError(NvmlError):
-    """NVML_ERROR_UNKNOWN: An error inside the driver."""
-
-
-NvmlError._classes.update(
-    {
-        1: UninitializedError,
-        2: InvalidArgumentError,
-        3: NotSupportedError,
-        4: NoPermissionError,
-        5: AlreadyInitializedError,
-        6: NotFoundError,
-        7: InsufficientSizeError,
-        8: InsufficientPowerError,
-        9: DriverNotLoadedError,
-        10: NvmlTimeoutError,
-        11: IrqIssueError,
-        12: LibraryNotFoundError,
-        13: FunctionNotFoundError,
-        14: CorruptedInforomError,
-        15: GpuIsLostError,
-        16: ResetRequiredError,
-        17: OperatingSystemError,
-        18: LibRmVersionMismatchError,
-        19: InUseError,
-        20: NvmlMemoryError,
-        21: NoDataError,
-        22: VgpuEccNotSupportedError,
-        23: InsufficientResourcesError,
-        24: FreqNotSupportedError,
-        25: ArgumentVersionMismatchError,
-        26: DeprecatedError,
-        27: NotReadyError,
-        28: GpuNotFoundError,
-        29: InvalidStateError,
-        30: ResetTypeNotSupportedError,
-        999: UnknownError,
-    }
-)
-
-MemoryError = NvmlMemoryError
-TimeoutError = NvmlTimeoutError
 
 _face = Face(NvmlError, _raiser, _twins)
 

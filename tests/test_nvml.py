@@ -6,6 +6,8 @@ import copy
 import ctypes
 import inspect
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -14,8 +16,12 @@ import pytest
 from cudapy import nvml
 from cudapy._errors import CUDAError
 from cudapy._types.meanings import NVMLRETURN
-from cudapy._types.nvml.twins import TWINS
+from cudapy._types.nvml import enums as c_enums
+from cudapy._types.nvml import irregular, names
+from cudapy._types.nvml import structs as c_structs
+from cudapy._types.nvml.derived import TWINS
 
+from . import nvml_stubs
 from .stub import module, source
 from .stub.build import is_aggregate
 from .stub.record import Stub
@@ -196,6 +202,49 @@ def test_twins_have_the_same_layout_and_values() -> None:
         assert layout(cls) == layout(twin), cls
 
 
+def test_stubs_are_up_to_date() -> None:
+    """Type checkers see the classes that are made on demand: `python -m tests.nvml_stubs` writes them."""
+    for file, write in nvml_stubs.STUBS.items():
+        assert (nvml_stubs.FOLDER / file).read_text(encoding="utf-8") == write(), file
+
+
+def test_irregular_names_are_names() -> None:
+    """Each exception to a rule is one of something that exists."""
+    of_c = {*vars(c_structs), *vars(c_enums)}
+    twins = {cls.__name__[4:-2]: cls for cls in TWINS}
+    tables = (irregular.ABSENT, irregular.ARRAYS, irregular.FIELDS, irregular.TWICE, irregular.PREFIXES)
+    for table in tables:
+        assert [name for name in table if f"nvml{name}_t" not in of_c] == []
+    assert set(irregular.ABSENT) & set(irregular.ARRAYS) == set()
+    for name, fields in irregular.FIELDS.items():
+        assert set(fields) <= set(twins[name].__annotations__)
+    for table in (irregular.LACKING, irregular.VALUES):
+        assert set(table) <= {*irregular.GROUPS, *twins}
+
+
+@pytest.mark.parametrize("name", ["EccErrorCounts", "Nothing", "nvmlMemory_t", "_x"])
+def test_names_that_are_not_there(name: str) -> None:
+    with pytest.raises(AttributeError, match=name):
+        getattr(names, name)
+    assert name not in dir(names)
+
+
+def test_a_class_is_made_once_and_alone() -> None:
+    """A name costs the class that it names, and those of its fields."""
+    program = """
+import sys, threading
+import cudapy.nvml
+classes = []
+threads = [threading.Thread(target=lambda: classes.append(cudapy.nvml.ExcludedDeviceInfo)) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+made = vars(sys.modules["cudapy._types.nvml.names"])
+print(len(set(classes)), *sorted(name for name in made if name[0].isupper() and not name.isupper()))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "ExcludedDeviceInfo", "PciInfo"]
+
+
 def layout(cls: Any) -> list[Any]:
     """The offset and size of each field, in order."""
     fields = [getattr(cls, name).raw for name in cls._makers_]
@@ -218,7 +267,7 @@ def test_face(name: str, stub_of: Callable[[str], Stub]) -> None:
     by_name = dict(zip(function.__declaration__.inputs, made.arguments(), strict=True))
     count = len(inspect.signature(face).parameters)
     given = list(by_name.values())[:count]
-    twins = module("_types.nvml.twins").TWINS
+    twins = module("_types.nvml.derived").TWINS
     own = [
         twins[type(value)].from_buffer(value) if is_aggregate(twins.get(type(value))) else value
         for value in given

@@ -9,33 +9,52 @@ if TYPE_CHECKING:
 
 
 def on_demand(
-    scope: dict[str, Any], package: str, *modules: str
+    scope: dict[str, Any], package: str, *sources: str | Callable[[], dict[str, Any]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and `__dir__` of the module with namespace `scope`.
 
-    A name that it lacks brings in the public names of the `modules` of `package`, which is relative to its
-    own: of one after the other, until the name is among them; of all for `dir()` and `from module import *`.
+    A name that it lacks brings in the public names of the `sources`: modules of `package`, which is relative
+    to its own, or functions that return names. They are asked one after the other, until the name is among
+    them; all for `dir()` and `from module import *`. A module that makes names on demand itself, with a
+    `__getattr__`, is asked for the name.
     """
-    missing = set(modules)
+    loaded: dict[Any, Any] = {}
 
-    def load(module: str) -> None:
-        name = package.lstrip(".")
-        types = __import__(f"{name}.{module}", scope, None, ("*",), len(package) - len(name))
-        scope.update({k: v for k, v in vars(types).items() if not k.startswith("_")})
-        missing.discard(module)
+    def load(source: str | Callable[[], dict[str, Any]]) -> Any:
+        types = None
+        if not isinstance(source, str):
+            scope.update(source())
+        else:
+            name = package.lstrip(".")
+            types = __import__(f"{name}.{source}", scope, None, ("*",), len(package) - len(name))
+            scope.update({k: v for k, v in vars(types).items() if not k.startswith("_")})
+        loaded[source] = types
+        return types
 
     def get(name: str) -> Any:
-        if not name.startswith("__") or name == "__all__":  # imports ask for __path__ and the like
-            for module in modules:
-                if module in missing:
-                    load(module)
+        if name == "__all__":
+            directory()
+        elif not name.startswith("__"):  # imports ask for __path__ and the like
+            for source in sources:
+                types = loaded[source] if source in loaded else load(source)
                 if name in scope:
                     return scope[name]
+                make = getattr(types, "__getattr__", None)
+                if make is None:
+                    continue
+                try:
+                    scope[name] = made = make(name)
+                except AttributeError as error:
+                    if error.name != name:  # a mistake in what makes it
+                        raise
+                else:
+                    return made
         raise AttributeError(f"module {scope['__name__']!r} has no attribute {name!r}")
 
     def directory() -> list[str]:
-        for module in modules:
-            load(module)
+        for source in sources:
+            types = load(source)
+            scope.update({k: getattr(types, k) for k in dir(types) if types and not k.startswith("_")})
         return sorted(scope)
 
     return get, directory

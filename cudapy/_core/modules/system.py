@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 
 from ..._errors import CUDAError
+from ..._types import nvml_errors as _errors
 from ...driver import CUresult, checked
 from ..context.current import initialise
 from . import system_exceptions, system_typing
@@ -16,40 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ...nvml import (
-        AlreadyInitializedError,
-        ArgumentVersionMismatchError,
-        CorruptedInforomError,
-        DeprecatedError,
-        DriverNotLoadedError,
-        FreqNotSupportedError,
-        FunctionNotFoundError,
-        GpuIsLostError,
-        GpuNotFoundError,
-        InsufficientPowerError,
-        InsufficientResourcesError,
-        InsufficientSizeError,
-        InUseError,
-        InvalidArgumentError,
-        InvalidStateError,
-        IrqIssueError,
-        LibraryNotFoundError,
-        LibRmVersionMismatchError,
-        MemoryError,
-        NoDataError,
-        NoPermissionError,
-        NotFoundError,
-        NotReadyError,
-        NotSupportedError,
-        NvmlError,
-        OperatingSystemError,
-        ResetRequiredError,
-        ResetTypeNotSupportedError,
-        TimeoutError,
-        UninitializedError,
-        UnknownError,
-        VgpuEccNotSupportedError,
-    )
+    from ..._types.nvml_errors import *
+    from ...nvml import NvmlError
     from ..management.device import Device, NvlinkInfo, get_p2p_status, get_topology_common_ancestor
     from ..management.events import register_events
     from ..management.library import (
@@ -93,46 +62,15 @@ _FROM = {
     "get_kernel_mode_driver_version": "..management.library",
     "get_nvml_version": "..management.library",
     "get_process_name": "..management.library",
-    **dict.fromkeys(system_exceptions.ERRORS, "...nvml"),
+    **dict.fromkeys(system_exceptions.__all__, "...nvml"),
 }
 """Where the names are that ask NVML."""
 
 __all__ = [
     "CUDA_BINDINGS_NVML_IS_COMPATIBLE",
-    "AlreadyInitializedError",
-    "ArgumentVersionMismatchError",
-    "CorruptedInforomError",
-    "DeprecatedError",
     "Device",
-    "DriverNotLoadedError",
-    "FreqNotSupportedError",
-    "FunctionNotFoundError",
-    "GpuIsLostError",
-    "GpuNotFoundError",
-    "InUseError",
-    "InsufficientPowerError",
-    "InsufficientResourcesError",
-    "InsufficientSizeError",
-    "InvalidArgumentError",
-    "InvalidStateError",
-    "IrqIssueError",
-    "LibRmVersionMismatchError",
-    "LibraryNotFoundError",
-    "MemoryError",
-    "NoDataError",
-    "NoPermissionError",
-    "NotFoundError",
-    "NotReadyError",
-    "NotSupportedError",
     "NvlinkInfo",
     "NvmlError",
-    "OperatingSystemError",
-    "ResetRequiredError",
-    "ResetTypeNotSupportedError",
-    "TimeoutError",
-    "UninitializedError",
-    "UnknownError",
-    "VgpuEccNotSupportedError",
     "get_driver_branch",
     "get_kernel_mode_driver_version",
     "get_num_devices",
@@ -143,6 +81,7 @@ __all__ = [
     "get_user_mode_driver_version",
     "register_events",
 ]
+__all__ += _errors.__all__
 
 
 if not TYPE_CHECKING:

@@ -2,52 +2,21 @@
 
 from __future__ import annotations
 
+from ..._types import nvml_errors as _errors
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from ..._types.nvml_errors import *
+    from ...nvml import NvmlError
+else:
 
-ERRORS = (
-    "AlreadyInitializedError",
-    "ArgumentVersionMismatchError",
-    "CorruptedInforomError",
-    "DeprecatedError",
-    "DriverNotLoadedError",
-    "FreqNotSupportedError",
-    "FunctionNotFoundError",
-    "GpuIsLostError",
-    "GpuNotFoundError",
-    "InUseError",
-    "InsufficientPowerError",
-    "InsufficientResourcesError",
-    "InsufficientSizeError",
-    "InvalidArgumentError",
-    "InvalidStateError",
-    "IrqIssueError",
-    "LibRmVersionMismatchError",
-    "LibraryNotFoundError",
-    "MemoryError",
-    "NoDataError",
-    "NoPermissionError",
-    "NotFoundError",
-    "NotReadyError",
-    "NotSupportedError",
-    "NvmlError",
-    "OperatingSystemError",
-    "ResetRequiredError",
-    "ResetTypeNotSupportedError",
-    "TimeoutError",
-    "UninitializedError",
-    "UnknownError",
-    "VgpuEccNotSupportedError",
-)
-"""The exceptions of NVML."""
+    def __getattr__(name):
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ... import nvml
 
-__all__ = list(ERRORS)
+        return getattr(nvml, name)
 
 
-def __getattr__(name: str) -> Any:
-    if name not in ERRORS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ... import nvml
-
-    return getattr(nvml, name)
+__all__ = ["NvmlError"]
+__all__ += _errors.__all__
