@@ -11,6 +11,7 @@ from ..ptx.syntax import Address, Bracket, Integer, PTXError, Register, Symbol, 
 from ..ptx.types import TYPES
 from ..tensor_map import FIELDS, SIZE, refusal
 from .data import nothing, space_of
+from .forms import TensorCopy
 from .rule import rule
 
 if TYPE_CHECKING:
@@ -87,9 +88,10 @@ def _tensor(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
         if groups.get("how") == "im2col_no_offs":
             offsets = f"({', '.join([writer.constant(0, 'u2')] * (rank - 2))},)"
     mask = _rest(writer, operands, groups)
+    form = writer.function.constant_object(TensorCopy(*way, groups.get("op", "")))
     writer.line(
-        f"L.tensors.copy({way!r}, {at}, {coordinates}, {shared}, {barrier}, {mask}, {offsets}, "
-        f"{groups.get('op', '')!r}, I, {writer.number})"
+        f"L.tensors.copy({form}, I, {writer.number}, tensor={at}, coordinates={coordinates}, "
+        f"offsets={offsets}, shared={shared}, barrier={barrier}, mask={mask})"
     )
 
 

@@ -12,6 +12,7 @@ from ..arithmetic.fragments import elements
 from ..ptx.syntax import Integer, PTXError
 from ..ptx.types import TYPES
 from .data import space_of
+from .forms import MatrixProduct, Tile
 from .rule import Rule, rule
 
 if TYPE_CHECKING:
@@ -48,8 +49,10 @@ def _require_registers(writer: BlockWriter, operand: Operand, kind: str, count: 
         raise PTXError(f"{wanted} registers are expected for {count} elements of {kind}")
 
 
-def shape(groups: dict[str, str]) -> str:
-    return ", ".join(re.findall(r"\d+", groups["shape"]))
+def shape(groups: dict[str, str]) -> tuple[int, int, int]:
+    """Rows and columns of the result, and the length of the sums."""
+    m, n, k = map(int, re.findall(r"\d+", groups["shape"]))
+    return m, n, k
 
 
 def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -57,19 +60,23 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     a_kind = groups.get("A") or "f16"
     b_kind = groups.get("B") or a_kind
     d, a, b, c = instruction.operands
-    m, n, k = (int(one) for one in shape(groups).split(","))
+    m, n, k = shape(groups)
     _require_registers(writer, a, a_kind, m * k, instruction.name)
     _require_registers(writer, b, b_kind, k * n, instruction.name)
     for one, kind in ((c, groups["C"]), (d, groups["D"])):
         _require_registers(writer, one, kind, m * n)
     parts = [registers(writer, *one) for one in ((a, a_kind), (b, b_kind), (c, groups["C"]))]
     kinds = (groups["D"], a_kind, b_kind, groups["C"])
-    is_tiled = instruction.name == "wmma"
-    clamps = bool(groups.get("satfinite"))
-    count = len(writer.items(d))
-    arguments = f"{is_tiled}, ({shape(groups)}), {kinds!r}, ({', '.join(parts)}), {count}, {clamps}"
-    bits = groups.get("bits", "")
-    give(writer, d, f"L.matrices.multiply({arguments}, {bits!r}, I, {writer.number})", groups["D"])
+    form = MatrixProduct(
+        (m, n, k),
+        kinds,
+        registers=len(writer.items(d)),
+        clamps=bool(groups.get("satfinite")),
+        is_tiled=instruction.name == "wmma",
+        bits=groups.get("bits", ""),
+    )
+    arguments = f"{writer.function.constant_object(form)}, ({', '.join(parts)}), I, {writer.number}"
+    give(writer, d, f"L.matrices.multiply({arguments})", groups["D"])
 
 
 _SPARSE_COLUMNS = {"tf32": 2, "s4": 8, "u4": 8}
@@ -81,14 +88,20 @@ def _multiply_sparse(writer: BlockWriter, instruction: Instruction, groups: dict
     d, a, b, c, metadata, selector = instruction.operands
     kinds = groups["D"], groups["A"], groups["B"], groups["C"]
     parts = ", ".join(registers(writer, *one) for one in ((a, kinds[1]), (b, kinds[2]), (c, kinds[3])))
-    depth = int(shape(groups).split(",")[2])
+    depth = shape(groups)[2]
     choices = 16 * _SPARSE_COLUMNS.get(kinds[1], 4) // depth  # all threads of four have metadata of long sums
     if not isinstance(selector, Integer) or not 0 <= selector.value < choices:
         raise PTXError(f"the last operand, which chooses threads, is a number below {choices}")
     words = writer.read(metadata, TYPES["b32"])
-    arguments = f"({shape(groups)}), {kinds!r}, ({parts}), {words}, {selector.value}, {len(writer.items(d))}"
-    clamps = bool(groups.get("satfinite"))
-    give(writer, d, f"L.matrices.multiply_sparse({arguments}, {clamps}, I, {writer.number})", groups["D"])
+    form = MatrixProduct(
+        shape(groups),
+        kinds,
+        registers=len(writer.items(d)),
+        clamps=bool(groups.get("satfinite")),
+        selector=selector.value,
+    )
+    arguments = f"{writer.function.constant_object(form)}, ({parts}), {words}, I, {writer.number}"
+    give(writer, d, f"L.matrices.multiply_sparse({arguments})", groups["D"])
 
 
 def _load_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -113,28 +126,32 @@ def _store_rows(writer: BlockWriter, instruction: Instruction, groups: dict[str,
     writer.line(f"L.matrices.store_rows({address}, ({values},), {more})")
 
 
-def _tile(writer: BlockWriter, groups: dict[str, str], address: Operand, more: tuple[Operand, ...]) -> str:
-    """What loads and stores of tiles have in common, from the address to the space."""
+def _tile(
+    writer: BlockWriter,
+    groups: dict[str, str],
+    address: Operand,
+    more: tuple[Operand, ...],
+    count: int,
+) -> str:
+    """What loads and stores of tiles of `count` registers begin with: the tile, its address and stride."""
     stride = writer.read(more[0], TYPES["u32"]) if more else "None"
-    return (
-        f"{writer.address(address)}, {stride}, ({shape(groups)}), {groups['which']!r}, "
-        f"{groups['layout'] == 'row'}, {groups['T']!r}, {space_of(groups)!r}"
-    )
+    is_row = groups["layout"] == "row"
+    form = Tile(shape(groups), groups["which"], is_row, groups["T"], space_of(groups), count)
+    return f"{writer.function.constant_object(form)}, {writer.address(address)}, {stride}"
 
 
 def _load_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     operands = instruction.operands
-    tile = _tile(writer, groups, operands[1], operands[2:])
-    count = len(writer.items(operands[0]))
-    give(writer, operands[0], f"L.matrices.load_tile({tile}, {count}, I, {writer.number})", groups["T"])
+    tile = _tile(writer, groups, operands[1], operands[2:], len(writer.items(operands[0])))
+    give(writer, operands[0], f"L.matrices.load_tile({tile}, I, {writer.number})", groups["T"])
 
 
 def _store_tile(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     operands = instruction.operands
-    rows, columns, _ = (int(one) for one in shape(groups).split(","))
+    rows, columns, _ = shape(groups)
     _require_registers(writer, operands[1], groups["T"], rows * columns)
     values = registers(writer, operands[1], groups["T"])
-    tile = _tile(writer, groups, operands[0], operands[2:])
+    tile = _tile(writer, groups, operands[0], operands[2:], len(writer.items(operands[1])))
     writer.line(f"L.matrices.store_tile({tile}, {values}, I, {writer.number})")
 
 

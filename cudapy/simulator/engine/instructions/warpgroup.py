@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..ptx.syntax import Integer, PTXError, Vector
 from ..ptx.types import TYPES
 from .data import nothing
+from .forms import WarpgroupProduct
 from .matrix import give, registers, shape
 from .rule import rule
 
@@ -34,7 +35,7 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     """d = a * b + d, or a * b where the predicate is false."""
     operands = list(instruction.operands)
     d, a, b = operands.pop(0), operands.pop(0), operands.pop(0)
-    _, n, _ = map(int, shape(groups).split(", "))
+    n = shape(groups)[1]
     if len(writer.items(d)) != (n // 4 if groups["D"] == "f16" else n // 2):
         raise PTXError("the number of registers of d does not fit the shape")
     in_registers = isinstance(a, Vector)
@@ -43,18 +44,18 @@ def _multiply(writer: BlockWriter, instruction: Instruction, groups: dict[str, s
     factor_a = registers(writer, a, groups["A"]) if in_registers else writer.read(a, TYPES["b64"])
     factor_b = writer.read(b, TYPES["b64"])
     keeps = writer.read(operands.pop(0), TYPES["pred"])
-    signs, transposed = [1, 1], [0, 0]
+    signs, transposed = (1, 1), (0, 0)
     if groups["D"] != "s32":
-        signs = [_immediate(operands, (1, -1)), _immediate(operands, (1, -1))]
+        signs = _immediate(operands, (1, -1)), _immediate(operands, (1, -1))
     if groups["A"] in _TRANSPOSABLE:
-        transposed = [0 if in_registers else _immediate(operands, (0, 1)), _immediate(operands, (0, 1))]
+        transposed = 0 if in_registers else _immediate(operands, (0, 1)), _immediate(operands, (0, 1))
     if operands:
         raise PTXError("more operands than expected")
     kinds = groups["D"], groups["A"], groups["B"]
+    form = WarpgroupProduct(shape(groups), kinds, signs, transposed, bool(groups.get("satfinite")))
     call = (
-        f"L.warpgroups.multiply(({shape(groups)}), {kinds!r}, {registers(writer, d, groups['D'])}, "
-        f"{factor_a}, {factor_b}, {keeps}, {tuple(signs)!r}, {tuple(transposed)!r}, "
-        f"{bool(groups.get('satfinite'))}, I, {writer.number})"
+        f"L.warpgroups.multiply({writer.function.constant_object(form)}, "
+        f"{registers(writer, d, groups['D'])}, {factor_a}, {factor_b}, {keeps}, I, {writer.number})"
     )
     give(writer, d, call, groups["D"])
 

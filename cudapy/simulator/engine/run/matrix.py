@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from ..access import Places
     from ..aliases import I64, U32, U64, Array, Lanes
+    from ..instructions.forms import MatrixProduct, Tile
     from .report import Reporter
     from .spaces import Spaces
     from .threads import Threads
@@ -97,20 +98,13 @@ class Matrices:
 
     def multiply(
         self,
-        is_tiled: bool,
-        shape: tuple[int, int, int],
-        kinds: tuple[str, str, str, str],
+        form: MatrixProduct,
         parts: tuple[tuple[Array, ...], ...],
-        count: int,
-        clamps: bool,
-        bits: str,
         lanes: Lanes,
         number: int,
     ) -> list[Array]:
-        """mma, and wmma.mma if `is_tiled`: `kinds` of d, a, b and c, `parts` the registers of a, b and c;
-        `bits` is what is done with bits, "xor" or "and".
-        """
-        m, n, k = shape
+        """mma and wmma.mma. `parts`: the registers of a, b and c."""
+        (m, n, k), kinds, is_tiled = form.shape, form.kinds, form.is_tiled
         whole: list[Array] = []
         for which, kind, registers, size in zip(
             "abc", kinds[1:], parts, ((m, k), (k, n), (m, n)), strict=True
@@ -124,26 +118,22 @@ class Matrices:
                 whole.append(values[:, :, : size[0] * size[1] // 32].reshape(-1, *size))
                 continue
             whole.append(placed(which, kind, values, size))
-        result = product(whole, clamps, bits)
+        result = product(whole, form.clamps, form.bits)
         if is_tiled:
-            return by_register(packed(kinds[0], result.reshape(-1, 32, m * n // 32)), count)
+            return by_register(packed(kinds[0], result.reshape(-1, 32, m * n // 32)), form.registers)
         rows, columns = positions("d", 1, m * n // 32)
-        return by_register(packed(kinds[0], result[:, rows, columns]), count)
+        return by_register(packed(kinds[0], result[:, rows, columns]), form.registers)
 
     def multiply_sparse(
         self,
-        shape: tuple[int, int, int],
-        kinds: tuple[str, str, str, str],
+        form: MatrixProduct,
         parts: tuple[tuple[Array, ...], ...],
         metadata: U32,
-        selector: int,
-        count: int,
-        clamps: bool,
         lanes: Lanes,
         number: int,
     ) -> list[Array]:
-        """mma.sp: `kinds` of d, a, b and c, `parts` the registers of a, half of it, b and c."""
-        m, n, k = shape
+        """mma.sp. `parts`: the registers of a, which is half of it, b and c."""
+        (m, n, k), kinds = form.shape, form.kinds
         a, b, c = (
             placed(which, kind, unpacked(kind, self.by_warp(registers, lanes, number)), size)
             for which, kind, registers, size in zip(
@@ -151,87 +141,67 @@ class Matrices:
             )
         )
         words = self.by_warp((metadata,), lanes, number)[:, :, 0]
-        result = sparse_product(a, b, c, kept_columns(kinds[1], k, words, selector), clamps)
+        result = sparse_product(a, b, c, kept_columns(kinds[1], k, words, form.selector), form.clamps)
         rows, columns = positions("d", 1, m * n // 32)
-        return by_register(packed(kinds[0], result[:, rows, columns]), count)
+        return by_register(packed(kinds[0], result[:, rows, columns]), form.registers)
 
     def load_tile(
         self,
+        tile: Tile,
         a: U64,
         stride: U32 | None,
-        shape: tuple[int, int, int],
-        which: str,
-        is_row: bool,
-        kind: str,
-        space: str,
-        count: int,
         lanes: Lanes,
         number: int,
     ) -> list[Array]:
         """wmma.load."""
-        if kind in SMALL:  # whole words, along the sum
-            each = elements(kind)
-            shape, kind = (*shape[:2], shape[2] // each), "b32"
+        if tile.kind in SMALL:  # whole words, along the sum
+            each = elements(tile.kind)
+            tile = tile._replace(shape=(*tile.shape[:2], tile.shape[2] // each), kind="b32")
             stride = None if stride is None else stride // np.uint32(each)
-        places = self._tile(a, stride, shape, which, is_row, kind, space, lanes, number, READ)
+        places = self._places(tile, a, stride, lanes, number, READ)
         values = np.stack([array.take(index) for array, index in places], 1)
-        words = np.ascontiguousarray(values).view("u8" if kind == "f64" else "u4")
-        return by_register(words.reshape(-1, 32, words.shape[1]), count, REGISTER_DTYPES.get(kind))
+        words = np.ascontiguousarray(values).view("u8" if tile.kind == "f64" else "u4")
+        items = words.reshape(-1, 32, words.shape[1])
+        return by_register(items, tile.registers, REGISTER_DTYPES.get(tile.kind))
 
     def store_tile(
         self,
+        tile: Tile,
         a: U64,
         stride: U32 | None,
-        shape: tuple[int, int, int],
-        which: str,
-        is_row: bool,
-        kind: str,
-        space: str,
         values: tuple[Array, ...],
         lanes: Lanes,
         number: int,
     ) -> None:
         """wmma.store."""
         words = self.by_warp(values, lanes, number).reshape(-1, len(values))
-        items = np.ascontiguousarray(words).view(f"u{TYPES[kind].size}")
-        places = self._tile(a, stride, shape, which, is_row, kind, space, lanes, number, WRITE)
+        items = np.ascontiguousarray(words).view(f"u{TYPES[tile.kind].size}")
+        places = self._places(tile, a, stride, lanes, number, WRITE)
         for step, (array, index) in enumerate(places):
             put(array, index, np.ascontiguousarray(items[:, step]))
 
-    def _tile(
-        self,
-        a: U64,
-        stride: U32 | None,
-        shape: tuple[int, int, int],
-        which: str,
-        is_row: bool,
-        kind: str,
-        space: str,
-        lanes: Lanes,
-        number: int,
-        mode: int,
+    def _places(
+        self, tile: Tile, a: U64, stride: U32 | None, lanes: Lanes, number: int, mode: int
     ) -> Iterator[Places]:
         """Where the elements of a tile lie that each lane holds, one after the other."""
         numbers = self.whole_warps(lanes, number)
-        offsets = _offsets(shape, which, is_row, kind, stride, numbers)
-        access = accessed(np.dtype(f"u{TYPES[kind].size}"), 1, number, mode)
+        offsets = _offsets(tile, stride, numbers)
+        access = accessed(np.dtype(f"u{TYPES[tile.kind].size}"), 1, number, mode)
         for step in range(offsets.shape[1]):
-            yield self._spaces.at(space, a + offsets[:, step], access, numbers)
+            yield self._spaces.at(tile.space, a + offsets[:, step], access, numbers)
 
 
-def _offsets(
-    shape: tuple[int, int, int], which: str, is_row: bool, kind: str, stride: U32 | None, numbers: I64
-) -> U64:
+def _offsets(tile: Tile, stride: U32 | None, numbers: I64) -> U64:
     """Where the elements of each lane lie, in bytes from the tile's start."""
-    m, n, k = shape
-    rows, columns = {"a": (m, k), "b": (k, n)}.get(which, (m, n))
+    m, n, k = tile.shape
+    rows, columns = {"a": (m, k), "b": (k, n)}.get(tile.which, (m, n))
     each = rows * columns // 32
     element = LANES[:, None] * each + np.arange(each)
     row, column = element // columns, element % columns
-    leading = (columns if is_row else rows) if stride is None else stride
+    leading = (columns if tile.is_row else rows) if stride is None else stride
     line: U64 = np.asarray(leading).astype(np.uint64)
-    major, minor = (row, column) if is_row else (column, row)
+    major, minor = (row, column) if tile.is_row else (column, row)
     repeated = (len(numbers) // 32, 1)
     outer, inner = np.tile(major.astype(np.uint64), repeated), np.tile(minor.astype(np.uint64), repeated)
     lines = line[:, None] if line.ndim else line
-    return (outer * lines + inner) * np.uint64(TYPES[kind].size)
+    return (outer * lines + inner) * np.uint64(TYPES[tile.kind].size)

@@ -18,6 +18,7 @@ from .bulk import combine
 if TYPE_CHECKING:
     from ..access import Places
     from ..aliases import I32, I64, U64, Array, Bools, DType, Lanes
+    from ..instructions.forms import TensorCopy
     from ..memory import Allocation
     from .bulk import Bulk
     from .report import Reporter
@@ -40,22 +41,21 @@ class Tensors:
 
     def copy(
         self,
-        way: tuple[str, str],
+        form: TensorCopy,
+        lanes: Lanes,
+        number: int,
+        *,
         tensor: U64,
         coordinates: tuple[I32, ...],
+        offsets: tuple[Array, ...] | None,
         shared: U64,
         barrier: U64 | None,
         mask: Array | None,
-        offsets: tuple[Array, ...] | None,
-        operation: str,
-        lanes: Lanes,
-        number: int,
     ) -> None:
         """cp.async.bulk.tensor and cp.reduce.async.bulk.tensor, lane after lane.
 
         tensor: the address of the tensor map; shared: that of the box in shared memory.
         offsets: of windows of pixels how far each is from its first pixel; None for boxes.
-        operation: what a reduction does; "" for a copy.
         """
         signed = [one.view(np.int32) for one in coordinates]
         count = len(signed)
@@ -64,7 +64,7 @@ class Tensors:
             described = self._tensor_map(lane, at, count, offsets is not None, number)
             self._check_alignment(described, where[0], lane, number)
             if offsets is None:
-                if way[0] == "global":
+                if form.target == "global":
                     self._check_corner(where, lane, number)
                 places, inside = box(described, where)
             else:
@@ -73,22 +73,24 @@ class Tensors:
             dtype = np.dtype(f"u{size}")
             self._check_swizzle(described, lane, number)
             moved = places.size * size
-            if way[1] == "global":
+            if form.source == "global":
                 values = self._outside(described, places.shape, dtype)
                 values[inside] = self._elements(described, places[inside], dtype, lane, number, READ).take()
-                for target in self._bulk.targets(lane, place, word, ranks, moved, _ALIGN, way[0], number):
+                for target in self._bulk.targets(
+                    lane, place, word, ranks, moved, _ALIGN, form.target, number
+                ):
                     index = self._in_shared(described, target.start, places.shape, size)
                     touched = _bytes_of(index, size)
                     self._bulk.held(touched, lane, number, target.barrier)
                     self._shared.view(dtype)[index] = values
                     self._bulk.completed(target.barrier, moved, lane, number)
                 continue
-            start = self._bulk.shared_start(lane, place, moved, _ALIGN, way[1], number, READ)
+            start = self._bulk.shared_start(lane, place, moved, _ALIGN, form.source, number, READ)
             index = self._in_shared(described, start, places.shape, size)
             touched = _bytes_of(index, size)
             self._bulk.seen(touched, lane, number)
             elements = self._elements(described, places[inside], dtype, lane, number, WRITE)
-            elements.put(self._shared.view(dtype)[index][inside], operation, described.kind)
+            elements.put(self._shared.view(dtype)[index][inside], form.operation, described.kind)
             self._bulk.grouped(lane, touched)
 
     def check_map(self, tensor: U64, lanes: Lanes, number: int) -> None:

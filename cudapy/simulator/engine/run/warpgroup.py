@@ -18,6 +18,7 @@ from ..arithmetic.fragments import by_register, packed, positions, product, unpa
 
 if TYPE_CHECKING:
     from ..aliases import I64, U8, U64, Array, Bools, Lanes
+    from ..instructions.forms import WarpgroupProduct
     from .matrix import Matrices
     from .race_detector import RaceDetector
     from .report import Reporter
@@ -48,20 +49,16 @@ class Warpgroups:
 
     def multiply(
         self,
-        shape: tuple[int, int, int],
-        kinds: tuple[str, str, str],
+        form: WarpgroupProduct,
         d: tuple[Array, ...],
         a: tuple[Array, ...] | U64,
         b: U64,
         keeps: Bools,
-        signs: tuple[int, int],
-        transposed: tuple[int, int],
-        clamps: bool,
         lanes: Lanes,
         number: int,
     ) -> list[Array]:
         """wgmma.mma_async. `a` is registers, or a descriptor as `b` is; `keeps`: whether d is added to."""
-        _, n, k = shape
+        (_, n, k), kinds, signs, transposed, clamps = form
         numbers = self._matrices.whole_warps(lanes, number)
         if self._threads.per_block % 128:
             text = "A warpgroup instruction in a block of no whole warpgroups"
