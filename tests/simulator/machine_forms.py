@@ -9,7 +9,7 @@ from typing import NamedTuple
 from cudapy.simulator.engine import instructions
 from cudapy.simulator.engine.compile.function import FunctionCompiler
 from cudapy.simulator.engine.compile.graph import Step
-from cudapy.simulator.engine.jit import able, semantics
+from cudapy.simulator.engine.jit import able
 from cudapy.simulator.engine.ptx.parser import parse
 
 HEAD = ".version 8.8\n.target sm_90\n.address_size 64\n"
@@ -76,11 +76,10 @@ class Form(NamedTuple):
 @functools.cache
 def forms() -> tuple[Form, ...]:
     """All of computations that there is machine code for."""
-    names = {name.partition(".")[0] for name in semantics.INSTRUCTIONS} - {"ld", "st", "membar", "fence"}
     found, texts = [], []
     for table in instructions.TABLES:
         for rule in table.RULES:
-            if rule.name not in names:
+            if rule.emit is not None and rule.name not in ("mov", "cvta"):
                 continue
             for opcode in rule.opcodes():
                 match = instructions.match(opcode)

@@ -86,9 +86,17 @@ def match(opcode: str, operands: int | None = None) -> Match | None:
     """The rule for a whole opcode, with so many operands if that is said, or None."""
     for regex, rule in _patterns(opcode.partition(".")[0]):
         matched = regex.match(opcode)
-        if matched is not None and (operands is None or rule.emit or len(rule.slots) == operands):
-            return Match(rule, {name: value or "" for name, value in matched.groupdict().items()})
+        if matched is not None:
+            groups = {name: value or "" for name, value in matched.groupdict().items()}
+            if operands is None or rule.emit or len(rule.inputs(groups)) + 1 == operands:
+                return Match(rule, groups)
     return None
+
+
+def read_again() -> None:
+    """Forget what was found in the tables, after one of them has changed."""
+    for cached in (_rules, _patterns, match):
+        cached.cache_clear()
 
 
 _WORDS = re.compile(r"[\w:]+")

@@ -14,96 +14,9 @@ from .rule import Rule, rule
 if TYPE_CHECKING:
     from ..compile.block import BlockWriter
     from ..ptx.syntax import Instruction
-    from ..ptx.types import Type
 
 _WHOLE = "u8|s8|u16|s16|u32|s32|u64|s64"
 _FLOATS = "f16|f32|f64"
-
-
-def _convert(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """From S to D. `way` is how to round: rni ... to whole numbers, rn ... to what the format has."""
-    source, target = TYPES[groups["S"]], TYPES[groups["D"]]
-    is_rounded, flushes = bool(groups.get("way")), bool(groups.get("ftz"))
-    read = writer.canonicalized if target.name == "f64" else writer.read  # which keeps the bits of a NaN
-    x = read(instruction.operands[1], source)
-    unspecified_nan = source.name in ("f16", "f32") and (groups["S"] + groups["D"] != "f32f32" or is_rounded)
-    unspecified_nan = unspecified_nan or (flushes and source.name != "f64")
-    if flushes and source.name == "f32" and target.name != "f16":
-        x = writer.let(f"canonicalize_nan(flush({x}))")
-    if source.name == "bf16":
-        x = writer.let(f"bfloat_to_single({x})")
-    if target.kind not in "fx":
-        expression = _to_integer(writer, x, source, target, groups)
-    elif source.kind not in "fx":
-        expression = _integer_to_float(x, target, groups)
-    else:
-        expression = _float_to_float(writer, x, source, target, groups)
-    writer.write(
-        instruction.operands[0],
-        expression,
-        target,
-        unspecified_nan=unspecified_nan and target.code in ("f4", "f2"),
-    )
-
-
-def _to_integer(writer: BlockWriter, x: str, source: Type, target: Type, groups: dict[str, str]) -> str:
-    if source.kind in "fx":
-        return f"float_to_integer({x}, mode={groups.get('way') or None!r}, dtype={target.code})"
-    if groups.get("sat"):
-        x = writer.let(f"clamp({x}, {target.code})")
-    return f"{x}.astype({target.code})"
-
-
-def _integer_to_float(x: str, target: Type, groups: dict[str, str]) -> str:
-    way = groups.get("way") or None
-    if target.name == "bf16":
-        return f"integer_to_bfloat({x}, {way!r})"
-    x = f"integer_to_float({x}, {target.code}, {way!r})"
-    return f"saturate({x})" if groups.get("sat") else x
-
-
-def _float_to_float(writer: BlockWriter, x: str, source: Type, target: Type, groups: dict[str, str]) -> str:
-    way, relu = groups.get("way") or None, bool(groups.get("relu"))
-    if {source.name, target.name} == {"f16", "bf16"}:  # to which ptxas rounds without a word about it
-        way = way or "rn"
-    if way in ("rni", "rzi", "rmi", "rpi"):
-        x, way = writer.let(f"round_to_integer({x}, {way!r})"), None
-    if groups.get("sat"):
-        x = writer.let(f"saturate({x})")
-    if groups.get("satfinite"):
-        x = writer.let(f"limited({x}, {target.name!r})")
-    if target.name == "bf16":
-        return f"to_bfloat16({x}, {way!r}, {relu})"
-    if relu:
-        x = writer.let(f"positive({x})")
-    if target.code != source.code:
-        x = f"float_to_float({x}, {target.code}, {way!r})"
-    return f"flush({x})" if groups.get("ftz") and target.name == "f32" else x
-
-
-def _pack_floats(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """Two binary32 numbers into a pair; the first goes into the upper half."""
-    function = "to_half" if groups["D"] == "f16x2" else "to_bfloat16"
-    relu = bool(groups.get("relu"))
-    numbers = [writer.read(operand, TYPES["f32"]) for operand in instruction.operands[1:]]
-    if groups.get("satfinite"):
-        numbers = [writer.let(f"limited({x}, {groups['D']!r})") for x in numbers]
-    high, low = (writer.let(f"{function}({x}, {groups['way']!r}, {relu})") for x in numbers)
-    writer.write(instruction.operands[0], f"join({low}, {high})", TYPES["b32"])
-
-
-def _pack_integers(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """cvt.pack.sat: two numbers clamped and put beside each other below the rest of a third."""
-    source, target = TYPES[groups["S"]], TYPES[groups["D"]]
-    a, b = (writer.read(operand, source) for operand in instruction.operands[1:3])
-    unsigned = f"u{target.size}"
-    high, low = (writer.let(f"clamp({x}, {target.code}).astype({unsigned}).astype(u4)") for x in (a, b))
-    width = 8 * target.size
-    result = f"{low} | {high} << np.uint32({width})"
-    if len(instruction.operands) == 4:
-        rest = writer.read(instruction.operands[3], TYPES["b32"])
-        result += f" | {rest} << np.uint32({2 * width})"
-    writer.write(instruction.operands[0], result, TYPES["b32"])
 
 
 def _stochastic(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
@@ -152,27 +65,106 @@ def _small(names: str, since: int) -> list[Rule]:
     ]
 
 
+_TO_WHOLE = "<way:rni|rzi|rmi|rpi>"
+_SINGLE = "bfloat_to_single(a)"
+_FLUSHED = "canonicalize_nan(flush({0})) if ftz else {0}"
+_PACKED = {
+    "f16x2": "to_half(limited({0}, 'f16') if satfinite else {0}, way, bool(relu))",
+    "bf16x2": "to_bfloat16(limited({0}, 'bf16') if satfinite else {0}, way, bool(relu))",
+}
+
+
+def _pack(name: str) -> str:
+    """Two binary32 numbers into a pair; the first goes into the upper half."""
+    low, high = (_PACKED[name].format(one) for one in "ba")
+    return f"join({low}, {high})"
+
+
 RULES = [
-    rule(f"cvt[.sat].<D:{_WHOLE}>.<S:{_WHOLE}>", "d:D a:S", emit=_convert),
-    rule(f"cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:{_WHOLE}>.<S:{_FLOATS}|bf16>", "d:D a:S", emit=_convert),
-    rule(f"cvt.<way:rounding>[.ftz][.sat].<D:{_FLOATS}|bf16>.<S:{_WHOLE}>", "d:D a:S", emit=_convert),
-    rule("cvt[.ftz][.sat].<D:f32|f64>.<S:f16|f32|bf16>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rounding>[.ftz].<D:f32>.<S:bf16>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rounding>.<D:f16|f64>.<S:bf16>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rounding>.<ftz:ftz>.<D:bf16>.<S:f32>", "d:D a:S", emit=_convert),
-    rule("cvt[.sat].<D:f16|f64>.<S:f16|f64>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rounding>[.ftz][.sat].<D:f16|f32>.<S:f64>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rounding>[.ftz][.sat].<D:f16>.<S:f32>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rn|rz>.<relu:relu>.<D:f16|bf16>.<S:f32>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rounding>[.sat].<D:bf16>.<S:f32|f64|f16|bf16>", "d:D a:S", emit=_convert),
-    rule("cvt.<D:bf16>.<S:f16>", "d:D a:S", emit=_convert),
-    rule("cvt.<D:f16>.<S:bf16>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rni|rzi|rmi|rpi>.<D:bf16>.<S:bf16>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:f16>.<S:f16>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rni|rzi|rmi|rpi>[.ftz][.sat].<D:f32>.<S:f32>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rni|rzi|rmi|rpi>[.sat].<D:f64>.<S:f64>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rn|rz>[.relu].<satfinite:satfinite>.<D:f16|bf16>.<S:f32>", "d:D a:S", emit=_convert),
-    rule("cvt.<way:rn|rz>[.relu][.satfinite].<D:f16x2|bf16x2>.f32", "d:b32 a:f32 b:f32", emit=_pack_floats),
+    # to whole numbers
+    rule(f"cvt[.sat].<D:{_WHOLE}>.<S:{_WHOLE}>", "d:D a:S", "(clamp(a, D) if sat else a).astype(D)"),
+    rule(
+        f"cvt.{_TO_WHOLE}[.ftz][.sat].<D:{_WHOLE}>.<S:{_FLOATS}>",
+        "d:D a:S",
+        "float_to_integer(a, mode=way, dtype=D)",
+    ),
+    rule(
+        f"cvt.{_TO_WHOLE}[.ftz][.sat].<D:{_WHOLE}>.<S:bf16>",
+        "d:D a:S",
+        f"float_to_integer({_SINGLE}, mode=way, dtype=D)",
+    ),
+    # from them
+    rule(
+        f"cvt.<way:rounding>[.ftz][.sat].<D:{_FLOATS}>.<S:{_WHOLE}>", "d:D a:S", "integer_to_float(a, D, way)"
+    ),
+    rule(f"cvt.<way:rounding>[.ftz][.sat].<D:bf16>.<S:{_WHOLE}>", "d:D a:S", "integer_to_bfloat(a, way)"),
+    # floats to the same or a wider format
+    rule("cvt[.ftz][.sat].<D:f32>.<S:f32>", "d:D a:S", _FLUSHED.format("a"), copies=True),
+    rule(
+        "cvt[.ftz][.sat].<D:f64>.<S:f32>",
+        "d:D a:S",
+        "float_to_float(canonicalize_nan(a) if ftz else a, D, None)",
+    ),
+    rule("cvt[.ftz][.sat].<D:f32|f64>.<S:f16>", "d:D a:S", "float_to_float(a, D, None)"),
+    rule("cvt[.ftz][.sat].<D:f32>.<S:bf16>", "d:D a:S", _FLUSHED.format(_SINGLE), copies=True),
+    rule("cvt[.ftz][.sat].<D:f64>.<S:bf16>", "d:D a:S", f"float_to_float({_SINGLE}, D, None)"),
+    rule("cvt.<way:rounding>[.ftz].<D:f32>.<S:bf16>", "d:D a:S", _FLUSHED.format(_SINGLE), copies=True),
+    rule("cvt.<way:rounding>.<D:f64>.<S:bf16>", "d:D a:S", f"float_to_float({_SINGLE}, D, way)"),
+    rule("cvt[.sat].<D:f16>.<S:f16>", "d:D a:S", "a"),
+    rule("cvt[.sat].<D:f64>.<S:f64>", "d:D a:S", "a", copies=True),
+    rule("cvt[.sat].<D:f64>.<S:f16>", "d:D a:S", "float_to_float(a, D, None)"),
+    # to a narrower one; binary64 gives NaN its bits
+    rule("cvt[.sat].<D:f16>.<S:f64>", "d:D a:S", "float_to_float(a, D, None)", copies=True),
+    rule(
+        "cvt.<way:rounding>[.ftz][.sat].<D:f32>.<S:f64>",
+        "d:D a:S",
+        "flush(float_to_float(a, D, way)) if ftz else float_to_float(a, D, way)",
+        copies=True,
+    ),
+    rule(
+        "cvt.<way:rounding>[.ftz][.sat].<D:f16>.<S:f64>", "d:D a:S", "float_to_float(a, D, way)", copies=True
+    ),
+    rule("cvt.<way:rounding>[.flag:ftz][.sat].<D:f16>.<S:f32>", "d:D a:S", "float_to_float(a, D, way)"),
+    rule("cvt.<way:rn|rz>.relu.<D:f16>.<S:f32>", "d:D a:S", "float_to_float(positive(a), D, way)"),
+    rule(
+        "cvt.<way:rn|rz>[.relu].satfinite.<D:f16>.<S:f32>",
+        "d:D a:S",
+        "float_to_float(positive(limited(a, 'f16')) if relu else limited(a, 'f16'), D, way)",
+    ),
+    rule("cvt.<way:rounding>.<D:f16>.<S:bf16>", "d:D a:S", f"float_to_float({_SINGLE}, D, way)", copies=True),
+    rule("cvt.<D:f16>.<S:bf16>", "d:D a:S", f"float_to_float({_SINGLE}, D, 'rn')", copies=True),
+    rule("cvt.<way:rounding>.<ftz:ftz>.<D:bf16>.<S:f32>", "d:D a:S", "to_bfloat16(a, way)"),
+    rule("cvt.<way:rn|rz>.relu.<D:bf16>.<S:f32>", "d:D a:S", "to_bfloat16(a, way, True)"),
+    rule(
+        "cvt.<way:rn|rz>[.relu].satfinite.<D:bf16>.<S:f32>",
+        "d:D a:S",
+        "to_bfloat16(limited(a, 'bf16'), way, bool(relu))",
+    ),
+    rule(
+        "cvt.<way:rounding>[.sat].<D:bf16>.<S:f32|f64|f16>",
+        "d:D a:S",
+        "to_bfloat16(saturate(a) if sat else a, way)",
+    ),
+    rule(
+        "cvt.<way:rounding>[.sat].<D:bf16>.<S:bf16>",
+        "d:D a:S",
+        f"to_bfloat16(saturate({_SINGLE}) if sat else {_SINGLE}, way)",
+    ),
+    rule("cvt.<D:bf16>.<S:f16>", "d:D a:S", "to_bfloat16(a, 'rn')"),
+    # to the float of a whole number
+    rule(
+        f"cvt.{_TO_WHOLE}.<D:bf16>.<S:bf16>",
+        "d:D a:S",
+        f"to_bfloat16(round_to_integer({_SINGLE}, way), None)",
+    ),
+    rule(f"cvt.{_TO_WHOLE}[.ftz][.sat].<D:f16>.<S:f16>", "d:D a:S", "round_to_integer(a, way)"),
+    rule(f"cvt.{_TO_WHOLE}[.ftz][.sat].<D:f32>.<S:f32>", "d:D a:S", "round_to_integer(a, way)"),
+    rule(f"cvt.{_TO_WHOLE}[.sat].<D:f64>.<S:f64>", "d:D a:S", "round_to_integer(a, way)"),
+    # two numbers into one register
+    *(
+        rule(f"cvt.<way:rn|rz>[.relu][.satfinite].{name}.f32", "d:b32 a:f32 b:f32", _pack(name))
+        for name in _PACKED
+    ),
     rule(
         "cvt.<way:rna>[.satfinite].tf32.f32",
         "d:f32 a:f32",
@@ -199,8 +191,23 @@ RULES = [
         emit=_stochastic,
         since=100,
     ),
-    rule("cvt.pack.sat.<D:u16|s16>.<S:s32>", "d:b32 a:S b:S", emit=_pack_integers),
-    rule("cvt.pack.sat.<D:u8|s8>.<S:s32>.b32", "d:b32 a:S b:S c:b32", emit=_pack_integers),
+    *(
+        rule(
+            f"cvt.pack.sat.{name}.s32",
+            "d:b32 a:s32 b:s32",
+            f"join(clamp(b, {code}).astype(u2), clamp(a, {code}).astype(u2))",
+        )
+        for name, code in (("u16", "u2"), ("s16", "i2"))
+    ),
+    *(
+        rule(
+            f"cvt.pack.sat.{name}.s32.b32",
+            "d:b32 a:s32 b:s32 c:b32",
+            f"clamp(b, {code}).astype(u1).astype(u4) | clamp(a, {code}).astype(u1).astype(u4) << np.uint32(8)"
+            " | c << np.uint32(16)",
+        )
+        for name, code in (("u8", "u1"), ("s8", "i1"))
+    ),
     *(one for names, since in _SMALL for one in _small(names, since)),
     rule(
         "cvt.<way:rz|rp>[.satfinite].<F:ue8m0x2>.f32",

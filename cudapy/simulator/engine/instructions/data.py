@@ -232,7 +232,7 @@ def _store_parameter(writer: BlockWriter, source: Operand, name: str, offset: in
         writer.write(Register(f"{name}+{offset + step}"), f"({value} >> {shift}).astype({part.code})", part)
 
 
-def _convert_address(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+def convert_address(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """cvta: between the generic window and a state space."""
     kind = TYPES["u64"]
     base = SPACES.get(space_of(groups), 0)
@@ -319,7 +319,7 @@ RULES = [
     rule(
         f"st{_SCOPE}[.space:{_SPACES}|param::func|param]{_HINTS}.<T:data>", "a", emit=store, has_effect=True
     ),
-    rule(f"cvta[.to].<space:{_SPACES}|const|param>.<T:u64>", "d a", emit=_convert_address, copies=True),
+    rule(f"cvta[.to].<space:{_SPACES}|const|param>.<T:u64>", "d a", emit=convert_address, copies=True),
     rule(f"isspacep.<space:{_SPACES}|const|param|param::entry>", "d:pred a:u64", emit=_is_in_space),
     rule("prefetch[.space:global|local].<level:L1|L2>", emit=nothing),
     rule("prefetch[.space:global].<level:L2::evict_last|L2::evict_normal>", emit=nothing),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..ptx.types import TYPES, wider
+from ..ptx.types import TYPES
 from .rule import rule
 
 if TYPE_CHECKING:
@@ -46,16 +46,6 @@ def _multiply_add_with_carry(writer: BlockWriter, instruction: Instruction, grou
         writer.set_carry(out)
 
 
-def _wide(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """mul.wide and mad.wide: factors are widened, then multiplied."""
-    wide = TYPES[wider(groups["T"])]
-    a, b = (writer.read(operand, TYPES[groups["T"]]) for operand in instruction.operands[1:3])
-    product = " * ".join(writer.whole(one, "astype", wide.code) for one in (a, b))
-    if instruction.name == "mad":
-        product += f" + {writer.read(instruction.operands[3], wide)}"
-    writer.write(instruction.operands[0], product, wide)
-
-
 RULES = [
     rule("add.<T:integers>", "d a b", "a + b", wraps=True),
     rule("add.sat.<T:s32>", "d a b", "add_saturated(a, b)"),
@@ -63,11 +53,11 @@ RULES = [
     rule("sub.sat.<T:s32>", "d a b", "subtract_saturated(a, b)"),
     rule("mul.lo.<T:integers>", "d a b", "a * b", wraps=True),
     rule("mul.hi.<T:integers>", "d a b", "multiply_high(a, b)"),
-    rule("mul.wide.<T:u16|s16|u32|s32>", "d:W a b", emit=_wide),
+    rule("mul.wide.<T:u16|s16|u32|s32>", "d:W a:T>W b:T>W", "a * b"),
     rule("mad.lo.<T:integers>", "d a b c", "a * b + c", wraps=True),
     rule("mad.hi.<T:integers>", "d a b c", "multiply_high(a, b) + c"),
     rule("mad.hi.sat.<T:s32>", "d a b c", "add_saturated(multiply_high(a, b), c)"),
-    rule("mad.wide.<T:u16|s16|u32|s32>", "d:W a b c:W", emit=_wide),
+    rule("mad.wide.<T:u16|s16|u32|s32>", "d:W a:T>W b:T>W c:W", "a * b + c"),
     rule("mul24.lo.<T:u32|s32>", "d a b", "(low24(a) * low24(b)).astype(T)"),
     rule("mul24.hi.<T:u32|s32>", "d a b", "(low24(a) * low24(b) >> 16).astype(T)"),
     rule("mad24.lo.<T:u32|s32>", "d a b c", "(low24(a) * low24(b)).astype(T) + c"),

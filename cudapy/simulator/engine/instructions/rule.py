@@ -2,11 +2,17 @@
 
 A pattern is an opcode as the PTX manual writes it: `[.ftz]` may be there, `[.rnd:rn|rz]` is one of these or
 nothing, `<T:f32|f64>` is one of these. T is the type that the operands have. The operands follow, each with
-its type where that is not T: a type of PTX, the name of a group of the pattern, `B` (as wide as T, untyped)
-or `W` (twice as wide as T). The first is the destination. Then comes the result as a Python expression of the
-operands and groups, over the functions of `arithmetic/`; or a function that writes the code itself.
+its type where that is not T: a type of PTX, the name of a group of the pattern, `B` (as wide as T, untyped),
+`W` (twice as wide as T), `T>W` (of T, taken as W) or `number` (a number in the text). The first is the
+destination. Then comes the result as a Python expression of the operands and groups; or a function that
+writes the code itself.
 
-.ftz and .sat of f32 and f64 need not be said in an expression: they are applied to what it takes and gives.
+An expression is what every back end runs: over NumPy arrays with the functions of `arithmetic/`, over `Term`
+with those that `jit/` has machine code for. In it a group is its text, `T`, `W` and `D` (the destination's)
+are types of NumPy, `T_name` is the name of T, `{relation}` the operator of a comparison.
+
+.ftz of f32, and .sat, need not be said in an expression: they are applied to what it takes and gives. So is
+the predicate that a group `combine` stands for, the last operand: to each predicate that it gives.
 """
 
 from __future__ import annotations
@@ -16,7 +22,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..ptx.syntax import Instruction, PTXError
+from ..ptx.syntax import Instruction, Integer, Operand, Pair, PTXError
 from ..ptx.types import BITS, TYPES, Type, wider
 
 if TYPE_CHECKING:
@@ -37,9 +43,15 @@ SETS = {
 _GROUP = re.compile(
     r"\[\.(?P<optional>\w+)(?::(?P<some>[^\]]+))?\]|<(?P<name>\w+):(?P<choice>[^>]+)>|(?P<text>[^\[<]+)"
 )
+_WIDENED = ("u8", "s8", "u16", "s16", "u32", "s32")
 _DEFAULTS = {"rnd": "rn"}
 """What a group stands for that is not there."""
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
+_OPERATORS = {
+    "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">",
+    "hs": ">=",
+}  # fmt: skip
+_COMBINE = {"and": "&", "or": "|", "xor": "^"}
 
 
 class Slot(NamedTuple):
@@ -47,6 +59,13 @@ class Slot(NamedTuple):
 
     name: str
     type: str
+    is_widened: bool = False
+    """It is taken as twice as wide as it is read."""
+    is_literal: bool = False
+    """It has to be a number in the text."""
+
+
+_COMBINED = Slot("combined", "pred")
 
 
 @dataclass(frozen=True)
@@ -55,6 +74,12 @@ class Rule:
     slots: tuple[Slot, ...]
     expression: str
     emit: Callable[[BlockWriter, Instruction, dict[str, str]], None] | None = None
+    literal: str = ""
+    """The expression where the last operand is a number below the width of T, which is read as of type T."""
+    then: str = ""
+    """What becomes of the predicate `d` that the expression gives."""
+    second: str = ""
+    """What a second destination, a predicate, gets: an expression of the result `d`, too."""
     has_effect: bool = False
     """It does more than to compute its result: where its guard is false it must not run at all."""
     copies: bool = False
@@ -109,49 +134,115 @@ class Rule:
             return TYPES[wider(groups["T"])]
         return TYPES[groups.get(name) or name]
 
+    def inputs(self, groups: dict[str, str]) -> tuple[Slot, ...]:
+        """The operands that it takes."""
+        return (*self.slots[1:], _COMBINED) if groups.get("combine") else self.slots[1:]
+
+    def reading(self, instruction: Instruction, groups: dict[str, str]) -> tuple[str, tuple[Slot, ...]]:
+        """The expression for an instruction, and what it takes. Raises PTXError."""
+        slots, operands = self.inputs(groups), instruction.operands[1:]
+        if len(operands) != len(slots):
+            raise PTXError(f"{len(slots) + 1} operands are expected")
+        expression = self.expression
+        if self.literal:
+            last = operands[-1]
+            if isinstance(last, Integer) and 0 <= last.value < 8 * TYPES[groups["T"]].size:
+                expression, slots = self.literal, (*slots[:-1], Slot(slots[-1].name, "T", is_literal=True))
+        for slot, operand in zip(slots, operands, strict=True):
+            if slot.is_literal and not isinstance(operand, Integer):
+                raise PTXError("the last operand is a number")
+        if "relation" in groups:
+            expression = expression.replace("{relation}", _OPERATORS.get(groups["relation"], ""))
+        kind = self.slot_type(self.slots[0], groups)
+        if kind.name == "f32" and groups.get("ftz") and not (self.copies or self.then):
+            expression = f"flush({expression})"
+        if kind.kind == "f" and groups.get("sat"):
+            expression = f"saturate({expression})"
+        return expression, slots
+
+    def constants(self, groups: dict[str, str]) -> dict[str, str | Type]:
+        """What names in expressions stand for, other than operands: texts, and types."""
+        names: dict[str, str | Type] = {
+            name: value or _DEFAULTS.get(name, "") for name, value in groups.items()
+        }
+        names["D"] = self.slot_type(self.slots[0], groups)
+        if "T" in groups:
+            names["T"], names["T_name"] = TYPES[groups["T"]], groups["T"]
+            if groups["T"] in _WIDENED:
+                names["W"] = TYPES[wider(groups["T"])]
+        return names
+
+    def canonicalizes(self, groups: dict[str, str], has_unspecified_nan: list[bool]) -> bool:
+        """Whether NaN in operands have to have the bits that the hardware gives them: where they matter, and
+        beside some that keep theirs.
+        """
+        is_wide = self.slot_type(self.slots[0], groups).name == "f64"
+        return is_wide or (self.copies and len(set(has_unspecified_nan)) > 1)
+
+    def outputs(
+        self, destination: Operand, groups: dict[str, str], result: Any, evaluate: Callable[[str, Any], Any]
+    ) -> list[tuple[Operand, Any, Type]]:
+        """What destinations get, as values of a back end: `evaluate` gives that of an expression of `d`.
+        Raises PTXError.
+        """
+        combine, kind = groups.get("combine"), self.slot_type(self.slots[0], groups)
+        is_truth = kind.kind == "p" or bool(self.then)
+
+        def combined(truth: Any) -> Any:
+            return evaluate(f"d {_COMBINE[combine]} combined", truth) if combine else truth
+
+        if not isinstance(destination, Pair):
+            if combine and not is_truth:
+                raise PTXError("two destinations are expected")
+            result = combined(result)
+            return [(destination, evaluate(self.then, result) if self.then else result, kind)]
+        if not self.second:
+            raise PTXError("one destination is expected")
+        second = combined(evaluate(self.second, result))
+        first = combined(result) if is_truth else result
+        return [(destination.first, first, kind), (destination.second, second, TYPES["pred"])]
+
     def write(self, writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
         """Write the code of an instruction. Raises PTXError."""
         if self.emit is not None:
             self.emit(writer, instruction, groups)
             return
-        if len(instruction.operands) != len(self.slots):
-            raise PTXError(f"{len(self.slots)} operands are expected")
         if self.wraps:
             groups = writer.in_known_sign(instruction, groups)
-        names: dict[str, str] = {
-            name: repr(value or _DEFAULTS.get(name, "")) for name, value in groups.items()
+        expression, slots = self.reading(instruction, groups)
+        names = {
+            name: repr(value) if isinstance(value, str) else value.code
+            for name, value in self.constants(groups).items()
         }
-        has_ftz = bool(groups.get("ftz"))
-        unspecified_nan = not self.copies
-        kinds = [self.slot_type(slot, groups) for slot in self.slots[1:]]
-        read = writer.read
-        if self.copies:  # what is no result of arithmetic keeps its bits, beside what is one
-            floats = [
-                one for one, kind in zip(instruction.operands[1:], kinds, strict=True) if kind.kind == "f"
-            ]
-            if len({writer.has_unspecified_nan(one) for one in floats}) > 1:
-                read = writer.canonicalized
-        for slot, operand, kind in zip(self.slots[1:], instruction.operands[1:], kinds, strict=True):
-            names[slot.name] = read(operand, kind)
-            unspecified_nan = unspecified_nan or writer.has_unspecified_nan(operand)
-            if has_ftz and kind.name == "f32" and not self.copies:
-                names[slot.name] = writer.let(f"flush({names[slot.name]})")
-        kind = self.slot_type(self.slots[0], groups)
-        names["D"] = kind.code
-        if "T" in groups:
-            names["T"] = TYPES[groups["T"]].code
-        expression = _WORD.sub(lambda word: names.get(word[0], word[0]), self.expression)
-        if kind.name in ("f32", "f64"):
-            if has_ftz and not self.copies:
-                expression = f"flush({expression})"
-            if groups.get("sat"):
-                expression = f"saturate({expression})"
-        writer.write(
-            instruction.operands[0],
-            expression,
-            kind,
-            unspecified_nan=unspecified_nan and kind.code in ("f4", "f2"),
+        operands = instruction.operands[1:]
+        kinds = [self.slot_type(slot, groups) for slot in slots]
+        floats = [one for one, kind in zip(operands, kinds, strict=True) if kind.kind == "f"]
+        is_canonical = self.canonicalizes(groups, [writer.has_unspecified_nan(one) for one in floats])
+        read = writer.canonicalized if is_canonical else writer.read
+        for slot, operand, kind in zip(slots, operands, kinds, strict=True):
+            if slot.is_literal and isinstance(operand, Integer):
+                names[slot.name] = writer.constant(operand.value, kind.code)
+                continue
+            name = read(operand, kind)
+            if groups.get("ftz") and kind.name == "f32" and not self.copies:
+                name = writer.let(f"flush({name})")
+            names[slot.name] = writer.whole(name, "astype", names["W"]) if slot.is_widened else name
+        unspecified_nan = (not self.copies and bool(floats)) or any(
+            writer.has_unspecified_nan(one) for one in floats
         )
+
+        def evaluate(text: str, d: str = "") -> str:
+            known = names | {"d": d} if d else names
+            return _WORD.sub(lambda word: known.get(word[0], word[0]), text)
+
+        def of_result(text: str, d: str) -> str:
+            return writer.let(evaluate(text, writer.let(d)))
+
+        result = evaluate(expression)
+        if self.second and isinstance(instruction.operands[0], Pair):
+            result = writer.let(result)
+        for operand, value, kind in self.outputs(instruction.operands[0], groups, result, of_result):
+            writer.write(operand, value, kind, unspecified_nan and kind.code in ("f4", "f2"))
 
 
 def _choices(text: str) -> str:
@@ -163,5 +254,7 @@ def rule(pattern: str, operands: str = "", expression: str = "", emit: Any = Non
     slots = []
     for operand in operands.split():
         name, _, kind = operand.partition(":")
-        slots.append(Slot(name, kind or "T"))
+        read, _, widened = kind.partition(">")
+        is_literal = kind == "number"
+        slots.append(Slot(name, "u32" if is_literal else read or "T", bool(widened), is_literal))
     return Rule(pattern, tuple(slots), expression, emit, **more)

@@ -4,7 +4,9 @@ back_end.py   machine code as a back end        function.py   that of a function
 able.py       which instructions have some
 region.py     which blocks, and their code      run.py        a region, run for lanes of a batch
 lanes.py      registers within straight code    vectors.py    the values of lanes in the processor's registers
-semantics.py  what PTX instructions do          whole_numbers.py  floats.py  conversions.py  data.py
+lowering.py   rules' expressions, over terms    terms.py      Python's operators on registers
+primitive.py  functions of expressions: integers.py  floats.py  conversions.py
+data.py       moves and parameters
 together.py   shuffles and votes                accesses.py   loads and stores           atomics.py
 library.py    routines that all code shares     layout.py     where threads' registers lie
 assembler.py  instructions as bytes             processor.py  what this machine can do, and memory for code

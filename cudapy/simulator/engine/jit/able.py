@@ -17,9 +17,9 @@ from ..ptx.syntax import (
     Vector,
 )
 from ..ptx.types import BITS, TYPES, Type
-from . import semantics
 from .accesses import access_address, access_of, atomic_of, is_access, is_atomic
 from .lanes import Lanes, Unsupported
+from .lowering import lower
 from .together import write_together
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ def _is_able(step: Step, function: FunctionCompiler) -> bool:
         elif step.match.rule.convergence_mask:
             write_together(lanes, step)
         else:
-            semantics.run(lanes, step.instruction, step.match.groups)
-    except (Unsupported, PTXError, LookupError, ValueError):  # some are not as their rules expect
+            lower(lanes, step.instruction, step.match)
+    except (Unsupported, PTXError):  # a mistake is reported where code for NumPy is written
         return False
     return True
 

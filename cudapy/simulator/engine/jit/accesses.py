@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..ptx.syntax import Vector
 from ..ptx.types import TYPES, Type
 from . import layout
-from .lanes import Lanes, Unsupported
+from .lanes import Lanes, Unsupported, require_operands
 
 if TYPE_CHECKING:
     from ..compile.graph import Step
@@ -30,6 +30,7 @@ _KNOWN_ORDERS, _KNOWN_CACHES = ("", "weak"), ("", "ca", "cs", "lu", "wb", "wt")
 
 def access_of(step: Step) -> tuple[str, Type, int]:
     """The space, type and number of items of a load or store. Raises Unsupported."""
+    require_operands(step.instruction, 2)
     groups = step.match.groups
     space, kind = groups.get("space") or "", TYPES[groups["T"]]
     if space not in CHECKS or groups.get("order", "") not in _KNOWN_ORDERS or kind.size > 8:
@@ -49,6 +50,7 @@ _ATOMIC = ("add", "and", "or", "xor", "min", "max")
 
 def atomic_of(step: Step) -> tuple[str, Type, str]:
     """The space, type and operation of an atomic. Raises Unsupported."""
+    require_operands(step.instruction, 3 if step.instruction.name == "atom" else 2)
     groups = step.match.groups
     space, kind, op = groups.get("space") or "", TYPES[groups["T"]], groups["op"]
     if space not in CHECKS or space == "const" or groups.get("vector") or op not in _ATOMIC:

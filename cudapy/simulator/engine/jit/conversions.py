@@ -5,81 +5,98 @@ Source: PTX ISA, "Data Movement and Conversion Instructions: cvt".
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..ptx.syntax import Instruction
-from ..ptx.types import TYPES, Type
-from . import floats
-from .lanes import Lanes, Unsupported, Value
+from ..ptx.types import TYPES
+from .lanes import Unsupported
+from .primitive import primitive
+from .terms import Term, type_of
 
 _ROUNDED = {"rni": 8, "rmi": 9, "rpi": 10, "rzi": 11}
+"""The immediate operand of roundps for a way of rounding to whole numbers."""
 
 
-def convert(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
-    """cvt"""
-    source, target = TYPES[groups["S"]], TYPES[groups["D"]]
-    if len(instruction.operands) != 2:
+def _widened(x: Term) -> Term:
+    """A float as binary64."""
+    if x.kind.size == 8:
+        return x
+    if x.kind.name != "f32":
         raise Unsupported
-    floats.refuse(groups, instruction, "ftz", "relu", "satfinite")
-    if any(kind.kind in "fx" and kind.name not in ("f32", "f64") for kind in (source, target)):
+    return Term(x.lanes, x.lanes.doubles_of(x.value), TYPES["f64"])
+
+
+@primitive()
+def round_to_integer(x: Term, mode: str) -> Term:
+    if not x.is_float:
         raise Unsupported
-    destination, x = instruction.operands
-    way = groups.get("way") or ""
-    value, nan = lanes.read(x, source), lanes.has_nan(x) if source.name == "f32" else False
-    if target.kind != "f":
-        lanes.write(destination, _whole(lanes, value, source, target, groups), target)
-        return
-    if source.kind != "f":
-        value, nan = _from_whole(lanes, value, source, target, way), False
-    elif source.size == target.size:
-        if way:
-            value = lanes.one("roundpd" if source.size == 8 else "roundps", value, _ROUNDED[way])
-            nan = source.size == 4
-    elif target.size == 8:
-        value, nan = lanes.doubles_of(lanes.canonical(value) if nan else value), False
-    elif way == "rn":
-        value = lanes.singles_of(value)
-    else:
-        raise Unsupported
-    if groups.get("sat"):
-        if target.size == 8:
-            raise Unsupported
-        value = lanes.saturated(value)
-    lanes.write(destination, value, target, nan)
+    return x.of(x.lanes.one(x.named("round"), x.value, _ROUNDED[mode]))
 
 
-def _whole(lanes: Lanes, value: Value, source: Type, target: Type, groups: dict[str, str]) -> Value:
-    """To a whole number."""
-    if source.kind == "f":
-        return _cut(lanes, value, source, target, groups.get("way") or "")
-    if groups.get("sat"):
-        raise Unsupported
-    if source.size == 8 and target.size < 8:
-        return lanes.low_words(value)
-    return lanes.widened(value, source.kind == "s") if target.size == 8 and source.size < 8 else value
-
-
-def _from_whole(lanes: Lanes, value: Value, source: Type, target: Type, way: str) -> Value:
-    if source.size == 8 or way != "rn":
-        raise Unsupported
-    signed = source.kind == "s" or source.size < 4
-    if target.size == 8:
-        return lanes.doubles(value, signed)
-    return lanes.one("cvtdq2ps", value) if signed else lanes.singles_of(lanes.doubles(value, False))
-
-
-def _cut(lanes: Lanes, value: Value, source: Type, target: Type, way: str) -> Value:
-    """Clamped to the range of the target."""
+@primitive()
+def float_to_integer(x: Term, mode: str, dtype: Any) -> Term:
+    target = type_of(dtype)
     if target.size == 8:
         raise Unsupported
-    wide = lanes.doubles_of(value) if source.size == 4 else value
-    rounded = lanes.one("roundpd", wide, _ROUNDED[way])
-    limits = np.iinfo(target.code)
-    clamped = lanes.each("maxpd", rounded, lanes.number64(float(limits.min)))
+    lanes, wide, limits = x.lanes, _widened(x), np.iinfo(dtype)
+    clamped = lanes.each("maxpd", round_to_integer(wide, mode).value, lanes.number64(float(limits.min)))
     clamped = lanes.each("minpd", clamped, lanes.number64(float(limits.max)))
-    result = lanes.whole(clamped, target.kind == "s")
-    bad = lanes.low_words(lanes.each("cmppd", wide, wide, 3))
+    result = Term(lanes, lanes.whole(clamped, target.kind == "s"), target)
     nothing = 0
-    if source.size == 8:
+    if x.kind.size == 8:
         nothing = (1 << (8 * target.size - 1)) if target.kind == "u" else int(limits.min)
-    return lanes.choose(bad[0], lanes.constant(nothing, 4), result)
+    return wide.is_nan().choose(result.constant(nothing), result)
+
+
+@primitive()
+def integer_to_float(x: Term, dtype: Any, rnd: str) -> Term:
+    target, lanes = type_of(dtype), x.lanes
+    if x.kind.size == 8 or rnd != "rn" or target.size < 4:
+        raise Unsupported
+    signed = x.is_signed or x.kind.size < 4
+    if target.size == 8:
+        return Term(lanes, lanes.doubles(x.value, signed), target)
+    if signed:
+        return Term(lanes, lanes.one("cvtdq2ps", x.value), target)
+    return Term(lanes, lanes.singles_of(lanes.doubles(x.value, False)), target)
+
+
+@primitive()
+def float_to_float(x: Term, dtype: Any, rnd: str | None) -> Term:
+    target = type_of(dtype)
+    if target.size == x.kind.size:
+        return x
+    if target.size == 8:
+        return _widened(x)
+    if x.kind.size == 8 and target.size == 4 and rnd in (None, "rn"):
+        return Term(x.lanes, x.lanes.singles_of(x.value), target)
+    raise Unsupported
+
+
+@primitive()
+def bfloat_to_single(a: Term) -> Term:
+    return Term(a.lanes, a.lanes.shifted("pslld", a.value, 16), TYPES["f32"])
+
+
+@primitive()
+def positive(x: Term) -> Term:
+    """Negative numbers and -0 become 0; NaN stays."""
+    zero = x.constant(np.dtype(x.kind.code).type(0))
+    return (x <= zero).choose(zero, x)
+
+
+@primitive()
+def to_tf32(x: Term, rnd: str, clips: bool = False, finite: bool = False) -> Term:
+    if finite:
+        raise Unsupported
+    if clips:
+        x = positive(x)
+    bits = x.view("u4")
+    kept, lost = np.uint32(0xFFFFE000), 0xFFF
+    if rnd == "rna":
+        bits = bits + 0x1000
+    elif rnd == "rn":
+        bits = bits + lost + (bits >> 13 & 1)
+    nan = x.view("u4") & kept if rnd == "rna" else bits.constant(0x7FFFE000)
+    return x.is_nan().choose(nan, bits & kept).view("f4")

@@ -16,9 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+def _two(instruction: Instruction) -> tuple[Operand, Operand]:
+    """Its operands. Raises Unsupported unless there are two."""
+    if len(instruction.operands) != 2:
+        raise Unsupported
+    first, second = instruction.operands
+    return first, second
+
+
 def move(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
     kind = TYPES[groups["T"]]
-    target, source = instruction.operands
+    target, source = _two(instruction)
     if kind.size == 16:
         raise Unsupported
     if isinstance(target, Vector):
@@ -45,13 +53,14 @@ def move(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None
     ):
         lanes.set(target.name, *lanes.value(source.name))
         return
-    lanes.write(target, lanes.read(source, kind), kind, lanes.has_nan(source) and kind.name == "f32")
+    nan = kind.name == "f32" and lanes.has_nan(source)
+    lanes.write(target, lanes.read(source, kind), kind, nan)
 
 
 def convert_address(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
     space, _, part = groups["space"].partition("::")
     base = SPACES.get("cluster" if part == "cluster" else space, 0)
-    target, source = instruction.operands
+    target, source = _two(instruction)
     value = lanes.read(source, U64)
     if space == "param" and not groups.get("to"):  # whole from 32 bits, as Batch.whole_parameter_address
         start = lanes.at(lanes.around.input("L.parameter_base()", U64), True)
@@ -65,7 +74,7 @@ def convert_address(lanes: Lanes, instruction: Instruction, groups: dict[str, st
 def load_parameter(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
     """ld.param: what all threads have, or a register of the function."""
     kind = TYPES[groups["T"]]
-    target, address = instruction.operands
+    target, address = _two(instruction)
     for item, name, offset in _parts(address, target, kind):
         expression = _expression(lanes, name, offset, kind)
         if expression is not None:
@@ -73,7 +82,7 @@ def load_parameter(lanes: Lanes, instruction: Instruction, groups: dict[str, str
             if kind.size < 4:
                 value = lanes.extended(value, kind)
             lanes.write(item, value, kind)
-        elif lanes.function.compiled.param_slots[name][offset] != kind.size or kind.kind == "p":
+        elif _slot_size(lanes, name, offset) != kind.size or kind.kind == "p":
             raise Unsupported
         else:
             nan = kind.name == "f32" and lanes.value(f"{name}+{offset}")[1]
@@ -83,12 +92,21 @@ def load_parameter(lanes: Lanes, instruction: Instruction, groups: dict[str, str
 def store_parameter(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
     """st.param, into registers."""
     kind = TYPES[groups["T"]]
-    address, source = instruction.operands
+    address, source = _two(instruction)
     for item, name, offset in _parts(address, source, kind):
-        if lanes.function.compiled.param_slots[name][offset] != kind.size:
+        if _slot_size(lanes, name, offset) != kind.size:
             raise Unsupported
         bits = TYPES[BITS[kind.size]]
         lanes.write(Register(f"{name}+{offset}"), lanes.read(item, bits), bits)
+
+
+def _slot_size(lanes: Lanes, name: str, offset: int) -> int | None:
+    """The size of the part of a parameter that is kept in a register there."""
+    return lanes.function.compiled.param_slots.get(name, {}).get(offset)
+
+
+def nothing(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
+    """Without an effect that a program can see."""
 
 
 def _parts(address: Operand, data: Operand, kind: Type) -> Iterator[tuple[Operand, str, int]]:

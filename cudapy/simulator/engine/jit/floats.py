@@ -5,157 +5,227 @@ Source: PTX ISA, "Floating Point Instructions".
 
 from __future__ import annotations
 
-from ..ptx.syntax import Instruction, Operand
-from ..ptx.types import TYPES, Type
-from .lanes import NAN, SIGN32, SIGN64, Lanes, Unsupported, Value
+from typing import Any
 
-COMPARED = {
-    "eq": 0x00, "lt": 0x11, "le": 0x12, "gt": 0x1E, "ge": 0x1D, "ne": 0x0C, "equ": 0x08, "neu": 0x04,
-    "ltu": 0x19, "leu": 0x1A, "gtu": 0x16, "geu": 0x15, "num": 0x07, "nan": 0x03,
-}  # fmt: skip
-"""The number with which cmpps is told the relation."""
+import numpy as np
 
+from ..ptx.types import TYPES
+from .lanes import NAN, Unsupported
+from .primitive import primitive
+from .terms import Term
 
-def kind_of(groups: dict[str, str]) -> Type:
-    kind = TYPES[groups["T"]]
-    if kind.kind == "x" or kind.size == 16 or kind.name in ("f16", "tf32"):
-        raise Unsupported
-    return kind
+_QUIET = 1 << 51
 
 
-def refuse(groups: dict[str, str], instruction: Instruction, *names: str) -> None:
-    if any(groups.get(name) for name in names) or any(f".{name}" in instruction.opcode for name in names):
+def _require_nearest(mode: str | None) -> None:
+    if (mode or "rn") != "rn":
         raise Unsupported
 
 
-def _require(groups: dict[str, str]) -> bool:
-    """Whether subnormal numbers are flushed; Unsupported but for rounding to nearest."""
-    if (groups.get("rnd") or "rn") != "rn":
+def _with_nan(result: Term, a: Term, b: Term, c: Term) -> Term:
+    """A binary64 result; where it is NaN, the first of `b`, `c` and `a` that is one, quiet."""
+    parts = zip(result.value, a.value, b.value, c.value, strict=True)
+    return result.of(tuple(result.lanes.code.nan64(*each) for each in parts))
+
+
+def _settled(result: Term, a: Term, b: Term, c: Term | None) -> Term:
+    """As `Vectors.settled`."""
+    code = result.lanes.code
+    return result.of((code.settled(result.value[0], a.value[0], b.value[0], c.value[0] if c else None),))
+
+
+@primitive()
+def canonicalize_nan(x: Term) -> Term:
+    return x.of(x.lanes.canonical(x.value, x.kind.size))
+
+
+@primitive()
+def canonicalize_nan64(x: Term) -> Term:
+    quiet = x.of(x.lanes.each("por", x.value, x.lanes.constant(_QUIET, 8)))
+    return x.is_nan().choose(quiet, x)
+
+
+@primitive()
+def flush(x: Term) -> Term:
+    return x.of(x.lanes.flushed(x.value))
+
+
+@primitive()
+def saturate(x: Term) -> Term:
+    if x.kind.name != "f32":
         raise Unsupported
-    return bool(groups.get("ftz"))
+    return x.of(x.lanes.saturated(x.value))
 
 
-def _finish(lanes: Lanes, target: Operand, value: Value, kind: Type, groups: dict[str, str]) -> None:
-    if groups.get("ftz") and kind.size == 4:
-        value = lanes.flushed(value)
-    if groups.get("sat"):
-        if kind.size == 8:
-            raise Unsupported
-        value = lanes.saturated(value)
-    lanes.write(target, value, kind, nan=kind.size == 4)
+@primitive()
+def add32(a: Term, b: Term, rnd: str | None = None) -> Term:
+    _require_nearest(rnd)
+    return a + b
 
 
-def _operands(lanes: Lanes, instruction: Instruction, groups: dict[str, str], kind: Type) -> list[Value]:
-    flushes = groups.get("ftz") and kind.size == 4
-    values = [lanes.read(one, kind) for one in instruction.operands[1:]]
-    return [lanes.flushed(one) for one in values] if flushes else values
+@primitive()
+def subtract32(a: Term, b: Term, rnd: str | None = None) -> Term:
+    _require_nearest(rnd)
+    return a + -b
 
 
-def add(lanes: Lanes, instruction: Instruction, groups: dict[str, str], kind: Type) -> None:
-    _require(groups)
-    a, b = _operands(lanes, instruction, groups, kind)
-    if kind.size == 4:
-        result = lanes.each(f"{instruction.name}ps", a, b)
-    elif instruction.name == "add":
-        result = lanes.each("addpd", b, a)  # of two NaN the second one is chosen
-    else:
-        result = _nan64(lanes, lanes.each("subpd", a, b), a, b, a)
-    _finish(lanes, instruction.operands[0], result, kind, groups)
+@primitive()
+def multiply32(a: Term, b: Term, rnd: str | None = None, ftz: bool = False) -> Term:
+    _require_nearest(rnd)
+    return _settled(a * b, a, b, None) if ftz else a * b
 
 
-def _nan64(lanes: Lanes, result: Value, a: Value, b: Value, c: Value) -> Value:
-    return tuple(lanes.code.nan64(*each) for each in zip(result, a, b, c, strict=True))
+@primitive()
+def fma32(a: Term, b: Term, c: Term, rnd: str | None = None, ftz: bool = False) -> Term:
+    _require_nearest(rnd)
+    result = a.of((a.lanes.code.fused("fmadd213ps", a.value[0], b.value[0], c.value[0]),))
+    return _settled(result, a, b, c) if ftz else result
 
 
-def multiply(lanes: Lanes, instruction: Instruction, groups: dict[str, str], kind: Type) -> None:
-    """mul, mad and fma."""
-    flushes = _require(groups)
-    a, b, *more = _operands(lanes, instruction, groups, kind)
-    if kind.size == 8:
-        if more:
-            result = tuple(
-                lanes.code.fused("fmadd213pd", x, y, z) for x, y, z in zip(a, b, more[0], strict=True)
-            )
-            result = _nan64(lanes, result, a, b, more[0])
-        else:
-            result = lanes.each("mulpd", b, a)
-    else:
-        if more:
-            result = (lanes.code.fused("fmadd213ps", a[0], b[0], more[0][0]),)
-        else:
-            result = lanes.each("mulps", a, b)
-        if flushes:
-            result = (lanes.code.settled(result[0], a[0], b[0], more[0][0] if more else None),)
-    _finish(lanes, instruction.operands[0], result, kind, groups)
-
-
-def divide(lanes: Lanes, instruction: Instruction, groups: dict[str, str], kind: Type) -> None:
-    """div"""
-    a, b = _operands(lanes, instruction, groups, kind)
-    if ".approx" not in instruction.opcode and ".full" not in instruction.opcode and _require(groups):
+@primitive()
+def divide32(a: Any, b: Term, rnd: str | None = None, ftz: bool = False) -> Term:
+    _require_nearest(rnd)
+    if ftz:
         raise Unsupported  # of a result that is flushed it matters how it was rounded
-    result = lanes.each("divpd" if kind.size == 8 else "divps", a, b)
-    if ".approx" in instruction.opcode:
-        size = lanes.each("pand", b, lanes.constant(NAN, 4))
-        above = lanes.each("cmpps", size, lanes.number32(2.0**126), COMPARED["gt"])
-        finite = lanes.each("cmpps", size, lanes.constant(0x7F800000, 4), COMPARED["lt"])
-        zero = lanes.each("pand", b, lanes.constant(SIGN32, 4))
-        lost = lanes.each("mulps", a, zero)
-        result = lanes.choose(lanes.each("pand", above, finite)[0], lost, result)
-    _finish(lanes, instruction.operands[0], result, kind, groups)
+    return b.constant(a) / b
 
 
-def reciprocal(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
-    """rcp, sqrt, rsqrt"""
-    kind = kind_of(groups)
-    approximate = ".approx" in instruction.opcode
-    if kind.size == 8 and approximate and groups.get("ftz", "ftz" in instruction.opcode):
-        raise Unsupported
-    flushes = False if approximate else _require(groups)
-    if flushes and instruction.name == "rcp":
-        raise Unsupported
-    (a,) = _operands(lanes, instruction, groups, kind)
-    suffix = "pd" if kind.size == 8 else "ps"
-    if instruction.name == "sqrt":
-        result = lanes.one(f"sqrt{suffix}", a)
-    elif instruction.name == "rcp":
-        one = lanes.number64(1.0) if kind.size == 8 else lanes.number32(1.0)
-        result = lanes.each(f"div{suffix}", one, a)
-    else:
-        wide = a if kind.size == 8 else lanes.doubles_of(a)
-        result = lanes.each("divpd", lanes.number64(1.0), lanes.one("sqrtpd", wide))
-        if kind.size == 4:
-            result = lanes.singles_of(result)
-    _finish(lanes, instruction.operands[0], result, kind, groups)
+@primitive()
+def add64(a: Term, b: Term, rnd: str | None = None) -> Term:
+    _require_nearest(rnd)
+    return b.each("addpd", a)  # of two NaN the second one is chosen
 
 
-def extreme(lanes: Lanes, instruction: Instruction, groups: dict[str, str], kind: Type) -> None:
-    """min and max: -0 is before +0; of a number and NaN the number, unless .NaN is said."""
-    refuse(groups, instruction, "xorsign", "abs")
-    if len(instruction.operands) != 3:
-        raise Unsupported
-    a, b = _operands(lanes, instruction, groups, kind)
-    suffix = "pd" if kind.size == 8 else "ps"
-    result = lanes.each(f"{instruction.name}{suffix}", a, b)
-    result = lanes.choose_by(lanes.each(f"cmp{suffix}", b, b, 3), a, result)
-    same = lanes.each("por" if instruction.name == "min" else "pand", a, b)
-    result = lanes.choose_by(lanes.each(f"cmp{suffix}", a, b, 0), same, result)
-    if kind.size == 8:
-        result = _nan64(lanes, result, a, b, a)
-    elif groups.get("NaN"):
-        result = lanes.choose_by(lanes.each("cmpps", a, b, 3), lanes.constant(NAN, 4), result)
-    _finish(lanes, instruction.operands[0], result, kind, groups)
+@primitive()
+def subtract64(a: Term, b: Term, rnd: str | None = None) -> Term:
+    _require_nearest(rnd)
+    return _with_nan(a.each("subpd", b), a, b, a)
 
 
-def negate(lanes: Lanes, instruction: Instruction, groups: dict[str, str], kind: Type, a: Value) -> None:
-    """neg and abs"""
-    if groups.get("ftz"):
-        a = lanes.flushed(a)
-    size, sign = (8, SIGN64) if kind.size == 8 else (4, SIGN32)
-    if instruction.name == "neg":
-        result = lanes.each("pxor", a, lanes.constant(sign, size))
-    else:
-        result = lanes.each("pand", a, lanes.constant(sign - 1, size))
-    if size == 8:
-        result = lanes.choose_by(lanes.each("cmppd", a, a, 3), lanes.each("addpd", a, a), result)
-    _finish(lanes, instruction.operands[0], result, kind, groups)
+@primitive()
+def multiply64(a: Term, b: Term, rnd: str | None = None) -> Term:
+    _require_nearest(rnd)
+    return b.each("mulpd", a)
+
+
+@primitive()
+def fma64(a: Term, b: Term, c: Term, mode: str | None = None) -> Term:
+    _require_nearest(mode)
+    parts = zip(a.value, b.value, c.value, strict=True)
+    result = a.of(tuple(a.lanes.code.fused("fmadd213pd", x, y, z) for x, y, z in parts))
+    return _with_nan(result, a, b, c)
+
+
+@primitive()
+def divide64(a: Any, b: Term, rnd: str | None = None) -> Term:
+    _require_nearest(rnd)
+    return b.constant(a).each("divpd", b)
+
+
+@primitive("root32", "root64", "np.sqrt")
+def root(a: Term, rnd: str | None = None) -> Term:
+    _require_nearest(rnd)
+    return a.of(a.lanes.one(a.named("sqrt"), a.value))
+
+
+@primitive()
+def inverse_root(a: Term) -> Term:
+    lanes = a.lanes
+    wide = lanes.doubles_of(a.value) if a.kind.size == 4 else a.value
+    result = lanes.each("divpd", lanes.number64(1.0), lanes.one("sqrtpd", wide))
+    return a.of(lanes.singles_of(result) if a.kind.size == 4 else result)
+
+
+@primitive()
+def divide_approximately(a: Term, b: Term) -> Term:
+    size = b.magnitude()
+    lost = (size > np.float32(2.0**126)) & (size < np.float32(np.inf))
+    return lost.choose(a * (b & b.sign_bit()), a / b)
+
+
+def _extreme(name: str, a: Term, b: Term) -> Term:
+    """-0 is before +0; of a number and NaN the number."""
+    result = a.each(a.named(name), b)
+    result = b.is_nan().choose(a, result)
+    return (a == b).choose(a | b if name == "min" else a & b, result)
+
+
+def _spread(a: Term, b: Term, result: Term) -> Term:
+    """NaN where either operand is one."""
+    return a.compare(b, "nan").choose(a.constant(np.uint32(NAN).view(np.float32)), result)
+
+
+@primitive()
+def minimum(a: Term, b: Term, nan: bool = False) -> Term:
+    result = _extreme("min", a, b)
+    return _spread(a, b, result) if nan else result
+
+
+@primitive()
+def maximum(a: Term, b: Term, nan: bool = False) -> Term:
+    result = _extreme("max", a, b)
+    return _spread(a, b, result) if nan else result
+
+
+@primitive()
+def minimum64(a: Term, b: Term) -> Term:
+    return _with_nan(_extreme("min", a, b), a, b, a)
+
+
+@primitive()
+def maximum64(a: Term, b: Term) -> Term:
+    return _with_nan(_extreme("max", a, b), a, b, a)
+
+
+@primitive()
+def of_three(choose: Any, a: Term, b: Term, c: Term, spreads: bool, is_size: bool) -> Term:
+    if is_size:
+        a, b, c = a.magnitude(), b.magnitude(), c.magnitude()
+    return choose(choose(a, b, spreads), c, spreads)
+
+
+@primitive()
+def xor_sign(choose: Any, a: Term, b: Term, nan: bool) -> Term:
+    return with_sign(a ^ b, choose(a.magnitude(), b.magnitude(), nan))
+
+
+@primitive()
+def with_sign(a: Term, b: Term) -> Term:
+    return b.magnitude() | (a & a.sign_bit())
+
+
+@primitive()
+def is_kind(a: Term, kind: str) -> Term:
+    size = a.magnitude()
+    limits = np.finfo(a.kind.code)
+    infinity, least = limits.dtype.type(np.inf), limits.tiny
+    if kind == "finite":
+        return size < infinity
+    if kind == "infinite":
+        return size == infinity
+    if kind in ("number", "notanumber"):
+        return a.compare(a, "num" if kind == "number" else "nan")
+    zero = a.constant(limits.dtype.type(0))
+    if kind == "normal":
+        return (size < infinity) & ((size >= least) | (size == zero))
+    return (size < least) & (size > zero)
+
+
+@primitive()
+def compare(a: Term, b: Term, relation: str) -> Term:
+    return a.compare(b, relation)
+
+
+@primitive()
+def of_singles(function: Any, *pairs: Term, mode: str, flushes: bool) -> Term:
+    """Of both binary32 numbers in words of 64 bits."""
+    more = (flushes,) if function in (multiply32, fma32) else ()
+    lanes, kind = pairs[0].lanes, TYPES["f32"]
+    results = []
+    for half in (lanes.low_words, lanes.high_words):
+        numbers = [Term(lanes, half(one.value), kind) for one in pairs]
+        if flushes:
+            numbers = [flush(one) for one in numbers]
+        result = canonicalize_nan(function(*numbers, mode, *more))
+        results.append(flush(result) if flushes else result)
+    return pairs[0].of(lanes.words(results[0].value, results[1].value))

@@ -32,11 +32,19 @@ Value = tuple[int, ...]
 PRED, U32, U64 = TYPES["pred"], TYPES["u32"], TYPES["u64"]
 NAN = 0x7FFFFFFF
 """The bits of the hardware's NaN of binary32; of any number without its sign."""
+NAN16, INFINITY16 = 0x7FFF, 0x7C00
+"""The same of binary16, and the bits of its infinity."""
 SIGN32, SIGN64 = 1 << 31, 1 << 63
 
 
 class Unsupported(Exception):
     """There is no machine code for it here."""
+
+
+def require_operands(instruction: Instruction, least: int) -> None:
+    """Raises Unsupported if an instruction has fewer operands: a mistake that is reported elsewhere."""
+    if len(instruction.operands) < least:
+        raise Unsupported
 
 
 class Surroundings(Protocol):
@@ -145,9 +153,19 @@ class Lanes:
     def number64(self, x: float) -> Value:
         return self.constant(struct.unpack("<Q", struct.pack("<d", x))[0], 8)
 
-    def canonical(self, a: Value) -> Value:
-        """Binary32 with the hardware's NaN."""
+    def canonical(self, a: Value, size: int = 4) -> Value:
+        """Binary32, or binary16 in words, with the hardware's NaN."""
+        if size == 2:
+            magnitude = self.each("pand", a, self.constant(NAN16, 4))
+            is_nan = self.each("pcmpgtd", magnitude, self.constant(INFINITY16, 4))
+            return self.choose(is_nan[0], self.constant(NAN16, 4), a)
         return self.choose(self.code.op("cmpps", a[0], a[0], 3), self.constant(NAN, 4), a)
+
+    def negative(self, a: Value) -> Value:
+        """The masks of negative whole numbers."""
+        if len(a) == 2:
+            return self.each("pcmpgtq", self.constant(0, 8), a)
+        return self.shifted("psrad", a, 31)
 
     def flushed(self, a: Value) -> Value:
         size = self.each("pand", a, self.constant(NAN, 4))
@@ -192,7 +210,7 @@ class Lanes:
                 return self.constant(-1 if operand.value else 0, 4)
             if kind.kind == "f":
                 return self._float(float(operand.value), kind)
-            return self._whole_constant(operand.value, kind)
+            return self.whole_constant(operand.value, kind)
         if isinstance(operand, Float):
             if kind.kind == "f" and kind.size != operand.size:
                 return self._float(operand.number, kind)
@@ -207,7 +225,7 @@ class Lanes:
             return self._symbol(operand, kind)
         raise Unsupported
 
-    def _whole_constant(self, value: int, kind: Type) -> Value:
+    def whole_constant(self, value: int, kind: Type) -> Value:
         if kind.size >= 4:
             return self.constant(value, kind.size)
         value &= (1 << 8 * kind.size) - 1
@@ -216,17 +234,15 @@ class Lanes:
         return self.constant(value, 4)
 
     def _float(self, x: float, kind: Type) -> Value:
-        if kind.size < 4:
-            raise Unsupported
-        return self.constant(int.from_bytes(np.array(x, kind.code).tobytes(), "little"), kind.size)
+        return self.constant(int.from_bytes(np.array(x, kind.code).tobytes(), "little"), max(kind.size, 4))
 
     def _read_register(self, name: str, kind: Type) -> Value:
         declared = self.function.registers.get(name)
         if declared is None or (declared.kind == "p") != (kind.kind == "p") or declared.size < kind.size:
             raise Unsupported
         value, nan = self.value(name)
-        if nan and kind.name != "f32":
-            value = self.canonical(value)
+        if nan and (kind.kind != "f" or kind.size != declared.size):
+            value = self.canonical(value, declared.size)
             self.values[name] = value, False
         if kind.kind == "p":
             return value
@@ -292,8 +308,8 @@ class Lanes:
         if (target.kind == "p") != (kind.kind == "p"):
             raise Unsupported
         if kind.kind != "p":
-            if nan and target.size > 4:
-                value, nan = self.canonical(value), False
+            if nan and target.size > kind.size:
+                value, nan = self.canonical(value, kind.size), False
             if kind.size < 4:
                 value = self.extended(value, kind)
             if target.size == 8 and kind.size < 8:
@@ -305,15 +321,15 @@ class Lanes:
     def set(self, name: str, value: Value, nan: bool = False) -> None:
         if self.guard is not None:
             old, was = self.value(name)
-            value, nan = self.mixed(self.guard, (value, nan), (old, was))
+            value, nan = self.mixed(self.guard, (value, nan), (old, was), self.function.registers[name].size)
         self.values[name] = value, nan
         self.changed[name] = None
 
-    def mixed(self, mask: int, a: tuple[Value, bool], b: tuple[Value, bool]) -> tuple[Value, bool]:
+    def mixed(self, mask: int, a: tuple[Value, bool], b: tuple[Value, bool], size: int) -> tuple[Value, bool]:
         """`a` where the mask is set, else `b`; what is no result of arithmetic keeps the bits of its NaN."""
         if a[1] == b[1]:
             return self.choose(mask, a[0], b[0]), a[1]
-        first, second = (self.canonical(value) if nan else value for value, nan in (a, b))
+        first, second = (self.canonical(value, size) if nan else value for value, nan in (a, b))
         return self.choose(mask, first, second), False
 
     def truth(self, instruction: Instruction) -> int | None:

@@ -1,4 +1,4 @@
-"""The machine code of those blocks of a function that have nothing but instructions of `semantics`.
+"""The machine code of blocks of a function, all of whose instructions there is machine code for.
 
 Lanes of a chunk run the block that comes first of those that they are at, until they have left the region:
 the order that the scheduler has, too.
@@ -17,11 +17,12 @@ from ..generated import functions
 from ..ptx.syntax import Instruction, Operand, Register, Vector
 from ..ptx.types import TYPES, Type
 from ..rounding import round_up
-from . import layout, semantics
+from . import layout
 from .accesses import CHECKS, access_address, access_of, atomic_of, is_access, is_atomic
 from .atomics import write_atomic
 from .lanes import Lanes, Value
 from .layout import NARROW, WIDE
+from .lowering import lower
 from .processor import place_code
 from .together import write_together
 
@@ -281,7 +282,7 @@ class _Writer:
             elif step.match.rule.convergence_mask:
                 self._together(step, place)
             else:
-                semantics.run(self._lanes, step.instruction, step.match.groups)
+                lower(self._lanes, step.instruction, step.match)
         condition = None
         if ends is not None:
             condition = self._lanes.truth(ends.instruction)
@@ -347,7 +348,7 @@ class _Writer:
             self._written.add(name)
             value, nan = lanes.values[name]
             if nan and not region.function.has_unspecified_nan(name):
-                value = lanes.canonical(value)
+                value = lanes.canonical(value, region.function.registers[name].size)
             # what is another register's home is read before that is written
             out.append((name, tuple(code.copy(one) for one in value)))
         for name, value in out:

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 from ..ptx.syntax import Instruction, Pair
 from ..ptx.types import TYPES
 from . import layout
-from .lanes import PRED, Lanes, Unsupported, Value
+from .lanes import PRED, Lanes, Unsupported, Value, require_operands
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..compile.graph import Step
+
+
+_LEAST = {"shfl": 4, "vote": 3, "activemask": 1}
+"""The operands that an instruction takes."""
 
 
 def write_together(lanes: Lanes, step: Step, flush: Callable[[], Lanes] | None = None) -> Lanes:
@@ -23,6 +27,7 @@ def write_together(lanes: Lanes, step: Step, flush: Callable[[], Lanes] | None =
     """
     instruction, groups = step.instruction, step.match.groups
     opcode = instruction.opcode
+    require_operands(instruction, _LEAST.get(instruction.name, 0))
     if opcode.startswith("shfl.sync."):
         lanes.code.store(layout.VALUES, lanes.read(instruction.operands[1], TYPES["b32"])[0])
         lanes = flush() if flush is not None else lanes

@@ -1,0 +1,79 @@
+"""A rule added to a table is all that an instruction takes, on NumPy and in machine code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from cudapy.simulator.engine import instructions, settings
+from cudapy.simulator.engine.compile.function import FunctionCompiler
+from cudapy.simulator.engine.compile.graph import Step
+from cudapy.simulator.engine.instructions import integer
+from cudapy.simulator.engine.instructions.rule import Rule, rule
+from cudapy.simulator.engine.jit import able, processor
+from cudapy.simulator.engine.module import Module
+from cudapy.simulator.engine.ptx.parser import parse
+
+from .columns import Column, grouped, module
+from .machine import Machine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FIRST = np.arange(-40, 24, dtype=np.int32)
+SECOND = np.full(64, 7, np.int32)
+
+
+@pytest.fixture
+def tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Rule]]:
+    """A table that rules can be added to."""
+    rules = list(integer.RULES)
+    monkeypatch.setattr(integer, "RULES", rules)
+    yield rules
+    monkeypatch.undo()
+    instructions.read_again()
+
+
+def _run(opcode: str, monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
+    """What it makes of FIRST and SECOND on NumPy, and in machine code where there is some."""
+    instructions.read_again()
+    groups = grouped([Column(opcode, f"{opcode} %z, %a, %b;", ("s32", "s32"), "s32")])
+    results = []
+    for setting in ("never", "always"):
+        monkeypatch.setattr(settings.current, "machine_code", setting)
+        machine = Machine()
+        code = Module(module(groups), machine.memory)
+        out, scratch = machine.zeros((1, 64), np.uint64), machine.zeros(64, np.uint64)
+        given = [machine.array(one.astype(np.uint64)) for one in (FIRST, SECOND)]
+        machine.run(code, "k0", 2, 32, out, np.uint64(64), scratch, *given)
+        results.append(out.get()[0].astype(np.int32))
+    return results
+
+
+def _has_machine_code(opcode: str) -> bool:
+    text = ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .s32 %r<3>;\n"
+    parsed = parse(f"{text}{opcode} %r0, %r1, %r2;\nret;\n}}\n").functions["k"]
+    instruction = parsed.instructions[0]
+    step = Step(instruction, instructions.find(instruction))
+    return able.is_able(step, FunctionCompiler(parsed, 90, lambda _: None))
+
+
+@pytest.mark.skipif(not processor.is_supported(), reason="there is machine code for x86-64 with AVX2 alone")
+def test_a_rule_is_all_that_an_instruction_takes(tables: list[Rule], monkeypatch: pytest.MonkeyPatch) -> None:
+    tables.append(rule("min.odd[.twice].<T:s32>", "d a b", "np.minimum(a, b) + i4.type(3 if twice else 1)"))
+    least = np.minimum(FIRST, SECOND)
+    for opcode, expected in (("min.odd.s32", least + 1), ("min.odd.twice.s32", least + 3)):
+        for result in _run(opcode, monkeypatch):
+            np.testing.assert_array_equal(result, expected)
+        assert _has_machine_code(opcode)
+
+
+def test_a_function_that_machine_code_lacks_leaves_it_to_numpy(
+    tables: list[Rule], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables.append(rule("gcd.<T:s32>", "d a b", "np.gcd(a, b)"))
+    for result in _run("gcd.s32", monkeypatch):
+        np.testing.assert_array_equal(result, np.gcd(FIRST, SECOND))
+    assert not _has_machine_code("gcd.s32")
