@@ -109,11 +109,20 @@ class Code:
         yield
         self._scope = outer
 
-    def refer(self, symbol: Symbol, encode: Callable[[bytearray, int, int, int], None], size: int) -> None:
-        """Add `size` bytes into which `finish` puts where a symbol is."""
+    def refer(
+        self,
+        symbol: Symbol,
+        encode: Callable[[bytearray, int, int, int], None],
+        size: int,
+        goes: bool = False,
+    ) -> None:
+        """Add `size` bytes into which `finish` has `encode` put where a symbol is.
+
+        goes: the instruction goes there, so that the routine changes what that one does.
+        """
         reference = _Reference(len(self.code), symbol, self._scope, encode)
         self._references.append(reference)
-        if self._routine is not None:
+        if goes and self._routine is not None:
             self._routine.references.append(reference)
         self.code += bytes(size)
 

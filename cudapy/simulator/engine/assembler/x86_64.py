@@ -358,15 +358,15 @@ class Assembler(Code):
 
     def jump(self, name: str) -> None:
         self.code.append(0xE9)
-        self._distance(Symbol(name))
+        self._distance(Symbol(name), goes=True)
 
     def jump_if(self, condition: str, name: str) -> None:
         self.code += bytes((0x0F, 0x80 | _CONDITIONS[condition]))
-        self._distance(Symbol(name))
+        self._distance(Symbol(name), goes=True)
 
     def call(self, name: str) -> None:
         self.code.append(0xE8)
-        self._distance(Symbol(name))
+        self._distance(Symbol(name), goes=True)
 
     def jump_to(self, target: Operand) -> None:
         """To the address in a register or in memory."""
@@ -398,9 +398,9 @@ class Assembler(Code):
         while len(self.code) % size:
             self.trap()
 
-    def _distance(self, symbol: Symbol) -> None:
+    def _distance(self, symbol: Symbol, goes: bool = False) -> None:
         """The 32 bits with which an instruction ends that names a place."""
-        self.refer(symbol, _put_distance, 4)
+        self.refer(symbol, _put_distance, 4, goes)
 
 
 def _put_distance(code: bytearray, place: int, address: int, target: int) -> None:
