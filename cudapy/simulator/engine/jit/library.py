@@ -79,11 +79,8 @@ def routines() -> tuple[int, int, list[int]]:
         names.append(f"store{size}")
         _store(out, size)
     start = place_code(out.finish())
-    return (
-        start + out.labels["enter"],
-        start + out.labels["next_chunk"],
-        [start + out.labels[one] for one in names],
-    )
+    enter, first, *others = (start + out.labels[name] for name in ("enter", "next_chunk", *names))
+    return enter, first, others
 
 
 def _chunks(out: Assembler) -> None:
@@ -149,9 +146,7 @@ def _chunks(out: Assembler) -> None:
 
 
 def _copies(out: Assembler, table: int, count: int, inward: bool) -> None:
-    """Copy between arrays and registers' locations: rsi is at an entry of the table, rdx at an array, rdi at a
-    location.
-    """
+    """Copy between arrays and homes: rsi is at an entry of the table, rdx at memory, rdi at a home."""
     kinds = range(5)
     out.word("mov", RSI, At(RBX, table))
     out.word("mov", RCX, At(RBX, count))
