@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +18,7 @@ FOLDER = Path(__file__).parent / "clients"
 pytestmark = pytest.mark.thorough
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, cwd: Path = FOLDER) -> subprocess.CompletedProcess[str]:
     """Run a program under `python -m cudapy.simulator`. Skips the test without a PyTorch for CUDA."""
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed")
@@ -25,7 +27,9 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
     environment["PYTHONPATH"] = str(FOLDER.parents[1])
     command = [sys.executable, "-W", "ignore", "-m", "cudapy.simulator", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    return subprocess.run(
+        command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=600, check=False
+    )
 
 
 @pytest.mark.parametrize("devices", [1, 2])
@@ -37,6 +41,19 @@ def test_semantics(devices: int) -> None:
 def test_training() -> None:
     done = run(str(FOLDER / "others" / "torch_training.py"))
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_a_mistake_in_a_kernel_of_triton(tmp_path: Path) -> None:
+    """Each tensor is an allocation of its own: a write past its end is found, with the line."""
+    shutil.copy(FOLDER / "faulty" / "test_triton_kernels.py", tmp_path)
+    found = tmp_path / "found.json"
+    options = ["--check", "all", "--json", str(found), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = run(*options, "test_triton_kernels.py", cwd=tmp_path)
+    assert done.returncode, done.stdout[-3000:] + done.stderr[-3000:]
+    findings = json.loads(found.read_text())["findings"]
+    assert [finding["kind"] for finding in findings] == ["fault"]
+    assert findings[0]["kernel"] == "add_without_mask"
+    assert findings[0]["line"].startswith("test_triton_kernels.py:")
 
 
 def test_operators() -> None:

@@ -31,6 +31,7 @@ from cudapy.simulator.shared.machine_code import (
     STORES_TEXT,
     WATCH,
     WATCH_SECONDS,
+    ZERO,
 )
 from tests import warm
 
@@ -61,7 +62,7 @@ def output(code: str) -> str:
 
 # -- The file ----------------------------------------------------------------------------------------------
 
-FUNCTIONS = {"first": 4, "second": 0, "third": NULL, "fourth": 70000 & 0xFFFF}
+FUNCTIONS = {"first": 4, "second": 0, "third": NULL, "fourth": 70000 & 0xFFFF, "fifth": ZERO}
 INTERPRETER = library_file.Interpreter("libpython3.so", "/python/lib", "print('here')")
 
 
@@ -72,7 +73,7 @@ def test_a_library_is_a_sound_elf_file(machine: str, interpreter: Any) -> None:
     elf.check(data)
     found = exported(data)
     own = [f"cudapy_{name}" for name in ("entries", "guards", "return_4", "return_0", "return_null")]
-    own += ["cudapy_return_4464", *library_file.FORKS]
+    own += ["cudapy_return_4464", "cudapy_return_zero", *library_file.FORKS]
     assert found.soname == "libx.so.1"
     assert set(found.functions) == {*FUNCTIONS, *own}
     dynamic = next(section for section in elf.sections(data) if section.kind == 6)
@@ -231,12 +232,13 @@ def test_the_code_of_both_machines(name: str) -> None:
     assert [call[0] for call in machine.calls[3:]] == [target]
     assert machine.call(machine.symbols["cudapy_return_4"]) == 4
     place = machine.STACK + 0x100
-    machine.write(place, 77)
-    machine.put("X0" if machine.is_arm else "RDI", place)
-    assert machine.call(machine.symbols["cudapy_return_null"]) == 0
-    assert machine.cpu.mem_read(place, 8) == bytes(8)
-    machine.put("X0" if machine.is_arm else "RDI", 0)
-    assert machine.call(machine.symbols["cudapy_return_null"]) == 0
+    for constant, size in ("null", 8), ("zero", 4):
+        machine.write(place, (1 << 64) - 1)
+        machine.put("X0" if machine.is_arm else "RDI", place)
+        assert machine.call(machine.symbols[f"cudapy_return_{constant}"]) == 0
+        assert machine.cpu.mem_read(place, 8) == bytes(size) + b"\xff" * (8 - size)
+        machine.put("X0" if machine.is_arm else "RDI", 0)
+        assert machine.call(machine.symbols[f"cudapy_return_{constant}"]) == 0
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)

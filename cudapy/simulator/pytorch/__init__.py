@@ -12,7 +12,20 @@ them: `operators` registers, `tensors` has the two views of memory, `order` the 
 
 from __future__ import annotations
 
+import os
 from typing import Any
+
+ALLOCATORS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING")
+"""The variables that choose PyTorch's allocator when it is loaded."""
+
+
+def choose_allocator() -> None:
+    """Have each tensor be an allocation of its own, so that accesses past its end are found.
+
+    PyTorch's caching allocator cuts tensors out of 2 MiB and more. What the user has chosen stays.
+    """
+    if not any(os.environ.get(name) for name in ALLOCATORS):
+        os.environ[ALLOCATORS[0]] = "backend:cudaMallocAsync"
 
 
 def attach(torch: Any) -> None:

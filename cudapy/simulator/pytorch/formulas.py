@@ -15,12 +15,38 @@ def _copy(target: Any, source: Any, non_blocking: bool = False) -> Any:
     return target.copy_(source)
 
 
+def _no(*args: Any, **kwargs: Any) -> bool:
+    return False
+
+
 def _mm(first: Any, second: Any, out_dtype: Any) -> Any:
     return torch.matmul(first.to(out_dtype), second.to(out_dtype))
 
 
 def _addmm(added: Any, first: Any, second: Any, out_dtype: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     return beta * added.to(out_dtype) + alpha * _mm(first, second, out_dtype)
+
+
+def _rms_norm_backward(
+    grad: Any, value: Any, shape: list[int], rstd: Any, weight: Any, output_mask: list[bool]
+) -> Any:
+    axes = [*range(-len(shape), 0)]
+    normal, grads = value * rstd, grad.to(rstd.dtype)
+    weighted = grads if weight is None else grads * weight
+    of_value = rstd * (weighted - normal * (weighted * normal).mean(axes, True))
+    of_weight = None
+    if weight is not None and output_mask[1]:
+        of_weight = (grads * normal).reshape(-1, *shape).sum(0).to(weight.dtype)
+    return of_value.to(value.dtype) if output_mask[0] else None, of_weight
+
+
+def _into(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """The variant that writes its result to `out`."""
+
+    def written(*args: Any, out: Any, **kwargs: Any) -> Any:
+        return out.copy_(formula(*args, **kwargs))
+
+    return written
 
 
 def _fused_dropout(value: Any, p: float, generator: Any = None) -> Any:
@@ -86,10 +112,17 @@ def _gru_cell_backward(grad_hy: Any, workspace: Any, has_bias: bool) -> Any:
 
 FORMULAS: dict[str, Callable[..., Any]] = {
     "copy_": _copy,
+    "_use_cudnn_ctc_loss": _no,
+    "_use_cudnn_ctc_loss.Tensor": _no,
     "mm.dtype": _mm,
     "bmm.dtype": _mm,
     "addmm.dtype": _addmm,
     "baddbmm.dtype": _addmm,
+    "mm.dtype_out": _into(_mm),
+    "bmm.dtype_out": _into(_mm),
+    "addmm.dtype_out": _into(_addmm),
+    "baddbmm.dtype_out": _into(_addmm),
+    "_fused_rms_norm_backward": _rms_norm_backward,
     "_fused_dropout": _fused_dropout,
     "_thnn_fused_lstm_cell": _lstm_cell,
     "_thnn_fused_lstm_cell_backward_impl": _lstm_cell_backward,

@@ -48,6 +48,7 @@ KERNELS = (
 """The keys whose kernels run on the CPU."""
 ON_ANY_DEVICE = re.compile("copy_|_?index|_ctc_loss|_fused_|_foreach_|_amp_|_embedding_bag")
 """Operators that take tensors of the CPU with dimensions beside those of a GPU."""
+NUMBERS = (int, float, complex)
 LACKS = re.compile(r"not implemented for '(\w+)'")
 WIDER = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.complex32: torch.complex64}
 _libraries: list[Any] = []
@@ -98,6 +99,10 @@ class Operator:
             argument.name == "generator" for argument in arguments
         )
         self._reads = self._name in READS
+        self._tensors_at = [
+            place for place, argument in enumerate(arguments) if isinstance(argument.type, torch.TensorType)
+        ]
+        self._any_overload = getattr(torch.ops.aten, base)
         self._takes_any_device = ON_ANY_DEVICE.match(self._name) is not None
         self._op = op
         self._compute = compute
@@ -112,8 +117,11 @@ class Operator:
             stream = await_turn(device.index)
             if stream is not None:
                 return self._capture(stream, device, args, kwargs)
+        if any(isinstance(args[place], NUMBERS) for place in self._tensors_at if place < len(args)):
+            compute = self._any_overload  # a number in the place of a tensor: one of them takes that
         views = Views(self._name)
         host_args, host_kwargs = self._host(views, args, kwargs)
+        views.require()
         draws = Draws(self._generator(args, kwargs), device.index) if self._draws else None
         result = self._run(compute, host_args, host_kwargs, draws)
         self._mark(args, kwargs)
@@ -259,6 +267,7 @@ class Operator:
         def action() -> None:
             assert compute is not None
             values: list[Any] = []
+            views.require()
             result = self._run(compute, host_args, host_kwargs, draws)
             each_tensor([result], values.append)
             new = [value for value in values if views.original(value) is None]

@@ -38,13 +38,17 @@ class Views:
     def _view(self, tensor: Any) -> Any:
         if tensor.numel():
             storage = tensor.untyped_storage()
-            require(self._name, storage.data_ptr(), storage.nbytes())
             self._storages[storage.data_ptr()] = storage
             view = view_of(tensor)
         else:
             view = torch.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device=CPU)
         self._originals[id(view)] = view, tensor
         return view
+
+    def require(self) -> None:
+        """Report a fault, and raise RuntimeError, unless all memory of the arguments is allocated."""
+        for address, storage in self._storages.items():
+            _require(self._name, address, storage.nbytes())
 
     def original(self, view: Any) -> Any:
         """The CUDA tensor of which this is the view; None for other tensors."""
@@ -77,8 +81,7 @@ class Views:
         return _with_bits(result, tensor)
 
 
-def require(name: str, address: int, size: int) -> None:
-    """Report a fault, and raise RuntimeError, unless all of a tensor's memory is allocated."""
+def _require(name: str, address: int, size: int) -> None:
     allocation = table.find(address)
     if allocation is not None and address + size <= allocation.end:
         return
@@ -110,9 +113,9 @@ def _with_bits(tensor: Any, like: Any) -> Any:
 def written(tensor: Any, view: Any) -> Any:
     """`tensor`, after its view was written, and resized if it was empty."""
     if view.size() != tensor.size():
-        tensor.resize_(view.size())
+        tensor.resize_(view.untyped_storage().nbytes() // view.element_size())
+        tensor.as_strided_(view.size(), view.stride())
         if tensor.numel():
-            tensor.as_strided_(view.size(), view.stride())
             view_of(tensor).copy_(view)
     mark(tensor)
     return tensor

@@ -29,7 +29,7 @@ _compilers: list[Compiler] = []
 def install() -> None:
     """Open the libraries in this process. Does nothing the second time. Raises RuntimeError."""
     from .. import pytorch
-    from . import bindings, nvml
+    from . import bindings, nvml, triton
     from .compilers import open_compilers
     from .driver import SONAME
     from .imported import Finder
@@ -39,8 +39,9 @@ def install() -> None:
 
     with _lock:
         if not any(isinstance(finder, Finder) for finder in sys.meta_path):
-            then = {**bindings.actions(_runtime_entries), "torch": pytorch.attach}
-            sys.meta_path.insert(0, Finder(then))
+            then = {"torch": pytorch.attach, "triton": triton.provide}
+            sys.meta_path.insert(0, Finder({**bindings.actions(_runtime_entries), **then}))
+            pytorch.choose_allocator()
         if "driver" not in _libraries:
             there = opened(SONAME)
             _take("driver", there if hasattr(there, SLOTS) else None)

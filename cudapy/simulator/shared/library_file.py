@@ -39,6 +39,7 @@ from .machine_code import (
     STORES_TEXT,
     WATCH,
     X86_64,
+    ZERO,
     AArch64,
     Boot,
 )
@@ -257,7 +258,7 @@ def build(
 
 def constant_name(number: int) -> str:
     """The symbol of the function that returns a number."""
-    return f"{RETURN}{'null' if number == NULL else number}"
+    return f"{RETURN}{ {NULL: 'null', ZERO: 'zero'}.get(number, number) }"
 
 
 def end_name(function: str, number: int) -> str:

@@ -43,6 +43,8 @@ from typing import NamedTuple
 FAILED = 999  # CUDA_ERROR_UNKNOWN: Python does not start
 NULL = -1
 """The number of the constant that returns 0, and stores NULL where its first argument points."""
+ZERO = -4
+"""The number of the constant that returns 0, and stores the int 0 where its first argument points."""
 STORES_TEXT, RETURNS_TEXT = -2, -3
 """Instead of a number: `text`, like cuGetErrorString, or like cudaGetErrorString."""
 TEXT_FAILED = 1  # CUDA_ERROR_INVALID_VALUE
@@ -180,6 +182,10 @@ class X86_64:
         if number == NULL:
             self._plain("48 85 ff 74 07")  # test %rdi, %rdi; jz, 7 bytes on
             self._plain("48 c7 07 00 00 00 00")  # movq $0, (%rdi)
+            number = 0
+        elif number == ZERO:
+            self._plain("48 85 ff 74 06")  # test %rdi, %rdi; jz, 6 bytes on
+            self._plain("c7 07 00 00 00 00")  # movl $0, (%rdi)
             number = 0
         self.code += b"\xb8" + struct.pack("<i", number) + b"\xc3"  # mov $number, %eax; ret
 
@@ -436,6 +442,9 @@ class AArch64:
         """A function that returns `number`, which as a pointer is NULL if it is 0."""
         if number == NULL:
             self._words(0xB4000040, 0xF900001F)  # cbz x0, 2 instructions on; str xzr, [x0]
+            number = 0
+        elif number == ZERO:
+            self._words(0xB4000040, 0xB900001F)  # cbz x0, 2 instructions on; str wzr, [x0]
             number = 0
         self._words(0x52800000 | number << 5, 0xD65F03C0)  # mov w0, #number; ret
 

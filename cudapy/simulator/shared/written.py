@@ -53,6 +53,18 @@ def write(folder: str) -> list[str]:
     return paths
 
 
+def write_for_linkers(folder: str) -> None:
+    """Write a libcuda.so.1 to `folder` that has the functions, for linkers: they do nothing.
+
+    In a process with the simulator, what is linked with it calls the simulator. Raises OSError.
+    """
+    data = library_file.build(this_machine(), driver.SONAME, driver.functions(driver_version()))
+    with open(os.path.join(folder, driver.SONAME), "wb") as file:
+        file.write(data)
+    for alias in driver.ALIASES:
+        os.symlink(driver.SONAME, os.path.join(folder, alias))
+
+
 def libpython() -> tuple[str, str]:
     """The soname of this Python as a library, and its folder. Raises RuntimeError if there is none."""
     name, folder = (str(sysconfig.get_config_var(variable) or "") for variable in ("INSTSONAME", "LIBDIR"))
