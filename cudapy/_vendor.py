@@ -28,7 +28,10 @@ COMPILERS = ("nvrtc", "nvjitlink", "nvvm", "nvfatbin")
 MODULES = ("core", "driver", "runtime", *COMPILERS, "nvml", "nccl", "cufile", "cudla", "pathfinder", "utils")
 SIMULATOR = "simulator"
 """What a copy has only if it is asked for: what imports it does so in a function, and can do without."""
-WITHOUT_FAST_LANE = {"_ffi/lanes.py": "_ffi/no_lanes.py"}
+WITHOUT_FAST_LANE = {
+    "_ffi/lanes.py": "_ffi/no_lanes.py",
+    "_core/kernels/launch_lane.py": "_core/kernels/no_launch_lane.py",
+}
 """The files that others stand for in a copy that makes no memory executable."""
 EXEMPT = b"# mypy: ignore-errors\n"
 NOT_COPIED = ("__main__.py", "_doctor/", "_ranks.py", "_vendor.py", "alias.py", "_alias/")

@@ -32,7 +32,7 @@ driver = module("driver")
 with pytest.MonkeyPatch.context() as patch:  # from here on the functions of this copy that are called get one
     patch.setenv(lanes.FAST_LANE, "1")
     patch.setattr(lanes, "_state", None)
-    lanes._lanes()
+    lanes.lanes()
     state = lanes._state
 lanes._state = state
 needs_lanes = pytest.mark.skipif(bool(lanes.why_not()), reason=f"no fast lane: {lanes.why_not()}")

@@ -215,6 +215,8 @@ def test_a_copy_without_the_fast_lane_has_no_machine_code(theirs: Path) -> None:
     assert [path.name for path in sorted((theirs / "_cuda/_ffi").glob("*lane*"))] == ["lanes.py"]
     use(theirs, WITHOUT_MACHINE_CODE)
     assert vendor(theirs, "--name", "_cuda", "--check") == 0
+    of_core = _vendor.files_of(["core"], _vendor.WITHOUT_FAST_LANE)
+    assert "_core/kernels/launch_lane.py" in of_core and "_core/kernels/launch_code.py" not in of_core
 
 
 def test_the_simulator_starts_programs_from_a_copy_too() -> None:

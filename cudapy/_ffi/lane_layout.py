@@ -35,9 +35,14 @@ def _the_only(found: list[int], what: str) -> int:
     return found[0]
 
 
-def _word_of(obj: Any, value: int, what: str) -> int:
+def word_of(obj: Any, value: int, what: str) -> int:
     """Where in an object there is a word, in bytes."""
     return _the_only([8 * i for i, word in enumerate(words(obj)) if word == value], what)
+
+
+def memory_of(obj: Any, at: int, size: int) -> bytes:
+    """What an object has in its memory from `at` on."""
+    return ctypes.string_at(id(obj) + at, size)
 
 
 def _address(name: str) -> int:
@@ -119,8 +124,8 @@ def context() -> dict[str, int]:
         "int": id(int),
         "none": id(None),
         "monitors": _monitors(),
-        "code_at": _word_of(function, id(function.__code__), "the code of a function"),
-        "storage_at": _word_of(cell, ctypes.addressof(cell), "the storage of a ctypes object"),
+        "code_at": word_of(function, id(function.__code__), "the code of a function"),
+        "storage_at": word_of(cell, ctypes.addressof(cell), "the storage of a ctypes object"),
         "bytes_at": bytes_at,
         "tag_at": 16,
         "digits_at": 24,
@@ -151,7 +156,7 @@ def vectorcall_at() -> int:
     before = [*words(function)]
     mark = 0x1234_5678_1234_5678
     set_vectorcall(function, mark)
-    at = _word_of(function, mark, "the vectorcall of a function") // 8
+    at = word_of(function, mark, "the vectorcall of a function") // 8
     words(function)[at] = before[at]
     return at
 

@@ -8,7 +8,7 @@ from .enums import Enum
 from .handles import Callback, Handle
 from .parameters import is_in_out, public_name, type_of
 from .prototypes import parse
-from .scalars import AGGREGATES, SCALARS
+from .scalars import AGGREGATES, SCALARS, SimpleData
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -170,3 +170,15 @@ def _result(slot: int, parameter: CParameter, cls: Any, twins: Mapping[type, Any
         return Result(slot, "enum", _twin(cls, twins))
     number = _NUMBERS.get(cls._type_)
     return Result(slot, f"{number} {ctypes.sizeof(cls)}") if number else None
+
+
+def is_plain_storage(cls: Any) -> bool:
+    """Whether the storage of a ctypes class is what C takes of its objects, byte by byte."""
+    if issubclass(cls, SimpleData):
+        is_as_it_is = cls._type_ in _AS_THEY_ARE and cls.value is SimpleData.value
+        return is_as_it_is and getattr(cls, "__ctype_be__", None) is not cls
+    return issubclass(cls, (*AGGREGATES, ctypes.Array)) and not hasattr(cls, "__bytes__")
+
+
+_AS_THEY_ARE = frozenset("bBhHiIlLqQfdPzZ")
+"""Codes of ctypes: not of a bool, of which any byte but 0 is true, and not of what no device has."""

@@ -89,7 +89,7 @@ if hasattr(ctypes, "pythonapi"):
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(_kept))
 
 
-def _immortal(obj: Any) -> int:
+def immortal(obj: Any) -> int:
     """The address of an object that is kept for good."""
     _kept.append(obj)
     return id(obj)
@@ -110,7 +110,7 @@ class _Words:
             block = (ctypes.c_uint64 * self.MANY)()
             self._memory, self._used = memoryview(block).cast("B").cast("Q"), 0
             self._start = ctypes.addressof(block)
-            _immortal(self._memory)
+            immortal(self._memory)
         first, self._used = self._used, self._used + count
         return self._start + 8 * first, self._memory[first : self._used]
 
@@ -119,11 +119,9 @@ class _Words:
 
 
 class _Block:
-    """A page with the routine, one of stubs, both executable, and one of words: never unmapped."""
+    """A page with a routine, one of stubs, both executable, and one of words: never unmapped."""
 
-    def __init__(self, context: dict[str, int]) -> None:
-        from .lane_code import ROUTINE
-
+    def __init__(self, context: dict[str, int], routine: bytes) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
         libc.mmap.restype = ctypes.c_void_p
         libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
@@ -133,7 +131,7 @@ class _Block:
             raise NoLanes("there is no memory for machine code")
         data = 2 * PAGE
         first = data + 8 * len(CONTEXT)
-        code = bytearray(ROUTINE.ljust(PAGE, b"\xcc"))
+        code = bytearray(routine.ljust(PAGE, b"\xcc"))
         for i in range(STUBS):
             at = PAGE + STUB * i
             code += b"\x48\x8b\x05" + (first + 8 * i - at - 7).to_bytes(4, "little")  # mov RAX, [RIP + ..]
@@ -163,10 +161,12 @@ class _Lanes:
     """What gives functions their lanes."""
 
     def __init__(self) -> None:
-        self._context = context()
+        from .lane_code import ROUTINE
+
+        self.context = context()
         self._vectorcall = vectorcall_at()
         self._plain = words(lambda: None)[self._vectorcall]
-        self._blocks = [_Block(self._context)]
+        self._blocks = [_Block(self.context, ROUTINE)]
         self._words = _Words()
         self._handles: dict[Any, tuple[int, int, int] | None] = {}
 
@@ -193,9 +193,11 @@ class _Lanes:
         if block.used == STUBS:
             if len(self._blocks) == MOST_BLOCKS:
                 return None
-            block = _Block(self._context)
+            from .lane_code import ROUTINE
+
+            block = _Block(self.context, ROUTINE)
             self._blocks.append(block)
-        count, stays = len(results), _immortal
+        count, stays = len(results), immortal
         takes = [word for each in arguments for word in _words_of(each)]
         makes = [word for each in outputs for word in each or ()]
         first = len(FUNCTION)
@@ -211,13 +213,27 @@ class _Lanes:
         set_vectorcall(function, block.stub(address))
         return table
 
+    def enter(self, function: Any, routine: bytes, names: tuple[str, ...], known: dict[str, int]) -> bool:
+        """Have calls of a function enter a routine of its own, with the address of its words in RAX.
+
+        names: of the words, known: what they are, but for "slow": the vectorcall that the function had.
+        Returns False if the function has a lane.
+        """
+        if words(function)[self._vectorcall] != self._plain:
+            return False
+        address, table = self._words.room(len(names))
+        known = {**known, "slow": self._plain}
+        struct.pack_into(f"{len(names)}Q", table.cast("B"), 0, *[known[name] for name in names])
+        set_vectorcall(function, _Block(self.context, routine).stub(address))
+        return True
+
     def _result(self, result: Result) -> tuple[int, ...] | None:
         """The words of a RESULT."""
         slot, kind, cls = 8 * result.slot, RESULTS.index(result.kind), result.cls
         if cls is None:
             return slot, kind, 0, 0, 0
         if result.kind == "enum":
-            return slot, kind, _immortal(cls._by_value), 0, 0
+            return slot, kind, immortal(cls._by_value), 0, 0
         if cls not in self._handles:
             self._handles[cls] = self._handle(cls)
         handle = self._handles[cls]
@@ -228,37 +244,45 @@ class _Lanes:
         made = maker(cls)()
         size = cls.__basicsize__
         inside = 0 < ctypes.addressof(made) - id(made) <= size - ctypes.sizeof(made)
-        at = self._context["storage_at"]
+        at = self.context["storage_at"]
         known = inside and words(made)[at // 8] == ctypes.addressof(made) and size % 8 == 0
-        return (_immortal(cls), _immortal(made), size) if known else None
+        return (immortal(cls), immortal(made), size) if known else None
 
 
 def _words_of(argument: Argument) -> tuple[int, ...]:
     """The words of an ARGUMENT."""
     cls = argument.cls
-    return argument.kind, 0 if cls is None else _immortal(cls), argument.limit, 8 * argument.slot
+    return argument.kind, 0 if cls is None else immortal(cls), argument.limit, 8 * argument.slot
 
 
 def set_function(table: Any, c_function: Any) -> None:
     """Have a lane call a C function. If it cannot, all calls go to the function's own code."""
-    flags = getattr(type(c_function), "_flags_", 0)
     table[_COUNT] = _NEVER
-    if isinstance(c_function, Thunk) and flags | 4 == 1 | 4 and c_function.restype is ctypes.c_int:
-        _immortal(c_function)
-        table[_C] = entry(c_function)
-        table[_LOCKED] = flags & 4
+    called = callable_by_address(c_function)
+    if called is not None:
+        immortal(c_function)
+        table[_C], table[_LOCKED] = called
         table[_COUNT] = table[_INPUTS]
+
+
+def callable_by_address(c_function: Any) -> tuple[int, int] | None:
+    """The address of a C function that returns an int, and whether it needs the GIL; None for another one."""
+    flags = getattr(type(c_function), "_flags_", 0)
+    if isinstance(c_function, Thunk) and flags | 4 == 1 | 4 and c_function.restype is ctypes.c_int:
+        return entry(c_function), flags & 4
+    return None
 
 
 def set_code(table: Any, code: Any) -> None:
     """Have a lane stand for another code object, to which its function changes."""
-    table[_CODE] = _immortal(code)
+    table[_CODE] = immortal(code)
 
 
 _state: _Lanes | NoLanes | None = None
 
 
-def _lanes() -> _Lanes | None:
+def lanes() -> _Lanes | None:
+    """What gives functions their lanes; None if there are none in this process."""
     global _state
     if _state is None:
         with _lock:
@@ -274,7 +298,7 @@ def _lanes() -> _Lanes | None:
 
 def why_not() -> str:
     """Why calls have no lanes in this process; "" if they have."""
-    return "" if _lanes() else str(_state)
+    return "" if lanes() else str(_state)
 
 
 def _begin() -> _Lanes:
@@ -360,8 +384,8 @@ def attach(declaration: Declaration, function: Any, raising: bool = False) -> An
 
     Returns its table, None if it got no lane. Raises SymbolNotFound, or what loading the library raises.
     """
-    lanes = _lanes()
-    if lanes is None:
+    common = lanes()
+    if common is None:
         return None
     scope, library, stub = declaration.stub.__globals__, declaration.library, declaration.stub
     name = c_name(stub.__name__)
@@ -396,7 +420,7 @@ def attach(declaration: Declaration, function: Any, raising: bool = False) -> An
 
     with _lock:
         ok = None if raising else kind(0) if results else (kind(0),)
-        table = lanes.install(function, c_function, arguments, results, failed, ok, raising)
+        table = common.install(function, c_function, arguments, results, failed, ok, raising)
         if table is not None:
             library.lanes.setdefault(name, []).append(table)
     return table

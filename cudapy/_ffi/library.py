@@ -258,9 +258,14 @@ FAST_LANE = "CUDAPY_FAST_LANE"
 """The environment variable: with "0", no function gets a fast lane."""
 
 
+def lanes_wanted() -> bool:
+    """Whether functions are to have a fast lane, where that is possible."""
+    return os.environ.get(FAST_LANE) != "0"
+
+
 def attach_lane(declaration: Declaration, function: Any, raising: bool = False) -> Any:
     """Give a function that does what a declaration says its fast lane: the table of that, or None."""
-    if os.environ.get(FAST_LANE) == "0":
+    if not lanes_wanted():
         return None
     from .lanes import attach
 

@@ -34,7 +34,17 @@ class Kernel(NotCopyable):
     Source: cuLibraryGetKernel.
     """
 
-    __slots__ = ("_function", "_handle", "_launch", "_module", "_packers", "_parameters_known", "name")
+    __slots__ = (
+        "_function",
+        "_handle",
+        "_lane",
+        "_launch",
+        "_module",
+        "_packers",
+        "_parameters_known",
+        "name",
+    )
+    _lane: tuple[Any, ...]  # for the fast lane of `launch`, once there was a launch
 
     def __init__(self, handle: CUkernel, name: str, module: ObjectCode | None) -> None:
         self._handle = handle

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ... import driver
 from ..._ffi.codegen import function_of_object as generated
+from ..._ffi.library import lanes_wanted
 from ..._ffi.rounding import round_up
 from ..._ffi.shown import type_name
 from ..kernel_argument import KernelArgument
@@ -72,11 +73,40 @@ def dispatch(kernel: Kernel, stream: Any, config: Any, args: tuple[Any, ...]) ->
     """Launch with arguments whose types the last launch of this kernel did not have."""
     check(config)
     types = tuple(map(type, args))
-    run = kernel._packers.get(types)
-    if run is None:
-        run = keep_packer(kernel, types, Writer(kernel, args).general())
-    kernel._launch = run
+    try:
+        run, lane = kernel._packers[types]
+    except KeyError:
+        writer = Writer(kernel, args)
+        run, lane = keep_packer(kernel, types, (writer.general(), _lane(writer, kernel, args)))
+    kernel._launch, kernel._lane = run, lane
     run(kernel, stream, config, args)
+
+
+_has_lane: bool | None = None  # None: nobody has looked
+
+
+def _lane(writer: Writer, kernel: Kernel, args: tuple[Any, ...]) -> Any:
+    """What `kernel` keeps for the fast lane of `launch` with arguments of these types; () if it has none."""
+    global _has_lane
+    if _has_lane is None:
+        _has_lane = lanes_wanted() and _install_lane()
+    if not _has_lane:
+        return ()
+    from . import launch_lane
+
+    launch_ex = driver.libcuda.function("cuLaunchKernelEx")
+    if writer.noted:
+        return launch_lane.NO_LANE
+    return launch_lane.lane_of(int(kernel._function), launch_ex, args, writer.encodings, writer.offsets)
+
+
+def _install_lane() -> bool:
+    from . import launch_lane
+
+    def refused(status: int, kernel: Kernel, config: LaunchConfig, stream: Any) -> None:
+        raise failed(status, kernel, config, stream)
+
+    return launch_lane.install(launch, refused)
 
 
 class Call(NamedTuple):
