@@ -484,7 +484,7 @@ def test_structs_switches_local_and_constant_memory(machine: Machine, arch: int)
         )
     assert np.array_equal(half.get(), (np.arange(64) * 0.5 + 0.25).astype(np.float16))
     assert out.get()[64] == 63
-    address, _ = module.globals["counter"]
+    address = module.globals["counter"].address
     found = machine.memory.find(address)
     assert found is not None
     assert found.data.view(i32)[0] == 5 + 64

@@ -48,18 +48,15 @@ class Module(Object):
         self.library = library
         self.engine = engine
         self.functions: dict[str, Function] = {}
-        declared = self.engine.text.variables
-        self.variables = {
-            name: where for name, where in self.engine.globals.items() if not declared[name].reference
-        }
+        self.variables = {name: one for name, one in self.engine.globals.items() if not one.reference}
         self.references = {
-            name: REFERENCES[declared[name].reference](context, address)
-            for name, (address, _) in self.engine.globals.items()
-            if name not in self.variables
+            name: REFERENCES[one.reference](context, one.address)
+            for name, one in self.engine.globals.items()
+            if one.reference
         }
-        for name, (address, size) in self.variables.items():
-            kind = "managed variable" if self._is_managed(name) else "variable"
-            blocks.add(Block(address, size, kind, context))
+        for one in self.variables.values():
+            kind = "managed variable" if one.is_managed else "variable"
+            blocks.add(Block(one.address, one.size, kind, context))
 
     def function(self, name: bytes | None) -> Function:
         """A kernel by its name. Raises Refused."""
@@ -80,9 +77,10 @@ class Module(Object):
         key = (name or b"").decode(errors="replace")
         if key in self.references:
             raise invalid(f"{key} is a reference, which has no address")
-        if key not in self.variables or (managed and not self._is_managed(key)):
+        found = self.variables.get(key)
+        if found is None or (managed and not found.is_managed):
             raise Refused("CUDA_ERROR_NOT_FOUND", f"the module has no {'managed ' * managed}variable {key!r}")
-        return self.variables[key]
+        return found.address, found.size
 
     def reference(self, name: bytes | None, cls: type[TextureReference | SurfaceReference]) -> int:
         """The handle of a texture or surface reference. Raises Refused."""
@@ -91,9 +89,6 @@ class Module(Object):
         if not isinstance(found, cls):
             raise Refused("CUDA_ERROR_NOT_FOUND", f"the module has no {cls.noun} {key!r}")
         return found.handle
-
-    def _is_managed(self, variable: str) -> bool:
-        return self.engine.text.variables[variable].is_managed
 
     def forget(self) -> None:
         super().forget()
@@ -105,8 +100,8 @@ class Module(Object):
 
     def _release(self) -> None:
         """Release the variables."""
-        for address, _ in self.variables.values():
-            block = blocks.at(address)
+        for one in self.variables.values():
+            block = blocks.at(one.address)
             if block is not None:
                 blocks.remove(block)
         self.engine.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,16 @@ _addresses = itertools.count(FUNCTIONS + 64, 64)
 _MOST_THREADS = 1024
 _MOST_GLOBAL = 4 << 30
 """Bytes of the variables of a module: no simulated device has more."""
+
+
+class GlobalVariable(NamedTuple):
+    """A variable of a module, in memory."""
+
+    address: int
+    size: int
+    is_managed: bool
+    reference: str
+    """"texture" or "surface": it is a reference, whose address kernels use as a handle; else ""."""
 
 
 class Function:
@@ -120,8 +130,8 @@ class Module:
     def __init__(self, ptx: bytes | str, memory: Memory) -> None:
         self.memory = memory
         self.text: ModuleText = parse(ptx)
-        self.globals: dict[str, tuple[int, int]] = {}
-        """`.global` and `.const` variables: address and size."""
+        self.globals: dict[str, GlobalVariable] = {}
+        """`.global` and `.const` variables."""
         self.const_size = 0
         self._functions_at: dict[int, str] = {}
         self._addresses: dict[str, int] = {}
@@ -155,8 +165,8 @@ class Module:
 
     def close(self) -> None:
         """Release the variables."""
-        for address, _ in self.globals.values():
-            self.memory.release(address)
+        for variable in self.globals.values():
+            self.memory.release(variable.address)
         self.globals = {}
 
     def function_at(self, address: int) -> str | None:
@@ -218,7 +228,7 @@ class Module:
         if variable is not None and variable.space == "shared":
             return f"L.shared_address[{name!r}]"
         if name in self.globals:
-            return self.globals[name][0]
+            return self.globals[name].address
         return self._addresses.get(name)
 
     def _place_variables(self) -> None:
@@ -230,7 +240,9 @@ class Module:
             kind = "constant" if variable.space == "const" else "managed" if variable.is_managed else "global"
             align = max(variable.align, 256)
             address = self.memory.allocate(variable.size, f"{kind} variable {variable.name}, that is", align)
-            self.globals[variable.name] = address, variable.size
+            self.globals[variable.name] = GlobalVariable(
+                address, variable.size, variable.is_managed, variable.reference
+            )
             if variable.space == "const":
                 self.const_size += variable.size
         for variable in self.text.variables.values():
@@ -238,7 +250,7 @@ class Module:
                 self._initialize(variable)
 
     def _initialize(self, variable: Variable) -> None:
-        address, size = self.globals[variable.name]
+        address, size, *_ = self.globals[variable.name]
         allocation = self.memory.find(address)
         if allocation is None:  # of no bytes
             return
