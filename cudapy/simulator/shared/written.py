@@ -58,7 +58,8 @@ def write_for_linkers(folder: str) -> None:
 
     In a process with the simulator, what is linked with it calls the simulator. Raises OSError.
     """
-    data = library_file.build(this_machine(), driver.SONAME, driver.functions(driver_version()))
+    functions = driver.functions(release(read("driver_version")))
+    data = library_file.build(this_machine(), driver.SONAME, functions)
     with open(os.path.join(folder, driver.SONAME), "wb") as file:
         file.write(data)
     for alias in driver.ALIASES:
