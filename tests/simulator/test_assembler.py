@@ -6,6 +6,8 @@ opcodes. tests/simulator/test_shared.py runs whole functions.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -147,3 +149,10 @@ class TestRoutines:
             out.pop(RDX)
             out.saves((RDX,))
         assert out.finish()
+
+
+def test_it_needs_no_numpy() -> None:
+    """The shared libraries are written before a program runs that may never call CUDA."""
+    code = "import sys; from cudapy.simulator.engine.assembler import x86_64; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

@@ -10,6 +10,7 @@ import numpy as np
 from . import back_ends
 from .address_spaces import FUNCTIONS
 from .compile.function import CompiledFunction, FunctionCompiler
+from .jit.back_end import AVX2
 from .kernel import Kernel
 from .ptx.declarations import LARGEST
 from .ptx.parser import parse
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from .memory import Memory
 
 __all__ = ["Function", "Module", "PTXError"]
+
+back_ends.register(AVX2())
 
 _addresses = itertools.count(FUNCTIONS + 64, 64)
 _MOST_THREADS = 1024

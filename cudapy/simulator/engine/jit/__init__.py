@@ -9,5 +9,5 @@ primitive.py  functions of expressions: integers.py  floats.py  conversions.py
 data.py       moves and parameters
 together.py   shuffles and votes                accesses.py   loads and stores           atomics.py
 library.py    routines that all code shares     layout.py     where threads' registers lie
-assembler.py  instructions as bytes             processor.py  what this machine can do, and memory for code
+processor.py  what this machine can do, and memory for code
 """

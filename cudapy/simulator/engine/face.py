@@ -1,0 +1,49 @@
+"""The public names of the engine, which its package has."""
+
+from __future__ import annotations
+
+import numpy
+
+if int(numpy.__version__.partition(".")[0]) < 2:
+    raise ImportError(f"the simulator needs NumPy 2 or newer, this is {numpy.__version__}")
+
+from . import back_ends, coverage, fault, settings
+from .aliases import U8, Array
+from .counters import Counters
+from .coverage import Counts
+from .device import Answers, Device
+from .fault import Fault, Place, Report
+from .grids import launch
+from .memory import LAZY, POISON, Member, Memory
+from .module import Function, Module, PTXError
+from .run.device_runtime import DEVICE_RUNTIME
+from .tensor_map import TensorMap
+from .texture import Surface, Texture
+
+__all__ = [
+    "DEVICE_RUNTIME",
+    "LAZY",
+    "POISON",
+    "U8",
+    "Answers",
+    "Array",
+    "Counters",
+    "Counts",
+    "Device",
+    "Fault",
+    "Function",
+    "Member",
+    "Memory",
+    "Module",
+    "PTXError",
+    "Place",
+    "Report",
+    "Surface",
+    "TensorMap",
+    "Texture",
+    "back_ends",
+    "coverage",
+    "fault",
+    "launch",
+    "settings",
+]
