@@ -7,6 +7,7 @@ import inspect
 import pickle
 import re
 import traceback
+import types
 from types import ModuleType
 from typing import Any
 
@@ -81,13 +82,23 @@ def test_every_status_has_a_meaning(prefix: str) -> None:
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str, *answer: Any) -> list[Any]:
-    """Have the C-named function answer that; returns the list of what it was called with."""
+    """Have the C-named function answer that; returns the list of what it was called with.
+
+    Its face is the function as it is written in Python: a fast lane calls C, not the C-named function.
+    """
     calls: list[Any] = []
 
     def function(*args: Any) -> tuple[Any, ...]:
         calls.append(args)
         return answer
 
+    prefix = next(prefix for prefix in MODULES if MODULES[prefix] is module)
+    stub = getattr(module, snake(name[len(prefix) :]))
+    keywords = dict(stub.__kwdefaults__)
+    keywords["face"].install(keywords["function"], stub, keywords["names"])
+    written = types.FunctionType(stub.__code__, stub.__globals__, stub.__name__, stub.__defaults__)
+    written.__kwdefaults__ = keywords
+    monkeypatch.setattr(module, stub.__name__, written)
     monkeypatch.setattr(module, name, function)
     return calls
 

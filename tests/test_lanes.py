@@ -55,10 +55,27 @@ def _switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def without_lane(function: Any) -> Any:
     """The same function without a lane, written now if it was not before."""
-    function.__declaration__.install()
+    keywords = function.__kwdefaults__
+    if "face" in keywords:
+        keywords["face"].install(keywords["function"], function, keywords["names"])
+    else:
+        function.__declaration__.install()
     twin = types.FunctionType(function.__code__, function.__globals__, function.__name__)
     twin.__kwdefaults__ = function.__kwdefaults__
     return twin
+
+
+def faces_of(function: Any) -> list[Any]:
+    """What calls the same C function: it, that of `checked`, and snake_case ones, if they have lanes."""
+    scope = function.__globals__
+    faces = [
+        each
+        for each in [*scope.values()]
+        if (getattr(each, "__kwdefaults__", None) or {}).get("function") is function
+    ]
+    if function.__name__.startswith("_"):
+        return [function, *faces]
+    return [function, getattr(scope["checked"], function.__name__), *faces]
 
 
 def has_lane(function: Any) -> bool:
@@ -118,6 +135,7 @@ def test_both_ways_are_the_same(api: str, stub_of: Callable[[str], Stub]) -> Non
     from .stub.sweep import targets
 
     stub, seen, calls = stub_of(api), 0, 0
+    lanes_of = [0, 0]  # of functions with the C names, and with snake_case names
     for target in targets(api):
         function = target.function
         declaration = getattr(function, "__declaration__", None)
@@ -127,14 +145,15 @@ def test_both_ways_are_the_same(api: str, stub_of: Callable[[str], Stub]) -> Non
         if not has_lane(function):
             continue
         seen += 1
-        faces = [function]
-        if not function.__name__.startswith("_"):
-            faces.append(getattr(function.__globals__["checked"], function.__name__))
-            outcome(faces[1], tuple(target.arguments.values()))
+        faces = faces_of(function)
+        for face in faces:
+            outcome(face, tuple(target.arguments.values()))
+        if len(faces) > 1 and "face" not in faces[1].__kwdefaults__:
             assert has_lane(faces[1])
         stub.reset()
         stub.peek = 0  # what it is given are not all addresses
-        for each in faces:
+        for each in filter(has_lane, faces):
+            lanes_of[each.__kwdefaults__.get("face") is not None] += 1
             twin = without_lane(each)
             for arguments in attempts(tuple(target.arguments.values()), VALUES):
                 for stub.status in (0, FAILURE):
@@ -142,6 +161,7 @@ def test_both_ways_are_the_same(api: str, stub_of: Callable[[str], Stub]) -> Non
                     expected = outcome(twin, arguments), arrived(stub.calls(), function)
                     calls += 1
                     assert found == expected, f"{target.name}{arguments}"
+    print(f"{api}: {calls} calls, lanes: {lanes_of[0]} of C names, {lanes_of[1]} of snake_case names")
     assert seen >= LEAST.get(api, 1)
     assert calls >= 6 * seen
 

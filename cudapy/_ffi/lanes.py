@@ -38,10 +38,11 @@ from .scalars import AGGREGATES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from .library import Declaration
+    from .snake_case import Face
 
 TESTED = ((3, 12), (3, 13))
 """The versions of CPython that have lanes: those on which the tests have run."""
@@ -384,11 +385,38 @@ def attach(declaration: Declaration, function: Any, raising: bool = False) -> An
 
     Returns its table, None if it got no lane. Raises SymbolNotFound, or what loading the library raises.
     """
+    called, names, library = public_name(declaration.stub.__name__), declaration.inputs, declaration.library
+
+    def exception(status: Any, arguments: list[Argument], values: tuple[Any, ...]) -> Exception:
+        shown = map(_as_passed, arguments, values)
+        return library.error(called, status, dict(zip(names, shown, strict=True)))
+
+    return _attach(declaration, function, exception if raising else None)
+
+
+def attach_face(face: Face, declaration: Declaration, function: Any, names: tuple[str, ...]) -> Any:
+    """The same for a function of a snake_case face, whose parameters have these names."""
+    if len(names) != len(declaration.inputs):
+        return None
+
+    def exception(status: Any, arguments: list[Argument], values: tuple[Any, ...]) -> Exception:
+        return face.failed(declaration.stub, status, names, values)
+
+    return _attach(declaration, function, exception, face.twins)
+
+
+def _attach(
+    declaration: Declaration,
+    function: Any,
+    exception: Callable[[Any, list[Argument], tuple[Any, ...]], Exception] | None,
+    twins: Mapping[type, Any] | None = None,
+) -> Any:
+    """Give a function its lane. exception: makes what it raises; without it the status is in its result."""
     common = lanes()
     if common is None:
         return None
-    scope, library, stub = declaration.stub.__globals__, declaration.library, declaration.stub
-    name = c_name(stub.__name__)
+    scope, library = declaration.stub.__globals__, declaration.library
+    name = c_name(declaration.stub.__name__)
     c_function = library.bound(name, scope)
     if c_function is None:
         found_by = (
@@ -400,27 +428,22 @@ def attach(declaration: Declaration, function: Any, raising: bool = False) -> An
         c_function = library.symbol(*found_by)
         library.bind(c_function, name, scope, *found_by)
     kind = find(scope, library.status)
-    if issubclass(kind, AGGREGATES):
-        return None
-    known = described(declaration, scope)
+    known = None if issubclass(kind, AGGREGATES) else described(declaration, scope, twins)
     if known is None:
         return None
     arguments, results = known
     nothing = [None] * len(results)
-    pending = library.pending
-    called, names = public_name(stub.__name__), declaration.inputs
 
     def failed(status: int, *values: Any) -> Any:
-        if not raising:
+        if exception is None:
             return kind(status), *nothing
-        if status == pending:
+        if status == library.pending:
             return None
-        shown = map(_as_passed, arguments, values)
-        raise library.error(called, kind(status), dict(zip(names, shown, strict=True)))
+        raise exception(kind(status), arguments, values)
 
     with _lock:
-        ok = None if raising else kind(0) if results else (kind(0),)
-        table = common.install(function, c_function, arguments, results, failed, ok, raising)
+        ok = None if exception else kind(0) if results else (kind(0),)
+        table = common.install(function, c_function, arguments, results, failed, ok, exception is not None)
         if table is not None:
             library.lanes.setdefault(name, []).append(table)
     return table

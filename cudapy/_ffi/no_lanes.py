@@ -7,9 +7,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .library import Declaration
+    from .snake_case import Face
 
 
 def attach(declaration: Declaration, function: Any, raising: bool = False) -> None:
+    """Give the function no lane."""
+
+
+def attach_face(face: Face, declaration: Declaration, function: Any, names: tuple[str, ...]) -> None:
     """Give the function no lane."""
 
 

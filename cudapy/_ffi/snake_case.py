@@ -21,9 +21,11 @@ too: that was the one of cuda.bindings up to 13.3, before C was asked.
 from __future__ import annotations
 
 import functools
+import os
 
 from .enums import Enum
 from .handles import Handle
+from .library import FAST_LANE, follow_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ class Face:
         self.error = error
         self.explain = explain
         self._twins = twins
+        self._lanes: dict[Any, Any] = {}  # of the stubs that were called: their tables, None for none
 
     @functools.cached_property
     def twins(self) -> Mapping[type, Any]:
@@ -173,6 +176,27 @@ class Face:
         from .codegen import install_code
 
         install_code(stub, self.write(function, stub.__name__, names).__code__, _first_call.__code__)
+        follow_code(self._lanes.get(stub), stub)
+
+    def open_lane(self, function: Any, stub: Any, names: tuple[str, ...]) -> bool:
+        """Give the stub its fast lane. Returns whether it has got one now."""
+        declaration = getattr(function, "__declaration__", None)
+        if stub in self._lanes or declaration is None or os.environ.get(FAST_LANE) == "0":
+            return False
+        from .lanes import attach_face
+
+        self._lanes[stub] = lane = attach_face(self, declaration, stub, names)
+        return lane is not None
+
+    def failed(
+        self, function: Any, status: Any, names: tuple[str, ...], arguments: tuple[Any, ...]
+    ) -> FaceError:
+        """The exception for a C function that returned `status` to a stub with these parameters."""
+        given = dict(zip(names, arguments, strict=True))
+        buffers = buffers_of(function)
+        inputs = zip(inputs_of(function), arguments, strict=True)
+        null_buffer = any(name in buffers and value is None for name, value in inputs)
+        return self.failure(function.__name__, status, given, null_buffer)
 
     def failure(
         self, function: str, status: Any, arguments: dict[str, Any], null_buffer: bool = False
@@ -201,7 +225,8 @@ _Function: Any = type(lambda: None)
 
 
 def _first_call(*args: Any, face: Face, stub: Any, function: Any, names: Any, **kwargs: Any) -> Any:
-    face.install(function, stub, names)
+    if not face.open_lane(function, stub, names):
+        face.install(function, stub, names)
     return stub(*args, **kwargs)
 
 
