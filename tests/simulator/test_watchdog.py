@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cudapy.simulator.code.engine_devices import engine_device
+from cudapy.simulator.devices.device import existing
 from cudapy.simulator.engine import fault, settings
 from cudapy.simulator.engine.fault import Fault
 from cudapy.simulator.engine.run import watchdog
@@ -120,3 +122,8 @@ def test_the_argument_goes_before_the_environment(monkeypatch: pytest.MonkeyPatc
     assert Options.from_environment(Options(timeout=3)).timeout == 3
     monkeypatch.delenv("CUDAPY_SIMULATOR_TIMEOUT")
     assert Options.from_environment(Options()).timeout is None
+
+
+def test_the_driver_prints_what_it_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    engine_device(existing()[0]).notify("that all threads wait")
+    assert capfd.readouterr().err == "cudapy simulator: that all threads wait\n"

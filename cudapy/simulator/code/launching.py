@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from dataclasses import replace
 from typing import Any
 
@@ -16,21 +15,17 @@ from ..._types.driver.structs import CUDA_KERNEL_NODE_PARAMS, CUlaunchAttributeV
 from ..._types.runtime.enums import cudaError_t
 from ..addresses import Pointer
 from ..devices.context import Context
-from ..devices.device import Device
 from ..devices.occupancy import blocks_per_multiprocessor, largest_cluster
-from ..engine import Device as EngineDevice
 from ..engine import Fault, launch
-from ..fresh_devices import forgotten
 from ..handles import find
 from ..library import provides
-from ..memory.allocations import table
 from ..refused import Refused, invalid, unsupported
-from ..stderr import say
 from ..streams.event import Event
 from ..streams.kernel_time_slices import KernelTimeSlices
 from ..streams.operations import Operation, needed
 from ..streams.stream import stream
 from ..streams.work import faults_here, go_on
+from .engine_devices import engine_device
 from .function import get, required_cluster
 from .kernel_answers import KernelAnswers
 from .kernel_library import function
@@ -52,19 +47,6 @@ HINTS = (
 """Attributes that change how fast a kernel runs, and not what it computes."""
 
 _time_slices = KernelTimeSlices()
-_devices: dict[int, EngineDevice] = {}
-_lock = threading.Lock()
-forgotten(_devices.clear)
-
-
-def engine_device(device: Device) -> EngineDevice:
-    """What kernels see of a device."""
-    with _lock:
-        if device.ordinal not in _devices:
-            count = device[OfDevice.CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT]
-            _devices[device.ordinal] = EngineDevice(table, count)
-        return _devices[device.ordinal]
-
 
 Three = tuple[int, int, int]
 
@@ -220,7 +202,6 @@ class KernelLaunch(Operation):
             origin=self.context,
             pause=_time_slices.pause_of(faults),
             is_interrupted=lambda: faults.is_interrupted,
-            notify=say,
         )
         try:
             with _time_slices:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from ..._types.driver.enums import CUgraphNodeType as Type
+from ..code.engine_devices import engine_device
 from ..handles import Object
 from ..streams.operations import Operation
 from ..streams.work import go_on
@@ -25,8 +26,6 @@ class Conditional(Object):
 
     @property
     def values(self) -> dict[int, int]:
-        from ..code.launching import engine_device
-
         return engine_device(self.context.device).conditionals
 
     def reset(self) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from ..._types.driver.enums import CUfilter_mode, CUresourcetype
 from ..._types.driver.structs import CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC
 from ..addresses import Pointer
+from ..code.engine_devices import engine_device
 from ..devices.context import owner
 from ..engine import Surface, Texture
 from ..handles import Object, find
@@ -75,8 +76,6 @@ class SurfaceObject(Object):
 
 def engine(context: Context) -> Engine:
     """The device that kernels of a context run on."""
-    from ..code.launching import engine_device
-
     return engine_device(context.device)
 
 
