@@ -125,7 +125,12 @@ RENAMED_FIELDS = {"isEnabledARR": "arrMode", "partitionId": "cliqueId"}
 
 @functools.cache
 def header(name: str, release: str) -> Header:
-    found = read(files(name, release))
+    return read_renamed(files(name, release))
+
+
+def read_renamed(paths: list[Path]) -> Header:
+    """What headers declare, by the names that programs use."""
+    found = read(paths)
     for public, symbol in found.renames.items():
         if symbol.startswith(f"__{public}_"):  # nvJitLink's, which have one more name for each release
             found.functions[public] = found.functions.pop(symbol).replace(symbol, public)
@@ -137,11 +142,14 @@ def folders_of(name: str, release: str) -> list[Path]:
 
 
 def files(name: str, release: str) -> list[Path]:
-    api = APIS[name]
-    folders = folders_of(name, release)
-    found = [folder / file for file in api.headers for folder in folders if (folder / file).exists()]
+    found = files_in(name, folders_of(name, release))
     assert found, f"no headers of {name} in the wheels of CUDA {release}"
     return found
+
+
+def files_in(name: str, folders: list[Path]) -> list[Path]:
+    """The headers of a module in these folders, in the order in which they are read."""
+    return [folder / file for file in APIS[name].headers for folder in folders if (folder / file).exists()]
 
 
 def number(release: str) -> tuple[int, ...]:

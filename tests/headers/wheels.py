@@ -81,6 +81,18 @@ def requirement(release: str, component: str) -> str | None:
     return None if version == "-" else f"{name}=={version}"
 
 
+def newest(release: str, component: str) -> str:
+    """The newest wheel of a release that is not pinned here, such as "nvidia-cuda-runtime==13.6.21".
+
+    cuFile counts its own versions: the newest of all is taken. Raises RuntimeError with pip's words.
+    """
+    name = PACKAGES[component][0][0 if release.startswith("12.") else 1]
+    wanted = name if component == "cufile" else f"{name}=={release}.*"
+    with tempfile.TemporaryDirectory() as scratch:
+        version = _download(wanted, Path(scratch)).name.split("-")[1]
+    return f"{name}=={version}"
+
+
 def fetch(release: str, component: str) -> list[Path]:
     """The include directories of a component, downloaded if the cache does not have them.
 
