@@ -108,7 +108,7 @@ class _Anywhere:
     def __init__(self, function: FunctionCompiler) -> None:
         self.function = function
 
-    def home(self, name: str) -> int:
+    def location(self, name: str) -> int:
         return 0
 
     def constant(self, bits: int, size: int) -> int:

@@ -52,14 +52,14 @@ class Surroundings(Protocol):
 
     function: FunctionCompiler
 
-    def home(self, name: str) -> int:
-        """The offset of a register's home."""
+    def location(self, name: str) -> int:
+        """The location of a register."""
 
     def constant(self, bits: int, size: int) -> int:
         """The offset of a constant."""
 
     def input(self, expression: str, kind: Type) -> int:
-        """The offset of the home of what does not change in a batch, by the expression that Python reads."""
+        """The location of what does not change in a batch, by the expression that Python reads."""
 
 
 class Lanes:
@@ -191,13 +191,13 @@ class Lanes:
             kind = self.function.registers.get(name)
             if kind is None or kind.size == 16:
                 raise Unsupported
-            home = self.around.home(name)
-            known = self.at(home, kind.size == 8), self.function.has_unspecified_nan(name)
+            location = self.around.location(name)
+            known = self.at(location, kind.size == 8), self.function.has_unspecified_nan(name)
             self.values[name] = known
         return known
 
     def at(self, offset: int, wide: bool) -> Value:
-        """What lies in a home."""
+        """What lies in a location."""
         if wide:
             return self.code.load(offset, 2), self.code.load(offset + 32, 2)
         return (self.code.load(offset),)

@@ -1,7 +1,7 @@
 """Where a region's code finds what it needs: offsets in bytes from the address in rbx.
 
-32 lanes run together, a chunk. Each register of PTX has a home: 32 times 4 bytes, or 8 for 64 bits; numbers
-of 16 and 8 bits have zeros above, a predicate is all ones where it holds.
+A chunk of 32 lanes runs at a time. Each register of PTX has a location of 32 times 4 bytes, or 8 for 64 bits.
+Numbers of 16 and 8 bits have zeros above, a predicate is all ones where it holds.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..address_spaces import LOCAL, SHARED
 
 LANES = 32
 NARROW, WIDE = 4 * LANES, 8 * LANES
-"""Bytes of the homes of 32 and of 64 bits."""
+"""Bytes of the locations of 32 and of 64 bits."""
 
 _fields = itertools.count(0, 8)
 RESUME = next(_fields)
@@ -23,7 +23,7 @@ RESUME = next(_fields)
 CHUNK, CHUNKS = next(_fields), next(_fields)
 """The chunk at hand, and how many there are."""
 BUDGET = next(_fields)
-"""How much may be done before the code comes back, so that others have their turn."""
+"""Blocks left before the code yields to other groups."""
 TABLE = next(_fields)
 """The addresses of the code of the region's blocks."""
 UNFINISHED = next(_fields)
@@ -37,11 +37,11 @@ ALIGNED = next(_fields)
 VOTES = next(_fields)
 """The bits of a warp's vote."""
 EFFECTS = next(_fields)
-"""1 once a block has run that does what another thread may wait for."""
+"""1 once a block had an effect that another thread may be waiting for."""
 WHICH = next(_fields)
 """The number of the access that the code did not make itself."""
 INS, IN_COUNT, OUTS, OUT_COUNT = (next(_fields) for _ in range(4))
-"""What is copied before and after each chunk: `COPY` bytes each."""
+"""Tables of what is copied before and after each chunk, with entries of `COPY` bytes."""
 ENTRY = next(_fields)
 """The block where lanes enter."""
 PLACES = next(_fields)
@@ -81,9 +81,9 @@ ADDRESS = LOCAL_BASE + WIDE
 VALUES = ADDRESS + WIDE
 """What it stores, up to eight items, or what lanes give each other."""
 LOADED = VALUES + 8 * WIDE
-"""What it loads, where that does not go to the homes of registers as it is."""
+"""What it loads, where that does not go to the locations of registers as it is."""
 MOVED = LOADED + 8 * WIDE
-"""Room for the routines."""
+"""Scratch memory of the routines."""
 CONDITION = MOVED + WIDE
 """What a branch depends on."""
 STEPS = CONDITION + NARROW
@@ -98,7 +98,7 @@ TINY = LEAST + 8
 SHARED_WINDOW, LOCAL_WINDOW = TINY + 8, TINY + 16
 """Where they lie among generic addresses."""
 END = LOCAL_WINDOW + 8
-"""Constants follow, then homes."""
+"""Constants follow, then locations."""
 
 SAME = -1
 """In ROW: all lanes access the same."""
@@ -107,7 +107,7 @@ LEFT = 1 << 16
 NOWHERE = 0xFFFFFFFF
 
 COPY = 32
-"""source or target, bytes from chunk to chunk, offset of the home, kind: 8 bytes each."""
+"""source or target, bytes from chunk to chunk, offset of the location, kind: 8 bytes each."""
 AS_IT_IS, AS_WIDE, AS_BOOL, AS_HALF, AS_BYTE = range(5)
 """Kinds of copies: 4 bytes a lane, 8, a bool, 2, 1."""
 

@@ -146,7 +146,7 @@ def _chunks(out: Assembler) -> None:
 
 
 def _copies(out: Assembler, table: int, count: int, inward: bool) -> None:
-    """Copy between arrays and homes: rsi is at an entry of the table, rdx at memory, rdi at a home."""
+    """Copy between arrays and locations. rsi: an entry of the table, rdx: memory, rdi: a location."""
     kinds = range(5)
     out.word("mov", RSI, At(RBX, table))
     out.word("mov", RCX, At(RBX, count))

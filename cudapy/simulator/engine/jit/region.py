@@ -59,7 +59,7 @@ class Carried(NamedTuple):
 
     slot: int
     """Its place in frames."""
-    home: int
+    location: int
     dtype: np.dtype[Any]
     """Of what frames keep it in."""
     stays: bool
@@ -78,8 +78,8 @@ class Region:
         self.accesses: list[MemoryStep] = []
         self.found: list[int] = []
         """The offsets of what accesses remember."""
-        self.homes: dict[str, int] = {}
-        """The offset of each register's home."""
+        self.locations: dict[str, int] = {}
+        """The offset of each register's location."""
         self._constants: dict[tuple[int, int], int] = {}
         self._inputs: dict[str, tuple[int, Type]] = {}
         self._spills: list[int] = []
@@ -113,11 +113,11 @@ class Region:
         self.read_inputs: Callable[[Batch], tuple[Any, ...]] = defined["inputs"]
         """What does not change in a batch."""
         self.inputs = list(self._inputs.values())
-        """Their homes, and types."""
+        """Their locations, and types."""
         self._changes = set().union(*self._written.values())
         self._entries: dict[int, tuple[list[Carried], list[Carried]]] = {}
         self._written_from: dict[int, set[str]] = {}
-        """What lanes that enter at a block may change. Other homes may hold what earlier lanes left there."""
+        """What lanes that enter at a block may change. Other locations may hold what earlier lanes left there."""
 
     def place(self, number: int) -> int:
         """The number of a block in PLACE; it may be an exit."""
@@ -164,7 +164,7 @@ class Region:
                         pending.append(following)
             written = set().union(*(self._written[one] for one in reached))
             used = set().union(*(self._read[one] for one in reached)) | written
-            brought = self._described(used & self.homes.keys() & {*self._blocks[entry].live_in})
+            brought = self._described(used & self.locations.keys() & {*self._blocks[entry].live_in})
             self._written_from[entry] = written
             known = self._entries[entry] = brought, self._described(written & wanted)
         return known
@@ -173,7 +173,7 @@ class Region:
         return [
             Carried(
                 self.function.slot(name),
-                self.homes[name],
+                self.locations[name],
                 np.dtype(self.function.register_dtype(name)),
                 name not in self._changes,
             )
@@ -182,11 +182,13 @@ class Region:
 
     # What blocks need: `lanes.Surroundings`.
 
-    def home(self, name: str) -> int:
-        home = self.homes.get(name)
-        if home is None:
-            home = self.homes[name] = self._room(WIDE if self.function.registers[name].size == 8 else NARROW)
-        return home
+    def location(self, name: str) -> int:
+        location = self.locations.get(name)
+        if location is None:
+            location = self.locations[name] = self._room(
+                WIDE if self.function.registers[name].size == 8 else NARROW
+            )
+        return location
 
     def constant(self, bits: int, size: int) -> int:
         offset = self._constants.get((bits, size))
@@ -337,7 +339,7 @@ class _Writer:
             out.jump(f"block {number}")
 
     def _flush(self, wanted: Container[str]) -> None:
-        """Put changed registers that somebody wants into their homes, and begin anew."""
+        """Put changed registers that somebody wants into their locations, and begin anew."""
         lanes, region = self._lanes, self._region
         self._read |= lanes.values.keys()
         code = lanes.code
@@ -349,14 +351,14 @@ class _Writer:
             value, nan = lanes.values[name]
             if nan and not region.function.has_unspecified_nan(name):
                 value = lanes.canonical(value, region.function.registers[name].size)
-            # what is another register's home is read before that is written
+            # what is another register's location is read before that is written
             out.append((name, tuple(code.copy(one) for one in value)))
         for name, value in out:
-            home = region.home(name)
+            location = region.location(name)
             if region.is_shared_by_blocks(name):
                 mask = code.load(layout.MASK)
-                value = lanes.choose(mask, value, lanes.at(home, len(value) == 2))
-            self._store(value, home)
+                value = lanes.choose(mask, value, lanes.at(location, len(value) == 2))
+            self._store(value, location)
         code.emit(self._out, region.spill)
         self._lanes = Lanes(region)
 
@@ -373,7 +375,7 @@ class _Writer:
         for number, operand in enumerate(operands):
             offset = (layout.LOADED if is_load else layout.VALUES) + number * WIDE
             if direct and isinstance(operand, Register):
-                offset = region.home(operand.name)
+                offset = region.location(operand.name)
             elif not is_load:
                 self._put(operand, kind, offset)
             offsets.append(offset)
@@ -444,7 +446,7 @@ class _Writer:
             self._flush(self._read_after[place])
 
     def _is_direct(self, operand: Operand, kind: Type) -> bool:
-        """Whether what is loaded can go to the home of a register as it is."""
+        """Whether what is loaded can go to the location of a register as it is."""
         declared = (
             self._region.function.registers.get(operand.name) if isinstance(operand, Register) else None
         )
@@ -460,6 +462,6 @@ class _Writer:
         self._store(lanes.read(operand, bits if isinstance(operand, Register) else kind), offset)
 
     def _store(self, value: Value, offset: int) -> None:
-        """Put a value into an array or a home."""
+        """Put a value into an array or a location."""
         for part, one in enumerate(value):
             self._lanes.code.store(offset + 32 * part, one, len(value))

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from .region import Carried, MemoryStep, Region
 
 _BUDGET = 20_000
-"""Blocks, of 32 lanes each, that run before others have their turn: some milliseconds."""
+"""Blocks, of 32 lanes each, that run before the code yields to other groups: some milliseconds."""
 _ACCESS_COST = 100
-"""Blocks that take as long as an access that is left to Python."""
+"""How many blocks take as long as an access that is left to Python."""
 _MANY_ACCESSES = 100
-"""So many that are left to Python say whether they are most of a region's time."""
+"""How many accesses are left to Python before their share of a region's time is measured."""
 _ENTER = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)  # keeps the GIL
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _ALIGN = 64
@@ -60,9 +60,9 @@ class _Run:
     def __init__(self, region: Region, batch: Batch) -> None:
         self._region, self._batch = region, batch
         size = len(region.image)
-        room = np.empty(size + _ALIGN, np.uint8)
-        start = -room.ctypes.data % _ALIGN
-        self._memory = room[start : start + size]
+        unaligned = np.empty(size + _ALIGN, np.uint8)
+        start = -unaligned.ctypes.data % _ALIGN
+        self._memory = unaligned[start : start + size]
         self._memory[:] = region.image
         self._address = int(self._memory.ctypes.data)
         self._fields = self._memory[: layout.PLACE].view(np.int64)
@@ -73,10 +73,10 @@ class _Run:
         self._set(layout.TABLE, _address(region.table))
         self._snapshot: Snapshot | None = None
         self._varying: list[tuple[Array, int]] = []
-        """Inputs that are not the same in all lanes, and their homes."""
-        for value, (home, kind) in zip(region.read_inputs(batch), region.inputs, strict=True):
+        """Inputs that are not the same in all lanes, and their locations."""
+        for value, (location, kind) in zip(region.read_inputs(batch), region.inputs, strict=True):
             value = value.astype(kind.code, copy=False) if value.ndim else value.astype(kind.code)
-            self._bring(value, home)
+            self._bring(value, location)
         self._takes_shared = bool(region.uses & {"shared", "shared::cta", ""})
         self._takes_local = bool(region.uses & {"local", ""})
         self._takes_global = bool(region.uses & {"global", "const", ""})
@@ -102,9 +102,9 @@ class _Run:
         brought, changed = region.registers_at(entry)
         ins: list[tuple[Array, int, int, int]] = []
         for one in brought:
-            self._copy(ins, frame[one.slot], one.home, padded, one.stays or chunks == 1)
-        for value, home in self._varying:
-            self._copy(ins, value, home, padded, True)
+            self._copy(ins, frame[one.slot], one.location, padded, one.stays or chunks == 1)
+        for value, location in self._varying:
+            self._copy(ins, value, location, padded, True)
         if self._takes_local:
             self._set(layout.LOCAL_SIZE, batch.local.size)
             self._copy(ins, batch.local.addresses(), layout.LOCAL_BASE, padded, True)
@@ -119,7 +119,7 @@ class _Run:
         self._set(layout.ENTRY, region.place(entry))
         self._set(layout.PLACES, _address(places))
         outs = [
-            (result, one.dtype.itemsize * LANES, one.home, _kind(one.dtype))
+            (result, one.dtype.itemsize * LANES, one.location, _kind(one.dtype))
             for result, one in zip(results, changed, strict=True)
         ]
         kept = [self._table(layout.INS, ins), self._table(layout.OUTS, outs)]
@@ -178,13 +178,13 @@ class _Run:
         places[done : done + some] = self._array(layout.PLACE)[:some]
         blocks = region.blocks_at(places[:count])
         for one in region.live_at({*blocks[done : done + some].tolist()}, entry):
-            bits, dtype = self._array(one.home, one.dtype.itemsize)[:some], one.dtype
+            bits, dtype = self._array(one.location, one.dtype.itemsize)[:some], one.dtype
             value = bits != 0 if dtype.kind == "b" else bits.astype(_UNSIGNED[dtype.itemsize]).view(dtype)
             frame.merge(one.slot, value, numbers[done : done + some])
         return blocks
 
     def _array(self, offset: int, size: int = 4) -> Array:
-        """A home or another array of all lanes, of numbers of `size` bytes."""
+        """A location or another array of all lanes, of numbers of `size` bytes."""
         wide = size == 8
         memory = self._memory[offset : offset + (layout.WIDE if wide else layout.NARROW)]
         return memory.view(np.uint64 if wide else np.uint32)
@@ -192,36 +192,36 @@ class _Run:
     def _set(self, field: int, value: int) -> None:
         self._fields[field >> 3] = value
 
-    def _bring(self, value: Array, home: int) -> None:
-        """Have an input in its home, from now on or with each run."""
+    def _bring(self, value: Array, location: int) -> None:
+        """Have an input in its location, from now on or with each run."""
         if value.ndim:
-            self._varying.append((value, home))
+            self._varying.append((value, location))
         else:
-            self._fill(value, home)
+            self._fill(value, location)
 
-    def _fill(self, value: Array, home: int) -> None:
-        """Put what all lanes share into a home."""
+    def _fill(self, value: Array, location: int) -> None:
+        """Put what all lanes share into a location."""
         size = value.dtype.itemsize
         is_bool = value.dtype.kind == "b"
-        self._array(home, size)[:] = _ALL * bool(value) if is_bool else value.view(_UNSIGNED[size])
+        self._array(location, size)[:] = _ALL * bool(value) if is_bool else value.view(_UNSIGNED[size])
 
     def _copy(
         self,
         copies: list[tuple[Array, int, int, int]],
         value: Array,
-        home: int,
+        location: int,
         padded: Lanes,
         stays: bool,
     ) -> None:
-        """Have a register in its home: at once, or chunk after chunk."""
+        """Have a register in its location: at once, or chunk after chunk."""
         kind = _kind(value.dtype)
         if value.ndim:
             array = value if padded is None else value.take(padded)
-            copies.append((np.ascontiguousarray(array), array.dtype.itemsize * LANES, home, kind))
+            copies.append((np.ascontiguousarray(array), array.dtype.itemsize * LANES, location, kind))
         elif stays:
-            self._fill(value, home)
+            self._fill(value, location)
         else:
-            copies.append((np.full(LANES, value), 0, home, kind))
+            copies.append((np.full(LANES, value), 0, location, kind))
 
     def _table(self, field: int, copies: list[tuple[Array, int, int, int]]) -> object:
         """Tell the code what to copy. Returns what has to stay while it runs."""
@@ -292,11 +292,11 @@ class _Run:
             found[positions] = old.view(unsigned)
             return
         for number, offset in enumerate(step.items):
-            home = self._array(offset, size)
+            location = self._array(offset, size)
             if access.mode == READ:
-                home[positions] = array.take(index + number).view(unsigned)
+                location[positions] = array.take(index + number).view(unsigned)
             else:
-                put(array, index + number, home[positions].astype(unsigned).view(access.dtype))
+                put(array, index + number, location[positions].astype(unsigned).view(access.dtype))
 
     def _block_at_hand(self) -> int:
         first, numbers = int(self._array(layout.PLACE).min()), self._region.numbers
