@@ -79,7 +79,7 @@ class Region:
         self.found: list[int] = []
         """The offsets of what accesses remember."""
         self.locations: dict[str, int] = {}
-        """The offset of each register's location."""
+        """Of each register, its offset in bytes."""
         self._constants: dict[tuple[int, int], int] = {}
         self._inputs: dict[str, tuple[int, Type]] = {}
         self._spills: list[int] = []
@@ -117,7 +117,7 @@ class Region:
         self._changes = set().union(*self._written.values())
         self._entries: dict[int, tuple[list[Carried], list[Carried]]] = {}
         self._written_from: dict[int, set[str]] = {}
-        """What lanes that enter at a block may change. Other locations may hold what earlier lanes left there."""
+        """What lanes that enter at a block may change. Other locations may hold values of earlier lanes."""
 
     def place(self, number: int) -> int:
         """The number of a block in PLACE; it may be an exit."""
