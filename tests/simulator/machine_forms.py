@@ -52,7 +52,7 @@ class Form(NamedTuple):
         )
         if chance is None:
             return f"%{letter}{place}"
-        if place and letter != "p" and chance.random() < 0.15:
+        if place and letter != "p" and chance.random() < 0.15 and (kind.kind != "f" or name in _FLOATS):
             if kind.kind == "f":
                 return chance.choice(_FLOATS[name].split())
             bits = 8 * kind.size
@@ -73,6 +73,12 @@ class Form(NamedTuple):
         return {name for name, value in match.groups.items() if value}
 
 
+def _is_one_of_many(groups: dict[str, str]) -> bool:
+    """Whether it combines a comparison with a predicate, which is the same for all but the first."""
+    combines = groups.get("combine") or groups.get("by")
+    return bool(combines) and groups.get("relation", "lt") != "lt"
+
+
 @functools.cache
 def forms() -> tuple[Form, ...]:
     """All of computations that there is machine code for."""
@@ -83,7 +89,7 @@ def forms() -> tuple[Form, ...]:
                 continue
             for opcode in rule.opcodes():
                 match = instructions.match(opcode)
-                if match is None or match.rule is not rule:
+                if match is None or match.rule is not rule or _is_one_of_many(match.groups):
                     continue
                 types = [rule.slot_type(slot, match.groups).name for slot in rule.slots]
                 if match.groups.get("combine") and rule.name != "lop3":

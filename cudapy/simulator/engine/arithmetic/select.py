@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +49,19 @@ def compare_pairs(a: Array, b: Array, relation: str, kind: str, ftz: bool) -> tu
     if a.ndim or b.ndim:
         return result[:, 0], result[:, 1]
     return result[0, 0], result[0, 1]
+
+
+_COMBINE: dict[str, Function] = {
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+}
+
+
+def combine_pairs(both: tuple[Array, Array], other: Array, how: str) -> tuple[Array, Array]:
+    """Two predicates, each combined with a third one."""
+    combine = _COMBINE[how]
+    return combine(both[0], other), combine(both[1], other)
 
 
 _ORDERED = {"eq": np.equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}

@@ -6,17 +6,9 @@ Source: PTX ISA, "Half Precision Floating Point Instructions".
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
-from ..ptx.syntax import PTXError
-from ..ptx.types import TYPES
 from .rule import Rule, rule
 
-if TYPE_CHECKING:
-    from ..compile.block import BlockWriter
-    from ..ptx.syntax import Instruction
-
-_WORDS = {"f16": "b16", "bf16": "b16", "f16x2": "b32", "bf16x2": "b32"}
 _FLAGS = ("ftz", "sat", "relu", "NaN", "xorsign")
 
 
@@ -25,21 +17,13 @@ def _operands(name: str) -> int:
     return {"fma": 3, "neg": 1, "abs": 1, "ex2": 1, "tanh": 1}.get(name, 2)
 
 
-def _compute(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """All of them: `arithmetic.half.compute`, told the name, the type and what is to be done besides."""
-    bits = TYPES[_WORDS[groups["T"]]]
-    wanted = _operands(instruction.name)
-    if len(instruction.operands) != wanted + 1:
-        raise PTXError(f"{wanted + 1} operands are expected")
-    operands = [writer.read(operand, bits) for operand in instruction.operands[1:]]
-    flags = [f"{flag.lower()}=True" for flag in _FLAGS if groups.get(flag)]
-    arguments = ", ".join([repr(instruction.name), repr(groups["T"]), *operands, *flags])
-    writer.write(instruction.operands[0], f"compute({arguments})", bits)
-
-
 def _half(pattern: str) -> Rule:
-    count = _operands(re.split(r"[.\[<]", pattern)[0])
-    return rule(pattern, " ".join("dabc"[: count + 1]), emit=_compute)
+    """All of them are `compute`, told the name, the type and what is to be done besides."""
+    name = re.split(r"[.\[<]", pattern)[0]
+    letters = "abc"[: _operands(name)]
+    flags = [f"{flag.lower()}=bool({flag})" for flag in _FLAGS if re.search(rf"[.<]{flag}\b", pattern)]
+    arguments = ", ".join([repr(name), "T_name", *letters, *flags])
+    return rule(pattern, " ".join(f"{one}:B" for one in "d" + letters), f"compute({arguments})")
 
 
 RULES = [

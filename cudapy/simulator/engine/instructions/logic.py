@@ -5,42 +5,14 @@ Source: PTX ISA, "Logic and Shift Instructions", "Comparison and Selection Instr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..ptx.syntax import Pair
-from ..ptx.types import TYPES
 from .rule import Rule, rule
 
-if TYPE_CHECKING:
-    from ..compile.block import BlockWriter
-    from ..ptx.syntax import Instruction
-
-_COMBINE = {"and": "&", "or": "|", "xor": "^"}
 _COMPARED = "b16|b32|b64|integers"
 _RELATIONS = "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"
 _ORDERED, _UNORDERED = "eq|lt|le|gt|ge", "ne|equ|neu|ltu|leu|gtu|geu|num|nan"
 _FLOAT_RELATIONS = f"{_ORDERED}|{_UNORDERED}"
 _COMBINED = "[.combine:and|or|xor]"
-
-
-def _packed_compare(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """setp and set of pairs of 16-bit numbers."""
-    kind, word = groups["T"], TYPES["b32"]
-    a, b = (writer.read(operand, word) for operand in instruction.operands[1:3])
-    low, high = writer.let_pair(
-        f"compare_pairs({a}, {b}, {groups['relation']!r}, {kind!r}, {bool(groups.get('ftz'))})"
-    )
-    destination = instruction.operands[0]
-    if groups.get("combine"):
-        other = writer.read(instruction.operands[3], TYPES["pred"])
-        low, high = (writer.let(f"{one} {_COMBINE[groups['combine']]} {other}") for one in (low, high))
-    if instruction.name == "setp":
-        if isinstance(destination, Pair):
-            writer.write(destination.second, high, TYPES["pred"])
-            destination = destination.first
-        writer.write(destination, low, TYPES["pred"])
-    else:
-        writer.write(destination, f"join_truth({low}, {high}, {groups['D']!r})", word)
+_PAIRS = "compare_pairs(a, b, relation, T_name, bool(ftz))"
 
 
 def _comparisons(name: str, more: str, destination: str, then: str = "", types: str = "") -> list[Rule]:
@@ -87,24 +59,31 @@ RULES = [
     rule("prmt.<T:b32>.<mode:f4e|b4e|rc8|ecl|ecr|rc16>", "d a b c", "permute_mode(a, b, c, mode)"),
     *_comparisons("setp", "", "pred"),
     rule(
-        f"setp.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<T:f16x2|bf16x2>",
-        "d:pred a b",
-        emit=_packed_compare,
+        f"setp.<relation:{_FLOAT_RELATIONS}>{_COMBINED}[.ftz].<T:f16x2|bf16x2>",
+        "d:pred a:B b:B",
+        f"{_PAIRS}[0]",
+        second=f"{_PAIRS}[1]",
     ),
     *_comparisons("set", ".<E:u32|s32>", "s32", "-d.astype(i4)"),
     *_comparisons("set", ".f32", "f32", "d.astype(f4)", types="b16|b32|b64|integers|f32|f64"),
     *_comparisons("set", ".f16", "u16", "d.astype(u2) * np.uint16(0x3C00)", types="f16|bf16"),
     *_comparisons("set", ".bf16", "u16", "d.astype(u2) * np.uint16(0x3F80)", types="f16|bf16"),
     *_comparisons("set", ".<E:u16|s16>", "E", "(-d.astype(i2)).view(D)", types="f16|bf16"),
-    rule(
-        f"set.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<D:f16x2|u32|s32>.<T:f16x2>",
-        "d:b32 a b",
-        emit=_packed_compare,
-    ),
-    rule(
-        f"set.<relation:{_FLOAT_RELATIONS}>[.combine:and|or|xor][.ftz].<D:bf16x2|u32|s32>.<T:bf16x2>",
-        "d:b32 a b",
-        emit=_packed_compare,
+    *(
+        one
+        for name in ("f16x2", "bf16x2")
+        for one in (
+            rule(
+                f"set.<relation:{_FLOAT_RELATIONS}>[.ftz].<E:{name}|u32|s32>.<T:{name}>",
+                "d:B a:B b:B",
+                f"join_truth(*{_PAIRS}, E)",
+            ),
+            rule(
+                f"set.<relation:{_FLOAT_RELATIONS}>.<by:and|or|xor>[.ftz].<E:{name}|u32|s32>.<T:{name}>",
+                "d:B a:B b:B c:pred",
+                f"join_truth(*combine_pairs({_PAIRS}, c, by), E)",
+            ),
+        )
     ),
     rule("selp.<T:bits|integers|f32|f64>", "d a b c:pred", "choose(c, a, b)", copies=True),
     rule("slct.<T:bits|integers|f32|f64>.s32", "d a b c:s32", "choose(c >= 0, a, b)", copies=True),

@@ -46,7 +46,8 @@ _GROUP = re.compile(
 _WIDENED = ("u8", "s8", "u16", "s16", "u32", "s32")
 _DEFAULTS = {"rnd": "rn"}
 """What a group stands for that is not there."""
-_WORD = re.compile(r"\b[A-Za-z_]\w*\b")
+_WORD = re.compile(r"\b[A-Za-z_]\w*\b(?!=[^=])")
+"""A name in an expression, but for those of keyword arguments."""
 _OPERATORS = {
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">",
     "hs": ">=",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..ptx.types import TYPES
+from . import halves
 from .lanes import Unsupported
 from .primitive import primitive
 from .terms import Term, type_of
@@ -22,15 +23,15 @@ def _widened(x: Term) -> Term:
     """A float as binary64."""
     if x.kind.size == 8:
         return x
-    if x.kind.name != "f32":
-        raise Unsupported
+    if x.kind.size == 2:
+        x = halves.single(x)
     return Term(x.lanes, x.lanes.doubles_of(x.value), TYPES["f64"])
 
 
 @primitive()
 def round_to_integer(x: Term, mode: str) -> Term:
-    if not x.is_float:
-        raise Unsupported
+    if x.kind.size == 2:
+        return halves.to_half_kept(round_to_integer(halves.single(x), mode))
     return x.of(x.lanes.one(x.named("round"), x.value, _ROUNDED[mode]))
 
 
@@ -52,11 +53,12 @@ def float_to_integer(x: Term, mode: str, dtype: Any) -> Term:
 @primitive()
 def integer_to_float(x: Term, dtype: Any, rnd: str) -> Term:
     target, lanes = type_of(dtype), x.lanes
-    if x.kind.size == 8 or rnd != "rn" or target.size < 4:
+    if x.kind.size == 8 or rnd != "rn":
         raise Unsupported
     signed = x.is_signed or x.kind.size < 4
-    if target.size == 8:
-        return Term(lanes, lanes.doubles(x.value, signed), target)
+    if target.size != 4:
+        wide = Term(lanes, lanes.doubles(x.value, signed), TYPES["f64"])
+        return wide if target.size == 8 else halves.to_half_kept(halves.to_odd32(wide))
     if signed:
         return Term(lanes, lanes.one("cvtdq2ps", x.value), target)
     return Term(lanes, lanes.singles_of(lanes.doubles(x.value, False)), target)
@@ -71,27 +73,27 @@ def float_to_float(x: Term, dtype: Any, rnd: str | None) -> Term:
         return _widened(x)
     if x.kind.size == 8 and target.size == 4 and rnd in (None, "rn"):
         return Term(x.lanes, x.lanes.singles_of(x.value), target)
+    if x.kind.size == 4 and rnd in (None, "rn"):
+        return halves.to_half_kept(x)
+    if x.kind.size == 2:
+        return halves.single(x)
     raise Unsupported
 
 
 @primitive()
-def bfloat_to_single(a: Term) -> Term:
-    return Term(a.lanes, a.lanes.shifted("pslld", a.value, 16), TYPES["f32"])
-
-
-@primitive()
-def positive(x: Term) -> Term:
-    """Negative numbers and -0 become 0; NaN stays."""
-    zero = x.constant(np.dtype(x.kind.code).type(0))
-    return (x <= zero).choose(zero, x)
+def integer_to_bfloat(x: Term, rnd: str) -> Term:
+    if x.kind.size == 8 or rnd != "rn":
+        raise Unsupported
+    wide = Term(x.lanes, x.lanes.doubles(x.value, x.is_signed or x.kind.size < 4), TYPES["f64"])
+    return halves.to_bfloat16(halves.to_odd32(wide), rnd)
 
 
 @primitive()
 def to_tf32(x: Term, rnd: str, clips: bool = False, finite: bool = False) -> Term:
-    if finite:
-        raise Unsupported
     if clips:
-        x = positive(x)
+        x = halves.positive(x)
+    if finite:
+        x = halves.limited(x, "tf32")
     bits = x.view("u4")
     kept, lost = np.uint32(0xFFFFE000), 0xFFF
     if rnd == "rna":

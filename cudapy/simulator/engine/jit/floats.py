@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..ptx.types import TYPES
-from .lanes import NAN, Unsupported
+from .lanes import INFINITY16, NAN, ONE16, Unsupported
 from .primitive import primitive
 from .terms import Term
 
@@ -52,8 +52,13 @@ def flush(x: Term) -> Term:
 
 @primitive()
 def saturate(x: Term) -> Term:
-    if x.kind.name != "f32":
+    if x.kind.size == 8:
         raise Unsupported
+    if x.kind.size == 2:  # negative numbers and NaN are above infinity, as words
+        word = Term(x.lanes, x.value, TYPES["u32"])
+        one, zero = word.constant(ONE16), word.constant(0)
+        clamped = (word > INFINITY16).choose(zero, (word < one).choose(word, one))
+        return Term(x.lanes, clamped.value, x.kind)
     return x.of(x.lanes.saturated(x.value))
 
 
@@ -150,7 +155,7 @@ def _extreme(name: str, a: Term, b: Term) -> Term:
     return (a == b).choose(a | b if name == "min" else a & b, result)
 
 
-def _spread(a: Term, b: Term, result: Term) -> Term:
+def spread_nan(a: Term, b: Term, result: Term) -> Term:
     """NaN where either operand is one."""
     return a.compare(b, "nan").choose(a.constant(np.uint32(NAN).view(np.float32)), result)
 
@@ -158,13 +163,13 @@ def _spread(a: Term, b: Term, result: Term) -> Term:
 @primitive()
 def minimum(a: Term, b: Term, nan: bool = False) -> Term:
     result = _extreme("min", a, b)
-    return _spread(a, b, result) if nan else result
+    return spread_nan(a, b, result) if nan else result
 
 
 @primitive()
 def maximum(a: Term, b: Term, nan: bool = False) -> Term:
     result = _extreme("max", a, b)
-    return _spread(a, b, result) if nan else result
+    return spread_nan(a, b, result) if nan else result
 
 
 @primitive()

@@ -32,8 +32,8 @@ Value = tuple[int, ...]
 PRED, U32, U64 = TYPES["pred"], TYPES["u32"], TYPES["u64"]
 NAN = 0x7FFFFFFF
 """The bits of the hardware's NaN of binary32; of any number without its sign."""
-NAN16, INFINITY16 = 0x7FFF, 0x7C00
-"""The same of binary16, and the bits of its infinity."""
+NAN16, INFINITY16, ONE16 = 0x7FFF, 0x7C00, 0x3C00
+"""The same of binary16, and the bits of its infinity and of 1."""
 SIGN32, SIGN64 = 1 << 31, 1 << 63
 
 

@@ -16,7 +16,7 @@ from ..arithmetic import arrays
 from ..instructions import data as rules
 from ..ptx.syntax import Integer
 from ..ptx.types import Type
-from . import conversions, data, floats, integers  # noqa: F401 (they register primitives)
+from . import conversions, data, floats, halves, integers  # noqa: F401 (they register primitives)
 from .lanes import Lanes, Unsupported
 from .primitive import PRIMITIVES
 from .terms import Term
