@@ -19,6 +19,10 @@ _ORDERS["ge"] = np.greater_equal
 _MINIMA = {"min": np.minimum, "max": np.maximum}
 
 
+_USUAL = {2: ("10", "10", "32"), 4: ("3210", "3210", "7654")}
+"""The lanes of the result, the first and the second operand, if an instruction does not say."""
+
+
 def _average(a: Array, b: Array) -> Array:
     """Halves are rounded away from zero."""
     total = a + b
@@ -148,13 +152,15 @@ def video_lanes(
     name: str,
     signs: str,
     count: int,
-    chosen: tuple[str, str, str],
-    saturates: bool,
-    adds: bool,
+    parts: tuple[str, str, str],
+    saturates: bool = False,
+    adds: bool = False,
 ) -> Array:
-    """vadd2, vset4 ...: `count` lanes; `chosen` are those that are written, and those of (b, a) that
-    each of the two operands is made of, from the last to the first.
+    """vadd2, vset4 ...: `count` lanes; `parts` are those that are written, and those of (b, a) that
+    each of the two operands is made of, from the last to the first, as "h10"; "" are all, or its own.
     """
+    usual = _USUAL[count]
+    chosen = [part[1:] or whole for part, whole in zip(parts, usual, strict=True)]
     bits = 32 // count
     both = np.ascontiguousarray(np.stack([a, b], 1)).view(u2 if count == 2 else u1).astype(i8)
     x, y = (

@@ -3,7 +3,8 @@
 A pattern is an opcode as the PTX manual writes it: `[.ftz]` may be there, `[.rnd:rn|rz]` is one of these or
 nothing, `<T:f32|f64>` is one of these. T is the type that the operands have. The operands follow, each with
 its type where that is not T: a type of PTX, the name of a group of the pattern, `B` (as wide as T, untyped),
-`W` (twice as wide as T), `T>W` (of T, taken as W) or `number` (a number in the text). The first is the
+`W` (twice as wide as T), `T>W` (of T, taken as W), `number` (a number in the text), or `mask4`, `lanes4` and
+the like (a word of which the text may select lanes: `a_part` is that text for `a`). The first is the
 destination. Then comes the result as a Python expression of the operands and groups; or a function that
 writes the code itself.
 
@@ -22,7 +23,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..ptx.syntax import Instruction, Integer, Operand, Pair, PTXError
+from ..ptx.syntax import Instruction, Integer, Operand, Pair, Part, PTXError
 from ..ptx.types import BITS, TYPES, Type, wider
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ _OPERATORS = {
     "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "lo": "<", "ls": "<=", "hi": ">",
     "hs": ">=",
 }  # fmt: skip
+_SELECTIONS = {"mask2": "h[01]+", "lanes2": "h[0-3]{2}", "mask4": "b[0-3]+", "lanes4": "b[0-7]{4}"}
+"""What may stand behind a word: lanes of a result, or those of two operands that one is made of."""
 _COMBINE = {"and": "&", "or": "|", "xor": "^"}
 
 
@@ -64,6 +67,28 @@ class Slot(NamedTuple):
     """It is taken as twice as wide as it is read."""
     is_literal: bool = False
     """It has to be a number in the text."""
+    selection: str = ""
+    """The pattern of what the text may select of it."""
+
+    def apart(self, operand: Operand) -> tuple[Operand, str]:
+        """An operand without what is selected of it, and that. Raises PTXError."""
+        if not isinstance(operand, Part):
+            return operand, ""
+        if not re.fullmatch(self.selection, operand.selector):
+            raise PTXError(f".{operand.selector} is not a selection of it")
+        return operand.register, operand.selector
+
+
+class Reading(NamedTuple):
+    """How an instruction is computed by an expression."""
+
+    expression: str
+    slots: tuple[Slot, ...]
+    destination: Operand
+    operands: tuple[Operand, ...]
+    """One for each of the slots."""
+    constants: dict[str, str | Type]
+    """What names in the expression stand for, other than operands: texts, and types."""
 
 
 _COMBINED = Slot("combined", "pred")
@@ -139,7 +164,7 @@ class Rule:
         """The operands that it takes."""
         return (*self.slots[1:], _COMBINED) if groups.get("combine") else self.slots[1:]
 
-    def reading(self, instruction: Instruction, groups: dict[str, str]) -> tuple[str, tuple[Slot, ...]]:
+    def reading(self, instruction: Instruction, groups: dict[str, str]) -> Reading:
         """The expression for an instruction, and what it takes. Raises PTXError."""
         slots, operands = self.inputs(groups), instruction.operands[1:]
         if len(operands) != len(slots):
@@ -159,10 +184,15 @@ class Rule:
             expression = f"flush({expression})"
         if kind.kind == "f" and groups.get("sat"):
             expression = f"saturate({expression})"
-        return expression, slots
+        constants = self._constants(groups)
+        destination, constants["d_part"] = self.slots[0].apart(instruction.operands[0])
+        whole = []
+        for slot, operand in zip(slots, operands, strict=True):
+            register, constants[f"{slot.name}_part"] = slot.apart(operand)
+            whole.append(register)
+        return Reading(expression, slots, destination, tuple(whole), constants)
 
-    def constants(self, groups: dict[str, str]) -> dict[str, str | Type]:
-        """What names in expressions stand for, other than operands: texts, and types."""
+    def _constants(self, groups: dict[str, str]) -> dict[str, str | Type]:
         names: dict[str, str | Type] = {
             name: value or _DEFAULTS.get(name, "") for name, value in groups.items()
         }
@@ -210,12 +240,10 @@ class Rule:
             return
         if self.wraps:
             groups = writer.in_known_sign(instruction, groups)
-        expression, slots = self.reading(instruction, groups)
+        expression, slots, destination, operands, constants = self.reading(instruction, groups)
         names = {
-            name: repr(value) if isinstance(value, str) else value.code
-            for name, value in self.constants(groups).items()
+            name: repr(value) if isinstance(value, str) else value.code for name, value in constants.items()
         }
-        operands = instruction.operands[1:]
         kinds = [self.slot_type(slot, groups) for slot in slots]
         floats = [one for one, kind in zip(operands, kinds, strict=True) if kind.kind == "f"]
         is_canonical = self.canonicalizes(groups, [writer.has_unspecified_nan(one) for one in floats])
@@ -240,9 +268,9 @@ class Rule:
             return writer.let(evaluate(text, writer.let(d)))
 
         result = evaluate(expression)
-        if self.second and isinstance(instruction.operands[0], Pair):
+        if self.second and isinstance(destination, Pair):
             result = writer.let(result)
-        for operand, value, kind in self.outputs(instruction.operands[0], groups, result, of_result):
+        for operand, value, kind in self.outputs(destination, groups, result, of_result):
             writer.write(operand, value, kind, unspecified_nan and kind.code in ("f4", "f2"))
 
 
@@ -256,6 +284,7 @@ def rule(pattern: str, operands: str = "", expression: str = "", emit: Any = Non
     for operand in operands.split():
         name, _, kind = operand.partition(":")
         read, _, widened = kind.partition(">")
-        is_literal = kind == "number"
-        slots.append(Slot(name, "u32" if is_literal else read or "T", bool(widened), is_literal))
+        is_literal, selection = kind == "number", _SELECTIONS.get(kind, "")
+        read = "u32" if is_literal else "b32" if selection else read or "T"
+        slots.append(Slot(name, read, bool(widened), is_literal, selection))
     return Rule(pattern, tuple(slots), expression, emit, **more)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _WORD = TYPES["b32"]
 _PARTS = re.compile(r"b[0-3]|h[01]")
-_LANES = {2: ("h", "10", "32"), 4: ("b", "3210", "7654")}
-"""The letter of selections; which lanes the first and the second operand are made of if they do not say."""
 
 
 def _apart(operand: Operand) -> tuple[Operand, str]:
@@ -59,28 +57,15 @@ def _scalar(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
     writer.write(target, call, _WORD)
 
 
-def _lanes(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    (target, mask), (a, first), (b, second), (c, none) = [_apart(one) for one in instruction.operands]
-    count = int(instruction.name[-1])
-    letter, *usual = _LANES[count]
-    chosen = []
-    for text, default, length in ((mask, usual[0], 0), (first, usual[0], count), (second, usual[1], count)):
-        digits = text[1:] if text else default
-        limit = 2 * count if length else count
-        if text and (text[0] != letter or not digits or any(not "0" <= one < str(limit) for one in digits)):
-            raise PTXError(f".{text} is no selection of lanes")
-        if length and len(digits) != length:
-            raise PTXError(f".{text} selects {len(digits)} lanes, there are {length}")
-        chosen.append(digits)
-    if none:
-        raise PTXError("the third operand is a whole register")
-    names = ", ".join(writer.read(operand, _WORD) for operand in (a, b, c))
-    name = groups.get("relation") or instruction.name[1:-1]
-    call = (
-        f"video_lanes({names}, name={name!r}, signs={_signs(groups)!r}, count={count}, "
-        f"chosen={tuple(chosen)!r}, saturates={bool(groups.get('sat'))}, adds={bool(groups.get('then'))})"
+def _lanes(pattern: str, count: int, name: str, **options: str) -> Rule:
+    """Of all bytes or halves of words."""
+    more = "".join(f", {option}={value}" for option, value in options.items())
+    return rule(
+        pattern,
+        f"d:mask{count} a:lanes{count} b:lanes{count} c:b32",
+        f"video_lanes(a, b, c, name={name}, count={count}, parts=(d_part, a_part, b_part){more})",
+        copies=True,
     )
-    writer.write(target, call, _WORD)
 
 
 _KIND = "u32|s32"
@@ -91,7 +76,6 @@ _RELATION = ".<relation:eq|ne|lt|le|gt|ge>"
 
 def _rules() -> list[Rule]:
     scalar: dict[str, Any] = {"emit": _scalar, "copies": True}
-    lanes: dict[str, Any] = {"emit": _lanes, "copies": True}
     rules = [
         rule(f"{name}.<D:{_KIND}>{_OPERANDS}[.sat]{_THEN}", **scalar)
         for name in ("vadd", "vsub", "vabsdiff", "vmin", "vmax")
@@ -103,12 +87,13 @@ def _rules() -> list[Rule]:
     rules.append(rule(f"vmad.<D:{_KIND}>{_OPERANDS}[.po][.sat][.scale:shr7|shr15]", **scalar))
     rules.append(rule(f"vset{_OPERANDS}{_RELATION}{_THEN}", **scalar))
     for count in (2, 4):
-        rules += [
-            rule(f"v{name}{count}.<D:{_KIND}>{_OPERANDS}{rest}", **lanes)
-            for name in ("add", "sub", "avrg", "absdiff", "min", "max")
-            for rest in ("[.sat]", ".<then:add>")
-        ]
-        rules.append(rule(f"vset{count}{_OPERANDS}{_RELATION}[.then:add]", **lanes))
+        for name in ("add", "sub", "avrg", "absdiff", "min", "max"):
+            pattern = f"v{name}{count}.<E:{_KIND}>{_OPERANDS}"
+            signs = "E[0] + A[0] + B[0]"
+            rules.append(_lanes(f"{pattern}[.sat]", count, repr(name), signs=signs, saturates="bool(sat)"))
+            rules.append(_lanes(f"{pattern}.add", count, repr(name), signs=signs, adds="True"))
+        pattern = f"vset{count}{_OPERANDS}{_RELATION}[.then:add]"
+        rules.append(_lanes(pattern, count, "relation", signs="'u' + A[0] + B[0]", adds="bool(then)"))
     return rules
 
 

@@ -101,12 +101,10 @@ def lower(lanes: Lanes, instruction: Instruction, match: Match) -> None:
 
 def _lower(lanes: Lanes, instruction: Instruction, match: Match) -> None:
     rule, groups = match
-    expression, slots = rule.reading(instruction, groups)
+    expression, slots, destination, operands, constants = rule.reading(instruction, groups)
     names: dict[str, Any] = {
-        name: np.dtype(value.code) if isinstance(value, Type) else value
-        for name, value in rule.constants(groups).items()
+        name: np.dtype(value.code) if isinstance(value, Type) else value for name, value in constants.items()
     }
-    operands = instruction.operands[1:]
     kinds = [rule.slot_type(slot, groups) for slot in slots]
     if any(kind.size == 16 for kind in kinds):
         raise Unsupported
@@ -129,7 +127,7 @@ def _lower(lanes: Lanes, instruction: Instruction, match: Match) -> None:
         return _evaluate(text, names | {"d": d})
 
     result = _evaluate(expression, names)
-    for operand, value, kind in rule.outputs(instruction.operands[0], groups, result, evaluate):
+    for operand, value, kind in rule.outputs(destination, groups, result, evaluate):
         if not isinstance(value, Term) or value.kind.size != kind.size:
             raise Unsupported
         lanes.write(operand, value.value, kind, unspecified_nan and kind.code in ("f4", "f2"))
