@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from typing import Any
 
@@ -64,13 +63,8 @@ class Machine:
         self, module: Module, name: str, grid: Any, block: Any, *arguments: Any, shared: int = 0, **more: Any
     ) -> None:
         """Launch: Arrays, NumPy scalars, or bytes as arguments."""
-        function = module.functions[name]
-        packed = bytearray(function.kernel.parameter_size)
-        for (offset, size), argument in zip(function.parameters, arguments, strict=True):
-            data = _bytes(argument)
-            assert len(data) == size, f"{name}: an argument of {len(data)} bytes for a parameter of {size}"
-            packed[offset : offset + size] = data
-        launch(function, _three(grid), _three(block), bytes(packed), shared, device=self.device, **more)
+        given = [one.address if isinstance(one, Array) else one for one in arguments]
+        launch(module.functions[name], _three(grid), _three(block), given, shared, device=self.device, **more)
 
 
 def computed(body: str, operands: str, result: str, *values: Any, target: str = "sm_90") -> Any:
@@ -97,21 +91,13 @@ class Array:
 
     def __init__(self, machine: Machine, values: Any) -> None:
         self.machine, self.shape, self.dtype, self.nbytes = machine, values.shape, values.dtype, values.nbytes
-        self.address = machine.memory.allocate(values.nbytes)
-        ctypes.memmove(self.address, values.ctypes.data, values.nbytes)
-        machine.memory.written(self.address, values.nbytes)
+        self.address = machine.memory.upload(values)
 
     def get(self) -> Any:
-        return np.frombuffer(ctypes.string_at(self.address, self.nbytes), self.dtype).reshape(self.shape)
+        return self.machine.memory.download(self.address, self.shape, self.dtype)
 
     def free(self) -> None:
         self.machine.memory.release(self.address)
-
-
-def _bytes(argument: Any) -> bytes:
-    if isinstance(argument, Array):
-        return argument.address.to_bytes(8, "little")
-    return argument if isinstance(argument, bytes) else argument.tobytes()
 
 
 def _three(shape: Any) -> Any:

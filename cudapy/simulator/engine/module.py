@@ -82,8 +82,8 @@ class Function:
         return f"<Function {self.name}>"
 
     def pack(self, arguments: Sequence[object]) -> bytes:
-        """Arguments as the bytes that `launch` takes: for each parameter bytes, a NumPy scalar, or an int, an
-        address for example, or a float of the parameter's size. Raises TypeError if they do not fit.
+        """Arguments as the bytes that `launch` takes: for each parameter bytes, a NumPy scalar or array by
+        value, or an int, such as an address, or a float. Raises TypeError for other sizes than a parameter's.
         """
         if len(arguments) != len(self.parameters):
             raise TypeError(f"{self.name} takes {len(self.parameters)} arguments, not {len(arguments)}")
@@ -100,7 +100,7 @@ def _bytes_of(argument: object, size: int) -> bytes:
     match argument:
         case bytes():
             return argument
-        case np.generic():
+        case np.generic() | np.ndarray():
             return argument.tobytes()
         case int():
             return (argument & (1 << 8 * size) - 1).to_bytes(size, "little")
