@@ -11,6 +11,7 @@ import contextlib
 import functools
 import importlib
 import inspect
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -367,7 +368,7 @@ def _members(cls: Any, public: list[Any]) -> dict[str, str]:
 def _attributes(node: ast.AST | None) -> Iterator[tuple[str, str]]:
     """The annotated names in the body of a class, with the string below them."""
     body = getattr(node, "body", [])
-    for each, after in zip(body, [*body[1:], None], strict=True):
+    for each, after in itertools.zip_longest(body, body[1:]):
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
             name = each.target.id
             text = ""
