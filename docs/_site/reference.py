@@ -148,6 +148,10 @@ def _functions_page(name: str, title: str) -> str:
             lines += [f"## {headings.pop(0)[1]}", ""]
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             lines.append(_directive("exception", node.name, markdown(ast.get_docstring(node))))
+            written = {each.name for each in tree.body if isinstance(each, ast.ClassDef)}
+            for cls in getattr(_module(name), node.name).__subclasses__():
+                if cls.__name__ not in written:  # made from a table
+                    lines.append(_directive("exception", cls.__name__, markdown(cls.__doc__)))
         elif isinstance(node, Function) and not node.name.startswith("_") and node.name not in described:
             described.add(node.name)
             lines.append(_function(node, tree))
