@@ -6,12 +6,15 @@ opcodes. tests/simulator/test_shared.py runs whole functions.
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
 from collections.abc import Callable
 
 import pytest
 
+from cudapy.simulator.engine.assembler import aarch64
+from cudapy.simulator.engine.assembler.aarch64 import FRAME, LINK, SP, X
 from cudapy.simulator.engine.assembler.code import RoutineError, Symbol
 from cudapy.simulator.engine.assembler.x86_64 import (
     R8,
@@ -67,6 +70,52 @@ def encoded(write: Callable[[Assembler], object]) -> str:
 )
 def test_encodings_of_x86_64(write: Callable[[Assembler], object], expected: str) -> None:
     assert encoded(write) == expected
+
+
+@pytest.mark.parametrize(
+    ("write", "expected"),
+    [
+        (lambda out: out.nop(), 0xD503201F),
+        (lambda out: out.ret(), 0xD65F03C0),
+        (lambda out: out.mov(X[1], X[8]), 0xAA0803E1),
+        (lambda out: out.mov(X[0], X[17], wide=False), 0x2A1103E0),
+        (lambda out: out.set(X[0], 2), 0x52800040),
+        (lambda out: out.add(X[0], SP, 96), 0x910183E0),
+        (lambda out: out.sub(X[0], X[19], 1, wide=False), 0x51000660),
+        (lambda out: out.cmp(X[5], X[3]), 0xEB0300BF),
+        (lambda out: out.cmp_number(X[19], 10), 0x71002A7F),
+        (lambda out: out.ldr(X[19], SP, 16), 0xF9400BF3),
+        (lambda out: out.str_(X[0], SP, 120, wide=False), 0xB9007BE0),
+        (lambda out: out.str_(aarch64.ZERO, X[0]), 0xF900001F),
+        (lambda out: out.ldr_item(X[16], X[16], X[17]), 0xF8717A10),
+        (lambda out: out.sub_then_stp(FRAME, LINK, SP, 224), 0xA9B27BFD),
+        (lambda out: out.ldp_then_add(FRAME, LINK, SP, 224), 0xA8CE7BFD),
+        (lambda out: out.stp_vectors(0, 1, SP, 96), 0xAD0307E0),
+        (lambda out: out.br(X[16]), 0xD61F0200),
+        (lambda out: out.blr(X[9]), 0xD63F0120),
+    ],
+)
+def test_encodings_of_aarch64(write: Callable[[aarch64.Assembler], object], expected: int) -> None:
+    out = aarch64.Assembler()
+    write(out)
+    assert int.from_bytes(out.finish(), "little") == expected
+
+
+def test_branches_and_places_of_aarch64() -> None:
+    out = aarch64.Assembler()
+    out.label("start")
+    out.cbz(X[0], "end")
+    out.b("start")
+    out.b_if("ne", "start")
+    out.address(X[16], Symbol("far", 8))
+    out.load(X[2], Symbol("far"))
+    out.label("end")
+    words = [word for (word,) in struct.iter_unpack("<I", out.finish(0x1FF0, {"far": 0x12345678}))]
+    assert words == [
+        0xB40000E0, 0x17FFFFFF, 0x54FFFFC1,  # 7 words on, 1 and 2 words back
+        0x90091A30, 0x911A0210,  # 0x12344 pages on, as this is in page 1, and 0x680 bytes
+        0xF0091A02, 0xF9433C42,  # one page less, as this is in page 2
+    ]  # fmt: skip
 
 
 def test_a_jump_says_how_far_it_is_from_its_end() -> None:

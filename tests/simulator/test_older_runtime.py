@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cudapy.simulator.shared.machine_code import ARCHITECTURES
+from cudapy.simulator.shared.architectures import ARCHITECTURES
 
 from .test_shared import SUPPORTED, output
 

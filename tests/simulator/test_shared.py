@@ -19,11 +19,11 @@ import pytest
 
 from cudapy._ffi import elf
 from cudapy.simulator import entry_points
-from cudapy.simulator.shared import driver, library_file, nvml, runtime
+from cudapy.simulator.shared import driver, elf_image, library_file, machine_code, nvml, runtime
+from cudapy.simulator.shared.architectures import ARCHITECTURES
 from cudapy.simulator.shared.compilers import exported
 from cudapy.simulator.shared.loaded import open_bytes
 from cudapy.simulator.shared.machine_code import (
-    ARCHITECTURES,
     FORK_CALLS,
     GUARD_CALLS,
     NULL,
@@ -73,7 +73,7 @@ def test_a_library_is_a_sound_elf_file(machine: str, interpreter: Any) -> None:
     elf.check(data)
     found = exported(data)
     own = [f"cudapy_{name}" for name in ("entries", "guards", "return_4", "return_0", "return_null")]
-    own += ["cudapy_return_4464", "cudapy_return_zero", *library_file.FORKS]
+    own += ["cudapy_return_4464", "cudapy_return_zero", *machine_code.FORKS]
     assert found.soname == "libx.so.1"
     assert set(found.functions) == {*FUNCTIONS, *own}
     dynamic = next(section for section in elf.sections(data) if section.kind == 6)
@@ -101,13 +101,13 @@ def test_every_name_is_found_by_its_hash(machine: str) -> None:
     """As the loader looks: DT_HASH, by the algorithm of the ABI."""
     names = driver.functions(entry_points.NEWEST)
     data = library_file.build(ARCHITECTURES[machine], "libcuda.so.1", names)
-    table = next(section for section in elf.sections(data) if section.kind == library_file.HASH)
+    table = next(section for section in elf.sections(data) if section.kind == elf_image.HASH)
     numbers = struct.unpack_from(f"<{table.size // 4}I", data, table.offset)
     buckets, heads, chain = numbers[0], numbers[2 : 2 + numbers[0]], numbers[2 + numbers[0] :]
     symbols = list(names_in(data))
-    assert library_file.symbol_hash(b"printf") == 0x077905A6  # from the ABI's own tables
+    assert elf_image.symbol_hash(b"printf") == 0x077905A6  # from the ABI's own tables
     for name in names:
-        place = heads[library_file.symbol_hash(name.encode()) % buckets]
+        place = heads[elf_image.symbol_hash(name.encode()) % buckets]
         while place and symbols[place] != name:
             place = chain[place]
         assert place, name
@@ -327,7 +327,7 @@ def test_the_code_that_starts_python(name: str, has_python: bool) -> None:
 @pytest.mark.parametrize("is_left", [True, False])
 def test_the_code_that_ends_a_thread(name: str, is_left: bool) -> None:
     """It has the state cleared and, if it is not gone then, made the current one and deleted."""
-    steps = library_file.THREAD_STEPS
+    steps = machine_code.THREAD_STEPS
     data = library_file.build(ARCHITECTURES[name], "libx.so.1", {**FUNCTIONS, **dict.fromkeys(steps, 0)})
     machine = Machine(name, data)
     slots = machine.symbols["cudapy_slots"]
@@ -1297,5 +1297,5 @@ def test_the_linker_and_readelf_read_it(program: Path) -> None:
     # and the code of all functions and of their guards, and what functions return at the end
     assert (
         len(re.findall(r"FUNC +GLOBAL DEFAULT +6 cu\w+$", done.stdout, re.M))
-        == len(entry_points.symbols(entry_points.NEWEST)) + len(library_file.THREAD_STEPS) + 2 + 4 + 2 + 3
+        == len(entry_points.symbols(entry_points.NEWEST)) + len(machine_code.THREAD_STEPS) + 2 + 4 + 2 + 3
     )

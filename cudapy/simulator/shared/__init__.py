@@ -33,8 +33,8 @@ def install() -> None:
     from .compilers import open_compilers
     from .driver import SONAME
     from .imported import Finder
-    from .library_file import SLOTS
     from .loaded import opened
+    from .machine_code import SLOTS
     from .runtime import open_runtime, soname
 
     with _lock:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ... import pathfinder
 from ..._ffi import elf
 from ..._pathfinder.libraries import MAJORS
-from . import library_file
+from . import elf_image
 from .loaded import SharedLibrary, opened
 from .shutdown import answer
 
@@ -49,7 +49,7 @@ def exported(data: Any) -> Exported:
         if section.kind == _DYNAMIC:
             tags = dict(struct.iter_unpack("<qQ", body))
             soname = name(section, tags[_SONAME]) if _SONAME in tags else ""
-        elif section.kind == library_file.VERSIONS_DEFINED:
+        elif section.kind == elf_image.VERSIONS_DEFINED:
             version = name(section, _last_version(body))
         elif section.kind == elf.DYNAMIC_SYMBOLS:
             symbols = elf.SYMBOL.iter_unpack(body)

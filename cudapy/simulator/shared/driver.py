@@ -6,8 +6,8 @@ import ctypes
 from functools import partial
 
 from ..entry_points import symbols
-from .library_file import THREAD_STEPS
 from .loaded import SharedLibrary
+from .machine_code import THREAD_STEPS
 from .shutdown import answer
 
 TYPE_CHECKING = False

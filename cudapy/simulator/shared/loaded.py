@@ -15,8 +15,9 @@ import time
 
 from .. import immortal, mistakes
 from ..memory.pages import unnamed_file
-from . import library_file
-from .machine_code import FORK_CALLS, GUARD_CALLS, GUARDED, WATCH, WATCH_SECONDS, this_machine
+from . import library_file, machine_code
+from .architectures import this_machine
+from .machine_code import FORK_CALLS, GUARD_CALLS, GUARDED, WATCH, WATCH_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,19 +69,19 @@ class SharedLibrary:
         self._is_over = False
         self._machine = this_machine()
         handle = self._handle = self._open(aliases) if handle is None else handle
-        first = _address(handle, library_file.ENTRIES)
+        first = _address(handle, machine_code.ENTRIES)
         self.entries = {name: _address(handle, name) for name in functions}
         """The addresses of the functions."""
         self._names = {
             (address - first) // self._machine.ENTRY: name for name, address in self.entries.items()
         }
-        self._slots = (ctypes.c_void_p * (1 + max(self._names))).in_dll(handle, library_file.SLOTS)
+        self._slots = (ctypes.c_void_p * (1 + max(self._names))).in_dll(handle, machine_code.SLOTS)
         with_resolver = ctypes.c_void_p * (len(self._slots) + 1)
-        self._targets = with_resolver.in_dll(handle, library_file.TARGETS)
-        self._guards = _address(handle, library_file.GUARDS)
-        self._find(GUARD_CALLS, library_file.CALLED_BY_GUARDS)
+        self._targets = with_resolver.in_dll(handle, machine_code.TARGETS)
+        self._guards = _address(handle, machine_code.GUARDS)
+        self._find(GUARD_CALLS, machine_code.CALLED_BY_GUARDS)
         self._callback = _RESOLVER(self._fill)
-        resolver = ctypes.c_void_p.in_dll(handle, library_file.RESOLVER)
+        resolver = ctypes.c_void_p.in_dll(handle, machine_code.RESOLVER)
         resolver.value = self._guarded(len(self._slots), self._callback)
         atexit.register(self._end)
 
@@ -128,17 +129,17 @@ class SharedLibrary:
     def thread_end(self) -> int:
         """The address of THREAD_END, which from now on asks for none of its steps: it has them."""
         for index, name in self._names.items():
-            if name in library_file.THREAD_STEPS:
+            if name in machine_code.THREAD_STEPS:
                 self._fill(index)
-        return _address(self._handle, library_file.THREAD_END)
+        return _address(self._handle, machine_code.THREAD_END)
 
     def tell_forks(self) -> None:
         """From now on Python learns of a fork that C makes, as it does of its own: the thread holds the GIL
         during the fork, and in the child Python mends its state and calls what `os.register_at_fork` has.
         """
-        self._find(FORK_CALLS, library_file.CALLED_BY_FORKS)
+        self._find(FORK_CALLS, machine_code.CALLED_BY_FORKS)
         system = ctypes.CDLL(None)
-        handlers = [ctypes.c_void_p(_address(self._handle, name)) for name in library_file.FORKS]
+        handlers = [ctypes.c_void_p(_address(self._handle, name)) for name in machine_code.FORKS]
         if hasattr(system, "__register_atfork"):  # glibc has pthread_atfork for its linker alone
             system["__register_atfork"](*handlers, None)
         else:
@@ -146,9 +147,9 @@ class SharedLibrary:
 
     def watch(self) -> None:
         """From the first call on a thread that Python did not make, say when nobody gets the GIL any more."""
-        table = (ctypes.c_void_p * len(WATCH)).in_dll(self._handle, library_file.WATCHED)
+        table = (ctypes.c_void_p * len(WATCH)).in_dll(self._handle, machine_code.WATCHED)
         place = dict(zip(WATCH, range(len(WATCH)), strict=True))
-        beats = (ctypes.c_uint64 * len(WATCH)).in_dll(self._handle, library_file.WATCHED)
+        beats = (ctypes.c_uint64 * len(WATCH)).in_dll(self._handle, machine_code.WATCHED)
 
         def probe(_: object) -> None:
             while not self._is_over:
@@ -171,11 +172,11 @@ class SharedLibrary:
         """From now on Python may end: every function is machine code, and nothing else calls Python's."""
         with self._lock:
             self._is_over = True
-            ctypes.c_void_p.in_dll(self._handle, library_file.WATCHED).value = None
-            ctypes.c_void_p.in_dll(self._handle, library_file.CALLED_BY_FORKS).value = None
+            ctypes.c_void_p.in_dll(self._handle, machine_code.WATCHED).value = None
+            ctypes.c_void_p.in_dll(self._handle, machine_code.CALLED_BY_FORKS).value = None
             finders = library_file.texts_of(self._functions)
             if finders:
-                addresses = (ctypes.c_void_p * len(finders)).in_dll(self._handle, library_file.TEXTS)
+                addresses = (ctypes.c_void_p * len(finders)).in_dll(self._handle, machine_code.TEXTS)
                 addresses[:] = [_table(name) for name in finders]
             ends = {name: library_file.end_name(name, kind) for name, kind in self._functions.items()}
             addresses_of = {symbol: _address(self._handle, symbol) for symbol in {*ends.values()}}

@@ -40,7 +40,7 @@ STEPS = (
     ctypes.pythonapi["PyEval_RestoreThread"],
     ctypes.pythonapi["PyThreadState_DeleteCurrent"],
 )
-"""What the library's `thread_end` calls, in the order of library_file.THREAD_STEPS."""
+"""What the library's `thread_end` calls, in the order of machine_code.THREAD_STEPS."""
 
 
 class _Key:

@@ -14,7 +14,7 @@ from ..._pathfinder import start
 from ..._pathfinder.libraries import MAJORS
 from ..options import read, release
 from . import driver, library_file, runtime
-from .machine_code import this_machine
+from .architectures import this_machine
 
 
 def write(folder: str) -> list[str]:

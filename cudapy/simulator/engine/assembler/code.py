@@ -87,6 +87,15 @@ class Code:
     def __len__(self) -> int:
         return len(self.code)
 
+    def trap(self) -> None:
+        """An instruction that is not to be reached."""
+        raise NotImplementedError
+
+    def align(self, size: int) -> None:
+        """Fill up with traps to a multiple of `size` bytes."""
+        while len(self.code) % size:
+            self.trap()
+
     # Labels.
 
     def new_label(self) -> str:
@@ -142,11 +151,12 @@ class Code:
 
     def _label(self, name: str, scope: tuple[str, ...]) -> str | None:
         """The label that a name means in a scope; None if it is none."""
-        for depth in range(len(scope), -1, -1):
-            full = ".".join((*scope[:depth], name))
+        while scope:
+            full = ".".join((*scope, name))
             if full in self.labels:
                 return full
-        return None
+            scope = scope[:-1]
+        return name if name in self.labels else None
 
     # Routines.
 

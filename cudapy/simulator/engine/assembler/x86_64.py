@@ -393,11 +393,6 @@ class Assembler(Code):
         """int3"""
         self.code.append(0xCC)
 
-    def align(self, size: int) -> None:
-        """Fill up with traps to a multiple of `size` bytes."""
-        while len(self.code) % size:
-            self.trap()
-
     def _distance(self, symbol: Symbol, goes: bool = False) -> None:
         """The 32 bits with which an instruction ends that names a place."""
         self.refer(symbol, _put_distance, 4, goes)
