@@ -149,9 +149,10 @@ def _functions_page(name: str, title: str) -> str:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             lines.append(_directive("exception", node.name, markdown(ast.get_docstring(node))))
             written = {each.name for each in tree.body if isinstance(each, ast.ClassDef)}
-            for cls in getattr(_module(name), node.name).__subclasses__():
-                if cls.__name__ not in written:  # made from a table
-                    lines.append(_directive("exception", cls.__name__, markdown(cls.__doc__)))
+            for each in dict.fromkeys(getattr(_module(name), key) for key in public_names(name)):
+                derived = isinstance(each, type) and issubclass(each, getattr(_module(name), node.name))
+                if derived and each.__name__ not in written:  # made from a table
+                    lines.append(_directive("exception", each.__name__, markdown(each.__doc__)))
         elif isinstance(node, Function) and not node.name.startswith("_") and node.name not in described:
             described.add(node.name)
             lines.append(_function(node, tree))
