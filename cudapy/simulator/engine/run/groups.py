@@ -52,9 +52,9 @@ class Groups:
     def __init__(self, functions: list[CompiledFunction], count: int) -> None:
         self.functions = functions
         self.ready: dict[Key, list[Lanes]] = {Key(0, 0, 0): [None]}
-        """Those that can run, in the pieces that came there."""
+        """The lanes that can run, as the arrays in which they arrived."""
         self.masked: dict[Key, list[I64]] = {}
-        """Those that wait for the rest of their warp's mask."""
+        """The lanes that wait for the rest of their warp's mask."""
         self._count = count
         self._frames: dict[tuple[int, int], Frame] = {}
         self._places: dict[Key, Place] = {}
@@ -80,6 +80,6 @@ class Groups:
         self.ready.setdefault(key, []).append(lanes)
 
     def recheck_masks(self) -> None:
-        """Have those that wait for the rest of their warp's mask look again."""
+        """Check again which masks are complete: lanes have exited."""
         for key in list(self.masked):
             self.ready.setdefault(key, []).extend(self.masked.pop(key))

@@ -1,4 +1,4 @@
-"""Who asks in vain, again and again, whether a barrier is over."""
+"""Threads that poll a barrier: they test again and again whether its phase is complete."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _NOBODY = -1
 
 
 class Polls:
-    """The lanes of a batch that have asked for a barrier in vain, where, and for which."""
+    """The lanes of a batch whose last test of a barrier failed, with the instruction and the barrier."""
 
     def __init__(self) -> None:
         self.unproductive = 0
-        """How often lanes asked in vain since any thread did anything else."""
-        self._asks: I64 | None = None  # the word that a lane asked for in vain
-        self._asked_at: I64 | None = None  # where: a place in _sites
+        """How many tests failed since a thread last did anything else."""
+        self._asks: I64 | None = None  # the word that a lane tested
+        self._asked_at: I64 | None = None  # with which of _sites
         self._sites: list[Site] = []
 
     def answered(self, lanes: I64) -> None:
-        """Lanes found the barrier over."""
+        """The test of lanes succeeded."""
         if self._asks is not None:
             self._asks[lanes] = _NOBODY
 
     def failed(self, lanes: I64, index: I64, site: Site, count: int) -> None:
-        """Lanes of a batch of `count` asked in vain for the words at `index`."""
+        """The test of lanes, in a batch of `count`, failed for the words at `index`."""
         if self._asks is None or self._asked_at is None:
             self._asks = np.full(count, _NOBODY, np.int64)
             self._asked_at = np.zeros(count, np.int64)
@@ -43,17 +43,17 @@ class Polls:
         self.unproductive += 1
 
     def something_happened(self) -> None:
-        """Those that asked in vain may have better luck now."""
+        """Retry polls that have failed: a thread did something that they may wait for."""
         self.unproductive = 0
         if self._asks is not None:
             self._asks[:] = _NOBODY
 
     def lanes(self) -> I64:
-        """The lanes that have asked in vain."""
+        """The lanes whose test failed."""
         return np.flatnonzero(self._asks != _NOBODY)
 
     def groups(self) -> list[tuple[Site, int, I64]]:
-        """The lanes that asked in vain, by where and for which word."""
+        """The lanes whose test failed, by instruction and tested word."""
         if self._asks is None or self._asked_at is None:
             return []
         lanes = self.lanes()

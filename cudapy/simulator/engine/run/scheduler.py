@@ -1,8 +1,8 @@
 """Which threads run next.
 
 Threads at the same place form a group, keyed by depth of calls, block and function; the deepest call and, in
-it, the block nearest to the function's start runs first. So threads that took different ways reconverge where
-these join. Now and then another group has its turn: a loop that waits for others ends.
+it, the block nearest to the function's start runs first. So threads that diverged reconverge where their
+paths join. Now and then another group has its turn, so that a loop that waits for other threads ends.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from .frame import Frame
 
 _LOOK = 63
-"""After so many blocks and one it is seen whether the kernel takes too long."""
+"""A mask: the watchdog is checked every 64 blocks."""
 _PATIENCE = 256
-"""After so many blocks another group has its turn."""
+"""Every so many blocks another group has its turn."""
 
 
 class Scheduler:
@@ -48,7 +48,7 @@ class Scheduler:
         self._running = Key(0, 0, 0)
         """The group that a back end runs."""
         self._is_in_order = seed is None
-        """A group goes before all others that are farther from the start of the function."""
+        """Whether the group nearest to the start of the function always runs first."""
         back_end = batch.launch.back_end
         self._runner = None if back_end is None else back_end.runner(batch)
         self._steps = 0
@@ -155,7 +155,7 @@ class Scheduler:
     def _reconverge(
         self, key: Key, convergence_mask: int | tuple[str, int], frame: Frame, lanes: I64
     ) -> Lanes:
-        """Those of `lanes`, and of those that wait already, that have their warp's mask complete."""
+        """The lanes, of `lanes` and those that wait already, whose warp's mask is complete."""
         masked = self._groups.masked.pop(key, None)
         if masked is not None:
             joined = _merged([*masked, lanes], self._threads.count)
@@ -174,8 +174,8 @@ class Scheduler:
         return lanes[complete]
 
     def _go_on(self, here: Place, block: Block, lanes: Lanes, result: Any) -> Place | None:
-        """Where a group goes on, if it stays together and is the only one that can run; else None, and it is
-        added to the others.
+        """The place where a group goes on, if it does not split and no other group can run; otherwise None,
+        and the group is added to the others.
         """
         if block.end == "next":
             following = here.after
@@ -200,7 +200,7 @@ class Scheduler:
         return self._follow(following, lanes)
 
     def _follow(self, following: Key, lanes: Lanes) -> Place | None:
-        """As `_go_on`, for a group that stays together."""
+        """As `_go_on`, for a group that does not split."""
         groups = self._groups
         if not groups.ready or (self._is_in_order and self._goes_first(following)):
             return groups.place(following)
@@ -208,14 +208,14 @@ class Scheduler:
         return None
 
     def _goes_first(self, key: Key) -> bool:
-        """Whether a group that was not added to the others would be chosen of all."""
+        """Whether a group would run first if it were added to the others."""
         if self._resting or key >= min(self._groups.ready) or (self._steps + 1) % _PATIENCE == 0:
             return False
         self._steps += 1
         return True
 
     def _part(self, here: Place, lanes: Lanes, condition: Bools) -> None:
-        """Send some lanes to the target of a branch, and the others to the next block."""
+        """Split a group: lanes with the condition go to the branch's target, the others to the next block."""
         numbers = self._threads.all_lanes if lanes is None else lanes
         yes, no = numbers[condition], numbers[~condition]
         if self._counts is not None:
@@ -278,13 +278,13 @@ class Scheduler:
 
 
 _NOBODY: I64 = np.empty(0, np.int64)
-"""Told from other arrays by what it is."""
+"""Compared by identity."""
 _SPARSE = 64
-"""Sorting is quicker than a look at every lane where fewer than one in so many are in the groups."""
+"""If fewer than one in so many lanes are in the groups, sorting is faster than marking each lane."""
 
 
 def _merged(groups: list[Lanes], count: int) -> Lanes:
-    """The lanes of groups that share none, in order; None if they are all `count` of the batch."""
+    """The lanes of disjoint groups, in order; None if they are all `count` of the batch."""
     if len(groups) == 1:
         lanes = groups[0]
         return None if lanes is None or len(lanes) == count else lanes

@@ -1,7 +1,7 @@
-"""Kernels that look for ever at memory that nobody changes, and those that run for too long.
+"""Kernels whose threads only read memory that no thread changes, and kernels that run for too long.
 
-The first are said on stderr, once: that may be a spin lock or a barrier of a program's own that is right, and
-slow. The second, if a limit is set, are faults, and so are those that Ctrl-C ends.
+The former are reported once (`Device.notify`): it may be a spin lock or a barrier of the program's own that
+is right, and slow. A kernel over the time limit, if one is set, is a fault, and so is one that Ctrl-C ends.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PATIENCE = 5.0
-"""Seconds in which all threads only look at memory, after which that is said."""
+"""Seconds for which all threads only read memory before that is reported."""
 _BETWEEN = 0.1
-"""Seconds between two looks at the threads."""
+"""Seconds between two checks."""
 
 
 class Watchdog:
-    """Of one launch."""
+    """Measures one launch."""
 
     def __init__(self, is_interrupted: Callable[[], bool]) -> None:
         self._is_interrupted = is_interrupted
         self._start = self._next = time.monotonic()
         self._only_looking = self._start
-        """Since when."""
+        """When it began that all threads only read memory."""
         self._live = -1
         self._is_said = False
 
     @property
     def is_due(self) -> bool:
-        """Whether it is time to look at the threads."""
+        """Whether it is time for a check."""
         now = time.monotonic()
         if now < self._next:
             return False
@@ -42,7 +42,7 @@ class Watchdog:
 
     @property
     def why_over(self) -> str:
-        """What ends the launch, for a report: its time is over, or Ctrl-C came; "" while it may go on."""
+        """Why the launch must end, for a report: the time limit or Ctrl-C; "" while it may go on."""
         limit = settings.current.timeout
         if self._is_interrupted():
             return f"was interrupted from the keyboard after {self.seconds:.0f} s"
@@ -56,9 +56,9 @@ class Watchdog:
         return time.monotonic() - self._start
 
     def should_say(self, looks: bool, live: int) -> bool:
-        """Whether that all threads wait is to be said now.
+        """Whether to report now that all threads wait.
 
-        looks: all that run do nothing but look at memory; live: how many threads have not ended.
+        looks: all threads that run only read memory; live: how many threads have not ended.
         """
         now = time.monotonic()
         if not looks or live != self._live:
