@@ -217,3 +217,10 @@ def test_counters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine.settings.current, "batch", 64)
     counters = launch(kernel, (3, 1, 1), 64, (out,), back_ends=("numpy",))
     assert counters == engine.Counters(3, 3 * once.numpy_runs, 0)
+
+
+def test_modules_of_it_can_be_imported_first() -> None:
+    for module in ("device", "jit.region"):
+        name = f"cudapy.simulator.engine.{module}"
+        code = f"import {name}; from cudapy.simulator import engine; engine.Module, engine.settings.current"
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

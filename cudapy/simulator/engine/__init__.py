@@ -19,6 +19,7 @@ Inside: `ptx/` reads PTX, `instructions/` says what each instruction does, `arit
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,5 +29,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """The names of `face`, the first of which brings NumPy and all of the engine."""
+    """A module, or a name of `face`, the first of which brings NumPy and all of the engine."""
+    if find_spec(f"{__name__}.{name}") is not None:
+        return import_module(f".{name}", __name__)
     return getattr(import_module(".face", __name__), name)
