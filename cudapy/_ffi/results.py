@@ -49,15 +49,6 @@ def output_slots(cls: Any, kind: Any) -> Any:
     return _output_slots.setdefault(cls, (free.pop, free.append, new))
 
 
-def filling(function: Any, cls: Any) -> Any:
-    """A new C function object, which takes a `cls` itself for the address of one, and first.
-
-    ctypes finds the address faster than `byref` does.
-    """
-    function.argtypes = [ctypes.POINTER(cls)]
-    return function
-
-
 _kept: dict[tuple[str, int], Any] = {}
 
 

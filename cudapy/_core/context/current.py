@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
-from ... import driver
+from ... import _forks, driver
 from ..._ffi.convert import word
 from ..._ffi.interrupts import entered
 from ..._ffi.owning import Owning
-from ..._ffi.results import filling, output_slots, storage
+from ..._ffi.results import output_slots, storage
+from ..._ffi.status_calls import status_call
 from ...driver import CUcontext, CUresult, CUstreamCaptureMode, checked
 
 T = TypeVar("T")
@@ -26,12 +26,25 @@ c_function = cache(driver.libcuda.symbol)
 
 
 @cache
-def filling_function(symbol: str, cls: type) -> Any:
-    """The same for one that fills a `cls`, which it takes first, as itself."""
-    return filling(driver.libcuda.symbol(symbol), cls)
+def status_function(symbol: str, *takes: type) -> Any:
+    """Like `c_function`, for one whose parameters are handles and numbers of these types."""
+    return status_call(driver.libcuda.symbol(symbol), *takes)
 
 
-_process = 0  # the one in which cuInit succeeded; 0: none yet
+@cache
+def filling_function(symbol: str, cls: type, *takes: type) -> Any:
+    """Like `status_function`, for one that fills a `cls`, which it takes first, as itself."""
+    return status_call(driver.libcuda.symbol(symbol), *takes, fills=cls)
+
+
+_is_started = _is_forked = False  # whether cuInit succeeded, and whether that was in a parent
+
+
+@_forks.in_child
+def _leave_to_parent() -> None:
+    global _is_started, _is_forked
+    _is_forked = _is_started or _is_forked
+    _is_started = False
 
 
 def initialise() -> None:
@@ -40,14 +53,13 @@ def initialise() -> None:
     Raises CUDAError in a process forked from one that has used CUDA, pathfinder.LibraryNotFound without a
     driver.
     """
-    global _process
-    process = os.getpid()
-    if _process == process:
+    global _is_started
+    if _is_started:
         return
-    if _process:
+    if _is_forked:
         raise driver.libcuda.error("cuInit", CUresult.CUDA_ERROR_NOT_INITIALIZED, {})
     checked.cuInit(0)
-    _process = process
+    _is_started = True
 
 
 def with_context(context: int, function: Callable[..., T], *args: Any) -> T:

@@ -15,7 +15,7 @@ from ..._ffi.library import SymbolNotFound
 from ..._ffi.shown import shown, type_name
 from ..._resets import in_reset
 from ...driver import checked
-from ..context.context import Context, primaries, primary
+from ..context.context import Context, primary
 from ..context.current import initialise, with_context
 from ..memory.buffer import Buffer
 from ..memory.device import DeviceMemoryResource
@@ -92,7 +92,9 @@ class Device:
 
     def __new__(cls, device_id: Device | int | None = None) -> Device:
         initialise()
-        if device_id is None:
+        if type(device_id) is int:
+            ordinal = device_id
+        elif device_id is None:
             ordinal = _current_ordinal()
         else:
             ordinal = device_id._device_id if isinstance(device_id, Device) else _ordinal(device_id)
@@ -410,13 +412,10 @@ def _ordinal(device_id: Any) -> int:
 
 
 def _current_ordinal() -> int:
-    current = checked.cuCtxGetCurrent().value
-    if not current:
-        return 0
-    for ordinal, context in primaries.items():
-        if context._handle.value == current:
-            return ordinal
-    return int(checked.cuCtxGetDevice())
+    status, device = driver.cuCtxGetDevice()
+    if status:
+        return int(checked.cuCtxGetDevice()) if checked.cuCtxGetCurrent().value else 0
+    return int(device)
 
 
 def _context(context: int) -> int:

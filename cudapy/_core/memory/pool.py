@@ -9,8 +9,8 @@ from uuid import UUID
 
 from ... import driver
 from ..._errors import CUDAError
-from ..._ffi.convert import word
 from ..._ffi.handles import maker
+from ..._ffi.status_calls import SIZE
 from ...driver import (
     CUdeviceptr,
     CUmemAllocationHandleType,
@@ -18,10 +18,11 @@ from ...driver import (
     CUmemPool_attribute,
     CUmemPoolProps,
     CUresult,
+    CUstream,
     checked,
 )
 from ..closable import Closable
-from ..context.current import RelaxedCaptureMode, c_function, filling_function, owning
+from ..context.current import RelaxedCaptureMode, filling_function, owning, status_function
 from ..context.green import green_contexts, kept_number
 from ..ownership import owned
 from ..ownership.captures import captures, state
@@ -86,9 +87,9 @@ class MemoryPool(Closable, MemoryResource):
         self._ownership = ownership
         self._is_owned = ownership is not None
         if type(self).deallocate is MemoryPool.deallocate and not self.is_mapped:
-            self._free_async = c_function("cuMemFreeAsync")
-            alloc_async = filling_function("cuMemAllocFromPoolAsync", Address)
-            self._quick = alloc_async, self._free_async, word(int(pool))
+            self._free_async = status_function("cuMemFreeAsync", Address, CUstream)
+            alloc_async = filling_function("cuMemAllocFromPoolAsync", Address, SIZE, CUmemoryPool, CUstream)
+            self._quick = alloc_async, self._free_async, CUmemoryPool(int(pool))
         if not self.is_mapped:
             threshold = CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
             with RelaxedCaptureMode():  # the driver refuses both during a capture
@@ -134,7 +135,7 @@ class MemoryPool(Closable, MemoryResource):
             buffer._argument = deallocation_stream._handle
         cell = buffer._owed = _null()  # owed is what C writes there, whenever Ctrl-C comes
         buffer._process = owned.process
-        err = alloc_async(cell, word(size), pool, handle)
+        err = alloc_async(cell, size, pool, handle)
         if err:
             cell.value = 0
             arguments = {"bytesize": size, "pool": self._pool, "hStream": handle}

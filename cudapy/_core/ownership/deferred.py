@@ -62,12 +62,11 @@ class DeferredReleases:
             self.retry(self.after_work)
         for function in self.after_waiting:
             function()
-        self._release_unused()
+        if self._in_use:
+            self._release_unused()
 
     def _release_unused(self) -> None:
         """Release what was kept for work that is done."""
-        if not self._in_use:
-            return
         with RelaxedCaptureMode():
             for _ in range(len(self._in_use)):
                 try:

@@ -9,11 +9,12 @@ from ... import driver
 from ..._errors import CUDAError
 from ..._ffi.handles import maker
 from ..._ffi.shown import shown, type_name
+from ..._ffi.status_calls import UNSIGNED
 from ..._resets import in_reset
 from ...driver import CUevent, CUipcEventHandle, CUresult, checked
 from ..closable import Closable
 from ..context.context import Context, context_of, retained_contexts
-from ..context.current import c_function, filling_function, owning, with_context
+from ..context.current import filling_function, owning, status_function, with_context
 from ..context.green import green_contexts, green_number, kept_number
 from ..options import accepted
 from ..ownership import owned
@@ -292,7 +293,7 @@ _creates: Any = None  # cuEventCreate
 
 def _destroyer() -> Any:
     global _destroys
-    _destroys = c_function("cuEventDestroy_v2")
+    _destroys = status_function("cuEventDestroy_v2", CUevent)
     return _destroys
 
 
@@ -300,7 +301,7 @@ def _create(handle: CUevent, flags: int) -> None:
     """Source: cuEventCreate, without what the driver's Python function checks."""
     global _creates
     if _creates is None:
-        _creates = filling_function("cuEventCreate", CUevent)
+        _creates = filling_function("cuEventCreate", CUevent, UNSIGNED)
     if status := _creates(handle, flags):
         handle.value = 0
         raise driver.libcuda.error("cuEventCreate", CUresult(status), {"Flags": flags})

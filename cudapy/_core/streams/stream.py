@@ -9,10 +9,11 @@ from ... import _libraries, driver
 from ..._ffi.handles import maker
 from ..._ffi.integers import exact_int
 from ..._ffi.shown import type_name
-from ...driver import CUstream, CUstream_flags, checked
+from ..._ffi.status_calls import SIGNED, UNSIGNED
+from ...driver import CUevent, CUstream, CUstream_flags, checked
 from ..closable import Closable
 from ..context.context import Context
-from ..context.current import c_function, filling_function, owning
+from ..context.current import filling_function, owning, status_function
 from ..context.green import green_contexts, green_number, kept_number
 from ..options import accepted
 from ..ownership.captures import capture_of, captures, too_early
@@ -95,8 +96,8 @@ class Stream(Closable):
     def _made(context: int, flags: int, priority: int) -> Stream:
         cell, handle = _null(), _null()
         green = green_number(context) if green_contexts else 0
-        ownership = Prerequisite(_destroy, cell, context=green).quickly(c_function("cuStreamDestroy_v2"))
-        create = filling_function("cuStreamCreateWithPriority", CUstream)
+        ownership = Prerequisite(_destroy, cell, context=green).quickly(_destroys or _destroyer())
+        create = filling_function("cuStreamCreateWithPriority", CUstream, UNSIGNED, SIGNED)
         if status := create(cell, flags, priority):
             cell.value = 0
             arguments = {"flags": flags, "priority": priority}
@@ -284,8 +285,17 @@ _record: Any = None  # cuEventRecord, once it was asked for
 
 def _recording() -> Any:
     global _record
-    _record = c_function("cuEventRecord")
+    _record = status_function("cuEventRecord", CUevent, CUstream)
     return _record
+
+
+_destroys: Any = None  # cuStreamDestroy
+
+
+def _destroyer() -> Any:
+    global _destroys
+    _destroys = status_function("cuStreamDestroy_v2", CUstream)
+    return _destroys
 
 
 def _destroy(handle: CUstream) -> None:

@@ -14,6 +14,8 @@ from ..ownership.deferred import deferred
 SPIN = 0.005  # seconds of asking without a pause, as the driver itself does
 SLEEP = 0.02  # the longest pause, in seconds
 
+_NOT_READY = int(CUresult.CUDA_ERROR_NOT_READY)
+_thread = threading.get_ident
 _main_thread = threading.main_thread().ident or 0
 
 
@@ -29,7 +31,7 @@ def wait(
     `synchronize` is called in the end all the same: only after that does a pool count as unused, and can it
     give back, what was freed in the order of the work.
     """
-    if threading.get_ident() == _main_thread and not resets.is_possible:
+    if _thread() == _main_thread and not resets.is_possible and query(handle)[0] == _NOT_READY:
         _watch(query, handle, spin)
     synchronize(handle)
     deferred.drain()
@@ -37,10 +39,8 @@ def wait(
 
 def _watch(query: Callable[[Any], Any], handle: Any, spin: float) -> None:
     """Ask until the work is done or has failed."""
-    (status,) = query(handle)
     start = time.perf_counter()
-    while status == CUresult.CUDA_ERROR_NOT_READY:
+    while query(handle)[0] == _NOT_READY:
         waited = time.perf_counter() - start
         if waited >= spin:
             time.sleep(min(max(waited / 50, 1e-5), SLEEP))
-        (status,) = query(handle)
