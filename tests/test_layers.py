@@ -62,6 +62,7 @@ ALLOWED = {
         "core",
         "functions",
         "_types",
+        "_ffi",
         "pathfinder",
     },
     "top": {"top", "core", "functions", "pathfinder"},
