@@ -18,14 +18,14 @@ FOLDER = Path(__file__).parent / "clients"
 pytestmark = pytest.mark.thorough
 
 
-def run(*arguments: str, cwd: Path = FOLDER) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, cwd: Path = FOLDER, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a program under `python -m cudapy.simulator`. Skips the test without a PyTorch for CUDA."""
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed")
     if "+cpu" in importlib.metadata.version("torch"):
         pytest.skip("this torch is built without CUDA")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CUDAPY")}
-    environment["PYTHONPATH"] = str(FOLDER.parents[1])
+    environment |= {"PYTHONPATH": str(FOLDER.parents[1]), **variables}
     command = [sys.executable, "-W", "ignore", "-m", "cudapy.simulator", *arguments]
     return subprocess.run(
         command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=600, check=False
@@ -43,17 +43,23 @@ def test_training() -> None:
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-def test_a_mistake_in_a_kernel_of_triton(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("program", "kind", "kernel", "place"),
+    [
+        ("test_triton_kernels.py", "fault", "add_without_mask", "test_triton_kernels.py:23"),
+        ("test_compiled_kernels.py", "race", "reverse", "reverse.cu:5"),
+    ],
+)
+def test_a_mistake_in_a_kernel(program: str, kind: str, kernel: str, place: str, tmp_path: Path) -> None:
     """Each tensor is an allocation of its own: a write past its end is found, with the line."""
-    shutil.copy(FOLDER / "faulty" / "test_triton_kernels.py", tmp_path)
+    shutil.copy(FOLDER / "faulty" / program, tmp_path)
     found = tmp_path / "found.json"
     options = ["--check", "all", "--json", str(found), "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    done = run(*options, "test_triton_kernels.py", cwd=tmp_path)
+    done = run(*options, program, cwd=tmp_path, TRITON_CACHE_DIR=str(tmp_path / "cache"))
     assert done.returncode, done.stdout[-3000:] + done.stderr[-3000:]
     findings = json.loads(found.read_text())["findings"]
-    assert [finding["kind"] for finding in findings] == ["fault"]
-    assert findings[0]["kernel"] == "add_without_mask"
-    assert findings[0]["line"].startswith("test_triton_kernels.py:")
+    assert [(each["kind"], each["kernel"]) for each in findings] == [(kind, kernel)]
+    assert findings[0]["line"].endswith(place)
 
 
 def test_operators() -> None:

@@ -114,6 +114,8 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "copy_": _copy,
     "_use_cudnn_ctc_loss": _no,
     "_use_cudnn_ctc_loss.Tensor": _no,
+    "_use_miopen_ctc_loss": _no,
+    "_use_miopen_ctc_loss.Tensor": _no,
     "mm.dtype": _mm,
     "bmm.dtype": _mm,
     "addmm.dtype": _addmm,

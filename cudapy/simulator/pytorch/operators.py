@@ -46,7 +46,7 @@ KERNELS = (
     "CompositeImplicitAutograd",
 )
 """The keys whose kernels run on the CPU."""
-ON_ANY_DEVICE = re.compile("copy_|_?index|_ctc_loss|_fused_|_foreach_|_amp_|_embedding_bag")
+ON_ANY_DEVICE = re.compile("copy_|_?index|_use_|_ctc_loss|_fused_|_foreach_|_amp_|_embedding_bag")
 """Operators that take tensors of the CPU with dimensions beside those of a GPU."""
 NUMBERS = (int, float, complex)
 LACKS = re.compile(r"not implemented for '(\w+)'")
