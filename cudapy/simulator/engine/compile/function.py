@@ -185,9 +185,10 @@ class FunctionCompiler:
 
     def constant_object(self, value: Hashable) -> str:
         """The name of an object that blocks use as it is."""
-        name = self._objects.get(value)
+        key = type(value), value  # tuples of other classes may be equal
+        name = self._objects.get(key)
         if name is None:
-            name = self._objects[value] = f"O{len(self._objects)}"
+            name = self._objects[key] = f"O{len(self._objects)}"
             self._scope[name] = value
         return name
 

@@ -11,7 +11,7 @@ from ..ptx.syntax import Address, Bracket, Integer, PTXError, Register, Symbol, 
 from ..ptx.types import TYPES
 from ..tensor_map import FIELDS, SIZE, refusal
 from .data import nothing, space_of
-from .forms import TensorCopy
+from .forms import BulkCopy, TensorCopy
 from .rule import rule
 
 if TYPE_CHECKING:
@@ -47,8 +47,11 @@ def _copy(writer: BlockWriter, instruction: Instruction, groups: dict[str, str])
     barrier = "None" if way[0] == "global" else writer.address(more.pop(0))
     mask = _rest(writer, more, groups)
     reduction = (groups["op"], groups["T"]) if "op" in groups else None
-    arguments = f"{way!r}, {target}, {source}, {count}, {barrier}, {mask}, {reduction!r}, I, {writer.number}"
-    writer.line(f"L.bulk.copy({arguments})")
+    form = writer.function.constant_object(BulkCopy(*way, reduction))
+    writer.line(
+        f"L.bulk.copy({form}, I, {writer.number}, target={target}, source={source}, size={count}, "
+        f"barrier={barrier}, mask={mask})"
+    )
 
 
 def _place(writer: BlockWriter, operand: Operand) -> str:

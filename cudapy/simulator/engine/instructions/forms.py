@@ -1,4 +1,4 @@
-"""What is known of matrix instructions and tensor copies when they are compiled: the first argument of the
+"""What is known of matrix instructions and bulk copies when they are compiled: the first argument of the
 methods that run them, made once.
 """
 
@@ -52,6 +52,16 @@ class Tile(NamedTuple):
     space: str
     registers: int
     """How many each thread has of it."""
+
+
+class BulkCopy(NamedTuple):
+    """cp.async.bulk and cp.reduce.async.bulk."""
+
+    target: str
+    """The space that is written: "cluster", "shared" or "global"."""
+    source: str
+    reduction: tuple[str, str] | None
+    """The operation, and the type of an element; None for a copy."""
 
 
 class TensorCopy(NamedTuple):

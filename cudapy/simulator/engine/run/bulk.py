@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..aliases import I64, U8, U32, U64, Array, Lanes
+    from ..instructions.forms import BulkCopy
     from .mbarrier import Mbarriers
     from .race_detector import RaceDetector
     from .report import Reporter
@@ -54,23 +55,22 @@ class Bulk:
 
     def copy(
         self,
-        way: tuple[str, str],
+        form: BulkCopy,
+        lanes: Lanes,
+        number: int,
+        *,
         target: U64,
         source: U64,
         size: U32,
         barrier: U64 | None,
         mask: Array | None,
-        reduction: tuple[str, str] | None,
-        lanes: Lanes,
-        number: int,
     ) -> None:
         """cp.async.bulk and cp.reduce.async.bulk, lane after lane.
 
-        way: the spaces of target and source: "cluster", "shared" or "global".
         barrier: the address of one; None where a group of copies is waited for.
         mask: the ranks of the blocks that get it; None for that of the target alone.
-        reduction: an operation, and the type of an element.
         """
+        reduction = form.reduction
         for lane, *one in self.each(lanes, target, source, size, barrier, mask):
             to, start, count, word, ranks = one
             if count % _ALIGN:
@@ -78,17 +78,17 @@ class Bulk:
                 self._report.fail(fault.MISALIGNED_ADDRESS, text, number, np.array([lane]), True)
             if not count:
                 continue
-            if way[1] == "global":
+            if form.source == "global":
                 data = self._global_bytes(lane, start, count, number, READ)
             else:
-                first = self.shared_start(lane, start, count, _ALIGN, way[1], number, READ)
+                first = self.shared_start(lane, start, count, _ALIGN, form.source, number, READ)
                 data = self._shared.data[first : first + count]
                 self.seen(first + np.arange(count), lane, number)
-            if way[0] == "global":
+            if form.target == "global":
                 _move(self._global_bytes(lane, to, count, number, WRITE), data, reduction, True)
                 self.grouped(lane, first + np.arange(count))
                 continue
-            for place in self.targets(lane, to, word, ranks, count, _ALIGN, way[0], number):
+            for place in self.targets(lane, to, word, ranks, count, _ALIGN, form.target, number):
                 places = place.start + np.arange(count)
                 self.held(places, lane, number, place.barrier, reduction is not None)
                 _move(self._shared.data[place.start : place.start + count], data, reduction, False)
