@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 from packaging.requirements import Requirement
 
+import cudapy
+
 from .stub import REPOSITORY
 
 if sys.version_info >= (3, 11):
@@ -74,3 +76,23 @@ def test_ci_runs_on_every_python_that_is_promised() -> None:
     promised = [each for each in classifiers if re.fullmatch(r"3\.\d+", each)]
     untested = re.findall(r'python: "([\d.]+)t?", untested: true', workflow)
     assert [each for each in promised if each not in untested] == re.findall(r"[\d.]+", tested)
+
+
+def test_generated_files_say_so() -> None:
+    """To whoever opens one, in the first line, and to GitHub, which folds them in reviews."""
+    lines = (REPOSITORY / ".gitattributes").read_text().splitlines()
+    patterns = [line.removesuffix(" linguist-generated") for line in lines if line[:1] not in ("", "#")]
+    marked = {path for pattern in patterns for path in REPOSITORY.glob(pattern)}
+    assert all(any(REPOSITORY.glob(pattern)) for pattern in patterns)
+    stubs = set((REPOSITORY / "cudapy").rglob("*.pyi"))
+    assert stubs <= marked
+    for path in marked:
+        assert re.search(r"`python -m tests\.\w+`", "".join(path.read_text().splitlines()[:1])), path
+
+
+def test_all_files_with_a_version_have_the_same() -> None:
+    for file, pattern in (
+        ("CITATION.cff", r"^version: (.*)$"),
+        ("conda/recipe.yaml", r'^  version: "(.*)"$'),
+    ):
+        assert re.findall(pattern, (REPOSITORY / file).read_text(), re.M) == [cudapy.__version__], file

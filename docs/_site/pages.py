@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 INCLUDED = {
     "CHANGELOG.md": "changelog",
+    "CODE_OF_CONDUCT.md": "conduct",
     "CONTRIBUTING.md": "contributing",
     "SECURITY.md": "security",
     "samples/README.md": "samples",
