@@ -85,7 +85,7 @@ def forms() -> tuple[Form, ...]:
     found, texts = [], []
     for table in instructions.TABLES:
         for rule in table.RULES:
-            if rule.emit is not None and rule.name not in ("mov", "cvta"):
+            if not rule.expression and rule.effect not in ("move", "convert_address"):
                 continue
             for opcode in rule.opcodes():
                 match = instructions.match(opcode)

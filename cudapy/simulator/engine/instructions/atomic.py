@@ -64,7 +64,8 @@ def _vector(
 
 def _rules(name: str) -> list[Rule]:
     operands = "d a b" if name == "atom" else ""
-    more: dict[str, Any] = {"emit": _atomic, "has_effect": True, "copies": True}
+    effect = "atomic" if name == "atom" else "reduction"
+    more: dict[str, Any] = {"emit": _atomic, "effect": effect, "has_effect": True, "copies": True}
     rules = [
         rule(f"{name}{_HEAD}.<op:add>{_TAIL}.<T:u32|s32|u64|f32|f64>", operands, **more),
         rule(f"{name}{_HEAD}.<op:add>.noftz{_TAIL}.<T:f16|f16x2|bf16|bf16x2>", operands, **more),

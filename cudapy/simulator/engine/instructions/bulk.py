@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..ptx.syntax import Address, Bracket, Integer, PTXError, Register, Symbol, Vector
 from ..ptx.types import TYPES
 from ..tensor_map import FIELDS, SIZE, refusal
-from .data import nothing, space_of
+from .data import space_of
 from .forms import BulkCopy, TensorCopy
 from .rule import rule
 
@@ -180,7 +180,7 @@ RULES = [
     rule(f"cp.reduce.async.bulk{_OUT.format('')}.<op:add>.noftz.<T:f16|bf16>", **_COPIES),
     rule(f"cp.reduce.async.bulk{_OUT.format('')}.<op:min|max>.<T:u32|s32|u64|s64|f16|bf16>", **_COPIES),
     rule(f"cp.reduce.async.bulk{_OUT.format('')}.<op:inc|dec>.<T:u32>", **_COPIES),
-    rule(f"cp.async.bulk.prefetch.L2.global{_HINT}", emit=nothing),
+    rule(f"cp.async.bulk.prefetch.L2.global{_HINT}", effect="nothing"),
     rule("cp.async.bulk.commit_group", emit=_commit, has_effect=True),
     rule("cp.async.bulk.wait_group[.read]", emit=_wait, has_effect=True),
     rule(f"cp.async.bulk.tensor{_RANK}{_INTO.format('[.how:tile]')}", **_TENSORS),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..ptx.syntax import Integer, PTXError, Register, Symbol, Vector
 from ..ptx.types import TYPES
-from .data import nothing
 from .rule import rule
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def _registers(writer: BlockWriter, instruction: Instruction, groups: dict[str, 
 _BARRIER: dict[str, Any] = {"emit": _barrier, "has_effect": True, "ends_block": True}
 
 RULES = [
-    rule("bra[.uni]", emit=_branch, ends_block=True),
+    rule("bra[.uni]", emit=_branch, effect="branch", ends_block=True),
     rule("brx.idx[.uni]", emit=_switch, has_effect=True, ends_block=True),
     rule("call[.uni]", emit=_call, has_effect=True, ends_block=True),
     rule("ret[.uni]", emit=_return, ends_block=True),
@@ -164,21 +163,26 @@ RULES = [
     rule("stackrestore.<T:u32|u64>", emit=_restore_stack, has_effect=True),
     rule("trap", emit=_trap, has_effect=True),
     rule("brkpt", emit=_trap, has_effect=True),
-    rule("membar.<level:cta|gl|sys>", emit=nothing),
-    rule("fence[.order:sc|acq_rel|acquire|release].<scope:cta|cluster|gpu|sys>", emit=nothing),
+    rule("membar.<level:cta|gl|sys>", effect="nothing"),
+    rule("fence[.order:sc|acq_rel|acquire|release].<scope:cta|cluster|gpu|sys>", effect="nothing"),
     rule(
         "fence.<order:acquire|release>.sync_restrict::<what:shared::cta|shared::cluster>.cluster",
-        emit=nothing,
+        effect="nothing",
     ),
-    rule("fence.proxy.<what:alias|async|async.global|async.shared::cta|async.shared::cluster>", emit=nothing),
+    rule(
+        "fence.proxy.<what:alias|async|async.global|async.shared::cta|async.shared::cluster>",
+        effect="nothing",
+    ),
     rule(
         "fence.proxy.async::generic.<order:acquire|release>.sync_restrict::<what:shared::cta|shared::cluster>"
         ".cluster",
-        emit=nothing,
+        effect="nothing",
     ),
-    rule("fence.proxy.tensormap::generic.<order:acquire|release>.<scope:cta|cluster|gpu|sys>", emit=nothing),
-    rule("fence.mbarrier_init.release.cluster", emit=nothing),
+    rule(
+        "fence.proxy.tensormap::generic.<order:acquire|release>.<scope:cta|cluster|gpu|sys>", effect="nothing"
+    ),
+    rule("fence.mbarrier_init.release.cluster", effect="nothing"),
     rule("nanosleep.u32", emit=_sleep, has_effect=True, yields=True),
-    rule("pmevent[.mask]", emit=nothing),
+    rule("pmevent[.mask]", effect="nothing"),
     rule("setmaxnreg.<way:inc|dec>.sync.aligned.u32", emit=_registers),
 ]

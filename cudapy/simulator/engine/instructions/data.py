@@ -232,7 +232,7 @@ def _store_parameter(writer: BlockWriter, source: Operand, name: str, offset: in
         writer.write(Register(f"{name}+{offset + step}"), f"({value} >> {shift}).astype({part.code})", part)
 
 
-def convert_address(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+def _convert_address(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
     """cvta: between the generic window and a state space."""
     kind = TYPES["u64"]
     base = SPACES.get(space_of(groups), 0)
@@ -298,32 +298,46 @@ def _policy(writer: BlockWriter, instruction: Instruction, groups: dict[str, str
     writer.write(instruction.operands[0], writer.constant(0, "u8"), TYPES["b64"])
 
 
-def nothing(writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
-    """What has no effect that a program can see here."""
-
-
 RULES = [
-    rule("mov.<T:pred|bits|integers|f32|f64|b128>", "d a", emit=move, copies=True),
+    rule("mov.<T:pred|bits|integers|f32|f64|b128>", "d a", emit=move, effect="move", copies=True),
     rule(
         f"ld{_SCOPE}[.space:{_SPACES}|const|param::entry|param::func|param][.nc]{_HINTS}.<T:data>",
         "d a",
         emit=load,
+        effect="load",
         has_effect=True,
         copies=True,
     ),
-    rule(f"ld{_WIDE}.<T:b128>", "d a", emit=load, has_effect=True, copies=True),
-    rule(f"st{_WIDE}.<T:b128>", "a", emit=store, has_effect=True),
-    rule(f"ld{_EIGHT}", "d a", emit=load, has_effect=True, copies=True, since=100),
-    rule(f"st{_EIGHT}", "a", emit=store, has_effect=True, since=100),
-    rule("ldu[.space:global][.vector:v2|v4].<T:data>", "d a", emit=load, has_effect=True, copies=True),
+    rule(f"ld{_WIDE}.<T:b128>", "d a", emit=load, effect="load", has_effect=True, copies=True),
+    rule(f"st{_WIDE}.<T:b128>", "a", emit=store, effect="store", has_effect=True),
+    rule(f"ld{_EIGHT}", "d a", emit=load, effect="load", has_effect=True, copies=True, since=100),
+    rule(f"st{_EIGHT}", "a", emit=store, effect="store", has_effect=True, since=100),
     rule(
-        f"st{_SCOPE}[.space:{_SPACES}|param::func|param]{_HINTS}.<T:data>", "a", emit=store, has_effect=True
+        "ldu[.space:global][.vector:v2|v4].<T:data>",
+        "d a",
+        emit=load,
+        effect="load",
+        has_effect=True,
+        copies=True,
     ),
-    rule(f"cvta[.to].<space:{_SPACES}|const|param>.<T:u64>", "d a", emit=convert_address, copies=True),
+    rule(
+        f"st{_SCOPE}[.space:{_SPACES}|param::func|param]{_HINTS}.<T:data>",
+        "a",
+        emit=store,
+        effect="store",
+        has_effect=True,
+    ),
+    rule(
+        f"cvta[.to].<space:{_SPACES}|const|param>.<T:u64>",
+        "d a",
+        emit=_convert_address,
+        effect="convert_address",
+        copies=True,
+    ),
     rule(f"isspacep.<space:{_SPACES}|const|param|param::entry>", "d:pred a:u64", emit=_is_in_space),
-    rule("prefetch[.space:global|local].<level:L1|L2>", emit=nothing),
-    rule("prefetch[.space:global].<level:L2::evict_last|L2::evict_normal>", emit=nothing),
-    rule("prefetchu.L1", emit=nothing),
+    rule("prefetch[.space:global|local].<level:L1|L2>", effect="nothing"),
+    rule("prefetch[.space:global].<level:L2::evict_last|L2::evict_normal>", effect="nothing"),
+    rule("prefetchu.L1", effect="nothing"),
     rule("applypriority[.space:global].L2::evict_normal", emit=_whole_line),
     rule("discard[.space:global].L2", emit=_whole_line),
     rule(

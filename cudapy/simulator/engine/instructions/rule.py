@@ -106,6 +106,8 @@ class Rule:
     """What becomes of the predicate `d` that the expression gives."""
     second: str = ""
     """What a second destination, a predicate, gets: an expression of the result `d`, too."""
+    effect: str = ""
+    """The name by which other back ends know what a rule without an expression does; "nothing" is nothing."""
     has_effect: bool = False
     """It does more than to compute its result: where its guard is false it must not run at all."""
     copies: bool = False
@@ -237,7 +239,11 @@ class Rule:
         """Write the code of an instruction. Raises PTXError."""
         if self.emit is not None:
             self.emit(writer, instruction, groups)
-            return
+        elif self.expression:
+            self._compute(writer, instruction, groups)
+
+    def _compute(self, writer: BlockWriter, instruction: Instruction, groups: dict[str, str]) -> None:
+        """Write the code of the expression."""
         if self.wraps:
             groups = writer.in_known_sign(instruction, groups)
         expression, slots, destination, operands, constants = self.reading(instruction, groups)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from ..ptx.syntax import Pair
 from ..ptx.types import TYPES
-from .data import nothing
 from .rule import rule
 
 if TYPE_CHECKING:
@@ -87,11 +86,14 @@ RULES = [
         "shfl.sync.<mode:up|down|bfly|idx>.<T:b32>",
         "d a b c m",
         emit=_shuffle,
+        effect="shuffle",
         has_effect=True,
         convergence_mask="4",
     ),
-    rule("vote.sync.<mode:all|any|uni>.pred", emit=_vote, has_effect=True, convergence_mask="2"),
-    rule("vote.sync.<mode:ballot>.b32", emit=_vote, has_effect=True, convergence_mask="2"),
+    rule(
+        "vote.sync.<mode:all|any|uni>.pred", emit=_vote, effect="vote", has_effect=True, convergence_mask="2"
+    ),
+    rule("vote.sync.<mode:ballot>.b32", emit=_vote, effect="vote", has_effect=True, convergence_mask="2"),
     rule("match.<mode:any|all>.sync.<T:b32|b64>", emit=_match, has_effect=True, convergence_mask="2"),
     rule("redux.sync.<op:add|min|max>.<T:u32|s32>", emit=_redux, has_effect=True, convergence_mask="2"),
     rule("redux.sync.<op:and|or|xor>.<T:b32>", emit=_redux, has_effect=True, convergence_mask="2"),
@@ -103,7 +105,9 @@ RULES = [
         since=100,
     ),
     rule("elect.sync", emit=_elect, has_effect=True, convergence_mask="1"),
-    rule("activemask.b32", "d:b32", emit=_active, has_effect=True, convergence_mask="present"),
-    rule("bar.warp.sync", emit=_together, has_effect=True, convergence_mask="0"),
-    rule("griddepcontrol.<what:launch_dependents|wait>", emit=nothing),
+    rule(
+        "activemask.b32", "d:b32", emit=_active, effect="active", has_effect=True, convergence_mask="present"
+    ),
+    rule("bar.warp.sync", emit=_together, effect="synchronize", has_effect=True, convergence_mask="0"),
+    rule("griddepcontrol.<what:launch_dependents|wait>", effect="nothing"),
 ]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..ptx.syntax import Integer, PTXError, Vector
 from ..ptx.types import TYPES
-from .data import nothing
 from .forms import WarpgroupProduct
 from .matrix import give, registers, shape
 from .rule import rule
@@ -76,7 +75,7 @@ RULES = [
     rule(f"{_shapes(8)}.<D:f32>.<A:tf32>.<B:tf32>", **_MORE),
     rule(f"{_shapes(32)}.<D:f16|f32>.<A:e4m3|e5m2>.<B:e4m3|e5m2>", **_MORE),
     rule(f"{_shapes(32, _INTEGER_WIDTHS)}[.satfinite].<D:s32>.<A:s8|u8>.<B:s8|u8>", **_MORE),
-    rule("wgmma.fence.sync.aligned", emit=nothing),
-    rule("wgmma.commit_group.sync.aligned", emit=nothing),
-    rule("wgmma.wait_group.sync.aligned", emit=nothing),
+    rule("wgmma.fence.sync.aligned", effect="nothing"),
+    rule("wgmma.commit_group.sync.aligned", effect="nothing"),
+    rule("wgmma.wait_group.sync.aligned", effect="nothing"),
 ]

@@ -40,7 +40,7 @@ def is_able(step: Step, function: FunctionCompiler) -> bool:
     if rule.convergence_mask and instruction.guard is not None:
         return False
     if rule.ends_block:
-        return instruction.name == "bra"
+        return rule.effect == "branch"
     if any(isinstance(one, Symbol) for one in _parts(instruction.operands)):
         return _is_able(step, function)
     key = (

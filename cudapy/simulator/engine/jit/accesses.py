@@ -38,7 +38,7 @@ def access_of(step: Step) -> tuple[str, Type, int]:
     if (groups.get("cop") or "") not in _KNOWN_CACHES:
         raise Unsupported
     count = int((groups.get("vector") or "v1")[1:])
-    data = step.instruction.operands[0 if step.instruction.name == "ld" else 1]
+    data = step.instruction.operands[0 if is_load(step) else 1]
     items = data.items if isinstance(data, Vector) else (data,)
     if len(items) != count:
         raise Unsupported
@@ -50,7 +50,7 @@ _ATOMIC = ("add", "and", "or", "xor", "min", "max")
 
 def atomic_of(step: Step) -> tuple[str, Type, str]:
     """The space, type and operation of an atomic. Raises Unsupported."""
-    require_operands(step.instruction, 3 if step.instruction.name == "atom" else 2)
+    require_operands(step.instruction, 3 if gives_old(step) else 2)
     groups = step.match.groups
     space, kind, op = groups.get("space") or "", TYPES[groups["T"]], groups["op"]
     if space not in CHECKS or space == "const" or groups.get("vector") or op not in _ATOMIC:
@@ -64,16 +64,24 @@ def atomic_of(step: Step) -> tuple[str, Type, str]:
 
 def is_atomic(step: Step) -> bool:
     """Whether it is an atomic or a reduction."""
-    return step.instruction.name in ("atom", "red")
+    return step.match.rule.effect in ("atomic", "reduction")
+
+
+def gives_old(step: Step) -> bool:
+    """Whether it is an atomic with a destination."""
+    return step.match.rule.effect == "atomic"
+
+
+def is_load(step: Step) -> bool:
+    return step.match.rule.effect == "load"
 
 
 def is_access(step: Step) -> bool:
     """Whether it is a load or store of memory."""
-    return step.instruction.name in ("ld", "st") and not (step.match.groups.get("space") or "").startswith(
-        "param"
-    )
+    space = step.match.groups.get("space") or ""
+    return step.match.rule.effect in ("load", "store") and not space.startswith("param")
 
 
 def access_address(lanes: Lanes, step: Step) -> tuple[int, ...]:
     """The addresses of an access."""
-    return lanes.address(step.instruction.operands[1 if step.instruction.name in ("ld", "atom") else 0])
+    return lanes.address(step.instruction.operands[1 if is_load(step) or gives_old(step) else 0])

@@ -105,10 +105,6 @@ def _slot_size(lanes: Lanes, name: str, offset: int) -> int | None:
     return lanes.function.compiled.param_slots.get(name, {}).get(offset)
 
 
-def nothing(lanes: Lanes, instruction: Instruction, groups: dict[str, str]) -> None:
-    """Without an effect that a program can see."""
-
-
 def _parts(address: Operand, data: Operand, kind: Type) -> Iterator[tuple[Operand, str, int]]:
     """What is loaded or stored, each with the parameter and the offset in it. Raises Unsupported."""
     if not isinstance(address, Address) or not isinstance(address.base, Symbol):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arithmetic import arrays
-from ..instructions import data as rules
 from ..ptx.syntax import Integer
 from ..ptx.types import Type
 from . import conversions, data, floats, halves, integers  # noqa: F401 (they register primitives)
@@ -77,20 +76,20 @@ def _plain(write: Callable[[Lanes, Instruction, dict[str, str]], None]) -> Write
     return lambda lanes, instruction, match: write(lanes, instruction, match.groups)
 
 
-_MOVES: dict[Any, Writer] = {
-    rules.move: _plain(data.move),
-    rules.convert_address: _plain(data.convert_address),
-    rules.load: _plain(data.load_parameter),
-    rules.store: _plain(data.store_parameter),
-    rules.nothing: _plain(data.nothing),
+_EFFECTS: dict[str, Writer] = {
+    "move": _plain(data.move),
+    "convert_address": _plain(data.convert_address),
+    "load": _plain(data.load_parameter),
+    "store": _plain(data.store_parameter),
+    "nothing": lambda lanes, instruction, match: None,
 }
-"""What rules that are no expressions do to registers, by the function that writes their code for NumPy."""
+"""What rules without an expression do to registers. `accesses` and `together` have what needs memory."""
 
 
 def lower(lanes: Lanes, instruction: Instruction, match: Match) -> None:
     """Add the steps of an instruction. Raises Unsupported, and PTXError."""
     rule = match.rule
-    write = _lower if rule.emit is None else _MOVES.get(rule.emit)
+    write = _lower if rule.expression else _EFFECTS.get(rule.effect)
     if write is None:
         raise Unsupported
     lanes.guard = None

@@ -18,7 +18,16 @@ from ..ptx.syntax import Instruction, Operand, Register, Vector
 from ..ptx.types import TYPES, Type
 from ..rounding import round_up
 from . import layout
-from .accesses import CHECKS, access_address, access_of, atomic_of, is_access, is_atomic
+from .accesses import (
+    CHECKS,
+    access_address,
+    access_of,
+    atomic_of,
+    gives_old,
+    is_access,
+    is_atomic,
+    is_load,
+)
 from .atomics import write_atomic
 from .lanes import Lanes, Value
 from .layout import NARROW, WIDE
@@ -366,33 +375,33 @@ class _Writer:
         """A load or store: its addresses and what it stores are put where the routines look for it."""
         region, out = self._region, self._out
         space, kind, count = access_of(step)
-        is_load = step.instruction.name == "ld"
+        loads = is_load(step)
         self._store(access_address(self._lanes, step), layout.ADDRESS)
-        data = step.instruction.operands[0 if is_load else 1]
+        data = step.instruction.operands[0 if loads else 1]
         operands = data.items if isinstance(data, Vector) else (data,)
         offsets = []
-        direct = is_load and all(self._is_direct(one, kind) for one in operands)
+        direct = loads and all(self._is_direct(one, kind) for one in operands)
         for number, operand in enumerate(operands):
-            offset = (layout.LOADED if is_load else layout.VALUES) + number * WIDE
+            offset = (layout.LOADED if loads else layout.VALUES) + number * WIDE
             if direct and isinstance(operand, Register):
                 offset = region.location(operand.name)
-            elif not is_load:
+            elif not loads:
                 self._put(operand, kind, offset)
             offsets.append(offset)
         self._flush(self._read_after[place] | _needed(step.instruction))
         if direct:
             self._written |= {one.name for one in operands if isinstance(one, Register)}
         access = accessed(
-            np.dtype(kind.code), count, region.function.number(step.instruction), READ if is_load else WRITE
+            np.dtype(kind.code), count, region.function.number(step.instruction), READ if loads else WRITE
         )
         resume = self._check(MemoryStep(space, access, tuple(offsets)))
-        routine = (layout.LOAD if is_load else layout.STORE) + kind.size.bit_length() - 1
+        routine = (layout.LOAD if loads else layout.STORE) + kind.size.bit_length() - 1
         for item, offset in enumerate(offsets):
             out.lea(RDI, At(RBX, offset))
             out.set(R8, item * kind.size)
             out.call_at(_routine(routine))
         out.label(resume)
-        if is_load and not direct:
+        if loads and not direct:
             for operand, offset in zip(operands, offsets, strict=True):
                 value = self._lanes.at(offset, kind.size == 8)
                 self._lanes.write(operand, value, _bits_of(kind))
@@ -421,14 +430,14 @@ class _Writer:
         space, kind, op = atomic_of(step)
         self._store(access_address(self._lanes, step), layout.ADDRESS)
         operands = step.instruction.operands
-        self._put(operands[2 if step.instruction.name == "atom" else 1], kind, layout.VALUES)
+        self._put(operands[2 if gives_old(step) else 1], kind, layout.VALUES)
         self._flush(self._read_after[place] | _needed(step.instruction))
         access = accessed(np.dtype(kind.code), 1, region.function.number(step.instruction), ATOMIC)
         values, found = layout.VALUES, layout.LOADED
         resume = self._check(MemoryStep(space, access, (values, found), (op, kind.name)))
         write_atomic(out, op, kind, space, values, found, region)
         out.label(resume)
-        if step.instruction.name == "atom":
+        if gives_old(step):
             value = self._lanes.at(found, kind.size == 8)
             self._lanes.write(operands[0], value, _bits_of(kind))
 
@@ -437,12 +446,12 @@ class _Writer:
 
         def flush() -> Lanes:
             self._flush(wanted)
-            if step.instruction.name == "vote":
+            if step.match.rule.effect == "vote":
                 self._out.keep(At(RBX, layout.VOTES), RDX, 4)
             return self._lanes
 
         self._lanes = write_together(self._lanes, step, flush)
-        if step.instruction.name == "shfl":  # before the next one puts there what lanes give
+        if step.match.rule.effect == "shuffle":  # before the next one puts there what lanes give
             self._flush(self._read_after[place])
 
     def _is_direct(self, operand: Operand, kind: Type) -> bool:

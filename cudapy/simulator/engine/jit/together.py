@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from ..compile.graph import Step
 
 
-_LEAST = {"shfl": 4, "vote": 3, "activemask": 1}
-"""The operands that an instruction takes."""
+_LEAST = {"shuffle": 4, "vote": 3, "active": 1, "synchronize": 0}
+"""The effects that there is machine code for, and how many operands they take."""
 
 
 def write_together(lanes: Lanes, step: Step, flush: Callable[[], Lanes] | None = None) -> Lanes:
@@ -26,20 +26,20 @@ def write_together(lanes: Lanes, step: Step, flush: Callable[[], Lanes] | None =
     memory.
     """
     instruction, groups = step.instruction, step.match.groups
-    opcode = instruction.opcode
-    require_operands(instruction, _LEAST.get(instruction.name, 0))
-    if opcode.startswith("shfl.sync."):
+    effect = step.match.rule.effect
+    if effect not in _LEAST:
+        raise Unsupported
+    require_operands(instruction, _LEAST[effect])
+    if effect == "shuffle":
         lanes.code.store(layout.VALUES, lanes.read(instruction.operands[1], TYPES["b32"])[0])
         lanes = flush() if flush is not None else lanes
         _shuffle(lanes, instruction, groups)
-    elif opcode.startswith("vote.sync."):
+    elif effect == "vote":
         lanes.code.bits(lanes.read(instruction.operands[1], TYPES["pred"])[0])
         lanes = flush() if flush is not None else lanes
         _vote(lanes, instruction, groups)
-    elif opcode == "activemask.b32":
+    elif effect == "active":
         lanes.write(instruction.operands[0], lanes.all_ones(1), TYPES["b32"])
-    elif opcode != "bar.warp.sync":
-        raise Unsupported
     return lanes
 
 
