@@ -186,6 +186,13 @@ def test_the_engine_alone(tmp_path: Path) -> None:
     assert (foreign, name) == ([], "ptx_engine")
 
 
+def test_the_face_can_be_explored() -> None:
+    assert {"Module", "Device", "launch", "Fault"} <= set(dir(engine))
+    names: dict[str, Any] = {}
+    exec("from cudapy.simulator.engine import *", names)
+    assert names["launch"] is launch
+
+
 def test_arguments_that_do_not_fit() -> None:
     memory = Memory()
     kernel = Module(PTX.replace(".param .u64 out", ".param .u64 out, .param .f64 b"), memory).functions["k"]

@@ -33,3 +33,7 @@ def __getattr__(name: str) -> Any:
     if find_spec(f"{__name__}.{name}") is not None:
         return import_module(f".{name}", __name__)
     return getattr(import_module(".face", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *import_module(".face", __name__).__all__})
