@@ -58,7 +58,7 @@ from ._pathfinder.nvidia import (
     locate_static_lib,
 )
 from ._pathfinder.opened import path_of
-from ._pathfinder.places import Candidate, Host, Place, loader_path, newest, this_host
+from ._pathfinder.places import Candidate, Host, Place, newest, this_host
 
 __version__ = "1.9.1"
 """The release of cuda.pathfinder whose API this module has."""
@@ -300,11 +300,6 @@ def is_open(name: str) -> bool:
 def opened(name: str) -> tuple[Loaded, ...]:
     """What `load` has returned for `name`, one for each major that was asked for; nothing is opened."""
     return tuple(known for known in tuple(_loaded.values()) if known.name == name)
-
-
-def loader_is_safe() -> bool:
-    """Whether the system's loader, asked for a bare name, leaves the working directory alone."""
-    return not loader_path(this_host())[1]
 
 
 def locate(name: str) -> Loaded | Candidate:

@@ -479,7 +479,6 @@ def planted(tmp_path: Path, build: Build) -> Path:
         target.mkdir(parents=True, exist_ok=True)
         for name in (row.linux[0].format(major=major) for row in LIBRARIES.values() for major in (12, 13)):
             shutil.copy(library, target / name)
-        shutil.copy(library, target / "libzstd.so.1")
     return folder
 
 
@@ -504,12 +503,6 @@ for name in pathfinder.LIBRARIES:
         print(pathfinder.load(name).path)
     except pathfinder.LibraryNotFound:
         pass
-from cudapy.simulator.code import fatbin
-from cudapy.simulator.refused import Refused
-try:
-    fatbin._by_library(b"", 0)
-except Refused:
-    pass
 """
 
 
