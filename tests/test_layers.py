@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import os
 import re
@@ -104,6 +105,7 @@ def layer(path: Path) -> str:
     return top if top in ALLOWED else "functions"
 
 
+@functools.cache
 def imports(path: Path) -> list[Import]:
     return list(_imports(ast.parse(path.read_text()), True))
 
@@ -283,7 +285,7 @@ def test_the_engine_is_used_by_its_face() -> None:
     (face,) = (ast.literal_eval(one.value) for one in body if ast.unparse(one).startswith("__all__ ="))  # type: ignore[attr-defined]
     wrong = []
     for path in FILES:
-        if path.is_relative_to(ENGINE):
+        if path.is_relative_to(ENGINE) or ENGINE.name not in path.read_text():
             continue
         for found in imports(path):
             if not found.level:
