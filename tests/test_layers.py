@@ -226,7 +226,8 @@ ENGINE = PACKAGE / "simulator" / "engine"
 ENGINE_ORDER = (
     "aliases", "fault", "rounding", "generated", "assembler", "settings", "address_spaces", "access",
     "tensor_map", "texture", "memory", "back_ends", "ptx", "arithmetic", "instructions", "compile",
-    "kernel", "device", "coverage", "counters", "progress", "run", "jit", "module", "grids", "face", "",
+    "kernel", "device", "coverage", "counters", "progress", "run", "jit", "module", "grids", "face",
+    "__main__", "",
 )  # fmt: skip
 """The files and packages of the engine, each of which imports only those before it; "": its `__init__`."""
 

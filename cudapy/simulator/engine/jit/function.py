@@ -66,6 +66,10 @@ class MachineCode:
         self._microseconds += len(self._blocks[block].steps) * (_STEP + _LANE * lanes)
         return None
 
+    def whole_region(self) -> Region | None:
+        """All blocks that there is machine code for, made now; None if there are none."""
+        return self._region if self._numbers else None
+
     @cached_property
     def _region(self) -> Region | None:
         """None if an instruction turns out to be none that there is code for."""

@@ -17,7 +17,7 @@ from ..generated import functions
 from ..ptx.syntax import Instruction, Operand, Register, Vector
 from ..ptx.types import TYPES, Type
 from ..rounding import round_up
-from . import layout
+from . import layout, vectors
 from .accesses import (
     CHECKS,
     access_address,
@@ -75,6 +75,19 @@ class Carried(NamedTuple):
     """Whether the region leaves it as it is."""
 
 
+class Part(NamedTuple):
+    """Consecutive bytes of a region's code."""
+
+    block: int | None
+    """None: an exit."""
+    instructions: tuple[Instruction, ...]
+    """The PTX that it belongs to; none: the beginning or end of the block."""
+    steps: tuple[vectors.Step, ...]
+    """What is computed for eight lanes at a time, four times."""
+    start: int
+    end: int
+
+
 class Region:
     """The blocks `numbers` of a function."""
 
@@ -98,14 +111,19 @@ class Region:
         self._crossing: set[str] = set().union(*(block.live_in for block in blocks))
         self._read: dict[int, set[str]] = {}
         self._written: dict[int, set[str]] = {}
+        self.parts: list[Part] = []
+        """What its code is made of."""
         out = Assembler()
         for number in numbers:
             _Writer(self, out, blocks[number]).write()
         for place in range(len(self.exits)):
+            begin = len(out)
             out.label(f"exit {place}")
             out.set(RAX, layout.LEFT | place)
             out.jump_to(_routine(layout.EXIT))
-        start = place_code(out.finish())
+            self.parts.append(Part(None, (), (), begin, len(out)))
+        self.code = out.finish()
+        start = place_code(self.code)
         names = [f"block {number}" for number in numbers]
         names += [f"exit {place}" for place in range(len(self.exits))]
         self.table = np.array([start + out.labels[name] for name in names], np.uint64)
@@ -263,6 +281,9 @@ class _Writer:
         self._lanes = Lanes(region)
         self._read: set[str] = set()
         self._written: set[str] = set()
+        self._instructions: list[Instruction] = []
+        """Those of the part at hand, which begins at `_begin`."""
+        self._begin = len(out)
         after: set[str] = set(block.live_out)
         self._read_after: list[set[str]] = []
         """What is read behind each step."""
@@ -283,7 +304,9 @@ class _Writer:
         if not block.is_idle:
             out.put(At(RBX, layout.EFFECTS), 1)
         ends = None
+        self._end_part()
         for place, step in enumerate(block.steps):
+            self._instructions.append(step.instruction)
             if step.match.rule.ends_block:
                 ends = step
             elif is_access(step):
@@ -294,6 +317,10 @@ class _Writer:
                 self._together(step, place)
             else:
                 lower(self._lanes, step.instruction, step.match)
+                continue
+            if ends is None:  # what is behind the addresses and values, which were written before
+                self._instructions.append(step.instruction)
+                self._end_part()
         condition = None
         if ends is not None:
             condition = self._lanes.truth(ends.instruction)
@@ -303,6 +330,16 @@ class _Writer:
         self._flush(block.live_out)
         self._region.covers(block.index, self._read, self._written)
         self._end(condition is not None)
+        self._end_part()
+
+    def _end_part(self, steps: Iterable[vectors.Step] = ()) -> None:
+        """The code from here on belongs to other instructions."""
+        if len(self._out) > self._begin:
+            instructions = tuple(self._instructions)
+            number = self._block.index
+            self._region.parts.append(Part(number, instructions, tuple(steps), self._begin, len(self._out)))
+            self._begin = len(self._out)
+            self._instructions.clear()
 
     def _end(self, is_conditional: bool) -> None:
         block, out, region = self._block, self._out, self._region
@@ -369,6 +406,7 @@ class _Writer:
                 value = lanes.choose(mask, value, lanes.at(location, len(value) == 2))
             self._store(value, location)
         code.emit(self._out, region.spill)
+        self._end_part(code.steps)
         self._lanes = Lanes(region)
 
     def _access(self, step: Step, place: int) -> None:
