@@ -46,7 +46,7 @@ class Kernel:
         self._lay_out_shared()
 
     def function_number(self, name: str) -> int:
-        """The number of a function of the kernel; one called by address gets it when it is met."""
+        """The number of a function of the kernel; one called by address gets it at its first call."""
         number = self._numbers.get(name)
         if number is None:
             compiled = self.module.compiled.get(name)

@@ -27,7 +27,7 @@ QUARANTINE = 64 << 20
 """Bytes of released memory that are kept, so that their addresses are not soon given out again."""
 NOTHING: U8 = np.empty(0, np.uint8)
 LEAST = 4096
-"""What an allocation counts for at least: it has Python objects around it."""
+"""The least that an allocation counts for, because of its Python objects."""
 
 
 class Allocation:
@@ -62,7 +62,7 @@ class Allocation:
         self.team: dict[int, Member] | None = None
         """Of multicast memory the devices whose memories it means, by their numbers."""
         self.fate = "that was freed"
-        """What became of it, once it is of no use."""
+        """What became of it, for reports."""
         self._views: dict[DType, tuple[Array, int]] = {}
 
     def view(self, dtype: DType) -> tuple[Array, int]:

@@ -53,7 +53,7 @@ class Function:
         self.parameters: list[tuple[int, int]] = kernel.parameters
         """Offset and size of each parameter, in bytes."""
         self.has_hidden_parameters = any(one.is_hidden for one in kernel.compiled.text.prototype.parameters)
-        """Whether the driver makes some of them, as tensor maps of tile kernels."""
+        """Whether the driver adds some of them, such as tensor maps of tile kernels."""
         self.shared_size: int = kernel.shared_size
         """Bytes of static shared memory."""
         self.local_size: int = kernel.compiled.local_size
@@ -76,7 +76,7 @@ class Function:
         most = (*directives.get("maxnreg", ()), 255)[0]
         counted = (*directives.get("registers", ()), 16 + len(kernel.compiled.slots))[0]
         self.registers: int = min(counted, most, 255)
-        """Those of the cubin that the PTX came with (`.registers`, which is no PTX), or an estimate."""
+        """Of the cubin that the PTX came with (`.registers`, which is not PTX), or an estimate."""
 
     def __repr__(self) -> str:
         return f"<Function {self.name}>"
@@ -218,7 +218,7 @@ class Module:
                 self._check_arguments(block)
 
     def _check_arguments(self, block: Block) -> None:
-        """Those of what the device does itself."""
+        """Check how many arguments a call of one of the device's own functions has. Raises PTXError."""
         if block.end != "call" or block.info.name in self.compiled or block.info.name not in SERVICES:
             return
         name, given, wanted = block.info.name, len(block.info.arguments), SERVICES[block.info.name].takes

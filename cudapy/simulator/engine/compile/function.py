@@ -42,7 +42,7 @@ _MASKS = ("b32", "u32", "s32")
 
 
 class CompiledFunction:
-    """What the scheduler runs."""
+    """A function, ready for the scheduler: basic blocks, and what a new frame holds."""
 
     def __init__(self, text: FunctionText) -> None:
         self.text = text
@@ -53,9 +53,9 @@ class CompiledFunction:
         self.instructions: list[Instruction] = []
         self.local_size = 0
         self.param_slots: dict[str, ParamSlots] = {}
-        """The parts that the parameters of functions and calls are kept in."""
+        """The slots of the parameters of functions and calls."""
         self.stack_slot: int | None = None
-        """Where it is kept how much `alloca` took, if it is there."""
+        """The register for the bytes that `alloca` took; None if there is no `alloca`."""
         self.slots: dict[str, int] = {}
         self.calls: set[str] = set()
         """Functions named in it."""
@@ -68,7 +68,7 @@ class CompiledFunction:
 
     @cached_property
     def calls_by_address(self) -> bool:
-        """Whether it calls a function that it was given."""
+        """Whether it calls a function by its address."""
         return any(block.end == "call" and block.info.name is None for block in self.blocks)
 
     @property
