@@ -197,6 +197,10 @@ class Assembler(Code):
         self.note((YMM[target],), (GENERAL[source],))
         self._vex(_Vector(1, 1, 0x6E, int(wide)), target, 0, source, 0)
 
+    def load_control(self, source: At) -> None:
+        """ldmxcsr: how vectors round."""
+        self._plain(b"\x0f\xae", 2, source, False)
+
     def zeroupper(self) -> None:
         self.code += b"\xc5\xf8\x77"
 

@@ -53,15 +53,18 @@ def float_to_integer(x: Term, mode: str, dtype: Any) -> Term:
 @primitive()
 def integer_to_float(x: Term, dtype: Any, rnd: str) -> Term:
     target, lanes = type_of(dtype), x.lanes
-    if x.kind.size == 8 or rnd != "rn":
+    if x.kind.size == 8 or (rnd != "rn" and target.size == 2):
         raise Unsupported
     signed = x.is_signed or x.kind.size < 4
     if target.size != 4:
-        wide = Term(lanes, lanes.doubles(x.value, signed), TYPES["f64"])
-        return wide if target.size == 8 else halves.to_half_kept(halves.to_odd32(wide))
+        exact = Term(lanes, lanes.doubles(x.value, signed), TYPES["f64"])
+        return exact if target.size == 8 else halves.to_half_kept(halves.to_odd32(exact))
     if signed:
-        return Term(lanes, lanes.one("cvtdq2ps", x.value), target)
-    return Term(lanes, lanes.singles_of(lanes.doubles(x.value, False)), target)
+        with lanes.rounding(rnd):
+            return Term(lanes, lanes.one("cvtdq2ps", x.value), target)
+    wide = lanes.doubles(x.value, False)
+    with lanes.rounding(rnd):
+        return Term(lanes, lanes.singles_of(wide), target)
 
 
 @primitive()
@@ -71,8 +74,9 @@ def float_to_float(x: Term, dtype: Any, rnd: str | None) -> Term:
         return x
     if target.size == 8:
         return _widened(x)
-    if x.kind.size == 8 and target.size == 4 and rnd in (None, "rn"):
-        return Term(x.lanes, x.lanes.singles_of(x.value), target)
+    if x.kind.size == 8 and target.size == 4:
+        with x.lanes.rounding(rnd):
+            return Term(x.lanes, x.lanes.singles_of(x.value), target)
     if x.kind.size == 4 and rnd in (None, "rn"):
         return halves.to_half_kept(x)
     if x.kind.size == 2:

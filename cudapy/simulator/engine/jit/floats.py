@@ -1,4 +1,4 @@
-"""Binary32 and binary64, rounded to nearest.
+"""Binary32 and binary64.
 
 Source: PTX ISA, "Floating Point Instructions".
 """
@@ -15,11 +15,6 @@ from .primitive import primitive
 from .terms import Term
 
 _QUIET = 1 << 51
-
-
-def _require_nearest(mode: str | None) -> None:
-    if (mode or "rn") != "rn":
-        raise Unsupported
 
 
 def _with_nan(result: Term, a: Term, b: Term, c: Term) -> Term:
@@ -64,73 +59,86 @@ def saturate(x: Term) -> Term:
 
 @primitive()
 def add32(a: Term, b: Term, rnd: str | None = None) -> Term:
-    _require_nearest(rnd)
-    return a + b
+    with a.lanes.rounding(rnd):
+        return a + b
 
 
 @primitive()
 def subtract32(a: Term, b: Term, rnd: str | None = None) -> Term:
-    _require_nearest(rnd)
-    return a + -b
+    return add32(a, -b, rnd)
+
+
+def _require_nearest(rnd: str | None) -> None:
+    """Of a result that is flushed it matters how it was rounded."""
+    if (rnd or "rn") != "rn":
+        raise Unsupported
 
 
 @primitive()
 def multiply32(a: Term, b: Term, rnd: str | None = None, ftz: bool = False) -> Term:
+    with a.lanes.rounding(rnd):
+        result = a * b
+    if not ftz:
+        return result
     _require_nearest(rnd)
-    return _settled(a * b, a, b, None) if ftz else a * b
+    return _settled(result, a, b, None)
 
 
 @primitive()
 def fma32(a: Term, b: Term, c: Term, rnd: str | None = None, ftz: bool = False) -> Term:
+    with a.lanes.rounding(rnd):
+        result = a.of((a.lanes.code.fused("fmadd213ps", a.value[0], b.value[0], c.value[0]),))
+    if not ftz:
+        return result
     _require_nearest(rnd)
-    result = a.of((a.lanes.code.fused("fmadd213ps", a.value[0], b.value[0], c.value[0]),))
-    return _settled(result, a, b, c) if ftz else result
+    return _settled(result, a, b, c)
 
 
 @primitive()
 def divide32(a: Any, b: Term, rnd: str | None = None, ftz: bool = False) -> Term:
-    _require_nearest(rnd)
     if ftz:
-        raise Unsupported  # of a result that is flushed it matters how it was rounded
-    return b.constant(a) / b
+        raise Unsupported
+    with b.lanes.rounding(rnd):
+        return b.constant(a) / b
 
 
 @primitive()
 def add64(a: Term, b: Term, rnd: str | None = None) -> Term:
-    _require_nearest(rnd)
-    return b.each("addpd", a)  # of two NaN the second one is chosen
+    with a.lanes.rounding(rnd):
+        return b.each("addpd", a)  # of two NaN the second one is chosen
 
 
 @primitive()
 def subtract64(a: Term, b: Term, rnd: str | None = None) -> Term:
-    _require_nearest(rnd)
-    return _with_nan(a.each("subpd", b), a, b, a)
+    with a.lanes.rounding(rnd):
+        result = a.each("subpd", b)
+    return _with_nan(result, a, b, a)
 
 
 @primitive()
 def multiply64(a: Term, b: Term, rnd: str | None = None) -> Term:
-    _require_nearest(rnd)
-    return b.each("mulpd", a)
+    with a.lanes.rounding(rnd):
+        return b.each("mulpd", a)
 
 
 @primitive()
 def fma64(a: Term, b: Term, c: Term, mode: str | None = None) -> Term:
-    _require_nearest(mode)
     parts = zip(a.value, b.value, c.value, strict=True)
-    result = a.of(tuple(a.lanes.code.fused("fmadd213pd", x, y, z) for x, y, z in parts))
+    with a.lanes.rounding(mode):
+        result = a.of(tuple(a.lanes.code.fused("fmadd213pd", x, y, z) for x, y, z in parts))
     return _with_nan(result, a, b, c)
 
 
 @primitive()
 def divide64(a: Any, b: Term, rnd: str | None = None) -> Term:
-    _require_nearest(rnd)
-    return b.constant(a).each("divpd", b)
+    with b.lanes.rounding(rnd):
+        return b.constant(a).each("divpd", b)
 
 
 @primitive("root32", "root64", "np.sqrt")
 def root(a: Term, rnd: str | None = None) -> Term:
-    _require_nearest(rnd)
-    return a.of(a.lanes.one(a.named("sqrt"), a.value))
+    with a.lanes.rounding(rnd):
+        return a.of(a.lanes.one(a.named("sqrt"), a.value))
 
 
 @primitive()

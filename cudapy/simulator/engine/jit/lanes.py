@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,6 +25,8 @@ from ..ptx.types import TYPES, Type
 from .vectors import Vectors
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..compile.function import FunctionCompiler
 
 Value = tuple[int, ...]
@@ -34,6 +37,9 @@ NAN = 0x7FFFFFFF
 """The bits of the hardware's NaN of binary32; of any number without its sign."""
 NAN16, INFINITY16, ONE16 = 0x7FFF, 0x7C00, 0x3C00
 """The same of binary16, and the bits of its infinity and of 1."""
+_MXCSR = 0x1F80
+"""The register that says how vectors round, as the system sets it: to nearest, and no exceptions."""
+_ROUNDING = {"rn": 0, "rm": 1, "rp": 2, "rz": 3}
 SIGN32, SIGN64 = 1 << 31, 1 << 63
 
 
@@ -182,6 +188,18 @@ class Lanes:
         if kind.kind == "s":
             return self.shifted("psrad", self.shifted("pslld", a, bits), bits)
         return self.each("pand", a, self.constant((1 << 8 * kind.size) - 1, 4))
+
+    @contextlib.contextmanager
+    def rounding(self, mode: str | None) -> Iterator[None]:
+        """Arithmetic that is added meanwhile rounds as PTX says: rn, rz, rm, rp."""
+        if (mode or "rn") != "rn":
+            masks = (_MXCSR | _ROUNDING[mode or "rn"] << 13, _MXCSR)
+            one, usual = (self.around.constant(mask, 4) for mask in masks)
+            self.code.control = one, usual
+        try:
+            yield
+        finally:
+            self.code.control = None
 
     # Registers and operands.
 

@@ -20,6 +20,8 @@ FIRST_SPARE, SECOND_SPARE = 14, 15
 """For steps that need registers for themselves."""
 _LATE = ("nan64", "settled")
 """Steps that take their operands after they have begun to make their result."""
+_ROUNDED = ("vector", "unary", "narrow", "fused")
+"""Forms of steps whose results may depend on how the processor rounds."""
 
 
 class Step(NamedTuple):
@@ -30,6 +32,8 @@ class Step(NamedTuple):
     operands: tuple[int, ...]
     number: int | None = None
     form: str = "vector"
+    control: tuple[int, int] | None = None
+    """The offsets of the MXCSR that it rounds by, if not to nearest, and of the usual one."""
 
 
 class Vectors:
@@ -40,6 +44,8 @@ class Vectors:
         self._count = 0
         self._known: dict[object, int] = {}
         self._loaded: set[int] = set()
+        self.control: tuple[int, int] | None = None
+        """That of arithmetic that is added: see `Step`."""
 
     def op(self, name: str, a: int, b: int, number: int | None = None) -> int:
         return self._add(name, (a, b), number, "vector")
@@ -113,13 +119,14 @@ class Vectors:
         return result
 
     def _add(self, name: str, operands: tuple[int, ...], number: int | None, form: str) -> int:
-        key = (name, operands, number)
+        control = self.control if form in _ROUNDED else None
+        key = (name, operands, number, control)
         known = self._known.get(key)
         if known is not None:
             return known
         result = self._known[key] = self._count
         self._count += 1
-        self.steps.append(Step(name, result, operands, number, form))
+        self.steps.append(Step(name, result, operands, number, form, control))
         return result
 
 
@@ -166,34 +173,43 @@ class _Allocation:
             self._effect(out, step, taken)
             self._release(last)
             return
+        if step.control is not None:
+            out.load_control(At(RBX, step.control[0]))
+        target = self._compute(out, step, taken, last)
+        if step.control is not None:
+            out.load_control(At(RBX, step.control[1]))
+        self._where[step.result] = target
+        if not self._uses.get(step.result):
+            self._release([step.result])
+
+    def _compute(self, out: Assembler, step: Step, taken: list[int], last: list[int]) -> int:
+        """Write one step. Returns the register of its result; those of operands used `last` are free."""
         if step.form == "fused":  # its first factor is its target
             target = self._room(out, step.operands)
             out.unary("movups", target, taken[0])
             out.vector(step.name, target, taken[1], taken[2])
             self._release(last)
+            return target
+        if step.form not in _LATE:
+            self._release(last)
+        target = self._room(out, step.operands if step.form in _LATE else ())
+        if step.form == "vector":
+            out.vector(step.name, target, taken[0], taken[1], step.number)
+        elif step.form == "unary":
+            out.unary(step.name, target, taken[0], step.number)
+        elif step.form in ("widen", "narrow"):
+            out.unary(step.name, target, taken[0])
+        elif step.form == "extract":
+            out.store("extracti128", target, taken[0], step.number)
+        elif step.form == "shift":
+            assert step.number is not None
+            out.shift(step.name, target, taken[0], step.number)
+        elif step.form == "blend":
+            out.vector("blendvps", target, taken[0], taken[1], taken[2] << 4)
         else:
-            if step.form not in _LATE:
-                self._release(last)
-            target = self._room(out, step.operands if step.form in _LATE else ())
-            if step.form == "vector":
-                out.vector(step.name, target, taken[0], taken[1], step.number)
-            elif step.form == "unary":
-                out.unary(step.name, target, taken[0], step.number)
-            elif step.form in ("widen", "narrow"):
-                out.unary(step.name, target, taken[0])
-            elif step.form == "extract":
-                out.store("extracti128", target, taken[0], step.number)
-            elif step.form == "shift":
-                assert step.number is not None
-                out.shift(step.name, target, taken[0], step.number)
-            elif step.form == "blend":
-                out.vector("blendvps", target, taken[0], taken[1], taken[2] << 4)
-            else:
-                (self._choose_nan if step.form == "nan64" else self._settle)(out, target, taken, step.number)
-                self._release(last)
-        self._where[step.result] = target
-        if not self._uses.get(step.result):
-            self._release([step.result])
+            (self._choose_nan if step.form == "nan64" else self._settle)(out, target, taken, step.number)
+            self._release(last)
+        return target
 
     def _settle(self, out: Assembler, target: int, taken: list[int], has_sum: int | None) -> None:
         over = out.new_label()
