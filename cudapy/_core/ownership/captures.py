@@ -95,18 +95,23 @@ class Captures:
                 time.sleep(0)
             known = self.may_be_active.copy()
             begins = settled(getattr(checked, function))
-            for name in self.may_be_active - known:
-                if str(name).startswith(function):
-                    self.may_be_active.discard(name)  # this has just been asked for, by core alone
+            self._forget(function, known)
             stream, graph, was_capturing = args[0], CUgraph(), state(args[0])
             try:
                 self.may_be_active.add(capture)
                 begins(*args)
+                self._forget(function, known)  # in a call that its fast lane left to Python
             except BaseException:
                 self._give_up(stream, graph, capture, was_capturing, function == "cuStreamBeginCapture")
                 raise
         finally:
             self.beginning.pop()
+
+    def _forget(self, function: str, known: set[object]) -> None:
+        """Forget that `function` was asked for, unless it is in `known`: it was by core alone."""
+        for name in self.may_be_active - known:
+            if str(name).startswith(function):
+                self.may_be_active.discard(name)
 
     @entered
     def _give_up(
