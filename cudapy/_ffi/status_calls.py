@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 
 from . import lanes
+from .interrupts import entered
 from .lane_types import INTEGER, PLACE, Argument
 
 TYPE_CHECKING = False
@@ -34,9 +35,14 @@ def status_call(c_function: Any, *takes: Any, fills: Any = None) -> Callable[...
         call: Callable[..., int] = c_function
         return call
 
-    def through_ctypes(*arguments: Any) -> int:
-        status: int = c_function(*arguments)
-        return status
+    @entered
+    def through_ctypes(*arguments: Any) -> Any:
+        """Without a look for signals between the call of C and the caller, as in the lane."""
+        try:
+            (status,) = map(c_function, *[(argument,) for argument in arguments])
+            return status
+        except BaseException:  # the `try` is what `entered` needs
+            raise
 
     arguments = [] if fills is None else [Argument(0, PLACE, fills)]
     arguments += [_argument(i, cls) for i, cls in enumerate(takes, len(arguments))]
